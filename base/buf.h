@@ -1,0 +1,25 @@
+/* A growing string or byte buffer on the heap, always followed by a NUL. A zeroed struct buf is an
+ * empty one (data NULL); buf_free gives the memory back. Out of memory aborts, as in arena.h. */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stddef.h>
+
+struct buf {
+    char *data;
+    size_t len, cap;
+};
+
+void buf_free(struct buf *b);
+void buf_clear(struct buf *b);
+void buf_reserve(struct buf *b, size_t more);
+void buf_add(struct buf *b, const void *data, size_t n);
+void buf_puts(struct buf *b, const char *s);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Grows a heap array to hold `need` elements; returns the (moved) array and updates *cap.
+ *     v = vec_grow(v, &cap, n + 1, sizeof *v); */
+void *vec_grow(void *array, size_t *cap, size_t need, size_t element_size);
+
+#endif

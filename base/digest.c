@@ -1,0 +1,120 @@
+/* SHA-256; see digest.h. Whoever hashes much keeps a hasher; digest_of makes one each time. */
+#include "base/digest.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct hasher {
+    EVP_MD_CTX *ctx;
+};
+
+static void must(int ok)
+{
+    if (!ok) {
+        fprintf(stderr, "eqloom: SHA-256 is not available from libcrypto\n");
+        abort();
+    }
+}
+
+struct hasher *hasher_new(void)
+{
+    struct hasher *h = malloc(sizeof *h);
+    must(h != NULL);
+    h->ctx = EVP_MD_CTX_new();
+    must(h->ctx && EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL));
+    return h;
+}
+
+void hasher_free(struct hasher *h)
+{
+    if (h) {
+        EVP_MD_CTX_free(h->ctx);
+        free(h);
+    }
+}
+
+void hasher_reset(struct hasher *h)
+{
+    must(EVP_DigestInit_ex(h->ctx, NULL, NULL));
+}
+
+void hasher_add(struct hasher *h, const void *data, size_t n)
+{
+    if (n)
+        must(EVP_DigestUpdate(h->ctx, data, n));
+}
+
+struct digest hasher_finish(struct hasher *h)
+{
+    struct digest d;
+    unsigned n = sizeof d.bytes;
+    must(EVP_DigestFinal_ex(h->ctx, d.bytes, &n));
+    hasher_reset(h);
+    return d;
+}
+
+struct digest digest_of(const struct span *parts, size_t n)
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    must(ctx && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL));
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].len)
+            must(EVP_DigestUpdate(ctx, parts[i].data, parts[i].len));
+    struct digest d;
+    unsigned size = sizeof d.bytes;
+    must(EVP_DigestFinal_ex(ctx, d.bytes, &size));
+    EVP_MD_CTX_free(ctx);
+    return d;
+}
+
+bool digest_equal(const struct digest *a, const struct digest *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+int digest_compare(const struct digest *a, const struct digest *b)
+{
+    return memcmp(a, b, sizeof *a);
+}
+
+bool digest_is_zero(const struct digest *d)
+{
+    static const struct digest zero;
+    return digest_equal(d, &zero);
+}
+
+char *digest_hex(char out[DIGEST_HEX], const struct digest *d)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < DIGEST_SIZE; i++) {
+        out[2 * i] = digits[d->bytes[i] >> 4];
+        out[2 * i + 1] = digits[d->bytes[i] & 15];
+    }
+    out[64] = 0;
+    return out;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+bool digest_from_hex(struct digest *d, const char *hex, size_t n)
+{
+    if (n != 64)
+        return false;
+    for (int i = 0; i < DIGEST_SIZE; i++) {
+        int hi = hex_value(hex[2 * i]), lo = hex_value(hex[2 * i + 1]);
+        if (hi < 0 || lo < 0)
+            return false;
+        d->bytes[i] = (uint8_t)(hi << 4 | lo);
+    }
+    return true;
+}

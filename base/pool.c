@@ -1,0 +1,140 @@
+/* Worker threads; see pool.h. Items are taken from a shared counter. Workers sleep on a condition
+ * between loops: no spinning, since machines are shared. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct pool {
+    unsigned n_threads;
+    pthread_t *threads; /* n_threads - 1 */
+    pthread_mutex_t mutex;
+    pthread_cond_t work, done;
+    unsigned long generation; /* of the current loop */
+    unsigned busy;            /* workers that have not finished it */
+    bool stop;
+    void (*fn)(void *arg, size_t item, unsigned worker);
+    void *arg;
+    size_t n;
+    _Atomic size_t next;
+};
+
+struct worker_start {
+    struct pool *pool;
+    unsigned index;
+};
+
+static void take_items(struct pool *p, unsigned worker)
+{
+    for (;;) {
+        size_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
+        if (i >= p->n)
+            return;
+        p->fn(p->arg, i, worker);
+    }
+}
+
+static void *work(void *arg)
+{
+    struct worker_start start = *(struct worker_start *)arg;
+    free(arg);
+    struct pool *p = start.pool;
+    unsigned long seen = 0;
+    for (;;) {
+        pthread_mutex_lock(&p->mutex);
+        while (!p->stop && p->generation == seen)
+            pthread_cond_wait(&p->work, &p->mutex);
+        bool stop = p->stop;
+        seen = p->generation;
+        pthread_mutex_unlock(&p->mutex);
+        if (stop)
+            return NULL;
+        take_items(p, start.index);
+        pthread_mutex_lock(&p->mutex);
+        if (--p->busy == 0)
+            pthread_cond_signal(&p->done);
+        pthread_mutex_unlock(&p->mutex);
+    }
+}
+
+struct pool *pool_new(unsigned n_threads)
+{
+    struct pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    if (n_threads == 0)
+        n_threads = 1;
+    p->threads = calloc(n_threads, sizeof *p->threads);
+    if (!p->threads) {
+        free(p);
+        return NULL;
+    }
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, NULL);
+    p->n_threads = 1;
+    for (unsigned i = 1; i < n_threads; i++) {
+        struct worker_start *start = malloc(sizeof *start);
+        if (!start)
+            break;
+        *start = (struct worker_start){p, i};
+        if (pthread_create(&p->threads[i - 1], NULL, work, start) != 0) {
+            free(start);
+            break;
+        }
+        p->n_threads++;
+    }
+    if (p->n_threads < n_threads) {
+        pool_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void pool_free(struct pool *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    p->stop = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->mutex);
+    for (unsigned i = 1; i < p->n_threads; i++)
+        pthread_join(p->threads[i - 1], NULL);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->done);
+    pthread_mutex_destroy(&p->mutex);
+    free(p->threads);
+    free(p);
+}
+
+unsigned pool_threads(const struct pool *p)
+{
+    return p ? p->n_threads : 1;
+}
+
+void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsigned worker),
+              void *arg)
+{
+    if (!p || p->n_threads == 1 || n <= 1) {
+        for (size_t i = 0; i < n; i++)
+            fn(arg, i, 0);
+        return;
+    }
+    pthread_mutex_lock(&p->mutex);
+    p->fn = fn;
+    p->arg = arg;
+    p->n = n;
+    atomic_store(&p->next, 0);
+    p->busy = p->n_threads - 1;
+    p->generation++;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->mutex);
+    take_items(p, 0);
+    pthread_mutex_lock(&p->mutex);
+    while (p->busy)
+        pthread_cond_wait(&p->done, &p->mutex);
+    pthread_mutex_unlock(&p->mutex);
+}

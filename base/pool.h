@@ -1,0 +1,20 @@
+/* A pool of worker threads for loops over independent items. Which thread does an item is
+ * unspecified, so results must be written by item; that makes them the same for any number of
+ * threads. */
+#ifndef BASE_POOL_H
+#define BASE_POOL_H
+
+#include <stddef.h>
+
+struct pool;
+/* n_threads counts the caller of pool_for, so 1 starts no thread. NULL if threads cannot start. */
+struct pool *pool_new(unsigned n_threads);
+void pool_free(struct pool *p);
+unsigned pool_threads(const struct pool *p); /* 1 for NULL */
+
+/* Calls fn(arg, item, worker) for item 0..n-1, worker < pool_threads(p); returns when all are
+ * done. p == NULL runs in the caller. Not reentrant: fn must not call pool_for on the same pool. */
+void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsigned worker),
+              void *arg);
+
+#endif

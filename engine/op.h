@@ -1,0 +1,155 @@
+/* The contract of ops: all that an op sees of the engine. An op is a table of names, ports and
+ * parameters and a few functions; it gets decoded records, parameters, an arena, a random
+ * generator, progress and a cancel flag, and gives outputs. It never opens the store, a file or a
+ * clock, and its result depends on nothing but what enters the action key.
+ *
+ * Kinds of node:
+ *   source  reads files (given as bytes); outputs one record or a collection per role
+ *   task    inputs -> outputs, once
+ *   map     once per element of inputs[0]; other inputs are whole (side inputs). Per element it
+ *           emits any number of records per output role; the node's output is the collection of
+ *           all, in element order
+ *   chain   a fold in segments: record after record, each from the one before (training)
+ */
+#ifndef ENGINE_OP_H
+#define ENGINE_OP_H
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/err.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "base/span.h"
+#include "schemas/kinds.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum op_node { OP_SOURCE, OP_TASK, OP_MAP, OP_CHAIN };
+
+enum op_param_type {
+    OP_INT,
+    OP_REAL,
+    OP_BOOL,
+    OP_STRING,
+    OP_ENUM,    /* one of `values` */
+    OP_STRINGS, /* a list of strings; canonical text joins them with '\n' */
+};
+
+struct op_param {
+    const char *name;
+    enum op_param_type type;
+    const char *initial; /* default as text; NULL: required */
+    const char *values;  /* OP_ENUM: "a|b|c" */
+    double min, max;     /* numbers: inclusive; both 0: unbounded */
+    const char *doc;     /* one sentence */
+};
+
+enum op_cardinality {
+    OP_ONE,        /* one record */
+    OP_COLLECTION, /* a collection of records */
+    OP_LIST,       /* input only: a YAML list of nodes, one record each, in order */
+};
+
+struct op_port {
+    const char *role;
+    enum record_kind kind;
+    enum op_cardinality cardinality;
+    bool optional;
+    const char *doc;
+};
+
+struct op_ctx;
+
+/* One segment of a chain. */
+struct op_segment {
+    uint64_t index;
+    /* What of the parameters this segment depends on, as canonical text: enters its action key
+     * instead of all parameters, so that a changed total re-uses the common prefix. */
+    char *key;
+    const char *label; /* for people: "steps 200-400" */
+};
+
+struct op {
+    const char *name;
+    uint32_t version; /* raised whenever the result for the same input may change */
+    enum op_node node;
+    bool numerics;    /* the result depends on the numerics class (cpu-f32-avx512, ...) */
+    bool parallel;    /* run() uses op_pool(): the engine gives it all threads, one at a time */
+    const char *doc;  /* one paragraph for docs/ops.md */
+    const struct op_param *params;                  /* ended by name == NULL; may be NULL */
+    const struct op_port *inputs, *outputs;         /* ended by role == NULL; inputs may be NULL */
+
+    /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
+     * plan time: only op_param_* may be used. */
+    enum err_code (*check)(struct op_ctx *ctx, struct err *e);
+    /* Map, chain, task: work shared by all elements or segments (compiled rules, loaded weights).
+     * Side inputs may be read, inputs[0] of a map not. *state is shared by threads and read-only
+     * from then on. May be NULL. Not called when nothing has to run. */
+    enum err_code (*prepare)(void **state, struct op_ctx *ctx, struct err *e);
+    void (*release)(void *state);
+    enum err_code (*run)(struct op_ctx *ctx, void *state, struct err *e);
+    /* Chain only: how many segments, and each one. */
+    enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
+    enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                             struct err *e);
+};
+
+/* ---- parameters: of the declared type, defaults filled in ---- */
+int64_t op_int(const struct op_ctx *ctx, const char *name);
+double op_real(const struct op_ctx *ctx, const char *name);
+bool op_bool(const struct op_ctx *ctx, const char *name);
+const char *op_string(const struct op_ctx *ctx, const char *name); /* also OP_ENUM */
+size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char *name);
+
+/* ---- inputs ---- */
+/* Records under a role: 1 or 0 (absent) for OP_ONE, the size of a collection or list. In a map's
+ * run, role inputs[0] has exactly the one element. */
+uint64_t op_count(struct op_ctx *ctx, const char *role);
+/* Decoded into the ctx's arena; good until run() returns. */
+enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+                     struct err *e);
+/* The same into another arena, thread-safe: for ops that stream a large collection. */
+enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+                        struct arena *a, struct err *e);
+struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i);
+/* A Chunk that an input refers to. */
+enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
+                           struct arena *a, struct err *e);
+/* Source: the files, in the order of the job (patterns sorted). */
+struct op_file {
+    struct source_text text; /* name as the user would write it, and the bytes */
+    struct digest id;        /* of the content */
+};
+size_t op_files(const struct op_file **out, struct op_ctx *ctx);
+/* Chain: the record before (NULL in the first segment), and which segment this is. */
+enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err *e);
+struct digest op_previous_id(struct op_ctx *ctx); /* zero in the first segment */
+uint64_t op_segment_index(struct op_ctx *ctx);
+
+/* ---- outputs ---- */
+/* Packs and hands over; the message may be freed at once. *id may be NULL. Not thread-safe. */
+enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
+                      const ProtobufCMessage *message, struct err *e);
+/* A Chunk that an output will refer to; at most 4 MiB. */
+enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e);
+
+/* ---- surroundings ---- */
+struct arena *op_arena(struct op_ctx *ctx);
+/* Seeded from the parameter `seed` (0 if there is none) and the ids of the inputs. */
+struct rng op_rng(struct op_ctx *ctx);
+/* NULL unless op.parallel. */
+struct pool *op_pool(struct op_ctx *ctx);
+/* "cpu-f32-avx512", ... */
+const char *op_numerics(const struct op_ctx *ctx);
+/* True when the run should stop soon: return ERR_CANCELLED, emit nothing more. */
+bool op_cancelled(const struct op_ctx *ctx);
+/* For people: how far within this action (done of total, 0 if unknown), and a short text ("loss
+ * 1.234"). Any thread. */
+void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *text);
+
+/* ---- the table: ops/registry.c ---- */
+extern const struct op *const op_table[]; /* ended by NULL, sorted by name */
+const struct op *op_find(const char *name);
+
+#endif

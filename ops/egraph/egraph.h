@@ -1,0 +1,52 @@
+/* The e-graph: classes of equal terms, closed under congruence. Flat arrays, 32-bit ids,
+ * hash-consing, union-find, deferred rebuilding (Willsey et al. 2021, "egg"). Not thread-safe. */
+#ifndef OPS_EGRAPH_EGRAPH_H
+#define OPS_EGRAPH_EGRAPH_H
+
+#include "egraph.pb-c.h"
+#include "ops/expr/expr.h"
+#include "ops/rules/rule.h"
+
+typedef uint32_t eclass_id;
+struct egraph;
+
+struct egraph *egraph_new(const struct language *lang);
+void egraph_free(struct egraph *g);
+eclass_id egraph_add_expr(struct egraph *g, const struct expr *x);
+/* The class of a term if it is represented, else UINT32_MAX; adds nothing. */
+eclass_id egraph_lookup(struct egraph *g, const struct expr *x);
+eclass_id egraph_find(struct egraph *g, eclass_id c);
+/* Returns whether they were different; the invariants hold again after egraph_rebuild. */
+bool egraph_union(struct egraph *g, eclass_id a, eclass_id b);
+void egraph_rebuild(struct egraph *g);
+uint32_t egraph_count_nodes(const struct egraph *g);
+uint32_t egraph_count_classes(const struct egraph *g);
+/* Checks every invariant (congruence closure, hash-cons, parents, analysis): for tests. */
+enum err_code egraph_check(struct egraph *g, struct err *e);
+
+/* ---- saturation ---- */
+struct ruleset; /* compiled: patterns as programs; shared by threads, read-only */
+struct ruleset *ruleset_new(const struct rules *rules); /* keeps pointers into rules */
+void ruleset_free(struct ruleset *r);
+
+struct saturate_options {
+    uint32_t iterations;     /* limit */
+    uint32_t max_nodes;
+    uint64_t max_matches;    /* in all; 0: no limit */
+    uint32_t match_limit;    /* backoff: a rule with more matches in one iteration is banned ... */
+    uint32_t ban_length;     /* ... for so many iterations; both double each time. 0: no backoff */
+    bool explain;            /* keep proofs */
+    const bool *cancel;      /* polled; may be NULL */
+};
+struct saturate_result {
+    Eqloom__StopReason stop;
+    uint32_t iterations;
+    uint64_t *matched, *applied; /* by rule, in the given arena */
+};
+enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
+                              const struct ruleset *rules, const struct saturate_options *options,
+                              struct arena *a, struct err *e);
+/* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
+void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
+
+#endif

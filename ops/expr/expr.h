@@ -1,0 +1,70 @@
+/* Expressions: trees as flat arrays in prefix order. Numbers are exact rationals kept as reduced
+ * decimal text ("-4", "3/2"); symbols are names. The same structure holds patterns, whose
+ * variables (?a) are X_VAR leaves. */
+#ifndef OPS_EXPR_EXPR_H
+#define OPS_EXPR_EXPR_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "ops/expr/lang.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EXPR_MAX_NODES = 1 << 16, EXPR_MAX_DEPTH = 1000, EXPR_MAX_DIGITS = 1000 };
+
+struct expr_node {
+    uint16_t op;      /* enum expr_op or a declared operator */
+    uint16_t arity;
+    uint32_t size;    /* nodes of the subtree, itself included: the next sibling is at i + size */
+    const char *leaf; /* number, symbol or variable name (without '?'); NULL inside */
+};
+
+struct expr {
+    const struct language *lang;
+    const struct expr_node *nodes; /* prefix order; nodes[0] is the root */
+    uint32_t n;
+};
+
+/* ---- reading: each accepts the whole text or fails with its position ---- */
+/* "sin(x)^2 + 3/2*x"; -x is (-1)*x unless x is a number; -x^2 is -(x^2); ^ binds right; exp(x) is
+ * pow(e, x); d(x, f) is the derivative of f by x and d/dx f is the same. Implicit products such as
+ * 2x are refused, with a hint. `patterns` admits ?a. offset/len select a part of the source. */
+enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct source_text *source, size_t offset, size_t len,
+                               bool patterns, struct err *e);
+/* "+ pow sin x 2 1", with INT+ 1 2 / INT- 4 digits accepted as well. */
+enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
+                                const struct source_text *source, size_t offset, size_t len,
+                                bool patterns, struct err *e);
+/* "(+ (pow (sin x) 2) 1)" */
+enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct source_text *source, size_t offset, size_t len,
+                               bool patterns, struct err *e);
+/* Convenience for trusted or short text without a file: prefix tokens. */
+enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,
+                               const char *text, struct err *e);
+
+/* ---- writing ---- */
+void expr_write_prefix(struct buf *out, const struct expr *x);
+void expr_write_infix(struct buf *out, const struct expr *x); /* reads back as the same tree */
+void expr_write_sexpr(struct buf *out, const struct expr *x);
+void expr_write_latex(struct buf *out, const struct expr *x);
+char *expr_prefix(struct arena *a, const struct expr *x);
+char *expr_infix(struct arena *a, const struct expr *x);
+
+/* ---- building and looking ---- */
+struct expr expr_leaf(struct arena *a, const struct language *lang, uint16_t op, const char *leaf);
+struct expr expr_apply(struct arena *a, const struct language *lang, uint16_t op,
+                       const struct expr *children, size_t n);
+struct expr expr_sub(const struct expr *x, uint32_t node); /* shares the nodes */
+bool expr_equal(const struct expr *x, const struct expr *y);
+/* Total order: number of tokens, then tokens from the left. */
+int expr_compare(const struct expr *x, const struct expr *y);
+/* Tokens in the prefix form of the corpora: one a node, but a fraction p/q counts 3 (/ p q). */
+uint32_t expr_tokens(const struct expr *x);
+/* Names of the symbols other than pi and e, sorted, each once. */
+size_t expr_variables(const char ***names, struct arena *a, const struct expr *x);
+
+#endif

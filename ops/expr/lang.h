@@ -1,0 +1,50 @@
+/* Languages: which operators there are and what they mean. The 34-operator language of the E-Gen
+ * paper (exp x is written pow e x) is `lang_calculus`; a rules file may declare uninterpreted
+ * operators on top of it; the Boolean and polynomial languages come as tables of their own. */
+#ifndef OPS_EXPR_LANG_H
+#define OPS_EXPR_LANG_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Operators of lang_calculus; declared ones get the numbers from OP_DECLARED on. */
+enum expr_op {
+    X_NUM, /* leaf: an exact rational */
+    X_SYM, /* leaf: a variable, or the constants pi and e */
+    X_VAR, /* leaf: a pattern variable ?a */
+    X_ADD, X_SUB, X_MUL, X_DIV, X_POW, X_SQRT, X_ABS, X_D, X_LN,
+    X_SIN, X_COS, X_TAN, X_CSC, X_SEC, X_COT,
+    X_ASIN, X_ACOS, X_ATAN, X_ACSC, X_ASEC, X_ACOT,
+    X_SINH, X_COSH, X_TANH, X_CSCH, X_SECH, X_COTH,
+    X_ASINH, X_ACOSH, X_ATANH, X_ACSCH, X_ASECH, X_ACOTH,
+    X_DECLARED,
+};
+
+struct op_info {
+    const char *name;   /* prefix token: "+", "pow", "asin", "d" */
+    uint8_t arity;
+    bool commutative;
+    bool interpreted;   /* has a meaning that can be evaluated */
+    const char *infix;  /* "+", NULL for functions */
+    uint8_t precedence; /* of infix operators; higher binds tighter */
+    const char *latex;  /* "\\sin", "\\operatorname{csch}^{-1}" */
+    int16_t inverse;    /* expr_op of the inverse function, or -1 */
+};
+
+struct language {
+    const char *name;
+    const struct op_info *ops; /* by expr_op number; the leaves have arity 0 */
+    uint16_t n_ops;
+};
+
+extern const struct language lang_calculus;
+/* A language with more operators; lives in the arena. ERR_INPUT if the name is taken. */
+enum err_code lang_declare(const struct language **out, struct arena *a, const struct language *base,
+                           const char *name, unsigned arity, struct err *e);
+/* The number of an operator by its name (aliases such as arcsin, log included), or -1. */
+int lang_find(const struct language *lang, const char *name, size_t n);
+
+#endif

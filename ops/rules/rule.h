@@ -1,0 +1,75 @@
+/* Rewrite rules: the file format (docs/rules.md), conditions, records. */
+#ifndef OPS_RULES_RULE_H
+#define OPS_RULES_RULE_H
+
+#include "ops/expr/expr.h"
+#include "rule.pb-c.h"
+
+/* Conditions are facts of an e-class. The first argument is a pattern term; `free_of(?a, x)` and
+ * `constant_or_other_symbol(?c, ?x)` take two. */
+enum rule_predicate {
+    RULE_POSITIVE,      /* real and > 0 */
+    RULE_NONNEGATIVE,   /* real and >= 0 */
+    RULE_NEGATIVE,
+    RULE_NONPOSITIVE,
+    RULE_NONZERO,       /* known not to be zero (may be complex) */
+    RULE_MAYBE_NONZERO, /* not known to be zero */
+    RULE_REAL,
+    RULE_INTEGER,
+    RULE_EVEN,          /* an even integer constant */
+    RULE_ODD,
+    RULE_CONSTANT,      /* an exact rational constant */
+    RULE_SYMBOL,        /* the class holds a variable */
+    RULE_FREE_OF,       /* no variable of the second occurs in the first */
+    RULE_CONSTANT_OR_OTHER_SYMBOL,
+    RULE_LESS,          /* less(?a, ?b): real and strictly below */
+    RULE_LESS_EQUAL,
+    RULE_N_PREDICATES
+};
+
+struct rule_condition {
+    enum rule_predicate predicate;
+    struct expr args[2]; /* patterns */
+    uint8_t n_args;
+};
+
+struct rule {
+    const char *group, *name;
+    struct expr lhs, rhs;
+    const struct rule_condition *conditions;
+    size_t n_conditions;
+    const char *file; /* where it stands, for messages; NULL from a record */
+    int line;
+};
+
+struct rules {
+    const struct language *lang; /* with declared operators */
+    struct rule *rules;
+    size_t n;
+};
+
+/* Parses one file; appends to *rules (zeroed at first, lang set). Bidirectional rules become two,
+ * the second "name~". Errors: unknown predicate or operator, wrong arity, a right-hand variable
+ * that the left side lacks, a duplicate name. */
+enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
+                          struct err *e);
+/* By (group, name): the order in which a rule set applies its rules; files' order is cosmetic. */
+void rules_sort(struct rules *rules);
+void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
+                     const struct rule *r);
+/* *lang gains the record's declared operators. */
+enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
+                                const Eqloom__Rule *message, struct err *e);
+const char *rule_predicate_name(enum rule_predicate p);
+
+/* ---- certification ---- */
+struct rule_check_options {
+    uint32_t points;
+    uint64_t seed;
+};
+/* Does the rule hold wherever its conditions do? Pattern variables stand for real values, or
+ * complex ones where the conditions admit them. */
+enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
+                         const struct rule_check_options *options, struct err *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* The kind table; see kinds.h. */
+#include "schemas/kinds.h"
+
+#include "checkpoint.pb-c.h"
+#include "cluster.pb-c.h"
+#include "collection.pb-c.h"
+#include "egraph.pb-c.h"
+#include "embedding.pb-c.h"
+#include "expr.pb-c.h"
+#include "report.pb-c.h"
+#include "rule.pb-c.h"
+#include "token.pb-c.h"
+
+#include <string.h>
+
+static const struct kind_info kinds[] = {
+    {KIND_EXPR, "expr", 1, &eqloom__expr__descriptor},
+    {KIND_RULE, "rule", 1, &eqloom__rule__descriptor},
+    {KIND_EGRAPH, "egraph", 1, &eqloom__egraph__descriptor},
+    {KIND_CLUSTER, "cluster", 1, &eqloom__cluster__descriptor},
+    {KIND_VOCABULARY, "vocabulary", 1, &eqloom__vocabulary__descriptor},
+    {KIND_TOKEN_BATCH, "token-batch", 1, &eqloom__token_batch__descriptor},
+    {KIND_CHECKPOINT, "checkpoint", 1, &eqloom__checkpoint__descriptor},
+    {KIND_CHUNK, "chunk", 1, &eqloom__chunk__descriptor},
+    {KIND_EMBEDDING_BATCH, "embedding-batch", 1, &eqloom__embedding_batch__descriptor},
+    {KIND_REPORT, "report", 1, &eqloom__report__descriptor},
+    {KIND_FILE, "file", 1, &eqloom__file__descriptor},
+    {KIND_COLLECTION, "collection", 1, &eqloom__collection__descriptor},
+    {KIND_COLLECTION_BLOCK, "collection-block", 1, &eqloom__collection_block__descriptor},
+    {KIND_DICTIONARY, "dictionary", 1, &eqloom__chunk__descriptor},
+};
+
+const struct kind_info *kind_info(enum record_kind kind)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == kind)
+            return &kinds[i];
+    return NULL;
+}
+
+const struct kind_info *kind_by_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}

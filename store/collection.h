@@ -1,0 +1,36 @@
+/* Collections: ordered lists of records of one kind as Merkle lists (schemas/collection.proto).
+ * Building the same sequence gives the same id, however it was built. */
+#ifndef STORE_COLLECTION_H
+#define STORE_COLLECTION_H
+
+#include "store/store.h"
+
+struct collection_builder;
+struct collection_builder *collection_builder_new(struct store_batch *b, enum record_kind element);
+void collection_builder_free(struct collection_builder *c);
+enum err_code collection_builder_add(struct collection_builder *c, const struct digest *id,
+                                     struct err *e);
+/* Puts the blocks and the Collection record into the batch. */
+enum err_code collection_builder_finish(struct digest *id, struct collection_builder *c,
+                                        struct err *e);
+
+struct collection; /* a reader; not thread-safe */
+enum err_code collection_open(struct collection **out, struct store *s, const struct digest *id,
+                              struct err *e);
+void collection_close(struct collection *c);
+uint64_t collection_count(const struct collection *c);
+enum record_kind collection_element_kind(const struct collection *c);
+/* Element ids at [from, from + n). */
+enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t from, uint64_t n,
+                             struct err *e);
+
+/* Elements of `to` that `from` has not (added) and the other way round (removed), as multisets of
+ * ids in order, skipping equal subtrees. Either visit may be NULL. */
+enum err_code collection_diff(struct store *s, const struct digest *from, const struct digest *to,
+                              enum err_code (*added)(void *arg, uint64_t position,
+                                                     const struct digest *id, struct err *e),
+                              enum err_code (*removed)(void *arg, uint64_t position,
+                                                       const struct digest *id, struct err *e),
+                              void *arg, struct err *e);
+
+#endif
