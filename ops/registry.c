@@ -1,0 +1,26 @@
+/* The tables of all ops and tools, sorted by name: the engine's only view of them. */
+#include "engine/op.h"
+#include "engine/tool.h"
+
+#include <string.h>
+
+extern const struct op op_certify, op_embed, op_evaluate, op_extract, op_merge, op_report, op_rules,
+    op_saturate, op_split, op_templates, op_tfidf, op_tokenize, op_train, op_vocabulary;
+
+const struct op *const op_table[] = {
+    &op_certify, &op_embed,    &op_evaluate, &op_extract,    &op_merge,
+    &op_report,  &op_rules,    &op_saturate, &op_split,      &op_templates,
+    &op_tfidf,   &op_tokenize, &op_train,    &op_vocabulary, NULL,
+};
+
+extern const struct tool tool_check_rules, tool_explain;
+
+const struct tool *const tool_table[] = {&tool_check_rules, &tool_explain, NULL};
+
+const struct op *op_find(const char *name)
+{
+    for (size_t i = 0; op_table[i]; i++)
+        if (strcmp(op_table[i]->name, name) == 0)
+            return op_table[i];
+    return NULL;
+}
