@@ -1,0 +1,374 @@
+/* The canonical wire form (docs/format.md, section 1): of the many byte strings that protobuf takes
+ * for a message, the one that we hash and store.
+ *
+ * The checker walks the bytes along the message's descriptor and refuses all but that one, so that
+ * unpacking and packing again always gives the same bytes. Packing leaves the work to protobuf-c
+ * and then asks the checker: whatever is packed can be read. */
+#include "schemas/canonical.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 32 };
+
+struct walk {
+    const uint8_t *start; /* of the whole payload, for offsets in messages */
+    enum err_code code;   /* to fail with: ERR_CORRUPT when reading, ERR_INPUT when packing */
+    struct err *e;
+};
+
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+static enum err_code refuse(const struct walk *w, const ProtobufCMessageDescriptor *type,
+                            const ProtobufCFieldDescriptor *field, const uint8_t *at,
+                            const char *what)
+{
+    return err_fail(w->e, w->code, "not canonical: %s%s%s: %s (byte %zu)", type->name,
+                    field ? "." : "", field ? field->name : "", what, (size_t)(at - w->start));
+}
+
+/* NULL, or what is wrong. */
+static const char *read_varint(uint64_t *out, struct cursor *c)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; c->at < c->end; shift += 7) {
+        uint8_t byte = *c->at++;
+        if (shift == 63 && byte > 1)
+            return "a varint of more than 64 bits";
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            if (byte == 0 && shift > 0)
+                return "a varint longer than needed";
+            *out = value;
+            return NULL;
+        }
+    }
+    return "a varint that is cut off";
+}
+
+static bool is_utf8(const uint8_t *s, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        uint8_t b = s[i];
+        if (b < 0x80) {
+            i++;
+            continue;
+        }
+        size_t more = b >= 0xc2 && b <= 0xdf   ? 1
+                      : b >= 0xe0 && b <= 0xef ? 2
+                      : b >= 0xf0 && b <= 0xf4 ? 3
+                                               : 0;
+        if (more == 0 || more > n - i - 1)
+            return false;
+        /* The second byte excludes overlong forms, surrogates and what lies past U+10FFFF. */
+        uint8_t low = b == 0xe0 ? 0xa0 : b == 0xf0 ? 0x90 : 0x80;
+        uint8_t high = b == 0xed ? 0x9f : b == 0xf4 ? 0x8f : 0xbf;
+        if (s[i + 1] < low || s[i + 1] > high)
+            return false;
+        for (size_t k = 2; k <= more; k++)
+            if ((s[i + k] & 0xc0) != 0x80)
+                return false;
+        i += more + 1;
+    }
+    return true;
+}
+
+static ProtobufCWireType wire_type_of(ProtobufCType type)
+{
+    switch (type) {
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_BOOL:
+    case PROTOBUF_C_TYPE_ENUM: return PROTOBUF_C_WIRE_TYPE_VARINT;
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT: return PROTOBUF_C_WIRE_TYPE_32BIT;
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE: return PROTOBUF_C_WIRE_TYPE_64BIT;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE: return PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+    }
+    assert(!"a protobuf type that protobuf-c does not have");
+    return PROTOBUF_C_WIRE_TYPE_VARINT;
+}
+
+/* A varint in the range of its type. Negative int32 and enum values are sign-extended to 64 bits,
+ * as protobuf has it. */
+static bool in_range(ProtobufCType type, uint64_t value)
+{
+    switch (type) {
+    case PROTOBUF_C_TYPE_BOOL: return value <= 1;
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_SINT32: return value <= UINT32_MAX;
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_ENUM: return value <= INT32_MAX || value >= (uint64_t)INT32_MIN;
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT:
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE:
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE: return true;
+    }
+    return true;
+}
+
+/* One scalar; *zero says whether it is the default, which for floating point is zero of either
+ * sign. NULL, or what is wrong. */
+static const char *read_scalar(bool *zero, struct cursor *c, ProtobufCType type)
+{
+    uint64_t value = 0;
+    size_t width = 0;
+    switch (wire_type_of(type)) {
+    case PROTOBUF_C_WIRE_TYPE_VARINT: {
+        const char *wrong = read_varint(&value, c);
+        if (!wrong && !in_range(type, value))
+            wrong = "a value out of range";
+        *zero = value == 0;
+        return wrong;
+    }
+    case PROTOBUF_C_WIRE_TYPE_32BIT: width = 4; break;
+    case PROTOBUF_C_WIRE_TYPE_64BIT: width = 8; break;
+    case PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED: return "not a scalar";
+    }
+    if ((size_t)(c->end - c->at) < width)
+        return "a number that is cut off";
+    for (size_t i = 0; i < width; i++)
+        value |= (uint64_t)c->at[i] << (8 * i);
+    c->at += width;
+    uint64_t sign = type == PROTOBUF_C_TYPE_FLOAT    ? (uint64_t)1 << 31
+                    : type == PROTOBUF_C_TYPE_DOUBLE ? (uint64_t)1 << 63
+                                                     : 0;
+    *zero = (value & ~sign) == 0;
+    return NULL;
+}
+
+static const char *read_length(struct cursor *body, struct cursor *c)
+{
+    uint64_t n;
+    const char *wrong = read_varint(&n, c);
+    if (wrong)
+        return wrong;
+    if (n > (uint64_t)(c->end - c->at))
+        return "a length that goes past the end";
+    *body = (struct cursor){c->at, c->at + n};
+    c->at += n;
+    return NULL;
+}
+
+static const char *check_packed(struct cursor *c, ProtobufCType type)
+{
+    struct cursor body;
+    bool zero;
+    const char *wrong = read_length(&body, c);
+    if (!wrong && body.at == body.end)
+        wrong = "an empty list written out";
+    while (!wrong && body.at < body.end)
+        wrong = read_scalar(&zero, &body, type);
+    return wrong;
+}
+
+/* The message's field of this number, looking on from *next, because numbers ascend. */
+static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *type,
+                                                  uint64_t number, unsigned *next)
+{
+    while (*next < type->n_fields && type->fields[*next].id < number)
+        ++*next;
+    return *next < type->n_fields && type->fields[*next].id == number ? &type->fields[*next] : NULL;
+}
+
+static enum err_code check_message(const struct walk *w, const ProtobufCMessageDescriptor *type,
+                                   struct cursor c, int depth)
+{
+    uint64_t previous = 0;
+    unsigned next = 0;
+    while (c.at < c.end) {
+        const uint8_t *at = c.at;
+        uint64_t tag;
+        const char *wrong = read_varint(&tag, &c);
+        if (wrong)
+            return refuse(w, type, NULL, at, wrong);
+        uint64_t number = tag >> 3;
+        if (number < previous)
+            return refuse(w, type, NULL, at, "fields out of order");
+        const ProtobufCFieldDescriptor *f = find_field(type, number, &next);
+        if (!f)
+            return refuse(w, type, NULL, at, "an unknown field");
+        bool repeated = f->label == PROTOBUF_C_LABEL_REPEATED;
+        ProtobufCWireType wire = wire_type_of(f->type);
+        bool packed = repeated && wire != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+        if (number == previous && (!repeated || packed))
+            return refuse(w, type, f, at, "a field given twice");
+        if ((tag & 7) != (packed ? PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED : wire))
+            return refuse(w, type, f, at, "wrong wire type");
+        previous = number;
+
+        bool zero = false;
+        struct cursor body = {NULL, NULL};
+        if (packed) {
+            wrong = check_packed(&c, f->type);
+        } else if (wire != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED) {
+            wrong = read_scalar(&zero, &c, f->type);
+        } else {
+            wrong = read_length(&body, &c);
+            /* An empty message differs from an absent one; an empty string does not. */
+            zero = !wrong && body.at == body.end && f->type != PROTOBUF_C_TYPE_MESSAGE;
+        }
+        if (!wrong && zero && !repeated)
+            wrong = "a default value written out";
+        if (!wrong && f->type == PROTOBUF_C_TYPE_STRING) {
+            size_t n = (size_t)(body.end - body.at);
+            if (n && memchr(body.at, 0, n))
+                wrong = "a NUL in a string";
+            else if (!is_utf8(body.at, n))
+                wrong = "a string that is not UTF-8";
+        }
+        if (!wrong && f->type == PROTOBUF_C_TYPE_MESSAGE && depth + 1 >= MAX_DEPTH)
+            wrong = "messages nested too deep";
+        if (wrong)
+            return refuse(w, type, f, at, wrong);
+        if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
+            enum err_code code = check_message(w, f->descriptor, body, depth + 1);
+            if (code != OK)
+                return code;
+        }
+    }
+    return OK;
+}
+
+static enum err_code check(const ProtobufCMessageDescriptor *type, struct span bytes,
+                           enum err_code code, struct err *e)
+{
+    static const uint8_t nothing;
+    const uint8_t *data = bytes.data ? bytes.data : &nothing;
+    struct walk w = {data, code, e};
+    return check_message(&w, type, (struct cursor){data, data + bytes.len}, 0);
+}
+
+enum err_code canonical_check(const ProtobufCMessageDescriptor *type, struct span bytes,
+                              struct err *e)
+{
+    return check(type, bytes, ERR_CORRUPT, e);
+}
+
+enum err_code canonical_pack(struct span *out, struct arena *a, const ProtobufCMessage *message,
+                             struct err *e)
+{
+    size_t n = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = arena_try_alloc(a, n, 1);
+    if (!bytes)
+        return err_fail(e, ERR_NOMEM, "out of memory packing a %s of %zu bytes",
+                        message->descriptor->name, n);
+    size_t packed = protobuf_c_message_pack(message, bytes);
+    assert(packed == n);
+    *out = span_of(bytes, packed);
+    return err_up(e, check(message->descriptor, *out, ERR_INPUT, e));
+}
+
+static void *allocate(void *arena, size_t size)
+{
+    return arena_alloc(arena, size);
+}
+
+static void forget(void *arena, void *pointer)
+{
+    (void)arena;
+    (void)pointer;
+}
+
+enum err_code canonical_unpack(ProtobufCMessage **out, struct arena *a,
+                               const ProtobufCMessageDescriptor *type, struct span bytes,
+                               struct err *e)
+{
+    enum err_code code = canonical_check(type, bytes, e);
+    if (code != OK)
+        return err_up(e, code);
+    ProtobufCAllocator in_arena = {allocate, forget, a};
+    *out = protobuf_c_message_unpack(type, &in_arena, bytes.len, bytes.data);
+    if (!*out)
+        return err_fail(e, ERR_CORRUPT, "protobuf-c cannot read this %s", type->name);
+    return OK;
+}
+
+static bool has_suffix(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), m = strlen(suffix);
+    return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+struct id_visitor {
+    enum err_code (*visit)(void *arg, const uint8_t id[32], struct err *e);
+    void *arg;
+};
+
+static enum err_code visit_bytes(const ProtobufCMessageDescriptor *type,
+                                 const ProtobufCFieldDescriptor *f, const ProtobufCBinaryData *b,
+                                 const struct id_visitor *v, struct err *e)
+{
+    bool one = has_suffix(f->name, "_id");
+    if (!one && !has_suffix(f->name, "_ids"))
+        return OK;
+    if (b->len % 32 || (one && b->len > 32))
+        return err_fail(e, ERR_CORRUPT, "%s.%s: %zu bytes are not %s", type->name, f->name, b->len,
+                        one ? "a record id" : "record ids");
+    for (size_t i = 0; i < b->len; i += 32) {
+        enum err_code code = v->visit(v->arg, b->data + i, e);
+        if (code != OK)
+            return code;
+    }
+    return OK;
+}
+
+static enum err_code visit_message(const ProtobufCMessage *message, const struct id_visitor *v,
+                                   struct err *e)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &type->fields[i];
+        if (f->type != PROTOBUF_C_TYPE_BYTES && f->type != PROTOBUF_C_TYPE_MESSAGE)
+            continue;
+        const char *member = (const char *)message + f->offset;
+        size_t n = 1;
+        size_t step = f->type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData)
+                                                       : sizeof(ProtobufCMessage *);
+        if (f->label == PROTOBUF_C_LABEL_REPEATED) {
+            n = *(const size_t *)((const char *)message + f->quantifier_offset);
+            member = *(const char *const *)member;
+        }
+        for (size_t k = 0; k < n; k++, member += step) {
+            enum err_code code = OK;
+            if (f->type == PROTOBUF_C_TYPE_BYTES) {
+                code = visit_bytes(type, f, (const ProtobufCBinaryData *)member, v, e);
+            } else {
+                const ProtobufCMessage *inner = *(const ProtobufCMessage *const *)member;
+                if (inner)
+                    code = visit_message(inner, v, e);
+            }
+            if (code != OK)
+                return code;
+        }
+    }
+    return OK;
+}
+
+enum err_code message_visit_ids(const ProtobufCMessage *message,
+                                enum err_code (*visit)(void *arg, const uint8_t id[32],
+                                                       struct err *e),
+                                void *arg, struct err *e)
+{
+    struct id_visitor v = {visit, arg};
+    return visit_message(message, &v, e);
+}
