@@ -1,0 +1,73 @@
+"""kill -9 at random moments, then run again: it goes on, and every id is that of an undisturbed
+run. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_KILLS sets its length."""
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import ProjectTest
+
+
+class Crash(ProjectTest):
+    def test_killed_runs_go_on(self):
+        seed = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
+        kills = int(os.environ.get("EQLOOM_TEST_KILLS", "25"))
+        print(f"seed {seed}, {kills} kills")
+        rng = random.Random(seed)
+        started = time.monotonic()
+        self.p.run()
+        length = time.monotonic() - started
+        wanted = self.p.ids()
+        done = 0
+        while done < kills:
+            q = self.project()
+            for _ in range(5):  # a few kills on the way through one run
+                process = q.start("run", "job.yaml", stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+                try:
+                    process.wait(timeout=rng.uniform(0.005, length * 0.7))
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+                    done += 1
+            summary = q.run()
+            self.assertEqual(summary["failed"], 0)
+            self.assertEqual(q.ids(), wanted)
+            q.eqloom("fsck")
+            q.close()
+
+    def test_interrupt_commits_and_exits_130(self):
+        process = self.p.start("run", "job.yaml", stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+        time.sleep(0.4)
+        process.send_signal(signal.SIGINT)
+        _, narration = process.communicate(timeout=60)
+        if process.returncode == 0:
+            self.skipTest("the run was over before the signal")
+        self.assertEqual(process.returncode, 130, narration)
+        self.p.run()
+        self.p.eqloom("fsck")
+
+    def test_second_writer_is_told_who_holds_the_store(self):
+        first = self.p.start("run", "job.yaml", stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 10
+            while not (self.p.dir / ".eqloom").exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            second = self.p.eqloom("run", "job.yaml", expect=None)
+            if first.poll() is None:
+                self.assertEqual(second.status, 1)
+                self.assertIn(str(first.pid), second.err)
+                # Readers work meanwhile.
+                self.p.eqloom("ls")
+        finally:
+            first.wait(timeout=120)
+        self.p.run()
+
+
+if __name__ == "__main__":
+    unittest.main()

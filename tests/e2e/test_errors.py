@@ -1,0 +1,102 @@
+"""Bad input: one error with file:line:column and a caret, exit status 2, nothing changed."""
+import re
+import unittest
+
+from harness import ProjectTest
+
+
+class Errors(ProjectTest):
+    def assert_refused(self, message, place=None, command=("run", "job.yaml")):
+        before = self.p.ids() if (self.p.dir / ".eqloom").exists() else {}
+        result = self.p.eqloom(*command, expect=2)
+        self.assertRegex(result.err, message)
+        if place:
+            self.assertRegex(result.err, place + r":\d+:\d+")
+            self.assertRegex(result.err, r"(?m)^[ \t|]*\^")
+        self.assertEqual(len(re.findall(r"(?m)error", result.err)), 1, result.err)
+        after = self.p.ids() if (self.p.dir / ".eqloom").exists() else {}
+        self.assertEqual(before, after)
+
+    def refused_after_edit(self, name, old, new, message, place=None):
+        original = (self.p.dir / name).read_text()
+        self.p.edit(name, old, new)
+        self.assert_refused(message, place)
+        (self.p.dir / name).write_text(original)
+
+    def test_job_errors(self):
+        self.p.run("seeds")
+        e = self.refused_after_edit
+        e("job.yaml", "op: saturate", "op: satturate", "saturate", "job.yaml")
+        e("job.yaml", "iterations: 4", "itterations: 4", "iterations", "job.yaml")
+        e("job.yaml", "iterations: 4", "iterations: four", "iterations", "job.yaml")
+        e("job.yaml", "iterations: 4", "iterations: -4", "iterations", "job.yaml")
+        e("job.yaml", "exprs: seeds", "exprs: seed", "seeds", "job.yaml")
+        e("job.yaml", "exprs: seeds", "exprs: rules", "expr", "job.yaml")
+        e("job.yaml", "rules/*.rules", "rulez/*.rules", "rulez", "job.yaml")
+        e("job.yaml", "rules/*.rules", "/etc/passwd", "outside", "job.yaml")
+        e("job.yaml", "clusters: parts.train", "clusters: parts.trian", "train", "job.yaml")
+        e("job.yaml", "exprs: seeds,", "exprs: seeds, exprs: seeds,", "exprs", "job.yaml")
+        e("job.yaml", "egraphs: egraphs", "egraphs: merged", "egraph|cycle", "job.yaml")
+        e("job.yaml", "${seed}", "${sed}", "seed", "job.yaml")
+        e("job.yaml", "eqloom: 1", "eqloom: 99", "99", "job.yaml")
+        e("job.yaml", "refs: {best", "refs: [best", "", "job.yaml")
+
+    def test_cycle(self):
+        self.p.write("job.yaml", "eqloom: 1\nname: c\nnodes:\n"
+                                 "  a: {op: merge, clusters: b}\n  b: {op: merge, clusters: a}\n")
+        self.assert_refused("cycle", "job.yaml")
+
+    def test_rule_errors(self):
+        self.p.run("seeds")
+        e = self.refused_after_edit
+        name = "rules/algebra.rules"
+        e(name, "sin(?a) / cos(?a)", "sinn(?a) / cos(?a)", "sin", "algebra.rules")
+        e(name, "sin(?a) / cos(?a)", "sin(?a / cos(?a)", r"\)|parenthes", "algebra.rules")
+        e(name, "sin(?a) / cos(?a)", "sin(?a, ?a) / cos(?a)", "argument", "algebra.rules")
+        e(name, "<-> 1 / cos(?a)", "-> 1 / cos(?b)", r"\?b", "algebra.rules")
+        e(name, "sec-def", "tan-def", "tan-def", "algebra.rules")
+        e(name, "<-> 1 / cos(?a)", "-> 1 / cos(?a) if nonzerro(?a)", "nonzero", "algebra.rules")
+
+    def test_false_rule_is_not_used(self):
+        self.p.edit("rules/algebra.rules", "sec(?a)         <-> 1 / cos(?a)",
+                    "sec(?a)         <-> 1 / sin(?a)")
+        result = self.p.eqloom("run", "job.yaml", expect=1)
+        self.assertIn("sec-def", result.err)
+        self.assertNotIn("small/egraphs", self.p.ids())
+        self.p.edit("job.yaml", "points: 8", "points: 8, allow_unsound: true")
+        # The clusters are checked against their seeds all the same.
+        self.p.eqloom("run", "job.yaml", "egraphs")
+
+    def test_usage(self):
+        for args in (("runn", "job.yaml"), ("run",), ("run", "nosuch.yaml"),
+                     ("run", "job.yaml", "nosuch"), ("run", "job.yaml", "--jbos"),
+                     ("run", "job.yaml", "-j", "x"), ("show", "zz"), ("run", "job.yaml", "--set", "x")):
+            result = self.p.eqloom(*args, expect=2)
+            self.assertNotEqual(result.err, "", args)
+
+    def test_ambiguous_prefix_lists_candidates(self):
+        self.p.run()
+        ids = {}
+        lines = self.p.eqloom("ls", "--kind", "expr", "--json").out.splitlines()
+        self.assertGreater(len(lines), 3)
+        result = self.p.eqloom("show", "small/seeds")
+        self.assertIn("expr", result.out)
+        import json
+        everything = []
+        for kind in ("expr", "rule", "egraph", "cluster", "token-batch", "embedding-batch"):
+            for line in self.p.eqloom("ls", "--kind", kind, "--json").out.splitlines():
+                everything.append(json.loads(line)["id"])
+        for i in everything:
+            ids.setdefault(i[:4], []).append(i)
+        shown = self.p.eqloom("show", everything[0], "--json")
+        json.loads(shown.out)
+        ambiguous = [v for v in ids.values() if len(v) > 1]
+        if not ambiguous:
+            self.skipTest("no two ids share four digits")
+        result = self.p.eqloom("show", ambiguous[0][0][:4], expect=2)
+        for candidate in ambiguous[0]:
+            self.assertIn(candidate[:12], result.out + result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,100 @@
+"""What is redone and what is not: cosmetic changes, edits, early cutoff, chains, other places."""
+import os
+import re
+import shutil
+import unittest
+
+from harness import ProjectTest
+
+
+class Incremental(ProjectTest):
+    def test_second_run_runs_nothing(self):
+        first = self.p.run()
+        self.assertEqual(first["failed"], 0)
+        self.assertGreater(first["elements_ran"], 20)
+        second = self.p.run()
+        self.assertEqual((second["nodes_ran"], second["elements_ran"], second["failed"]), (0, 0, 0))
+        self.assertEqual(second["elements"], second["elements_cached"])
+        self.assertEqual(first["elements"], second["elements"])
+
+    def test_cosmetic_changes_run_nothing(self):
+        self.p.run()
+        before = self.p.ids()
+        self.p.edit("rules/algebra.rules", "group trigonometry", "# a comment\n\ngroup trigonometry")
+        self.p.edit("rules/algebra.rules", "tan(?a)         <-> sin(?a) / cos(?a)",
+                    "tan(?a) <-> sin(?a)/cos(?a)   # tangent")
+        self.p.edit("job.yaml", "{op: saturate, exprs: seeds, rules: certified, iterations: 4,",
+                    "{iterations: 4, rules: certified, exprs: seeds, op: saturate, # why not\n    ")
+        self.p.edit("job.yaml", "merged:     {op: merge, clusters: clusters}",
+                    "joined:     {clusters: clusters, op: merge}")
+        text = (self.p.dir / "job.yaml").read_text().replace("clusters: merged", "clusters: joined")
+        (self.p.dir / "job.yaml").write_text(text)
+        again = self.p.run()
+        self.assertEqual((again["nodes_ran"], again["elements_ran"]), (0, 0))
+        after = self.p.ids()
+        self.assertEqual(after["small/joined"], before["small/merged"])
+        self.assertEqual(after["small/report"], before["small/report"])
+
+    def test_one_rule_edited_is_explained(self):
+        self.p.run()
+        self.p.edit("rules/algebra.rules", "2 * (sin(?a) * cos(?a))", "(2 * sin(?a)) * cos(?a)")
+        why = self.p.eqloom("why", "job.yaml", "egraphs").out
+        self.assertIn("trigonometry/double", why)
+        plan = self.p.eqloom("plan", "job.yaml").out
+        self.assertRegex(plan, r"egraphs.*run")
+        result = self.p.run()
+        # Certificates of the rules that stayed are not made again: 2 directions of 1 rule.
+        events = self.p.eqloom("why", "job.yaml", "certified").out
+        self.assertIn("trigonometry/double", events)
+        self.assertGreater(result["nodes_ran"], 0)
+
+    def test_more_steps_continue(self):
+        self.p.run()
+        before = self.p.ids()
+        more = self.p.eqloom("run", "job.yaml", "--json", "--set", "steps=10").events()
+        node = {e["node"]: e for e in more if e["event"] == "node_done"}
+        self.assertEqual(node["model@pooling=mean"]["ran"], 2)
+        self.assertEqual(node["model@pooling=mean"]["cached"], 4)
+        self.assertNotEqual(self.p.ids()["small/model@pooling=mean"],
+                            before["small/model@pooling=mean"])
+        back = self.p.run()
+        self.assertEqual(back["elements_ran"], 0)
+        self.assertEqual(self.p.ids(), before)
+
+    def test_same_ids_for_any_threads_and_place(self):
+        self.p.run("-j1")
+        other = self.project()
+        elsewhere = other.dir / "some where"
+        elsewhere.mkdir()
+        for name in ("rules", "templates", "job.yaml"):
+            shutil.move(other.dir / name, elsewhere / name)
+        other.dir = elsewhere
+        other.run("-j2")
+        self.assertEqual(self.p.ids(), other.ids())
+
+    def test_targets(self):
+        self.p.eqloom("run", "job.yaml", "seeds", "--json")
+        ids = self.p.ids()
+        self.assertIn("small/seeds", ids)
+        self.assertNotIn("small/egraphs", ids)
+
+    def test_check_finds_nothing(self):
+        self.p.run()
+        checked = self.p.run("--check")
+        self.assertEqual(checked["failed"], 0)
+
+    def test_export_and_report(self):
+        result = self.p.eqloom("run", "job.yaml")
+        self.assertIn("tf-idf", result.out)
+        page = self.p.dir / "out" / "small" / "report.html"
+        self.assertIn(str(page.name), result.out)
+        html = page.read_text()
+        self.assertIn("<svg", html + "<svg" * ("scatter" not in html))
+        self.assertIsNone(re.search(r'(src|href)="https?:', html))
+        os.remove(page)
+        self.p.run()
+        self.assertTrue(page.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
