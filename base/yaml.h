@@ -1,0 +1,73 @@
+/* YAML 1.2 documents as trees of nodes that remember where they stand, so that whoever reads them
+ * can say 'file:line:column' about anything. The only user of libfyaml.
+ *
+ * One document a text. Keys are scalars and occur once in a mapping; anchors and aliases work
+ * (an alias is the same node again), tags and merge keys are refused. Size, depth and the number
+ * of nodes after expanding aliases are bounded. Nodes and their texts live in the arena. */
+#ifndef BASE_YAML_H
+#define BASE_YAML_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum yaml_type { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
+
+/* How a scalar is written: only plain ones can be numbers, booleans or nothing. */
+enum yaml_style { YAML_PLAIN, YAML_QUOTED, YAML_BLOCK };
+
+struct yaml_pair;
+
+struct yaml_node {
+    enum yaml_type type;
+    enum yaml_style style; /* YAML_SCALAR */
+    const char *text;      /* YAML_SCALAR: unescaped, NUL-terminated, no NUL inside */
+    size_t len;            /* of text */
+    const struct yaml_node *const *items; /* YAML_SEQUENCE */
+    const struct yaml_pair *pairs;        /* YAML_MAPPING, in file order */
+    size_t n;                             /* items or pairs */
+    const struct source_text *source;     /* as given to yaml_parse */
+    size_t offset;                        /* of the first byte in it */
+};
+
+struct yaml_pair {
+    const struct yaml_node *key, *value; /* a value that is not written is a plain scalar "" */
+};
+
+enum {
+    YAML_MAX_BYTES = 16 << 20,
+    YAML_MAX_DEPTH = 64,
+    YAML_MAX_NODES = 4 << 20, /* aliases counted as often as they are used */
+};
+
+struct yaml_options {
+    /* Let ${name} stand in plain scalars also within [] and {}, where YAML reserves braces. It
+     * stays in the text as written. */
+    bool placeholders;
+};
+
+/* *out is NULL for an empty document. options may be NULL. Errors are ERR_INPUT with a position,
+ * or ERR_LIMIT. `source` must live as long as the nodes. */
+enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
+                         const struct source_text *source, const struct yaml_options *options,
+                         struct err *e);
+
+/* The value under a key, or NULL. */
+const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
+/* "a mapping", "a list", "a value". */
+const char *yaml_type_name(enum yaml_type type);
+/* ERR_INPUT "WHAT must be a list, not a mapping" unless the node is of the type. */
+enum err_code yaml_expect(const struct yaml_node *node, enum yaml_type type, const char *what,
+                          struct err *e);
+/* ERR_INPUT with a 'did you mean' when a mapping has a key that is not among `names`. */
+enum err_code yaml_only_keys(const struct yaml_node *mapping, const char *const *names, size_t n,
+                             const char *what, struct err *e);
+/* A plain scalar that is empty, "~" or "null". */
+bool yaml_is_null(const struct yaml_node *node);
+
+/* err_fail_at the node. */
+#define yaml_fail(e, node, ...) err_fail_at((e), (node)->source, (node)->offset, __VA_ARGS__)
+
+#endif

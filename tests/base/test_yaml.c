@@ -1,0 +1,173 @@
+/* YAML trees: shapes, positions, and every refusal. */
+#include "base/yaml.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct arena arena;
+    struct source_text source;
+    struct err err;
+};
+
+static enum err_code parse(const struct yaml_node **out, struct fixture *f, const char *text,
+                           bool placeholders)
+{
+    f->source = (struct source_text){"test.yaml", text, strlen(text)};
+    err_clear(&f->err);
+    struct yaml_options options = {.placeholders = placeholders};
+    return yaml_parse(out, &f->arena, &f->source, &options, &f->err);
+}
+
+static const struct yaml_node *parse_ok(struct fixture *f, const char *text)
+{
+    const struct yaml_node *root = NULL;
+    if (parse(&root, f, text, true))
+        fail_msg("%s", f->err.message);
+    return root;
+}
+
+static void assert_refused(const char *text, int line, int column, const char *message)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root;
+    assert_int_not_equal(parse(&root, &f, text, true), OK);
+    assert_null(root);
+    if (!strstr(f.err.message, message) || f.err.line != line || f.err.column != column)
+        fail_msg("%d:%d: %s (expected %d:%d %s)", f.err.line, f.err.column, f.err.message, line,
+                 column, message);
+    arena_free(&f.arena);
+}
+
+static void test_shapes(void **state)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root = parse_ok(
+        &f, "# a job\na: 1\nb: [x, 'y z', \"q\\n\"]\nc:\n  d: |\n    two\n    lines\n  e:\n");
+    assert_int_equal(root->type, YAML_MAPPING);
+    assert_int_equal(root->n, 3);
+    assert_int_equal(root->offset, 8);
+    const struct yaml_node *b = yaml_get(root, "b");
+    assert_int_equal(b->type, YAML_SEQUENCE);
+    assert_int_equal(b->n, 3);
+    assert_string_equal(b->items[1]->text, "y z");
+    assert_int_equal(b->items[1]->style, YAML_QUOTED);
+    assert_string_equal(b->items[2]->text, "q\n");
+    assert_int_equal(strncmp(f.source.text + b->items[0]->offset, "x,", 2), 0);
+    const struct yaml_node *c = yaml_get(root, "c");
+    assert_int_equal(f.source.text[b->items[1]->offset], '\'');
+    assert_string_equal(yaml_get(c, "d")->text, "two\nlines\n");
+    assert_int_equal(yaml_get(c, "d")->style, YAML_BLOCK);
+    assert_true(yaml_is_null(yaml_get(c, "e")));
+    assert_false(yaml_is_null(yaml_get(root, "a")));
+    assert_null(yaml_get(root, "z"));
+    arena_free(&f.arena);
+}
+
+static void test_offsets_after_wide_characters(void **state)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root =
+        parse_ok(&f, "\"\xc3\xa4\xe2\x82\xac\": \xf0\x9f\x98\x80\nkey: v\n");
+    assert_string_equal(root->pairs[0].key->text, "\xc3\xa4\xe2\x82\xac");
+    assert_int_equal(strncmp(f.source.text + root->pairs[1].key->offset, "key", 3), 0);
+    assert_int_equal(strncmp(f.source.text + root->pairs[0].value->offset, "\xf0\x9f", 2), 0);
+    arena_free(&f.arena);
+}
+
+static void test_placeholders(void **state)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root =
+        parse_ok(&f, "a: {seed: ${seed}, n: \"x${y}z\", m: $<k>}\nb: ${c}/d\n# ${no\n");
+    const struct yaml_node *a = yaml_get(root, "a");
+    assert_string_equal(yaml_get(a, "seed")->text, "${seed}");
+    assert_string_equal(yaml_get(a, "n")->text, "x${y}z");
+    assert_string_equal(yaml_get(a, "m")->text, "$<k>");
+    assert_string_equal(yaml_get(root, "b")->text, "${c}/d");
+    const struct yaml_node *plain;
+    assert_int_equal(parse(&plain, &f, "a: {seed: ${seed}}", false), ERR_INPUT);
+    arena_free(&f.arena);
+}
+
+static void test_aliases_share(void **state)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root = parse_ok(&f, "a: &x {k: 1}\nb: *x\n");
+    assert_ptr_equal(yaml_get(root, "a"), yaml_get(root, "b"));
+    arena_free(&f.arena);
+}
+
+static void test_empty(void **state)
+{
+    struct fixture f = {0};
+    assert_null(parse_ok(&f, ""));
+    assert_null(parse_ok(&f, "# nothing\n"));
+    arena_free(&f.arena);
+}
+
+static void test_refusals(void **state)
+{
+    assert_refused("a: 1\nb: 2\na: 3\n", 3, 1, "'a' occurs twice");
+    assert_refused("a: !!int 1\n", 1, 10, "tags");
+    assert_refused("a: *nothing\n", 1, 5, "nothing");
+    assert_refused("a: &x [*x]\n", 1, 9, "&x");
+    assert_refused("[a]: 1\n", 1, 1, "key must be");
+    assert_refused("<<: 1\n", 1, 1, "merge keys");
+    assert_refused("a: 1\n---\nb: 2\n", 2, 1, "second document");
+    assert_refused("a: \"\\0\"\n", 1, 4, "NUL");
+    assert_refused("a: \xff\n", 1, 4, "not UTF-8");
+    assert_refused("a: [1, 2\nb: 3\n", 3, 1, "YAML:");
+    assert_refused("a: 'open\n", 1, 4, "YAML:");
+    assert_refused("a: b: c\n", 1, 5, "YAML:");
+}
+
+static void test_bounds(void **state)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root;
+    char deep[2 * YAML_MAX_DEPTH + 8] = "";
+    memset(deep, '[', YAML_MAX_DEPTH + 1);
+    memset(deep + YAML_MAX_DEPTH + 1, ']', YAML_MAX_DEPTH + 1);
+    assert_int_not_equal(parse(&root, &f, deep, false), OK);
+    /* Each line ten times the one before: 10^9 values if expanded. */
+    char laughs[1024] = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
+    for (int i = 1; i < 9; i++)
+        sprintf(laughs + strlen(laughs), "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i,
+                i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+    assert_int_equal(parse(&root, &f, laughs, false), ERR_LIMIT);
+    assert_true(f.err.line > 5);
+    arena_free(&f.arena);
+}
+
+static void test_expectations(void **state)
+{
+    struct fixture f = {0};
+    const struct yaml_node *root = parse_ok(&f, "files: 1\nfils: 2\n");
+    static const char *const names[] = {"files", "op"};
+    assert_int_equal(yaml_only_keys(root, names, 2, "a node", &f.err), ERR_INPUT);
+    assert_string_equal(f.err.message, "unknown key 'fils' in a node");
+    assert_string_equal(f.err.hint, "did you mean 'files'?");
+    assert_int_equal(f.err.line, 2);
+    assert_int_equal(yaml_expect(yaml_get(root, "files"), YAML_SEQUENCE, "files", &f.err),
+                     ERR_INPUT);
+    assert_string_equal(f.err.message, "files must be a list, not a value");
+    arena_free(&f.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_offsets_after_wide_characters),
+        cmocka_unit_test(test_placeholders), cmocka_unit_test(test_aliases_share),
+        cmocka_unit_test(test_empty),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_expectations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
