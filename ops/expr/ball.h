@@ -24,17 +24,17 @@ enum ball_verdict {
 
 struct ball_compare {
     enum ball_verdict verdict;
-    uint32_t points;     /* at which both were defined and compared */
-    int digits;          /* of agreement, the least over the points */
-    char witness[400];   /* BALL_DIFFERENT: "x = 0.5: 1.2345 against -1.2345" */
+    uint32_t points;   /* at which both were defined and compared */
+    int digits;        /* of agreement, the least over the points */
+    char witness[400]; /* BALL_DIFFERENT: "x = 0.5: 1.2345 against -1.2345" */
 };
 
 struct ball_options {
-    uint32_t points;          /* wanted */
+    uint32_t points; /* wanted */
     uint64_t seed;
-    double low, high;         /* variables are drawn from [low, high] ... */
-    bool complex_points;      /* ... or from a complex box around it */
-    long precision;           /* bits to begin with; doubled while balls are too wide, to 1024 */
+    double low, high;    /* variables are drawn from [low, high] ... */
+    bool complex_points; /* ... or from a complex box around it */
+    long precision;      /* bits to begin with; doubled while balls are too wide, to 1024 */
 };
 
 /* A prepared comparison of many terms with one: the values of x at its points are kept. */

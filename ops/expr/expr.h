@@ -12,10 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EXPR_MAX_NODES = 1 << 16, EXPR_MAX_DEPTH = 1000, EXPR_MAX_DIGITS = 1000 };
+enum {
+    EXPR_MAX_NODES = 1 << 16,
+    EXPR_MAX_DEPTH = 1000,
+    EXPR_MAX_DIGITS = 1000,
+    EXPR_MAX_NAME = 100
+};
 
 struct expr_node {
-    uint16_t op;      /* enum expr_op or a declared operator */
+    uint16_t op; /* enum expr_op or a declared operator */
     uint16_t arity;
     uint32_t size;    /* nodes of the subtree, itself included: the next sibling is at i + size */
     const char *leaf; /* number, symbol or variable name (without '?'); NULL inside */

@@ -15,16 +15,50 @@ enum expr_op {
     X_NUM, /* leaf: an exact rational */
     X_SYM, /* leaf: a variable, or the constants pi and e */
     X_VAR, /* leaf: a pattern variable ?a */
-    X_ADD, X_SUB, X_MUL, X_DIV, X_POW, X_SQRT, X_ABS, X_D, X_LN,
-    X_SIN, X_COS, X_TAN, X_CSC, X_SEC, X_COT,
-    X_ASIN, X_ACOS, X_ATAN, X_ACSC, X_ASEC, X_ACOT,
-    X_SINH, X_COSH, X_TANH, X_CSCH, X_SECH, X_COTH,
-    X_ASINH, X_ACOSH, X_ATANH, X_ACSCH, X_ASECH, X_ACOTH,
+    X_ADD,
+    X_SUB,
+    X_MUL,
+    X_DIV,
+    X_POW,
+    X_SQRT,
+    X_ABS,
+    X_D,
+    X_LN,
+    X_SIN,
+    X_COS,
+    X_TAN,
+    X_CSC,
+    X_SEC,
+    X_COT,
+    X_ASIN,
+    X_ACOS,
+    X_ATAN,
+    X_ACSC,
+    X_ASEC,
+    X_ACOT,
+    X_SINH,
+    X_COSH,
+    X_TANH,
+    X_CSCH,
+    X_SECH,
+    X_COTH,
+    X_ASINH,
+    X_ACOSH,
+    X_ATANH,
+    X_ACSCH,
+    X_ASECH,
+    X_ACOTH,
     X_DECLARED,
 };
 
+enum {
+    LANG_MAX_OPS = 4096,
+    LANG_MAX_ARITY = 16,
+    LANG_PRECEDENCE_MINUS = 3, /* the sign of -x: below pow, above * */
+};
+
 struct op_info {
-    const char *name;   /* prefix token: "+", "pow", "asin", "d" */
+    const char *name; /* prefix token: "+", "pow", "asin", "d" */
     uint8_t arity;
     bool commutative;
     bool interpreted;   /* has a meaning that can be evaluated */
@@ -32,6 +66,7 @@ struct op_info {
     uint8_t precedence; /* of infix operators; higher binds tighter */
     const char *latex;  /* "\\sin", "\\operatorname{csch}^{-1}" */
     int16_t inverse;    /* expr_op of the inverse function, or -1 */
+    bool right;         /* infix: a ^ b ^ c is a ^ (b ^ c) */
 };
 
 struct language {
@@ -42,9 +77,12 @@ struct language {
 
 extern const struct language lang_calculus;
 /* A language with more operators; lives in the arena. ERR_INPUT if the name is taken. */
-enum err_code lang_declare(const struct language **out, struct arena *a, const struct language *base,
-                           const char *name, unsigned arity, struct err *e);
+enum err_code lang_declare(const struct language **out, struct arena *a,
+                           const struct language *base, const char *name, unsigned arity,
+                           struct err *e);
 /* The number of an operator by its name (aliases such as arcsin, log included), or -1. */
 int lang_find(const struct language *lang, const char *name, size_t n);
+/* pi and e: symbols with a known value. */
+bool lang_is_constant(const char *symbol);
 
 #endif

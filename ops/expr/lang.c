@@ -1,0 +1,131 @@
+/* The table of the calculus language: one row an operator, in the order of enum expr_op. Parsers,
+ * writers and the evaluator take names, arities and precedences from here alone. exp is no row: it
+ * is read as pow(e, x). */
+#include "ops/expr/lang.h"
+
+#include <string.h>
+
+#define LEAF(n)                                                                                    \
+    {                                                                                              \
+        .name = n, .inverse = -1                                                                   \
+    }
+#define INFIX(n, sign, prec, comm, assoc_right)                                                    \
+    {                                                                                              \
+        .name = n, .arity = 2, .commutative = comm, .interpreted = true, .infix = sign,            \
+        .precedence = prec, .latex = sign, .inverse = -1, .right = assoc_right                     \
+    }
+#define FUNCTION(n, args, tex, inv)                                                                \
+    {                                                                                              \
+        .name = n, .arity = args, .interpreted = true, .latex = tex, .inverse = inv                \
+    }
+
+static const struct op_info calculus_ops[X_DECLARED] = {
+    [X_NUM] = LEAF("<number>"),
+    [X_SYM] = LEAF("<symbol>"),
+    [X_VAR] = LEAF("<pattern variable>"),
+    [X_ADD] = INFIX("+", "+", 1, true, false),
+    [X_SUB] = INFIX("-", "-", 1, false, false),
+    [X_MUL] = INFIX("*", "*", 2, true, false),
+    [X_DIV] = INFIX("/", "/", 2, false, false),
+    [X_POW] = INFIX("pow", "^", LANG_PRECEDENCE_MINUS + 1, false, true),
+    [X_SQRT] = FUNCTION("sqrt", 1, "\\sqrt", -1),
+    [X_ABS] = FUNCTION("abs", 1, "\\left|", -1),
+    [X_D] = FUNCTION("d", 2, "\\frac{d}{d}", -1),
+    [X_LN] = FUNCTION("ln", 1, "\\ln", -1),
+    [X_SIN] = FUNCTION("sin", 1, "\\sin", X_ASIN),
+    [X_COS] = FUNCTION("cos", 1, "\\cos", X_ACOS),
+    [X_TAN] = FUNCTION("tan", 1, "\\tan", X_ATAN),
+    [X_CSC] = FUNCTION("csc", 1, "\\csc", X_ACSC),
+    [X_SEC] = FUNCTION("sec", 1, "\\sec", X_ASEC),
+    [X_COT] = FUNCTION("cot", 1, "\\cot", X_ACOT),
+    [X_ASIN] = FUNCTION("asin", 1, "\\arcsin", X_SIN),
+    [X_ACOS] = FUNCTION("acos", 1, "\\arccos", X_COS),
+    [X_ATAN] = FUNCTION("atan", 1, "\\arctan", X_TAN),
+    [X_ACSC] = FUNCTION("acsc", 1, "\\operatorname{arccsc}", X_CSC),
+    [X_ASEC] = FUNCTION("asec", 1, "\\operatorname{arcsec}", X_SEC),
+    [X_ACOT] = FUNCTION("acot", 1, "\\operatorname{arccot}", X_COT),
+    [X_SINH] = FUNCTION("sinh", 1, "\\sinh", X_ASINH),
+    [X_COSH] = FUNCTION("cosh", 1, "\\cosh", X_ACOSH),
+    [X_TANH] = FUNCTION("tanh", 1, "\\tanh", X_ATANH),
+    [X_CSCH] = FUNCTION("csch", 1, "\\operatorname{csch}", X_ACSCH),
+    [X_SECH] = FUNCTION("sech", 1, "\\operatorname{sech}", X_ASECH),
+    [X_COTH] = FUNCTION("coth", 1, "\\coth", X_ACOTH),
+    [X_ASINH] = FUNCTION("asinh", 1, "\\operatorname{arsinh}", X_SINH),
+    [X_ACOSH] = FUNCTION("acosh", 1, "\\operatorname{arcosh}", X_COSH),
+    [X_ATANH] = FUNCTION("atanh", 1, "\\operatorname{artanh}", X_TANH),
+    [X_ACSCH] = FUNCTION("acsch", 1, "\\operatorname{arcsch}", X_CSCH),
+    [X_ASECH] = FUNCTION("asech", 1, "\\operatorname{arsech}", X_SECH),
+    [X_ACOTH] = FUNCTION("acoth", 1, "\\operatorname{arcoth}", X_COTH),
+};
+
+const struct language lang_calculus = {"calculus", calculus_ops, X_DECLARED};
+
+static const struct alias {
+    const char *name;
+    uint16_t op;
+} aliases[] = {
+    {"^", X_POW},         {"**", X_POW},        {"log", X_LN},        {"cosec", X_CSC},
+    {"arcsin", X_ASIN},   {"arccos", X_ACOS},   {"arctan", X_ATAN},   {"arccsc", X_ACSC},
+    {"arcsec", X_ASEC},   {"arccot", X_ACOT},   {"arcsinh", X_ASINH}, {"arccosh", X_ACOSH},
+    {"arctanh", X_ATANH}, {"arccsch", X_ACSCH}, {"arcsech", X_ASECH}, {"arccoth", X_ACOTH},
+    {"arsinh", X_ASINH},  {"arcosh", X_ACOSH},  {"artanh", X_ATANH},  {"arcsch", X_ACSCH},
+    {"arsech", X_ASECH},  {"arcoth", X_ACOTH},
+};
+
+static bool same(const char *a, const char *name, size_t n)
+{
+    return a[0] == name[0] && strncmp(a, name, n) == 0 && a[n] == 0;
+}
+
+int lang_find(const struct language *lang, const char *name, size_t n)
+{
+    if (n == 0)
+        return -1;
+    for (int op = X_ADD; op < lang->n_ops; op++)
+        if (same(lang->ops[op].name, name, n))
+            return op;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (same(aliases[i].name, name, n))
+            return aliases[i].op;
+    return -1;
+}
+
+static bool is_identifier(const char *s)
+{
+    if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_'))
+        return false;
+    return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
+}
+
+enum err_code lang_declare(const struct language **out, struct arena *a,
+                           const struct language *base, const char *name, unsigned arity,
+                           struct err *e)
+{
+    if (!is_identifier(name))
+        return err_fail(e, ERR_INPUT,
+                        "an operator's name is made of letters, digits and _, not '%s'", name);
+    if (arity > LANG_MAX_ARITY)
+        return err_fail(e, ERR_INPUT, "operator '%s': at most %d arguments", name, LANG_MAX_ARITY);
+    if (lang_find(base, name, strlen(name)) >= 0 || lang_is_constant(name) ||
+        strcmp(name, "exp") == 0)
+        return err_fail(e, ERR_INPUT, "operator '%s' exists already", name);
+    if (base->n_ops == LANG_MAX_OPS)
+        return err_fail(e, ERR_LIMIT, "more than %d operators", LANG_MAX_OPS);
+    struct op_info *ops = arena_alloc(a, (base->n_ops + 1u) * sizeof *ops);
+    memcpy(ops, base->ops, base->n_ops * sizeof *ops);
+    ops[base->n_ops] = (struct op_info){
+        .name = arena_strdup(a, name),
+        .arity = (uint8_t)arity,
+        .latex = arena_printf(a, "\\operatorname{%s}", name),
+        .inverse = -1,
+    };
+    struct language *lang = arena_new(a, struct language);
+    *lang = (struct language){base->name, ops, (uint16_t)(base->n_ops + 1)};
+    *out = lang;
+    return OK;
+}
+
+bool lang_is_constant(const char *symbol)
+{
+    return strcmp(symbol, "pi") == 0 || strcmp(symbol, "e") == 0;
+}

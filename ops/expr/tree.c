@@ -1,0 +1,92 @@
+/* The linked tree of the parsers; see tree.h. Every bound is checked where a node is added. */
+#include "ops/expr/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum err_code tree_add(uint32_t *out, struct tree *t, struct tree_node node, size_t at,
+                              struct err *e)
+{
+    if (t->n == EXPR_MAX_NODES)
+        return err_fail_at(e, t->source, at, "the expression has more than %d nodes",
+                           EXPR_MAX_NODES);
+    if (node.depth > EXPR_MAX_DEPTH)
+        return err_fail_at(e, t->source, at, "the expression is nested more than %d deep",
+                           EXPR_MAX_DEPTH);
+    t->nodes = vec_grow(t->nodes, &t->cap, t->n + 1, sizeof *t->nodes);
+    t->nodes[t->n] = node;
+    *out = (uint32_t)t->n++;
+    return OK;
+}
+
+enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf, size_t at,
+                        struct err *e)
+{
+    struct tree_node node = {
+        .op = op, .depth = 1, .first = UINT32_MAX, .next = UINT32_MAX, .leaf = leaf};
+    return tree_add(out, t, node, at, e);
+}
+
+enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
+                         size_t n, size_t at, struct err *e)
+{
+    struct tree_node node = {
+        .op = op, .arity = (uint16_t)n, .first = UINT32_MAX, .next = UINT32_MAX};
+    for (size_t i = n; i-- > 0;) {
+        t->nodes[children[i]].next = node.first;
+        node.first = children[i];
+        if (t->nodes[children[i]].depth > node.depth)
+            node.depth = t->nodes[children[i]].depth;
+    }
+    node.depth++;
+    return tree_add(out, t, node, at, e);
+}
+
+/* Depth is bounded by EXPR_MAX_DEPTH, so this may recurse. */
+static uint32_t lay_out(struct expr_node *out, const struct tree *t, uint32_t i)
+{
+    const struct tree_node *node = &t->nodes[i];
+    uint32_t size = 1;
+    for (uint32_t c = node->first; c != UINT32_MAX; c = t->nodes[c].next)
+        size += lay_out(out + size, t, c);
+    *out = (struct expr_node){node->op, node->arity, size, node->leaf};
+    return size;
+}
+
+void tree_finish(struct expr *out, const struct tree *t, uint32_t root)
+{
+    struct expr_node *nodes = arena_alloc(t->a, t->n * sizeof *nodes);
+    uint32_t n = lay_out(nodes, t, root);
+    *out = (struct expr){t->lang, nodes, n};
+}
+
+void tree_free(struct tree *t)
+{
+    free(t->nodes);
+    t->nodes = NULL;
+}
+
+enum err_code tree_check_d(const struct tree *t, uint32_t variable, size_t at, struct err *e)
+{
+    const struct tree_node *node = &t->nodes[variable];
+    if (node->op == X_VAR || (node->op == X_SYM && !lang_is_constant(node->leaf)))
+        return OK;
+    err_fail_at(e, t->source, at, "d needs a variable as its first argument");
+    err_hint(e, "d(x, f) is the derivative of f by x");
+    return ERR_INPUT;
+}
+
+const char *tree_nearest_operator(const struct language *lang, const char *word, size_t n)
+{
+    char name[64];
+    const char *names[LANG_MAX_OPS + 1];
+    size_t n_names = 0;
+    if (n >= sizeof name)
+        return NULL;
+    memcpy(name, word, n);
+    name[n] = 0;
+    for (int op = X_ADD; op < lang->n_ops; op++)
+        names[n_names++] = lang->ops[op].name;
+    names[n_names++] = "exp";
+    return err_nearest(name, names, n_names);
+}

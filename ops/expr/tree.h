@@ -1,0 +1,35 @@
+/* Parsers build a linked tree, bounded in size and depth, and lay it out in prefix order at the
+ * end: an infix operator is known only after its first argument. */
+#ifndef OPS_EXPR_TREE_H
+#define OPS_EXPR_TREE_H
+
+#include "ops/expr/expr.h"
+
+struct tree_node {
+    uint16_t op, arity, depth;
+    uint32_t first, next; /* child, sibling; UINT32_MAX: none */
+    const char *leaf;
+    bool literal; /* a number as written, without parentheses: 3 in 3/2 or -3 */
+};
+
+struct tree {
+    struct arena *a; /* for names and the result */
+    const struct language *lang;
+    const struct source_text *source;
+    struct tree_node *nodes; /* heap */
+    size_t n, cap;
+};
+
+/* `at` is the place in the source that a broken bound is reported at. */
+enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf, size_t at,
+                        struct err *e);
+enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
+                         size_t n, size_t at, struct err *e);
+void tree_finish(struct expr *out, const struct tree *t, uint32_t root);
+void tree_free(struct tree *t);
+/* The derivative's first argument must be a variable. */
+enum err_code tree_check_d(const struct tree *t, uint32_t variable, size_t at, struct err *e);
+/* Names of operators for 'did you mean'; only those that can be called. */
+const char *tree_nearest_operator(const struct language *lang, const char *word, size_t n);
+
+#endif

@@ -1,0 +1,149 @@
+/* Writing trees as prefix tokens, s-expressions and infix. Infix uses only the parentheses that the
+ * parser needs to give the same tree back: by precedence and side, and where a number would merge
+ * with what stands beside it ((3)/2 is a quotient, 3/2 a number). */
+#include "ops/expr/expr.h"
+
+#include <string.h>
+
+enum { PREC_SUM = 1, PREC_ATOM = 255 };
+
+static void write_leaf(struct buf *out, const struct expr_node *node)
+{
+    if (node->op == X_VAR)
+        buf_putc(out, '?');
+    buf_puts(out, node->leaf);
+}
+
+static bool is_leaf(const struct expr_node *node)
+{
+    return node->op <= X_VAR;
+}
+
+void expr_write_prefix(struct buf *out, const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (i)
+            buf_putc(out, ' ');
+        if (is_leaf(&x->nodes[i]))
+            write_leaf(out, &x->nodes[i]);
+        else
+            buf_puts(out, x->lang->ops[x->nodes[i].op].name);
+    }
+}
+
+static void write_sexpr(struct buf *out, const struct expr *x, uint32_t i)
+{
+    const struct expr_node *node = &x->nodes[i];
+    if (is_leaf(node)) {
+        write_leaf(out, node);
+        return;
+    }
+    buf_putc(out, '(');
+    buf_puts(out, x->lang->ops[node->op].name);
+    uint32_t child = i + 1;
+    for (unsigned k = 0; k < node->arity; k++, child += x->nodes[child].size) {
+        buf_putc(out, ' ');
+        write_sexpr(out, x, child);
+    }
+    buf_putc(out, ')');
+}
+
+void expr_write_sexpr(struct buf *out, const struct expr *x)
+{
+    write_sexpr(out, x, 0);
+}
+
+static bool is_number(const struct expr_node *node, const char *text)
+{
+    return node->op == X_NUM && (!text || strcmp(node->leaf, text) == 0);
+}
+
+/* (-1)*x is written -x, unless x is a number, with which the sign would merge. */
+static bool is_negation(const struct expr_node *node)
+{
+    return node->op == X_MUL && is_number(node + 1, "-1") && !is_number(node + 2, NULL);
+}
+
+/* How tightly the text of a node holds together. */
+static unsigned precedence(const struct language *lang, const struct expr_node *node)
+{
+    if (node->op == X_NUM) {
+        if (strchr(node->leaf, '/'))
+            return lang->ops[X_DIV].precedence;
+        return node->leaf[0] == '-' ? LANG_PRECEDENCE_MINUS : PREC_ATOM;
+    }
+    if (is_leaf(node))
+        return PREC_ATOM;
+    if (is_negation(node))
+        return LANG_PRECEDENCE_MINUS;
+    return lang->ops[node->op].infix ? lang->ops[node->op].precedence : PREC_ATOM;
+}
+
+static void write_infix(struct buf *out, const struct expr *x, uint32_t i);
+
+static void write_group(struct buf *out, const struct expr *x, uint32_t i, bool parentheses)
+{
+    if (parentheses)
+        buf_putc(out, '(');
+    write_infix(out, x, i);
+    if (parentheses)
+        buf_putc(out, ')');
+}
+
+static void write_binary(struct buf *out, const struct expr *x, uint32_t i)
+{
+    const struct expr_node *node = &x->nodes[i];
+    const struct op_info *info = &x->lang->ops[node->op];
+    uint32_t left = i + 1, right = left + x->nodes[left].size;
+    const struct expr_node *l = &x->nodes[left], *r = &x->nodes[right];
+    unsigned mine = info->precedence;
+    unsigned pl = precedence(x->lang, l), pr = precedence(x->lang, r);
+    bool around_left = info->right ? pl <= mine : pl < mine;
+    bool around_right = info->right ? pr < mine : pr <= mine;
+    /* A sign after an operator is legal, but nobody writes it. */
+    if (pr == LANG_PRECEDENCE_MINUS)
+        around_right = true;
+    if (node->op == X_DIV && l->op == X_NUM && (strchr(l->leaf, '/') || is_number(r, NULL)))
+        around_left = true;
+    write_group(out, x, left, around_left);
+    if (mine == PREC_SUM)
+        buf_printf(out, " %s ", info->infix);
+    else
+        buf_puts(out, info->infix);
+    write_group(out, x, right, around_right);
+}
+
+static void write_infix(struct buf *out, const struct expr *x, uint32_t i)
+{
+    const struct expr_node *node = &x->nodes[i];
+    const struct op_info *info = &x->lang->ops[node->op];
+    if (is_leaf(node)) {
+        write_leaf(out, node);
+        return;
+    }
+    if (is_negation(node)) {
+        buf_putc(out, '-');
+        write_group(out, x, i + 2, precedence(x->lang, node + 2) <= LANG_PRECEDENCE_MINUS);
+        return;
+    }
+    if (info->infix) {
+        write_binary(out, x, i);
+        return;
+    }
+    buf_puts(out, info->name);
+    if (node->arity == 0)
+        return;
+    buf_putc(out, '(');
+    uint32_t child = i + 1;
+    for (unsigned k = 0; k < node->arity; k++, child += x->nodes[child].size) {
+        if (k)
+            buf_puts(out, ", ");
+        write_infix(out, x, child);
+    }
+    buf_putc(out, ')');
+}
+
+void expr_write_infix(struct buf *out, const struct expr *x)
+{
+    write_infix(out, x, 0);
+}
