@@ -1,0 +1,36 @@
+/* Inside of the CPU back end. The kernels are compiled once per instruction set (CPU_ISA is base,
+ * avx2 or avx512); CPU(name) gives each copy its own symbols. */
+#ifndef GPU_CPU_CPU_H
+#define GPU_CPU_CPU_H
+
+#include "gpu/gpu.h"
+
+struct cpu_queue {
+    struct gpu_queue base;
+    void *scratch; /* grows, never shrinks; contents do not outlive an op */
+    size_t scratch_size;
+};
+
+/* NULL after recording the failure in the queue. */
+void *cpu_scratch(struct gpu_queue *q, size_t bytes);
+void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
+
+#ifdef CPU_ISA
+#define CPU_JOIN2(name, isa) cpu_##name##_##isa
+#define CPU_JOIN(name, isa) CPU_JOIN2(name, isa)
+#define CPU(name) CPU_JOIN(name, CPU_ISA)
+
+/* The parts of the table, one per file of kernels. */
+void CPU(fill_elementwise)(struct gpu_ops *t);
+void CPU(fill_activation)(struct gpu_ops *t);
+void CPU(fill_norm)(struct gpu_ops *t);
+void CPU(fill_attention)(struct gpu_ops *t);
+void CPU(fill_sequence)(struct gpu_ops *t);
+void CPU(fill_loss)(struct gpu_ops *t);
+#endif
+
+struct gpu_ops cpu_table_base(void);
+struct gpu_ops cpu_table_avx2(void);
+struct gpu_ops cpu_table_avx512(void);
+
+#endif

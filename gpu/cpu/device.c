@@ -1,0 +1,180 @@
+/* The CPU as a device: its memory is the host's, a queue runs each op at once in the calling
+ * thread, and gpu_each spreads items over a pool. */
+#include "gpu/cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gpu_device {
+    struct gpu_ops ops;
+    struct pool *pool;
+    unsigned n_queues;
+    struct cpu_queue *queues;
+};
+
+static bool isa_supported(const char *isa)
+{
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma");
+    if (strcmp(isa, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi2");
+#endif
+    return strcmp(isa, "base") == 0;
+}
+
+static struct gpu_ops isa_table(const char *isa)
+{
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx512") == 0)
+        return cpu_table_avx512();
+    if (strcmp(isa, "avx2") == 0)
+        return cpu_table_avx2();
+#endif
+    return cpu_table_base();
+}
+
+enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
+                           struct err *e)
+{
+    if (!isa)
+        isa = isa_supported("avx512") ? "avx512" : isa_supported("avx2") ? "avx2" : "base";
+    if (!isa_supported(isa))
+        return err_fail(e, ERR_UNSUPPORTED, "this processor does not support '%s'", isa);
+    struct gpu_device *d = calloc(1, sizeof *d);
+    if (!d)
+        return err_fail(e, ERR_NOMEM, "no memory for a device");
+    d->n_queues = pool_threads(pool);
+    d->queues = calloc(d->n_queues, sizeof *d->queues);
+    if (!d->queues) {
+        free(d);
+        return err_fail(e, ERR_NOMEM, "no memory for a device");
+    }
+    d->ops = isa_table(isa);
+    d->pool = pool;
+    for (unsigned i = 0; i < d->n_queues; i++)
+        d->queues[i].base = (struct gpu_queue){.op = &d->ops, .device = d, .index = i};
+    *out = d;
+    return OK;
+}
+
+void gpu_close(struct gpu_device *d)
+{
+    if (!d)
+        return;
+    for (unsigned i = 0; i < d->n_queues; i++)
+        free(d->queues[i].scratch);
+    free(d->queues);
+    free(d);
+}
+
+const struct gpu_ops *gpu_device_ops(const struct gpu_device *d)
+{
+    return &d->ops;
+}
+
+unsigned gpu_queues(const struct gpu_device *d)
+{
+    return d->n_queues;
+}
+
+enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
+{
+    if (bytes > SIZE_MAX - 64 || !(*out = aligned_alloc(64, (bytes + 64) & ~(size_t)63)))
+        return err_fail(e, ERR_NOMEM, "no memory for %zu MiB of tensors", bytes >> 20);
+    memset(*out, 0, bytes);
+    return OK;
+}
+
+void gpu_free(struct gpu_device *d, void *memory)
+{
+    free(memory);
+}
+
+void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes)
+{
+    if (bytes)
+        memcpy(device, host, bytes);
+}
+
+void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes)
+{
+    if (bytes)
+        memcpy(host, device, bytes);
+}
+
+enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e)
+{
+    struct cpu_queue *q = calloc(1, sizeof *q);
+    if (!q)
+        return err_fail(e, ERR_NOMEM, "no memory for a queue");
+    q->base = (struct gpu_queue){.op = &d->ops, .device = d};
+    *out = &q->base;
+    return OK;
+}
+
+void gpu_queue_free(struct gpu_queue *q)
+{
+    if (!q)
+        return;
+    free(((struct cpu_queue *)q)->scratch);
+    free(q);
+}
+
+enum err_code gpu_finish(struct gpu_queue *q, struct err *e)
+{
+    enum err_code code = q->failure.code;
+    if (code && e)
+        *e = q->failure;
+    err_clear(&q->failure);
+    return code;
+}
+
+void *cpu_scratch(struct gpu_queue *base, size_t bytes)
+{
+    struct cpu_queue *q = (struct cpu_queue *)base;
+    if (q->scratch_size < bytes) {
+        free(q->scratch);
+        size_t size = (bytes + bytes / 2 + 64) & ~(size_t)63;
+        q->scratch = aligned_alloc(64, size);
+        q->scratch_size = q->scratch ? size : 0;
+        if (!q->scratch)
+            err_fail(&base->failure, ERR_NOMEM, "no memory for %zu MiB of scratch", bytes >> 20);
+    }
+    return q->scratch;
+}
+
+struct each {
+    struct gpu_device *d;
+    void (*fn)(void *arg, size_t item, struct gpu_queue *q);
+    void *arg;
+};
+
+static void run_item(void *arg, size_t item, unsigned worker)
+{
+    struct each *each = arg;
+    each->fn(each->arg, item, &each->d->queues[worker].base);
+}
+
+enum err_code gpu_each(struct gpu_device *d, size_t n,
+                       void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
+                       struct err *e)
+{
+    struct each each = {d, fn, arg};
+    pool_for(d->pool, n, run_item, &each);
+    enum err_code first = OK;
+    for (unsigned i = 0; i < d->n_queues; i++) {
+        struct err failure;
+        err_clear(&failure);
+        enum err_code code = gpu_finish(&d->queues[i].base, &failure);
+        if (code && !first) {
+            first = code;
+            if (e)
+                *e = failure;
+        }
+    }
+    return first;
+}

@@ -1,0 +1,162 @@
+/* Ops on vectors element by element, sums of vectors, and the optimizer. Plain loops that the
+ * compiler vectorises; only reductions to a scalar use vectors of their own, for a fixed order. */
+#include "base/rng.h"
+#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/vec.h"
+
+#include <assert.h>
+#include <math.h>
+
+static void fill(struct gpu_queue *q, float *x, size_t n, float value)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = value;
+}
+
+static void add(struct gpu_queue *q, float *restrict y, const float *restrict x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += x[i];
+}
+
+static void copy(struct gpu_queue *q, float *y, const float *x, size_t n)
+{
+    if (n)
+        memcpy(y, x, n * sizeof *y);
+}
+
+static void scale(struct gpu_queue *q, float *x, size_t n, float factor)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+/* Pieces small enough to stay in the first cache while the tree of sums goes over them. */
+enum { SUM_BLOCK = 256, SUM_MOST = 64 };
+
+static void sum_many(struct gpu_queue *q, float *restrict y, const float *const *x, size_t count,
+                     size_t n)
+{
+    assert(count >= 1 && count <= SUM_MOST);
+    float part[SUM_MOST / 2 + 1][SUM_BLOCK];
+    for (size_t at = 0; at < n; at += SUM_BLOCK) {
+        size_t len = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, k = (count + 1) / 2;
+        for (size_t j = 0; j < k; j++) {
+            const float *a = x[2 * j] + at, *b = 2 * j + 1 < count ? x[2 * j + 1] + at : NULL;
+            for (size_t i = 0; i < len; i++)
+                part[j][i] = b ? a[i] + b[i] : a[i];
+        }
+        for (; k > 1; k = (k + 1) / 2)
+            for (size_t j = 0; j < (k + 1) / 2; j++)
+                for (size_t i = 0; i < len; i++)
+                    part[j][i] =
+                        2 * j + 1 < k ? part[2 * j][i] + part[2 * j + 1][i] : part[2 * j][i];
+        memcpy(y + at, part[0], len * sizeof *y);
+    }
+}
+
+static void add_bias(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
+                     size_t cols)
+{
+    if (!bias) {
+        if (y != x)
+            copy(q, y, x, rows * cols);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++)
+            y[r * cols + c] = x[r * cols + c] + bias[c];
+}
+
+static void add_columns(struct gpu_queue *q, float *restrict sum, const float *restrict x,
+                        size_t rows, size_t cols)
+{
+    size_t c = 0;
+    for (; c + 4 * LANES <= cols; c += 4 * LANES) {
+        vf s[4] = {0};
+        for (size_t r = 0; r < rows; r++)
+            for (int i = 0; i < 4; i++)
+                s[i] += vf_load(x + r * cols + c + (size_t)i * LANES);
+        for (int i = 0; i < 4; i++)
+            vf_store(sum + c + i * LANES, vf_load(sum + c + i * LANES) + s[i]);
+    }
+    for (; c < cols; c++) {
+        float s = 0;
+        for (size_t r = 0; r < rows; r++)
+            s += x[r * cols + c];
+        sum[c] += s;
+    }
+}
+
+static void sum_squares(struct gpu_queue *q, double *out, const float *x, size_t n)
+{
+    enum { D = 8 };
+    double s[D] = {0};
+    size_t i = 0;
+    for (; i + D <= n; i += D)
+        for (int j = 0; j < D; j++)
+            s[j] += (double)x[i + (size_t)j] * x[i + (size_t)j];
+    for (; i < n; i++)
+        s[0] += (double)x[i] * x[i];
+    *out = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+/* A 32-bit finaliser of low bias (Wellons' lowbias32), keyed twice: cheap in vectors, and any
+ * element's bit is had without the ones before it. */
+static inline uint32_t dropout_bits(uint32_t x, uint32_t key0, uint32_t key1)
+{
+    x ^= key0;
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x ^= key1;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+static void dropout(struct gpu_queue *q, float *y, const float *x, size_t n, float rate,
+                    uint64_t key, uint64_t first)
+{
+    uint32_t threshold = (uint32_t)((double)rate * 4294967296.0);
+    float keep = 1.0f / (1.0f - rate);
+    for (size_t i = 0; i < n;) {
+        /* The high half of the counter changes the keys; runs between are 32-bit. */
+        uint64_t at = first + i, mixed = rng_mix(key ^ rng_mix(at >> 32));
+        uint64_t room = (UINT64_C(1) << 32) - (at & 0xffffffffu);
+        size_t len = n - i < room ? n - i : (size_t)room;
+        uint32_t start = (uint32_t)at, key0 = (uint32_t)mixed, key1 = (uint32_t)(mixed >> 32);
+        for (size_t j = 0; j < len; j++)
+            y[i + j] =
+                dropout_bits(start + (uint32_t)j, key0, key1) >= threshold ? x[i + j] * keep : 0.0f;
+        i += len;
+    }
+}
+
+static void adamw(struct gpu_queue *q, float *restrict p, float *restrict m, float *restrict v,
+                  const float *restrict g, size_t n, const struct gpu_adamw *how)
+{
+    struct gpu_adamw h = *how;
+    float decay = 1.0f - h.lr * h.weight_decay, rate = h.lr / h.correction1;
+    float root = 1.0f / sqrtf(h.correction2), one1 = 1.0f - h.beta1, one2 = 1.0f - h.beta2;
+    for (size_t i = 0; i < n; i++) {
+        float gi = g[i] * h.scale;
+        m[i] = h.beta1 * m[i] + one1 * gi;
+        v[i] = h.beta2 * v[i] + one2 * gi * gi;
+        p[i] = p[i] * decay - rate * m[i] / (sqrtf(v[i]) * root + h.eps);
+    }
+}
+
+void CPU(fill_elementwise)(struct gpu_ops *t)
+{
+    t->fill = fill;
+    t->add = add;
+    t->copy = copy;
+    t->scale = scale;
+    t->sum_many = sum_many;
+    t->add_bias = add_bias;
+    t->add_columns = add_columns;
+    t->sum_squares = sum_squares;
+    t->dropout = dropout;
+    t->adamw = adamw;
+}

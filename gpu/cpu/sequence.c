@@ -1,0 +1,98 @@
+/* Between token ids, packed rows and one vector per sequence: embedding and pooling. */
+#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/vec.h"
+
+static void embed(struct gpu_queue *q, float *restrict x, const float *restrict table,
+                  const float *restrict positions, const uint32_t *token, const uint32_t *offset,
+                  size_t sequences, size_t cols, float scale)
+{
+    for (size_t s = 0; s < sequences; s++)
+        for (size_t t = offset[s]; t < offset[s + 1]; t++) {
+            const float *e = table + token[t] * cols, *p = positions + (t - offset[s]) * cols;
+            for (size_t c = 0; c < cols; c++)
+                x[t * cols + c] = e[c] * scale + p[c];
+        }
+}
+
+static void embed_back(struct gpu_queue *q, float *restrict dtable, float *restrict dpositions,
+                       const float *restrict dx, const uint32_t *token, const uint32_t *offset,
+                       size_t sequences, size_t cols, float scale)
+{
+    for (size_t s = 0; s < sequences; s++)
+        for (size_t t = offset[s]; t < offset[s + 1]; t++) {
+            float *e = dtable + token[t] * cols;
+            for (size_t c = 0; c < cols; c++)
+                e[c] += dx[t * cols + c] * scale;
+            if (!dpositions)
+                continue;
+            float *p = dpositions + (t - offset[s]) * cols;
+            for (size_t c = 0; c < cols; c++)
+                p[c] += dx[t * cols + c];
+        }
+}
+
+static void pool_mean(float *restrict y, const float *restrict x, const uint32_t *row, size_t n,
+                      size_t cols)
+{
+    float by = 1.0f / (float)n;
+    memset(y, 0, cols * sizeof *y);
+    for (size_t j = 0; j < n; j++)
+        for (size_t c = 0; c < cols; c++)
+            y[c] += x[row[j] * cols + c];
+    for (size_t c = 0; c < cols; c++)
+        y[c] *= by;
+}
+
+static void pool_max(float *restrict y, uint32_t *restrict arg, const float *restrict x,
+                     const uint32_t *row, size_t n, size_t cols)
+{
+    memcpy(y, x + row[0] * cols, cols * sizeof *y);
+    for (size_t c = 0; c < cols; c++)
+        arg[c] = row[0];
+    for (size_t j = 1; j < n; j++)
+        for (size_t c = 0; c < cols; c++) {
+            float v = x[row[j] * cols + c];
+            arg[c] = v > y[c] ? row[j] : arg[c];
+            y[c] = v > y[c] ? v : y[c];
+        }
+}
+
+static void pool(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, const uint32_t *row,
+                 const uint32_t *offset, size_t segments, size_t cols, enum gpu_pooling kind)
+{
+    for (size_t s = 0; s < segments; s++) {
+        size_t n = offset[s + 1] - offset[s];
+        switch (kind) {
+        case GPU_MEAN: pool_mean(y + s * cols, x, row + offset[s], n, cols); break;
+        case GPU_MAX: pool_max(y + s * cols, arg + s * cols, x, row + offset[s], n, cols); break;
+        }
+    }
+}
+
+static void pool_back(struct gpu_queue *q, float *restrict dx, const float *restrict dy,
+                      const uint32_t *restrict arg, const uint32_t *row, const uint32_t *offset,
+                      size_t segments, size_t cols, enum gpu_pooling kind)
+{
+    for (size_t s = 0; s < segments; s++, dy += cols) {
+        float by = 1.0f / (float)(offset[s + 1] - offset[s]);
+        switch (kind) {
+        case GPU_MEAN:
+            for (size_t j = offset[s]; j < offset[s + 1]; j++)
+                for (size_t c = 0; c < cols; c++)
+                    dx[row[j] * cols + c] += dy[c] * by;
+            break;
+        case GPU_MAX:
+            for (size_t c = 0; c < cols; c++)
+                dx[arg[s * cols + c] * cols + c] += dy[c];
+            break;
+        }
+    }
+}
+
+void CPU(fill_sequence)(struct gpu_ops *t)
+{
+    t->embed = embed;
+    t->embed_back = embed_back;
+    t->pool = pool;
+    t->pool_back = pool_back;
+}

@@ -1,0 +1,203 @@
+/* A small tensor-op interface: a device, memory on it, queues, and a table of ops. Models and
+ * training are written once on top of it; each back end (cpu/, later cuda/) fills the table.
+ *
+ * Memory: a device pointer is an ordinary pointer that only ops, gpu_read and gpu_write may follow
+ * (on the CPU it is host memory). Matrices are row-major f32; `ld` is the distance of rows in
+ * elements. Sequences are packed: sequence i has rows offset[i] .. offset[i+1]-1.
+ *
+ * Order: ops on one queue take effect in order; a queue is used by one thread at a time. An op
+ * cannot fail visibly: the first failure stays in the queue, what later ops give is void, and
+ * gpu_finish returns it.
+ *
+ * Determinism: an op is a fixed sequence of operations on its inputs, whatever the number of
+ * threads. Parallelism is above it: gpu_each runs pieces that the caller has cut independently of
+ * the threads, and the caller joins their results in a fixed order.
+ */
+#ifndef GPU_GPU_H
+#define GPU_GPU_H
+
+#include "base/err.h"
+#include "base/pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpu_device;
+struct gpu_queue;
+
+enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */ };
+enum gpu_pooling { GPU_MEAN, GPU_MAX };
+
+/* c (m, n) = alpha * op(a) (m, k) * op(b) (k, n) [+ c], op being transposition where asked:
+ * with ta, a is stored (k, m); with tb, b is stored (n, k). */
+struct gpu_matmul {
+    bool ta, tb, accumulate;
+    size_t m, n, k;
+    float alpha;
+    const float *a, *b;
+    float *c;
+    size_t lda, ldb, ldc;
+};
+
+/* Self-attention within each sequence: head h of row t has its query, key and value in columns
+ * h * size of the three thirds of qkv (T, 3 * heads * size). */
+struct gpu_attention {
+    size_t sequences, heads, size;
+    const uint32_t *offset; /* (sequences + 1), from 0 */
+    const float *qkv;       /* (T, 3 * heads * size) */
+    float *lse;             /* (T, heads): logarithm of the softmax's denominator */
+    float scale;            /* of the scores */
+};
+
+/* One step of AdamW (Loshchilov and Hutter 2019) as PyTorch's. */
+struct gpu_adamw {
+    float lr, beta1, beta2, eps, weight_decay;
+    float correction1, correction2; /* 1 - beta^step */
+    float scale;                    /* of the gradient: clipping */
+};
+
+/* Rows of logits against a target column each. Columns that share the row's group do not count,
+ * except the target (they are no negatives), nor does the row's own column when `self`: with
+ * group == NULL and !self this is the plain cross entropy. */
+struct gpu_cross_entropy {
+    size_t rows, cols, first_row; /* logits row r stands for row first_row + r of the whole */
+    const uint32_t *target;       /* (all rows): column */
+    const uint32_t *group;        /* (all rows, which are the columns), or NULL */
+    bool self;
+    float scale;    /* of the gradient */
+    float *loss;    /* (rows) */
+    float *correct; /* (rows): 1 where the target has the greatest logit, else 0 */
+};
+
+struct gpu_ops {
+    const char *name; /* "cpu-avx512", ... */
+
+    void (*matmul)(struct gpu_queue *q, const struct gpu_matmul *mm);
+
+    /* x (n) = value; y += x; y = x */
+    void (*fill)(struct gpu_queue *q, float *x, size_t n, float value);
+    void (*add)(struct gpu_queue *q, float *y, const float *x, size_t n);
+    void (*copy)(struct gpu_queue *q, float *y, const float *x, size_t n);
+    void (*scale)(struct gpu_queue *q, float *x, size_t n, float factor);
+    /* y = sum of `count` vectors of length n, pairwise: ((0+1)+(2+3))+..., count <= 64. */
+    void (*sum_many)(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n);
+    /* y (rows, cols) = x + bias (cols) in each row; bias may be NULL; y may be x. */
+    void (*add_bias)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
+                     size_t cols);
+    /* sum (cols) += column sums of x (rows, cols): the gradient of a bias. */
+    void (*add_columns)(struct gpu_queue *q, float *sum, const float *x, size_t rows, size_t cols);
+    /* *out = sum of squares, in double. */
+    void (*sum_squares)(struct gpu_queue *q, double *out, const float *x, size_t n);
+
+    /* y = act(x + bias); bias may be NULL; y may be x. */
+    void (*activate)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
+                     size_t cols, enum gpu_activation kind);
+    /* dx = dy * act'; `saved` is the output for ReLU, the input (before the bias) for GELU; dx may
+     * be dy. */
+    void (*activate_back)(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
+                          const float *bias, size_t rows, size_t cols, enum gpu_activation kind);
+
+    /* y = x where kept, / (1 - rate), else 0, by the counter-based stream `key` from element
+     * `first` on. The same call on the gradient is the backward. y may be x. */
+    void (*dropout)(struct gpu_queue *q, float *y, const float *x, size_t n, float rate,
+                    uint64_t key, uint64_t first);
+
+    /* y = (x - mean) * rstd * gamma + beta by rows, eps 1e-5; mean and rstd are kept. */
+    void (*norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
+                 const float *gamma, const float *beta, size_t rows, size_t cols);
+    /* dx [+]= ..., dgamma += ..., dbeta += ... */
+    void (*norm_back)(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, const float *dy,
+                      const float *x, const float *mean, const float *rstd, const float *gamma,
+                      size_t rows, size_t cols, bool accumulate);
+
+    /* out (T, heads * size); fills lse. */
+    void (*attention)(struct gpu_queue *q, float *out, const struct gpu_attention *at);
+    /* dqkv (T, 3 * heads * size) from dout (T, heads * size). */
+    void (*attention_back)(struct gpu_queue *q, float *dqkv, const float *dout,
+                           const struct gpu_attention *at);
+
+    /* x (T, cols) = table[token] * scale + positions[place in the sequence]. */
+    void (*embed)(struct gpu_queue *q, float *x, const float *table, const float *positions,
+                  const uint32_t *token, const uint32_t *offset, size_t sequences, size_t cols,
+                  float scale);
+    /* dtable += ...; dpositions += ... unless NULL. */
+    void (*embed_back)(struct gpu_queue *q, float *dtable, float *dpositions, const float *dx,
+                       const uint32_t *token, const uint32_t *offset, size_t sequences, size_t cols,
+                       float scale);
+
+    /* y (segments, cols): mean or maximum of the rows x[row[j]], offset[s] <= j < offset[s+1];
+     * no segment is empty. `arg` (segments, cols) keeps which row was the maximum (the first of
+     * equals). */
+    void (*pool)(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, const uint32_t *row,
+                 const uint32_t *offset, size_t segments, size_t cols, enum gpu_pooling kind);
+    /* dx += ... */
+    void (*pool_back)(struct gpu_queue *q, float *dx, const float *dy, const uint32_t *arg,
+                      const uint32_t *row, const uint32_t *offset, size_t segments, size_t cols,
+                      enum gpu_pooling kind);
+
+    /* y = x / max(|x|, 1e-12) by rows; `norms` (rows) are kept. */
+    void (*normalize)(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,
+                      size_t cols);
+    /* dx from dy; dx may be dy. */
+    void (*normalize_back)(struct gpu_queue *q, float *dx, const float *dy, const float *y,
+                           const float *norms, size_t rows, size_t cols);
+
+    /* logits (rows, cols) become scale * d loss / d logits. */
+    void (*cross_entropy)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
+
+    void (*adamw)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
+                  const struct gpu_adamw *how);
+};
+
+/* What every queue begins with; back ends add to it. */
+struct gpu_queue {
+    const struct gpu_ops *op;
+    struct gpu_device *device;
+    unsigned index; /* in gpu_each: below gpu_queues(device) */
+    struct err failure;
+};
+
+/* The CPU: kernels for the best instruction set there is. The pool serves gpu_each (NULL: the
+ * caller alone) and must outlive the device. isa: NULL (best), "base", "avx2", "avx512". */
+enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
+                           struct err *e);
+void gpu_close(struct gpu_device *d);
+const struct gpu_ops *gpu_device_ops(const struct gpu_device *d);
+/* How many queues gpu_each may use at a time. */
+unsigned gpu_queues(const struct gpu_device *d);
+
+/* Aligned to 64 bytes, zeroed. */
+enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e);
+void gpu_free(struct gpu_device *d, void *memory);
+/* Between host and device, in the queue's order; host memory is good again on return. */
+void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
+void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes);
+
+/* A queue of the caller's own. */
+enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e);
+void gpu_queue_free(struct gpu_queue *q);
+/* Waits; the first failure since the last call. */
+enum err_code gpu_finish(struct gpu_queue *q, struct err *e);
+
+/* Runs fn for item 0..n-1, each on one of the device's queues, items in any order, and waits. The
+ * first failure of the least queue is returned. */
+enum err_code gpu_each(struct gpu_device *d, size_t n,
+                       void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
+                       struct err *e);
+
+/* Carves aligned pieces from a block; with base == NULL it only measures, so one function both
+ * sizes and lays out. */
+struct gpu_layout {
+    char *base;
+    size_t used;
+};
+
+static inline void *gpu_carve(struct gpu_layout *l, size_t bytes)
+{
+    void *p = l->base ? l->base + l->used : NULL;
+    l->used += (bytes + 63) & ~(size_t)63;
+    return p;
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* A model's configuration as text and back; see model.h. One table serves both ways, so that what
+ * is written can be read. */
+#include "ops/nn/model.h"
+
+#include "base/buf.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum field_type { FIELD_NUMBER, FIELD_CHOICE };
+
+struct field {
+    const char *key;
+    size_t at;
+    enum field_type type;
+    const char *const *names; /* FIELD_CHOICE: by value, ended by NULL */
+};
+
+static const char *const activations[] = {[GPU_RELU] = "relu", [GPU_GELU] = "gelu", NULL};
+static const char *const poolings[] = {
+    [NN_POOL_MEAN] = "mean", [NN_POOL_MAX] = "max", [NN_POOL_FIRST] = "first", NULL};
+static const char *const positions[] = {
+    [NN_SINUSOIDAL] = "sinusoidal", [NN_LEARNED] = "learned", NULL};
+static const char *const booleans[] = {"false", "true", NULL};
+
+/* Sorted by key: the order of the text. */
+static const struct field fields[] = {
+    {"activation", offsetof(struct nn_config, activation), FIELD_CHOICE, activations},
+    {"attention_bias", offsetof(struct nn_config, attention_bias), FIELD_CHOICE, booleans},
+    {"d_ff", offsetof(struct nn_config, d_ff), FIELD_NUMBER, NULL},
+    {"d_model", offsetof(struct nn_config, d_model), FIELD_NUMBER, NULL},
+    {"heads", offsetof(struct nn_config, heads), FIELD_NUMBER, NULL},
+    {"layers", offsetof(struct nn_config, layers), FIELD_NUMBER, NULL},
+    {"max_length", offsetof(struct nn_config, max_length), FIELD_NUMBER, NULL},
+    {"pooling", offsetof(struct nn_config, pooling), FIELD_CHOICE, poolings},
+    {"positions", offsetof(struct nn_config, positions), FIELD_CHOICE, positions},
+    {"vocabulary", offsetof(struct nn_config, vocabulary), FIELD_NUMBER, NULL},
+};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+static unsigned get(const struct nn_config *c, const struct field *f)
+{
+    const char *at = (const char *)c + f->at;
+    return f->names == booleans ? *(const bool *)at : *(const unsigned *)at;
+}
+
+static void set(struct nn_config *c, const struct field *f, unsigned value)
+{
+    char *at = (char *)c + f->at;
+    if (f->names == booleans)
+        *(bool *)at = value;
+    else
+        *(unsigned *)at = value;
+}
+
+enum err_code nn_config_check(const struct nn_config *c, struct err *e)
+{
+    if (!c->vocabulary || !c->d_model || !c->layers || !c->heads || !c->d_ff || !c->max_length)
+        return err_fail(e, ERR_INPUT, "a model needs at least one of each of its dimensions");
+    if (c->vocabulary > 1u << 24 || c->d_model > 1u << 16 || c->layers > 1u << 10 ||
+        c->d_ff > 1u << 18 || c->max_length > 1u << 20)
+        return err_fail(e, ERR_INPUT, "the model's dimensions are too large");
+    if (c->d_model % c->heads)
+        return err_fail(e, ERR_INPUT, "d_model %u is not divisible by heads %u", c->d_model,
+                        c->heads);
+    return OK;
+}
+
+char *nn_config_text(struct arena *a, const struct nn_config *c)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const struct field *f = &fields[i];
+        switch (f->type) {
+        case FIELD_NUMBER: buf_printf(&b, "%s=%u\n", f->key, get(c, f)); break;
+        case FIELD_CHOICE: buf_printf(&b, "%s=%s\n", f->key, f->names[get(c, f)]); break;
+        }
+    }
+    char *text = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
+    return text;
+}
+
+static bool parse_value(unsigned *value, const struct field *f, const char *s, size_t n)
+{
+    switch (f->type) {
+    case FIELD_NUMBER:
+        *value = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (s[i] < '0' || s[i] > '9' || *value > UINT32_MAX / 10 - 1)
+                return false;
+            *value = *value * 10 + (unsigned)(s[i] - '0');
+        }
+        return n > 0;
+    case FIELD_CHOICE:
+        for (*value = 0; f->names[*value]; ++*value)
+            if (strlen(f->names[*value]) == n && memcmp(f->names[*value], s, n) == 0)
+                return true;
+        return false;
+    }
+    return false;
+}
+
+enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e)
+{
+    *c = (struct nn_config){0};
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const struct field *f = &fields[i];
+        size_t key = strlen(f->key), line = strcspn(text, "\n");
+        unsigned value;
+        if (line <= key || memcmp(text, f->key, key) || text[key] != '=' || text[line] != '\n' ||
+            !parse_value(&value, f, text + key + 1, line - key - 1))
+            return err_fail(e, ERR_CORRUPT, "architecture: '%s' expected, '%.*s' found", f->key,
+                            (int)(line < 60 ? line : 60), text);
+        set(c, f, value);
+        text += line + 1;
+    }
+    if (*text)
+        return err_fail(e, ERR_CORRUPT, "architecture: unknown line '%.60s'", text);
+    return err_up(e, nn_config_check(c, e));
+}

@@ -1,0 +1,61 @@
+/* y = x W^T + b, with W stored (out, in) as in PyTorch: forward and backward. */
+#ifndef OPS_NN_LINEAR_H
+#define OPS_NN_LINEAR_H
+
+#include "gpu/gpu.h"
+
+/* y (T, out) [+]= x (T, in) w^T */
+static inline void linear(struct gpu_queue *q, float *y, const float *x, const float *w, size_t t,
+                          size_t in, size_t out, bool accumulate)
+{
+    q->op->matmul(q, &(struct gpu_matmul){.tb = true,
+                                          .m = t,
+                                          .n = out,
+                                          .k = in,
+                                          .alpha = 1,
+                                          .a = x,
+                                          .lda = in,
+                                          .b = w,
+                                          .ldb = in,
+                                          .c = y,
+                                          .ldc = out,
+                                          .accumulate = accumulate});
+}
+
+/* dx (T, in) = dy (T, out) w */
+static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
+                                     const float *w, size_t t, size_t in, size_t out)
+{
+    q->op->matmul(q, &(struct gpu_matmul){.m = t,
+                                          .n = in,
+                                          .k = out,
+                                          .alpha = 1,
+                                          .a = dy,
+                                          .lda = out,
+                                          .b = w,
+                                          .ldb = in,
+                                          .c = dx,
+                                          .ldc = in});
+}
+
+/* dw (out, in) += dy^T x; db (out) += column sums of dy, unless NULL. */
+static inline void linear_back_weight(struct gpu_queue *q, float *dw, float *db, const float *dy,
+                                      const float *x, size_t t, size_t in, size_t out)
+{
+    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
+                                          .m = out,
+                                          .n = in,
+                                          .k = t,
+                                          .alpha = 1,
+                                          .a = dy,
+                                          .lda = out,
+                                          .b = x,
+                                          .ldb = in,
+                                          .c = dw,
+                                          .ldc = in,
+                                          .accumulate = true});
+    if (db)
+        q->op->add_columns(q, db, dy, t, out);
+}
+
+#endif
