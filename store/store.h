@@ -17,12 +17,12 @@
 struct store;
 
 struct store_options {
-    const char *path;  /* the .eqloom directory */
-    bool read_only;    /* a secondary instance: works while a writer runs */
-    bool create;       /* make it if it is not there; else ERR_NOTFOUND */
-    bool durable;      /* fsync every commit */
-    double wait_s;     /* how long to wait for another writer; 0: fail at once with ERR_BUSY,
-                          saying who holds it (pid, command, since when); < 0: for ever */
+    const char *path;    /* the .eqloom directory */
+    bool read_only;      /* a secondary instance: works while a writer runs */
+    bool create;         /* make it if it is not there; else ERR_NOTFOUND */
+    bool durable;        /* fsync every commit */
+    double wait_s;       /* how long to wait for another writer; 0: fail at once with ERR_BUSY,
+                            saying who holds it (pid, command, since when); < 0: for ever */
     const char *command; /* what to tell others while we hold it */
 };
 

@@ -1,0 +1,60 @@
+/* What the files of the store share: its insides. */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include "base/map.h"
+#include "schemas/canonical.h"
+#include "store/record.h"
+#include "store/rocks.h"
+#include "store/store.h"
+
+#include <pthread.h>
+
+enum { STORE_FORMAT = 1 };
+#define QUARANTINE_PREFIX "quarantine/"
+
+struct store {
+    struct rocks *rocks;
+    char *path;           /* the .eqloom directory */
+    char *secondary_path; /* a reader's own directory, removed on closing */
+    int lock_fd;          /* -1 for a reader */
+    bool durable;
+
+    /* Commits share it; quarantining has it alone, so that a record just made anew is not the one
+     * that goes into quarantine. */
+    pthread_rwlock_t commit_lock;
+
+    pthread_mutex_t lock;     /* of what follows */
+    struct coder *coders[16]; /* idle ones */
+    size_t n_coders;
+    struct digest_map condemned; /* value 1: found corrupt and could not be removed */
+    bool any_condemned;
+};
+
+struct coder *store_coder_take(struct store *s);
+void store_coder_give(struct store *s, struct coder *c);
+
+/* Takes a bad record out of the way: into meta, if this is the writer. */
+void store_quarantine(struct store *s, const struct digest *id);
+/* Records put again are bad no longer. */
+void store_pardon(struct store *s, const struct digest *ids, size_t n);
+
+/* Any other write, copied into the batch. */
+void store_batch_write(struct store_batch *b, enum rocks_family family, struct span key,
+                       struct span value);
+void store_batch_remove(struct store_batch *b, enum rocks_family family, struct span key);
+struct store *store_batch_store(const struct store_batch *b);
+
+static inline struct span digest_span(const struct digest *d)
+{
+    return span_of(d->bytes, DIGEST_SIZE);
+}
+
+/* "record 0123...: ", put before the message that e holds. */
+enum err_code err_name_record(struct err *e, enum err_code code, const struct digest *id);
+
+/* A value copied into the arena. */
+enum err_code store_read(struct span *out, struct store *s, enum rocks_family family,
+                         struct span key, struct arena *a, struct err *e);
+
+#endif

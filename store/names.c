@@ -1,0 +1,233 @@
+/* What has a name of its own in the store: actions, refs, source files and runs. Each is one key
+ * and one value in a column family of its own (docs/format.md, sections 5 and 6). */
+#include "store/internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { NAME_MAX_BYTES = 255 };
+
+/* ---- actions ---- */
+
+struct digest action_key(struct span preimage)
+{
+    struct span parts[] = {
+        {(const uint8_t *)"eqloom-action/1", sizeof "eqloom-action/1"},
+        preimage,
+    };
+    return digest_of(parts, 2);
+}
+
+enum err_code store_batch_action(struct store_batch *b, const struct digest *key,
+                                 struct span action, struct err *e)
+{
+    (void)e;
+    store_batch_write(b, ROCKS_ACTIONS, digest_span(key), action);
+    return OK;
+}
+
+enum err_code store_action(struct span *out, struct store *s, const struct digest *key,
+                           struct arena *a, struct err *e)
+{
+    return err_up(e, store_read(out, s, ROCKS_ACTIONS, digest_span(key), a, e));
+}
+
+/* ---- refs ---- */
+
+static enum err_code check_ref_name(const char *name, struct err *e)
+{
+    size_t n = strlen(name), part = 0;
+    bool good = n > 0 && n <= NAME_MAX_BYTES;
+    for (size_t i = 0; good && i <= n; i++) {
+        char c = name[i];
+        if (c == '/' || c == 0) {
+            size_t len = i - part;
+            good = len > 0 && !(len == 1 && name[part] == '.') &&
+                   !(len == 2 && name[part] == '.' && name[part + 1] == '.');
+            part = i + 1;
+        } else {
+            good = isalnum((unsigned char)c) || strchr("._@=,+-", c);
+        }
+    }
+    if (!good)
+        return err_fail(e, ERR_INPUT,
+                        "'%.100s' cannot be a ref: names are parts of letters, digits and ._@=,+- "
+                        "separated by '/', at most %d bytes",
+                        name, NAME_MAX_BYTES);
+    return OK;
+}
+
+enum err_code store_batch_ref(struct store_batch *b, const char *name, const struct digest *id,
+                              struct err *e)
+{
+    if (err_up(e, check_ref_name(name, e)))
+        return ERR_INPUT;
+    store_batch_write(b, ROCKS_REFS, span_str(name), digest_span(id));
+    return OK;
+}
+
+enum err_code store_batch_ref_delete(struct store_batch *b, const char *name, struct err *e)
+{
+    if (err_up(e, check_ref_name(name, e)))
+        return ERR_INPUT;
+    store_batch_remove(b, ROCKS_REFS, span_str(name));
+    return OK;
+}
+
+static enum err_code read_ref(struct digest *id, const char *name, struct span value, struct err *e)
+{
+    if (value.len != DIGEST_SIZE)
+        return err_fail(e, ERR_CORRUPT, "ref %s: %zu bytes are no record id", name, value.len);
+    memcpy(id->bytes, value.data, DIGEST_SIZE);
+    return OK;
+}
+
+enum err_code store_ref(struct digest *id, struct store *s, const char *name, struct err *e)
+{
+    struct rocks_value v;
+    enum err_code code = rocks_get(&v, s->rocks, ROCKS_REFS, span_str(name), e);
+    if (code == ERR_NOTFOUND) {
+        err_clear(e);
+        return err_fail(e, ERR_NOTFOUND, "there is no ref '%.200s'", name);
+    }
+    if (code != OK)
+        return err_up(e, code);
+    code = read_ref(id, name, v.bytes, e);
+    rocks_value_free(&v);
+    return code;
+}
+
+static bool starts_with(struct span s, struct span prefix)
+{
+    return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
+}
+
+enum err_code store_each_ref(struct store *s, const char *prefix,
+                             enum err_code (*visit)(void *arg, const char *name,
+                                                    const struct digest *id, struct err *e),
+                             void *arg, struct err *e)
+{
+    struct span begin = span_str(prefix ? prefix : "");
+    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_REFS);
+    struct buf name = {0};
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, begin); code == OK && rocks_iter_valid(it); rocks_iter_next(it)) {
+        struct span key = rocks_iter_key(it);
+        if (!starts_with(key, begin))
+            break;
+        buf_clear(&name);
+        buf_add(&name, key.data, key.len);
+        struct digest id;
+        code = read_ref(&id, name.data, rocks_iter_value(it), e);
+        if (code == OK)
+            code = visit(arg, name.data, &id, e);
+    }
+    if (code == OK)
+        code = rocks_iter_error(it, e);
+    buf_free(&name);
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+/* ---- source files ---- */
+
+enum err_code store_batch_source(struct store_batch *b, const char *path, struct span value,
+                                 struct err *e)
+{
+    (void)e;
+    store_batch_write(b, ROCKS_FILES, span_str(path), value);
+    return OK;
+}
+
+enum err_code store_source(struct span *out, struct store *s, const char *path, struct arena *a,
+                           struct err *e)
+{
+    return err_up(e, store_read(out, s, ROCKS_FILES, span_str(path), a, e));
+}
+
+/* ---- runs: job \0, number of digits, digits ---- */
+
+static enum err_code run_key(struct buf *key, const char *run, struct err *e)
+{
+    const char *slash = strrchr(run, '/');
+    size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
+    if (!slash || slash == run || digits == 0 || slash[1 + digits] || digits > NAME_MAX_BYTES)
+        return err_fail(e, ERR_INPUT, "'%.200s' is no run: runs are named JOB/NUMBER", run);
+    buf_add(key, run, (size_t)(slash - run));
+    buf_putc(key, 0);
+    buf_putc(key, (char)digits);
+    buf_puts(key, slash + 1);
+    return OK;
+}
+
+/* The name of a run, or false if the key is not one. */
+static bool run_name(struct buf *name, struct span key)
+{
+    const uint8_t *end = key.len ? memchr(key.data, 0, key.len) : NULL;
+    size_t job = end ? (size_t)(end - key.data) : 0;
+    if (!end || key.len < job + 2 || key.data[job + 1] != key.len - job - 2)
+        return false;
+    buf_clear(name);
+    buf_add(name, key.data, job);
+    buf_putc(name, '/');
+    buf_add(name, key.data + job + 2, key.len - job - 2);
+    return true;
+}
+
+enum err_code store_batch_run(struct store_batch *b, const char *run, struct span value,
+                              struct err *e)
+{
+    struct buf key = {0};
+    enum err_code code = run_key(&key, run, e);
+    if (code == OK)
+        store_batch_write(b, ROCKS_RUNS, span_of(key.data, key.len), value);
+    buf_free(&key);
+    return err_up(e, code);
+}
+
+enum err_code store_run(struct span *out, struct store *s, const char *run, struct arena *a,
+                        struct err *e)
+{
+    struct buf key = {0};
+    enum err_code code = run_key(&key, run, e);
+    if (code == OK)
+        code = store_read(out, s, ROCKS_RUNS, span_of(key.data, key.len), a, e);
+    buf_free(&key);
+    return err_up(e, code);
+}
+
+enum err_code store_each_run(struct store *s, const char *job,
+                             enum err_code (*visit)(void *arg, const char *run, struct span value,
+                                                    struct err *e),
+                             void *arg, struct err *e)
+{
+    /* Backwards from past the last run of the job, or of all jobs. */
+    struct buf first = {0}, last = {0}, name = {0};
+    if (job) {
+        buf_add(&first, job, strlen(job) + 1);
+        buf_add(&last, job, strlen(job));
+        buf_putc(&last, 1);
+    } else {
+        buf_puts(&first, "");
+        buf_putc(&last, (char)0xff);
+    }
+    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_RUNS);
+    enum err_code code = OK;
+    rocks_iter_seek_last(it, span_of(last.data, last.len));
+    for (; code == OK && rocks_iter_valid(it); rocks_iter_prev(it)) {
+        struct span key = rocks_iter_key(it);
+        if (!starts_with(key, span_of(first.data, first.len)))
+            break;
+        if (!run_name(&name, key))
+            code = err_fail(e, ERR_CORRUPT, "a run whose key cannot be read");
+        else
+            code = visit(arg, name.data, rocks_iter_value(it), e);
+    }
+    if (code == OK)
+        code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    buf_free(&first);
+    buf_free(&last);
+    buf_free(&name);
+    return err_up(e, code);
+}

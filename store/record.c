@@ -1,0 +1,279 @@
+/* Identity, envelope and codec; see record.h and docs/format.md.
+ *
+ *     "eq" | format u8 | codec u8 | kind u16 | schema u16 | length u64 | body
+ *
+ * Invariant: envelope_read never trusts a length: what it allocates is bounded by
+ * RECORD_MAX_PAYLOAD, and the frame must agree with the header about its size. */
+#include "store/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+enum {
+    LEVEL = 3,
+    RAW_BELOW = 100,       /* shorter payloads do not shrink enough to pay */
+    SHUFFLE_FROM = 4096,   /* tensors below this are not worth a trial */
+    SHUFFLE_SAMPLE = 32768 /* bytes on which shuffles are tried */
+};
+
+struct coder {
+    ZSTD_CCtx *compress;
+    ZSTD_DCtx *decompress;
+    struct buf scratch;
+};
+
+static void *must(void *p)
+{
+    if (!p) {
+        fprintf(stderr, "eqloom: out of memory\n");
+        abort();
+    }
+    return p;
+}
+
+struct coder *coder_new(void)
+{
+    return must(calloc(1, sizeof(struct coder)));
+}
+
+void coder_free(struct coder *c)
+{
+    if (!c)
+        return;
+    ZSTD_freeCCtx(c->compress);
+    ZSTD_freeDCtx(c->decompress);
+    buf_free(&c->scratch);
+    free(c);
+}
+
+static void put_le(uint8_t *at, uint64_t value, int width)
+{
+    for (int i = 0; i < width; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t get_le(const uint8_t *at, int width)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < width; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+struct digest record_id(enum record_kind kind, struct span payload)
+{
+    const struct kind_info *info = kind_info(kind);
+    char schema[16];
+    uint8_t length[8];
+    snprintf(schema, sizeof schema, "%u", info->schema);
+    put_le(length, payload.len, sizeof length);
+    struct span parts[] = {
+        {(const uint8_t *)"eqloom/1", sizeof "eqloom/1"},
+        {(const uint8_t *)info->name, strlen(info->name) + 1},
+        {(const uint8_t *)schema, strlen(schema) + 1},
+        {length, sizeof length},
+        payload,
+    };
+    return digest_of(parts, sizeof parts / sizeof *parts);
+}
+
+static int shuffle_width(enum codec codec)
+{
+    switch (codec) {
+    case CODEC_RAW:
+    case CODEC_ZSTD:
+    case CODEC_ZSTD_DICTIONARY: return 1;
+    case CODEC_ZSTD_SHUFFLE2: return 2;
+    case CODEC_ZSTD_SHUFFLE4: return 4;
+    case CODEC_ZSTD_SHUFFLE8: return 8;
+    }
+    return 1;
+}
+
+static void shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t width)
+{
+    size_t m = n / width;
+    for (size_t j = 0; j < width; j++)
+        for (size_t i = 0; i < m; i++)
+            out[j * m + i] = in[i * width + j];
+    memcpy(out + m * width, in + m * width, n - m * width);
+}
+
+static void unshuffle(uint8_t *out, const uint8_t *in, size_t n, size_t width)
+{
+    size_t m = n / width;
+    for (size_t j = 0; j < width; j++)
+        for (size_t i = 0; i < m; i++)
+            out[i * width + j] = in[j * m + i];
+    memcpy(out + m * width, in + m * width, n - m * width);
+}
+
+static bool holds_tensors(enum record_kind kind)
+{
+    return kind == KIND_CHUNK || kind == KIND_EMBEDDING_BATCH;
+}
+
+static size_t compress(struct coder *c, void *out, size_t room, const void *in, size_t n, int level)
+{
+    if (!c->compress)
+        c->compress = must(ZSTD_createCCtx());
+    return ZSTD_compressCCtx(c->compress, out, room, in, n, level);
+}
+
+/* Tries the shuffles on a piece from the middle. Depends on nothing but the bytes. */
+static enum codec choose_codec(struct coder *c, enum record_kind kind, struct span payload)
+{
+    static const enum codec candidates[] = {CODEC_ZSTD, CODEC_ZSTD_SHUFFLE2, CODEC_ZSTD_SHUFFLE4,
+                                            CODEC_ZSTD_SHUFFLE8};
+    if (payload.len < RAW_BELOW)
+        return CODEC_RAW;
+    if (!holds_tensors(kind) || payload.len < SHUFFLE_FROM)
+        return CODEC_ZSTD;
+    size_t n = payload.len < SHUFFLE_SAMPLE ? payload.len : SHUFFLE_SAMPLE;
+    const uint8_t *from = payload.data + (payload.len - n) / 2;
+    size_t room = ZSTD_compressBound(n);
+    buf_clear(&c->scratch);
+    buf_reserve(&c->scratch, n + room);
+    uint8_t *shuffled = (uint8_t *)c->scratch.data, *out = shuffled + n;
+    enum codec best = CODEC_ZSTD;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        shuffle(shuffled, from, n, (size_t)shuffle_width(candidates[i]));
+        size_t size = compress(c, out, room, shuffled, n, 1);
+        if (!ZSTD_isError(size) && size < least) {
+            least = size;
+            best = candidates[i];
+        }
+    }
+    return best;
+}
+
+enum err_code envelope_write(struct buf *out, struct coder *c, enum record_kind kind,
+                             struct span payload, struct err *e)
+{
+    const struct kind_info *info = kind_info(kind);
+    if (payload.len > RECORD_MAX_PAYLOAD)
+        return err_fail(e, ERR_LIMIT, "a record of kind %s of %zu bytes: at most %d are allowed",
+                        info->name, payload.len, RECORD_MAX_PAYLOAD);
+    enum codec codec = choose_codec(c, kind, payload);
+    size_t room = ZSTD_compressBound(payload.len), size = payload.len;
+    buf_reserve(out, ENVELOPE_HEADER + room);
+    uint8_t *header = (uint8_t *)out->data + out->len, *body = header + ENVELOPE_HEADER;
+    if (codec != CODEC_RAW) {
+        const uint8_t *in = payload.data;
+        size_t width = (size_t)shuffle_width(codec);
+        if (width > 1) {
+            buf_clear(&c->scratch);
+            buf_reserve(&c->scratch, payload.len);
+            shuffle((uint8_t *)c->scratch.data, payload.data, payload.len, width);
+            in = (const uint8_t *)c->scratch.data;
+        }
+        size = compress(c, body, room, in, payload.len, LEVEL);
+        if (ZSTD_isError(size) || size >= payload.len) {
+            codec = CODEC_RAW;
+            size = payload.len;
+        }
+    }
+    if (codec == CODEC_RAW && size)
+        memcpy(body, payload.data, size);
+    memcpy(header, "eq", 2);
+    header[2] = ENVELOPE_FORMAT;
+    header[3] = (uint8_t)codec;
+    put_le(header + 4, kind, 2);
+    put_le(header + 6, info->schema, 2);
+    put_le(header + 8, payload.len, 8);
+    out->len += ENVELOPE_HEADER + size;
+    out->data[out->len] = 0;
+    return OK;
+}
+
+enum err_code envelope_peek(enum record_kind *kind, uint64_t *length, struct span bytes,
+                            struct err *e)
+{
+    if (bytes.len < ENVELOPE_HEADER || memcmp(bytes.data, "eq", 2) != 0)
+        return err_fail(e, ERR_CORRUPT, "not an envelope");
+    if (bytes.data[2] != ENVELOPE_FORMAT)
+        return err_fail(e, ERR_CORRUPT, "envelope of unknown format %u", bytes.data[2]);
+    const struct kind_info *info = kind_info((enum record_kind)get_le(bytes.data + 4, 2));
+    if (!info)
+        return err_fail(e, ERR_CORRUPT, "unknown kind %u", (unsigned)get_le(bytes.data + 4, 2));
+    if (get_le(bytes.data + 6, 2) != info->schema)
+        return err_fail(e, ERR_CORRUPT, "unknown schema %u of kind %s",
+                        (unsigned)get_le(bytes.data + 6, 2), info->name);
+    uint64_t n = get_le(bytes.data + 8, 8);
+    if (n > RECORD_MAX_PAYLOAD)
+        return err_fail(e, ERR_CORRUPT, "a length of %llu bytes", (unsigned long long)n);
+    *kind = info->kind;
+    *length = n;
+    return OK;
+}
+
+static enum err_code decompress(uint8_t *out, size_t length, struct coder *c, struct span body,
+                                struct err *e)
+{
+    if (ZSTD_getFrameContentSize(body.data, body.len) != length ||
+        ZSTD_findFrameCompressedSize(body.data, body.len) != body.len)
+        return err_fail(e, ERR_CORRUPT, "not one zstd frame of the length stated");
+    if (!c->decompress)
+        c->decompress = must(ZSTD_createDCtx());
+    size_t n = ZSTD_decompressDCtx(c->decompress, out, length, body.data, body.len);
+    if (ZSTD_isError(n))
+        return err_fail(e, ERR_CORRUPT, "zstd: %s", ZSTD_getErrorName(n));
+    if (n != length)
+        return err_fail(e, ERR_CORRUPT, "the zstd frame is too short");
+    return OK;
+}
+
+enum err_code envelope_read(struct record *out, struct coder *c, struct span bytes, struct arena *a,
+                            struct err *e)
+{
+    enum record_kind kind;
+    uint64_t length;
+    if (err_up(e, envelope_peek(&kind, &length, bytes, e)))
+        return ERR_CORRUPT;
+    struct span body = {bytes.data + ENVELOPE_HEADER, bytes.len - ENVELOPE_HEADER};
+    unsigned number = bytes.data[3];
+    if (number == CODEC_ZSTD_DICTIONARY)
+        return err_fail(e, ERR_UNSUPPORTED,
+                        "compressed with a dictionary, which this version of "
+                        "eqloom cannot read");
+    if (number > CODEC_ZSTD_SHUFFLE8)
+        return err_fail(e, ERR_CORRUPT, "unknown codec %u", number);
+    enum codec codec = (enum codec)number;
+    if (codec == CODEC_RAW ? body.len != length
+                           : ZSTD_getFrameContentSize(body.data, body.len) != length)
+        return err_fail(e, ERR_CORRUPT, "the body has not the length stated");
+    uint8_t *payload = arena_try_alloc(a, length, 1);
+    if (!payload)
+        return err_fail(e, ERR_NOMEM, "out of memory reading a record of %llu bytes",
+                        (unsigned long long)length);
+    size_t width = (size_t)shuffle_width(codec);
+    if (codec == CODEC_RAW) {
+        if (length)
+            memcpy(payload, body.data, length);
+    } else if (width == 1) {
+        if (err_up(e, decompress(payload, length, c, body, e)))
+            return ERR_CORRUPT;
+    } else {
+        buf_clear(&c->scratch);
+        buf_reserve(&c->scratch, length);
+        if (err_up(e, decompress((uint8_t *)c->scratch.data, length, c, body, e)))
+            return ERR_CORRUPT;
+        unshuffle(payload, (const uint8_t *)c->scratch.data, length, width);
+    }
+    *out = (struct record){kind, {payload, length}};
+    return OK;
+}
+
+enum err_code envelope_verify(struct record *out, struct coder *c, const struct digest *id,
+                              struct span bytes, struct arena *a, struct err *e)
+{
+    enum err_code code = envelope_read(out, c, bytes, a, e);
+    if (code != OK)
+        return err_up(e, code);
+    struct digest found = record_id(out->kind, out->payload);
+    if (!digest_equal(&found, id))
+        return err_fail(e, ERR_CORRUPT, "digest differs");
+    return OK;
+}

@@ -1,0 +1,339 @@
+/* The only user of rocksdb/c.h; see rocks.h.
+ *
+ * Choices: RocksDB's compression is off for objects, whose values are compressed already and would
+ * be recompressed at each compaction. The log is kept rather than flushed when a database is
+ * opened, so that opening after a short run costs milliseconds and leaves no tiny files; a writer
+ * that has much in memory flushes on closing. Readers must keep all files open (RocksDB's rule for
+ * secondary instances), the writer keeps few. */
+#include "store/rocks.h"
+
+#include <assert.h>
+#include <rocksdb/c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOB_FROM = 64 << 10,
+    BLOCK_SIZE = 16 << 10,
+    FLUSH_ON_CLOSE = 8 << 20, /* bytes in memory beyond which closing flushes */
+    CACHE = 64 << 20,
+};
+
+static const char *const family_names[ROCKS_FAMILIES] = {
+    [ROCKS_DEFAULT] = "default", [ROCKS_OBJECTS] = "objects", [ROCKS_ACTIONS] = "actions",
+    [ROCKS_TRACES] = "traces",   [ROCKS_REFS] = "refs",       [ROCKS_FILES] = "files",
+    [ROCKS_RUNS] = "runs",       [ROCKS_META] = "meta",
+};
+
+struct rocks {
+    rocksdb_t *db;
+    rocksdb_column_family_handle_t *family[ROCKS_FAMILIES];
+    rocksdb_options_t *options;
+    rocksdb_options_t *family_options[ROCKS_FAMILIES];
+    rocksdb_readoptions_t *read;
+    rocksdb_writeoptions_t *write, *write_sync;
+    bool secondary;
+};
+
+struct rocks_iter {
+    rocksdb_iterator_t *it;
+};
+
+/* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
+static enum err_code fail(struct err *e, const char *what, char *message)
+{
+    enum err_code code = strncmp(message, "Corruption", 10) == 0 ? ERR_CORRUPT : ERR_IO;
+    err_fail(e, code, "%s: %s", what, message);
+    rocksdb_free(message);
+    return code;
+}
+
+static rocksdb_options_t *from_string(rocksdb_options_t *base, const char *text)
+{
+    rocksdb_options_t *out = rocksdb_options_create();
+    char *message = NULL;
+    rocksdb_get_options_from_string(base, text, out, &message);
+    if (message)
+        fprintf(stderr, "eqloom: RocksDB refuses an option: %s\n", message);
+    assert(!message);
+    rocksdb_options_destroy(base);
+    return out;
+}
+
+static rocksdb_options_t *database_options(bool create, bool secondary)
+{
+    rocksdb_options_t *o = rocksdb_options_create();
+    rocksdb_options_set_create_if_missing(o, create);
+    rocksdb_options_set_create_missing_column_families(o, !secondary);
+    rocksdb_options_set_max_open_files(o, secondary ? -1 : 512);
+    rocksdb_options_set_skip_stats_update_on_db_open(o, 1);
+    rocksdb_options_set_info_log_level(o, 3); /* errors */
+    rocksdb_options_set_keep_log_file_num(o, 2);
+    rocksdb_options_set_recycle_log_file_num(o, 0);
+    rocksdb_options_set_max_total_wal_size(o, 256 << 20);
+    rocksdb_options_set_wal_recovery_mode(o, rocksdb_point_in_time_recovery);
+    rocksdb_options_set_atomic_flush(o, 1);
+    rocksdb_options_set_max_background_jobs(o, 2);
+    rocksdb_options_set_bytes_per_sync(o, 1 << 20);
+    rocksdb_options_set_stats_dump_period_sec(o, 0);
+    rocksdb_options_set_stats_persist_period_sec(o, 0);
+    return from_string(o, "avoid_flush_during_recovery=true;max_manifest_file_size=4194304;"
+                          "skip_checking_sst_file_sizes_on_db_open=true");
+}
+
+static rocksdb_options_t *family_options(enum rocks_family family, rocksdb_cache_t *cache)
+{
+    rocksdb_options_t *o = rocksdb_options_create();
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_size(table, BLOCK_SIZE);
+    rocksdb_block_based_options_set_format_version(table, 5);
+    rocksdb_block_based_options_set_checksum(table, 4); /* XXH3 */
+    rocksdb_block_based_options_set_block_cache(table, cache);
+    bool objects = family == ROCKS_OBJECTS;
+    if (objects || family == ROCKS_ACTIONS)
+        rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom(10));
+    rocksdb_options_set_block_based_table_factory(o, table);
+    rocksdb_block_based_options_destroy(table);
+    rocksdb_options_set_compression(o, objects ? rocksdb_no_compression : rocksdb_lz4_compression);
+    rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
+    if (objects) {
+        rocksdb_options_set_enable_blob_files(o, 1);
+        rocksdb_options_set_min_blob_size(o, BLOB_FROM);
+        rocksdb_options_set_blob_file_size(o, 128 << 20);
+        rocksdb_options_set_blob_compression_type(o, rocksdb_no_compression);
+        rocksdb_options_set_enable_blob_gc(o, 1);
+        rocksdb_options_set_blob_gc_age_cutoff(o, 1.0);
+        rocksdb_options_set_blob_gc_force_threshold(o, 0.5);
+    }
+    return o;
+}
+
+static bool exists(const char *path)
+{
+    char current[4096];
+    snprintf(current, sizeof current, "%s/CURRENT", path);
+    return access(current, F_OK) == 0;
+}
+
+enum err_code rocks_open(struct rocks **out, const char *path, const char *secondary_path,
+                         bool create, struct err *e)
+{
+    bool secondary = secondary_path != NULL;
+    if (!exists(path) && (!create || secondary))
+        return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
+    struct rocks *r = calloc(1, sizeof *r);
+    if (!r)
+        return err_fail(e, ERR_NOMEM, "out of memory opening %s", path);
+    r->secondary = secondary;
+    r->options = database_options(create, secondary);
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
+    for (int i = 0; i < ROCKS_FAMILIES; i++)
+        r->family_options[i] = family_options((enum rocks_family)i, cache);
+    rocksdb_cache_destroy(cache);
+    r->read = rocksdb_readoptions_create();
+    r->write = rocksdb_writeoptions_create();
+    r->write_sync = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(r->write_sync, 1);
+
+    char *message = NULL;
+    const rocksdb_options_t *const *families = (const rocksdb_options_t *const *)r->family_options;
+    if (secondary)
+        r->db = rocksdb_open_as_secondary_column_families(r->options, path, secondary_path,
+                                                          ROCKS_FAMILIES, family_names, families,
+                                                          r->family, &message);
+    else
+        r->db = rocksdb_open_column_families(r->options, path, ROCKS_FAMILIES, family_names,
+                                             families, r->family, &message);
+    if (message) {
+        char what[300];
+        snprintf(what, sizeof what, "cannot open the store in %.200s", path);
+        enum err_code code = fail(e, what, message);
+        r->db = NULL;
+        rocks_close(r);
+        return code;
+    }
+    *out = r;
+    return OK;
+}
+
+static uint64_t bytes_in_memory(struct rocks *r)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < ROCKS_FAMILIES; i++) {
+        uint64_t n = 0;
+        if (rocksdb_property_int_cf(r->db, r->family[i], "rocksdb.cur-size-all-mem-tables", &n) ==
+            0)
+            sum += n;
+    }
+    return sum;
+}
+
+void rocks_close(struct rocks *r)
+{
+    if (!r)
+        return;
+    if (r->db) {
+        /* Failing to flush loses nothing: the log is there. */
+        if (!r->secondary && bytes_in_memory(r) > FLUSH_ON_CLOSE)
+            rocks_flush(r, NULL);
+        for (int i = 0; i < ROCKS_FAMILIES; i++)
+            rocksdb_column_family_handle_destroy(r->family[i]);
+        rocksdb_close(r->db);
+    }
+    for (int i = 0; i < ROCKS_FAMILIES; i++)
+        rocksdb_options_destroy(r->family_options[i]);
+    rocksdb_options_destroy(r->options);
+    rocksdb_readoptions_destroy(r->read);
+    rocksdb_writeoptions_destroy(r->write);
+    rocksdb_writeoptions_destroy(r->write_sync);
+    free(r);
+}
+
+bool rocks_is_secondary(const struct rocks *r)
+{
+    return r->secondary;
+}
+
+enum err_code rocks_refresh(struct rocks *r, struct err *e)
+{
+    if (!r->secondary)
+        return OK;
+    char *message = NULL;
+    rocksdb_try_catch_up_with_primary(r->db, &message);
+    return message ? fail(e, "cannot follow the writer", message) : OK;
+}
+
+enum err_code rocks_get(struct rocks_value *out, struct rocks *r, enum rocks_family family,
+                        struct span key, struct err *e)
+{
+    *out = (struct rocks_value){0};
+    char *message = NULL;
+    const char *k = (const char *)key.data;
+    rocksdb_pinnableslice_t *pin =
+        rocksdb_get_pinned_cf(r->db, r->read, r->family[family], k, key.len, &message);
+    if (message && r->secondary) {
+        /* The writer may have removed a file that this reader still counted on. */
+        rocksdb_free(message);
+        message = NULL;
+        rocks_refresh(r, NULL);
+        pin = rocksdb_get_pinned_cf(r->db, r->read, r->family[family], k, key.len, &message);
+    }
+    if (message)
+        return fail(e, "cannot read", message);
+    if (!pin)
+        return err_fail(e, ERR_NOTFOUND, "not in the store");
+    size_t n = 0;
+    const char *data = rocksdb_pinnableslice_value(pin, &n);
+    *out = (struct rocks_value){span_of(data, n), pin};
+    return OK;
+}
+
+void rocks_value_free(struct rocks_value *v)
+{
+    if (v->pin)
+        rocksdb_pinnableslice_destroy(v->pin);
+    *v = (struct rocks_value){0};
+}
+
+enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, size_t n, bool sync,
+                          struct err *e)
+{
+    if (r->secondary)
+        return err_fail(e, ERR_IO, "the store is open for reading only");
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    for (size_t i = 0; i < n; i++) {
+        const struct rocks_write *w = &writes[i];
+        const char *key = (const char *)w->key.data;
+        if (w->remove)
+            rocksdb_writebatch_delete_cf(batch, r->family[w->family], key, w->key.len);
+        else
+            rocksdb_writebatch_put_cf(batch, r->family[w->family], key, w->key.len,
+                                      (const char *)w->value.data, w->value.len);
+    }
+    char *message = NULL;
+    rocksdb_write(r->db, sync ? r->write_sync : r->write, batch, &message);
+    rocksdb_writebatch_destroy(batch);
+    return message ? fail(e, "cannot write to the store", message) : OK;
+}
+
+struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family)
+{
+    struct rocks_iter *it = malloc(sizeof *it);
+    if (it)
+        it->it = rocksdb_create_iterator_cf(r->db, r->read, r->family[family]);
+    else
+        abort();
+    return it;
+}
+
+void rocks_iter_free(struct rocks_iter *it)
+{
+    if (it)
+        rocksdb_iter_destroy(it->it);
+    free(it);
+}
+
+void rocks_iter_seek(struct rocks_iter *it, struct span key)
+{
+    rocksdb_iter_seek(it->it, (const char *)key.data, key.len);
+}
+
+void rocks_iter_seek_last(struct rocks_iter *it, struct span key)
+{
+    rocksdb_iter_seek_for_prev(it->it, (const char *)key.data, key.len);
+}
+
+void rocks_iter_next(struct rocks_iter *it)
+{
+    rocksdb_iter_next(it->it);
+}
+
+void rocks_iter_prev(struct rocks_iter *it)
+{
+    rocksdb_iter_prev(it->it);
+}
+
+bool rocks_iter_valid(const struct rocks_iter *it)
+{
+    return rocksdb_iter_valid(it->it);
+}
+
+enum err_code rocks_iter_error(const struct rocks_iter *it, struct err *e)
+{
+    char *message = NULL;
+    rocksdb_iter_get_error(it->it, &message);
+    return message ? fail(e, "cannot read", message) : OK;
+}
+
+struct span rocks_iter_key(const struct rocks_iter *it)
+{
+    size_t n = 0;
+    const char *key = rocksdb_iter_key(it->it, &n);
+    return span_of(key, n);
+}
+
+struct span rocks_iter_value(const struct rocks_iter *it)
+{
+    size_t n = 0;
+    const char *value = rocksdb_iter_value(it->it, &n);
+    return span_of(value, n);
+}
+
+void rocks_compact(struct rocks *r, enum rocks_family family)
+{
+    rocksdb_compact_range_cf(r->db, r->family[family], NULL, 0, NULL, 0);
+}
+
+enum err_code rocks_flush(struct rocks *r, struct err *e)
+{
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(options, 1);
+    char *message = NULL;
+    /* Objects before the actions that refer to them, should the log be lost in between. */
+    for (int i = 0; i < ROCKS_FAMILIES && !message; i++)
+        rocksdb_flush_cf(r->db, options, r->family[i], &message);
+    rocksdb_flushoptions_destroy(options);
+    return message ? fail(e, "cannot write to the store", message) : OK;
+}
