@@ -1,0 +1,112 @@
+/* The op `extract`: e-graphs to clusters. */
+#include "engine/op.h"
+#include "ops/egraph/extract_cluster.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"max_tokens", OP_INT, "25", NULL, 1, EXTRACT_MAX_TOKENS - 1,
+     "The longest members, in prefix tokens; a fraction is three."},
+    {"per_cluster", OP_INT, "100", NULL, 1, 1e6, "The most members of a cluster, seed included."},
+    {"min_members", OP_INT, "2", NULL, 1, 1e6, "Smaller clusters are left out."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},
+    {"lengths", OP_ENUM, "uniform-lengths", "uniform-lengths|uniform-terms", 0, 0,
+     "Equal shares of all lengths, or as a uniform draw from all terms."},
+    {"shapes", OP_ENUM, "even", "even|root|proportional", 0, 0,
+     "Within a length: operators equally likely at every place, equal shares of the e-nodes at the "
+     "root, or all terms equally likely."},
+    {"commutative", OP_ENUM, "keep", "keep|merge", 0, 0,
+     "Keep terms that differ in the order of operands only, or take one of each."},
+    {"filter", OP_ENUM, "standard", "standard|none", 0, 0,
+     "Leave out neutral elements, operations on two numbers, functions of their own inverse, "
+     "double "
+     "negations and reciprocals of reciprocals."},
+    {"constants", OP_ENUM, "number", "number|all", 0, 0,
+     "Write what equals a number as that number, or as any term equal to it."},
+    {"max_digits", OP_INT, "4", NULL, 0, 1000,
+     "Leave out numbers with more digits in numerator or denominator; 0 admits all."},
+    {"verify", OP_BOOL, "true", NULL, 0, 0,
+     "Compare each member with the seed by ball arithmetic."},
+    {"points", OP_INT, "5", NULL, 1, 1000, "At how many points."},
+    {"low", OP_REAL, "0.05", NULL, 0, 0, "Variables are positive and drawn from here ..."},
+    {"high", OP_REAL, "12", NULL, 0, 0, "... to here."},
+    {"never_both", OP_ENUM, "drop", "drop|keep", 0, 0,
+     "What to do with members that could be evaluated at no point together with the seed."},
+    {NULL},
+};
+
+static const struct op_port inputs[] = {
+    {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Expressions equal to each seed."},
+    {NULL},
+};
+
+static bool is(struct op_ctx *ctx, const char *param, const char *value)
+{
+    return strcmp(op_string(ctx, param), value) == 0;
+}
+
+static struct extract_options options_of(struct op_ctx *ctx)
+{
+    return (struct extract_options){
+        .grammar = {.max_tokens = (uint32_t)op_int(ctx, "max_tokens"),
+                    .max_digits = (uint32_t)op_int(ctx, "max_digits"),
+                    .filter = is(ctx, "filter", "standard"),
+                    .leaf_constants = is(ctx, "constants", "number"),
+                    .merge_commutative = is(ctx, "commutative", "merge")},
+        .per_cluster = (uint32_t)op_int(ctx, "per_cluster"),
+        .lengths = is(ctx, "lengths", "uniform-terms") ? DRAW_TERMS : DRAW_LENGTHS,
+        .shapes = is(ctx, "shapes", "even")   ? DRAW_EVEN
+                  : is(ctx, "shapes", "root") ? DRAW_ROOT
+                                              : DRAW_PROPORTIONAL,
+        .verify = op_bool(ctx, "verify"),
+        .keep_never_both = is(ctx, "never_both", "keep"),
+        .points = (uint32_t)op_int(ctx, "points"),
+        .low = op_real(ctx, "low"),
+        .high = op_real(ctx, "high"),
+    };
+}
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    if (!(op_real(ctx, "low") < op_real(ctx, "high")))
+        return err_fail(e, ERR_INPUT, "'low' (%g) must be below 'high' (%g)", op_real(ctx, "low"),
+                        op_real(ctx, "high"));
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct extract_options options = options_of(ctx);
+    struct rng rng = op_rng(ctx);
+    ProtobufCMessage *egraph;
+    Eqloom__Cluster cluster;
+    enum err_code code;
+    if ((code = err_up(e, op_get(&egraph, ctx, "egraphs", 0, e))) ||
+        (code = err_up(e, extract_cluster(&cluster, op_arena(ctx), (Eqloom__EGraph *)egraph,
+                                          &options, &rng, e))))
+        return code;
+    struct digest id = op_input_id(ctx, "egraphs", 0);
+    cluster.egraph_id = (ProtobufCBinaryData){sizeof id.bytes, id.bytes};
+    if (cluster.n_members < (size_t)op_int(ctx, "min_members"))
+        return OK;
+    return err_up(e, op_emit(NULL, ctx, "clusters", &cluster.base, e));
+}
+
+const struct op op_extract = {
+    .name = "extract",
+    .version = 1,
+    .node = OP_MAP,
+    .doc =
+        "Draws terms of the seed's class from each e-graph: counts exactly how many there are of "
+        "each length, draws without replacement by unranking, and compares every member with the "
+        "seed by ball arithmetic. A refuted member fails its element.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,26 @@
+/* A cluster of equal expressions from one e-graph: the seed first, then terms of its class in
+ * random order, each compared with the seed by ball arithmetic. */
+#ifndef OPS_EGRAPH_EXTRACT_CLUSTER_H
+#define OPS_EGRAPH_EXTRACT_CLUSTER_H
+
+#include "cluster.pb-c.h"
+#include "ops/egraph/extract_draw.h"
+#include "ops/expr/ball.h"
+
+struct extract_options {
+    struct grammar_options grammar;
+    uint32_t per_cluster; /* members at most, the seed included */
+    enum draw_lengths lengths;
+    enum draw_shapes shapes;
+    bool verify;
+    bool keep_never_both; /* members that share no point of definition with the seed */
+    uint32_t points;
+    double low, high;
+};
+
+/* Lives in the arena. A member that ball arithmetic refutes is ERR_FAILED with a witness. */
+enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *egraph,
+                              const struct extract_options *options, struct rng *rng,
+                              struct err *e);
+
+#endif

@@ -1,0 +1,133 @@
+/* Exact counts of terms by dynamic programming over length; see extract_grammar.h. An alternative
+ * with two operands has, at length L, the sum over i of left(i) * right(L - own - i) terms, and
+ * operands are shorter than what they stand in, so one pass over the lengths fills everything,
+ * cyclic or not. 128 bits hold any count of practice; beyond them counts stop at the greatest value
+ * and the grammar says so. */
+#include "ops/egraph/extract_grammar.h"
+
+#include <stdio.h>
+
+count_t count_add(count_t a, count_t b, bool *saturated)
+{
+    count_t sum = a + b;
+    if (__builtin_expect(sum < a, 0)) {
+        *saturated = true;
+        return COUNT_MAX;
+    }
+    return sum;
+}
+
+count_t count_mul(count_t a, count_t b, bool *saturated)
+{
+    if (__builtin_expect(((a | b) >> 64) == 0, 1))
+        return (count_t)(uint64_t)a * (uint64_t)b;
+    if (a && b > COUNT_MAX / a) {
+        *saturated = true;
+        return COUNT_MAX;
+    }
+    return a * b;
+}
+
+char *count_text(char out[48], count_t n, bool saturated)
+{
+    char digits[40];
+    int at = sizeof digits;
+    digits[--at] = '\0';
+    do {
+        digits[--at] = (char)('0' + (int)(n % 10));
+        n /= 10;
+    } while (n);
+    snprintf(out, 48, "%s%s", saturated ? ">=" : "", digits + at);
+    return out;
+}
+
+count_t grammar_terms(const struct grammar *g)
+{
+    count_t sum = 0;
+    bool saturated = false;
+    for (uint32_t length = 1; g->root != GRAMMAR_NONE && length <= g->max_tokens; length++)
+        sum = count_add(sum, grammar_total(g, g->root, length), &saturated);
+    return sum;
+}
+
+/* Unordered pairs of terms of one slot. */
+static count_t count_pairs(const count_t *own, uint32_t least, uint32_t rest, bool *saturated)
+{
+    count_t sum = 0;
+    for (uint32_t i = least; 2 * i < rest; i++)
+        sum = count_add(sum, count_mul(own[i], own[rest - i], saturated), saturated);
+    if (rest % 2 == 0 && rest / 2 >= least) {
+        count_t m = own[rest / 2];
+        sum = count_add(
+            sum, m % 2 ? count_mul(m, m / 2 + 1, saturated) : count_mul(m / 2, m + 1, saturated),
+            saturated);
+    }
+    return sum;
+}
+
+static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt, uint32_t length,
+                         bool *saturated)
+{
+    const struct grammar_node *node = &g->nodes[alt->node];
+    if (node->arity == 0)
+        return length == node->tokens;
+    uint32_t rest = length - node->tokens; /* of the operands together */
+    const struct grammar_slot *left = &g->slots[alt->slot[0]];
+    const count_t *l = g->totals + (size_t)alt->slot[0] * (g->max_tokens + 1);
+    if (node->arity == 1)
+        return l[rest];
+    const struct grammar_slot *right = &g->slots[alt->slot[1]];
+    const count_t *r = g->totals + (size_t)alt->slot[1] * (g->max_tokens + 1);
+    if (left->least == UINT16_MAX || right->least == UINT16_MAX)
+        return 0;
+    if (alt->symmetric)
+        return count_pairs(l, left->least, rest, saturated);
+    count_t sum = 0;
+    for (uint32_t i = left->least; i + right->least <= rest; i++)
+        sum = count_add(sum, count_mul(l[i], r[rest - i], saturated), saturated);
+    return sum;
+}
+
+enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e)
+{
+    size_t need = 0;
+    g->alt_counts = arena_zalloc_array(a, g->n_classes, sizeof *g->alt_counts);
+    for (uint32_t i = 0; i < g->n_used; i++) {
+        uint32_t c = g->used[i];
+        g->alt_counts[c] = need;
+        need += (size_t)g->budget[c] * (g->alt_begin[c + 1] - g->alt_begin[c]);
+    }
+    size_t n_totals = (size_t)g->n_slots * (g->max_tokens + 1);
+    g->counts = arena_try_alloc(a, need + 1, sizeof *g->counts);
+    g->totals = arena_try_alloc(a, n_totals + 1, sizeof *g->totals);
+    if (!g->counts || !g->totals)
+        return err_fail(e, ERR_NOMEM, "no memory to count the terms of an e-graph of %u e-nodes",
+                        g->n_nodes);
+    for (size_t i = 0; i < n_totals; i++)
+        g->totals[i] = 0;
+    for (uint32_t length = 1; length <= g->max_tokens; length++)
+        for (uint32_t i = 0; i < g->n_used; i++) {
+            uint32_t c = g->used[i], begin = g->alt_begin[c], n = g->alt_begin[c + 1] - begin;
+            if (length > g->budget[c])
+                continue;
+            count_t *row = g->counts + g->alt_counts[c] + (size_t)(length - 1) * n;
+            for (uint32_t k = 0; k < n; k++) {
+                const struct grammar_alt *alt = &g->alts[begin + k];
+                row[k] = count_alt(g, alt, length, &g->saturated);
+                for (uint32_t s = row[k] ? g->first_slot[c] : GRAMMAR_NONE; s != GRAMMAR_NONE;
+                     s = g->slots[s].next)
+                    if (g->slots[s].kinds & alt->kind) {
+                        count_t *total = &g->totals[(size_t)s * (g->max_tokens + 1) + length];
+                        *total = count_add(*total, row[k], &g->saturated);
+                        if (g->slots[s].least == UINT16_MAX)
+                            g->slots[s].least = (uint16_t)length;
+                    }
+            }
+        }
+    bool sum_saturated = false;
+    count_t sum = 0;
+    for (uint32_t length = 1; g->root != GRAMMAR_NONE && length <= g->max_tokens; length++)
+        sum = count_add(sum, grammar_total(g, g->root, length), &sum_saturated);
+    g->saturated |= sum_saturated;
+    return OK;
+}
