@@ -116,11 +116,14 @@ static enum err_code count_nodes(struct reader *r, size_t more, size_t offset, s
     return ERR_LIMIT;
 }
 
+/* A value that is not written has no mark: it stands where its key does. */
 static size_t event_offset(const struct reader *r, struct fy_event *event)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
-    size_t at = mark ? mark->input_pos : 0;
-    return at < r->source->len ? at : r->source->len;
+    const struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
+    if (!mark)
+        return f && f->n ? f->items[f->n - 1]->offset : 0;
+    return mark->input_pos < r->source->len ? mark->input_pos : r->source->len;
 }
 
 static char *token_name(struct reader *r, struct fy_token *token)

@@ -65,6 +65,7 @@ static void test_shapes(void **state)
     assert_string_equal(yaml_get(c, "d")->text, "two\nlines\n");
     assert_int_equal(yaml_get(c, "d")->style, YAML_BLOCK);
     assert_true(yaml_is_null(yaml_get(c, "e")));
+    assert_int_equal(f.source.text[yaml_get(c, "e")->offset], 'e');
     assert_false(yaml_is_null(yaml_get(root, "a")));
     assert_null(yaml_get(root, "z"));
     arena_free(&f.arena);
@@ -124,7 +125,7 @@ static void test_refusals(void **state)
     assert_refused("a: \"\\0\"\n", 1, 4, "NUL");
     assert_refused("a: \xff\n", 1, 4, "not UTF-8");
     assert_refused("a: [1, 2\nb: 3\n", 3, 1, "YAML:");
-    assert_refused("a: 'open\n", 1, 4, "YAML:");
+    assert_refused("a: 'open\n", 1, 5, "YAML:");
     assert_refused("a: b: c\n", 1, 5, "YAML:");
 }
 

@@ -1,0 +1,446 @@
+/* Job parameters: --set, ${name} within values, and op parameters as canonical text.
+ *
+ * A plain value that is nothing but ${name} becomes the parameter's value, which may be a list;
+ * elsewhere the parameter's text is put in. $${ stands for ${. Parameters may use each other. What
+ * substitution may make is bounded, so that parameters that double each other end in an error. */
+#include "engine/job_parts.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ${name} ---- */
+
+static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
+                                   const struct yaml_node *at, struct err *e);
+
+static enum err_code count_expanded(struct draft *d, const struct yaml_node *at, size_t bytes,
+                                    struct err *e)
+{
+    d->expanded += bytes;
+    if (d->expanded <= JOB_MAX_EXPANDED)
+        return OK;
+    return yaml_fail(e, at, "values grow past %d bytes by substitution", JOB_MAX_EXPANDED);
+}
+
+/* Where the placeholder stands, if the value is written as it reads. */
+static size_t placeholder_offset(const struct yaml_node *at, const char *placeholder, size_t len)
+{
+    const struct source_text *s = at->source;
+    const char *p = memmem(s->text + at->offset, s->len - at->offset, placeholder, len);
+    return p ? (size_t)(p - s->text) : at->offset;
+}
+
+static enum err_code find_param(size_t *index, struct draft *d, const struct yaml_node *at,
+                                const char *placeholder, size_t len, struct err *e)
+{
+    char *name = arena_strndup(d->arena, placeholder + 2, len - 3);
+    const char **names = arena_array(d->arena, const char *, d->n_params);
+    for (size_t i = 0; i < d->n_params; i++) {
+        names[i] = d->params[i].name;
+        if (!strcmp(name, names[i])) {
+            *index = i;
+            return OK;
+        }
+    }
+    err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
+                "there is no parameter '%.100s'", name);
+    const char *near = err_nearest(name, names, d->n_params);
+    if (near)
+        err_hint(e, "did you mean '${%s}'?", near);
+    else
+        err_hint(e, "parameters stand under 'params:'");
+    return ERR_INPUT;
+}
+
+/* The length of a placeholder at p, or 0; ERR_INPUT if it has no end. */
+static enum err_code scan_placeholder(size_t *len, const struct yaml_node *at, const char *p,
+                                      struct err *e)
+{
+    *len = 0;
+    if (p[0] != '$' || p[1] != '{')
+        return OK;
+    const char *end = strchr(p, '}');
+    if (!end || end == p + 2)
+        return err_fail_at(e, at->source, placeholder_offset(at, p, 2),
+                           end ? "'${}' names no parameter" : "'${' without '}'");
+    *len = (size_t)(end - p) + 1;
+    return OK;
+}
+
+static enum err_code add_param_text(struct buf *text, struct draft *d, const struct yaml_node *at,
+                                    const char *placeholder, size_t len, struct err *e)
+{
+    size_t index;
+    const struct yaml_node *value;
+    if (err_up(e, find_param(&index, d, at, placeholder, len, e)) ||
+        err_up(e, resolve_param(&value, d, index, at, e)))
+        return ERR_INPUT;
+    if (value->type != YAML_SCALAR)
+        return err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
+                           "parameter '%s' is a list: it cannot stand within a text",
+                           d->params[index].name);
+    if (err_up(e, count_expanded(d, at, value->len, e)))
+        return ERR_INPUT;
+    buf_add(text, value->text, value->len);
+    return OK;
+}
+
+static enum err_code substitute_text(const struct yaml_node **out, struct draft *d,
+                                     const struct yaml_node *at, struct err *e)
+{
+    struct buf text = {0};
+    enum err_code code = ERR_INPUT;
+    for (const char *p = at->text; *p;) {
+        size_t len;
+        if (p[0] == '$' && p[1] == '$' && p[2] == '{') {
+            buf_puts(&text, "${");
+            p += 3;
+            continue;
+        }
+        if (err_up(e, scan_placeholder(&len, at, p, e)))
+            goto out;
+        if (!len)
+            buf_putc(&text, *p++);
+        else if (err_up(e, add_param_text(&text, d, at, p, len, e)))
+            goto out;
+        p += len;
+    }
+    struct yaml_node *node = arena_memdup(d->arena, at, sizeof *at);
+    node->text = arena_strndup(d->arena, text.data ? text.data : "", text.len);
+    node->len = text.len;
+    *out = node;
+    code = OK;
+out:
+    buf_free(&text);
+    return code;
+}
+
+static enum err_code substitute_scalar(const struct yaml_node **out, struct draft *d,
+                                       const struct yaml_node *at, struct err *e)
+{
+    size_t len;
+    *out = at;
+    if (!strstr(at->text, "${"))
+        return OK;
+    if (err_up(e, scan_placeholder(&len, at, at->text, e)))
+        return ERR_INPUT;
+    if (at->style != YAML_PLAIN || len != at->len)
+        return err_up(e, substitute_text(out, d, at, e));
+    size_t index;
+    const struct yaml_node *value;
+    if (err_up(e, find_param(&index, d, at, at->text, len, e)) ||
+        err_up(e, resolve_param(&value, d, index, at, e)) ||
+        err_up(e, count_expanded(d, at, sizeof *value + value->len + 8 * value->n, e)))
+        return ERR_INPUT;
+    /* What is wrong with the value is wrong where it is used. */
+    struct yaml_node *node = arena_memdup(d->arena, value, sizeof *value);
+    node->source = at->source;
+    node->offset = at->offset;
+    *out = node;
+    return OK;
+}
+
+/* Recursion is bounded by YAML_MAX_DEPTH. */
+static enum err_code substitute(const struct yaml_node **out, struct draft *d,
+                                const struct yaml_node *node, struct err *e)
+{
+    if (node->type == YAML_SCALAR)
+        return err_up(e, substitute_scalar(out, d, node, e));
+    if (err_up(e, count_expanded(d, node, 16 * node->n, e)))
+        return ERR_INPUT;
+    struct yaml_node *copy = arena_memdup(d->arena, node, sizeof *node);
+    const struct yaml_node **items = arena_array(d->arena, const struct yaml_node *, node->n);
+    struct yaml_pair *pairs = arena_array(d->arena, struct yaml_pair, node->n);
+    for (size_t i = 0; i < node->n; i++) {
+        bool is_list = node->type == YAML_SEQUENCE;
+        const struct yaml_node *from = is_list ? node->items[i] : node->pairs[i].value;
+        if (err_up(e, substitute(&items[i], d, from, e)))
+            return ERR_INPUT;
+        if (!is_list)
+            pairs[i] = (struct yaml_pair){node->pairs[i].key, items[i]};
+    }
+    if (node->type == YAML_SEQUENCE)
+        copy->items = items;
+    else
+        copy->pairs = pairs;
+    *out = copy;
+    return OK;
+}
+
+static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
+                                   const struct yaml_node *at, struct err *e)
+{
+    struct draft_param *p = &d->params[index];
+    if (p->state == PARAM_OPEN)
+        return yaml_fail(e, p->value, "parameter '%s' is defined by itself", p->name);
+    if (p->state == PARAM_RAW) {
+        const struct yaml_node *raw = p->value;
+        p->state = PARAM_OPEN;
+        if (err_up(e, substitute(&p->value, d, raw, e)))
+            return ERR_INPUT;
+        p->state = PARAM_DONE;
+    }
+    *out = p->value;
+    return OK;
+}
+
+/* ---- --set ---- */
+
+/* Anything that YAML does not read as a value or a list is taken as it stands. */
+static const struct yaml_node *set_value(struct draft *d, const char *key, const char *text)
+{
+    struct source_text *source = arena_new(d->arena, struct source_text);
+    *source = (struct source_text){arena_printf(d->arena, "--set %s", key), text, strlen(text)};
+    const struct yaml_node *node;
+    const struct yaml_options options = {.placeholders = true};
+    bool good = !yaml_parse(&node, d->arena, source, &options, NULL) && node;
+    if (good && node->type != YAML_MAPPING)
+        return node;
+    struct yaml_node *plain = arena_new(d->arena, struct yaml_node);
+    *plain = (struct yaml_node){.type = YAML_SCALAR,
+                                .style = YAML_PLAIN,
+                                .text = text,
+                                .len = source->len,
+                                .source = source};
+    return plain;
+}
+
+static void set_in_body(struct draft *d, struct draft_node *node, const char *key,
+                        const struct yaml_node *value)
+{
+    const struct yaml_node *old = node->body;
+    struct yaml_node *body = arena_memdup(d->arena, old, sizeof *old);
+    struct yaml_pair *pairs = arena_array(d->arena, struct yaml_pair, old->n + 1);
+    size_t i = 0;
+    for (size_t k = 0; k < old->n; k++) {
+        pairs[k] = old->pairs[k];
+        if (strcmp(old->pairs[i].key->text, key))
+            i += i == k;
+    }
+    if (i == old->n) {
+        struct yaml_node *name = arena_memdup(d->arena, value, sizeof *value);
+        *name = (struct yaml_node){
+            .type = YAML_SCALAR, .text = key, .len = strlen(key), .source = value->source};
+        pairs[i].key = name;
+        body->n++;
+    }
+    pairs[i].value = value;
+    body->pairs = pairs;
+    node->body = body;
+}
+
+static enum err_code refuse_set(struct draft *d, const char *key, struct err *e)
+{
+    const char **names = arena_array(d->arena, const char *, d->n_params + d->n_nodes);
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_params; i++)
+        names[n++] = d->params[i].name;
+    const char *dot = strchr(key, '.');
+    for (size_t i = 0; dot && i < d->n_nodes; i++)
+        names[n++] = arena_printf(d->arena, "%s%s", d->nodes[i].name, dot);
+    err_fail(e, ERR_INPUT, "--set %.100s: the job has no parameter of this name%s", key,
+             dot ? ", nor a node" : "");
+    const char *near = err_nearest(key, names, n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
+{
+    const char *equals = strchr(set, '=');
+    if (!equals || equals == set)
+        return err_fail(e, ERR_INPUT, "--set takes KEY=VALUE, not '%.200s'", set);
+    char *key = arena_strndup(d->arena, set, (size_t)(equals - set));
+    const struct yaml_node *value = set_value(d, key, equals + 1);
+    for (size_t i = 0; i < d->n_params; i++)
+        if (!strcmp(d->params[i].name, key)) {
+            d->params[i].value = value;
+            return OK;
+        }
+    const char *dot = strchr(key, '.');
+    for (size_t i = 0; dot && i < d->n_nodes; i++) {
+        size_t n = (size_t)(dot - key);
+        if (strlen(d->nodes[i].name) != n || strncmp(d->nodes[i].name, key, n))
+            continue;
+        if (!strcmp(dot + 1, "op") || !strcmp(dot + 1, "matrix"))
+            return err_fail(e, ERR_INPUT, "--set cannot change '%s' of a node", dot + 1);
+        set_in_body(d, &d->nodes[i], dot + 1, value);
+        return OK;
+    }
+    return err_up(e, refuse_set(d, key, e));
+}
+
+enum err_code draft_substitute(struct draft *d, struct err *e)
+{
+    for (size_t i = 0; i < d->options->n_sets; i++)
+        if (err_up(e, apply_set(d, d->options->sets[i], e)))
+            return ERR_INPUT;
+    const struct yaml_node *value;
+    for (size_t i = 0; i < d->n_params; i++)
+        if (err_up(e, resolve_param(&value, d, i, d->params[i].value, e)))
+            return ERR_INPUT;
+    for (size_t i = 0; i < d->n_nodes; i++)
+        if (err_up(e, substitute(&d->nodes[i].body, d, d->nodes[i].body, e)))
+            return ERR_INPUT;
+    for (size_t i = 0; i < d->n_refs; i++)
+        if (err_up(e, substitute(&d->refs[i].value, d, d->refs[i].value, e)))
+            return ERR_INPUT;
+    for (size_t i = 0; i < d->n_exports; i++)
+        if (err_up(e, substitute(&d->exports[i].key, d, d->exports[i].key, e)) ||
+            err_up(e, substitute(&d->exports[i].value, d, d->exports[i].value, e)))
+            return ERR_INPUT;
+    return err_up(e, substitute(&d->name_at, d, d->name_at, e));
+}
+
+/* ---- canonical text ---- */
+
+static enum err_code integer_text(const char **out, struct arena *a, const struct op_param *param,
+                                  const char *text)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    char *end;
+    errno = 0;
+    int64_t v = strtoll(text, &end, 10);
+    if (*digits < '0' || *digits > '9' || *end || errno)
+        return ERR_INPUT;
+    bool bounded = param->min != 0 || param->max != 0;
+    if (bounded && ((double)v < param->min || (double)v > param->max))
+        return ERR_LIMIT;
+    *out = arena_printf(a, "%" PRId64, v);
+    return OK;
+}
+
+/* The shortest decimal that reads back as the same double. */
+static enum err_code real_text(const char **out, struct arena *a, const struct op_param *param,
+                               const char *text)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (strspn(text, "+-0123456789.eE") != strlen(text) || end == text || *end || !isfinite(v))
+        return ERR_INPUT;
+    bool bounded = param->min != 0 || param->max != 0;
+    if (bounded && (v < param->min || v > param->max))
+        return ERR_LIMIT;
+    if (v == 0)
+        v = 0; /* of either sign */
+    char shortest[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(shortest, sizeof shortest, "%.*g", digits, v);
+        if (strtod(shortest, NULL) == v)
+            break;
+    }
+    *out = arena_strdup(a, shortest);
+    return OK;
+}
+
+static enum err_code refuse_number(const struct op_param *param, const struct yaml_node *value,
+                                   enum err_code why, struct err *e)
+{
+    const char *kind = param->type == OP_INT ? "an integer" : "a number";
+    if (why == ERR_LIMIT)
+        return yaml_fail(e, value, "'%s' must be between %.10g and %.10g, not %.60s", param->name,
+                         param->min, param->max, value->text);
+    return yaml_fail(e, value, "'%s' must be %s, not %s%.60s%s", param->name, kind,
+                     value->style == YAML_PLAIN ? "'" : "the text \"", value->text,
+                     value->style == YAML_PLAIN ? "'" : "\"");
+}
+
+static enum err_code bool_text(const char **out, const struct op_param *param,
+                               const struct yaml_node *value, struct err *e)
+{
+    bool yes = !strcmp(value->text, "true");
+    *out = yes ? "true" : "false";
+    if (value->style == YAML_PLAIN && (yes || !strcmp(value->text, "false")))
+        return OK;
+    yaml_fail(e, value, "'%s' must be true or false, not '%.60s'", param->name, value->text);
+    static const char *const affirmative[] = {"yes", "Yes", "on", "True", "TRUE", "1"};
+    static const char *const negative[] = {"no", "No", "off", "False", "FALSE", "0"};
+    for (size_t i = 0; i < sizeof negative / sizeof *negative; i++)
+        if (!strcmp(value->text, affirmative[i]) || !strcmp(value->text, negative[i]))
+            err_hint(e, "did you mean '%s'?", strcmp(value->text, negative[i]) ? "true" : "false");
+    return ERR_INPUT;
+}
+
+static enum err_code enum_text(const char **out, struct arena *a, const struct op_param *param,
+                               const struct yaml_node *value, struct err *e)
+{
+    const char *names[64];
+    size_t n = 0;
+    char *values = arena_strdup(a, param->values), *save = NULL;
+    for (char *v = strtok_r(values, "|", &save); v && n < 64; v = strtok_r(NULL, "|", &save)) {
+        *out = v;
+        if (!strcmp(v, value->text))
+            return OK;
+        names[n++] = v;
+    }
+    yaml_fail(e, value, "'%s' must be one of %.200s, not '%.60s'", param->name, param->values,
+              value->text);
+    const char *near = err_nearest(value->text, names, n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+static enum err_code strings_text(const char **out, struct arena *a, const struct op_param *param,
+                                  const struct yaml_node *value, struct err *e)
+{
+    const struct yaml_node *const one[] = {value};
+    bool is_list = value->type == YAML_SEQUENCE;
+    const struct yaml_node *const *items = is_list ? value->items : one;
+    struct buf text = {0};
+    enum err_code code = ERR_INPUT;
+    for (size_t i = 0; i < (is_list ? value->n : 1); i++) {
+        if (err_up(e, yaml_expect(items[i], YAML_SCALAR, "an item of the list", e)))
+            goto out;
+        if (!items[i]->len || strchr(items[i]->text, '\n')) {
+            yaml_fail(e, items[i], "'%s': an item must be one line of text", param->name);
+            goto out;
+        }
+        buf_printf(&text, "%s%s", i ? "\n" : "", items[i]->text);
+    }
+    *out = arena_strndup(a, text.data ? text.data : "", text.len);
+    code = OK;
+out:
+    buf_free(&text);
+    return code;
+}
+
+enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
+                             const struct yaml_node *value, struct err *e)
+{
+    enum err_code code = OK;
+    if (param->type != OP_STRINGS && err_up(e, yaml_expect(value, YAML_SCALAR, param->name, e)))
+        return ERR_INPUT;
+    if (yaml_is_null(value))
+        return yaml_fail(e, value, "'%s' has no value", param->name);
+    switch (param->type) {
+    case OP_INT:
+    case OP_REAL:
+        code = value->style != YAML_PLAIN ? ERR_INPUT
+               : param->type == OP_INT    ? integer_text(out, a, param, value->text)
+                                          : real_text(out, a, param, value->text);
+        return code ? err_up(e, refuse_number(param, value, code, e)) : OK;
+    case OP_BOOL: return err_up(e, bool_text(out, param, value, e));
+    case OP_STRING: *out = value->text; return OK;
+    case OP_ENUM: return err_up(e, enum_text(out, a, param, value, e));
+    case OP_STRINGS: return err_up(e, strings_text(out, a, param, value, e));
+    }
+    return code;
+}
+
+const char *job_param_initial(struct arena *a, const struct op_param *param)
+{
+    const char *text = param->initial;
+    if (text && param->type == OP_INT)
+        integer_text(&text, a, param, param->initial);
+    if (text && param->type == OP_REAL)
+        real_text(&text, a, param, param->initial);
+    return text;
+}

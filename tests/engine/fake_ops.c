@@ -1,0 +1,153 @@
+/* An op table for tests of the job file and the command line: the shapes of the real ops, doing
+ * nothing. */
+#include "engine/graph.h"
+#include "engine/op.h"
+#include "engine/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct op_ctx {
+    const struct node *node;
+};
+
+struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node)
+{
+    struct op_ctx *ctx = arena_new(a, struct op_ctx);
+    ctx->node = node;
+    return ctx;
+}
+
+static const char *value(const struct op_ctx *ctx, const char *name)
+{
+    for (size_t i = 0; ctx->node->op->params[i].name; i++)
+        if (!strcmp(ctx->node->op->params[i].name, name))
+            return ctx->node->params[i].value;
+    abort();
+}
+
+int64_t op_int(const struct op_ctx *ctx, const char *name)
+{
+    return strtoll(value(ctx, name), NULL, 10);
+}
+
+static enum err_code check_train(struct op_ctx *ctx, struct err *e)
+{
+    if (op_int(ctx, "d_model") % op_int(ctx, "heads"))
+        return err_fail(e, ERR_INPUT, "d_model must be a multiple of heads");
+    return OK;
+}
+
+static const struct op_port rules_out[] = {{"rules", KIND_RULE, OP_COLLECTION}, {0}};
+static const struct op_port exprs_out[] = {{"exprs", KIND_EXPR, OP_COLLECTION}, {0}};
+static const struct op_port egraphs_out[] = {{"egraphs", KIND_EGRAPH, OP_ONE}, {0}};
+static const struct op_port clusters_out[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
+static const struct op_port split_out[] = {
+    {"train", KIND_CLUSTER, OP_COLLECTION}, {"test", KIND_CLUSTER, OP_COLLECTION}, {0}};
+static const struct op_port checkpoint_out[] = {{"checkpoint", KIND_CHECKPOINT, OP_ONE}, {0}};
+static const struct op_port vectors_out[] = {{"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION},
+                                             {0}};
+static const struct op_port report_out[] = {
+    {"report", KIND_REPORT, OP_ONE}, {"html", KIND_FILE, OP_ONE}, {0}};
+
+static const struct op_port saturate_in[] = {
+    {"exprs", KIND_EXPR, OP_COLLECTION}, {"rules", KIND_RULE, OP_COLLECTION}, {0}};
+static const struct op_port egraphs_in[] = {{"egraphs", KIND_EGRAPH, OP_COLLECTION}, {0}};
+static const struct op_port clusters_in[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
+static const struct op_port train_in[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION}, {"start", KIND_CHECKPOINT, OP_ONE, true}, {0}};
+static const struct op_port embed_in[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION}, {"checkpoint", KIND_CHECKPOINT, OP_ONE}, {0}};
+static const struct op_port evaluate_in[] = {{"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION},
+                                             {0}};
+static const struct op_port report_in[] = {
+    {"evaluations", KIND_REPORT, OP_LIST}, {"checkpoint", KIND_CHECKPOINT, OP_ONE, true}, {0}};
+
+static const struct op_param rules_params[] = {
+    {"groups", OP_STRINGS, "", .doc = "Only these groups."}, {0}};
+static const struct op_param saturate_params[] = {
+    {"iterations", OP_INT, "8", .min = 0, .max = 1000, .doc = "At most this many."},
+    {"max_nodes", OP_INT, "10000", .min = 1, .max = 1e9, .doc = "Stop at this size."},
+    {"allow_unsound", OP_BOOL, "false", .doc = "Run refuted rules too."},
+    {0}};
+static const struct op_param extract_params[] = {
+    {"seed", OP_INT, "0", .doc = "Of the draws."},
+    {"max_tokens", OP_INT, NULL, .min = 1, .max = 1000, .doc = "Longest term."},
+    {0}};
+static const struct op_param split_params[] = {
+    {"test", OP_REAL, "0.15", .min = 0, .max = 1, .doc = "Share held out."}, {0}};
+static const struct op_param train_params[] = {
+    {"steps", OP_INT, "100", .min = 0, .max = 1e9, .doc = "How long."},
+    {"rate", OP_REAL, "1e-4", .min = 0, .max = 1, .doc = "Learning rate."},
+    {"pool", OP_ENUM, "mean", "mean|max|first", .doc = "How tokens become one vector."},
+    {"d_model", OP_INT, "64", .min = 1, .max = 4096, .doc = "Width."},
+    {"heads", OP_INT, "4", .min = 1, .max = 64, .doc = "Attention heads."},
+    {0}};
+static const struct op_param evaluate_params[] = {
+    {"label", OP_STRING, NULL, .doc = "Name in tables."}, {0}};
+static const struct op_param report_params[] = {
+    {"title", OP_STRING, "Report", .doc = "At the top."}, {0}};
+
+static const struct op op_evaluate = {"evaluate",
+                                      1,
+                                      OP_TASK,
+                                      .doc = "Scores vectors.",
+                                      .params = evaluate_params,
+                                      .inputs = evaluate_in,
+                                      .outputs = report_out};
+static const struct op op_embed = {
+    "embed", 1, OP_TASK, .doc = "Vectors of clusters.", .inputs = embed_in, .outputs = vectors_out};
+static const struct op op_extract = {"extract",
+                                     1,
+                                     OP_MAP,
+                                     .doc = "Draws terms.",
+                                     .params = extract_params,
+                                     .inputs = egraphs_in,
+                                     .outputs = clusters_out};
+static const struct op op_report = {"report",
+                                    1,
+                                    OP_TASK,
+                                    .doc = "A page.",
+                                    .params = report_params,
+                                    .inputs = report_in,
+                                    .outputs = report_out};
+static const struct op op_rules = {
+    "rules", 1, OP_SOURCE, .doc = "Reads rules.", .params = rules_params, .outputs = rules_out};
+static const struct op op_saturate = {"saturate",
+                                      1,
+                                      OP_MAP,
+                                      .doc = "Saturates.",
+                                      .params = saturate_params,
+                                      .inputs = saturate_in,
+                                      .outputs = egraphs_out};
+static const struct op op_split = {"split",
+                                   1,
+                                   OP_TASK,
+                                   .doc = "Holds out.",
+                                   .params = split_params,
+                                   .inputs = clusters_in,
+                                   .outputs = split_out};
+static const struct op op_templates = {"templates", 1, OP_SOURCE, .doc = "Makes expressions.",
+                                       .outputs = exprs_out};
+static const struct op op_train = {"train",
+                                   1,
+                                   OP_CHAIN,
+                                   .doc = "Trains.",
+                                   .params = train_params,
+                                   .inputs = train_in,
+                                   .outputs = checkpoint_out,
+                                   .check = check_train};
+
+const struct op *const op_table[] = {&op_embed, &op_evaluate, &op_extract, &op_report,
+                                     &op_rules, &op_saturate, &op_split,   &op_templates,
+                                     &op_train, NULL};
+
+const struct op *op_find(const char *name)
+{
+    for (size_t i = 0; op_table[i]; i++)
+        if (!strcmp(op_table[i]->name, name))
+            return op_table[i];
+    return NULL;
+}
+
+const struct tool *const tool_table[] = {NULL};
