@@ -372,3 +372,22 @@ enum err_code message_visit_ids(const ProtobufCMessage *message,
     struct id_visitor v = {visit, arg};
     return visit_message(message, &v, e);
 }
+
+static bool type_has_ids(const ProtobufCMessageDescriptor *type, int depth)
+{
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &type->fields[i];
+        if (f->type == PROTOBUF_C_TYPE_BYTES &&
+            (has_suffix(f->name, "_id") || has_suffix(f->name, "_ids")))
+            return true;
+        if (f->type == PROTOBUF_C_TYPE_MESSAGE && depth < MAX_DEPTH &&
+            type_has_ids(f->descriptor, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool message_type_has_ids(const ProtobufCMessageDescriptor *type)
+{
+    return type_has_ids(type, 0);
+}

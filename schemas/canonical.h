@@ -7,6 +7,8 @@
 #include "base/span.h"
 #include "schemas/kinds.h"
 
+#include <stdbool.h>
+
 /* Packs into the arena. Strings must be valid UTF-8 (ERR_INPUT). */
 enum err_code canonical_pack(struct span *out, struct arena *a, const ProtobufCMessage *message,
                              struct err *e);
@@ -26,5 +28,7 @@ enum err_code message_visit_ids(const ProtobufCMessage *message,
                                 enum err_code (*visit)(void *arg, const uint8_t id[32],
                                                        struct err *e),
                                 void *arg, struct err *e);
+/* Whether messages of this type can refer to records at all. */
+bool message_type_has_ids(const ProtobufCMessageDescriptor *type);
 
 #endif

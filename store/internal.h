@@ -34,7 +34,9 @@ struct store {
 struct coder *store_coder_take(struct store *s);
 void store_coder_give(struct store *s, struct coder *c);
 
-/* Takes a bad record out of the way: into meta, if this is the writer. */
+/* Moves what is under an id into meta; for the writer, without further questions. */
+enum err_code store_remove_bad(struct store *s, const struct digest *id, struct err *e);
+/* Takes a record out of the way if it really is bad; a reader only remembers it. */
 void store_quarantine(struct store *s, const struct digest *id);
 /* Records put again are bad no longer. */
 void store_pardon(struct store *s, const struct digest *ids, size_t n);

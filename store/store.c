@@ -269,6 +269,23 @@ static enum err_code read_verified(struct record *out, struct store *s, const st
     return code;
 }
 
+/* Moves what lies under the id into meta, if it can be read at all. */
+enum err_code store_remove_bad(struct store *s, const struct digest *id, struct err *e)
+{
+    struct rocks_value v;
+    enum err_code code = rocks_get(&v, s->rocks, ROCKS_OBJECTS, digest_span(id), NULL);
+    uint8_t key[sizeof QUARANTINE_PREFIX - 1 + DIGEST_SIZE];
+    memcpy(key, QUARANTINE_PREFIX, sizeof QUARANTINE_PREFIX - 1);
+    memcpy(key + sizeof QUARANTINE_PREFIX - 1, id->bytes, DIGEST_SIZE);
+    struct rocks_write writes[] = {
+        {ROCKS_META, false, span_of(key, sizeof key), code == OK ? v.bytes : span_str("")},
+        {ROCKS_OBJECTS, true, digest_span(id), {0}},
+    };
+    code = rocks_write(s->rocks, writes, 2, true, e);
+    rocks_value_free(&v);
+    return err_up(e, code);
+}
+
 void store_quarantine(struct store *s, const struct digest *id)
 {
     if (rocks_is_secondary(s->rocks)) {
@@ -278,20 +295,9 @@ void store_quarantine(struct store *s, const struct digest *id)
     pthread_rwlock_wrlock(&s->commit_lock);
     struct arena a = {0};
     struct record r;
-    if (read_verified(&r, s, id, &a, NULL) == ERR_CORRUPT) { /* else somebody was faster */
-        struct rocks_value v;
-        enum err_code code = rocks_get(&v, s->rocks, ROCKS_OBJECTS, digest_span(id), NULL);
-        uint8_t key[sizeof QUARANTINE_PREFIX - 1 + DIGEST_SIZE];
-        memcpy(key, QUARANTINE_PREFIX, sizeof QUARANTINE_PREFIX - 1);
-        memcpy(key + sizeof QUARANTINE_PREFIX - 1, id->bytes, DIGEST_SIZE);
-        struct rocks_write writes[] = {
-            {ROCKS_META, false, span_of(key, sizeof key), code == OK ? v.bytes : span_str("")},
-            {ROCKS_OBJECTS, true, digest_span(id), {0}},
-        };
-        if (rocks_write(s->rocks, writes, 2, true, NULL) != OK)
-            condemn(s, id);
-        rocks_value_free(&v);
-    }
+    /* Unless somebody was faster. */
+    if (read_verified(&r, s, id, &a, NULL) == ERR_CORRUPT && store_remove_bad(s, id, NULL) != OK)
+        condemn(s, id);
     arena_free(&a);
     pthread_rwlock_unlock(&s->commit_lock);
 }
