@@ -1,0 +1,342 @@
+/* Meaning: values on branches and cuts, derivatives, identities that hold and near misses that do
+ * not, points where nothing is defined. */
+#include "ops/expr/ball.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct expr infix(struct arena *a, const char *text)
+{
+    struct source_text source = {"test", text, strlen(text)};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, true, &e))
+        fail_msg("%s: %s", text, e.message);
+    return x;
+}
+
+static char *value(struct arena *a, const char *text, double x)
+{
+    static const char *const names[] = {"x"};
+    struct ball_point point = {1, names, &x, NULL};
+    struct expr e = infix(a, text);
+    return ball_value_text(a, &e, &point, 6);
+}
+
+/* Where branches matter: the formulas of DLMF 4.23.19-, 4.37.16- with ln(-1) = pi i. */
+static void test_branches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *value;
+    } rows[] = {
+        {"ln(-1)", "3.14159 I"},
+        {"ln(-2)", "0.693147 + 3.14159 I"},
+        {"sqrt(-4)", "2.00000 I"},
+        {"(-8)^(1/3)", "1.00000 + 1.73205 I"},
+        {"(-4)^(1/2)", "2.00000 I"},
+        {"(-4)^(3/2)", "-8.00000 I"},
+        {"(-2)^3", "-8.00000"},
+        {"(-2)^(-3)", "-0.125000"},
+        {"0^3", "0"},
+        {"0^(1/2)", "0"},
+        {"0^pi", "0"},
+        {"asin(2)", "1.57080 - 1.31696 I"},
+        {"asin(-2)", "-1.57080 + 1.31696 I"},
+        {"acos(2)", "1.31696 I"},
+        {"acos(-2)", "3.14159 - 1.31696 I"},
+        {"atan(sqrt(-4))", "1.57080 + 0.549306 I"},
+        {"atan(-sqrt(-4))", "-1.57080 - 0.549306 I"},
+        {"acsc(1/2)", "1.57080 - 1.31696 I"},
+        {"asec(1/2)", "1.31696 I"},
+        {"asec(2)", "1.04720"},
+        {"acot(2)", "0.463648"},
+        {"acot(-2)", "-0.463648"},
+        {"asinh(sqrt(-4))", "1.31696 + 1.57080 I"},
+        {"acosh(1/2)", "1.04720 I"},
+        {"acosh(-2)", "1.31696 + 3.14159 I"},
+        {"atanh(2)", "0.549306 - 1.57080 I"},
+        {"atanh(-2)", "-0.549306 + 1.57080 I"},
+        {"acsch(2)", "0.481212"},
+        {"asech(2)", "1.04720 I"},
+        {"asech(1/2)", "1.31696"},
+        {"acoth(2)", "0.549306"},
+        {"acoth(1/2)", "0.549306 - 1.57080 I"},
+        {"abs(3 + sqrt(-16))", "5.00000"},
+        {"sqrt(-x)*sqrt(-x)", "-0.500000"}, /* stays real */
+        {"asin(sqrt(-4)*sqrt(-1))", "-1.57080 + 1.31696 I"},
+        {"exp(1) - e", "0"},
+        {"sin(pi/6)", "0.500000"},
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = value(&a, rows[i].text, 0.5);
+        if (strcmp(rows[i].value, "0") == 0) {
+            if (fabs(strtod(text, NULL)) > 1e-12)
+                fail_msg("%s is %s, not 0", rows[i].text, text);
+        } else if (strcmp(text, rows[i].value) != 0) {
+            fail_msg("%s is %s, not %s", rows[i].text, text, rows[i].value);
+        }
+    }
+    arena_free(&a);
+}
+
+static void test_undefined(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "1/(x - 1/2)",
+        "0/0",
+        "ln(0)",
+        "cot(0)",
+        "csc(0)",
+        "csch(0)",
+        "coth(0)",
+        "acot(0)",
+        "asec(0)",
+        "acsch(x - x)",
+        "asech(0)",
+        "0^0",
+        "0^(-1)",
+        "0^sqrt(-1)",
+        "d(x, abs(x - 1/2))",
+        "d(x, sqrt(x - 1/2))",
+        "atanh(1)",
+        "acoth(1)",
+        "y",
+        "tan(pi/2)",
+        "d(x, d(y, x*y))",
+        "1/(sin(x)^2 + cos(x)^2 - 1)",
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = value(&a, rows[i], 0.5);
+        if (strcmp(text, "undefined") != 0)
+            fail_msg("%s is %s, not undefined", rows[i], text);
+    }
+    arena_free(&a);
+}
+
+static struct ball_compare compare(const char *x, const char *y, bool complex_points)
+{
+    struct arena a = {0};
+    struct ball_options options = {.seed = 7, .complex_points = complex_points};
+    struct ball_compare c;
+    struct expr p = infix(&a, x), q = infix(&a, y);
+    ball_compare(&c, &p, &q, &options);
+    arena_free(&a);
+    return c;
+}
+
+static void test_equal(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"sin(x)^2 + cos(x)^2", "1"},
+        {"sin(x)^4 - cos(x)^4", "1 - 2*cos(x)^2"},
+        {"tanh(x + y)", "(tanh(x) + tanh(y))/(1 + tanh(x)*tanh(y))"},
+        {"d/dx cot(5*x)", "-5*csc(5*x)^2"},
+        {"asin(x)", "pi/2 - acos(x)"},
+        {"acosh(x)", "ln(x + sqrt(x + 1)*sqrt(x - 1))"},
+        {"asin(x)", "-sqrt(-1)*ln(sqrt(-1)*x + sqrt(1 - x^2))"},
+        {"acoth(x)", "atanh(1/x)"},
+        {"sech(x)", "2/(e^x + e^(-x))"},
+        {"ln(x*y)", "ln(x) + ln(y)"},
+        {"(x^2 - 1)/(x - 1)", "x + 1"}, /* but for one point */
+        {"d(x, x^x)", "x^x*(ln(x) + 1)"},
+        {"d(x, d(x, sin(x)*e^x))", "2*cos(x)*e^x"},
+        {"d(x, d(x, d(x, x^5)))", "60*x^2"},
+        {"d(x, abs(sin(x)))", "sin(x)*cos(x)/abs(sin(x))"},
+        {"d(x, y)", "0"},
+        {"2 + 2", "4"},
+        {"x^(1/2)", "sqrt(x)"},
+        {"cos(2*asin(x))", "1 - 2*x^2"},
+        {"x - x", "0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ball_compare c = compare(rows[i][0], rows[i][1], false);
+        if (c.verdict != BALL_EQUAL || c.digits < 12 || c.points < 1)
+            fail_msg("%s = %s: verdict %d, %d digits, %u points, %s", rows[i][0], rows[i][1],
+                     c.verdict, c.digits, c.points, c.witness);
+    }
+}
+
+static void test_different(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"tanh(x + y)", "(tan(x) + tan(y))/(1 + tan(x)*tan(y))"},
+        {"d/dx cot(5*x)", "-csc(x)^2"},
+        {"cosh(x - y) - cosh(x + y)", "2*sinh(x)*sinh(y)"},
+        {"ln(x)", "asinh((x^2 + 1)/(2*x))"},
+        {"sqrt((x - 2)^2)", "x - 2"},
+        {"asin(sin(x))", "x"},
+        {"ln((1 - x)*(1 - y))", "ln(1 - x) + ln(1 - y)"},
+        {"atan(x) + atan(y)", "atan((x + y)/(1 - x*y))"},
+        {"d(x, abs(x - 2))", "1"},
+        {"2 + 2", "5"},
+        {"x", "y"},
+        {"x + 10^(-20)", "x"},
+        {"d(x, asin(x))", "-1/sqrt(1 - x^2)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ball_compare c = compare(rows[i][0], rows[i][1], false);
+        if (c.verdict != BALL_DIFFERENT || !strstr(c.witness, "against"))
+            fail_msg("%s = %s: verdict %d, %d digits, %u points", rows[i][0], rows[i][1], c.verdict,
+                     c.digits, c.points);
+    }
+    struct ball_compare c = compare("2 + 2", "5", false);
+    assert_string_equal(c.witness, "4.0000000 against 5.0000000");
+    /* True for positive x, not for all. */
+    assert_int_equal(compare("sqrt(x^2)", "x", false).verdict, BALL_EQUAL);
+    assert_int_equal(compare("sqrt(x^4)", "x^2", true).verdict, BALL_DIFFERENT);
+    assert_int_equal(compare("ln(1/x)", "1/x - x", false).verdict, BALL_DIFFERENT);
+    assert_int_equal(compare("1/0", "x", false).verdict, BALL_UNDEFINED);
+    assert_int_equal(compare("x", "ln(x - x)", false).verdict, BALL_UNDEFINED);
+}
+
+/* Equality admits isolated exceptions: ln z and -ln(1/z) differ where z is on the cut, here at
+ * x = 1 alone, however often that point is drawn. */
+static void test_isolated_exception(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct expr x = infix(&a, "ln(sqrt(-1)*(x - 1) - 1)"),
+                y = infix(&a, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
+    struct ball_options options = {.points = 100, .low = 0.5, .high = 1.5};
+    struct ball_compare c;
+    ball_compare(&c, &x, &y, &options);
+    assert_int_equal(c.verdict, BALL_EQUAL);
+    options.low = options.high = 1; /* asked about that point */
+    ball_compare(&c, &x, &y, &options);
+    assert_int_equal(c.verdict, BALL_DIFFERENT);
+    arena_free(&a);
+}
+
+/* Every function's derivative against a central difference of its values, on both sides of each
+ * cut and on it: steps of 1e-12. */
+static void test_derivatives_by_differences(void **state)
+{
+    (void)state;
+    static const double at[] = {-2.5, -0.75, 0.375, 0.8125, 1.75, 3.25};
+    struct arena a = {0};
+    size_t compared = 0;
+    for (int op = X_SQRT; op < X_DECLARED; op++) {
+        if (op == X_D)
+            continue;
+        const char *f = lang_calculus.ops[op].name;
+        for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+            char *first = arena_printf(&a,
+                                       "abs(d(x, %s(x)) - (%s(x + 1/10^12) - %s(x - 1/10^12))"
+                                       "*10^12/2)",
+                                       f, f, f);
+            char *second = arena_printf(&a,
+                                        "abs(d(x, d(x, %s(x))) - (d(x, %s(x + 1/10^12))"
+                                        " - d(x, %s(x - 1/10^12)))*10^12/2)",
+                                        f, f, f);
+            const char *off[] = {value(&a, first, at[i]), value(&a, second, at[i])};
+            for (int order = 0; order < 2; order++)
+                if (!isdigit((unsigned char)*off[order]) || !(strtod(off[order], NULL) < 1e-15))
+                    fail_msg("derivative %d of %s at %g is off by %s", order + 1, f, at[i],
+                             off[order]);
+            compared++;
+        }
+    }
+    assert_int_equal(compared, (X_DECLARED - X_SQRT - 1) * 6);
+    arena_free(&a);
+}
+
+/* Closed forms of second derivatives, of compositions too. */
+static void test_second_derivatives(void **state)
+{
+    (void)state;
+    static const char *const closed[][2] = {
+        {"d(x, d(x, asin(x/5)))", "x/(125*(1 - x^2/25)^(3/2))"},
+        {"d(x, d(x, atan(x)))", "-2*x/(1 + x^2)^2"},
+        {"d(x, d(x, tan(x)))", "2*tan(x)*sec(x)^2"},
+        {"d(x, d(x, sec(x)))", "sec(x)*(tan(x)^2 + sec(x)^2)"},
+        {"d(x, d(x, acosh(x + 2)))", "-(x + 2)/((x + 2)^2 - 1)^(3/2)"},
+        {"d(x, d(x, asinh(x)))", "-x/(1 + x^2)^(3/2)"},
+        {"d(x, d(x, atanh(x/9)))", "162*x/(81 - x^2)^2/9"},
+        {"d(x, d(x, ln(x)))", "-1/x^2"},
+        {"d(x, d(x, coth(x)))", "2*coth(x)*csch(x)^2"},
+        {"d(x, d(x, x^(7/3)))", "28/9*x^(1/3)"},
+        {"d(x, d(x, 2^x))", "ln(2)^2*2^x"},
+        {"d(x, d(x, abs(e^(sqrt(-1)*x) + 2)))", "d(x, d(x, sqrt(5 + 4*cos(x))))"},
+    };
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
+        struct ball_compare c = compare(closed[i][0], closed[i][1], false);
+        if (c.verdict != BALL_EQUAL)
+            fail_msg("%s = %s: verdict %d %s", closed[i][0], closed[i][1], c.verdict, c.witness);
+    }
+}
+
+static void test_reference_is_reusable(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct expr x = infix(&a, "sin(2*x)"), same = infix(&a, "2*sin(x)*cos(x)"),
+                other = infix(&a, "2*sin(x)*cos(y)");
+    struct ball_options options = {.points = 4, .seed = 3};
+    struct ball_reference *r = ball_reference_new(&x, &options);
+    assert_int_equal(ball_reference_points(r), 4);
+    struct ball_compare c, again;
+    ball_reference_compare(&c, r, &same);
+    assert_int_equal(c.verdict, BALL_EQUAL);
+    assert_int_equal(c.points, 4);
+    assert_true(c.digits >= 30);
+    ball_reference_compare(&again, r, &other);
+    assert_int_equal(again.verdict, BALL_DIFFERENT);
+    ball_reference_compare(&again, r, &same);
+    assert_memory_equal(&c, &again, sizeof c);
+    ball_reference_free(r);
+    arena_free(&a);
+}
+
+static void test_real_values(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    static const char *const names[] = {"x", "?a"};
+    double re[] = {0.5, 3};
+    struct ball_point point = {2, names, re, NULL};
+    struct expr x = infix(&a, "x + ?a");
+    assert_true(ball_value_real(&x, &point) == 3.5);
+    x = infix(&a, "ln(-x)");
+    assert_true(isnan(ball_value_real(&x, &point)));
+    x = infix(&a, "a");
+    assert_true(isnan(ball_value_real(&x, &point)));
+    arena_free(&a);
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    ball_thread_cleanup();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_undefined),
+        cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_different),
+        cmocka_unit_test(test_isolated_exception),
+        cmocka_unit_test(test_derivatives_by_differences),
+        cmocka_unit_test(test_second_derivatives),
+        cmocka_unit_test(test_reference_is_reusable),
+        cmocka_unit_test(test_real_values),
+    };
+    return cmocka_run_group_tests_name("ball", tests, NULL, finish);
+}
