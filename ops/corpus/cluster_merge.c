@@ -1,0 +1,216 @@
+/* Equal seeds across the corpus; see cluster_merge.h. Each seed gets a fingerprint, one number that
+ * depends smoothly on its values at three fixed points, so that equal seeds have nearly equal
+ * fingerprints whatever the rounding. Seeds are sorted by it and only neighbours within a tolerance
+ * are compared, by ball arithmetic; a fingerprint alone decides nothing. O(n log n) and one
+ * comparison for each candidate pair. */
+#include "ops/corpus/cluster_merge.h"
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "ops/expr/ball.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINGERPRINT_POINTS = 3 };
+static const double TOLERANCE = 1e-9;
+
+struct seed {
+    struct expr x;
+    double fingerprint;
+    uint32_t index;  /* of the cluster */
+    uint32_t parent; /* union-find, by position in input order; the root is the first */
+};
+
+static uint64_t hash_name(const char *name)
+{
+    uint64_t h = 0;
+    for (; *name; name++)
+        h = rng_mix(h ^ (uint8_t)*name);
+    return h;
+}
+
+/* Both parts of a value printed as "1.5", "1.5 + 0.5 I", "-2 I", ...; false if it is undefined. */
+static bool read_complex(double *re, double *im, const char *text)
+{
+    *re = *im = 0;
+    bool any = false;
+    for (double sign = 1; *text; sign = 1) {
+        text += strspn(text, " ");
+        if (*text == '+' || *text == '-') {
+            sign = *text == '-' ? -1 : 1;
+            text++;
+            text += strspn(text, " ");
+        }
+        char *end;
+        double value = strtod(text, &end);
+        if (end == text)
+            return any;
+        any = true;
+        text = end + strspn(end, " *");
+        if (*text == 'I' || *text == 'i') {
+            *im += sign * value;
+            text++;
+        } else
+            *re += sign * value;
+    }
+    return any;
+}
+
+/* asinh is linear near zero and logarithmic far out: relative errors stay small errors. */
+static double fingerprint_of(struct arena *a, const struct expr *x)
+{
+    const char **names;
+    size_t n = expr_variables(&names, a, x);
+    double *re = arena_array(a, double, n + 1), *im = arena_array(a, double, n + 1), sum = 0;
+    for (uint64_t k = 0; k < FINGERPRINT_POINTS; k++) {
+        for (size_t i = 0; i < n; i++)
+            re[i] = 0.3 + 4 * (double)(rng_at(hash_name(names[i]), 1, k) >> 40) * 0x1p-24;
+        struct ball_point point = {n, names, re, im};
+        double real = ball_value_real(x, &point), imaginary = 0;
+        if (!isfinite(real) && !read_complex(&real, &imaginary, ball_value_text(a, x, &point, 17)))
+            real = imaginary = 1e6;
+        sum += (1 + 0.37 * (double)k) * asinh(real) + (0.71 + 0.53 * (double)k) * asinh(imaginary);
+    }
+    return isfinite(sum) ? sum : 1e9;
+}
+
+static int compare_fingerprints(const void *x, const void *y)
+{
+    const struct seed *a = *(struct seed *const *)x, *b = *(struct seed *const *)y;
+    if (a->fingerprint != b->fingerprint)
+        return a->fingerprint < b->fingerprint ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static uint32_t find(struct seed *seeds, uint32_t i)
+{
+    while (seeds[i].parent != i)
+        i = seeds[i].parent = seeds[seeds[i].parent].parent;
+    return i;
+}
+
+static bool same_domains(const Eqloom__Expr *x, const Eqloom__Expr *y)
+{
+    if (x->n_variables != y->n_variables || strcmp(x->language, y->language) != 0)
+        return false;
+    for (size_t i = 0; i < x->n_variables; i++)
+        if (strcmp(x->variables[i]->name, y->variables[i]->name) != 0 ||
+            strcmp(x->variables[i]->domain, y->variables[i]->domain) != 0)
+            return false;
+    return true;
+}
+
+static bool seeds_equal(const struct seed *x, const struct seed *y, uint32_t points)
+{
+    if (expr_equal(&x->x, &y->x))
+        return true;
+    struct ball_compare result;
+    struct ball_options options = {.points = points, .low = 0.05, .high = 12, .precision = 128};
+    ball_compare(&result, &x->x, &y->x, &options);
+    return result.verdict == BALL_EQUAL;
+}
+
+static void unite_equal(struct seed *seeds, struct seed **order, size_t n,
+                        Eqloom__Cluster *const *in, uint32_t points)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n && order[j]->fingerprint - order[i]->fingerprint <= TOLERANCE;
+             j++) {
+            uint32_t p = find(seeds, order[i]->index), q = find(seeds, order[j]->index);
+            if (p == q || !same_domains(in[p]->seed, in[q]->seed) ||
+                !seeds_equal(order[i], order[j], points))
+                continue;
+            seeds[p > q ? p : q].parent = p < q ? p : q;
+        }
+}
+
+static void add_member(Eqloom__Cluster *out, Eqloom__Member *m, struct name_map *seen,
+                       uint32_t max_members)
+{
+    bool added;
+    if (out->n_members >= max_members)
+        return;
+    name_map_put(seen, m->prefix, 0, &added);
+    if (added)
+        out->members[out->n_members++] = m;
+}
+
+/* `parts` are clusters of one class, ascending; the seed's part is moved to the front. */
+static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const struct seed *seeds,
+                             uint32_t *parts, size_t n, uint32_t max_members)
+{
+    size_t best = 0, total = 0, longest = 0;
+    bool unsound = false;
+    for (size_t i = 0; i < n; i++) {
+        if (expr_compare(&seeds[parts[i]].x, &seeds[parts[best]].x) < 0)
+            best = i;
+        total += in[parts[i]]->n_members;
+        if (in[parts[i]]->n_members > longest)
+            longest = in[parts[i]]->n_members;
+        unsound |= in[parts[i]]->unsound;
+    }
+    uint32_t first = parts[best];
+    memmove(parts + 1, parts, best * sizeof *parts);
+    parts[0] = first;
+    Eqloom__Cluster *out = arena_memdup(a, in[first], sizeof *out);
+    out->unsound = unsound;
+    out->members = arena_array(a, Eqloom__Member *, total + 1);
+    out->n_members = 0;
+    struct name_map seen = {0};
+    for (size_t k = 0; k < longest; k++)
+        for (size_t i = 0; i < n; i++)
+            if (k < in[parts[i]]->n_members)
+                add_member(out, in[parts[i]]->members[k], &seen, max_members);
+    name_map_free(&seen);
+    return out;
+}
+
+static void gather(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
+                   Eqloom__Cluster *const *in, struct seed *seeds, size_t n, uint32_t max_members)
+{
+    /* Parts in one array, grouped by root: counting sort by first part. */
+    uint32_t *begin = arena_array(a, uint32_t, n + 1), *parts = arena_array(a, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        begin[find(seeds, i) + 1]++;
+    for (size_t i = 0; i < n; i++)
+        begin[i + 1] += begin[i];
+    uint32_t *at = arena_memdup(a, begin, n * sizeof *at);
+    for (uint32_t i = 0; i < n; i++)
+        parts[at[find(seeds, i)]++] = i;
+    *out = arena_array(a, Eqloom__Cluster *, n + 1);
+    *n_out = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t size = begin[i + 1] - begin[i];
+        if (size == 1)
+            (*out)[(*n_out)++] = in[i];
+        else if (size > 1)
+            (*out)[(*n_out)++] = join(a, in, seeds, parts + begin[i], size, max_members);
+    }
+}
+
+enum err_code clusters_merge(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
+                             Eqloom__Cluster *const *in, size_t n,
+                             const struct merge_options *options, struct err *e)
+{
+    struct seed *seeds = arena_array(a, struct seed, n + 1);
+    struct seed **order = arena_array(a, struct seed *, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!in[i]->seed)
+            return err_fail(e, ERR_CORRUPT, "cluster %u has no seed", i + 1);
+        struct seed *s = order[i] = &seeds[i];
+        enum err_code code =
+            err_up(e, expr_from_prefix(&s->x, a, &lang_calculus, in[i]->seed->prefix, e));
+        if (code)
+            return code;
+        s->index = s->parent = i;
+        struct arena_mark mark = arena_mark(a);
+        s->fingerprint = fingerprint_of(a, &s->x);
+        arena_release(a, mark);
+    }
+    qsort(order, n, sizeof *order, compare_fingerprints);
+    unite_equal(seeds, order, n, in, options->points);
+    gather(out, n_out, a, in, seeds, n, options->max_members);
+    return OK;
+}

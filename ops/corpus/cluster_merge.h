@@ -1,0 +1,21 @@
+/* Clusters whose seeds are equal become one: a pair taken for different would be a lie. */
+#ifndef OPS_CORPUS_CLUSTER_MERGE_H
+#define OPS_CORPUS_CLUSTER_MERGE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cluster.pb-c.h"
+
+struct merge_options {
+    uint32_t max_members; /* of a merged cluster; clusters that stay alone are not cut */
+    uint32_t points;      /* at which seeds are compared */
+};
+
+/* Clusters live in the arena; those that stay alone are the input's. A merged cluster stands where
+ * the first of its parts stood; its seed is the least of theirs (expr_compare) and its members are
+ * taken from the parts in turns, the seed's part first. */
+enum err_code clusters_merge(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
+                             Eqloom__Cluster *const *in, size_t n,
+                             const struct merge_options *options, struct err *e);
+
+#endif

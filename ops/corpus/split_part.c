@@ -1,0 +1,21 @@
+/* Parts by hash; see split_part.h. The test part takes the lowest hashes and the validation part
+ * the highest, so that a changed fraction of one never moves clusters between the others. */
+#include "ops/corpus/split_part.h"
+
+#include "base/digest.h"
+
+#include <string.h>
+
+enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test)
+{
+    uint8_t number[8];
+    for (int i = 0; i < 8; i++)
+        number[i] = (uint8_t)(seed >> 8 * i);
+    struct span parts[] = {span_str("eqloom split"), span_of(number, 8), span_str(prefix)};
+    struct digest d = digest_of(parts, 3);
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | d.bytes[i];
+    double at = (double)(bits >> 11) * 0x1p-53;
+    return at < test ? SPLIT_TEST : at >= 1 - valid ? SPLIT_VALID : SPLIT_TRAIN;
+}

@@ -1,0 +1,89 @@
+/* Clusters with equal seeds are joined whatever their form; others are left alone. */
+#include "ops/corpus/cluster_merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Eqloom__Cluster *cluster(struct arena *a, const char *const *texts)
+{
+    Eqloom__Cluster *c = arena_new(a, Eqloom__Cluster);
+    eqloom__cluster__init(c);
+    c->seed = arena_new(a, Eqloom__Expr);
+    eqloom__expr__init(c->seed);
+    c->seed->prefix = arena_strdup(a, texts[0]);
+    c->members = arena_array(a, Eqloom__Member *, 8);
+    for (; texts[c->n_members]; c->n_members++) {
+        Eqloom__Member *m = c->members[c->n_members] = arena_new(a, Eqloom__Member);
+        eqloom__member__init(m);
+        m->prefix = arena_strdup(a, texts[c->n_members]);
+    }
+    return c;
+}
+
+static const char *const texts[][5] = {
+    {"+ pow sin x 2 x", "+ x pow sin x 2"},
+    {"sqrt - x 20", "pow - x 20 1/2"}, /* not real on most of the domain */
+    {"- + x 1 pow cos x 2", "+ x pow sin x 2", "- x - pow cos x 2 1"},
+    {"sin x"},
+    {"* sqrt -1 sqrt - 20 x"},       /* equal to the second where x < 20 */
+    {"+ x * 1/1000000000000 sin x"}, /* nearly x */
+    {"x"},
+    {"+ y pow sin y 2"}, /* another variable */
+    {"+ x pow sin x 2", "- x * -1 pow sin x 2"},
+};
+enum { N = 9 };
+
+static void test_equal_seeds_are_joined(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    Eqloom__Cluster *in[N], **out;
+    size_t n;
+    for (int i = 0; i < N; i++)
+        in[i] = cluster(&a, texts[i]);
+    struct merge_options options = {.max_members = 4, .points = 8};
+    assert_int_equal(clusters_merge(&out, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(n, 6);
+    /* The three forms of x + sin(x)^2: in the first one's place, with the least seed. */
+    assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
+    assert_int_equal(out[0]->n_members, 4);
+    assert_string_equal(out[0]->members[0]->prefix, out[0]->seed->prefix);
+    assert_string_equal(out[0]->members[1]->prefix, "+ pow sin x 2 x");
+    assert_string_equal(out[0]->members[2]->prefix, "- + x 1 pow cos x 2");
+    assert_int_equal(out[1]->n_members, 3);
+    assert_ptr_equal(out[2], in[3]);
+    assert_ptr_equal(out[3], in[5]);
+    assert_ptr_equal(out[4], in[6]);
+    assert_ptr_equal(out[5], in[7]);
+    arena_free(&a);
+}
+
+static void test_merging_twice_changes_nothing(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    Eqloom__Cluster *in[N], **out, **again;
+    size_t n, m;
+    for (int i = 0; i < N; i++)
+        in[i] = cluster(&a, texts[i]);
+    struct merge_options options = {.max_members = 100, .points = 8};
+    assert_int_equal(clusters_merge(&out, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&again, &m, &a, out, n, &options, &e), OK);
+    assert_int_equal(m, n);
+    for (size_t i = 0; i < n; i++)
+        assert_ptr_equal(again[i], out[i]);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal_seeds_are_joined),
+        cmocka_unit_test(test_merging_twice_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
