@@ -1,0 +1,34 @@
+/* A trainer's state as a Checkpoint record, and back. Tensors are the weights in the model's
+ * order, then the optimizer's moments ("adam.m/NAME", "adam.v/NAME"), which are absent at step 0.
+ * Their values are little-endian f32 in chunks of at most 4 MiB, so that the record itself is
+ * small and each chunk is shared by all that hold the same values. */
+#ifndef OPS_LEARN_CHECKPOINT_H
+#define OPS_LEARN_CHECKPOINT_H
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "checkpoint.pb-c.h"
+#include "ops/learn/trainer.h"
+
+/* Where chunks go to and come from. */
+struct chunk_io {
+    void *arg;
+    enum err_code (*put)(struct digest *id, void *arg, struct span data, struct err *e);
+    enum err_code (*get)(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
+                         struct err *e);
+};
+
+/* Fills architecture, step and tensors of an initialised message; all of it lives in the arena. */
+enum err_code checkpoint_write(Eqloom__Checkpoint *out, const struct nn_model *m,
+                               const struct trainer_state *state, const struct chunk_io *io,
+                               struct arena *a, struct err *e);
+/* The model that the checkpoint's architecture describes. */
+enum err_code checkpoint_model(struct nn_model **out, const Eqloom__Checkpoint *c, struct arena *a,
+                               struct err *e);
+/* Into vectors of m->total floats (m and v may be NULL: weights only). ERR_CORRUPT if a tensor is
+ * missing, too many, or of another shape. */
+enum err_code checkpoint_read(struct trainer_state *out, const struct nn_model *m,
+                              const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                              struct arena *a, struct err *e);
+
+#endif

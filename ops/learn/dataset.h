@@ -1,0 +1,45 @@
+/* What contrastive training draws from: all sequences of a collection of token batches, grouped
+ * into clusters of equivalent ones. Pairs are never materialised: the k-th pair is a function of
+ * the seed and k. */
+#ifndef OPS_LEARN_DATASET_H
+#define OPS_LEARN_DATASET_H
+
+#include "base/err.h"
+#include "token.pb-c.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dataset {
+    uint32_t *tokens;
+    size_t n_tokens, tokens_cap;
+    size_t *offset; /* (sequences + 1) */
+    size_t sequences, offset_cap;
+    /* Cluster i is the sequences member[first[i]] .. member[first[i+1]-1]; each has at least two:
+     * what stands alone is left out. */
+    uint32_t *member;
+    size_t members, member_cap;
+    size_t *first; /* (clusters + 1) */
+    size_t clusters, first_cap;
+    size_t singles; /* sequences left out */
+};
+
+void dataset_free(struct dataset *d);
+/* Checks the batch (ERR_CORRUPT if it is not well formed, ERR_INPUT for a token that is not below
+ * `vocabulary`, ERR_LIMIT for a sequence longer than max_length) and adds its clusters. */
+enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *batch, uint32_t vocabulary,
+                          uint32_t max_length, struct err *e);
+/* The same checks alone. */
+enum err_code token_batch_check(const Eqloom__TokenBatch *batch, uint32_t vocabulary,
+                                uint32_t max_length, struct err *e);
+
+struct pair {
+    uint32_t cluster, a, b; /* a, b: sequences, two different members of the cluster */
+};
+
+/* The k-th pair, for batches of `batch` consecutive k. Clusters come in a random order without
+ * repetition, a new order each epoch; if there are at least `batch` of them no batch has two pairs
+ * of one cluster. The dataset must have a cluster. */
+struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k);
+
+#endif
