@@ -1,0 +1,295 @@
+/* Reading: what each syntax accepts, and the exact words and places of refusals. */
+#include "ops/expr/expr.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef enum err_code parser(struct expr *out, struct arena *a, const struct language *lang,
+                             const struct source_text *source, size_t offset, size_t len,
+                             bool patterns, struct err *e);
+
+static void reads(parser *parse, const char *text, const char *prefix)
+{
+    struct arena a = {0};
+    struct source_text source = {"test", text, strlen(text)};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    if (parse(&x, &a, &lang_calculus, &source, 0, source.len, true, &e))
+        fail_msg("'%s': %s", text, e.message);
+    if (strcmp(expr_prefix(&a, &x), prefix) != 0)
+        fail_msg("'%s' is read as '%s', not '%s'", text, expr_prefix(&a, &x), prefix);
+    arena_free(&a);
+}
+
+static void refuses(parser *parse, const char *text, int column, const char *message,
+                    const char *hint)
+{
+    struct arena a = {0};
+    struct source_text source = {"test", text, strlen(text)};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    if (parse(&x, &a, &lang_calculus, &source, 0, source.len, false, &e) != ERR_INPUT)
+        fail_msg("'%s' is accepted", text);
+    if (strcmp(e.message, message) != 0 || e.column != column || strcmp(e.hint, hint) != 0)
+        fail_msg("'%s': column %d: %s (%s)", text, e.column, e.message, e.hint);
+    arena_free(&a);
+}
+
+static void test_infix(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"sin(x)^2 + 3/2*x", "+ pow sin x 2 * 3/2 x"},
+        {"-x", "* -1 x"},
+        {"-3", "-3"},
+        {"--3", "* -1 -3"},
+        {"-(3)", "* -1 3"},
+        {"-0", "0"},
+        {"-x^2", "* -1 pow x 2"},
+        {"-3^2", "* -1 pow 3 2"},
+        {"(-3)^2", "pow -3 2"},
+        {"2^3^x", "pow 2 pow 3 x"},
+        {"2^-x", "pow 2 * -1 x"},
+        {"2**-1", "pow 2 -1"},
+        {"x - y - 1", "- - x y 1"},
+        {"x/y/2", "/ / x y 2"},
+        {"x*-4", "* x -4"},
+        {"-x*y", "* * -1 x y"},
+        {"-3/2", "-3/2"},
+        {"6/4", "3/2"},
+        {"(3)/2", "/ 3 2"},
+        {"3/(2)", "/ 3 2"},
+        {"3/-2", "/ 3 -2"},
+        {"1/2/3", "/ 1/2 3"},
+        {"x*1/2", "/ * x 1 2"},
+        {"3/0", "/ 3 0"},
+        {"3/2^2", "/ 3 pow 2 2"},
+        {"0.5", "1/2"},
+        {"2.50", "5/2"},
+        {"0.5/2", "/ 1/2 2"},
+        {"007", "7"},
+        {"123456789012345678901234567890/10", "12345678901234567890123456789"},
+        {"exp(x + 1)", "pow e + x 1"},
+        {"arcsin(x) + log(x)", "+ asin x ln x"},
+        {"d(x, x^2)", "d x pow x 2"},
+        {"d/dx x^2", "d x pow x 2"},
+        {"d/dx sin(x)^2 + 1", "+ d x pow sin x 2 1"},
+        {"d/dx(x + 1)*y", "* d x + x 1 y"},
+        {"d / dtheta d/dx theta", "d theta d x theta"},
+        {"pow(x, 2)", "pow x 2"},
+        {" ( ( x ) )\n", "x"},
+        {"?a + ?b_2", "+ ?a ?b_2"},
+        {"pi*e", "* pi e"},
+        {"d(?x, ?f)", "d ?x ?f"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        reads(expr_parse_infix, rows[i][0], rows[i][1]);
+}
+
+static void test_infix_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int column;
+        const char *message, *hint;
+    } rows[] = {
+        {"", 1, "an expression is missing", ""},
+        {"1 +", 4, "the expression ends too early", ""},
+        {"2x", 2, "an operator is missing before 'x'", "for a product write 2*x"},
+        {"2(x + 1)", 2, "an operator is missing before '('", "for a product write 2*("},
+        {"(x + 1)(x - 1)", 8, "an operator is missing before '('", "for a product write (x + 1)*("},
+        {"sin(x) cos(x)", 8, "an operator is missing before 'cos'",
+         "for a product write sin(x)*cos"},
+        {"sin(x", 4, "this parenthesis is never closed", ""},
+        {"(x + (y*2)", 1, "this parenthesis is never closed", ""},
+        {"x + 1)", 6, "this ')' closes no parenthesis", ""},
+        {"sqr(x)", 1, "unknown function 'sqr'", "did you mean 'sqrt'?"},
+        {"x(y)", 1, "unknown function 'x'", "for a product write x*(...)"},
+        {"sin^2(x)", 1, "'sin' is a function and needs (", "write sin(...)^2"},
+        {"sin^-1(x)", 1, "'sin' is a function and needs (",
+         "write sin(...)^(-1), or the name of the inverse function"},
+        {"1 + sin x", 5, "'sin' is a function and needs (", "write sin(x)"},
+        {"sinx", 1, "unknown symbol 'sinx'", "write sin(x)"},
+        {"sin(x, y)", 1, "'sin' takes 1 argument, not 2", ""},
+        {"d(x)", 1, "'d' takes 2 arguments, not 1", ""},
+        {"d(2, x)", 3, "d needs a variable as its first argument",
+         "d(x, f) is the derivative of f by x"},
+        {"d(pi, x)", 3, "d needs a variable as its first argument",
+         "d(x, f) is the derivative of f by x"},
+        {"d/dx x*y", 1, "how far this derivative reaches is ambiguous", "write d(x, ...)"},
+        {"x \xe2\x88\x92 1", 3, "unexpected '\xe2\x88\x92'",
+         "this is a typographic minus sign; write -"},
+        {"|x|", 1, "unexpected '|'", "write abs(...) for an absolute value"},
+        {"x = 1", 3, "unexpected '='", "this is one expression, not an equation"},
+        {"+x", 1, "unexpected '+'", ""},
+        {"x ++ y", 4, "unexpected '+'", ""},
+        {"()", 2, "unexpected ')'", ""},
+        {"1.e", 2, "unexpected '.'", "write 0.5, not .5"},
+        {"?a", 1, "pattern variables belong to rules, not to expressions", ""},
+        {"x\n  + $", 5, "unexpected '$'", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        refuses(expr_parse_infix, rows[i].text, rows[i].column, rows[i].message, rows[i].hint);
+}
+
+static void test_prefix(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"+ pow sin x 2 1", "+ pow sin x 2 1"},
+        {"* INT- 1 2 x", "* -12 x"},
+        {"+ x INT+ 4", "+ x 4"},
+        {"  d x\tln x ", "d x ln x"},
+        {"-4", "-4"},
+        {"6/4", "3/2"},
+        {"-6/4", "-3/2"},
+        {"0.25", "1/4"},
+        {"-0.50", "-1/2"},
+        {"-0", "0"},
+        {"exp x", "pow e x"},
+        {"^ x ?a", "pow x ?a"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        reads(expr_parse_prefix, rows[i][0], rows[i][1]);
+    reads(expr_parse_sexpr, "(+ (pow (sin x) 2) 1)", "+ pow sin x 2 1");
+    reads(expr_parse_sexpr, "( + x(exp x) )", "+ x pow e x");
+    reads(expr_parse_sexpr, "x", "x");
+    reads(expr_parse_sexpr, "(+ INT+ 1 2 ?a)", "+ 12 ?a");
+}
+
+static void test_prefix_refusals(void **state)
+{
+    (void)state;
+    refuses(expr_parse_prefix, "", 1, "an expression is missing", "");
+    refuses(expr_parse_prefix, "+ x", 1, "'+' takes 2 arguments, not 1", "");
+    refuses(expr_parse_prefix, "+ x 1 2", 7, "'2' after the end of the expression", "");
+    refuses(expr_parse_prefix, "sqr x", 5, "'x' after the end of the expression",
+            "'sqr' is no operator; did you mean 'sqrt'?");
+    refuses(expr_parse_prefix, "(+ x 1)", 1, "there are no parentheses in prefix tokens", "");
+    refuses(expr_parse_prefix, "+ x 1/0", 5, "'1/0' is not a number", "");
+    refuses(expr_parse_prefix, "+ x 1.2.3", 5, "'1.2.3' is not a number", "");
+    refuses(expr_parse_prefix, "+ x INT+", 5, "'INT+' needs digits after it", "");
+    refuses(expr_parse_prefix, "* x \xc3\x97", 5, "unknown token '\xc3\x97'",
+            "write * for a product");
+    refuses(expr_parse_prefix, "d sin x x", 3, "d needs a variable as its first argument",
+            "d(x, f) is the derivative of f by x");
+    refuses(expr_parse_sexpr, "(+ x 1", 1, "this parenthesis is never closed", "");
+    refuses(expr_parse_sexpr, "(+ x 1 2)", 8, "one argument too many: '+' takes 2", "");
+    refuses(expr_parse_sexpr, "(sqr x)", 2, "unknown operator 'sqr'", "did you mean 'sqrt'?");
+    refuses(expr_parse_sexpr, "()", 2, "an operator is missing", "");
+    refuses(expr_parse_sexpr, "(+ x)", 2, "'+' takes 2 arguments, not 1", "");
+    refuses(expr_parse_sexpr, "(+ sin x 1)", 4, "operator 'sin' needs a parenthesis before it", "");
+    refuses(expr_parse_sexpr, ")", 1, "this ')' closes no parenthesis", "");
+}
+
+/* n copies of `piece` and then `end`. */
+static char *repeat(const char *piece, size_t n, const char *end)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < n; i++)
+        buf_puts(&b, piece);
+    buf_puts(&b, end);
+    return b.data;
+}
+
+static void refuses_long(parser *parse, char *text, const char *message)
+{
+    struct arena a = {0};
+    struct source_text source = {"test", text, strlen(text)};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    assert_int_equal(parse(&x, &a, &lang_calculus, &source, 0, source.len, false, &e), ERR_INPUT);
+    if (!strstr(e.message, message))
+        fail_msg("%s", e.message);
+    free(text);
+    arena_free(&a);
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    refuses_long(expr_parse_infix, repeat("(", 100000, "x"), "nested more than 1000 deep");
+    refuses_long(expr_parse_infix, repeat("-", 100000, "x"), "nested more than 1000 deep");
+    refuses_long(expr_parse_infix, repeat("2^", 100000, "x"), "nested more than 1000 deep");
+    refuses_long(expr_parse_infix, repeat("x + ", 100000, "x"), "nested more than 1000 deep");
+    refuses_long(expr_parse_infix, repeat("sin(", 100000, "x"), "nested more than 1000 deep");
+    refuses_long(expr_parse_infix, repeat("1", 1001, ""), "more than 1000 digits");
+    refuses_long(expr_parse_infix, repeat("x", 101, ""), "more than 100 characters");
+    refuses_long(expr_parse_prefix, repeat("sin ", 100000, "x"), "nested more than 1000 deep");
+    refuses_long(expr_parse_prefix, repeat("1", 1001, ""), "is not a number");
+    refuses_long(expr_parse_sexpr, repeat("(sin ", 100000, "x"), "nested more than 1000 deep");
+    /* A balanced tree of 2^17 leaves is shallow and too large. */
+    struct buf b = {0};
+    for (int i = 0; i < 1 << 17; i++) {
+        for (int bit = i ? __builtin_ctz((unsigned)i) : 17; bit > 0; bit--)
+            buf_puts(&b, "+ ");
+        buf_puts(&b, "x ");
+    }
+    refuses_long(expr_parse_prefix, b.data, "more than 65536 nodes");
+}
+
+static void test_part_of_a_source(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *text = "name:\n  sin(x) + $ -> 1";
+    struct source_text source = {"test", text, strlen(text)};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 8, 6, false, &e), OK);
+    assert_string_equal(expr_prefix(&a, &x), "sin x");
+    assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 8, 11, false, &e),
+                     ERR_INPUT);
+    assert_int_equal(e.line, 2);
+    assert_int_equal(e.column, 12);
+    arena_free(&a);
+}
+
+static void test_declared_operators(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const struct language *lang = NULL;
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    assert_int_equal(lang_declare(&lang, &a, &lang_calculus, "f", 3, &e), OK);
+    assert_int_equal(lang_declare(&lang, &a, lang, "nothing", 0, &e), OK);
+    const char *text = "f(x, 1, sin(nothing)) + nothing";
+    struct source_text source = {"test", text, strlen(text)};
+    assert_int_equal(expr_parse_infix(&x, &a, lang, &source, 0, source.len, false, &e), OK);
+    assert_string_equal(expr_prefix(&a, &x), "+ f x 1 sin nothing nothing");
+    assert_string_equal(expr_infix(&a, &x), text);
+    assert_int_equal(lang_declare(&lang, &a, lang, "f", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, &a, lang, "log", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, &a, lang, "exp", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, &a, lang, "pi", 0, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, &a, lang, "2f", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, &a, lang, "g", 99, &e), ERR_INPUT);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_infix),
+        cmocka_unit_test(test_infix_refusals),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_prefix_refusals),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_part_of_a_source),
+        cmocka_unit_test(test_declared_operators),
+    };
+    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* Writing: every syntax that is read reads back as the same tree; LaTeX by golden text. Orders and
+ * counts of trees, and exact numbers. */
+#include "ops/expr/expr.h"
+#include "ops/expr/number.h"
+
+#include "tests/ops/expr/random_tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct expr infix(struct arena *a, const char *text)
+{
+    struct source_text source = {"test", text, strlen(text)};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, true, &e))
+        fail_msg("%s: %s", text, e.message);
+    return x;
+}
+
+static void test_round_trips(void **state)
+{
+    (void)state;
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
+    struct rng rng = rng_new(seed, 0);
+    struct arena a = {0};
+    for (int i = 0; i < 20000; i++) {
+        arena_reset(&a);
+        struct expr x = random_tree(&a, &rng, 1 + i % 6, true), y;
+        struct err e;
+        err_clear(&e);
+        struct buf b[3] = {0};
+        expr_write_infix(&b[0], &x);
+        expr_write_prefix(&b[1], &x);
+        expr_write_sexpr(&b[2], &x);
+        for (int s = 0; s < 3; s++) {
+            struct source_text source = {"test", b[s].data, b[s].len};
+            enum err_code code =
+                s == 0   ? expr_parse_infix(&y, &a, x.lang, &source, 0, source.len, true, &e)
+                : s == 1 ? expr_parse_prefix(&y, &a, x.lang, &source, 0, source.len, true, &e)
+                         : expr_parse_sexpr(&y, &a, x.lang, &source, 0, source.len, true, &e);
+            if (code)
+                fail_msg("seed %lu, tree %d: '%s': %s", (unsigned long)seed, i, b[s].data,
+                         e.message);
+            if (!expr_equal(&x, &y))
+                fail_msg("seed %lu, tree %d: '%s' is read as '%s'", (unsigned long)seed, i,
+                         b[s].data, expr_prefix(&a, &y));
+            buf_free(&b[s]);
+        }
+    }
+    arena_free(&a);
+}
+
+/* No parentheses but the needed ones. */
+static void test_infix_is_minimal(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "sin(x)^2 + 3/2*x", "-x^2",    "-(x + y)", "x - (y - 1)", "x*y/2",   "x/(y*2)",
+        "(x + 1)*(x - 1)",  "(x^y)^2", "x^y^2",    "2^(-x)",      "x^(1/2)", "(-3)^2",
+        "-3*x + 4",         "x*(-4)",  "(3)/2",    "-(-x)",       "(-x)^2",  "d(x, ln(x)/x)",
+        "e^(x + 1)",        "x*(1/2)", "1/2*x",    "(1/2)/x",     "-x*y",    "-(x*y)",
+        "(-3)/2",
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct expr x = infix(&a, rows[i]);
+        assert_string_equal(expr_infix(&a, &x), rows[i]);
+    }
+    arena_free(&a);
+}
+
+static void test_latex(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"sin(x)^2 + cos(x)^2", "\\sin^{2}\\left(x\\right) + \\cos^{2}\\left(x\\right)"},
+        {"3/2*x - 4", "\\frac{3}{2} x - 4"},
+        {"(x + 1)/(x - 1)", "\\frac{x + 1}{x - 1}"},
+        {"(x + 1)*(x - 1)", "\\left(x + 1\\right) \\left(x - 1\\right)"},
+        {"2*3^x", "2 \\cdot 3^{x}"},
+        {"x*2", "x \\cdot 2"},
+        {"-4*x^(-2)", "-4 x^{-2}"},
+        {"sin(x)^(-1)", "\\sin\\left(x\\right)^{-1}"},
+        {"asin(x/9) + asinh(x)",
+         "\\arcsin\\left(\\frac{x}{9}\\right) + \\operatorname{arsinh}\\left(x\\right)"},
+        {"sqrt(abs(x))", "\\sqrt{\\left|x\\right|}"},
+        {"d(x, ln(x))", "\\frac{d}{dx} \\ln\\left(x\\right)"},
+        {"d(x, x^2) * y", "\\frac{d}{dx}\\left(x^{2}\\right) y"},
+        {"(x/2)^3", "\\left(\\frac{x}{2}\\right)^{3}"},
+        {"e^(pi*x)", "e^{\\pi x}"},
+        {"x - (y + 1)", "x - \\left(y + 1\\right)"},
+        {"x + (-y)", "x + \\left(-y\\right)"},
+        {"-(x + y)", "-\\left(x + y\\right)"},
+        {"x*(-4)", "x \\left(-4\\right)"},
+        {"alpha_1*x", "\\mathrm{alpha\\_1} x"},
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct expr x = infix(&a, rows[i][0]);
+        struct buf b = {0};
+        expr_write_latex(&b, &x);
+        if (strcmp(b.data, rows[i][1]) != 0)
+            fail_msg("%s is written %s", rows[i][0], b.data);
+        buf_free(&b);
+    }
+    arena_free(&a);
+}
+
+static void test_tokens_order_variables(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct expr x = infix(&a, "3/2*x + sin(y*pi)"), y = infix(&a, "x + 1"), z = infix(&a, "x + 2");
+    assert_int_equal(expr_tokens(&x), 10);
+    assert_int_equal(expr_tokens(&y), 3);
+    assert_true(expr_compare(&x, &y) > 0 && expr_compare(&y, &x) < 0);
+    assert_true(expr_compare(&y, &z) < 0 && expr_compare(&y, &y) == 0);
+    assert_false(expr_equal(&y, &z));
+    const char **names;
+    assert_int_equal(expr_variables(&names, &a, &x), 2);
+    assert_string_equal(names[0], "x");
+    assert_string_equal(names[1], "y");
+    struct expr sub = expr_sub(&x, 4);
+    assert_string_equal(expr_infix(&a, &sub), "sin(y*pi)");
+    arena_free(&a);
+}
+
+/* A total order: antisymmetric, transitive, zero only for equal trees. */
+static void test_order_is_total(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(5, 0);
+    struct arena a = {0};
+    for (int i = 0; i < 3000; i++) {
+        arena_reset(&a);
+        struct expr t[3];
+        for (int k = 0; k < 3; k++)
+            t[k] = random_tree(&a, &rng, 2, false);
+        int ab = expr_compare(&t[0], &t[1]), bc = expr_compare(&t[1], &t[2]);
+        assert_int_equal(ab, -expr_compare(&t[1], &t[0]));
+        assert_int_equal(ab == 0, expr_equal(&t[0], &t[1]));
+        if (ab <= 0 && bc <= 0)
+            assert_true(expr_compare(&t[0], &t[2]) <= 0);
+    }
+    arena_free(&a);
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    assert_string_equal(number_combine(&a, '+', "1/2", "1/3", 100), "5/6");
+    assert_string_equal(number_combine(&a, '-', "1/2", "1/2", 100), "0");
+    assert_string_equal(number_combine(&a, '*', "-2/3", "3/2", 100), "-1");
+    assert_string_equal(number_combine(&a, '/', "1", "-2", 100), "-1/2");
+    assert_string_equal(number_combine(&a, '^', "2/3", "-2", 100), "9/4");
+    assert_string_equal(number_combine(&a, '^', "-1", "1000000000001", 100), "-1");
+    assert_string_equal(number_combine(&a, '^', "1", "-1000000000001", 100), "1");
+    assert_string_equal(number_combine(&a, '^', "7", "0", 100), "1");
+    assert_null(number_combine(&a, '/', "1", "0", 100));
+    assert_null(number_combine(&a, '^', "0", "0", 100));
+    assert_null(number_combine(&a, '^', "0", "-1", 100));
+    assert_null(number_combine(&a, '^', "4", "1/2", 100));
+    assert_null(number_combine(&a, '^', "10", "101", 100));
+    assert_null(number_combine(&a, '^', "2", "99999999999999999999", 100));
+    assert_null(number_combine(&a, '^', "-1/2", "99999999999", 100));
+    assert_string_equal(number_sqrt(&a, "9/4"), "3/2");
+    assert_null(number_sqrt(&a, "2"));
+    assert_null(number_sqrt(&a, "-4"));
+    assert_int_equal(number_sign("-1/2"), -1);
+    assert_int_equal(number_sign("0"), 0);
+    assert_int_equal(number_compare("1/3", "0"), 1);
+    assert_int_equal(number_compare("1/3", "1/2"), -1);
+    assert_true(number_double("-3/4") == -0.75);
+    assert_null(number_read(&a, "1/0", 3));
+    assert_null(number_read(&a, "1/", 2));
+    assert_null(number_read(&a, "-", 1));
+    assert_null(number_read(&a, "1x", 2));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_infix_is_minimal),
+        cmocka_unit_test(test_latex),          cmocka_unit_test(test_tokens_order_variables),
+        cmocka_unit_test(test_order_is_total), cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests_name("write", tests, NULL, NULL);
+}
