@@ -86,7 +86,6 @@ static int shuffle_width(enum codec codec)
     case CODEC_ZSTD_DICTIONARY: return 1;
     case CODEC_ZSTD_SHUFFLE2: return 2;
     case CODEC_ZSTD_SHUFFLE4: return 4;
-    case CODEC_ZSTD_SHUFFLE8: return 8;
     }
     return 1;
 }
@@ -124,8 +123,7 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
 /* Tries the shuffles on a piece from the middle. Depends on nothing but the bytes. */
 static enum codec choose_codec(struct coder *c, enum record_kind kind, struct span payload)
 {
-    static const enum codec candidates[] = {CODEC_ZSTD, CODEC_ZSTD_SHUFFLE2, CODEC_ZSTD_SHUFFLE4,
-                                            CODEC_ZSTD_SHUFFLE8};
+    static const enum codec candidates[] = {CODEC_ZSTD, CODEC_ZSTD_SHUFFLE2, CODEC_ZSTD_SHUFFLE4};
     if (payload.len < RAW_BELOW)
         return CODEC_RAW;
     if (!holds_tensors(kind) || payload.len < SHUFFLE_FROM)
@@ -238,7 +236,7 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
         return err_fail(e, ERR_UNSUPPORTED,
                         "compressed with a dictionary, which this version of "
                         "eqloom cannot read");
-    if (number > CODEC_ZSTD_SHUFFLE8)
+    if (number > CODEC_ZSTD_SHUFFLE4)
         return err_fail(e, ERR_CORRUPT, "unknown codec %u", number);
     enum codec codec = (enum codec)number;
     if (codec == CODEC_RAW ? body.len != length

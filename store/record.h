@@ -18,7 +18,6 @@ enum codec {
     CODEC_ZSTD_DICTIONARY = 2,
     CODEC_ZSTD_SHUFFLE2 = 3,
     CODEC_ZSTD_SHUFFLE4 = 4,
-    CODEC_ZSTD_SHUFFLE8 = 5,
 };
 
 /* Compression contexts and scratch memory, reused; one thread at a time. */

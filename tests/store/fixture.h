@@ -1,0 +1,118 @@
+/* A store in a temporary directory, and records to put into it. */
+#ifndef TESTS_STORE_FIXTURE_H
+#define TESTS_STORE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/os.h"
+#include "base/rng.h"
+#include "checkpoint.pb-c.h"
+#include "collection.pb-c.h"
+#include "expr.pb-c.h"
+#include "schemas/canonical.h"
+#include "store/store.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MUST(call) must((call), &err, __FILE__, __LINE__)
+
+static inline void must(enum err_code code, const struct err *e, const char *file, int line)
+{
+    if (code != OK)
+        print_error("%s:%d: %s\n", file, line, e->message);
+    assert_int_equal(code, OK);
+}
+
+static inline uint64_t test_seed(void)
+{
+    const char *text = getenv("EQLOOM_TEST_SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
+    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+static inline void temporary_directory(char path[64])
+{
+    snprintf(path, 64, "/tmp/eqloom-test-XXXXXX");
+    assert_non_null(mkdtemp(path));
+}
+
+static inline int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static inline void remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline struct store *open_store(const char *path)
+{
+    struct err err = {0};
+    struct store *s = NULL;
+    struct store_options o = {.path = path, .create = true, .command = "a test"};
+    MUST(store_open(&s, &o, &err));
+    return s;
+}
+
+static inline struct store *open_reader(const char *path)
+{
+    struct err err = {0};
+    struct store *s = NULL;
+    struct store_options o = {.path = path, .read_only = true};
+    MUST(store_open(&s, &o, &err));
+    return s;
+}
+
+/* An Expr with this text. */
+static inline struct digest put_text(struct store_batch *b, const char *text)
+{
+    struct err err = {0};
+    struct digest id;
+    Eqloom__Expr expr = EQLOOM__EXPR__INIT;
+    expr.prefix = (char *)text;
+    MUST(store_batch_put_message(&id, b, KIND_EXPR, &expr.base, &err));
+    return id;
+}
+
+static inline struct digest put_number(struct store_batch *b, unsigned i)
+{
+    char text[32];
+    snprintf(text, sizeof text, "+ x %u", i);
+    return put_text(b, text);
+}
+
+/* A Chunk of n bytes that do not compress. */
+static inline struct digest put_noise(struct store_batch *b, struct rng *r, size_t n)
+{
+    struct err err = {0};
+    struct digest id;
+    uint8_t *data = malloc(n);
+    for (size_t i = 0; i < n; i++)
+        data[i] = (uint8_t)rng_u64(r);
+    Eqloom__Chunk chunk = EQLOOM__CHUNK__INIT;
+    chunk.data = (ProtobufCBinaryData){n, data};
+    MUST(store_batch_put_message(&id, b, KIND_CHUNK, &chunk.base, &err));
+    free(data);
+    return id;
+}
+
+static inline void commit(struct store_batch *b)
+{
+    struct err err = {0};
+    MUST(store_batch_commit(b, &err));
+}
+
+#endif

@@ -1,0 +1,479 @@
+/* Records, batches, names, the lock, readers, quarantine: through the public interface. */
+#include "tests/store/fixture.h"
+
+#include "base/buf.h"
+#include "store/rocks.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+struct place {
+    char path[64];
+    struct store *s;
+};
+
+static int setup(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    temporary_directory(p->path);
+    p->s = open_store(p->path);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct place *p = *state;
+    store_close(p->s);
+    remove_tree(p->path);
+    free(p);
+    return 0;
+}
+
+static void reopen(struct place *p)
+{
+    store_close(p->s);
+    p->s = open_store(p->path);
+}
+
+static void test_put_get(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct rng r = rng_new(3, 3);
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest x = put_text(b, "x"), big = put_noise(b, &r, 300000);
+    assert_int_equal(store_batch_count(b), 2);
+    assert_false(store_has(p->s, &x)); /* not before the commit */
+    commit(b);
+    assert_int_equal(store_batch_count(b), 0);
+    for (int again = 0; again < 2; again++) {
+        struct record record;
+        ProtobufCMessage *m;
+        assert_true(store_has(p->s, &x) && store_has(p->s, &big));
+        MUST(store_get_message(&m, p->s, &x, KIND_EXPR, &a, &err));
+        assert_string_equal(((Eqloom__Expr *)m)->prefix, "x");
+        MUST(store_get(&record, p->s, &big, &a, &err));
+        assert_int_equal(record.kind, KIND_CHUNK);
+        store_batch_free(b);
+        reopen(p);
+        b = store_batch_new(p->s);
+    }
+    ProtobufCMessage *m;
+    assert_int_equal(store_get_message(&m, p->s, &x, KIND_RULE, &a, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.message, "is of kind expr where rule is needed"));
+    struct digest nothing = {{1}};
+    struct record record;
+    assert_int_equal(store_get(&record, p->s, &nothing, &a, &err), ERR_NOTFOUND);
+    assert_non_null(strstr(err.message, "record 0100"));
+    store_batch_free(b);
+    arena_free(&a);
+}
+
+static void test_batches_deduplicate(void **state)
+{
+    struct place *p = *state;
+    struct store_batch *b = store_batch_new(p->s), *c = store_batch_new(p->s);
+    put_text(b, "x");
+    put_text(b, "x");
+    assert_int_equal(store_batch_count(b), 1);
+    put_text(c, "x");
+    put_text(c, "y");
+    store_batch_append(b, c);
+    assert_int_equal(store_batch_count(b), 2);
+    assert_int_equal(store_batch_count(c), 0);
+    commit(b);
+    put_text(b, "y");
+    assert_int_equal(store_batch_count(b), 0);
+    store_batch_free(b);
+    store_batch_free(c);
+}
+
+static void test_batch_refuses_what_is_not_canonical(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct digest id;
+    struct store_batch *b = store_batch_new(p->s);
+    assert_int_equal(store_batch_put(&id, b, KIND_EXPR, span_of("\x0a\0", 2), &err), ERR_CORRUPT);
+    assert_int_equal(store_batch_count(b), 0);
+    store_batch_free(b);
+}
+
+static void test_actions(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct span out;
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest key = action_key(span_str("p"));
+    assert_int_equal(store_action(&out, p->s, &key, &a, &err), ERR_NOTFOUND);
+    MUST(store_batch_action(b, &key, span_str("value"), &err));
+    commit(b);
+    MUST(store_action(&out, p->s, &key, &a, &err));
+    assert_true(span_equal(out, span_str("value")));
+    store_batch_free(b);
+    arena_free(&a);
+}
+
+static enum err_code list_name(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    buf_printf(arg, "%s ", name);
+    return OK;
+}
+
+static enum err_code list_run(void *arg, const char *run, struct span value, struct err *e)
+{
+    buf_printf(arg, "%s=%.*s ", run, (int)value.len, (const char *)value.data);
+    return OK;
+}
+
+static void test_refs(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct buf list = {0};
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest x = put_text(b, "x"), y = put_text(b, "y"), got;
+    MUST(store_batch_ref(b, "job/model@pool=mean", &x, &err));
+    MUST(store_batch_ref(b, "job/a.html", &x, &err));
+    MUST(store_batch_ref(b, "job2/a", &y, &err));
+    static const char *const bad[] = {"",    "/",  "a/",     "/a",      "a//b",
+                                      "a b", "..", "a/../b", "\xc3\xa9"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(store_batch_ref(b, bad[i], &x, &err), ERR_INPUT);
+    commit(b);
+    MUST(store_ref(&got, p->s, "job2/a", &err));
+    assert_true(digest_equal(&got, &y));
+    assert_int_equal(store_ref(&got, p->s, "job/b", &err), ERR_NOTFOUND);
+    assert_string_equal(err.message, "there is no ref 'job/b'");
+    MUST(store_each_ref(p->s, "job/", list_name, &list, &err));
+    assert_string_equal(list.data, "job/a.html job/model@pool=mean ");
+    MUST(store_batch_ref_delete(b, "job/a.html", &err));
+    MUST(store_batch_ref(b, "job2/a", &x, &err));
+    commit(b);
+    buf_clear(&list);
+    MUST(store_each_ref(p->s, "", list_name, &list, &err));
+    assert_string_equal(list.data, "job/model@pool=mean job2/a ");
+    MUST(store_ref(&got, p->s, "job2/a", &err));
+    assert_true(digest_equal(&got, &x));
+    buf_free(&list);
+    store_batch_free(b);
+}
+
+static void test_runs_and_sources(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct buf list = {0};
+    struct span out;
+    struct store_batch *b = store_batch_new(p->s);
+    static const char *const runs[] = {"q/1", "q/2", "q/10", "qq/7", "a/3", "dir/q/4"};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        MUST(store_batch_run(b, runs[i], span_str("old"), &err));
+    MUST(store_batch_run(b, "q/10", span_str("new"), &err));
+    assert_int_equal(store_batch_run(b, "q", span_str("x"), &err), ERR_INPUT);
+    assert_int_equal(store_batch_run(b, "q/x", span_str("x"), &err), ERR_INPUT);
+    MUST(store_batch_source(b, "/tmp/x.rules", span_str("stat"), &err));
+    commit(b);
+    MUST(store_each_run(p->s, "q", list_run, &list, &err));
+    assert_string_equal(list.data, "q/10=new q/2=old q/1=old ");
+    buf_clear(&list);
+    MUST(store_each_run(p->s, NULL, list_run, &list, &err));
+    assert_string_equal(list.data, "qq/7=old q/10=new q/2=old q/1=old dir/q/4=old a/3=old ");
+    MUST(store_run(&out, p->s, "q/10", &a, &err));
+    assert_true(span_equal(out, span_str("new")));
+    MUST(store_source(&out, p->s, "/tmp/x.rules", &a, &err));
+    assert_true(span_equal(out, span_str("stat")));
+    assert_int_equal(store_source(&out, p->s, "/tmp/y.rules", &a, &err), ERR_NOTFOUND);
+    buf_free(&list);
+    store_batch_free(b);
+    arena_free(&a);
+}
+
+static enum err_code collect_id(void *arg, const struct digest *id, enum record_kind kind,
+                                uint64_t stored, struct err *e)
+{
+    char hex[DIGEST_HEX];
+    assert_int_equal(kind, KIND_EXPR);
+    assert_true(stored > 16);
+    buf_printf(arg, "%s\n", digest_hex(hex, id));
+    return OK;
+}
+
+static void test_prefixes(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = 0; i < 3000; i++)
+        put_number(b, i);
+    commit(b);
+    struct buf list = {0};
+    MUST(store_each_record(p->s, collect_id, &list, &err));
+    assert_int_equal(list.len, 3000 * 65);
+    unsigned ambiguous = 0;
+    for (size_t i = 0; i < 3000; i++) {
+        const char *hex = list.data + 65 * i;
+        assert_true(i == 0 || memcmp(hex - 65, hex, 64) < 0);
+        char prefix[65];
+        for (size_t n = 4; n <= 64; n += n < 12 ? 1 : 13) {
+            size_t count = 0;
+            for (size_t k = i > 40 ? i - 40 : 0; k < i + 40 && k < 3000; k++)
+                count += memcmp(list.data + 65 * k, hex, n) == 0;
+            snprintf(prefix, n + 1, "%s", hex);
+            struct digest ids[2];
+            size_t found;
+            enum err_code code = store_resolve_prefix(ids, &found, 2, p->s, prefix, &err);
+            assert_int_equal(code, count == 1 ? OK : ERR_AMBIGUOUS);
+            assert_int_equal(found, count < 2 ? count : 2);
+            ambiguous += count > 1;
+            if (count == 1) {
+                char got[DIGEST_HEX];
+                assert_memory_equal(digest_hex(got, &ids[0]), hex, 64);
+            }
+        }
+    }
+    assert_true(ambiguous > 10);
+    struct digest ids[2];
+    size_t n;
+    assert_int_equal(store_resolve_prefix(ids, &n, 2, p->s, "abc", &err), ERR_INPUT);
+    assert_int_equal(store_resolve_prefix(ids, &n, 2, p->s, "abcx", &err), ERR_INPUT);
+    char other[65];
+    snprintf(other, 65, "%s", list.data);
+    other[40] = other[40] == '0' ? '1' : '0';
+    assert_int_equal(store_resolve_prefix(ids, &n, 2, p->s, other, &err), ERR_NOTFOUND);
+    buf_free(&list);
+    store_batch_free(b);
+}
+
+static void test_second_writer(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store *second = NULL;
+    struct store_options o = {.path = p->path, .create = true, .command = "another"};
+    char start[64];
+    snprintf(start, sizeof start, "the store is held by pid %ld (a test) since 20", (long)getpid());
+    assert_int_equal(store_open(&second, &o, &err), ERR_BUSY);
+    assert_memory_equal(err.message, start, strlen(start));
+    uint64_t before = os_monotonic_ns();
+    o.wait_s = 0.2;
+    assert_int_equal(store_open(&second, &o, &err), ERR_BUSY);
+    assert_true(os_monotonic_ns() - before >= 200000000u);
+    store_close(p->s);
+    MUST(store_open(&p->s, &o, &err));
+}
+
+static void test_lock_of_a_dead_writer(void **state)
+{
+    struct place *p = *state;
+    store_close(p->s);
+    pid_t child = fork();
+    if (child == 0) {
+        struct store_options o = {.path = p->path, .create = true};
+        struct store *s;
+        if (store_open(&s, &o, NULL) == OK)
+            raise(SIGKILL);
+        _exit(1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    p->s = open_store(p->path);
+}
+
+static void test_readers(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct record record;
+    struct rng r = rng_new(4, 4);
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest x = put_text(b, "x"), big = put_noise(b, &r, 200000);
+    commit(b);
+    struct store *reader = open_reader(p->path), *second = open_reader(p->path);
+    MUST(store_get(&record, reader, &x, &a, &err));
+    MUST(store_get(&record, second, &big, &a, &err));
+    /* What the writer commits later is seen after a refresh, blob files included. */
+    for (unsigned i = 0; i < 300; i++) {
+        struct digest id = i % 10 ? put_number(b, i) : put_noise(b, &r, 400000);
+        MUST(store_batch_ref(b, "latest", &id, &err));
+        commit(b);
+        if (i % 7 == 0)
+            MUST(store_refresh(reader, &err));
+        struct digest latest;
+        if (i % 7 == 0) {
+            MUST(store_ref(&latest, reader, "latest", &err));
+            assert_true(digest_equal(&latest, &id));
+            MUST(store_get(&record, reader, &id, &a, &err));
+            arena_reset(&a);
+        }
+    }
+    struct store_batch *no = store_batch_new(reader);
+    put_text(no, "z");
+    assert_int_equal(store_batch_commit(no, &err), ERR_IO);
+    store_batch_free(no);
+    store_close(reader);
+    MUST(store_get(&record, second, &big, &a, &err));
+    store_close(second);
+    char secondary[100];
+    snprintf(secondary, sizeof secondary, "%s/secondary", p->path);
+    assert_int_equal(access(secondary, F_OK), -1);
+    store_batch_free(b);
+    arena_free(&a);
+}
+
+static void test_no_store(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store *s = NULL;
+    char path[100];
+    snprintf(path, sizeof path, "%s/nothing", p->path);
+    struct store_options reader = {.path = path, .read_only = true}, writer = {.path = path};
+    assert_int_equal(store_open(&s, &reader, &err), ERR_NOTFOUND);
+    assert_int_equal(store_open(&s, &writer, &err), ERR_NOTFOUND);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+/* A batch is there as a whole or not at all, whenever the writer dies; what it was told is
+ * committed stays. The child writes the number of each batch committed into a pipe. */
+static void test_killed_writer(void **state)
+{
+    struct place *p = *state;
+    struct rng r = rng_new(test_seed(), 9);
+    store_close(p->s);
+    enum { BATCH = 20 };
+    unsigned acknowledged = 0;
+    for (int round = 0; round < 12; round++) {
+        int pipes[2];
+        assert_int_equal(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            struct store_options o = {.path = p->path, .create = true};
+            struct store *s;
+            if (store_open(&s, &o, NULL) != OK)
+                _exit(1);
+            struct rng noise = rng_new(5, (uint64_t)round);
+            struct store_batch *b = store_batch_new(s);
+            for (unsigned batch = acknowledged;; batch++) {
+                for (unsigned i = 0; i < BATCH; i++)
+                    put_number(b, batch * BATCH + i);
+                struct digest chunk = put_noise(b, &noise, 100000);
+                char name[40];
+                snprintf(name, sizeof name, "batch/%u", batch);
+                if (store_batch_ref(b, name, &chunk, NULL) || store_batch_commit(b, NULL) ||
+                    write(pipes[1], &batch, sizeof batch) != sizeof batch)
+                    _exit(1);
+            }
+        }
+        close(pipes[1]);
+        usleep((useconds_t)(5000 + rng_below(&r, 60000)));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        unsigned batch;
+        while (read(pipes[0], &batch, sizeof batch) == sizeof batch)
+            acknowledged = batch + 1;
+        close(pipes[0]);
+
+        p->s = open_store(p->path);
+        struct arena a = {0};
+        struct err err = {0};
+        struct record record;
+        struct store_batch *ids = store_batch_new(p->s); /* for computing ids only */
+        for (unsigned k = 0; k <= acknowledged; k++) {
+            struct digest id;
+            char name[40];
+            snprintf(name, sizeof name, "batch/%u", k);
+            enum err_code code = store_ref(&id, p->s, name, &err);
+            assert_true(code == OK || k == acknowledged);
+            if (code == OK)
+                MUST(store_get(&record, p->s, &id, &a, &err));
+            for (unsigned i = 0; i < BATCH; i++) {
+                id = put_number(ids, k * BATCH + i);
+                assert_int_equal(store_get(&record, p->s, &id, &a, &err),
+                                 code == OK ? OK : ERR_NOTFOUND);
+            }
+            if (code == OK && k == acknowledged)
+                acknowledged++; /* committed, killed before it could say so */
+            arena_reset(&a);
+        }
+        store_batch_free(ids);
+        arena_free(&a);
+        store_close(p->s);
+    }
+    assert_true(acknowledged > 20);
+    p->s = open_store(p->path);
+}
+
+static void test_newer_format(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store *s = NULL;
+    store_close(p->s);
+    p->s = NULL;
+    char path[100];
+    snprintf(path, sizeof path, "%s/db", p->path);
+    struct rocks *r;
+    MUST(rocks_open(&r, path, NULL, false, &err));
+    struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str("2")};
+    MUST(rocks_write(r, &w, 1, true, &err));
+    rocks_close(r);
+    struct store_options o = {.path = p->path, .create = true};
+    assert_int_equal(store_open(&s, &o, &err), ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "format version 2, written by a newer eqloom"));
+}
+
+static void test_few_files(void **state)
+{
+    struct place *p = *state;
+    for (int i = 0; i < 20; i++) {
+        struct store_batch *b = store_batch_new(p->s);
+        put_number(b, (unsigned)i);
+        commit(b);
+        store_batch_free(b);
+        struct store *reader = open_reader(p->path);
+        store_close(reader);
+        reopen(p);
+    }
+    char pattern[100];
+    snprintf(pattern, sizeof pattern, "%s/db/*", p->path);
+    glob_t g;
+    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    if (g.gl_pathc >= 40)
+        for (size_t i = 0; i < g.gl_pathc; i++)
+            print_message("%s\n", g.gl_pathv[i]);
+    assert_true(g.gl_pathc < 40);
+    globfree(&g);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_put_get),
+        TEST(test_batches_deduplicate),
+        TEST(test_batch_refuses_what_is_not_canonical),
+        TEST(test_actions),
+        TEST(test_refs),
+        TEST(test_runs_and_sources),
+        TEST(test_prefixes),
+        TEST(test_second_writer),
+        TEST(test_lock_of_a_dead_writer),
+        TEST(test_readers),
+        TEST(test_no_store),
+        TEST(test_killed_writer),
+        TEST(test_newer_format),
+        TEST(test_few_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
