@@ -8,21 +8,21 @@
 /* Conditions are facts of an e-class. The first argument is a pattern term; `free_of(?a, x)` and
  * `constant_or_other_symbol(?c, ?x)` take two. */
 enum rule_predicate {
-    RULE_POSITIVE,      /* real and > 0 */
-    RULE_NONNEGATIVE,   /* real and >= 0 */
+    RULE_POSITIVE,    /* real and > 0 */
+    RULE_NONNEGATIVE, /* real and >= 0 */
     RULE_NEGATIVE,
     RULE_NONPOSITIVE,
     RULE_NONZERO,       /* known not to be zero (may be complex) */
     RULE_MAYBE_NONZERO, /* not known to be zero */
     RULE_REAL,
     RULE_INTEGER,
-    RULE_EVEN,          /* an even integer constant */
+    RULE_EVEN, /* an even integer constant */
     RULE_ODD,
-    RULE_CONSTANT,      /* an exact rational constant */
-    RULE_SYMBOL,        /* the class holds a variable */
-    RULE_FREE_OF,       /* no variable of the second occurs in the first */
+    RULE_CONSTANT, /* an exact rational constant */
+    RULE_SYMBOL,   /* the class holds a variable */
+    RULE_FREE_OF,  /* no variable of the second occurs in the first */
     RULE_CONSTANT_OR_OTHER_SYMBOL,
-    RULE_LESS,          /* less(?a, ?b): real and strictly below */
+    RULE_LESS, /* less(?a, ?b): real and strictly below */
     RULE_LESS_EQUAL,
     RULE_N_PREDICATES
 };
@@ -40,27 +40,47 @@ struct rule {
     size_t n_conditions;
     const char *file; /* where it stands, for messages; NULL from a record */
     int line;
+    bool off; /* of a group that is off unless it is asked for; not part of the record */
 };
 
 struct rules {
     const struct language *lang; /* with declared operators */
     struct rule *rules;
     size_t n;
+    size_t cap; /* of rules, in the arena */
+};
+
+enum {
+    RULES_MAX = 100000,        /* rules in a set */
+    RULES_MAX_FILE = 16 << 20, /* bytes in a file */
+    RULES_MAX_NAME = 100,      /* of a rule or a group */
+    RULES_MAX_CONDITIONS = 16, /* of one rule */
+    RULES_MAX_NODES = 500,     /* of a side or a condition's term */
 };
 
 /* Parses one file; appends to *rules (zeroed at first, lang set). Bidirectional rules become two,
  * the second "name~". Errors: unknown predicate or operator, wrong arity, a right-hand variable
- * that the left side lacks, a duplicate name. */
+ * that the left side lacks, a duplicate name. Nothing is appended when it fails. */
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
                           struct err *e);
 /* By (group, name): the order in which a rule set applies its rules; files' order is cosmetic. */
 void rules_sort(struct rules *rules);
+/* Keeps the rules of the included groups (none named: of all groups that are not off) that are not
+ * excluded. A name stands for a group and for those below it: "trigonometry" for
+ * "trigonometry.sums". ERR_INPUT for a name that no group has. */
+enum err_code rules_select(struct rules *rules, const char *const *include, size_t n_include,
+                           const char *const *exclude, size_t n_exclude, struct err *e);
 void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
                      const struct rule *r);
 /* *lang gains the record's declared operators. */
 enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
                                 const Eqloom__Rule *message, struct err *e);
 const char *rule_predicate_name(enum rule_predicate p);
+unsigned rule_predicate_arity(enum rule_predicate p);
+/* -1 if there is none of that name. */
+int rule_predicate_find(const char *name, size_t n);
+/* "positive(?a)" */
+char *rule_condition_text(struct arena *a, const struct rule_condition *c);
 
 /* ---- certification ---- */
 struct rule_check_options {

@@ -1,0 +1,226 @@
+/* Conditions are predicates over pattern terms. Comparisons are written as such too: `?a > 0` is
+ * positive(?a), `?a != 0` is nonzero(?a), `?a < ?b` is less(?a, ?b). */
+#include "ops/rules/condition.h"
+#include "ops/expr/lexical.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cursor {
+    struct arena *a;
+    const struct language *lang;
+    const struct source_text *source;
+};
+
+static void trim(const char *text, size_t *at, size_t *end)
+{
+    while (*at < *end && is_space(text[*at]))
+        ++*at;
+    while (*end > *at && is_space(text[*end - 1]))
+        --*end;
+}
+
+/* The next comma outside parentheses, or `end`. */
+static size_t find_comma(const char *text, size_t at, size_t end)
+{
+    long depth = 0;
+    for (; at < end; at++) {
+        if (text[at] == '(')
+            depth++;
+        else if (text[at] == ')')
+            depth--;
+        else if (text[at] == ',' && depth <= 0)
+            break;
+    }
+    return at;
+}
+
+static enum err_code parse_term(struct expr *out, const struct cursor *c, size_t at, size_t end,
+                                struct err *e)
+{
+    if (err_up(e, expr_parse_infix(out, c->a, c->lang, c->source, at, end - at, true, e)))
+        return ERR_INPUT;
+    if (out->n > RULES_MAX_NODES)
+        return err_fail_at(e, c->source, at, "a condition's term has at most %d nodes",
+                           RULES_MAX_NODES);
+    return OK;
+}
+
+static enum err_code fail_unknown(const struct cursor *c, size_t at, size_t length, struct err *e)
+{
+    const char *names[RULE_N_PREDICATES];
+    for (int p = 0; p < RULE_N_PREDICATES; p++)
+        names[p] = rule_predicate_name(p);
+    int shown = length < RULES_MAX_NAME ? (int)length : RULES_MAX_NAME;
+    const char *word = arena_strndup(c->a, c->source->text + at, (size_t)shown);
+    err_fail_at(e, c->source, at, "unknown condition '%s'", word);
+    const char *nearest = err_nearest(word, names, RULE_N_PREDICATES);
+    if (nearest)
+        err_hint(e, "did you mean '%s'?", nearest);
+    return ERR_INPUT;
+}
+
+/* NAME(TERM) or NAME(TERM, TERM); the name is `length` long. */
+static enum err_code parse_predicate(struct rule_condition *out, const struct cursor *c, size_t at,
+                                     size_t length, size_t end, struct err *e)
+{
+    const char *text = c->source->text;
+    int p = rule_predicate_find(text + at, length);
+    if (p < 0)
+        return fail_unknown(c, at, length, e);
+    size_t open = at + length;
+    while (open < end && is_space(text[open]))
+        open++;
+    if (open == end || text[open] != '(' || text[end - 1] != ')')
+        return err_fail_at(e, c->source, open < end ? end - 1 : end, "expected '%s(...)'",
+                           rule_predicate_name(p));
+    *out = (struct rule_condition){.predicate = p};
+    unsigned arity = rule_predicate_arity(p);
+    for (size_t from = open + 1, to; from <= end - 1; from = to + 1) {
+        to = find_comma(text, from, end - 1);
+        if (out->n_args == arity)
+            return err_fail_at(e, c->source, from, "'%s' takes %u argument%s",
+                               rule_predicate_name(p), arity, arity == 1 ? "" : "s");
+        if (err_up(e, parse_term(&out->args[out->n_args], c, from, to, e)))
+            return ERR_INPUT;
+        out->n_args++;
+    }
+    if (out->n_args != arity)
+        return err_fail_at(e, c->source, end - 1, "'%s' takes %u arguments", rule_predicate_name(p),
+                           arity);
+    return OK;
+}
+
+/* A comparison sign outside parentheses: its place, and its length in *length; `end` if none. */
+static size_t find_comparison(size_t *length, const char *text, size_t at, size_t end)
+{
+    long depth = 0;
+    for (; at < end; at++) {
+        if (text[at] == '(')
+            depth++;
+        else if (text[at] == ')')
+            depth--;
+        else if (depth == 0 && (text[at] == '<' || text[at] == '>' || text[at] == '!')) {
+            *length = at + 1 < end && text[at + 1] == '=' ? 2 : 1;
+            return at;
+        }
+    }
+    return end;
+}
+
+static bool is_zero(const struct expr *x)
+{
+    return x->n == 1 && x->nodes[0].op == X_NUM && strcmp(x->nodes[0].leaf, "0") == 0;
+}
+
+static enum err_code parse_comparison(struct rule_condition *out, const struct cursor *c, size_t at,
+                                      size_t sign, size_t length, size_t end, struct err *e)
+{
+    const char *text = c->source->text;
+    struct expr x, y;
+    if (err_up(e, parse_term(&x, c, at, sign, e)) ||
+        err_up(e, parse_term(&y, c, sign + length, end, e)))
+        return ERR_INPUT;
+    bool or_equal = length == 2;
+    if (text[sign] == '!') {
+        if (!or_equal || !is_zero(&y))
+            return err_fail_at(e, c->source, sign, "only '!= 0' can be asked");
+        *out = (struct rule_condition){.predicate = RULE_NONZERO, .args = {x}, .n_args = 1};
+    } else if (is_zero(&y)) {
+        enum rule_predicate p = text[sign] == '>' ? (or_equal ? RULE_NONNEGATIVE : RULE_POSITIVE)
+                                                  : (or_equal ? RULE_NONPOSITIVE : RULE_NEGATIVE);
+        *out = (struct rule_condition){.predicate = p, .args = {x}, .n_args = 1};
+    } else {
+        bool swap = text[sign] == '>';
+        *out = (struct rule_condition){.predicate = or_equal ? RULE_LESS_EQUAL : RULE_LESS,
+                                       .args = {swap ? y : x, swap ? x : y},
+                                       .n_args = 2};
+    }
+    return OK;
+}
+
+static enum err_code parse_one(struct rule_condition *out, const struct cursor *c, size_t at,
+                               size_t end, struct err *e)
+{
+    const char *text = c->source->text;
+    trim(text, &at, &end);
+    if (at == end)
+        return err_fail_at(e, c->source, at, "expected a condition, such as positive(?a)");
+    size_t length, sign = find_comparison(&length, text, at, end);
+    if (sign < end)
+        return parse_comparison(out, c, at, sign, length, end, e);
+    length = identifier_length(text + at, text + end);
+    if (length == 0)
+        return err_fail_at(e, c->source, at, "expected a condition, such as positive(?a)");
+    return parse_predicate(out, c, at, length, end, e);
+}
+
+static int compare_conditions(const void *x, const void *y)
+{
+    const struct rule_condition *c = x, *d = y;
+    if (c->predicate != d->predicate)
+        return c->predicate < d->predicate ? -1 : 1;
+    int order = 0;
+    for (unsigned i = 0; i < c->n_args && order == 0; i++)
+        order = expr_compare(&c->args[i], &d->args[i]);
+    return order;
+}
+
+enum err_code condition_parse_list(const struct rule_condition **out, size_t *n, struct arena *a,
+                                   const struct language *lang, const struct source_text *source,
+                                   size_t at, size_t end, struct err *e)
+{
+    struct cursor c = {a, lang, source};
+    struct rule_condition *list = arena_array(a, struct rule_condition, RULES_MAX_CONDITIONS);
+    size_t count = 0;
+    for (size_t to; at <= end; at = to + 1) {
+        to = find_comma(source->text, at, end);
+        if (count == RULES_MAX_CONDITIONS)
+            return err_fail_at(e, source, at, "a rule has at most %d conditions",
+                               RULES_MAX_CONDITIONS);
+        if (err_up(e, parse_one(&list[count], &c, at, to, e)))
+            return ERR_INPUT;
+        count++;
+    }
+    qsort(list, count, sizeof *list, compare_conditions);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || compare_conditions(&list[kept - 1], &list[i]) != 0)
+            list[kept++] = list[i];
+    *out = list;
+    *n = kept;
+    return OK;
+}
+
+bool pattern_has_variable(const struct expr *x, const char *name)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_VAR && strcmp(x->nodes[i].leaf, name) == 0)
+            return true;
+    return false;
+}
+
+/* Where "?name" stands in [at, end). */
+static size_t find_variable(const struct source_text *source, size_t at, size_t end,
+                            const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = at; i + n < end; i++)
+        if (source->text[i] == '?' && memcmp(source->text + i + 1, name, n) == 0 &&
+            identifier_length(source->text + i + 1, source->text + end) == n)
+            return i;
+    return at;
+}
+
+enum err_code condition_check_bound(const struct expr *x, const struct expr *lhs,
+                                    const struct source_text *source, size_t at, size_t end,
+                                    const char *message, struct err *e)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct expr_node *v = &x->nodes[i];
+        if (v->op == X_VAR && !pattern_has_variable(lhs, v->leaf))
+            return err_fail_at(e, source, find_variable(source, at, end, v->leaf), message,
+                               v->leaf);
+    }
+    return OK;
+}

@@ -1,0 +1,53 @@
+/* The op `rules`: rule files -> one Rule record each, sorted by group and name. */
+#include "engine/op.h"
+#include "ops/rules/rule.h"
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct rules rules = {.lang = &lang_calculus};
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    for (size_t i = 0; i < n; i++)
+        if (err_up(e, rules_parse(&rules, a, &files[i].text, e)))
+            return ERR_INPUT;
+    const char *const *include, *const *exclude;
+    size_t n_include = op_strings(&include, ctx, "groups");
+    size_t n_exclude = op_strings(&exclude, ctx, "exclude");
+    if (err_up(e, rules_select(&rules, include, n_include, exclude, n_exclude, e)))
+        return ERR_INPUT;
+    rules_sort(&rules);
+    for (size_t i = 0; i < rules.n; i++) {
+        Eqloom__Rule message;
+        rule_to_message(&message, a, &rules, &rules.rules[i]);
+        enum err_code code = op_emit(NULL, ctx, "rules", &message.base, e);
+        if (code)
+            return err_up(e, code);
+    }
+    return OK;
+}
+
+static const struct op_param params[] = {
+    {"groups", OP_STRINGS, "",
+     .doc = "Groups to take, each with those below it; none: all that are "
+            "not off."},
+    {"exclude", OP_STRINGS, "", .doc = "Groups to leave out, each with those below it."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"rules", KIND_RULE, OP_COLLECTION, .doc = "Sorted by group and name."},
+    {0},
+};
+
+const struct op op_rules = {
+    .name = "rules",
+    .version = 1,
+    .node = OP_SOURCE,
+    .doc =
+        "Reads rewrite rules from rule files (docs/rules.md). Order of files and rules, comments "
+        "and spacing leave no mark on the records.",
+    .params = params,
+    .outputs = outputs,
+    .run = run,
+};

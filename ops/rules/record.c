@@ -1,0 +1,126 @@
+/* Rules as records: prefix tokens, so that a rule's spacing, comments and place in its file leave
+ * no mark. */
+#include "ops/rules/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void mark_operators(bool *used, const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        used[x->nodes[i].op] = true;
+}
+
+static int compare_operators(const void *x, const void *y)
+{
+    return strcmp((*(Eqloom__Operator *const *)x)->name, (*(Eqloom__Operator *const *)y)->name);
+}
+
+/* The declared operators that the rule uses, sorted by name. */
+static void add_operators(Eqloom__Rule *out, struct arena *a, const struct language *lang,
+                          const struct rule *r)
+{
+    bool *used = arena_array(a, bool, lang->n_ops);
+    mark_operators(used, &r->lhs);
+    mark_operators(used, &r->rhs);
+    for (size_t i = 0; i < r->n_conditions; i++)
+        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
+            mark_operators(used, &r->conditions[i].args[k]);
+    size_t n = 0;
+    for (unsigned op = X_DECLARED; op < lang->n_ops; op++)
+        n += used[op];
+    if (!n)
+        return;
+    out->operators = arena_array(a, Eqloom__Operator *, n);
+    for (unsigned op = X_DECLARED; op < lang->n_ops; op++) {
+        if (!used[op])
+            continue;
+        Eqloom__Operator *o = arena_alloc(a, sizeof *o);
+        eqloom__operator__init(o);
+        o->name = (char *)lang->ops[op].name;
+        o->arity = lang->ops[op].arity;
+        out->operators[out->n_operators++] = o;
+    }
+    qsort(out->operators, n, sizeof *out->operators, compare_operators);
+}
+
+void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
+                     const struct rule *r)
+{
+    eqloom__rule__init(out);
+    out->group = arena_strdup(a, r->group);
+    out->name = arena_strdup(a, r->name);
+    out->lhs = expr_prefix(a, &r->lhs);
+    out->rhs = expr_prefix(a, &r->rhs);
+    if (r->n_conditions)
+        out->conditions = arena_array(a, Eqloom__Condition *, r->n_conditions);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        const struct rule_condition *c = &r->conditions[i];
+        Eqloom__Condition *m = arena_alloc(a, sizeof *m);
+        eqloom__condition__init(m);
+        m->predicate = (char *)rule_predicate_name(c->predicate);
+        m->arguments = arena_array(a, char *, c->n_args);
+        for (unsigned k = 0; k < c->n_args; k++)
+            m->arguments[m->n_arguments++] = expr_prefix(a, &c->args[k]);
+        out->conditions[out->n_conditions++] = m;
+    }
+    add_operators(out, a, set->lang, r);
+}
+
+static enum err_code read_pattern(struct expr *out, struct arena *a, const struct language *lang,
+                                  const char *where, const char *text, struct err *e)
+{
+    struct source_text source = {where, text, strlen(text)};
+    return err_up(e, expr_parse_prefix(out, a, lang, &source, 0, source.len, true, e));
+}
+
+static enum err_code declare_operators(const struct language **lang, struct arena *a,
+                                       const Eqloom__Rule *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_operators; i++) {
+        const Eqloom__Operator *o = m->operators[i];
+        int known = lang_find(*lang, o->name, strlen(o->name));
+        if (known >= X_DECLARED && (*lang)->ops[known].arity == o->arity)
+            continue;
+        if (err_up(e, lang_declare(lang, a, *lang, o->name, o->arity, e)))
+            return ERR_INPUT;
+    }
+    return OK;
+}
+
+static enum err_code read_condition(struct rule_condition *out, struct arena *a,
+                                    const struct language *lang, const char *where,
+                                    const Eqloom__Condition *m, struct err *e)
+{
+    int p = rule_predicate_find(m->predicate, strlen(m->predicate));
+    if (p < 0)
+        return err_fail(e, ERR_INPUT, "rule %s: unknown condition '%s'", where, m->predicate);
+    if (m->n_arguments != rule_predicate_arity(p))
+        return err_fail(e, ERR_INPUT, "rule %s: '%s' takes %u arguments", where, m->predicate,
+                        rule_predicate_arity(p));
+    out->predicate = p;
+    out->n_args = (uint8_t)m->n_arguments;
+    for (size_t k = 0; k < m->n_arguments; k++)
+        if (err_up(e, read_pattern(&out->args[k], a, lang, where, m->arguments[k], e)))
+            return ERR_INPUT;
+    return OK;
+}
+
+enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
+                                const Eqloom__Rule *message, struct err *e)
+{
+    const char *where = arena_printf(a, "%s/%s", message->group, message->name);
+    *out = (struct rule){.group = message->group, .name = message->name};
+    if (err_up(e, declare_operators(lang, a, message, e)) ||
+        err_up(e, read_pattern(&out->lhs, a, *lang, where, message->lhs, e)) ||
+        err_up(e, read_pattern(&out->rhs, a, *lang, where, message->rhs, e)))
+        return ERR_INPUT;
+    struct rule_condition *conditions =
+        arena_array(a, struct rule_condition, message->n_conditions);
+    for (size_t i = 0; i < message->n_conditions; i++)
+        if (err_up(e, read_condition(&conditions[i], a, *lang, where, message->conditions[i], e)))
+            return ERR_INPUT;
+    out->conditions = conditions;
+    out->n_conditions = message->n_conditions;
+    return OK;
+}

@@ -1,0 +1,120 @@
+/* The predicates of conditions, and rule sets as a whole: their order and their groups. */
+#include "ops/rules/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    unsigned arity;
+} predicates[RULE_N_PREDICATES] = {
+    [RULE_POSITIVE] = {"positive", 1},
+    [RULE_NONNEGATIVE] = {"nonnegative", 1},
+    [RULE_NEGATIVE] = {"negative", 1},
+    [RULE_NONPOSITIVE] = {"nonpositive", 1},
+    [RULE_NONZERO] = {"nonzero", 1},
+    [RULE_MAYBE_NONZERO] = {"maybe_nonzero", 1},
+    [RULE_REAL] = {"real", 1},
+    [RULE_INTEGER] = {"integer", 1},
+    [RULE_EVEN] = {"even", 1},
+    [RULE_ODD] = {"odd", 1},
+    [RULE_CONSTANT] = {"constant", 1},
+    [RULE_SYMBOL] = {"symbol", 1},
+    [RULE_FREE_OF] = {"free_of", 2},
+    [RULE_CONSTANT_OR_OTHER_SYMBOL] = {"constant_or_other_symbol", 2},
+    [RULE_LESS] = {"less", 2},
+    [RULE_LESS_EQUAL] = {"less_equal", 2},
+};
+
+const char *rule_predicate_name(enum rule_predicate p)
+{
+    return predicates[p].name;
+}
+
+unsigned rule_predicate_arity(enum rule_predicate p)
+{
+    return predicates[p].arity;
+}
+
+int rule_predicate_find(const char *name, size_t n)
+{
+    for (int p = 0; p < RULE_N_PREDICATES; p++)
+        if (strlen(predicates[p].name) == n && memcmp(predicates[p].name, name, n) == 0)
+            return p;
+    return -1;
+}
+
+char *rule_condition_text(struct arena *a, const struct rule_condition *c)
+{
+    const char *name = rule_predicate_name(c->predicate);
+    if (c->n_args == 2)
+        return arena_printf(a, "%s(%s, %s)", name, expr_infix(a, &c->args[0]),
+                            expr_infix(a, &c->args[1]));
+    return arena_printf(a, "%s(%s)", name, expr_infix(a, &c->args[0]));
+}
+
+static int compare_rules(const void *x, const void *y)
+{
+    const struct rule *r = x, *s = y;
+    int c = strcmp(r->group, s->group);
+    return c ? c : strcmp(r->name, s->name);
+}
+
+void rules_sort(struct rules *rules)
+{
+    if (rules->n)
+        qsort(rules->rules, rules->n, sizeof *rules->rules, compare_rules);
+}
+
+/* Whether `name` is the group or one above it. */
+static bool group_is_under(const char *group, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(group, name, n) == 0 && (group[n] == '\0' || group[n] == '.');
+}
+
+static bool is_under_any(const char *group, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (group_is_under(group, names[i]))
+            return true;
+    return false;
+}
+
+static enum err_code check_group_names(const struct rules *rules, const char *const *names,
+                                       size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *nearest = NULL;
+        bool found = false;
+        for (size_t k = 0; k < rules->n && !found; k++) {
+            found = group_is_under(rules->rules[k].group, names[i]);
+            if (!nearest)
+                nearest = err_nearest(names[i], &rules->rules[k].group, 1);
+        }
+        if (found)
+            continue;
+        err_fail(e, ERR_INPUT, "no rule is in the group '%s'", names[i]);
+        if (nearest)
+            err_hint(e, "did you mean '%s'?", nearest);
+        return ERR_INPUT;
+    }
+    return OK;
+}
+
+enum err_code rules_select(struct rules *rules, const char *const *include, size_t n_include,
+                           const char *const *exclude, size_t n_exclude, struct err *e)
+{
+    if (err_up(e, check_group_names(rules, include, n_include, e)) ||
+        err_up(e, check_group_names(rules, exclude, n_exclude, e)))
+        return ERR_INPUT;
+    size_t kept = 0;
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *r = &rules->rules[i];
+        bool in = n_include ? is_under_any(r->group, include, n_include) : !r->off;
+        if (in && !is_under_any(r->group, exclude, n_exclude))
+            rules->rules[kept++] = *r;
+    }
+    rules->n = kept;
+    return OK;
+}

@@ -1,0 +1,240 @@
+/* `eqloom check-rules [FILE...]`: certifies rule files, or the shipped library. */
+#include "base/os.h"
+#include "base/pool.h"
+#include "engine/tool.h"
+#include "ops/expr/ball.h"
+#include "ops/rules/library.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_VERDICTS = 6, BLOCK = 16 };
+
+static const char *const verdict_names[N_VERDICTS] = {
+    [EQLOOM__VERDICT__UNKNOWN] = "unknown",     [EQLOOM__VERDICT__CERTIFIED] = "certified",
+    [EQLOOM__VERDICT__REFUTED] = "refuted",     [EQLOOM__VERDICT__VACUOUS] = "vacuous",
+    [EQLOOM__VERDICT__UNCHECKED] = "unchecked", [EQLOOM__VERDICT__UNDECIDED] = "undecided",
+};
+
+/* Results by rule, so that they do not depend on which thread made them. */
+struct job {
+    const struct rules *rules;
+    struct rule_check_options options;
+    Eqloom__Certificate *certificates;
+    struct arena *arenas; /* by worker; witnesses live there */
+    enum err_code *codes; /* by block */
+    struct err *errors;
+};
+
+static void check_block(void *arg, size_t block, unsigned worker)
+{
+    struct job *j = arg;
+    size_t end = (block + 1) * BLOCK < j->rules->n ? (block + 1) * BLOCK : j->rules->n;
+    for (size_t i = block * BLOCK; i < end && !j->codes[block]; i++)
+        j->codes[block] = rule_check(&j->certificates[i], &j->arenas[worker], &j->rules->rules[i],
+                                     &j->options, &j->errors[block]);
+    ball_thread_cleanup();
+}
+
+static enum err_code check_all(struct job *j, struct arena *a, struct err *e)
+{
+    size_t n_blocks = (j->rules->n + BLOCK - 1) / BLOCK;
+    j->certificates = arena_array(a, Eqloom__Certificate, j->rules->n);
+    j->codes = arena_array(a, enum err_code, n_blocks);
+    j->errors = arena_array(a, struct err, n_blocks);
+    struct pool *pool = pool_new(os_cpus());
+    unsigned workers = pool_threads(pool);
+    j->arenas = arena_array(a, struct arena, workers);
+    pool_for(pool, n_blocks, check_block, j);
+    pool_free(pool);
+    for (size_t i = 0; i < j->rules->n; i++) {
+        char *witness = j->certificates[i].witness;
+        j->certificates[i].witness = witness ? arena_strdup(a, witness) : "";
+    }
+    for (unsigned w = 0; w < workers; w++)
+        arena_free(&j->arenas[w]);
+    for (size_t b = 0; b < n_blocks; b++)
+        if (j->codes[b]) {
+            *e = j->errors[b];
+            return err_up(e, j->codes[b]);
+        }
+    return OK;
+}
+
+static enum err_code read_rules(struct rules *out, const struct tool_args *args, struct err *e)
+{
+    if (!args->n_positional)
+        return err_up(e, rules_parse_library(out, args->arena, e));
+    *out = (struct rules){.lang = &lang_calculus};
+    for (size_t i = 0; i < args->n_positional; i++) {
+        struct span text;
+        enum err_code code =
+            os_read_file(&text, args->arena, args->positional[i], RULES_MAX_FILE, e);
+        if (code)
+            return err_up(e, code);
+        struct source_text source = {args->positional[i], (const char *)text.data, text.len};
+        if (err_up(e, rules_parse(out, args->arena, &source, e)))
+            return ERR_INPUT;
+    }
+    rules_sort(out);
+    return OK;
+}
+
+static char *rule_text(struct arena *a, const struct rule *r)
+{
+    char *text = arena_printf(a, "%s -> %s", expr_infix(a, &r->lhs), expr_infix(a, &r->rhs));
+    for (size_t i = 0; i < r->n_conditions; i++)
+        text = arena_printf(a, "%s%s %s", text, i ? "," : "   if",
+                            rule_condition_text(a, &r->conditions[i]));
+    return text;
+}
+
+/* ---- for people ---- */
+
+/* The first part of a group's name: the family that the table counts by. */
+static size_t family_length(const char *group)
+{
+    return strcspn(group, ".");
+}
+
+static void print_row(FILE *f, int width, const char *name, size_t length, const size_t *counts)
+{
+    size_t all = 0;
+    for (int v = 1; v < N_VERDICTS; v++)
+        all += counts[v];
+    fprintf(f, "%-*.*s %6zu", width, (int)length, name, all);
+    for (int v = 1; v < N_VERDICTS; v++)
+        fprintf(f, " %*zu", (int)strlen(verdict_names[v]), counts[v]);
+    fputc('\n', f);
+}
+
+static void print_table(FILE *f, const struct job *j)
+{
+    int width = (int)strlen("family");
+    for (size_t i = 0; i < j->rules->n; i++) {
+        int length = (int)family_length(j->rules->rules[i].group);
+        width = length > width ? length : width;
+    }
+    fprintf(f, "%-*s  rules", width, "family");
+    for (int v = 1; v < N_VERDICTS; v++)
+        fprintf(f, " %s", verdict_names[v]);
+    fputc('\n', f);
+    size_t total[N_VERDICTS] = {0};
+    for (size_t i = 0, next; i < j->rules->n; i = next) {
+        const char *group = j->rules->rules[i].group;
+        size_t length = family_length(group), counts[N_VERDICTS] = {0};
+        for (next = i; next < j->rules->n; next++) {
+            const char *other = j->rules->rules[next].group;
+            if (family_length(other) != length || memcmp(other, group, length) != 0)
+                break;
+            counts[j->certificates[next].verdict]++;
+            total[j->certificates[next].verdict]++;
+        }
+        print_row(f, width, group, length, counts);
+    }
+    print_row(f, width, "all", strlen("all"), total);
+}
+
+/* What is not certified, and certified rules with a remark. */
+static void print_findings(FILE *f, struct arena *a, const struct job *j)
+{
+    for (size_t i = 0; i < j->rules->n; i++) {
+        const struct rule *r = &j->rules->rules[i];
+        const Eqloom__Certificate *c = &j->certificates[i];
+        if (c->verdict == EQLOOM__VERDICT__CERTIFIED && !c->witness[0])
+            continue;
+        fprintf(f, "\n%s:%d: %s: %s/%s\n    %s\n", r->file, r->line, verdict_names[c->verdict],
+                r->group, r->name, rule_text(a, r));
+        if (c->witness[0])
+            fprintf(f, "    %s\n", c->witness);
+    }
+}
+
+/* ---- for programs ---- */
+
+static void print_json(FILE *f, struct arena *a, const struct job *j)
+{
+    size_t counts[N_VERDICTS] = {0};
+    for (size_t i = 0; i < j->rules->n; i++) {
+        const struct rule *r = &j->rules->rules[i];
+        const Eqloom__Certificate *c = &j->certificates[i];
+        counts[c->verdict]++;
+        json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:s}", "event", "rule",
+                                 "group", r->group, "name", r->name, "file", r->file, "line",
+                                 r->line, "off", r->off, "verdict", verdict_names[c->verdict],
+                                 "points", (int)c->points, "rule", rule_text(a, r));
+        if (c->witness[0])
+            json_object_set_new(line, "witness", json_string(c->witness));
+        json_dumpf(line, f, JSON_COMPACT);
+        fputc('\n', f);
+        json_decref(line);
+    }
+    json_t *summary = json_pack("{s:s, s:I}", "event", "summary", "rules", (json_int_t)j->rules->n);
+    for (int v = 1; v < N_VERDICTS; v++)
+        json_object_set_new(summary, verdict_names[v], json_integer((json_int_t)counts[v]));
+    json_dumpf(summary, f, JSON_COMPACT);
+    fputc('\n', f);
+    json_decref(summary);
+}
+
+/* A number of at least `min`; `initial` when the option is absent. */
+static enum err_code read_number(uint64_t *out, const struct tool_args *args, const char *option,
+                                 uint64_t initial, uint64_t min, uint64_t max, struct err *e)
+{
+    const char *text = tool_value(args, option);
+    char *end;
+    *out = text ? strtoull(text, &end, 10) : initial;
+    if (text && (*text < '0' || *text > '9' || *end || *out < min || *out > max))
+        return err_fail(e, ERR_INPUT, "--%s takes a number from %llu to %llu, not '%s'", option,
+                        (unsigned long long)min, (unsigned long long)max, text);
+    return OK;
+}
+
+static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
+{
+    struct rules rules;
+    uint64_t points, seed;
+    if (err_up(e, read_number(&points, args, "points", 64, 8, 100000, e)) ||
+        err_up(e, read_number(&seed, args, "seed", 1, 0, UINT64_MAX, e)))
+        return ERR_INPUT;
+    enum err_code code = read_rules(&rules, args, e);
+    if (code)
+        return err_up(e, code);
+    struct job j = {.rules = &rules, .options = {(uint32_t)points, seed}};
+    code = check_all(&j, args->arena, e);
+    if (code)
+        return err_up(e, code);
+    if (args->json) {
+        print_json(args->out, args->arena, &j);
+    } else {
+        print_table(args->out, &j);
+        print_findings(args->out, args->arena, &j);
+    }
+    *exit_status = 0;
+    for (size_t i = 0; i < rules.n; i++)
+        if (j.certificates[i].verdict == EQLOOM__VERDICT__REFUTED)
+            *exit_status = 3;
+    return OK;
+}
+
+static const struct tool_option options[] = {
+    {"points", "N", false, "instances at which both sides of a rule are compared (64)"},
+    {"seed", "N", false, "chooses the random ones among them (1)"},
+    {0},
+};
+
+const struct tool tool_check_rules = {
+    .name = "check-rules",
+    .arguments = "[FILE...]",
+    .summary = "certify rewrite rules by ball arithmetic",
+    .help = "Checks every rule of the given rule files, or of the shipped library, at special and "
+            "random values of its variables that meet its conditions. A rule is refuted by one "
+            "point at which its sides have provably different values; the point is printed, and "
+            "the condition that would make the rule hold, if one is found. A rule is vacuous if "
+            "its sides are nowhere both defined, and unchecked if it has operators that a file "
+            "declared, or asks maybe_nonzero.",
+    .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
+    .options = options,
+    .run = run,
+};
