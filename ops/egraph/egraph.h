@@ -12,6 +12,12 @@ struct egraph;
 
 struct egraph *egraph_new(const struct language *lang);
 void egraph_free(struct egraph *g);
+/* Variables are real and positive unless declared "nonnegative", "real", "nonzero", "integer" or
+ * "complex" before their first use. ERR_INPUT for other words. */
+enum err_code egraph_declare(struct egraph *g, const char *variable, const char *domain,
+                             struct err *e);
+/* Remembers why terms are equal, for egraph_explain; to be called before anything is added. */
+void egraph_keep_proofs(struct egraph *g);
 eclass_id egraph_add_expr(struct egraph *g, const struct expr *x);
 /* The class of a term if it is represented, else UINT32_MAX; adds nothing. */
 eclass_id egraph_lookup(struct egraph *g, const struct expr *x);
@@ -30,13 +36,13 @@ struct ruleset *ruleset_new(const struct rules *rules); /* keeps pointers into r
 void ruleset_free(struct ruleset *r);
 
 struct saturate_options {
-    uint32_t iterations;     /* limit */
+    uint32_t iterations; /* limit */
     uint32_t max_nodes;
-    uint64_t max_matches;    /* in all; 0: no limit */
-    uint32_t match_limit;    /* backoff: a rule with more matches in one iteration is banned ... */
-    uint32_t ban_length;     /* ... for so many iterations; both double each time. 0: no backoff */
-    bool explain;            /* keep proofs */
-    const bool *cancel;      /* polled; may be NULL */
+    uint64_t max_matches; /* in all; 0: no limit */
+    uint32_t match_limit; /* backoff: a rule with more matches in one iteration is banned ... */
+    uint32_t ban_length;  /* ... for so many iterations; both double each time. 0: no backoff */
+    bool explain;         /* keep proofs */
+    const bool *cancel;   /* polled; may be NULL */
 };
 struct saturate_result {
     Eqloom__StopReason stop;
@@ -48,5 +54,8 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               struct arena *a, struct err *e);
 /* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
+/* A graph with the same equalities; facts are found anew. ERR_CORRUPT if the message is none. */
+enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
+                                  const Eqloom__EGraph *message, struct err *e);
 
 #endif

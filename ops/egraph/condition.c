@@ -1,0 +1,122 @@
+/* Conditions of rules as facts of classes. The argument is a term over the match's classes: the
+ * fact of its class if the graph holds it, else what follows from its arguments' facts; nothing is
+ * added to the graph by asking. */
+#include "ops/egraph/ruleset.h"
+
+#include <stdlib.h>
+
+struct argument {
+    uint32_t class; /* NO_NODE if the graph does not hold it */
+    const struct fact *fact;
+};
+
+static void evaluate(struct argument *out, struct egraph *g, const struct build *b,
+                     const uint32_t *classes, const uint32_t *leaf)
+{
+    uint32_t few[2][64], *class = few[0], *fact = few[1];
+    uint32_t total = (uint32_t)b->n_vars + b->n;
+    if (total > 64) {
+        class = malloc(2 * total * sizeof *class);
+        if (!class)
+            abort();
+        fact = class + total;
+    }
+    for (uint32_t v = 0; v < b->n_vars; v++) {
+        class[v] = graph_find(g, classes[v]);
+        fact[v] = g->fact[class[v]];
+    }
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct build_node *node = &b->nodes[i];
+        uint32_t at = b->n_vars + i, kids[256], facts[256];
+        if (node->is_leaf) {
+            const struct leaf *l = &g->leaves[leaf[node->op]];
+            class[at] = l->node == NO_NODE ? NO_NODE : graph_find(g, l->node);
+            fact[at] = l->fact;
+            continue;
+        }
+        bool held = true;
+        for (uint32_t k = 0; k < node->arity; k++) {
+            kids[k] = class[b->refs[node->ref + k]];
+            facts[k] = fact[b->refs[node->ref + k]];
+            held &= kids[k] != NO_NODE;
+        }
+        uint32_t n = held ? graph_lookup(g, node->op, kids) : NO_NODE;
+        class[at] = n == NO_NODE ? NO_NODE : graph_find(g, n);
+        bool known = g->interpreted && node->op < X_DECLARED && g->lang->ops[node->op].interpreted;
+        fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, known, facts, node->arity)
+                                : g->fact[class[at]];
+    }
+    *out = (struct argument){class[b->root], &g -> facts.items[fact[b->root]]};
+    if (class != few[0])
+        free(class);
+}
+
+static bool holds_symbol(struct egraph *g, uint32_t class)
+{
+    return class != NO_NODE && g->mask[class] >> MASK_VARIABLE & 1;
+}
+
+/* No variable of the second occurs in the first. The second is a variable itself: its own bits
+ * count, whatever else its class is known to be. */
+static bool is_free_of(struct egraph *g, const struct argument *a, const struct argument *x)
+{
+    if (!holds_symbol(g, x->class))
+        return false;
+    uint64_t bits = 0;
+    uint32_t n = x->class;
+    do {
+        uint32_t op = graph_op(g, n);
+        if (op & OP_LEAF && g->leaves[op & ~OP_LEAF].is_variable)
+            bits |= 1ull << g->leaves[op & ~OP_LEAF].bit;
+        n = g->next[n];
+    } while (n != x->class);
+    return !(a->fact->vars & bits);
+}
+
+static bool less(const struct fact *a, const struct fact *b, bool or_equal)
+{
+    if (!(a->flags & b->flags & FACT_REAL))
+        return false;
+    bool strict = (a->flags & FACT_HI_OPEN) || (b->flags & FACT_LO_OPEN);
+    return a->hi < b->lo || (a->hi == b->lo && (or_equal || strict));
+}
+
+bool condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
+                     const uint32_t *leaf)
+{
+    struct argument a, b = {0};
+    if (c->n_args > 1) {
+        /* facts may move while the second is evaluated: the first is asked again, and then is
+         * remembered */
+        evaluate(&a, g, &c->args[0], classes, leaf);
+        evaluate(&b, g, &c->args[1], classes, leaf);
+    }
+    evaluate(&a, g, &c->args[0], classes, leaf);
+    struct fact f = *a.fact;
+    struct interval v = fact_interval(&f);
+    bool real = f.flags & FACT_REAL, constant = f.constant != NO_NUMBER;
+    const struct numbers *numbers = &g->facts.numbers;
+    switch (c->predicate) {
+    case RULE_POSITIVE: return real && interval_positive(v);
+    case RULE_NONNEGATIVE: return real && interval_nonnegative(v);
+    case RULE_NEGATIVE: return real && interval_positive(interval_neg(v));
+    case RULE_NONPOSITIVE: return real && interval_nonnegative(interval_neg(v));
+    case RULE_NONZERO: return f.flags & FACT_NONZERO;
+    case RULE_MAYBE_NONZERO: return !constant || numbers_sign(numbers, f.constant) != 0;
+    case RULE_REAL: return real;
+    case RULE_INTEGER: return f.flags & FACT_INTEGER;
+    case RULE_EVEN: return constant && numbers_is_even(numbers, f.constant);
+    case RULE_ODD:
+        return constant && numbers_is_integer(numbers, f.constant) &&
+               !numbers_is_even(numbers, f.constant);
+    case RULE_CONSTANT: return constant;
+    case RULE_SYMBOL: return holds_symbol(g, a.class);
+    case RULE_FREE_OF: return is_free_of(g, &a, &b);
+    case RULE_CONSTANT_OR_OTHER_SYMBOL:
+        return constant || (holds_symbol(g, a.class) && a.class != b.class);
+    case RULE_LESS: return less(&f, b.fact, false);
+    case RULE_LESS_EQUAL: return less(&f, b.fact, true);
+    case RULE_N_PREDICATES: break;
+    }
+    return false;
+}

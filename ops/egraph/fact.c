@@ -1,0 +1,239 @@
+/* Facts: interning, meeting, leaves; see fact.h. */
+#include "ops/egraph/fact.h"
+
+#include "base/buf.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct fact) == 32, "no padding");
+
+void facts_init(struct facts *t)
+{
+    *t = (struct facts){0};
+}
+
+void facts_free(struct facts *t)
+{
+    numbers_free(&t->numbers);
+    free(t->items);
+    free(t->slots);
+    map64_free(&t->applied);
+    map64_free(&t->met);
+    *t = (struct facts){0};
+}
+
+struct interval fact_interval(const struct fact *f)
+{
+    return interval_make(f->lo, f->hi, f->flags & FACT_LO_OPEN, f->flags & FACT_HI_OPEN);
+}
+
+static void set_interval(struct fact *f, struct interval v)
+{
+    f->lo = v.lo + 0.0; /* -0 and 0 are one */
+    f->hi = v.hi + 0.0;
+    f->flags = (uint16_t)((f->flags & ~(FACT_LO_OPEN | FACT_HI_OPEN)) |
+                          (v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
+}
+
+/* Draws what follows at once from what is there; keeps the order of facts (a stronger fact stays
+ * stronger), so that the facts of a graph do not depend on the order in which they were found. */
+static void normalize(struct fact *f, const struct numbers *numbers)
+{
+    if (f->constant != NO_NUMBER) {
+        double lo, hi;
+        numbers_bounds(&lo, &hi, numbers, f->constant);
+        bool nonzero = numbers_sign(numbers, f->constant) != 0;
+        f->vars = 0;
+        f->flags = (uint16_t)(FACT_REAL | (nonzero ? FACT_NONZERO : 0) |
+                              (numbers_is_integer(numbers, f->constant) ? FACT_INTEGER : 0));
+        f->degree = nonzero ? 0 : FACT_NO_DEGREE;
+        set_interval(f, interval_make(lo, hi, lo != hi, lo != hi));
+        return;
+    }
+    if (f->degree != FACT_NO_DEGREE)
+        f->flags |= f->degree ? FACT_VARIES : FACT_NONZERO;
+    if (f->flags & FACT_VARIES)
+        f->flags |= FACT_NONZERO;
+    if (!(f->flags & FACT_REAL)) {
+        f->lo = f->hi = 0;
+        f->flags &= (uint16_t) ~(FACT_LO_OPEN | FACT_HI_OPEN);
+        return;
+    }
+    struct interval v = interval_coarsen(fact_interval(f));
+    if (f->flags & FACT_NONZERO) {
+        v.lo_open |= v.lo == 0;
+        v.hi_open |= v.hi == 0;
+    }
+    if (f->flags & FACT_VARIES) { /* the ends are values like any other */
+        v.lo_open = v.hi_open = true;
+    }
+    set_interval(f, v);
+    if (!interval_has_zero(v))
+        f->flags |= FACT_NONZERO;
+}
+
+static uint32_t hash_fact(const struct fact *f)
+{
+    uint64_t w[4], h = 0;
+    memcpy(w, f, sizeof w);
+    for (int i = 0; i < 4; i++)
+        h = rng_mix(h ^ w[i]);
+    return (uint32_t)(h >> 32);
+}
+
+static void grow_slots(struct facts *t)
+{
+    size_t n = t->n_slots ? t->n_slots * 2 : 256;
+    t->slots = realloc(t->slots, n * sizeof *t->slots);
+    if (!t->slots)
+        abort();
+    t->n_slots = n;
+    for (size_t i = 0; i < n; i++)
+        t->slots[i] = (struct fact_slot){0, UINT32_MAX};
+    for (size_t id = 0; id < t->n; id++) {
+        uint32_t h = hash_fact(&t->items[id]);
+        size_t i = h & (n - 1);
+        while (t->slots[i].id != UINT32_MAX)
+            i = (i + 1) & (n - 1);
+        t->slots[i] = (struct fact_slot){h, (uint32_t)id};
+    }
+}
+
+uint32_t facts_intern(struct facts *t, struct fact f)
+{
+    normalize(&f, &t->numbers);
+    if (t->n * 2 >= t->n_slots)
+        grow_slots(t);
+    uint32_t h = hash_fact(&f);
+    size_t i = h & (t->n_slots - 1);
+    for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
+        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], &f, sizeof f) == 0)
+            return t->slots[i].id;
+    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->items[t->n] = f;
+    t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
+    return (uint32_t)t->n++;
+}
+
+uint32_t facts_unknown(struct facts *t, uint64_t vars)
+{
+    return facts_intern(
+        t, (struct fact){.vars = vars, .constant = NO_NUMBER, .degree = FACT_NO_DEGREE});
+}
+
+uint32_t facts_constant(struct facts *t, uint32_t number)
+{
+    return facts_intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
+}
+
+uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit)
+{
+    struct fact f = {.vars = 1ull << bit, .constant = NO_NUMBER, .degree = 1};
+    struct interval v = interval_all();
+    f.flags = FACT_REAL;
+    switch (domain) {
+    case DOMAIN_POSITIVE: v.lo = 0; break;
+    case DOMAIN_NONNEGATIVE:
+        v.lo = 0;
+        v.lo_open = false;
+        break;
+    case DOMAIN_REAL: break;
+    case DOMAIN_INTEGER: /* 'nowhere dense' says nothing among integers */
+        f.flags |= FACT_INTEGER;
+        f.degree = FACT_NO_DEGREE;
+        break;
+    case DOMAIN_COMPLEX: f.flags = 0; break;
+    }
+    if (f.flags & FACT_REAL)
+        set_interval(&f, v);
+    return facts_intern(t, f);
+}
+
+uint32_t facts_known_symbol(struct facts *t, const char *name)
+{
+    bool pi = strcmp(name, "pi") == 0;
+    struct fact f = {.constant = NO_NUMBER, .degree = 0, .flags = FACT_REAL};
+    double v = pi ? 3.141592653589793 : 2.718281828459045; /* both just below the true value */
+    set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
+    return facts_intern(t, f);
+}
+
+static enum fact_conflict meet(struct fact *out, const struct fact *a, const struct fact *b)
+{
+    struct fact r = *a;
+    r.vars = a->vars & b->vars;
+    r.flags = a->flags | b->flags;
+    if (a->constant != NO_NUMBER && b->constant != NO_NUMBER && a->constant != b->constant)
+        return FACT_CONSTANTS_DIFFER;
+    if (a->constant == NO_NUMBER)
+        r.constant = b->constant;
+    if (a->flags & b->flags & FACT_REAL) {
+        struct interval v = interval_meet(fact_interval(a), fact_interval(b));
+        if (interval_is_empty(v))
+            return FACT_INTERVALS_DISJOINT;
+        set_interval(&r, v);
+    } else if (b->flags & FACT_REAL) {
+        set_interval(&r, fact_interval(b));
+    } else if (a->flags & FACT_REAL) {
+        set_interval(&r, fact_interval(a));
+    }
+    bool zero = (a->constant != NO_NUMBER && !(a->flags & FACT_NONZERO)) ||
+                (b->constant != NO_NUMBER && !(b->flags & FACT_NONZERO));
+    if (zero && (r.flags & FACT_NONZERO))
+        return FACT_ZERO_AND_NONZERO;
+    if ((r.flags & FACT_VARIES) && r.vars == 0)
+        return FACT_CONSTANT_AND_VARIES;
+    if (a->degree != FACT_NO_DEGREE && b->degree != FACT_NO_DEGREE && a->degree != b->degree)
+        return FACT_DEGREES_DIFFER;
+    if (a->degree == FACT_NO_DEGREE)
+        r.degree = b->degree;
+    *out = r;
+    return FACT_AGREE;
+}
+
+enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+{
+    *out = a;
+    if (a == b)
+        return FACT_AGREE;
+    const uint64_t conflict_bit = 1ull << 63;
+    bool added;
+    uint64_t *known =
+        map64_put(&t->met, (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a), 0, &added);
+    if (added) {
+        struct fact f;
+        enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
+        *known = c ? conflict_bit | (uint64_t)c : facts_intern(t, f);
+    }
+    if (*known & conflict_bit)
+        return (enum fact_conflict)(*known & ~conflict_bit);
+    *out = (uint32_t)*known;
+    return FACT_AGREE;
+}
+
+uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args, size_t n)
+{
+    if (!interpreted || n == 0 || n > 2) {
+        uint64_t vars = 0;
+        for (size_t i = 0; i < n; i++)
+            vars |= t->items[args[i]].vars;
+        return facts_unknown(t, vars);
+    }
+    uint32_t second = n == 2 ? args[1] : 0;
+    bool small = args[0] < 1u << 28 && second < 1u << 28; /* op is below 2^8 */
+    uint64_t *known = NULL;
+    if (small) {
+        bool added;
+        known = map64_put(&t->applied, (uint64_t)op << 56 | (uint64_t)args[0] << 28 | second,
+                          UINT64_MAX, &added);
+        if (!added)
+            return (uint32_t)*known;
+    }
+    struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
+    uint32_t id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
+    if (small)
+        *known = id;
+    return id;
+}

@@ -1,0 +1,28 @@
+/* The matching machine: runs a compiled pattern over an e-graph. Matches come in the order of
+ * their root nodes, then of the nodes bound, and are written one after another as records:
+ *
+ *     root node | class of each variable | with proofs: the node of each further bind
+ *
+ * (for a pattern that is a bare variable the root is the class). The graph must be rebuilt. */
+#ifndef OPS_EGRAPH_MACHINE_H
+#define OPS_EGRAPH_MACHINE_H
+
+#include "ops/egraph/ruleset.h"
+
+/* Only matches that may be new since a moment; zeroed: all. */
+struct machine_since {
+    uint32_t cells; /* nodes from here on are new */
+    uint16_t epoch; /* stamps from here on are new */
+};
+
+static inline size_t machine_record(const struct egraph *g, const struct pattern *p)
+{
+    size_t binds = g->proofs && p->n_binds ? p->n_binds - 1u : 0;
+    return 1 + p->n_vars + binds;
+}
+
+/* Appends records; stops after `limit` of them. Returns how many. `leaf` as for conditions. */
+size_t machine_search(struct u32_list *out, struct egraph *g, const struct compiled_rule *r,
+                      const uint32_t *leaf, struct machine_since since, size_t limit);
+
+#endif

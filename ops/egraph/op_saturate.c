@@ -1,0 +1,185 @@
+/* The op `saturate`: an expression and certified rules to an e-graph in canonical form. */
+#include "engine/op.h"
+#include "ops/egraph/egraph.h"
+
+#include "expr.pb-c.h"
+#include "rule.pb-c.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"iterations", OP_INT, "8", NULL, 1, 10000, "Rounds of searching and applying, at most."},
+    {"max_nodes", OP_INT, "10000", NULL, 1, 100000000,
+     "E-nodes: no rule is applied once there are as many."},
+    {"max_matches", OP_INT, "0", NULL, 0, 1e15, "Matches applied in all; 0: no limit."},
+    {"match_limit", OP_INT, "1000", NULL, 1, 1000000000,
+     "A rule with more matches in one iteration rests; doubles each time."},
+    {"ban_length", OP_INT, "5", NULL, 0, 10000,
+     "For so many iterations; doubles each time. 0: rules never rest."},
+    {"explain", OP_BOOL, "false", NULL, 0, 0, "Keep what is needed to explain equalities."},
+    {0}};
+static const struct op_port inputs[] = {
+    {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
+    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules."},
+    {0}};
+static const struct op_port outputs[] = {
+    {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}, {0}};
+
+struct saturate_state {
+    struct arena arena;
+    struct rules rules;
+    struct ruleset *compiled;
+    const char **names; /* "group/name" */
+    bool unsound;
+};
+
+static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, struct err *e)
+{
+    const Eqloom__Certificate *c = r->certificate;
+    if (!c || c->verdict == EQLOOM__VERDICT__UNKNOWN)
+        return err_fail(e, ERR_INPUT,
+                        "rule %s/%s has no certificate: pass the rules through `certify` first",
+                        r->group, r->name);
+    if (c->unsound)
+        *unsound = true;
+    else if (c->verdict == EQLOOM__VERDICT__REFUTED)
+        return err_fail(e, ERR_FAILED,
+                        "rule %s/%s is refuted (%s): correct it, or let `certify` pass it with "
+                        "allow_unsound",
+                        r->group, r->name, c->witness);
+    return OK;
+}
+
+static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, struct err *e)
+{
+    uint64_t n = op_count(ctx, "rules");
+    struct arena *a = &s->arena;
+    s->rules.lang = &lang_calculus;
+    s->rules.rules = arena_array(a, struct rule, n);
+    for (uint64_t i = 0; i < n; i++) {
+        ProtobufCMessage *m;
+        if (err_up(e, op_get_in(&m, ctx, "rules", i, a, e)))
+            return e->code;
+        const Eqloom__Rule *r = (const Eqloom__Rule *)m;
+        if (err_up(e, check_certificate(&s->unsound, r, e)) ||
+            err_up(e, rule_from_message(&s->rules.rules[i], &s->rules.lang, a, r, e)))
+            return e->code;
+        s->rules.n++;
+    }
+    rules_sort(&s->rules);
+    s->names = arena_array(a, const char *, n);
+    for (uint64_t i = 0; i < n; i++)
+        s->names[i] = arena_printf(a, "%s/%s", s->rules.rules[i].group, s->rules.rules[i].name);
+    return OK;
+}
+
+static void release(void *state)
+{
+    struct saturate_state *s = state;
+    if (!s)
+        return;
+    ruleset_free(s->compiled);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct saturate_state *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "out of memory");
+    if (err_up(e, read_rules(s, ctx, e))) {
+        release(s);
+        return e->code;
+    }
+    s->compiled = ruleset_new(&s->rules);
+    *state = s;
+    return OK;
+}
+
+static void write_statistics(Eqloom__EGraph *out, struct arena *a, const struct saturate_state *s,
+                             const struct saturate_result *r)
+{
+    out->rules = arena_array(a, Eqloom__RuleStats *, s->rules.n);
+    for (size_t i = 0; i < s->rules.n; i++) {
+        if (!r->matched[i])
+            continue;
+        Eqloom__RuleStats *stats = arena_new(a, Eqloom__RuleStats);
+        eqloom__rule_stats__init(stats);
+        stats->rule = (char *)s->names[i];
+        stats->matched = r->matched[i];
+        stats->applied = r->applied[i];
+        out->rules[out->n_rules++] = stats;
+    }
+}
+
+static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
+                                   const struct saturate_state *s, Eqloom__Expr *seed,
+                                   struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct expr x;
+    if (err_up(e, expr_from_prefix(&x, a, s->rules.lang, seed->prefix, e)))
+        return e->code;
+    bool explain = op_bool(ctx, "explain");
+    if (explain)
+        egraph_keep_proofs(g);
+    for (size_t i = 0; i < seed->n_variables; i++)
+        if (err_up(e, egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e)))
+            return e->code;
+    eclass_id root = egraph_add_expr(g, &x);
+    struct saturate_options o = {
+        .iterations = (uint32_t)op_int(ctx, "iterations"),
+        .max_nodes = (uint32_t)op_int(ctx, "max_nodes"),
+        .max_matches = (uint64_t)op_int(ctx, "max_matches"),
+        .match_limit = (uint32_t)op_int(ctx, "match_limit"),
+        .ban_length = (uint32_t)op_int(ctx, "ban_length"),
+        .explain = explain,
+    };
+    struct saturate_result r;
+    if (err_up(e, egraph_saturate(&r, g, s->compiled, &o, a, e)))
+        return e->code;
+    Eqloom__EGraph message;
+    egraph_to_message(&message, a, g, root);
+    message.seed = seed;
+    message.stop = r.stop;
+    message.iterations = r.iterations;
+    message.unsound = s->unsound;
+    write_statistics(&message, a, s, &r);
+    return err_up(e, op_emit(NULL, ctx, "egraphs", &message.base, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct saturate_state *s = state;
+    ProtobufCMessage *m;
+    if (err_up(e, op_get(&m, ctx, "exprs", 0, e)))
+        return e->code;
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+    Eqloom__Expr *seed = (Eqloom__Expr *)m;
+    if (seed->language[0] && strcmp(seed->language, lang_calculus.name) != 0)
+        return err_fail(e, ERR_UNSUPPORTED, "expressions in the language '%s' cannot be saturated",
+                        seed->language);
+    struct egraph *g = egraph_new(s->rules.lang);
+    enum err_code code = saturate_expr(g, ctx, s, seed, e);
+    egraph_free(g);
+    return code;
+}
+
+const struct op op_saturate = {
+    .name = "saturate",
+    .version = 1,
+    .node = OP_MAP,
+    .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
+           "e-graph in canonical form. Budgets are counts, so the result does not depend on the "
+           "machine. The rules must have been through `certify`; a contradiction among them fails "
+           "the element.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,175 @@
+/* The pattern compiler; see pattern.h. Tests that cost little come first: all that can be said of
+ * the arguments of a node is said before the next node is bound. */
+#include "ops/egraph/pattern.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+struct compiler {
+    struct pattern *p;
+    struct arena *arena;
+    struct pattern_leaves *leaves;
+    const struct expr *x;
+    struct instruction *program;
+    uint32_t n_program;
+    uint16_t *var_register;
+    const char **var_name;
+    uint32_t *bind_position;
+    uint16_t *bind_register; /* register of the class to bind, by bind */
+    uint8_t *bind_depth;
+};
+
+static uint32_t leaf_index(struct pattern_leaves *t, uint16_t op, const char *text)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->items[i].op == op && strcmp(t->items[i].text, text) == 0)
+            return (uint32_t)i;
+    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->items[t->n] = (struct pattern_leaf){op, text};
+    return (uint32_t)t->n++;
+}
+
+static int find_var(const struct pattern *p, const char *name)
+{
+    for (int v = 0; v < p->n_vars; v++)
+        if (strcmp(p->var_name[v], name) == 0)
+            return v;
+    return -1;
+}
+
+static void emit(struct compiler *c, enum instruction_kind kind, uint16_t a, uint32_t x)
+{
+    c->program[c->n_program++] = (struct instruction){.kind = (uint8_t)kind, .a = a, .x = x};
+}
+
+static bool add_var(struct compiler *c, const char *name, uint16_t reg)
+{
+    if (c->p->n_vars == PATTERN_MAX_VARS)
+        return false;
+    c->var_name[c->p->n_vars] = name;
+    c->var_register[c->p->n_vars++] = reg;
+    return true;
+}
+
+/* The tests of one argument, and its place in the queue if it is an application. */
+static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg, uint8_t depth)
+{
+    const struct expr_node *node = &c->x->nodes[position];
+    struct pattern *p = c->p;
+    int v = node->op == X_VAR ? find_var(p, node->leaf) : -1;
+    if (node->op == X_VAR && depth > p->var_reach)
+        p->var_reach = depth;
+    if (node->op == X_VAR && v < 0)
+        return add_var(c, node->leaf, reg);
+    if (depth > p->reach)
+        p->reach = depth;
+    if (node->op == X_VAR) {
+        emit(c, I_SAME, reg, c->var_register[v]);
+        return true;
+    }
+    if (node->leaf) {
+        emit(c, I_LEAF, reg, leaf_index(c->leaves, node->op, node->leaf));
+        return true;
+    }
+    emit(c, I_HAS, reg, node->op);
+    c->bind_position[p->n_binds] = position;
+    c->bind_register[p->n_binds] = reg;
+    c->bind_depth[p->n_binds++] = depth;
+    return true;
+}
+
+static bool compile_node(struct compiler *c, uint32_t bind)
+{
+    uint32_t position = c->bind_position[bind];
+    const struct expr_node *node = &c->x->nodes[position];
+    struct pattern *p = c->p;
+    if (p->n_registers + node->arity > PATTERN_MAX_REGISTERS || c->bind_depth[bind] == UINT8_MAX)
+        return false;
+    uint16_t out = p->n_registers;
+    p->n_registers = (uint16_t)(p->n_registers + node->arity);
+    if (bind > 0)
+        c->program[c->n_program++] = (struct instruction){.kind = I_BIND,
+                                                          .arity = (uint8_t)node->arity,
+                                                          .a = c->bind_register[bind],
+                                                          .out = out,
+                                                          .x = node->op};
+    uint32_t at = position + 1;
+    for (uint16_t i = 0; i < node->arity; i++) {
+        if (!compile_argument(c, at, (uint16_t)(out + i), (uint8_t)(c->bind_depth[bind] + 1)))
+            return false;
+        at += c->x->nodes[at].size;
+    }
+    return true;
+}
+
+enum err_code pattern_compile(struct pattern *out, struct arena *a, struct pattern_leaves *leaves,
+                              const struct expr *x, struct err *e)
+{
+    *out = (struct pattern){.n_registers = 1};
+    struct compiler c = {out, a, leaves, x};
+    c.program = arena_array(a, struct instruction, 2 * x->n + 2);
+    c.var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
+    c.var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
+    c.bind_position = arena_array(a, uint32_t, x->n);
+    c.bind_register = arena_array(a, uint16_t, x->n);
+    c.bind_depth = arena_array(a, uint8_t, x->n);
+    out->program = c.program;
+    out->var_register = c.var_register;
+    out->var_name = c.var_name;
+    out->bind_position = c.bind_position;
+    const struct expr_node *root = &x->nodes[0];
+    if (root->op == X_VAR) {
+        out->any = true;
+        add_var(&c, root->leaf, 0);
+    } else if (root->leaf) {
+        /* a constant: every class, and the test that it holds it */
+        out->any = true;
+        emit(&c, I_LEAF, 0, leaf_index(leaves, root->op, root->leaf));
+    } else {
+        out->op = root->op;
+        out->arity = (uint8_t)root->arity;
+        out->n_binds = 1;
+        for (uint32_t bind = 0; bind < out->n_binds; bind++)
+            if (!compile_node(&c, bind))
+                return err_fail(e, ERR_LIMIT, "a pattern with more than %d variables or places",
+                                PATTERN_MAX_VARS);
+    }
+    emit(&c, I_DONE, 0, 0);
+    return OK;
+}
+
+enum err_code build_compile(struct build *out, struct arena *a, struct pattern_leaves *leaves,
+                            const struct pattern *p, const struct expr *x, struct err *e)
+{
+    if (x->n + p->n_vars > UINT16_MAX)
+        return err_fail(e, ERR_LIMIT, "a right-hand side of more than %d nodes", UINT16_MAX);
+    uint16_t *ref = arena_array(a, uint16_t, x->n); /* by position */
+    uint16_t *refs = arena_array(a, uint16_t, x->n), n_refs = 0;
+    *out = (struct build){.n_vars = p->n_vars, .refs = refs};
+    out->nodes = arena_array(a, struct build_node, x->n);
+    for (uint32_t i = x->n; i-- > 0;) {
+        const struct expr_node *node = &x->nodes[i];
+        if (node->op == X_VAR) {
+            int v = find_var(p, node->leaf);
+            if (v < 0)
+                return err_fail(e, ERR_INPUT, "?%s does not occur on the left side",
+                                node->leaf + (node->leaf[0] == '?'));
+            ref[i] = (uint16_t)v;
+            continue;
+        }
+        struct build_node *b = &out->nodes[out->n];
+        *b = (struct build_node){
+            .is_leaf = node->leaf, .arity = (uint8_t)node->arity, .ref = n_refs, .op = node->op};
+        if (node->leaf)
+            b->op = leaf_index(leaves, node->op, node->leaf);
+        uint32_t at = i + 1;
+        for (uint16_t k = 0; k < node->arity; k++) {
+            refs[n_refs++] = ref[at];
+            at += x->nodes[at].size;
+        }
+        ref[i] = (uint16_t)(p->n_vars + out->n++);
+    }
+    out->root = ref[0];
+    return OK;
+}

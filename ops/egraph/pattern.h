@@ -1,0 +1,71 @@
+/* Patterns and right-hand sides compiled: a left side becomes a straight program of tests for the
+ * matching machine, a right side (or the argument of a condition) a list of nodes to build.
+ * Compiled once per rule set, read-only, shared by threads and e-graphs. */
+#ifndef OPS_EGRAPH_PATTERN_H
+#define OPS_EGRAPH_PATTERN_H
+
+#include "base/arena.h"
+#include "ops/expr/expr.h"
+
+enum instruction_kind {
+    I_LEAF, /* register a holds the leaf x */
+    I_SAME, /* registers a and x hold the same class */
+    I_HAS,  /* some node of register a may have operator x (a mask) */
+    I_BIND, /* for each node of register a with operator x: its arguments to registers out.. */
+    I_DONE,
+};
+
+struct instruction {
+    uint8_t kind, arity;
+    uint16_t a, out;
+    uint32_t x;
+};
+
+enum { PATTERN_MAX_REGISTERS = 256, PATTERN_MAX_VARS = 64 };
+
+/* The leaves that the patterns of a rule set mention. */
+struct pattern_leaves {
+    struct pattern_leaf {
+        uint16_t op;
+        const char *text;
+    } * items;
+    size_t n, cap;
+};
+
+struct pattern {
+    bool any;    /* a bare variable: every class matches */
+    uint16_t op; /* of the root; its arguments are registers 1.. */
+    uint8_t arity;
+    uint16_t n_vars;
+    uint16_t n_binds; /* nodes bound: the root, then each I_BIND in program order */
+    uint16_t n_registers;
+    const struct instruction *program;
+    const uint16_t *var_register; /* by variable */
+    const char *const *var_name;
+    const uint32_t *bind_position; /* in the pattern's expression, by bind */
+    /* How far below the root's class a match looks: at operators, leaves and repeated variables;
+     * and where its farthest variable stands. */
+    uint8_t reach, var_reach;
+};
+
+/* What to build: in order, arguments first. A reference below n_vars is a variable, others are
+ * n_vars + the index of an earlier node. */
+struct build {
+    struct build_node {
+        bool is_leaf;
+        uint8_t arity;
+        uint16_t ref; /* first of its references */
+        uint32_t op;  /* or index of a leaf */
+    } * nodes;
+    const uint16_t *refs;
+    uint16_t n, root, n_vars;
+};
+
+/* ERR_LIMIT if the pattern is too large. */
+enum err_code pattern_compile(struct pattern *out, struct arena *a, struct pattern_leaves *leaves,
+                              const struct expr *x, struct err *e);
+/* Every variable of x occurs in p. */
+enum err_code build_compile(struct build *out, struct arena *a, struct pattern_leaves *leaves,
+                            const struct pattern *p, const struct expr *x, struct err *e);
+
+#endif

@@ -1,0 +1,202 @@
+/* Least terms; see terms.h. Sizes come by relaxation; then, from small classes to large, the best
+ * node is chosen among those of least size. Arguments of such a node are smaller, so their best
+ * is known. Two different classes never have the same least term, so comparing two terms walks
+ * down one path only. */
+#include "ops/egraph/terms.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t leaf_tokens(const struct egraph *g, uint32_t op)
+{
+    return strchr(g->leaves[op & ~OP_LEAF].text, '/') ? 3 : 1;
+}
+
+static uint32_t node_size(const uint32_t *size, struct egraph *g, uint32_t n)
+{
+    uint32_t op = graph_op(g, n);
+    if (op & OP_LEAF)
+        return leaf_tokens(g, op);
+    uint64_t sum = 1;
+    for (uint32_t i = 0, arity = graph_arity(g, op); i < arity; i++) {
+        uint32_t s = size[graph_find(g, g->kid[2 * (size_t)n + i])];
+        if (s == UINT32_MAX)
+            return UINT32_MAX;
+        sum += s;
+    }
+    return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+}
+
+static void find_sizes(uint32_t *size, struct egraph *g)
+{
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        size[n] = UINT32_MAX;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t n = 0; n < g->n_cells; n++) {
+            if (!graph_is_live(g, n))
+                continue;
+            uint32_t s = node_size(size, g, n), c = graph_find(g, n);
+            if (s < size[c]) {
+                size[c] = s;
+                changed = true;
+            }
+        }
+    }
+}
+
+int terms_compare_tokens(const struct egraph *g, uint32_t a, uint32_t b)
+{
+    const struct leaf *x = a & OP_LEAF ? &g->leaves[a & ~OP_LEAF] : NULL;
+    const struct leaf *y = b & OP_LEAF ? &g->leaves[b & ~OP_LEAF] : NULL;
+    uint32_t p = x ? x->op : a, q = y ? y->op : b;
+    if (p != q)
+        return p < q ? -1 : 1;
+    return x && y ? strcmp(x->text, y->text) : 0;
+}
+
+/* Token by token; both of the same size or not. */
+static int compare_nodes(const struct terms *t, struct egraph *g, uint32_t a, uint32_t b)
+{
+    for (;;) {
+        uint32_t op = graph_op(g, a);
+        int c = terms_compare_tokens(g, op, graph_op(g, b));
+        if (c || op & OP_LEAF)
+            return c;
+        uint32_t arity = graph_arity(g, op), i = 0, x = 0, y = 0;
+        for (; i < arity; i++) {
+            x = graph_find(g, g->kid[2 * (size_t)a + i]);
+            y = graph_find(g, g->kid[2 * (size_t)b + i]);
+            if (x != y)
+                break;
+        }
+        if (i == arity)
+            return 0;
+        a = t->best[x];
+        b = t->best[y];
+    }
+}
+
+int terms_compare(const struct terms *t, struct egraph *g, uint32_t a, uint32_t b)
+{
+    if (t->size[a] != t->size[b])
+        return t->size[a] < t->size[b] ? -1 : 1;
+    return a == b ? 0 : compare_nodes(t, g, t->best[a], t->best[b]);
+}
+
+static void choose_best(struct terms *t, struct egraph *g, uint32_t class)
+{
+    uint32_t n = class, best = NO_NODE;
+    do {
+        if (graph_is_live(g, n) && node_size(t->size, g, n) == t->size[class] &&
+            (best == NO_NODE || compare_nodes(t, g, n, best) < 0))
+            best = n;
+        n = g->next[n];
+    } while (n != class);
+    t->best[class] = best;
+}
+
+struct sorting {
+    const struct terms *t;
+    struct egraph *g;
+};
+
+static int by_size(const void *a, const void *b, void *arg)
+{
+    const struct sorting *s = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint32_t p = s->t->size[x], q = s->t->size[y];
+    return p != q ? (p < q ? -1 : 1) : (x > y) - (x < y);
+}
+
+static int by_term(const void *a, const void *b, void *arg)
+{
+    const struct sorting *s = arg;
+    return terms_compare(s->t, s->g, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+void terms_find(struct terms *t, struct egraph *g)
+{
+    size_t n = g->n_cells + 1u;
+    *t = (struct terms){malloc(n * sizeof *t->size), malloc(n * sizeof *t->best),
+                        malloc(n * sizeof *t->order), 0};
+    if (!t->size || !t->best || !t->order)
+        abort();
+    find_sizes(t->size, g);
+    for (uint32_t c = 0; c < g->n_cells; c++)
+        if (g->op[c] != OP_CONT && g->uf[c] == c && t->size[c] != UINT32_MAX)
+            t->order[t->n++] = c;
+    struct sorting s = {t, g};
+    qsort_r(t->order, t->n, sizeof *t->order, by_size, &s);
+    for (uint32_t i = 0; i < t->n; i++)
+        choose_best(t, g, t->order[i]);
+    qsort_r(t->order, t->n, sizeof *t->order, by_term, &s);
+}
+
+void terms_free(struct terms *t)
+{
+    free(t->size);
+    free(t->best);
+    free(t->order);
+    *t = (struct terms){0};
+}
+
+static void write_token(struct buf *out, const struct egraph *g, uint32_t op)
+{
+    if (out->len)
+        buf_putc(out, ' ');
+    buf_puts(out, op & OP_LEAF ? g->leaves[op & ~OP_LEAF].text : g->lang->ops[op].name);
+}
+
+static void write_node(struct buf *out, const struct terms *t, struct egraph *g, uint32_t n)
+{
+    uint32_t op = graph_op(g, n);
+    write_token(out, g, op);
+    for (uint32_t i = 0, arity = graph_arity(g, op); i < arity; i++)
+        terms_write(out, t, g, graph_find(g, g->kid[2 * (size_t)n + i]));
+}
+
+void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class)
+{
+    write_node(out, t, g, t->best[class]);
+}
+
+void terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
+{
+    struct terms t;
+    terms_find(&t, g);
+    write_node(out, &t, g, node);
+    terms_free(&t);
+}
+
+static void write_end(struct buf *out, double v)
+{
+    if (isinf(v))
+        buf_puts(out, v > 0 ? "inf" : "-inf");
+    else
+        buf_printf(out, "%.17g", v);
+}
+
+void facts_write(struct buf *out, const struct egraph *g, uint32_t fact)
+{
+    const struct fact *f = &g->facts.items[fact];
+    buf_puts(out, ""); /* a NUL at least */
+    if (f->constant != NO_NUMBER) {
+        buf_printf(out, "=%s", numbers_text(&g->facts.numbers, f->constant));
+        return;
+    }
+    size_t before = out->len;
+    if (f->flags & FACT_REAL) {
+        buf_putc(out, f->flags & FACT_LO_OPEN ? '(' : '[');
+        write_end(out, f->lo);
+        buf_putc(out, ',');
+        write_end(out, f->hi);
+        buf_putc(out, f->flags & FACT_HI_OPEN ? ')' : ']');
+    }
+    bool seen = f->flags & FACT_REAL && !interval_has_zero(fact_interval(f));
+    if (f->flags & FACT_INTEGER)
+        buf_puts(out, out->len > before ? " integer" : "integer");
+    if (f->flags & FACT_NONZERO && !seen)
+        buf_puts(out, out->len > before ? " nonzero" : "nonzero");
+}

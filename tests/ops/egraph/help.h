@@ -1,0 +1,69 @@
+/* What the tests of the e-graph share: terms and rules from text. */
+#ifndef TESTS_OPS_EGRAPH_HELP_H
+#define TESTS_OPS_EGRAPH_HELP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/os.h"
+#include "base/rng.h"
+#include "ops/egraph/egraph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline struct expr term(struct arena *a, const struct language *lang, const char *infix)
+{
+    struct err e = {0};
+    struct expr x;
+    struct source_text source = {"<test>", infix, strlen(infix)};
+    if (expr_parse_infix(&x, a, lang, &source, 0, source.len, false, &e))
+        fail_msg("%s: %s", infix, e.message);
+    return x;
+}
+
+static inline struct rules rules_of(struct arena *a, const char *text)
+{
+    struct err e = {0};
+    struct rules rules = {.lang = &lang_calculus};
+    struct source_text source = {"<test>", text, strlen(text)};
+    if (rules_parse(&rules, a, &source, &e))
+        fail_msg("%d:%d: %s", e.line, e.column, e.message);
+    return rules;
+}
+
+static inline void check_graph(struct egraph *g)
+{
+    struct err e = {0};
+    if (egraph_check(g, &e))
+        fail_msg("%s", e.message);
+}
+
+static inline struct saturate_result saturate(struct egraph *g, const struct rules *rules,
+                                              struct saturate_options o, struct arena *a)
+{
+    struct err e = {0};
+    struct saturate_result r;
+    struct ruleset *set = ruleset_new(rules);
+    if (egraph_saturate(&r, g, set, &o, a, &e))
+        fail_msg("%s", e.message);
+    ruleset_free(set);
+    return r;
+}
+
+static inline uint64_t test_seed(void)
+{
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 0) : 1;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+static const struct saturate_options generous = {.iterations = 100, .max_nodes = 1000000};
+
+#endif

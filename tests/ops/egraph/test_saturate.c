@@ -1,0 +1,223 @@
+/* Saturation: known counts, budgets, backoff, conditions, contradictions. */
+#include "tests/ops/egraph/help.h"
+
+static const char ac_rules[] = "group ac\n"
+                               "comm: ?a + ?b -> ?b + ?a\n"
+                               "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+                               "assoc2: (?a + ?b) + ?c -> ?a + (?b + ?c)\n";
+
+static void sums_have_a_class_per_subset(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned terms;
+    } sums[] = {{"a + b", 2},
+                {"a + (b + c)", 3},
+                {"((a + b) + c) + (f + g)", 5},
+                {"a + (b + (c + (f + (g + (h + k)))))", 7}};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        struct arena a = {0};
+        struct rules rules = rules_of(&a, ac_rules);
+        struct egraph *g = egraph_new(rules.lang);
+        struct expr x = term(&a, rules.lang, sums[i].text);
+        egraph_add_expr(g, &x);
+        struct saturate_result r = saturate(g, &rules, generous, &a);
+        assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
+        check_graph(g);
+        unsigned n = sums[i].terms;
+        assert_int_equal(egraph_count_classes(g), (1u << n) - 1);
+        /* a class of k terms has a node for each ordered split: 2^k - 2; and there are n leaves */
+        unsigned nodes = n, choose = n;
+        for (unsigned k = 2; k <= n; k++) {
+            choose = choose * (n - k + 1) / k;
+            nodes += choose * ((1u << k) - 2);
+        }
+        assert_int_equal(egraph_count_nodes(g), nodes);
+        egraph_free(g);
+        arena_free(&a);
+    }
+}
+
+static void backoff_reaches_the_same_graph(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, ac_rules);
+    struct egraph *g = egraph_new(rules.lang);
+    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    egraph_add_expr(g, &x);
+    struct saturate_options o = generous;
+    o.match_limit = 20;
+    o.ban_length = 2;
+    struct saturate_result r = saturate(g, &rules, o, &a);
+    assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
+    check_graph(g);
+    assert_int_equal(egraph_count_classes(g), 127);
+    struct saturate_result plain;
+    struct egraph *h = egraph_new(rules.lang);
+    egraph_add_expr(h, &x);
+    plain = saturate(h, &rules, generous, &a);
+    assert_true(r.iterations > plain.iterations);
+    egraph_free(g);
+    egraph_free(h);
+    arena_free(&a);
+}
+
+static bool proves(const char *rules_text, const char *from, const char *to)
+{
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, rules_text);
+    struct egraph *g = egraph_new(rules.lang);
+    struct expr x = term(&a, rules.lang, from), y = term(&a, rules.lang, to);
+    egraph_add_expr(g, &x);
+    egraph_add_expr(g, &y);
+    struct saturate_options o = {.iterations = 6, .max_nodes = 20000};
+    saturate(g, &rules, o, &a);
+    check_graph(g);
+    bool same = egraph_lookup(g, &x) == egraph_lookup(g, &y);
+    egraph_free(g);
+    arena_free(&a);
+    return same;
+}
+
+static char *calculus(struct arena *a)
+{
+    struct err e = {0};
+    struct span text;
+    char *path =
+        arena_printf(a, "%s/tests/bench/workloads/calculus.rules", getenv("EQLOOM_SOURCE"));
+    if (os_read_file(&text, a, path, 1 << 20, &e))
+        fail_msg("%s", e.message);
+    return (char *)text.data;
+}
+
+static void calculus_proves_what_it_should(void **state)
+{
+    struct arena a = {0};
+    char *rules = calculus(&a);
+    assert_false(proves(rules, "x / y", "x + y"));
+    assert_true(proves(rules, "d(x, 1 + 2*x)", "2"));
+    assert_true(proves(rules, "1 + (2 + 3)", "6"));
+    assert_true(proves(rules, "1/2 + 1/3", "5/6"));
+    assert_false(proves(rules, "x", "y"));
+    arena_free(&a);
+}
+
+static void conditions_are_facts(void **state)
+{
+    const char *text = "group g\n"
+                       "cancel: ?a / ?a -> 1 if nonzero(?a)\n"
+                       "ln-mul: ln(?a*?b) -> ln(?a) + ln(?b) if positive(?a), positive(?b)\n"
+                       "sqrt-sq: sqrt(?a^2) -> ?a if nonnegative(?a)\n"
+                       "half: ?a^2 -> ?a * ?a if even(2)\n"
+                       "free: d(?x, ?a) -> 0 if symbol(?x), free_of(?a, ?x)\n";
+    assert_true(proves(text, "x / x", "1"));
+    assert_true(proves(text, "(x - 1)/(x - 1)", "1")); /* zero at a point only */
+    assert_true(proves(text, "(-3)/(-3)", "1"));
+    assert_false(proves(text, "(x - x)/(x - x)", "1")); /* may be zero everywhere */
+    assert_false(proves(text, "(abs(x-1) - (x-1))/(abs(x-1) - (x-1))", "1"));
+    assert_true(proves(text, "ln(x * y)", "ln(x) + ln(y)"));
+    assert_false(proves(text, "ln((x-1) * y)", "ln(x-1) + ln(y)"));
+    assert_true(proves(text, "sqrt(x^2)", "x"));
+    assert_false(proves(text, "sqrt((x-5)^2)", "x-5"));
+    assert_true(proves(text, "d(x, sin(y))", "0"));
+    assert_false(proves(text, "d(x, sin(x))", "0"));
+}
+
+static void conditions_are_asked_again(void **state)
+{
+    /* b becomes known to be 3 an iteration after the guarded rule was first asked */
+    const char *text = "operator f/1\noperator g/1\noperator h/1\n"
+                       "group g\n"
+                       "a-guarded: f(?a) -> sqrt(?a) if constant(?a)\n"
+                       "b-reveal: h(?a) -> 3\n"
+                       "c-late: g(?a) -> h(?a)\n";
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, text);
+    struct egraph *g = egraph_new(rules.lang);
+    struct expr x = term(&a, rules.lang, "f(g(x - 7))"), y = term(&a, rules.lang, "sqrt(3)");
+    egraph_add_expr(g, &x);
+    saturate(g, &rules, generous, &a);
+    check_graph(g);
+    assert_int_equal(egraph_lookup(g, &x), egraph_lookup(g, &y));
+    egraph_free(g);
+    arena_free(&a);
+}
+
+static void contradictions_stop_the_run(void **state)
+{
+    static const struct {
+        const char *rules, *term, *says[3];
+    } cases[] = {
+        {"group bad\nwrong: ?a + 0 -> ?a + 1\n", "3 + 0", {"contradiction", "=3", "bad/wrong"}},
+        {"group bad\nneg: sin(?a) -> 2\n", "sin(x)", {"contradiction", "=2", "bad/neg"}},
+        {"group bad\nzero: exp(?a) -> 0\n", "exp(x)", {"contradiction", "=0", "bad/zero"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct rules rules = rules_of(&a, cases[i].rules);
+        struct egraph *g = egraph_new(rules.lang);
+        struct expr x = term(&a, rules.lang, cases[i].term);
+        egraph_add_expr(g, &x);
+        struct ruleset *set = ruleset_new(&rules);
+        struct saturate_result r;
+        assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
+        for (int k = 0; k < 3; k++)
+            if (!strstr(e.message, cases[i].says[k]))
+                fail_msg("'%s' does not say '%s'", e.message, cases[i].says[k]);
+        ruleset_free(set);
+        egraph_free(g);
+        arena_free(&a);
+    }
+}
+
+static void budgets_are_exact(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, ac_rules);
+    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    for (uint32_t max = 13; max < 400; max += 29) {
+        struct egraph *g = egraph_new(rules.lang);
+        egraph_add_expr(g, &x);
+        struct saturate_options o = {.iterations = 100, .max_nodes = max};
+        struct saturate_result r = saturate(g, &rules, o, &a);
+        check_graph(g);
+        assert_int_equal(r.stop, EQLOOM__STOP_REASON__NODE_LIMIT);
+        assert_true(egraph_count_nodes(g) <= max + 1); /* the largest right side adds two nodes */
+        egraph_free(g);
+    }
+    for (uint64_t max = 1; max < 300; max += 37) {
+        struct egraph *g = egraph_new(rules.lang);
+        egraph_add_expr(g, &x);
+        struct saturate_options o = {.iterations = 100, .max_nodes = 100000, .max_matches = max};
+        struct saturate_result r = saturate(g, &rules, o, &a);
+        uint64_t applied = 0;
+        for (size_t i = 0; i < rules.n; i++)
+            applied += r.applied[i];
+        assert_true(applied <= max);
+        assert_int_equal(r.stop, EQLOOM__STOP_REASON__MATCH_LIMIT);
+        egraph_free(g);
+    }
+    struct egraph *g = egraph_new(rules.lang);
+    egraph_add_expr(g, &x);
+    struct saturate_options o = {.iterations = 2, .max_nodes = 100000};
+    struct saturate_result r = saturate(g, &rules, o, &a);
+    assert_int_equal(r.iterations, 2);
+    assert_int_equal(r.stop, EQLOOM__STOP_REASON__ITERATION_LIMIT);
+    egraph_free(g);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_have_a_class_per_subset),
+        cmocka_unit_test(backoff_reaches_the_same_graph),
+        cmocka_unit_test(calculus_proves_what_it_should),
+        cmocka_unit_test(conditions_are_facts),
+        cmocka_unit_test(conditions_are_asked_again),
+        cmocka_unit_test(contradictions_stop_the_run),
+        cmocka_unit_test(budgets_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
