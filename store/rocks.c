@@ -8,6 +8,7 @@
 #include "store/rocks.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ enum {
     BLOB_FROM = 64 << 10,
     BLOCK_SIZE = 16 << 10,
     FLUSH_ON_CLOSE = 8 << 20, /* bytes in memory beyond which closing flushes */
+    LOGS_ON_CLOSE = 4,        /* log files likewise: each opening begins one */
     CACHE = 64 << 20,
 };
 
@@ -35,6 +37,7 @@ struct rocks {
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write, *write_sync;
     bool secondary;
+    char *path;
 };
 
 struct rocks_iter {
@@ -127,6 +130,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
     if (!r)
         return err_fail(e, ERR_NOMEM, "out of memory opening %s", path);
     r->secondary = secondary;
+    r->path = strdup(path);
     r->options = database_options(create, secondary);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
@@ -170,13 +174,27 @@ static uint64_t bytes_in_memory(struct rocks *r)
     return sum;
 }
 
+static unsigned count_logs(const char *path)
+{
+    DIR *d = opendir(path);
+    unsigned n = 0;
+    for (struct dirent *entry; d && (entry = readdir(d));) {
+        size_t len = strlen(entry->d_name);
+        n += len > 4 && strcmp(entry->d_name + len - 4, ".log") == 0;
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
 void rocks_close(struct rocks *r)
 {
     if (!r)
         return;
     if (r->db) {
         /* Failing to flush loses nothing: the log is there. */
-        if (!r->secondary && bytes_in_memory(r) > FLUSH_ON_CLOSE)
+        if (!r->secondary &&
+            (bytes_in_memory(r) > FLUSH_ON_CLOSE || count_logs(r->path) > LOGS_ON_CLOSE))
             rocks_flush(r, NULL);
         for (int i = 0; i < ROCKS_FAMILIES; i++)
             rocksdb_column_family_handle_destroy(r->family[i]);
@@ -188,6 +206,7 @@ void rocks_close(struct rocks *r)
     rocksdb_readoptions_destroy(r->read);
     rocksdb_writeoptions_destroy(r->write);
     rocksdb_writeoptions_destroy(r->write_sync);
+    free(r->path);
     free(r);
 }
 

@@ -218,9 +218,9 @@ static void test_prefixes(void **state)
     MUST(store_each_record(p->s, collect_id, &list, &err));
     assert_int_equal(list.len, 3000 * 65);
     unsigned ambiguous = 0;
-    for (size_t i = 0; i < 3000; i++) {
+    for (size_t i = 0; i < 3000; i += 7) {
         const char *hex = list.data + 65 * i;
-        assert_true(i == 0 || memcmp(hex - 65, hex, 64) < 0);
+        assert_true(i == 0 || memcmp(hex - 65, hex, 64) < 0); /* in id order */
         char prefix[65];
         for (size_t n = 4; n <= 64; n += n < 12 ? 1 : 13) {
             size_t count = 0;
@@ -350,6 +350,7 @@ static void test_killed_writer(void **state)
     struct place *p = *state;
     struct rng r = rng_new(test_seed(), 9);
     store_close(p->s);
+    p->s = NULL;
     enum { BATCH = 20 };
     unsigned acknowledged = 0;
     for (int round = 0; round < 12; round++) {
@@ -375,7 +376,7 @@ static void test_killed_writer(void **state)
             }
         }
         close(pipes[1]);
-        usleep((useconds_t)(5000 + rng_below(&r, 60000)));
+        usleep((useconds_t)(5000 + rng_below(&r, 150000)));
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         unsigned batch;
@@ -408,9 +409,9 @@ static void test_killed_writer(void **state)
         store_batch_free(ids);
         arena_free(&a);
         store_close(p->s);
+        p->s = NULL;
     }
     assert_true(acknowledged > 20);
-    p->s = open_store(p->path);
 }
 
 static void test_newer_format(void **state)
@@ -448,10 +449,7 @@ static void test_few_files(void **state)
     snprintf(pattern, sizeof pattern, "%s/db/*", p->path);
     glob_t g;
     assert_int_equal(glob(pattern, 0, NULL, &g), 0);
-    if (g.gl_pathc >= 40)
-        for (size_t i = 0; i < g.gl_pathc; i++)
-            print_message("%s\n", g.gl_pathv[i]);
-    assert_true(g.gl_pathc < 40);
+    assert_true(g.gl_pathc < 30);
     globfree(&g);
 }
 

@@ -1,0 +1,371 @@
+/* Garbage collection, fsck, and stores with flipped bytes. */
+#include "tests/store/fixture.h"
+
+#include "action.pb-c.h"
+#include "base/buf.h"
+#include "store/collection.h"
+#include "store/maintain.h"
+#include "store/rocks.h"
+
+#include <fcntl.h>
+#include <glob.h>
+
+struct place {
+    char path[64];
+    struct store *s;
+};
+
+static int setup(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    temporary_directory(p->path);
+    p->s = open_store(p->path);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct place *p = *state;
+    store_close(p->s);
+    remove_tree(p->path);
+    free(p);
+    return 0;
+}
+
+/* An action named op that made one record. */
+static struct digest put_action(struct store_batch *b, const char *op, const struct digest *output)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct span preimage, value;
+    Eqloom__ActionKey key = EQLOOM__ACTION_KEY__INIT;
+    key.op = (char *)op;
+    MUST(canonical_pack(&preimage, &a, &key.base, &err));
+    Eqloom__ActionOutput out = EQLOOM__ACTION_OUTPUT__INIT, *outs[] = {&out};
+    out.role = "out";
+    out.output_ids = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)output->bytes};
+    Eqloom__Action action = EQLOOM__ACTION__INIT;
+    action.key = &key;
+    action.n_outputs = 1;
+    action.outputs = outs;
+    MUST(canonical_pack(&value, &a, &action.base, &err));
+    struct digest id = action_key(preimage);
+    MUST(store_batch_action(b, &id, value, &err));
+    arena_free(&a);
+    return id;
+}
+
+static void put_run(struct store_batch *b, const char *run, const struct digest *output)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct span value;
+    Eqloom__ActionOutput out = EQLOOM__ACTION_OUTPUT__INIT, *outs[] = {&out};
+    out.output_ids = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)output->bytes};
+    Eqloom__RunNode node = EQLOOM__RUN_NODE__INIT, *nodes[] = {&node};
+    node.n_outputs = 1;
+    node.outputs = outs;
+    Eqloom__Run message = EQLOOM__RUN__INIT;
+    message.n_nodes = 1;
+    message.nodes = nodes;
+    MUST(canonical_pack(&value, &a, &message.base, &err));
+    MUST(store_batch_run(b, run, value, &err));
+    arena_free(&a);
+}
+
+/* A collection of n expressions starting at `from`. */
+static struct digest put_collection(struct store_batch *b, unsigned from, unsigned n)
+{
+    struct err err = {0};
+    struct digest id;
+    struct collection_builder *c = collection_builder_new(b, KIND_EXPR);
+    for (unsigned i = 0; i < n; i++) {
+        id = put_number(b, from + i);
+        MUST(collection_builder_add(c, &id, &err));
+    }
+    MUST(collection_builder_finish(&id, c, &err));
+    collection_builder_free(c);
+    return id;
+}
+
+static bool has_action(struct store *s, const struct digest *key)
+{
+    struct arena a = {0};
+    struct span out;
+    bool has = store_action(&out, s, key, &a, NULL) == OK;
+    arena_free(&a);
+    return has;
+}
+
+static void test_gc(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest kept = put_collection(b, 0, 1000), lost = put_collection(b, 900, 1000);
+    struct digest newest = put_text(b, "newest"), older = put_text(b, "older"),
+                  other = put_text(b, "other job");
+    size_t total = store_batch_count(b);
+    struct digest kept_action = put_action(b, "kept", &kept),
+                  lost_action = put_action(b, "lost", &lost);
+    MUST(store_batch_ref(b, "job/node", &kept, &err));
+    put_run(b, "job/9", &older);
+    put_run(b, "job/10", &newest);
+    put_run(b, "other/1", &other);
+    commit(b);
+    struct gc_result dry, wet;
+    struct gc_options o = {.dry_run = true, .keep_runs = 1};
+    MUST(store_gc(&dry, p->s, &o, &err));
+    assert_true(store_has(p->s, &lost) && has_action(p->s, &lost_action));
+    o.dry_run = false;
+    MUST(store_gc(&wet, p->s, &o, &err));
+    assert_memory_equal(&dry, &wet, sizeof dry);
+    assert_int_equal(wet.records_kept + wet.records_removed, total);
+    assert_int_equal(wet.actions_removed, 1);
+    /* 900 expressions, "older", the lost collection and its blocks. */
+    assert_true(wet.records_removed >= 903 && wet.records_removed <= 930);
+    assert_true(store_has(p->s, &newest) && store_has(p->s, &other) && store_has(p->s, &kept));
+    assert_false(store_has(p->s, &older) || store_has(p->s, &lost));
+    assert_true(has_action(p->s, &kept_action));
+    assert_false(has_action(p->s, &lost_action));
+    struct fsck_result check;
+    MUST(store_fsck(&check, p->s, false, NULL, NULL, &err));
+    assert_int_equal(check.bad_records + check.missing, 0);
+    assert_int_equal(check.records, wet.records_kept);
+    MUST(store_gc(&wet, p->s, &o, &err));
+    assert_int_equal(wet.records_removed, 0);
+    /* What was removed can be put again. */
+    put_text(b, "older");
+    commit(b);
+    assert_true(store_has(p->s, &older));
+    store_batch_free(b);
+}
+
+struct faults {
+    unsigned n;
+    struct digest wanted;
+    bool named;
+    struct buf text;
+};
+
+static void on_bad(void *arg, const struct digest *id, const char *what)
+{
+    struct faults *f = arg;
+    f->n++;
+    f->named = f->named || digest_equal(id, &f->wanted);
+    buf_printf(&f->text, "%s\n", what);
+}
+
+static void test_fsck_finds_dangling(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest x = put_text(b, "x"), nothing = {{7}};
+    struct digest good = put_action(b, "good", &x), bad = put_action(b, "bad", &nothing);
+    MUST(store_batch_ref(b, "dangling", &nothing, &err));
+    struct digest wrong_key = {{9}};
+    struct arena a = {0};
+    struct span value;
+    commit(b);
+    MUST(store_action(&value, p->s, &good, &a, &err));
+    MUST(store_batch_action(b, &wrong_key, value, &err));
+    commit(b);
+    struct fsck_result r;
+    struct faults f = {.wanted = bad};
+    MUST(store_fsck(&r, p->s, true, on_bad, &f, &err));
+    assert_true(f.named);
+    assert_int_equal(r.missing, 1);
+    assert_int_equal(r.actions, 3);
+    assert_int_equal(f.n, 4); /* the missing record, two actions, the ref */
+    assert_false(has_action(p->s, &bad) || has_action(p->s, &wrong_key));
+    assert_true(has_action(p->s, &good));
+    buf_free(&f.text);
+    arena_free(&a);
+    store_batch_free(b);
+}
+
+/* Flips one bit of a file where it holds `needle`. */
+static void flip(const char *directory, const char *pattern, const void *needle, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/db/%s", directory, pattern);
+    glob_t g;
+    assert_int_equal(glob(path, 0, NULL, &g), 0);
+    bool found = false;
+    for (size_t i = 0; i < g.gl_pathc && !found; i++) {
+        struct arena a = {0};
+        struct span bytes;
+        assert_int_equal(os_read_file(&bytes, &a, g.gl_pathv[i], 1 << 30, NULL), OK);
+        const uint8_t *at = memmem(bytes.data, bytes.len, needle, n);
+        if (at) {
+            int fd = open(g.gl_pathv[i], O_WRONLY);
+            uint8_t byte = at[n / 2] ^ 0x10;
+            assert_int_equal(pwrite(fd, &byte, 1, at + n / 2 - bytes.data), 1);
+            close(fd);
+            found = true;
+        }
+        arena_free(&a);
+    }
+    globfree(&g);
+    assert_true(found);
+}
+
+/* Fills a store so that everything is in files: 5,000 expressions, one of which is returned. */
+static struct digest fill_files(struct place *p)
+{
+    struct store_batch *b = store_batch_new(p->s);
+    struct rng r = rng_new(8, 8);
+    for (unsigned i = 0; i < 5000; i++)
+        put_number(b, i);
+    for (unsigned i = 0; i < 100; i++)
+        put_noise(b, &r, 200000); /* beyond what is flushed on closing */
+    struct digest victim = put_text(b, "the record that is going to be damaged");
+    put_action(b, "victim", &victim);
+    commit(b);
+    store_batch_free(b);
+    store_close(p->s);
+    p->s = NULL;
+    return victim;
+}
+
+static void check_healing(struct place *p, struct digest victim,
+                          struct digest (*again)(struct store_batch *b))
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct record record;
+    char hex[DIGEST_HEX];
+    /* A reader says what is bad, and then treats it as absent. */
+    struct store *reader = open_reader(p->path);
+    assert_int_equal(store_get(&record, reader, &victim, &a, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.message, digest_hex(hex, &victim)));
+    assert_false(store_has(reader, &victim));
+    store_close(reader);
+    p->s = open_store(p->path);
+    struct fsck_result r;
+    struct faults f = {.wanted = victim};
+    MUST(store_fsck(&r, p->s, false, on_bad, &f, &err));
+    assert_true(f.named);
+    assert_true(r.bad_records >= 1);
+    assert_true(r.records >= 5000 - 600); /* only a block is lost */
+    assert_int_equal(store_get(&record, p->s, &victim, &a, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.message, hex));
+    assert_false(store_has(p->s, &victim));
+    assert_int_equal(store_get(&record, p->s, &victim, &a, &err), ERR_NOTFOUND);
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest id = again(b);
+    assert_true(digest_equal(&id, &victim));
+    assert_int_equal(store_batch_count(b), 1);
+    commit(b);
+    MUST(store_get(&record, p->s, &victim, &a, &err));
+    store_batch_free(b);
+    store_close(p->s);
+    p->s = open_store(p->path);
+    MUST(store_get(&record, p->s, &victim, &a, &err));
+    buf_free(&f.text);
+    arena_free(&a);
+}
+
+static struct digest victim_again(struct store_batch *b)
+{
+    return put_text(b, "the record that is going to be damaged");
+}
+
+static void test_flipped_byte_in_a_block(void **state)
+{
+    struct place *p = *state;
+    struct digest victim = fill_files(p);
+    flip(p->path, "*.sst", "that is going to", 16);
+    check_healing(p, victim, victim_again);
+}
+
+static uint8_t first_noise[64];
+
+static struct digest noise_again(struct store_batch *b)
+{
+    struct rng r = rng_new(8, 8);
+    return put_noise(b, &r, 200000);
+}
+
+static void test_flipped_byte_in_a_blob(void **state)
+{
+    struct place *p = *state;
+    fill_files(p);
+    struct rng r = rng_new(8, 8);
+    for (size_t i = 0; i < sizeof first_noise; i++)
+        first_noise[i] = (uint8_t)rng_u64(&r);
+    p->s = open_store(p->path);
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest victim = noise_again(b);
+    assert_int_equal(store_batch_count(b), 0);
+    store_batch_free(b);
+    store_close(p->s);
+    p->s = NULL;
+    flip(p->path, "*.blob", first_noise, sizeof first_noise);
+    check_healing(p, victim, noise_again);
+}
+
+/* A wrong value that RocksDB has no reason to doubt. */
+static void test_wrong_value(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct digest victim = fill_files(p);
+    char path[100];
+    snprintf(path, sizeof path, "%s/db", p->path);
+    struct rocks *rocks;
+    MUST(rocks_open(&rocks, path, NULL, false, &err));
+    struct rocks_write w = {ROCKS_OBJECTS, false, span_of(victim.bytes, DIGEST_SIZE),
+                            span_of("eq\1\0\1\0\1\0\3\0\0\0\0\0\0\0\x0a\1x", 19)};
+    MUST(rocks_write(rocks, &w, 1, true, &err));
+    rocks_close(rocks);
+    check_healing(p, victim, victim_again);
+}
+
+static void test_repair(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct digest victim = fill_files(p);
+    flip(p->path, "*.sst", "that is going to", 16);
+    p->s = open_store(p->path);
+    struct fsck_result r;
+    struct digest key;
+    struct store_batch *b = store_batch_new(p->s);
+    key = put_action(b, "victim", &victim);
+    assert_true(has_action(p->s, &key));
+    MUST(store_fsck(&r, p->s, true, NULL, NULL, &err));
+    assert_true(r.bad_records >= 1 && r.quarantined >= 1);
+    assert_false(has_action(p->s, &key)); /* so that it is done again */
+    assert_false(store_has(p->s, &victim));
+    store_batch_free(b);
+    b = store_batch_new(p->s);
+    victim_again(b);
+    put_action(b, "victim", &victim);
+    commit(b);
+    store_batch_free(b);
+    assert_true(store_has(p->s, &victim) && has_action(p->s, &key));
+    MUST(store_fsck(&r, p->s, false, NULL, NULL, &err));
+    assert_int_equal(r.bad_records + r.missing, 0);
+    store_close(p->s);
+    p->s = open_store(p->path);
+    MUST(store_fsck(&r, p->s, false, NULL, NULL, &err));
+    assert_int_equal(r.bad_records + r.missing, 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_gc),
+        TEST(test_fsck_finds_dangling),
+        TEST(test_flipped_byte_in_a_block),
+        TEST(test_flipped_byte_in_a_blob),
+        TEST(test_wrong_value),
+        TEST(test_repair),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
