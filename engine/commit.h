@@ -1,0 +1,23 @@
+/* Group commit: the results of many actions are written together, at COMMIT_RECORDS records,
+ * COMMIT_BYTES bytes or COMMIT_MS milliseconds after the first of them. What is appended at once
+ * (an action with its outputs) is never torn apart. Thread-safe. */
+#ifndef ENGINE_COMMIT_H
+#define ENGINE_COMMIT_H
+
+#include "store/store.h"
+
+enum { COMMIT_RECORDS = 1000, COMMIT_BYTES = 8 << 20, COMMIT_MS = 50 };
+
+struct committer;
+/* `memory`: results waiting to be written, in bytes; 0: COMMIT_BYTES. */
+struct committer *committer_new(struct store *s, uint64_t memory);
+/* Drops what was not flushed. */
+void committer_free(struct committer *c);
+/* Empties the batch. Blocks while too much waits to be written. */
+enum err_code committer_append(struct committer *c, struct store_batch *b, struct err *e);
+/* Everything appended so far is in the store when it returns OK. */
+enum err_code committer_flush(struct committer *c, struct err *e);
+/* Flushes if the oldest result has waited long enough. */
+enum err_code committer_tick(struct committer *c, struct err *e);
+
+#endif

@@ -1,0 +1,364 @@
+/* Maps: each element an action of its own. Workers take ranges of positions; results come back in
+ * any order and are fed to the collection builders in element order, so at most MAP_WINDOW
+ * elements (their output ids) are held, whatever the size of the map. */
+#include "engine/session.h"
+
+#include "base/os.h"
+#include "engine/label.h"
+#include "store/collection.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS_BYTES = 1 << 20 };
+
+/* Output ids of one element, copied out of its arena. */
+struct slot {
+    bool full;
+    struct id_list *outputs;
+};
+
+struct map_run {
+    /* Under the session's mutex. */
+    uint64_t next;      /* first element not handed out */
+    unsigned in_flight; /* ranges */
+    /* Under `mutex`. */
+    pthread_mutex_t mutex;
+    uint64_t floor; /* elements before it are in the builders */
+    bool broken;    /* no result will come of it: failed, lost or dropped */
+    bool failed, lost, dropped;
+    struct slot slots[MAP_WINDOW];
+    struct store_batch *batch; /* blocks of the collections */
+    struct collection_builder **builders;
+};
+
+struct map_run *map_new(struct worker *w, uint32_t i)
+{
+    const struct op *op = w->s->job->nodes[i].op;
+    size_t n = op_count_outputs(op);
+    struct map_run *m = calloc(1, sizeof *m);
+    struct collection_builder **builders = calloc(n + 1, sizeof(*builders));
+    if (!m || !builders)
+        abort(); /* as small allocations do */
+    pthread_mutex_init(&m->mutex, NULL);
+    m->batch = store_batch_new(w->s->store);
+    m->builders = builders;
+    for (size_t r = 0; r < n; r++)
+        builders[r] = collection_builder_new(m->batch, op->outputs[r].kind);
+    return m;
+}
+
+static void empty_slot(struct slot *slot, size_t n_outputs)
+{
+    if (!slot->full)
+        return;
+    for (size_t r = 0; r < n_outputs; r++)
+        free(slot->outputs[r].ids);
+    free(slot->outputs);
+    *slot = (struct slot){0};
+}
+
+void map_free(struct map_run *m, const struct op *op)
+{
+    if (!m)
+        return;
+    size_t n = op_count_outputs(op);
+    for (size_t k = 0; k < MAP_WINDOW; k++)
+        empty_slot(&m->slots[k], n);
+    for (size_t r = 0; r < n; r++)
+        collection_builder_free(m->builders[r]);
+    store_batch_free(m->batch);
+    free(m->builders);
+    pthread_mutex_destroy(&m->mutex);
+    free(m);
+}
+
+/* ---- handing out ---- */
+
+static bool is_stopping(struct session *s, uint32_t i)
+{
+    struct map_run *m = s->nodes[i].map;
+    pthread_mutex_lock(&m->mutex);
+    bool stop = m->dropped || m->lost || (m->failed && !s->options->keep_going);
+    pthread_mutex_unlock(&m->mutex);
+    return stop;
+}
+
+static uint64_t room(struct map_run *m)
+{
+    pthread_mutex_lock(&m->mutex);
+    /* When nothing will be built, nothing is held. */
+    uint64_t held = m->broken ? 0 : m->next - m->floor;
+    pthread_mutex_unlock(&m->mutex);
+    return held < MAP_WINDOW ? MAP_WINDOW - held : 0;
+}
+
+bool map_has_more(struct session *s, uint32_t i)
+{
+    struct node_run *r = &s->nodes[i];
+    return r->phase == PHASE_OPEN && r->map->next < r->elements && room(r->map) &&
+           !is_stopping(s, i);
+}
+
+bool map_take(uint64_t *from, uint64_t *n, struct session *s, uint32_t i)
+{
+    struct node_run *r = &s->nodes[i];
+    struct map_run *m = r->map;
+    if (!map_has_more(s, i))
+        return false;
+    /* Small enough that the workers end together, large enough that the queue does not show. */
+    uint64_t left = r->elements - m->next, most = room(m);
+    *n = left / (s->threads * 8u) + 1;
+    if (*n > MAP_RANGE)
+        *n = MAP_RANGE;
+    if (*n > most)
+        *n = most;
+    *from = m->next;
+    m->next += *n;
+    m->in_flight++;
+    return true;
+}
+
+void map_put_back(struct session *s, uint32_t i)
+{
+    s->nodes[i].map->in_flight--;
+}
+
+bool map_is_over(struct session *s, uint32_t i)
+{
+    struct node_run *r = &s->nodes[i];
+    if (r->phase != PHASE_OPEN || r->map->in_flight)
+        return false;
+    return r->map->next == r->elements || is_stopping(s, i) || session_interrupted(s);
+}
+
+/* ---- results in order ---- */
+
+static enum err_code feed(struct map_run *m, size_t n_outputs, struct err *e)
+{
+    enum err_code code = OK;
+    struct slot *slot;
+    while (!code && (slot = &m->slots[m->floor % MAP_WINDOW])->full) {
+        for (size_t r = 0; r < n_outputs; r++)
+            for (size_t k = 0; !code && k < slot->outputs[r].n; k++)
+                code = collection_builder_add(m->builders[r], &slot->outputs[r].ids[k], e);
+        empty_slot(slot, n_outputs);
+        m->floor++;
+    }
+    return err_up(e, code);
+}
+
+static void deliver(struct worker *w, uint32_t i, uint64_t position, const struct made *made)
+{
+    struct session *s = w->s;
+    struct map_run *m = s->nodes[i].map;
+    size_t n = op_count_outputs(s->job->nodes[i].op);
+    struct err e = {0};
+    bool spill = false;
+    pthread_mutex_lock(&m->mutex);
+    if (!m->broken) {
+        struct slot *slot = &m->slots[position % MAP_WINDOW];
+        slot->full = true;
+        slot->outputs = calloc(n + 1, sizeof *slot->outputs);
+        for (size_t r = 0; r < n; r++) {
+            size_t bytes = made->outputs[r].n * sizeof(struct digest);
+            slot->outputs[r].n = made->outputs[r].n;
+            if (bytes) {
+                slot->outputs[r].ids = malloc(bytes);
+                memcpy(slot->outputs[r].ids, made->outputs[r].ids, bytes);
+            }
+        }
+        if (feed(m, n, &e))
+            m->broken = m->dropped = true;
+        spill = store_batch_bytes(m->batch) > BLOCKS_BYTES && !s->options->check;
+        if (spill)
+            store_batch_append(w->batch, m->batch);
+    }
+    pthread_mutex_unlock(&m->mutex);
+    if (e.code || (spill && committer_append(s->commit, w->batch, &e)))
+        session_fail(s, &e);
+}
+
+static void give_up(struct map_run *m, enum outcome outcome)
+{
+    pthread_mutex_lock(&m->mutex);
+    m->broken = true;
+    m->failed |= outcome == OUT_FAILED;
+    m->lost |= outcome == OUT_LOST;
+    m->dropped |= outcome == OUT_DROPPED;
+    pthread_mutex_unlock(&m->mutex);
+}
+
+/* ---- one element ---- */
+
+enum err_code map_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
+                              const struct digest *id, struct err *e)
+{
+    size_t n = op_count_inputs(s->job->nodes[i].op);
+    struct key_input *inputs = arena_array(a, struct key_input, n);
+    memcpy(inputs, s->nodes[i].key_inputs, n * sizeof *inputs);
+    inputs[0].ids = id;
+    inputs[0].n = 1;
+    struct key_spec spec = {
+        .node = &s->job->nodes[i], .numerics = s->host.numerics, .inputs = inputs, .n_inputs = n};
+    return err_up(e, key_make(key, a, &spec, e));
+}
+
+static enum outcome element_failed(struct worker *w, uint32_t i, uint64_t position,
+                                   const struct digest *id, const struct op_ctx *ctx,
+                                   const struct err *e)
+{
+    struct session *s = w->s;
+    char hex[DIGEST_HEX];
+    char *label = label_of_record(&w->arena, s->store, id);
+    char *where = arena_printf(&w->arena, ", element %" PRIu64 " (%.8s, %s)", position,
+                               digest_hex(hex, id), label);
+    enum outcome outcome = node_op_failed(w, i, ctx, where, e);
+    if (outcome == OUT_FAILED) {
+        char *text = node_failure_text(&w->arena, &s->job->nodes[i], where, e);
+        progress_element(s->progress, i, ELEMENT_FAILED, position, id, text);
+    }
+    return outcome;
+}
+
+static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
+                                const struct digest *id, const struct key *key,
+                                const struct made *before)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct node *node = &s->job->nodes[i];
+    struct op_ctx ctx;
+    struct err e = {0};
+    uint64_t start = os_monotonic_ns();
+    ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
+    ctx.element = id;
+    ctx.pool = node->op->parallel ? s->pool : NULL;
+    enum outcome outcome = OUT_DONE;
+    struct made made = {.outputs = ctx.outputs, .run = s->run};
+    if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
+        (before && check_same(node->op, before, &made, &e))) {
+        outcome = element_failed(w, i, position, id, &ctx, &e);
+    } else {
+        made.cost_ns = os_monotonic_ns() - start;
+        made.finished_ns = os_wall_ns();
+        if (before)
+            session_drop_batch(w);
+        else if (made_write(w->batch, &w->arena, node->op, key, &made, &e) ||
+                 committer_append(s->commit, w->batch, &e)) {
+            session_drop_batch(w);
+            session_fail(s, &e);
+            outcome = OUT_DROPPED;
+        }
+        if (outcome == OUT_DONE)
+            deliver(w, i, position, &made);
+    }
+    ctx_finish(&ctx);
+    return outcome;
+}
+
+static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct err *e)
+{
+    if (node_is_lost(w->s, i))
+        return OUT_LOST;
+    if (e->code == ERR_CANCELLED)
+        return OUT_DROPPED;
+    struct map_run *m = w->s->nodes[i].map;
+    pthread_mutex_lock(&m->mutex);
+    bool first = !m->failed;
+    m->failed = true;
+    pthread_mutex_unlock(&m->mutex);
+    if (first)
+        node_fail(w, i, "", e);
+    return OUT_DROPPED; /* no element can do better */
+}
+
+static enum outcome element(struct worker *w, uint32_t i, uint64_t position, bool *ran)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct op *op = s->job->nodes[i].op;
+    struct digest id;
+    struct key key;
+    struct made made;
+    struct err e = {0};
+    *ran = false;
+    arena_reset(&w->arena);
+    if (ctx_node_element(&id, r->shared, position, &e)) {
+        struct ctx_loss loss = {.input = 0};
+        snprintf(loss.message, sizeof loss.message, "%s", e.message);
+        return node_lost(s, i, &loss);
+    }
+    if (map_element_key(&key, s, &w->arena, i, &id, &e)) {
+        session_fail(s, &e);
+        return OUT_DROPPED;
+    }
+    bool known = !made_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
+                 made_is_whole(s->store, op, &made, &w->arena, r->distrust);
+    if (known && !s->options->check) {
+        deliver(w, i, position, &made);
+        return OUT_DONE;
+    }
+    *ran = true;
+    if (node_prepare(w, i, &e))
+        return prepare_failed(w, i, &e);
+    return element_run(w, i, position, &id, &key, known ? &made : NULL);
+}
+
+void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    for (uint64_t k = from; k < from + n; k++) {
+        bool ran;
+        if (session_interrupted(s))
+            give_up(r->map, OUT_DROPPED);
+        if (is_stopping(s, i))
+            break;
+        enum outcome outcome = element(w, i, k, &ran);
+        if (outcome == OUT_DONE) {
+            progress_element(s->progress, i, ran ? ELEMENT_RAN : ELEMENT_CACHED, k, NULL, NULL);
+            pthread_mutex_lock(&s->mutex);
+            r->ran += ran;
+            r->cached += !ran;
+            pthread_mutex_unlock(&s->mutex);
+        } else {
+            give_up(r->map, outcome);
+        }
+    }
+}
+
+/* ---- the end ---- */
+
+enum outcome map_close(struct worker *w, uint32_t i)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    struct map_run *m = r->map;
+    const struct op *op = s->job->nodes[i].op;
+    size_t n = op_count_outputs(op);
+    struct err e = {0};
+    struct made made = {0};
+    if (r->loss.input != LOST_NONE)
+        return OUT_LOST;
+    if (r->failed)
+        return OUT_FAILED;
+    if (m->broken || m->floor < r->elements)
+        return OUT_DROPPED;
+    /* Elements of an earlier attempt in this run were found in the store by this one. */
+    r->cached = r->elements > r->ran ? r->elements - r->ran : 0;
+    arena_reset(&w->arena);
+    made.outputs = arena_array(&w->arena, struct id_list, n);
+    for (size_t k = 0; k < n; k++) {
+        struct digest *id = arena_new(&w->arena, struct digest);
+        made.outputs[k] = (struct id_list){id, 1};
+        if (collection_builder_finish(id, m->builders[k], &e)) {
+            session_fail(s, &e);
+            return OUT_DROPPED;
+        }
+    }
+    store_batch_append(w->batch, m->batch);
+    return node_commit(w, i, &made);
+}

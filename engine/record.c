@@ -1,0 +1,121 @@
+/* Run records: written when a run first does something, and at its end. A run that finds all as
+ * the last run left it writes nothing: the last record still says what is true. */
+#include "engine/session.h"
+
+#include "base/os.h"
+#include "schemas/canonical.h"
+
+#include <string.h>
+
+static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a)
+{
+    const struct node *node = &s->job->nodes[i];
+    const struct node_run *r = &s->nodes[i];
+    Eqloom__RunNode *n = arena_new(a, Eqloom__RunNode);
+    eqloom__run_node__init(n);
+    n->name = (char *)node->name;
+    n->op = (char *)node->op->name;
+    bool done = r->phase == PHASE_DONE;
+    n->state = (char *)node_state_name(done ? r->state : NODE_WAITING);
+    n->elements = r->elements;
+    n->ran = r->ran;
+    n->cached = r->cached;
+    n->failed = r->failed;
+    n->why = arena_strdup(a, r->why ? r->why : "");
+    n->wall_ns = r->wall_ns;
+    if (r->has_key && done) {
+        n->action_key.data = (uint8_t *)r->key.digest.bytes;
+        n->action_key.len = DIGEST_SIZE;
+        n->key = r->key.message;
+    }
+    if (!done || r->state == NODE_FAILED || r->state == NODE_SKIPPED)
+        return n;
+    size_t n_outputs = op_count_outputs(node->op);
+    n->outputs = arena_array(a, Eqloom__ActionOutput *, n_outputs);
+    for (size_t k = 0; k < n_outputs; k++) {
+        Eqloom__ActionOutput *o = n->outputs[n->n_outputs++] = arena_new(a, Eqloom__ActionOutput);
+        eqloom__action_output__init(o);
+        o->role = (char *)node->op->outputs[k].role;
+        if (!digest_is_zero(&r->outputs[k])) {
+            o->output_ids.data = r->outputs[k].bytes;
+            o->output_ids.len = DIGEST_SIZE;
+        }
+    }
+    return n;
+}
+
+static enum err_code write_run(struct store_batch *b, struct session *s, const char *state,
+                               struct err *e)
+{
+    struct arena a = {0};
+    Eqloom__Run run = EQLOOM__RUN__INIT;
+    run.run = s->run;
+    run.job = (char *)s->job->name;
+    run.job_path = (char *)(s->job->path ? s->job->path : "");
+    run.started_ns = s->started_ns;
+    run.finished_ns = strcmp(state, "running") == 0 ? 0 : os_wall_ns();
+    run.state = (char *)state;
+    run.nodes = arena_array(&a, Eqloom__RunNode *, s->job->n_nodes);
+    for (uint32_t i = 0; i < s->job->n_nodes; i++)
+        if (s->nodes[i].phase != PHASE_UNWANTED)
+            run.nodes[run.n_nodes++] = pack_node(s, i, &a);
+    struct span bytes;
+    enum err_code code = canonical_pack(&bytes, &a, &run.base, e);
+    if (!code)
+        code = store_batch_run(b, s->run, bytes, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+enum err_code record_running(struct session *s, struct store_batch *b, struct err *e)
+{
+    return err_up(e, write_run(b, s, "running", e));
+}
+
+static bool same_key(const Eqloom__RunNode *before, const struct node_run *r)
+{
+    return before && r->has_key && before->action_key.len == DIGEST_SIZE &&
+           memcmp(before->action_key.data, r->key.digest.bytes, DIGEST_SIZE) == 0;
+}
+
+/* Nothing ran, and every node stands where it stood. */
+static bool is_nothing_new(const struct session *s)
+{
+    if (!s->history.last || strcmp(s->history.last->state, "done") != 0)
+        return false;
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        const struct node_run *r = &s->nodes[i];
+        if (r->phase == PHASE_UNWANTED)
+            continue;
+        if (r->phase != PHASE_DONE || r->ran ||
+            (r->state != NODE_CACHED && r->state != NODE_READ) || !same_key(s->history.made[i], r))
+            return false;
+    }
+    return true;
+}
+
+enum err_code record_final(struct session *s, struct err *e)
+{
+    if (s->options->check)
+        return OK;
+    if (!s->announced && is_nothing_new(s)) {
+        s->run = s->history.last->run;
+        return OK;
+    }
+    const char *state = "done";
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        const struct node_run *r = &s->nodes[i];
+        if (r->phase == PHASE_DONE && r->state == NODE_FAILED)
+            state = "failed";
+        else if (r->phase != PHASE_UNWANTED && r->phase != PHASE_DONE && strcmp(state, "done") == 0)
+            state = "interrupted";
+        else if (r->phase == PHASE_DONE && r->state == NODE_SKIPPED && session_interrupted(s))
+            state = "interrupted";
+    }
+    struct store_batch *b = store_batch_new(s->store);
+    enum err_code code = write_run(b, s, state, e);
+    if (!code)
+        code = committer_append(s->commit, b, e);
+    store_batch_free(b);
+    return err_up(e, code);
+}
