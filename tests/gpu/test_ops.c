@@ -1,0 +1,593 @@
+/* Every tensor op of the CPU back end, on every instruction set of this machine, against the
+ * reference in double precision: forward directly, backward by finite differences of the
+ * reference. The scalar that is differentiated is a random weighting of the op's outputs. */
+#include "base/rng.h"
+#include "tests/ref/ref.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const isas[] = {"base", "avx2", "avx512"};
+
+struct fixture {
+    struct gpu_device *device;
+    struct gpu_queue *q;
+    struct rng r;
+};
+
+static bool fixture_open(struct fixture *f, const char *isa)
+{
+    struct err e;
+    err_clear(&e);
+    if (gpu_open_cpu(&f->device, NULL, isa, &e)) {
+        assert_int_equal(e.code, ERR_UNSUPPORTED);
+        return false;
+    }
+    assert_int_equal(gpu_queue_new(&f->q, f->device, &e), OK);
+    f->r = rng_new(11, 0);
+    return true;
+}
+
+static void fixture_close(struct fixture *f)
+{
+    assert_int_equal(gpu_finish(f->q, NULL), OK);
+    gpu_queue_free(f->q);
+    gpu_close(f->device);
+}
+
+/* Random values, the same in both precisions. */
+static void fill(struct rng *r, float *x, double *y, size_t n, double spread)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (float)(spread * rng_normal(r));
+        if (y)
+            y[i] = x[i];
+    }
+}
+
+static void assert_near(const float *x, const double *y, size_t n, double tolerance,
+                        const char *what)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(x[i] - y[i]) <= tolerance * (1 + fabs(y[i]))))
+            fail_msg("%s[%zu]: %.9g, reference %.9g", what, i, x[i], y[i]);
+}
+
+/* gradient[i] of f at x, for all i. */
+static void assert_gradient(const float *gradient, double (*f)(void *, const double *), void *arg,
+                            const double *x, size_t n, double tolerance, const char *what)
+{
+    double *y = malloc((n + 1) * sizeof *y);
+    memcpy(y, x, n * sizeof *y);
+    for (size_t i = 0; i < n; i++) {
+        double want = ref_derivative(f, arg, y, i);
+        if (!(fabs(gradient[i] - want) <= tolerance * (1 + fabs(want))))
+            fail_msg("d%s[%zu]: %.9g, finite difference %.9g", what, i, gradient[i], want);
+    }
+    free(y);
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += a[i] * b[i];
+    return s;
+}
+
+static void test_matmul(void **state)
+{
+    enum { M = 19, N = 23, K = 37 };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int mode = 0; mode < 8; mode++) {
+            bool ta = mode & 1, tb = mode & 2, accumulate = mode & 4;
+            float a[M * K], b[K * N], c[M * N];
+            double ra[M * K], rb[K * N], rc[M * N];
+            fill(&f.r, a, ra, M * K, 1);
+            fill(&f.r, b, rb, K * N, 1);
+            fill(&f.r, c, rc, M * N, 1);
+            f.q->op->matmul(f.q, &(struct gpu_matmul){.ta = ta,
+                                                      .tb = tb,
+                                                      .accumulate = accumulate,
+                                                      .m = M,
+                                                      .n = N,
+                                                      .k = K,
+                                                      .alpha = 0.5f,
+                                                      .a = a,
+                                                      .lda = ta ? M : K,
+                                                      .b = b,
+                                                      .ldb = tb ? K : N,
+                                                      .c = c,
+                                                      .ldc = N});
+            ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
+            assert_near(c, rc, M * N, 1e-5, "matmul");
+        }
+        fixture_close(&f);
+    }
+}
+
+static void test_elementwise(void **state)
+{
+    enum { N = 1003, PARTS = 7, ROWS = 5, COLS = 83 };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        static float x[PARTS][N], y[N], bias[COLS], sums[COLS];
+        static double rx[PARTS][N], ry[N], rb[COLS], rs[COLS];
+        const float *parts[PARTS];
+        memset(ry, 0, sizeof ry);
+        for (int i = 0; i < PARTS; i++) {
+            fill(&f.r, x[i], rx[i], N, 1);
+            parts[i] = x[i];
+            for (int j = 0; j < N; j++)
+                ry[j] += rx[i][j];
+        }
+        for (size_t count = 1; count < PARTS; count++) /* every shape of the tree is exact enough */
+            f.q->op->sum_many(f.q, y, parts, count, N);
+        f.q->op->sum_many(f.q, y, parts, PARTS, N);
+        assert_near(y, ry, N, 1e-5, "sum_many");
+        double squares;
+        f.q->op->sum_squares(f.q, &squares, x[0], N);
+        assert_true(fabs(squares - dot(rx[0], rx[0], N)) < 1e-9 * squares);
+
+        fill(&f.r, bias, rb, COLS, 1);
+        fill(&f.r, sums, rs, COLS, 1);
+        for (int i = 0; i < ROWS * COLS; i++) {
+            ry[i] = rx[0][i] + rb[i % COLS];
+            rs[i % COLS] += rx[0][i];
+        }
+        f.q->op->add_columns(f.q, sums, x[0], ROWS, COLS);
+        assert_near(sums, rs, COLS, 1e-5, "add_columns");
+        f.q->op->add_bias(f.q, y, x[0], bias, ROWS, COLS);
+        assert_near(y, ry, ROWS * COLS, 1e-6, "add_bias");
+        f.q->op->add_bias(f.q, y, x[0], NULL, ROWS, COLS);
+        assert_memory_equal(y, x[0], ROWS * COLS * sizeof *y);
+
+        f.q->op->fill(f.q, y, N, 2);
+        f.q->op->add(f.q, y, x[1], N);
+        f.q->op->scale(f.q, y, N, 3);
+        for (int i = 0; i < N; i++)
+            ry[i] = (2 + rx[1][i]) * 3;
+        assert_near(y, ry, N, 1e-6, "fill, add, scale");
+        f.q->op->copy(f.q, y, x[2], N);
+        assert_memory_equal(y, x[2], sizeof y);
+        fixture_close(&f);
+    }
+}
+
+struct activation_case {
+    enum gpu_activation kind;
+    double bias, weight;
+};
+
+static double activation_value(void *arg, const double *x)
+{
+    struct activation_case *c = arg;
+    return c->weight * ref_activation(*x + c->bias, c->kind);
+}
+
+static void test_activation(void **state)
+{
+    enum { ROWS = 7, COLS = 45 };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int kind = 0; kind < 2; kind++) {
+            float x[ROWS * COLS], y[ROWS * COLS], dy[ROWS * COLS], dx[ROWS * COLS], bias[COLS];
+            double rx[ROWS * COLS], ry[ROWS * COLS], rdy[ROWS * COLS], rb[COLS];
+            fill(&f.r, x, rx, ROWS * COLS, 3);
+            fill(&f.r, dy, rdy, ROWS * COLS, 1);
+            fill(&f.r, bias, rb, COLS, 1);
+            for (int i = 0; i < ROWS * COLS; i++)
+                ry[i] = ref_activation(rx[i] + rb[i % COLS], (enum gpu_activation)kind);
+            f.q->op->activate(f.q, y, x, bias, ROWS, COLS, (enum gpu_activation)kind);
+            assert_near(y, ry, ROWS * COLS, 1e-6, "activation");
+            f.q->op->activate_back(f.q, dx, dy, kind == GPU_RELU ? y : x, bias, ROWS, COLS,
+                                   (enum gpu_activation)kind);
+            for (int i = 0; i < ROWS * COLS; i++) {
+                struct activation_case c = {(enum gpu_activation)kind, rb[i % COLS], rdy[i]};
+                assert_gradient(dx + i, activation_value, &c, rx + i, 1, 1e-5, "activation");
+            }
+        }
+        fixture_close(&f);
+    }
+}
+
+enum { NORM_ROWS = 3 };
+struct norm_case {
+    size_t cols;
+    const double *x, *gamma, *beta, *weight;
+    int which; /* of x, gamma, beta varies */
+};
+
+static double norm_value(void *arg, const double *v)
+{
+    struct norm_case *c = arg;
+    double *y = malloc(NORM_ROWS * c->cols * sizeof *y), s;
+    ref_norm(y, c->which == 0 ? v : c->x, c->which == 1 ? v : c->gamma, c->which == 2 ? v : c->beta,
+             NORM_ROWS, c->cols);
+    s = dot(y, c->weight, NORM_ROWS * c->cols);
+    free(y);
+    return s;
+}
+
+static void test_norm(void **state)
+{
+    enum { MOST = NORM_ROWS * 70 };
+    static const size_t widths[] = {5, 16, 48, 70};
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int w = 0; w < 4; w++) {
+            size_t cols = widths[w], n = NORM_ROWS * cols;
+            float x[MOST], y[MOST], dy[MOST], dx[MOST], gamma[70], beta[70],
+                dg[70] = {0}, db[70] = {0}, mean[NORM_ROWS], rstd[NORM_ROWS];
+            double rx[MOST], ry[MOST], rdy[MOST], rg[70], rb[70];
+            fill(&f.r, x, rx, n, 2);
+            fill(&f.r, dy, rdy, n, 1);
+            fill(&f.r, gamma, rg, cols, 1);
+            fill(&f.r, beta, rb, cols, 1);
+            ref_norm(ry, rx, rg, rb, NORM_ROWS, cols);
+            f.q->op->norm(f.q, y, mean, rstd, x, gamma, beta, NORM_ROWS, cols);
+            assert_near(y, ry, n, 1e-5, "norm");
+            f.q->op->norm_back(f.q, dx, dg, db, dy, x, mean, rstd, gamma, NORM_ROWS, cols, false);
+            struct norm_case c = {cols, rx, rg, rb, rdy, 0};
+            assert_gradient(dx, norm_value, &c, rx, n, 1e-4, "norm");
+            c.which = 1;
+            assert_gradient(dg, norm_value, &c, rg, cols, 1e-4, "gamma");
+            c.which = 2;
+            assert_gradient(db, norm_value, &c, rb, cols, 1e-4, "beta");
+            float twice[MOST];
+            memcpy(twice, dx, n * sizeof *dx);
+            f.q->op->norm_back(f.q, twice, dg, db, dy, x, mean, rstd, gamma, NORM_ROWS, cols, true);
+            for (size_t i = 0; i < n; i++)
+                ry[i] = 2.0 * dx[i];
+            assert_near(twice, ry, n, 1e-5, "norm accumulated");
+        }
+        fixture_close(&f);
+    }
+}
+
+static double normalize_value(void *arg, const double *v)
+{
+    struct norm_case *c = arg;
+    double *y = malloc(NORM_ROWS * c->cols * sizeof *y), s;
+    ref_normalize(y, v, NORM_ROWS, c->cols);
+    s = dot(y, c->weight, NORM_ROWS * c->cols);
+    free(y);
+    return s;
+}
+
+static void test_normalize(void **state)
+{
+    enum { COLS = 37, N = NORM_ROWS * COLS };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float x[N], y[N], dy[N], dx[N], norms[NORM_ROWS];
+        double rx[N], ry[N], rdy[N];
+        fill(&f.r, x, rx, N, 2);
+        fill(&f.r, dy, rdy, N, 1);
+        ref_normalize(ry, rx, NORM_ROWS, COLS);
+        f.q->op->normalize(f.q, y, norms, x, NORM_ROWS, COLS);
+        assert_near(y, ry, N, 1e-6, "normalize");
+        f.q->op->normalize_back(f.q, dx, dy, y, norms, NORM_ROWS, COLS);
+        struct norm_case c = {COLS, rx, NULL, NULL, rdy, 0};
+        assert_gradient(dx, normalize_value, &c, rx, N, 1e-5, "normalize");
+        memset(x, 0, sizeof x); /* nothing to normalise: zero, not NaN */
+        f.q->op->normalize(f.q, y, norms, x, NORM_ROWS, COLS);
+        assert_memory_equal(y, x, sizeof x);
+        fixture_close(&f);
+    }
+}
+
+struct attention_case {
+    const uint32_t *offset;
+    size_t sequences, heads, size;
+    const double *weight;
+};
+
+static double attention_value(void *arg, const double *qkv)
+{
+    struct attention_case *c = arg;
+    size_t n = c->offset[c->sequences] * c->heads * c->size;
+    double *out = malloc(n * sizeof *out), s;
+    ref_attention(out, qkv, c->offset, c->sequences, c->heads, c->size, 0.3);
+    s = dot(out, c->weight, n);
+    free(out);
+    return s;
+}
+
+static void test_attention(void **state)
+{
+    enum { HEADS = 2, TOKENS = 44, MOST = TOKENS * HEADS * 20 };
+    static const uint32_t offset[] = {0, 1, 14, 30, 30 + 14};
+    static const size_t sizes[] = {3, 16, 20};
+    static float qkv[3 * MOST], dqkv[3 * MOST], out[MOST], dout[MOST], lse[TOKENS * HEADS];
+    static double rqkv[3 * MOST], rout[MOST], rdout[MOST];
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int k = 0; k < 3; k++) {
+            size_t n = TOKENS * HEADS * sizes[k];
+            fill(&f.r, qkv, rqkv, 3 * n, 1.5);
+            fill(&f.r, dout, rdout, n, 1);
+            struct gpu_attention at = {4, HEADS, sizes[k], offset, qkv, lse, 0.3f};
+            struct attention_case c = {offset, 4, HEADS, sizes[k], rdout};
+            ref_attention(rout, rqkv, offset, 4, HEADS, sizes[k], 0.3);
+            f.q->op->attention(f.q, out, &at);
+            assert_near(out, rout, n, 1e-5, "attention");
+            f.q->op->attention_back(f.q, dqkv, dout, &at);
+            assert_gradient(dqkv, attention_value, &c, rqkv, 3 * n, 1e-4, "qkv");
+        }
+        fixture_close(&f);
+    }
+}
+
+enum { EMBED_TOKENS = 9, EMBED_COLS = 6, EMBED_TABLE = 5, EMBED_LONGEST = 5 };
+static const uint32_t embed_offset[] = {0, 5, 9};
+static const uint32_t embed_token[EMBED_TOKENS] = {0, 3, 3, 1, 4, 4, 0, 2, 3};
+
+struct embed_case {
+    const double *table, *positions, *weight;
+};
+
+static double embed_table_value(void *arg, const double *table)
+{
+    struct embed_case *c = arg;
+    double x[EMBED_TOKENS * EMBED_COLS];
+    ref_embed(x, table, c->positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+    return dot(x, c->weight, EMBED_TOKENS * EMBED_COLS);
+}
+
+static double embed_positions_value(void *arg, const double *positions)
+{
+    struct embed_case *c = arg;
+    double x[EMBED_TOKENS * EMBED_COLS];
+    ref_embed(x, c->table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+    return dot(x, c->weight, EMBED_TOKENS * EMBED_COLS);
+}
+
+static void test_embed(void **state)
+{
+    enum {
+        N = EMBED_TOKENS * EMBED_COLS,
+        T = EMBED_TABLE * EMBED_COLS,
+        P = EMBED_LONGEST * EMBED_COLS
+    };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float table[T], positions[P], x[N], dx[N], dt[T] = {0}, dp[P] = {0};
+        double rt[T], rp[P], rx[N], rdx[N];
+        fill(&f.r, table, rt, T, 1);
+        fill(&f.r, positions, rp, P, 1);
+        fill(&f.r, dx, rdx, N, 1);
+        ref_embed(rx, rt, rp, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+        f.q->op->embed(f.q, x, table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+        assert_near(x, rx, N, 1e-6, "embed");
+        f.q->op->embed_back(f.q, dt, dp, dx, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+        struct embed_case c = {rt, rp, rdx};
+        assert_gradient(dt, embed_table_value, &c, rt, T, 1e-5, "table");
+        assert_gradient(dp, embed_positions_value, &c, rp, P, 1e-5, "positions");
+        fixture_close(&f);
+    }
+}
+
+enum { POOL_ROWS = 9, POOL_COLS = 21 };
+static const uint32_t pool_row[] = {0, 2, 1, 4, 8, 7, 5};
+static const uint32_t pool_offset[] = {0, 2, 3, 7};
+
+struct pool_case {
+    enum gpu_pooling kind;
+    const double *weight;
+};
+
+static double pool_value(void *arg, const double *x)
+{
+    struct pool_case *c = arg;
+    double y[3 * POOL_COLS];
+    ref_pool(y, x, pool_row, pool_offset, 3, POOL_COLS, c->kind);
+    return dot(y, c->weight, 3 * POOL_COLS);
+}
+
+static void test_pool(void **state)
+{
+    enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int kind = 0; kind < 2; kind++) {
+            float x[N], y[M], dy[M], dx[N] = {0};
+            double rx[N], ry[M], rdy[M];
+            uint32_t arg[M];
+            fill(&f.r, x, rx, N, 1);
+            fill(&f.r, dy, rdy, M, 1);
+            ref_pool(ry, rx, pool_row, pool_offset, 3, POOL_COLS, (enum gpu_pooling)kind);
+            f.q->op->pool(f.q, y, arg, x, pool_row, pool_offset, 3, POOL_COLS,
+                          (enum gpu_pooling)kind);
+            assert_near(y, ry, M, 1e-6, "pool");
+            f.q->op->pool_back(f.q, dx, dy, arg, pool_row, pool_offset, 3, POOL_COLS,
+                               (enum gpu_pooling)kind);
+            struct pool_case c = {(enum gpu_pooling)kind, rdy};
+            assert_gradient(dx, pool_value, &c, rx, N, 1e-5, "pool");
+        }
+        fixture_close(&f);
+    }
+}
+
+struct loss_case {
+    size_t row, cols;
+    uint32_t target;
+    const uint32_t *group;
+    bool self;
+};
+
+static double loss_value(void *arg, const double *x)
+{
+    struct loss_case *c = arg;
+    return 0.25 * ref_cross_entropy(x, c->row, c->cols, c->target, c->group, c->self);
+}
+
+static void test_cross_entropy(void **state)
+{
+    enum { N = 22, FIRST = 3, ROWS = 5 };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int grouped = 0; grouped < 2; grouped++) {
+            float x[ROWS * N], loss[ROWS], correct[ROWS];
+            double rx[ROWS * N];
+            uint32_t target[N], group[N];
+            for (uint32_t i = 0; i < N; i++) {
+                target[i] = (i + N / 2) % N;
+                group[i] = i % (N / 2) % 4;
+            }
+            fill(&f.r, x, rx, ROWS * N, 4);
+            x[1 * N + target[FIRST + 1]] = 50;  /* found, */
+            x[2 * N + target[FIRST + 2]] = -50; /* and not found */
+            for (int i = 0; i < ROWS * N; i++)
+                rx[i] = x[i];
+            f.q->op->cross_entropy(f.q, x,
+                                   &(struct gpu_cross_entropy){.rows = ROWS,
+                                                               .cols = N,
+                                                               .first_row = FIRST,
+                                                               .target = target,
+                                                               .group = grouped ? group : NULL,
+                                                               .self = grouped,
+                                                               .scale = 0.25f,
+                                                               .loss = loss,
+                                                               .correct = correct});
+            for (size_t r = 0; r < ROWS; r++) {
+                struct loss_case c = {FIRST + r, N, target[FIRST + r], grouped ? group : NULL,
+                                      grouped};
+                double want = 4 * loss_value(&c, rx + r * N);
+                assert_near(loss + r, &want, 1, 1e-5, "loss");
+                assert_gradient(x + r * N, loss_value, &c, rx + r * N, N, 1e-5, "logits");
+            }
+            assert_true(correct[1] == 1 && correct[2] == 0);
+        }
+        fixture_close(&f);
+    }
+}
+
+static void test_dropout(void **state)
+{
+    enum { N = 20000 };
+    static float x[N], y[N], again[N], first[N];
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        size_t kept = 0;
+        for (int i = 0; i < N; i++)
+            x[i] = 1;
+        f.q->op->dropout(f.q, y, x, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
+        for (int i = 0; i < N; i++) {
+            assert_true(y[i] == 0 || fabsf(y[i] - 1 / 0.9f) < 1e-6f);
+            kept += y[i] != 0;
+        }
+        assert_in_range(kept, 17800, 18200); /* 18,000 expected, deviation 42 */
+        /* Any piece is the same as in the whole, past 2^32 too; another key is another mask. */
+        f.q->op->dropout(f.q, again, x, 900, 0.1f, 77, (UINT64_C(1) << 32) - 300);
+        assert_memory_equal(again, y + 4700, 900 * sizeof *y);
+        f.q->op->dropout(f.q, again, x, N, 0.1f, 78, (UINT64_C(1) << 32) - 5000);
+        assert_memory_not_equal(again, y, sizeof y);
+        if (isa == 0)
+            memcpy(first, y, sizeof y);
+        assert_memory_equal(first, y, sizeof y); /* the mask is the same on each instruction set */
+        fixture_close(&f);
+    }
+}
+
+static void test_adamw(void **state)
+{
+    enum { N = 33 };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float p[N], m[N] = {0}, v[N] = {0}, g[N];
+        double rp[N], rm[N] = {0}, rv[N] = {0}, rg[N];
+        fill(&f.r, p, rp, N, 1);
+        for (unsigned step = 1; step <= 3; step++) {
+            struct gpu_adamw how = {.lr = 0.01f,
+                                    .beta1 = 0.9f,
+                                    .beta2 = 0.999f,
+                                    .eps = 1e-8f,
+                                    .weight_decay = 0.1f,
+                                    .correction1 = (float)(1 - pow(0.9, step)),
+                                    .correction2 = (float)(1 - pow(0.999, step)),
+                                    .scale = 0.5f};
+            fill(&f.r, g, rg, N, 1);
+            f.q->op->adamw(f.q, p, m, v, g, N, &how);
+            for (int i = 0; i < N; i++)
+                ref_adamw(&rp[i], &rm[i], &rv[i], 0.5 * rg[i], 0.01, 0.9, 0.999, 1e-8, 0.1, step);
+            assert_near(p, rp, N, 1e-5, "p");
+            assert_near(m, rm, N, 1e-6, "m");
+            assert_near(v, rv, N, 1e-6, "v");
+        }
+        fixture_close(&f);
+    }
+}
+
+/* The exponential inside the softmax: sums of powers far apart must neither overflow nor vanish. */
+static void test_cross_entropy_extremes(void **state)
+{
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float x[4] = {1000, -1000, 0, 999}, loss, correct;
+        uint32_t target[1] = {3};
+        f.q->op->cross_entropy(f.q, x,
+                               &(struct gpu_cross_entropy){.rows = 1,
+                                                           .cols = 4,
+                                                           .target = target,
+                                                           .scale = 1,
+                                                           .loss = &loss,
+                                                           .correct = &correct});
+        assert_true(fabsf(loss - 1.3132617f) < 1e-5f);
+        assert_true(fabsf(x[0] - 0.7310586f) < 1e-5f && fabsf(x[3] + 0.7310586f) < 1e-5f);
+        float bad[4] = {0, NAN, 0, 0};
+        f.q->op->cross_entropy(f.q, bad,
+                               &(struct gpu_cross_entropy){.rows = 1,
+                                                           .cols = 4,
+                                                           .target = target,
+                                                           .scale = 1,
+                                                           .loss = &loss,
+                                                           .correct = &correct});
+        assert_true(isnan(loss)); /* never hidden */
+        fixture_close(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_activation),    cmocka_unit_test(test_norm),
+        cmocka_unit_test(test_normalize),     cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_embed),         cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_cross_entropy), cmocka_unit_test(test_cross_entropy_extremes),
+        cmocka_unit_test(test_dropout),       cmocka_unit_test(test_adamw),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

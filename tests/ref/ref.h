@@ -1,0 +1,37 @@
+/* Every tensor op once more: plain C, double precision, no thought of speed. Only forward: a
+ * backward is checked against finite differences of these. Shapes and meanings as in gpu/gpu.h. */
+#ifndef TESTS_REF_REF_H
+#define TESTS_REF_REF_H
+
+#include "ops/nn/encoder.h"
+
+/* c (m, n) = alpha op(a) op(b) [+ c], without leading dimensions of its own */
+void ref_matmul(double *c, const double *a, const double *b, size_t m, size_t n, size_t k, bool ta,
+                bool tb, double alpha, bool accumulate);
+double ref_activation(double x, enum gpu_activation kind);
+void ref_norm(double *y, const double *x, const double *gamma, const double *beta, size_t rows,
+              size_t cols);
+void ref_attention(double *out, const double *qkv, const uint32_t *offset, size_t sequences,
+                   size_t heads, size_t size, double scale);
+void ref_embed(double *x, const double *table, const double *positions, const uint32_t *token,
+               const uint32_t *offset, size_t sequences, size_t cols, double scale);
+void ref_pool(double *y, const double *x, const uint32_t *row, const uint32_t *offset,
+              size_t segments, size_t cols, enum gpu_pooling kind);
+void ref_normalize(double *y, const double *x, size_t rows, size_t cols);
+/* The loss of one row of logits. */
+double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t target,
+                         const uint32_t *group, bool self);
+void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta1, double beta2,
+               double eps, double weight_decay, unsigned step);
+
+/* pooled (sequences, d) from the flat parameters. */
+void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
+                 const struct nn_sequences *s);
+/* Mean InfoNCE over vectors (n, d), the first half paired with the second. */
+double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,
+                    double temperature);
+
+/* The derivative of f by x[i], central differences. */
+double ref_derivative(double (*f)(void *arg, const double *x), void *arg, double *x, size_t i);
+
+#endif
