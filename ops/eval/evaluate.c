@@ -1,0 +1,151 @@
+/* The op `evaluate`: embeddings of equivalent expressions -> figures. */
+#include "engine/op.h"
+#include "ops/eval/clustering.h"
+#include "ops/eval/kmeans.h"
+#include "ops/eval/retrieval.h"
+#include "report.pb-c.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
+     "Of K-means; retrieval is by cosine in any case."},
+    {"restarts", OP_INT, "5", NULL, 1, 1000, "K-means runs; the one of least cost counts."},
+    {"max_iterations", OP_INT, "100", NULL, 1, 100000, "Of each run."},
+    {"per_cluster", OP_INT, "0", NULL, 0, 1e6, "The first vectors of each cluster; 0: all."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of the first centres."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "Vectors; those of one source are equivalent."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "kmeans_accuracy, precision@5, ... by name."},
+    {NULL},
+};
+
+enum { MAX_VALUES = 16 };
+struct figures {
+    Eqloom__Value values[MAX_VALUES], *list[MAX_VALUES];
+    size_t n;
+};
+
+static void add(struct figures *f, const char *name, double value)
+{
+    Eqloom__Value *v = f->list[f->n] = &f->values[f->n];
+    f->n++;
+    eqloom__value__init(v);
+    v->name = (char *)name;
+    v->value = value;
+}
+
+static bool cancelled(void *ctx)
+{
+    return op_cancelled(ctx);
+}
+
+static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vectors *v,
+                             struct err *e)
+{
+    static const char *const precision[RETRIEVAL_CUTS] = {
+        "precision@1", "precision@5", "precision@10", "precision@15", "precision@20"};
+    struct arena *a = op_arena(ctx);
+    struct kmeans_options options = {
+        .k = v->n_clusters,
+        .restarts = (uint32_t)op_int(ctx, "restarts"),
+        .max_iterations = (uint32_t)op_int(ctx, "max_iterations"),
+        .spherical = strcmp(op_string(ctx, "distance"), "cosine") == 0,
+        .seed = (uint64_t)op_int(ctx, "seed"),
+        .cancelled = cancelled,
+        .arg = ctx,
+    };
+    struct kmeans clusters;
+    struct clustering_accuracy accuracy;
+    struct retrieval retrieval;
+    if (options.spherical)
+        vectors_normalize(v);
+    op_progress(ctx, 0, 2, "clustering");
+    enum err_code code = err_up(e, kmeans(&clusters, a, v, &options, op_pool(ctx), e));
+    if (code)
+        return code;
+    clustering_measure(&accuracy, a, v, clusters.label);
+    op_progress(ctx, 1, 2, "retrieval");
+    vectors_normalize(v);
+    retrieval_measure(&retrieval, a, v, op_pool(ctx));
+    add(f, "kmeans_accuracy", accuracy.best);
+    add(f, "kmeans_accuracy_greedy", accuracy.greedy);
+    for (int k = 0; k < RETRIEVAL_CUTS; k++)
+        add(f, precision[k], retrieval.precision[k]);
+    add(f, "mrr", retrieval.mrr);
+    add(f, "clusters", v->n_clusters);
+    add(f, "sequences", v->n);
+    add(f, "queries", retrieval.queries);
+    add(f, "dimensions", v->dim);
+    add(f, "kmeans_iterations", clusters.iterations);
+    return OK;
+}
+
+static enum err_code emit(struct op_ctx *ctx, struct figures *f, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    Eqloom__Report report;
+    Eqloom__Table table, *tables[1] = {&table};
+    Eqloom__Row rows[MAX_VALUES], *row_list[MAX_VALUES];
+    char *columns[] = {"figure", "value"}, *cells[MAX_VALUES][2];
+    eqloom__report__init(&report);
+    eqloom__table__init(&table);
+    const char *label = op_string(ctx, "label");
+    report.title = (char *)(label[0] ? label : "evaluation");
+    for (size_t i = 0; i < f->n; i++) {
+        cells[i][0] = f->list[i]->name;
+        cells[i][1] = arena_printf(a, "%.6g", f->list[i]->value);
+        eqloom__row__init(row_list[i] = &rows[i]);
+        rows[i].cells = cells[i];
+        rows[i].n_cells = 2;
+    }
+    table.title = report.title;
+    table.columns = columns;
+    table.n_columns = 2;
+    table.rows = row_list;
+    table.n_rows = f->n;
+    report.tables = tables;
+    report.n_tables = 1;
+    report.values = f->list;
+    report.n_values = f->n;
+    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "embeddings");
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
+    struct vectors v;
+    struct figures f = {.n = 0};
+    enum err_code code;
+    for (size_t i = 0; i < n; i++)
+        if ((code = err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e))))
+            return code;
+    if ((code =
+             err_up(e, vectors_load(&v, a, batches, n, (uint32_t)op_int(ctx, "per_cluster"), e))) ||
+        (code = err_up(e, measure(&f, ctx, &v, e))))
+        return code;
+    return err_up(e, emit(ctx, &f, e));
+}
+
+const struct op op_evaluate = {
+    .name = "evaluate",
+    .version = 1,
+    .node = OP_TASK,
+    .parallel = true,
+    .doc = "How well vectors tell clusters apart: K-means accuracy (as many centres as clusters; "
+           "labels assigned to clusters optimally, and greedily), retrieval precision@k and mean "
+           "reciprocal rank by cosine, each expression being a query against all others.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

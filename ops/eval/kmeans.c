@@ -1,0 +1,173 @@
+/* K-means (Lloyd 1982) from k-means++ centres (Arthur and Vassilvitskii 2007); see kmeans.h.
+ * Vectors are assigned in parallel by item; centres are summed each by one item in the order of the
+ * vectors, and costs in that order too: nothing depends on the threads. A centre that loses all its
+ * vectors takes the vector farthest from its own. */
+#include "ops/eval/kmeans.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 64 }; /* vectors per item of work */
+
+struct work {
+    const struct vectors *v;
+    const struct kmeans_options *options;
+    struct pool *pool;
+    struct vectors centres; /* n rounded up to a multiple of 4 */
+    float *norm;            /* squared, of each vector */
+    float *centre_norm;
+    float *distance; /* squared, to the own centre (k-means++: the nearest so far) */
+    uint32_t *label, *size;
+};
+
+static void assign_block(void *arg, size_t item, unsigned worker)
+{
+    struct work *w = arg;
+    uint32_t stride = w->v->stride, k = w->options->k;
+    size_t end = (item + 1) * BLOCK < w->v->n ? (item + 1) * BLOCK : w->v->n;
+    for (size_t i = item * BLOCK; i < end; i++) {
+        float best = INFINITY, dot[4];
+        uint32_t label = 0;
+        for (uint32_t c = 0; c < k; c += 4) {
+            vector_dot4(dot, vectors_at(w->v, i), vectors_at(&w->centres, c), stride);
+            for (uint32_t q = 0; q < 4 && c + q < k; q++) {
+                float d = w->norm[i] + w->centre_norm[c + q] - 2 * dot[q];
+                if (d < best) {
+                    best = d;
+                    label = c + q;
+                }
+            }
+        }
+        w->label[i] = label;
+        w->distance[i] = best > 0 ? best : 0;
+    }
+}
+
+static void update_centre(void *arg, size_t c, unsigned worker)
+{
+    struct work *w = arg;
+    float *centre = vectors_at(&w->centres, c);
+    uint32_t n = 0;
+    double scale;
+    memset(centre, 0, w->v->stride * sizeof *centre);
+    for (uint32_t i = 0; i < w->v->n; i++)
+        if (w->label[i] == c) {
+            const float *x = vectors_at(w->v, i);
+            for (uint32_t d = 0; d < w->v->dim; d++)
+                centre[d] += x[d];
+            n++;
+        }
+    w->size[c] = n;
+    scale = n;
+    if (w->options->spherical)
+        scale = sqrt((double)vector_dot(centre, centre, w->v->stride));
+    for (uint32_t d = 0; scale > 0 && d < w->v->dim; d++)
+        centre[d] = (float)(centre[d] / scale);
+    w->centre_norm[c] = vector_dot(centre, centre, w->v->stride);
+}
+
+static void set_centre(struct work *w, uint32_t c, uint32_t i)
+{
+    memcpy(vectors_at(&w->centres, c), vectors_at(w->v, i), w->v->stride * sizeof(float));
+    w->centre_norm[c] = w->norm[i];
+}
+
+static void choose_centres(struct work *w, struct rng *rng)
+{
+    uint32_t n = w->v->n, first = (uint32_t)rng_below(rng, n);
+    set_centre(w, 0, first);
+    for (uint32_t i = 0; i < n; i++)
+        w->distance[i] = INFINITY;
+    for (uint32_t c = 1; c < w->options->k; c++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            float dot =
+                vector_dot(vectors_at(w->v, i), vectors_at(&w->centres, c - 1), w->v->stride);
+            float d = w->norm[i] + w->centre_norm[c - 1] - 2 * dot;
+            if (d < w->distance[i])
+                w->distance[i] = d > 0 ? d : 0;
+            sum += (double)w->distance[i];
+        }
+        double at = rng_double(rng) * sum;
+        uint32_t pick = 0, last = n;
+        for (; pick < n; pick++) {
+            if (w->distance[pick] <= 0)
+                continue;
+            last = pick;
+            if ((at -= (double)w->distance[pick]) < 0)
+                break;
+        }
+        /* All vectors are centres already: any will do. */
+        set_centre(w, c, pick < n ? pick : last < n ? last : (uint32_t)rng_below(rng, n));
+    }
+}
+
+static void refill_empty(struct work *w)
+{
+    for (uint32_t c = 0; c < w->options->k; c++) {
+        if (w->size[c])
+            continue;
+        uint32_t far = 0;
+        for (uint32_t i = 1; i < w->v->n; i++)
+            if (w->distance[i] > w->distance[far])
+                far = i;
+        set_centre(w, c, far);
+        w->distance[far] = 0;
+        w->size[c] = 1;
+    }
+}
+
+static uint32_t run_once(struct work *w, struct rng *rng, uint32_t *before)
+{
+    uint32_t n = w->v->n, iteration = 0;
+    choose_centres(w, rng);
+    memset(before, 0xff, n * sizeof *before);
+    while (iteration < w->options->max_iterations) {
+        pool_for(w->pool, (n + BLOCK - 1) / BLOCK, assign_block, w);
+        iteration++;
+        if (memcmp(before, w->label, n * sizeof *before) == 0)
+            break;
+        memcpy(before, w->label, n * sizeof *before);
+        pool_for(w->pool, w->options->k, update_centre, w);
+        refill_empty(w);
+        if (w->options->cancelled && w->options->cancelled(w->options->arg))
+            break;
+    }
+    return iteration;
+}
+
+enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *v,
+                     const struct kmeans_options *options, struct pool *pool, struct err *e)
+{
+    struct work w = {.v = v, .options = options, .pool = pool};
+    uint32_t k4 = (options->k + 3) & ~3u;
+    w.centres = (struct vectors){.n = k4, .dim = v->dim, .stride = v->stride};
+    w.centres.x = arena_array(a, float, (size_t)k4 * v->stride);
+    w.norm = arena_array(a, float, v->n);
+    w.centre_norm = arena_array(a, float, k4);
+    w.distance = arena_array(a, float, v->n);
+    w.label = arena_array(a, uint32_t, v->n);
+    w.size = arena_array(a, uint32_t, k4);
+    uint32_t *before = arena_array(a, uint32_t, v->n);
+    *out = (struct kmeans){.label = arena_array(a, uint32_t, v->n), .cost = INFINITY};
+    for (uint32_t i = 0; i < v->n; i++)
+        w.norm[i] = vector_dot(vectors_at(v, i), vectors_at(v, i), v->stride);
+    for (uint32_t r = 0; r < options->restarts; r++) {
+        struct rng rng = rng_new(options->seed, r);
+        uint32_t iterations = run_once(&w, &rng, before);
+        double cost = 0;
+        if (options->cancelled && options->cancelled(options->arg))
+            return err_fail(e, ERR_CANCELLED, "clustering was interrupted");
+        for (uint32_t i = 0; i < v->n; i++)
+            cost += (double)w.distance[i];
+        if (cost < out->cost) {
+            memcpy(out->label, w.label, v->n * sizeof *w.label);
+            out->cost = cost;
+            out->iterations = iterations;
+            out->restart = r;
+        }
+    }
+    return OK;
+}

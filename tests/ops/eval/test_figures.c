@@ -1,0 +1,272 @@
+/* Figures against oracles: assignments against all permutations, precision against sorting, K-means
+ * on separated clouds, tf-idf by hand; and the same results for any number of threads. */
+#include "base/rng.h"
+#include "ops/eval/assignment.h"
+#include "ops/eval/clustering.h"
+#include "ops/eval/kmeans.h"
+#include "ops/eval/retrieval.h"
+#include "ops/eval/tfidf_vectors.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static double gain_of(const double *gain, const uint32_t *column, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += gain[i * n + column[i]];
+    return sum;
+}
+
+static double best_by_permutations(const double *gain, uint32_t *column, uint32_t at, uint32_t n)
+{
+    if (at == n)
+        return gain_of(gain, column, n);
+    double best = -INFINITY;
+    for (uint32_t i = at; i < n; i++) {
+        uint32_t t = column[at];
+        column[at] = column[i];
+        column[i] = t;
+        double value = best_by_permutations(gain, column, at + 1, n);
+        best = value > best ? value : best;
+        column[i] = column[at];
+        column[at] = t;
+    }
+    return best;
+}
+
+static void test_assignments_equal_brute_force(void **state)
+{
+    struct rng rng = rng_new(5, 0);
+    for (int round = 0; round < 400; round++) {
+        uint32_t n = 1 + (uint32_t)rng_below(&rng, 7), column[7], all[7];
+        double gain[49];
+        /* Small integers make ties. */
+        for (uint32_t i = 0; i < n * n; i++)
+            gain[i] = round % 2 ? (double)rng_below(&rng, 4) - 1 : rng_normal(&rng);
+        for (uint32_t i = 0; i < n; i++)
+            all[i] = i;
+        assignment_best(column, gain, n);
+        double best = best_by_permutations(gain, all, 0, n);
+        assert_true(fabs(gain_of(gain, column, n) - best) < 1e-9);
+        uint32_t used = 0;
+        for (uint32_t i = 0; i < n; i++)
+            used |= 1u << column[i];
+        assert_int_equal(used, (1u << n) - 1);
+        assignment_greedy(column, gain, n);
+        assert_true(gain_of(gain, column, n) <= best + 1e-9);
+        used = 0;
+        for (uint32_t i = 0; i < n; i++)
+            used |= 1u << column[i];
+        assert_int_equal(used, (1u << n) - 1);
+    }
+}
+
+/* `spread` 0.05: separated clouds; 3: one cloud. */
+static struct vectors clouds(struct arena *a, uint32_t clusters, uint32_t each, uint32_t dim,
+                             double spread)
+{
+    struct rng rng = rng_new(9, clusters);
+    float *centre = arena_array(a, float, dim);
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, clusters);
+    struct vectors v;
+    struct err e;
+    for (uint32_t c = 0; c < clusters; c++) {
+        Eqloom__EmbeddingBatch *b = batches[c] = arena_new(a, Eqloom__EmbeddingBatch);
+        eqloom__embedding_batch__init(b);
+        b->dim = dim;
+        b->count = each + c % 3;
+        float *values = arena_array(a, float, (size_t)b->count *dim);
+        for (uint32_t d = 0; d < dim; d++)
+            centre[d] = (float)rng_normal(&rng);
+        for (uint32_t i = 0; i < b->count * dim; i++)
+            values[i] = centre[i % dim] + (float)(spread * rng_normal(&rng));
+        b->values = (ProtobufCBinaryData){(size_t)b->count * dim * sizeof(float), (void *)values};
+        b->source_id = (ProtobufCBinaryData){32, arena_zalloc(a, 32)};
+        b->source_id.data[0] = (uint8_t)c;
+    }
+    assert_int_equal(vectors_load(&v, a, batches, clusters, 0, &e), OK);
+    return v;
+}
+
+static void test_separated_clouds_are_found(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    struct vectors v = clouds(&a, 23, 12, 19, 0.05);
+    for (int spherical = 0; spherical < 2; spherical++) {
+        struct kmeans_options options = {
+            .k = 23, .restarts = 8, .max_iterations = 50, .spherical = spherical, .seed = 3};
+        struct kmeans found;
+        struct clustering_accuracy accuracy;
+        if (spherical)
+            vectors_normalize(&v);
+        assert_int_equal(kmeans(&found, &a, &v, &options, NULL, &e), OK);
+        clustering_measure(&accuracy, &a, &v, found.label);
+        assert_true(fabs(accuracy.best - 1) < 1e-12);
+        assert_true(fabs(accuracy.greedy - 1) < 1e-12);
+    }
+    struct retrieval r;
+    retrieval_measure(&r, &a, &v, NULL);
+    assert_int_equal(r.queries, v.n);
+    for (int k = 0; k < RETRIEVAL_CUTS; k++)
+        assert_true(fabs(r.precision[k] - 1) < 1e-12);
+    assert_true(fabs(r.mrr - 1) < 1e-12);
+    arena_free(&a);
+}
+
+static const struct vectors *slow_vectors;
+static uint32_t slow_query;
+static int slow_compare(const void *x, const void *y)
+{
+    const struct vectors *v = slow_vectors;
+    uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
+    double si = 0, sj = 0;
+    for (uint32_t d = 0; d < v->dim; d++) {
+        si += (double)vectors_at(v, slow_query)[d] * (double)vectors_at(v, i)[d];
+        sj += (double)vectors_at(v, slow_query)[d] * (double)vectors_at(v, j)[d];
+    }
+    return (si < sj) - (si > sj);
+}
+
+static void test_precision_equals_sorting(void **state)
+{
+    struct arena a = {0};
+    struct vectors v = clouds(&a, 11, 6, 5, 0.8);
+    vectors_normalize(&v);
+    struct retrieval r, slow = {0};
+    retrieval_measure(&r, &a, &v, NULL);
+    slow_vectors = &v;
+    for (uint32_t q = 0; q < v.n; q++) {
+        uint32_t order[200], n = 0, hits = 0, size = 0;
+        for (uint32_t i = 0; i < v.n; i++) {
+            size += i != q && v.cluster[i] == v.cluster[q];
+            if (i != q)
+                order[n++] = i;
+        }
+        slow_query = q;
+        qsort(order, n, sizeof *order, slow_compare);
+        for (uint32_t k = 0; k < n; k++) {
+            bool hit = v.cluster[order[k]] == v.cluster[q];
+            if (hit && !hits)
+                slow.mrr += 1.0 / (k + 1) / v.n;
+            hits += hit;
+            for (int c = 0; c < RETRIEVAL_CUTS; c++)
+                if (retrieval_cuts[c] == k + 1)
+                    slow.precision[c] += (double)hits / (size < k + 1 ? size : k + 1) / v.n;
+        }
+    }
+    assert_true(slow.precision[1] > 0.2 && slow.precision[1] < 0.95);
+    for (int c = 0; c < RETRIEVAL_CUTS; c++)
+        assert_true(fabs(r.precision[c] - slow.precision[c]) < 1e-9);
+    assert_true(fabs(r.mrr - slow.mrr) < 1e-9);
+    arena_free(&a);
+}
+
+static void test_threads_change_nothing(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    struct vectors v = clouds(&a, 30, 9, 33, 1.2);
+    vectors_normalize(&v);
+    struct kmeans_options options = {
+        .k = 30, .restarts = 3, .max_iterations = 40, .spherical = true, .seed = 1};
+    struct kmeans one, three;
+    struct retrieval r1, r3;
+    struct pool *pool = pool_new(3);
+    assert_int_equal(kmeans(&one, &a, &v, &options, NULL, &e), OK);
+    assert_int_equal(kmeans(&three, &a, &v, &options, pool, &e), OK);
+    assert_memory_equal(one.label, three.label, v.n * sizeof *one.label);
+    assert_true(one.cost == three.cost);
+    retrieval_measure(&r1, &a, &v, NULL);
+    retrieval_measure(&r3, &a, &v, pool);
+    assert_memory_equal(&r1, &r3, sizeof r1);
+    pool_free(pool);
+    arena_free(&a);
+}
+
+static void test_duplicates_leave_no_centre_empty(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    struct vectors v = clouds(&a, 6, 4, 3, 0);
+    struct kmeans_options options = {.k = 6, .restarts = 2, .max_iterations = 20, .seed = 1};
+    struct kmeans found;
+    for (uint32_t i = 0; i < v.n; i++)
+        memcpy(vectors_at(&v, i), vectors_at(&v, 0), v.stride * sizeof(float));
+    assert_int_equal(kmeans(&found, &a, &v, &options, NULL, &e), OK);
+    assert_true(found.cost < 1e-6);
+    arena_free(&a);
+}
+
+static void test_bad_vectors_are_refused(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    struct vectors v;
+    Eqloom__EmbeddingBatch b, *list[1] = {&b};
+    float values[4] = {1, 2, NAN, 4};
+    eqloom__embedding_batch__init(&b);
+    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), ERR_INPUT);
+    b.dim = 2;
+    b.count = 2;
+    b.values = (ProtobufCBinaryData){sizeof values, (uint8_t *)values};
+    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), ERR_FAILED);
+    values[2] = 3;
+    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), OK);
+    assert_int_equal(v.n, 2);
+    assert_int_equal(v.n_clusters, 1);
+    b.count = 3;
+    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), ERR_CORRUPT);
+    arena_free(&a);
+}
+
+static void test_tfidf_by_hand(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    uint32_t tokens[] = {3, 4, 4, 3}, offset[] = {0, 3, 4};
+    Eqloom__TokenBatch b, *list[1] = {&b};
+    eqloom__token_batch__init(&b);
+    b.tokens = tokens;
+    b.n_tokens = 4;
+    b.offset = offset;
+    b.n_offset = 3;
+    struct tfidf model;
+    assert_int_equal(tfidf_dim(list, 1), 5);
+    assert_int_equal(tfidf_fit(&model, &a, list, 1, 5, &e), OK);
+    assert_true(fabs(model.idf[3] - (log(3.0 / 3) + 1)) < 1e-12);
+    assert_true(fabs(model.idf[4] - (log(3.0 / 2) + 1)) < 1e-12);
+    Eqloom__EmbeddingBatch out;
+    assert_int_equal(tfidf_embed(&out, &a, &model, &b, &e), OK);
+    const float *x = (const float *)(const void *)out.values.data;
+    double three = 1, four = 2 * (log(1.5) + 1), norm = sqrt(three * three + four * four);
+    assert_int_equal(out.count, 2);
+    assert_true(fabs((double)x[3] - three / norm) < 1e-6);
+    assert_true(fabs((double)x[4] - four / norm) < 1e-6);
+    assert_true(x[5 + 3] == 1 && x[5 + 4] == 0);
+    tokens[1] = 9;
+    assert_int_equal(tfidf_embed(&out, &a, &model, &b, &e), ERR_INPUT);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_assignments_equal_brute_force),
+        cmocka_unit_test(test_separated_clouds_are_found),
+        cmocka_unit_test(test_precision_equals_sorting),
+        cmocka_unit_test(test_threads_change_nothing),
+        cmocka_unit_test(test_duplicates_leave_no_centre_empty),
+        cmocka_unit_test(test_bad_vectors_are_refused),
+        cmocka_unit_test(test_tfidf_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
