@@ -1,0 +1,146 @@
+/* Pairs as a function of (seed, k), damaged batches, and learning-rate schedules. */
+#include "ops/learn/schedule.h"
+#include "tests/ops/learn/toy.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void make(struct dataset *d, size_t clusters, size_t members)
+{
+    struct arena a = {0};
+    for (size_t i = 0; i < clusters; i++)
+        assert_int_equal(
+            dataset_add(d, toy_batch(&a, 5, i, members, 3, 9), TOY_VOCABULARY, 11, NULL), OK);
+    arena_free(&a);
+}
+
+static void test_pairs(void **state)
+{
+    enum { CLUSTERS = 37, MEMBERS = 5, BATCH = 12, EPOCH = CLUSTERS / BATCH * BATCH };
+    struct dataset d = {0};
+    make(&d, CLUSTERS, MEMBERS);
+    size_t by_cluster[CLUSTERS] = {0}, by_pair[MEMBERS][MEMBERS] = {0}, n = 200 * EPOCH;
+    for (uint64_t k = 0; k < n; k++) {
+        struct pair p = dataset_pair(&d, 1, BATCH, k);
+        assert_true(p.cluster < CLUSTERS && p.a != p.b);
+        assert_true(p.a / MEMBERS == p.cluster && p.b / MEMBERS == p.cluster);
+        for (uint64_t j = k / EPOCH * EPOCH; j < k && k < 10 * EPOCH; j++) /* none twice an epoch */
+            assert_true(dataset_pair(&d, 1, BATCH, j).cluster != p.cluster);
+        by_cluster[p.cluster]++;
+        by_pair[p.a % MEMBERS][p.b % MEMBERS]++;
+    }
+    for (size_t i = 0; i < CLUSTERS; i++) /* 194.6 expected; deviation under 3 */
+        assert_in_range(by_cluster[i], 180, 200);
+    for (size_t i = 0; i < MEMBERS; i++)
+        for (size_t j = 0; j < MEMBERS; j++) /* 360 expected; deviation 19 */
+            assert_in_range(by_pair[i][j], i == j ? 0 : 280, i == j ? 0 : 440);
+    size_t same = 0;
+    for (uint64_t k = 0; k < 1000; k++)
+        same += dataset_pair(&d, 2, BATCH, k).cluster == dataset_pair(&d, 1, BATCH, k).cluster;
+    assert_in_range(same, 5, 70); /* another seed, another order: 1 in 37 agree by chance */
+    dataset_free(&d);
+}
+
+/* With fewer clusters than a batch has pairs, all take their turn. */
+static void test_few_clusters(void **state)
+{
+    struct dataset d = {0};
+    make(&d, 3, 2);
+    for (uint64_t k = 0; k < 30; k += 3) {
+        unsigned seen = 0;
+        for (uint64_t j = k; j < k + 3; j++)
+            seen |= 1u << dataset_pair(&d, 9, 8, j).cluster;
+        assert_int_equal(seen, 7);
+    }
+    dataset_free(&d);
+}
+
+/* One batch may hold several clusters, in any order; what stands alone is left out. */
+static void test_mixed_batch(void **state)
+{
+    uint32_t tokens[] = {3, 4, 5, 6, 7, 8}, offset[] = {0, 1, 2, 4, 5, 6},
+             cluster[] = {9, 2, 9, 5, 2};
+    Eqloom__TokenBatch b;
+    struct dataset d = {0};
+    eqloom__token_batch__init(&b);
+    b.tokens = tokens;
+    b.n_tokens = 6;
+    b.offset = offset;
+    b.n_offset = 6;
+    b.cluster = cluster;
+    b.n_cluster = 5;
+    assert_int_equal(dataset_add(&d, &b, 9, 2, NULL), OK);
+    assert_int_equal(d.clusters, 2);
+    assert_int_equal(d.singles, 1);
+    uint32_t want[] = {1, 4, 0, 2};
+    assert_memory_equal(d.member, want, sizeof want);
+    assert_int_equal(d.offset[3] - d.offset[2], 2);
+
+    assert_int_equal(token_batch_check(&b, 8, 2, NULL), ERR_INPUT); /* token 8 */
+    assert_int_equal(token_batch_check(&b, 9, 1, NULL), ERR_LIMIT);
+    offset[2] = 1;
+    assert_int_equal(token_batch_check(&b, 9, 9, NULL), ERR_CORRUPT); /* an empty sequence */
+    offset[2] = UINT32_MAX;
+    assert_int_equal(token_batch_check(&b, 9, 9, NULL), ERR_CORRUPT);
+    offset[2] = 2;
+    b.n_tokens = 5;
+    assert_int_equal(token_batch_check(&b, 9, 9, NULL), ERR_CORRUPT);
+    b.n_tokens = 6;
+    b.n_cluster = 4;
+    assert_int_equal(token_batch_check(&b, 9, 9, NULL), ERR_CORRUPT);
+    dataset_free(&d);
+}
+
+static void assert_lr(const struct schedule *s, uint64_t step, double want)
+{
+    if (fabs(schedule_lr(s, step) - want) > 1e-12)
+        fail_msg("lr at step %d: %.12g, expected %.12g", (int)step, schedule_lr(s, step), want);
+}
+
+static void test_schedules(void **state)
+{
+    struct schedule s = {.kind = SCHEDULE_CONSTANT,
+                         .lr = 1,
+                         .lr_min = 0.1,
+                         .warmup = 4,
+                         .steps = 14,
+                         .period = 10,
+                         .growth = 2};
+    assert_lr(&s, 0, 0.25);
+    assert_lr(&s, 3, 1);
+    assert_lr(&s, 1000, 1);
+    s.kind = SCHEDULE_LINEAR;
+    assert_lr(&s, 4, 1);
+    assert_lr(&s, 9, 0.55);
+    assert_lr(&s, 14, 0.1);
+    assert_lr(&s, 99, 0.1);
+    s.kind = SCHEDULE_COSINE;
+    assert_lr(&s, 4, 1);
+    assert_lr(&s, 9, 0.55);
+    assert_lr(&s, 14, 0.1);
+    s.kind = SCHEDULE_RESTARTS; /* periods of 10, 20, 40 steps from step 4 on */
+    assert_lr(&s, 9, 0.55);
+    assert_lr(&s, 14, 1);
+    assert_lr(&s, 24, 0.55);
+    assert_lr(&s, 34, 1);
+    assert_lr(&s, 54, 0.55);
+    s.growth = 1;
+    assert_lr(&s, 4 + 10 * 1000 + 5, 0.55);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_few_clusters),
+        cmocka_unit_test(test_mixed_batch),
+        cmocka_unit_test(test_schedules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* The whole model's loss and gradient, by the trainer, against the reference encoder in double
+ * precision and its finite differences: every parameter, every option. */
+#include "ops/learn/trainer.h"
+#include "tests/ref/ref.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Three pairs; sequences of special tokens only, of one token, and some with start and end. */
+static const uint32_t tokens[] = {1, 5, 6, 2, 7, 1, 2, 1, 8, 9, 2, 4, 4, 6, 5, 3, 10, 9, 1, 3, 2};
+static const uint32_t offset[] = {0, 4, 5, 7, 11, 17, 21};
+static const struct nn_sequences sequences = {tokens, offset, 6};
+/* The second and third pairs are of one cluster: no negatives of each other. */
+static const uint32_t group[] = {0, 1, 1, 0, 1, 1};
+
+static double loss_of(void *arg, const double *w)
+{
+    const struct nn_model *m = arg;
+    double *vectors = calloc(6 * m->config.d_model, sizeof *vectors);
+    ref_encoder(vectors, m, w, &sequences);
+    double loss = ref_info_nce(vectors, 6, m->config.d_model, group, 0.5);
+    free(vectors);
+    return loss;
+}
+
+static void check_model(const struct nn_config *c)
+{
+    struct arena a = {0};
+    struct nn_model *m;
+    struct gpu_device *d;
+    struct trainer *t;
+    struct step_result r;
+    struct trainer_config how = {.batch = 3, .temperature = 0.5};
+    assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
+    assert_int_equal(trainer_new(&t, d, m, &how, NULL), OK);
+    struct trainer_state state = {arena_array(&a, float, m->total),
+                                  arena_array(&a, float, m->total),
+                                  arena_array(&a, float, m->total), 0};
+    float *gradient = arena_array(&a, float, m->total);
+    double *w = arena_array(&a, double, m->total);
+    assert_int_equal(trainer_read(&state, t, NULL), OK);
+    struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
+    for (size_t i = 0; i < m->n_params; i++)
+        for (size_t j = m->params[i].at; j < m->params[i].at + m->params[i].size; j++) {
+            state.weights[j] += (float)(0.1 * rng_normal(&noise));
+            w[j] = state.weights[j];
+        }
+    assert_int_equal(trainer_write(t, &state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, gradient, t, &sequences, group, NULL), OK);
+    assert_true(fabs(r.loss - loss_of(m, w)) < 1e-5);
+    double squares = 0;
+    for (size_t i = 0; i < m->n_params; i++)
+        for (size_t j = m->params[i].at; j < m->params[i].at + m->params[i].size; j++) {
+            double want = ref_derivative(loss_of, m, w, j);
+            squares += want * want;
+            if (!(fabs(gradient[j] - want) <= 2e-5 + 2e-4 * fabs(want)))
+                fail_msg("%s[%zu]: %.8g, finite difference %.8g", m->params[i].name,
+                         j - m->params[i].at, gradient[j], want);
+        }
+    assert_true(fabs(r.gradient_norm / sqrt(squares) - 1) < 1e-4);
+    trainer_free(t);
+    gpu_close(d);
+    arena_free(&a);
+}
+
+static void test_gradient(void **state)
+{
+    for (int i = 0; i < 6; i++) {
+        struct nn_config c = {.vocabulary = 11,
+                              .d_model = 8,
+                              .layers = 2,
+                              .heads = 2,
+                              .d_ff = 12,
+                              .max_length = 8,
+                              .positions = i & 1 ? NN_LEARNED : NN_SINUSOIDAL,
+                              .activation = i & 2 ? GPU_GELU : GPU_RELU,
+                              .pooling = (enum nn_pooling)(i % 3),
+                              .attention_bias = i & 1};
+        check_model(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+/* Training as a whole, on a toy corpus: the loss falls and held-out clusters are told apart; the
+ * bytes are the same for any number of threads and across an interruption; numbers that are not
+ * finite stop it. */
+#include "ops/learn/embedder.h"
+#include "tests/ops/learn/toy.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CLUSTERS = 60, MEMBERS = 12, HELD_OUT = 12 };
+
+static const struct nn_config config = {.vocabulary = TOY_VOCABULARY,
+                                        .d_model = 32,
+                                        .layers = 2,
+                                        .heads = 2,
+                                        .d_ff = 64,
+                                        .max_length = 16};
+static const struct trainer_config how = {.batch = 32,
+                                          .temperature = 0.1,
+                                          .dropout = 0.1,
+                                          .weight_decay = 0.01,
+                                          .clip = 1,
+                                          .beta1 = 0.9,
+                                          .beta2 = 0.999,
+                                          .eps = 1e-8,
+                                          .schedule = {.lr = 3e-3, .warmup = 5},
+                                          .seed = 42};
+
+struct session {
+    struct arena a;
+    struct nn_model *m;
+    struct pool *pool;
+    struct gpu_device *d;
+    struct trainer *t;
+    struct dataset data;
+};
+
+static void session_open(struct session *s, unsigned threads, const struct trainer_config *c)
+{
+    *s = (struct session){.pool = pool_new(threads)};
+    for (uint64_t i = 0; i < CLUSTERS; i++)
+        assert_int_equal(
+            dataset_add(&s->data, toy_batch(&s->a, 1, i, MEMBERS, 5, 12), TOY_VOCABULARY, 16, NULL),
+            OK);
+    assert_int_equal(nn_model_new(&s->m, &s->a, &config, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&s->d, s->pool, NULL, NULL), OK);
+    assert_int_equal(trainer_new(&s->t, s->d, s->m, c, NULL), OK);
+}
+
+static void session_close(struct session *s)
+{
+    trainer_free(s->t);
+    gpu_close(s->d);
+    pool_free(s->pool);
+    dataset_free(&s->data);
+    arena_free(&s->a);
+}
+
+static struct step_result steps(struct session *s, int n)
+{
+    struct step_result r = {0};
+    for (int i = 0; i < n; i++)
+        assert_int_equal(trainer_step(&r, s->t, &s->data, NULL), OK);
+    return r;
+}
+
+static struct trainer_state state_new(struct session *s)
+{
+    size_t n = s->m->total;
+    return (struct trainer_state){arena_array(&s->a, float, n), arena_array(&s->a, float, n),
+                                  arena_array(&s->a, float, n), 0};
+}
+
+static void assert_same_state(struct session *a, struct session *b)
+{
+    struct trainer_state x = state_new(a), y = state_new(b);
+    size_t bytes = a->m->total * sizeof(float);
+    assert_int_equal(trainer_read(&x, a->t, NULL), OK);
+    assert_int_equal(trainer_read(&y, b->t, NULL), OK);
+    assert_int_equal(x.steps, y.steps);
+    assert_memory_equal(x.weights, y.weights, bytes);
+    assert_memory_equal(x.m, y.m, bytes);
+    assert_memory_equal(x.v, y.v, bytes);
+}
+
+static void test_threads(void **state)
+{
+    struct session one, more;
+    session_open(&one, 1, &how);
+    struct step_result want = steps(&one, 5);
+    for (unsigned threads = 2; threads <= 3; threads++) {
+        session_open(&more, threads, &how);
+        struct step_result r = steps(&more, 5);
+        assert_true(r.loss == want.loss && r.gradient_norm == want.gradient_norm);
+        assert_same_state(&one, &more);
+        session_close(&more);
+    }
+    session_close(&one);
+}
+
+/* Chunks in memory, by content. */
+struct memory {
+    struct arena a;
+    struct {
+        struct digest id;
+        struct span data;
+    } chunks[512];
+    size_t n;
+};
+
+static enum err_code put(struct digest *id, void *arg, struct span data, struct err *e)
+{
+    struct memory *m = arg;
+    assert_true(m->n < 512 && data.len <= 4 << 20);
+    *id = digest_of(&data, 1);
+    m->chunks[m->n].id = *id;
+    m->chunks[m->n++].data = span_of(arena_memdup(&m->a, data.data, data.len), data.len);
+    return OK;
+}
+
+static enum err_code get(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
+                         struct err *e)
+{
+    struct memory *m = arg;
+    for (size_t i = 0; i < m->n; i++)
+        if (memcmp(m->chunks[i].id.bytes, id, DIGEST_SIZE) == 0) {
+            *out = m->chunks[i].data;
+            return OK;
+        }
+    return err_fail(e, ERR_NOTFOUND, "no such chunk");
+}
+
+static void save(Eqloom__Checkpoint *c, struct memory *memory, struct session *s)
+{
+    struct trainer_state now = state_new(s);
+    struct chunk_io io = {memory, put, get};
+    eqloom__checkpoint__init(c);
+    assert_int_equal(trainer_read(&now, s->t, NULL), OK);
+    assert_int_equal(checkpoint_write(c, s->m, &now, &io, &memory->a, NULL), OK);
+}
+
+static void test_resume(void **state)
+{
+    struct session whole, before, after;
+    static struct memory memory;
+    struct chunk_io io = {&memory, put, get};
+    for (int at = 0; at <= 4; at += 4) { /* from the initialisation, and from the middle */
+        memory.n = 0;
+        session_open(&whole, 1, &how);
+        steps(&whole, 9);
+        session_open(&before, 1, &how);
+        steps(&before, at);
+        Eqloom__Checkpoint c;
+        save(&c, &memory, &before);
+        assert_int_equal(c.n_tensors, (at ? 3 : 1) * before.m->n_params);
+        session_close(&before);
+        session_open(&after, 2, &how);
+        struct trainer_state loaded = state_new(&after);
+        assert_int_equal(checkpoint_read(&loaded, after.m, &c, &io, &after.a, NULL), OK);
+        assert_int_equal(trainer_write(after.t, &loaded, NULL), OK);
+        steps(&after, 9 - at);
+        assert_same_state(&whole, &after);
+        session_close(&whole);
+        session_close(&after);
+    }
+    arena_free(&memory.a);
+    memory.a = (struct arena){0};
+}
+
+static void test_checkpoint_damaged(void **state)
+{
+    struct session s;
+    static struct memory memory;
+    struct chunk_io io = {&memory, put, get};
+    Eqloom__Checkpoint c;
+    struct err e;
+    memory.n = 0;
+    session_open(&s, 1, &how);
+    save(&c, &memory, &s);
+    struct trainer_state loaded = state_new(&s);
+    char *name = c.tensors[3]->name;
+    c.tensors[3]->name = (char *)"other";
+    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    c.tensors[3]->name = name;
+    c.tensors[1]->shape[0]++;
+    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    c.tensors[1]->shape[0]--;
+    c.n_tensors--;
+    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    c.n_tensors++;
+    memory.chunks[2].data.len--;
+    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    memory.chunks[2].data.len++;
+    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), OK);
+    session_close(&s);
+    arena_free(&memory.a);
+    memory.a = (struct arena){0};
+}
+
+/* How many vectors of held-out clusters have their nearest other vector in their own cluster. */
+static double nearest_share(struct session *s)
+{
+    static struct memory memory;
+    struct chunk_io io = {&memory, put, get};
+    struct embedder *em;
+    Eqloom__Checkpoint c;
+    enum { N = HELD_OUT * MEMBERS, D = 32 };
+    static float v[N * D];
+    memory.n = 0;
+    save(&c, &memory, s);
+    assert_int_equal(embedder_new(&em, &c, &io, NULL), OK);
+    for (uint64_t i = 0; i < HELD_OUT; i++)
+        assert_int_equal(embedder_run(v + i * MEMBERS * D, em,
+                                      toy_batch(&s->a, 99, i, MEMBERS, 5, 12), true, &s->a, NULL),
+                         OK);
+    size_t right = 0;
+    for (size_t i = 0; i < N; i++) {
+        size_t best = N;
+        double most = -2;
+        for (size_t j = 0; j < N; j++) {
+            double cosine = 0;
+            for (size_t k = 0; k < D; k++)
+                cosine += (double)v[i * D + k] * v[j * D + k];
+            if (i == j)
+                assert_true(fabs(cosine - 1) < 1e-5);
+            else if (cosine > most) {
+                most = cosine;
+                best = j;
+            }
+        }
+        right += best / MEMBERS == i / MEMBERS;
+    }
+    embedder_free(em);
+    arena_free(&memory.a);
+    memory.a = (struct arena){0};
+    return (double)right / N;
+}
+
+static void test_learns(void **state)
+{
+    struct session s;
+    session_open(&s, 1, &how);
+    double untrained = nearest_share(&s);
+    struct step_result first = steps(&s, 1), last = steps(&s, 300);
+    double trained = nearest_share(&s);
+    print_message("loss %.3f -> %.3f, accuracy %.2f, nearest %.3f -> %.3f\n", first.loss, last.loss,
+                  last.accuracy, untrained, trained);
+    assert_true(last.loss < 0.5 * first.loss);
+    assert_true(last.accuracy > 0.7);
+    assert_true(trained > 0.9 && trained > untrained);
+    session_close(&s);
+}
+
+/* Vectors do not depend on what else is in the batch, nor change with its cut into shards. */
+static void test_embed_shards(void **state)
+{
+    enum { MANY = 300, D = 32 };
+    struct session s;
+    static struct memory memory;
+    static float all[MANY * D], one[D];
+    struct chunk_io io = {&memory, put, get};
+    struct embedder *em;
+    Eqloom__Checkpoint c;
+    memory.n = 0;
+    session_open(&s, 1, &how);
+    save(&c, &memory, &s);
+    assert_int_equal(embedder_new(&em, &c, &io, NULL), OK);
+    Eqloom__TokenBatch *b = toy_batch(&s.a, 3, 0, MANY, 5, 12), single = *b;
+    assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), OK);
+    for (size_t i = 0; i < MANY; i += 41) {
+        uint32_t offset[] = {0, b->offset[i + 1] - b->offset[i]};
+        single.tokens = b->tokens + b->offset[i];
+        single.n_tokens = offset[1];
+        single.offset = offset;
+        single.n_offset = 2;
+        single.n_cluster = 1;
+        assert_int_equal(embedder_run(one, em, &single, false, &s.a, NULL), OK);
+        for (size_t k = 0; k < D; k++)
+            assert_true(fabsf(one[k] - all[i * D + k]) < 1e-5f);
+    }
+    b->tokens[7] = TOY_VOCABULARY;
+    assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), ERR_INPUT);
+    embedder_free(em);
+    session_close(&s);
+    arena_free(&memory.a);
+    memory.a = (struct arena){0};
+}
+
+static void test_not_finite(void **state)
+{
+    struct session s;
+    struct err e;
+    struct step_result r;
+    err_clear(&e);
+    session_open(&s, 1, &how);
+    struct trainer_state now = state_new(&s), then = state_new(&s);
+    steps(&s, 2);
+    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
+    now.weights[s.m->layers[1].linear1_weight + 5] = NAN;
+    assert_int_equal(trainer_write(s.t, &now, NULL), OK);
+    assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
+    assert_non_null(strstr(e.message, "step 3: layers.1.linear1.weight is not finite"));
+    assert_non_null(strstr(e.message, "pairs 64 to 95"));
+    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
+    assert_int_equal(then.steps, 2);
+    assert_memory_equal(now.m, then.m, s.m->total * sizeof(float));
+    session_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_checkpoint_damaged),
+        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_embed_shards),
+        cmocka_unit_test(test_not_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* Configurations as text, and the table of parameters. */
+#include "ops/nn/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct nn_config small = {.vocabulary = 59,
+                                       .d_model = 32,
+                                       .layers = 2,
+                                       .heads = 4,
+                                       .d_ff = 64,
+                                       .max_length = 40,
+                                       .positions = NN_LEARNED,
+                                       .activation = GPU_GELU,
+                                       .pooling = NN_POOL_MAX,
+                                       .attention_bias = true};
+
+static void test_text(void **state)
+{
+    struct arena a = {0};
+    struct nn_config back;
+    const char *text = nn_config_text(&a, &small);
+    assert_string_equal(text, "activation=gelu\nattention_bias=true\nd_ff=64\nd_model=32\nheads=4\n"
+                              "layers=2\nmax_length=40\npooling=max\npositions=learned\n"
+                              "vocabulary=59\n");
+    assert_int_equal(nn_config_parse(&back, text, NULL), OK);
+    assert_string_equal(nn_config_text(&a, &back), text);
+    arena_free(&a);
+}
+
+/* Every cut and every changed byte is refused, or gives another valid configuration whose text is
+ * what was read. */
+static void test_text_damaged(void **state)
+{
+    struct arena a = {0};
+    struct nn_config back;
+    const char *text = nn_config_text(&a, &small);
+    size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(nn_config_parse(&back, arena_strndup(&a, text, i), NULL), ERR_CORRUPT);
+        for (int bit = 0; bit < 7; bit++) {
+            char *bad = arena_strdup(&a, text);
+            bad[i] ^= (char)(1 << bit);
+            if (nn_config_parse(&back, bad, NULL) == OK && bad[i] != '0' && !strstr(bad, "=0"))
+                assert_string_equal(nn_config_text(&a, &back), bad);
+        }
+    }
+    assert_int_equal(nn_config_parse(&back, arena_printf(&a, "%sx=1\n", text), NULL), ERR_CORRUPT);
+    arena_free(&a);
+}
+
+static void test_refused(void **state)
+{
+    struct nn_config c = small;
+    struct err e;
+    c.heads = 5;
+    assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
+    assert_string_equal(e.message, "d_model 32 is not divisible by heads 5");
+    c = small;
+    c.layers = 0;
+    assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
+    c = small;
+    c.d_model = UINT32_MAX;
+    assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
+}
+
+static void test_params(void **state)
+{
+    struct arena a = {0};
+    struct nn_model *m;
+    assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
+    size_t d = 32, ff = 64, layer = 3 * d * d + 3 * d + d * d + d + 2 * d * ff + ff + d + 4 * d;
+    assert_int_equal(m->count, 59 * d + 40 * d + 2 * layer + 2 * d);
+    assert_string_equal(m->params[0].name, "embedding.weight");
+    assert_string_equal(m->params[2].name, "layers.0.self_attn.in_proj_weight");
+    assert_string_equal(m->params[m->n_params - 1].name, "norm.bias");
+    size_t end = 0;
+    for (size_t i = 0; i < m->n_params; i++) { /* in order, aligned, without overlap */
+        assert_true(m->params[i].at >= end && m->params[i].at % 16 == 0);
+        end = m->params[i].at + m->params[i].size;
+    }
+    assert_true(end <= m->total);
+    struct nn_config plain = small;
+    plain.attention_bias = false;
+    plain.positions = NN_SINUSOIDAL;
+    assert_int_equal(nn_model_new(&m, &a, &plain, NULL), OK);
+    assert_int_equal(m->count, 59 * d + 2 * (layer - 4 * d) + 2 * d);
+    arena_free(&a);
+}
+
+static void test_init(void **state)
+{
+    struct arena a = {0};
+    struct nn_model *m;
+    assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
+    float *w = arena_array(&a, float, m->total), *again = arena_array(&a, float, m->total);
+    nn_model_init(w, m, 1);
+    nn_model_init(again, m, 1);
+    assert_memory_equal(w, again, m->total * sizeof *w);
+    nn_model_init(again, m, 2);
+    for (size_t i = 0; i < m->n_params; i++) {
+        const struct nn_param *p = &m->params[i];
+        double sum = 0, squares = 0, bound = sqrt(6.0 / (p->shape[0] + p->shape[1]));
+        for (size_t j = p->at; j < p->at + p->size; j++) {
+            sum += w[j];
+            squares += (double)w[j] * w[j];
+            if (p->init == NN_INIT_XAVIER)
+                assert_true(fabs(w[j]) <= bound);
+        }
+        if (p->init != NN_INIT_XAVIER) {
+            assert_true(sum == (p->init == NN_INIT_ONE ? (double)p->size : 0));
+            continue;
+        }
+        assert_memory_not_equal(w + p->at, again + p->at, p->size * sizeof *w);
+        assert_true(fabs(squares / (double)p->size / (bound * bound / 3) - 1) < 0.1);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_text_damaged),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_params),
+        cmocka_unit_test(test_init),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
