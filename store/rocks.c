@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-    BLOB_FROM = 64 << 10,
     BLOCK_SIZE = 16 << 10,
     FLUSH_ON_CLOSE = 8 << 20, /* bytes in memory beyond which closing flushes */
     LOGS_ON_CLOSE = 4,        /* log files likewise: each opening begins one */
@@ -101,15 +100,6 @@ static rocksdb_options_t *family_options(enum rocks_family family, rocksdb_cache
     rocksdb_block_based_options_destroy(table);
     rocksdb_options_set_compression(o, objects ? rocksdb_no_compression : rocksdb_lz4_compression);
     rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
-    if (objects) {
-        rocksdb_options_set_enable_blob_files(o, 1);
-        rocksdb_options_set_min_blob_size(o, BLOB_FROM);
-        rocksdb_options_set_blob_file_size(o, 128 << 20);
-        rocksdb_options_set_blob_compression_type(o, rocksdb_no_compression);
-        rocksdb_options_set_enable_blob_gc(o, 1);
-        rocksdb_options_set_blob_gc_age_cutoff(o, 1.0);
-        rocksdb_options_set_blob_gc_force_threshold(o, 0.5);
-    }
     return o;
 }
 

@@ -289,7 +289,7 @@ static struct digest noise_again(struct store_batch *b)
     return put_noise(b, &r, 200000);
 }
 
-static void test_flipped_byte_in_a_blob(void **state)
+static void test_flipped_byte_in_a_large_value(void **state)
 {
     struct place *p = *state;
     fill_files(p);
@@ -303,7 +303,7 @@ static void test_flipped_byte_in_a_blob(void **state)
     store_batch_free(b);
     store_close(p->s);
     p->s = NULL;
-    flip(p->path, "*.blob", first_noise, sizeof first_noise);
+    flip(p->path, "*.sst", first_noise, sizeof first_noise);
     check_healing(p, victim, noise_again);
 }
 
@@ -363,7 +363,7 @@ int main(void)
         TEST(test_gc),
         TEST(test_fsck_finds_dangling),
         TEST(test_flipped_byte_in_a_block),
-        TEST(test_flipped_byte_in_a_blob),
+        TEST(test_flipped_byte_in_a_large_value),
         TEST(test_wrong_value),
         TEST(test_repair),
     };
