@@ -470,12 +470,10 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
                     (unsigned long long)(t->steps * n), (unsigned long long)(t->steps * n + n - 1));
 }
 
-enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
-                           struct err *e)
+/* The step on t->batch. */
+static enum err_code step(struct step_result *r, struct trainer *t, struct err *e)
 {
     const struct trainer_config *c = &t->config;
-    arena_reset(&t->arena);
-    gather(t, d);
     enum err_code code = differentiate(r, t, e);
     if (code)
         return err_up(e, code);
@@ -498,12 +496,33 @@ enum err_code trainer_step(struct step_result *r, struct trainer *t, const struc
     return err_up(e, code);
 }
 
+static void set_batch(struct trainer *t, const struct nn_sequences *s, const uint32_t *group)
+{
+    t->batch.all = *s;
+    t->batch.group = arena_memdup(&t->arena, group, s->n * sizeof *group);
+}
+
+enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
+                           struct err *e)
+{
+    arena_reset(&t->arena);
+    gather(t, d);
+    return err_up(e, step(r, t, e));
+}
+
+enum err_code trainer_step_on(struct step_result *r, struct trainer *t,
+                              const struct nn_sequences *s, const uint32_t *group, struct err *e)
+{
+    arena_reset(&t->arena);
+    set_batch(t, s, group);
+    return err_up(e, step(r, t, e));
+}
+
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
                                const struct nn_sequences *s, const uint32_t *group, struct err *e)
 {
     arena_reset(&t->arena);
-    t->batch.all = *s;
-    t->batch.group = arena_memdup(&t->arena, group, s->n * sizeof *group);
+    set_batch(t, s, group);
     enum err_code code = differentiate(r, t, e);
     if (code)
         return err_up(e, code);

@@ -53,8 +53,10 @@ struct trainer_state {
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);
 enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e);
 
-/* For tests: loss and gradient (model->total) of given sequences, the first half paired with the
- * second, groups (n) telling clusters apart; changes nothing. */
+/* Of given sequences instead, the first half paired with the second; group (n) tells clusters
+ * apart. trainer_gradient gives loss and gradient (model->total) and changes nothing. */
+enum err_code trainer_step_on(struct step_result *r, struct trainer *t,
+                              const struct nn_sequences *s, const uint32_t *group, struct err *e);
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
                                const struct nn_sequences *s, const uint32_t *group, struct err *e);
 
