@@ -227,25 +227,24 @@ static bool all_hold(struct checker *c, struct arena *a, const struct rule_condi
 
 /* ---- one instance ---- */
 
-enum comparison { AGREE, DIFFER, LEFT_UNDEFINED, RIGHT_UNDEFINED };
+enum comparison { AGREE, DIFFER, ONLY_LEFT, ONLY_RIGHT, NOWHERE };
 
 static enum comparison compare(struct checker *c, const struct expr *lhs, const struct expr *rhs)
 {
-    bool left = false;
+    bool left = false, right = false;
     for (slong p = FIRST_PRECISION; p <= LAST_PRECISION; p *= 2) {
         const acb_struct *x = ball_evaluate(&c->left, lhs, p);
-        left = is_narrow(x);
-        if (c->left.hopeless)
-            break;
         const acb_struct *y = ball_evaluate(&c->right, rhs, p);
+        left = is_narrow(x);
+        right = is_narrow(y);
         if (acb_is_finite(x) && acb_is_finite(y) && !acb_overlaps(x, y))
             return DIFFER;
-        if (left && is_narrow(y))
+        if (left && right)
             return AGREE;
-        if (c->right.hopeless)
+        if ((c->left.hopeless && (right || c->right.hopeless)) || (c->right.hopeless && left))
             break;
     }
-    return left ? RIGHT_UNDEFINED : LEFT_UNDEFINED;
+    return left ? ONLY_LEFT : right ? ONLY_RIGHT : NOWHERE;
 }
 
 /* "1.5", "-2*i", "1.5 - 2*i": a part that may be zero is left out. */
@@ -266,8 +265,8 @@ static void add_value(struct buf *b, const acb_struct *z)
     }
 }
 
-/* "?a = -1, x = 0.5: 0 against 6.2831853*i", of the instance just compared. */
-static char *describe(struct checker *c, struct arena *a, const struct instance *values)
+/* "?a = -1, x = 0.5", of the instance just compared. */
+static char *describe_place(struct checker *c, struct arena *a, const struct instance *values)
 {
     struct buf b = {0};
     for (size_t i = 0; i < c->sampler.n; i++) {
@@ -276,7 +275,17 @@ static char *describe(struct checker *c, struct arena *a, const struct instance 
     }
     for (size_t i = 0; i < c->n_symbols; i++)
         buf_printf(&b, "%s%s = %.10g", b.len ? ", " : "", c->symbols[i].name, c->symbols[i].value);
-    buf_puts(&b, b.len ? ": " : "");
+    char *text = arena_strndup(a, b.len ? b.data : "", b.len);
+    buf_free(&b);
+    return text;
+}
+
+/* The place and both values: "?a = -1: 0 against 6.2831853*i". */
+static char *describe(struct checker *c, struct arena *a, const struct instance *values)
+{
+    struct buf b = {0};
+    char *place = describe_place(c, a, values);
+    buf_printf(&b, "%s%s", place, *place ? ": " : "");
     add_value(&b, &c->left.slots[0]);
     buf_puts(&b, " against ");
     add_value(&b, &c->right.slots[0]);
@@ -288,8 +297,9 @@ static char *describe(struct checker *c, struct arena *a, const struct instance 
 /* ---- the rule ---- */
 
 struct outcome {
-    uint32_t points, right_undefined;
+    uint32_t points;
     char *refuted; /* the witness */
+    char *stray;   /* a place at which only one side is defined, and which */
 };
 
 /* Tries instances until `points` of them could be compared or one refutes the rule. */
@@ -320,7 +330,10 @@ static enum err_code try_rule(struct outcome *out, struct arena *a, const struct
         struct expr rhs = sampler_substitute(&work, &c.sampler, &r->rhs, &values);
         enum comparison verdict = compare(&c, &lhs, &rhs);
         out->points += verdict == AGREE;
-        out->right_undefined += verdict == RIGHT_UNDEFINED;
+        if ((verdict == ONLY_LEFT || verdict == ONLY_RIGHT) && !out->stray)
+            out->stray = arena_printf(a, "only the %s side has a value at %s",
+                                      verdict == ONLY_LEFT ? "left" : "right",
+                                      describe_place(&c, a, &values));
         if (verdict == DIFFER) {
             out->refuted = describe(&c, a, &values);
             break;
@@ -389,11 +402,8 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
         out->verdict = EQLOOM__VERDICT__UNDECIDED;
     } else {
         out->verdict = EQLOOM__VERDICT__CERTIFIED;
-        if (o.right_undefined > o.points)
-            out->witness = arena_printf(a,
-                                        "where the left side is defined, the right side is not "
-                                        "at %u points of %u",
-                                        o.right_undefined, o.right_undefined + o.points);
+        if (o.stray)
+            out->witness = o.stray;
     }
     return OK;
 }
