@@ -296,7 +296,7 @@ static enum err_code refuse_cycle(struct draft *d, const uint32_t *path, size_t 
         if (path[i] == ref->node)
             break;
     }
-    return yaml_fail(e, ref->at, "nodes need each other: %.400s", text);
+    return yaml_fail(e, ref->at, "the nodes form a cycle: %.400s", text);
 }
 
 /* Axes and variants of a node after those of its inputs; path holds the nodes being visited. */

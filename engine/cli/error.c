@@ -1,6 +1,6 @@
 /* Errors for people; see error.h.
  *
- *     jobs/a.yaml:7:12: there is no op 'satrate'
+ *     jobs/a.yaml:7:12: error: there is no op 'satrate'
  *         egraphs: {op: satrate}
  *                       ^
  *     did you mean 'saturate'? */
@@ -14,7 +14,7 @@ void cli_print_error(FILE *to, const struct err *e, bool color)
         fprintf(to, "%s%s:%d:%d:%s ", bold, e->input_file, e->line, e->column, off);
     else
         fprintf(to, "%seqloom:%s ", bold, off);
-    fprintf(to, "%s%s%s\n", red, e->message[0] ? e->message : err_code_name(e->code), off);
+    fprintf(to, "%serror:%s %s\n", red, off, e->message[0] ? e->message : err_code_name(e->code));
     if (e->line)
         fprintf(to, "    %s\n    %*s%s^%s\n", e->input_line, e->caret, "", red, off);
     if (e->hint[0])

@@ -1,0 +1,318 @@
+/* Reads a command line by the table: `eqloom [GLOBAL...] COMMAND [OPTION | ARGUMENT]...`. Global
+ * options may also stand after the command; '--' ends options; short options may carry their value
+ * ('-j2') and flags be joined ('-kn'). */
+#include "engine/cli/cli.h"
+
+#include "base/os.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct parser {
+    struct cli *c;
+    char **argv;
+    int argc, at;
+    const char **arguments;
+    struct cli_value *values;
+    bool only_arguments;
+    const char *asked;
+};
+
+static bool is_optional(const struct cli_option *o)
+{
+    return o->value && o->value[0] == '[';
+}
+
+static const struct cli_option *find_in(const struct cli_option *options, const char *name,
+                                        size_t len, char letter)
+{
+    for (const struct cli_option *o = options; o && o->name; o++)
+        if (letter ? o->letter == letter : strlen(o->name) == len && !strncmp(o->name, name, len))
+            return o;
+    return NULL;
+}
+
+static const struct cli_option *find_option(const struct parser *p, const char *name, size_t len,
+                                            char letter)
+{
+    const struct cli_command *command = p->c->command;
+    const struct cli_option *o = command ? find_in(command->options, name, len, letter) : NULL;
+    return o ? o : find_in(cli_global_options, name, len, letter);
+}
+
+static bool is_global(const struct cli_option *o)
+{
+    const struct cli_option *g = cli_global_options;
+    while (g->name && g != o)
+        g++;
+    return g == o;
+}
+
+static enum err_code refuse_option(const struct parser *p, const char *shown, const char *name,
+                                   struct err *e)
+{
+    const struct cli *c = p->c;
+    const char *names[128];
+    size_t n = 0;
+    for (const struct cli_option *o = cli_global_options; o->name; o++)
+        names[n++] = o->name;
+    for (const struct cli_option *o = c->command ? c->command->options : NULL; o && o->name; o++)
+        if (n < 128)
+            names[n++] = o->name;
+    if (c->command)
+        err_fail(e, ERR_INPUT, "'eqloom %s' has no option %.100s", c->command->name, shown);
+    else
+        err_fail(e, ERR_INPUT, "eqloom has no option %.100s", shown);
+    const char *near = err_nearest(name, names, n);
+    if (near)
+        err_hint(e, "did you mean --%s?", near);
+    else
+        err_hint(e, "see 'eqloom %s%s--help'", c->command ? c->command->name : "",
+                 c->command ? " " : "");
+    return ERR_INPUT;
+}
+
+static enum err_code take_option(struct parser *p, const struct cli_option *o, const char *value,
+                                 struct err *e)
+{
+    struct cli *c = p->c;
+    if (!strcmp(o->name, "store"))
+        c->store = value;
+    else if (!strcmp(o->name, "json"))
+        c->json = true;
+    else if (is_global(o) && strcmp(o->name, "color"))
+        p->asked = p->asked ? p->asked : o->name; /* --help, --version, ... */
+    if (is_global(o) && !strcmp(o->name, "completion") && strcmp(value, "bash"))
+        return err_fail(e, ERR_INPUT, "--completion knows 'bash', not '%.40s'", value);
+    p->values[c->n_values++] = (struct cli_value){o, value};
+    return OK;
+}
+
+static enum err_code lacks_value(const struct cli_option *o, struct err *e)
+{
+    return err_fail(e, ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+}
+
+static enum err_code read_long(struct parser *p, const char *arg, struct err *e)
+{
+    const char *name = arg + 2, *equals = strchr(name, '=');
+    size_t len = equals ? (size_t)(equals - name) : strlen(name);
+    const struct cli_option *o = find_option(p, name, len, 0);
+    if (!o)
+        return err_up(e, refuse_option(p, arg, arena_strndup(p->c->arena, name, len), e));
+    if (!o->value && equals)
+        return err_fail(e, ERR_INPUT, "--%s takes no value", o->name);
+    if (!o->value || (is_optional(o) && !equals))
+        return err_up(e, take_option(p, o, "", e));
+    if (equals)
+        return err_up(e, take_option(p, o, equals + 1, e));
+    if (p->at == p->argc)
+        return err_up(e, lacks_value(o, e));
+    return err_up(e, take_option(p, o, p->argv[p->at++], e));
+}
+
+static enum err_code read_short(struct parser *p, const char *arg, struct err *e)
+{
+    for (const char *s = arg + 1; *s; s++) {
+        const struct cli_option *o = find_option(p, NULL, 0, *s);
+        const char shown[] = {'-', *s, 0};
+        if (!o)
+            return err_up(e, refuse_option(p, shown, shown, e));
+        if (!o->value) {
+            if (err_up(e, take_option(p, o, "", e)))
+                return ERR_INPUT;
+            continue;
+        }
+        if (s[1])
+            return err_up(e, take_option(p, o, s + 1, e));
+        if (p->at == p->argc)
+            return err_up(e, lacks_value(o, e));
+        return err_up(e, take_option(p, o, p->argv[p->at++], e));
+    }
+    return OK;
+}
+
+static enum err_code read_command(struct parser *p, const char *name, struct err *e)
+{
+    struct cli *c = p->c;
+    c->command = cli_command_find(c, name);
+    if (c->command)
+        return OK;
+    if (!strcmp(name, "help") || !strcmp(name, "version")) {
+        p->asked = !strcmp(name, "help") ? "help" : "version";
+        p->only_arguments = true;
+        return OK;
+    }
+    const char **names = arena_array(c->arena, const char *, c->n_commands);
+    for (size_t i = 0; i < c->n_commands; i++)
+        names[i] = c->commands[i].name;
+    err_fail(e, ERR_INPUT, "there is no command '%.100s'", name);
+    const char *near = err_nearest(name, names, c->n_commands);
+    if (near)
+        err_hint(e, "did you mean 'eqloom %s'?", near);
+    else
+        err_hint(e, "'eqloom --help' lists them");
+    return ERR_INPUT;
+}
+
+static enum err_code choose_color(struct cli *c, struct err *e)
+{
+    const char *when = cli_value(c, "color"), *no = getenv("NO_COLOR");
+    if (!when || !strcmp(when, "auto"))
+        c->color = !(no && *no) && os_is_terminal(fileno(c->narration));
+    else if (!strcmp(when, "always") || !strcmp(when, "never"))
+        c->color = !strcmp(when, "always");
+    else
+        return err_fail(e, ERR_INPUT, "--color takes auto, always or never, not '%.40s'", when);
+    return OK;
+}
+
+static enum err_code check_count(const struct cli *c, struct err *e)
+{
+    const struct cli_command *command = c->command;
+    if (c->n_arguments >= command->min_arguments && c->n_arguments <= command->max_arguments)
+        return OK;
+    if (c->n_arguments > command->max_arguments)
+        err_fail(e, ERR_INPUT, "'%.100s' is one argument too many",
+                 c->arguments[command->max_arguments]);
+    else
+        err_fail(e, ERR_INPUT, "'eqloom %s' needs more arguments", command->name);
+    err_hint(e, "usage: eqloom %s %s", command->name, command->arguments);
+    return ERR_INPUT;
+}
+
+static enum err_code read_words(struct parser *p, struct err *e)
+{
+    struct cli *c = p->c;
+    while (p->at < p->argc) {
+        const char *arg = p->argv[p->at++];
+        enum err_code code = OK;
+        if (p->only_arguments || arg[0] != '-' || !arg[1]) {
+            if (c->command || p->asked)
+                p->arguments[c->n_arguments++] = arg;
+            else
+                code = err_up(e, read_command(p, arg, e));
+        } else if (!strcmp(arg, "--")) {
+            p->only_arguments = true;
+        } else if (arg[1] == '-') {
+            code = err_up(e, read_long(p, arg, e));
+        } else if (c->command && c->command->tool && strcmp(arg, "-h")) {
+            p->arguments[c->n_arguments++] = arg; /* an expression: -1, -x */
+        } else {
+            code = err_up(e, read_short(p, arg, e));
+        }
+        if (code)
+            return code;
+    }
+    return OK;
+}
+
+enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e)
+{
+    struct parser p = {.c = c, .argv = argv, .argc = argc, .at = 1};
+    p.arguments = arena_array(c->arena, const char *, (size_t)argc + 1);
+    /* Flags may be joined: at most one value for each letter. */
+    size_t letters = 0;
+    for (int i = 1; i < argc; i++)
+        letters += strlen(argv[i]) + 1;
+    p.values = arena_array(c->arena, struct cli_value, letters + 1);
+    c->arguments = p.arguments;
+    c->values = p.values;
+    const char *store = getenv("EQLOOM_STORE");
+    c->store = store && *store ? store : NULL;
+    enum err_code code = err_up(e, read_words(&p, e));
+    *asked = p.asked;
+    if (code || (code = err_up(e, choose_color(c, e))))
+        return code;
+    if (!c->command && !p.asked) {
+        err_fail(e, ERR_INPUT, "eqloom needs a command");
+        err_hint(e, "'eqloom --help' lists them");
+        return ERR_INPUT;
+    }
+    return p.asked ? OK : err_up(e, check_count(c, e));
+}
+
+bool cli_flag(const struct cli *c, const char *option)
+{
+    return cli_value(c, option) != NULL;
+}
+
+const char *cli_value(const struct cli *c, const char *option)
+{
+    for (size_t i = c->n_values; i-- > 0;)
+        if (!strcmp(c->values[i].option->name, option))
+            return c->values[i].value;
+    return NULL;
+}
+
+size_t cli_values(const char *const **out, const struct cli *c, const char *option)
+{
+    const char **values = arena_array(c->arena, const char *, c->n_values);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_values; i++)
+        if (!strcmp(c->values[i].option->name, option))
+            values[n++] = c->values[i].value;
+    *out = values;
+    return n;
+}
+
+enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
+                         uint64_t min, uint64_t max, struct err *e)
+{
+    const char *text = cli_value(c, option);
+    *out = fallback;
+    if (!text)
+        return OK;
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || *out < min || *out > max)
+        return err_fail(e, ERR_INPUT,
+                        "--%s takes a number from %" PRIu64 " to %" PRIu64 ", not '%.40s'", option,
+                        min, max, text);
+    return OK;
+}
+
+enum err_code cli_bytes(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
+                        struct err *e)
+{
+    const char *text = cli_value(c, option);
+    *out = fallback;
+    if (!text)
+        return OK;
+    char *end;
+    double v = strtod(text, &end);
+    static const char units[] = "KMGT";
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    if (unit)
+        v *= pow(1024, (double)(unit - units + 1));
+    if (end == text || (*end && (!unit || end[1])) || !(v >= 1) || v > 1e18)
+        return err_fail(e, ERR_INPUT, "--%s takes a size like 512M or 4G, not '%.40s'", option,
+                        text);
+    *out = (uint64_t)v;
+    return OK;
+}
+
+int cli_exit_status(enum err_code code)
+{
+    switch (code) {
+    case OK: return CLI_DONE;
+    case ERR_INPUT:
+    case ERR_NOTFOUND:
+    case ERR_AMBIGUOUS: return CLI_USAGE;
+    case ERR_CANCELLED: return CLI_INTERRUPTED;
+    case ERR_CORRUPT:
+    case ERR_IO:
+    case ERR_BUSY:
+    case ERR_LIMIT:
+    case ERR_NOMEM:
+    case ERR_UNSUPPORTED:
+    case ERR_FAILED: break;
+    }
+    return CLI_FAILED;
+}

@@ -1,0 +1,71 @@
+/* From argv to an exit status. */
+#include "engine/cli/cli.h"
+
+#include "base/buf.h"
+#include "engine/cli/error.h"
+
+#include <string.h>
+
+static char *join(struct arena *a, int argc, char **argv)
+{
+    struct buf line = {0};
+    buf_puts(&line, "eqloom");
+    for (int i = 1; i < argc && line.len < 400; i++)
+        buf_printf(&line, " %s", argv[i]);
+    char *copy = arena_strndup(a, line.data, line.len);
+    buf_free(&line);
+    return copy;
+}
+
+static enum err_code answer_help(struct cli *c, struct err *e)
+{
+    const struct cli_command *command = c->command;
+    if (!command && c->n_arguments) {
+        command = cli_command_find(c, c->arguments[0]);
+        if (!command)
+            return err_fail(e, ERR_INPUT, "there is no command '%.100s'", c->arguments[0]);
+    }
+    if (command)
+        cli_print_help(c->out, c, command);
+    else
+        cli_print_usage(c->out, c);
+    return OK;
+}
+
+static enum err_code answer(struct cli *c, const char *asked, struct err *e)
+{
+    if (!strcmp(asked, "help"))
+        return err_up(e, answer_help(c, e));
+    if (!strcmp(asked, "version"))
+        fprintf(c->out, "eqloom %s\n", EQLOOM_VERSION);
+    else if (!strcmp(asked, "man"))
+        cli_print_man(c->out, c);
+    else if (!strcmp(asked, "markdown"))
+        cli_print_markdown(c->out, c);
+    else
+        cli_print_completion(c->out, c);
+    return OK;
+}
+
+int cli_main(int argc, char **argv, FILE *out, FILE *narration)
+{
+    struct arena arena = {0};
+    struct err e = {0};
+    struct cli c = {.arena = &arena, .out = out, .narration = narration};
+    c.commands = cli_commands(&c.n_commands, &arena);
+    c.line = join(&arena, argc, argv);
+    const char *asked;
+    int status = CLI_DONE;
+    enum err_code code = cli_parse(&c, &asked, argc, argv, &e);
+    if (!code)
+        code = asked ? answer(&c, asked, &e) : c.command->run(&status, &c, &e);
+    if (!code && (fflush(out) || ferror(out)))
+        code = err_fail(&e, ERR_IO, "cannot write to standard output");
+    if (code) {
+        fflush(out);
+        cli_print_error(narration, &e, c.color);
+        status = cli_exit_status(code);
+    }
+    arena_free(&arena);
+    return status;
+}

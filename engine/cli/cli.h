@@ -1,0 +1,119 @@
+/* The command line: a table of commands from which --help, the manual page, docs/cli.md and the
+ * bash completion are made. Data goes to `out`, words for people to `narration`. */
+#ifndef ENGINE_CLI_CLI_H
+#define ENGINE_CLI_CLI_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "engine/tool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define EQLOOM_VERSION "0.1.0"
+
+/* Exit statuses. */
+enum {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_NEGATIVE = 3,
+    CLI_UNDECIDED = 4,
+    CLI_INTERRUPTED = 130,
+};
+
+struct cli_option {
+    const char *name;  /* "set": --set */
+    char letter;       /* 's': -s; 0: none */
+    const char *value; /* "KEY=VALUE"; "[=S]": may be left out; NULL: a flag */
+    bool repeats;
+    const char *doc;
+};
+
+struct cli;
+
+struct cli_command {
+    const char *name;
+    const char *arguments;                 /* "JOB [NODE...]" */
+    unsigned min_arguments, max_arguments; /* UINT_MAX: any number */
+    const char *summary;                   /* one line */
+    const char *help;                      /* paragraphs, separated by blank lines */
+    const char *example;                   /* lines, each a command */
+    const char *exit_codes;                /* what 0, 1, 3, 4 mean here; NULL: the usual */
+    const struct cli_option *options;      /* ended by name == NULL */
+    enum err_code (*run)(int *status, struct cli *c, struct err *e);
+    const struct tool *tool; /* a command that ops bring */
+};
+
+struct cli_value {
+    const struct cli_option *option;
+    const char *value; /* "" for a flag */
+};
+
+/* A command line, read. */
+struct cli {
+    struct arena *arena;
+    FILE *out, *narration;
+    const char *store; /* --store or EQLOOM_STORE; NULL: look for it */
+    bool json, color;  /* color: of `out` and `narration` both */
+    const struct cli_command *commands;
+    size_t n_commands;
+    const struct cli_command *command;
+    const char *const *arguments;
+    size_t n_arguments;
+    const struct cli_value *values; /* as given, in order */
+    size_t n_values;
+    const char *line; /* the whole command line, for others who wait for the store */
+};
+
+/* The whole program: everything but main's own name for it. Returns the exit status. */
+int cli_main(int argc, char **argv, FILE *out, FILE *narration);
+
+/* ---- commands.c ---- */
+/* All commands, those of tool_table included, in the order of --help. */
+const struct cli_command *cli_commands(size_t *n, struct arena *a);
+const struct cli_command *cli_command_find(const struct cli *c, const char *name);
+extern const struct cli_option cli_global_options[]; /* ended by name == NULL */
+
+/* ---- args.c ---- */
+/* Fills command, arguments, values, store, json and color. `asked` gets the name of a global
+ * request ("help", "version", "man", "completion", "markdown") with c->arguments as its operands,
+ * or NULL. */
+enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e);
+bool cli_flag(const struct cli *c, const char *option);
+/* The last value given, or NULL. */
+const char *cli_value(const struct cli *c, const char *option);
+/* All values of an option that repeats. */
+size_t cli_values(const char *const **out, const struct cli *c, const char *option);
+/* A whole number within [min, max]; `fallback` when the option is absent. */
+enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
+                         uint64_t min, uint64_t max, struct err *e);
+/* "512M", "4G". */
+enum err_code cli_bytes(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
+                        struct err *e);
+int cli_exit_status(enum err_code code);
+
+/* ---- help.c, man.c, markdown.c, completion.c ---- */
+void cli_print_usage(FILE *to, const struct cli *c);
+void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *command);
+void cli_print_man(FILE *to, const struct cli *c);      /* scdoc source */
+void cli_print_markdown(FILE *to, const struct cli *c); /* docs/cli.md */
+void cli_print_completion(FILE *to, const struct cli *c);
+
+/* ---- the commands ---- */
+enum err_code cli_run(int *status, struct cli *c, struct err *e);
+enum err_code cli_plan(int *status, struct cli *c, struct err *e);
+enum err_code cli_status(int *status, struct cli *c, struct err *e);
+enum err_code cli_why(int *status, struct cli *c, struct err *e);
+enum err_code cli_show(int *status, struct cli *c, struct err *e);
+enum err_code cli_ls(int *status, struct cli *c, struct err *e);
+enum err_code cli_export(int *status, struct cli *c, struct err *e);
+enum err_code cli_log(int *status, struct cli *c, struct err *e);
+enum err_code cli_gc(int *status, struct cli *c, struct err *e);
+enum err_code cli_fsck(int *status, struct cli *c, struct err *e);
+enum err_code cli_ops(int *status, struct cli *c, struct err *e);
+enum err_code cli_schema(int *status, struct cli *c, struct err *e);
+enum err_code cli_tool(int *status, struct cli *c, struct err *e);
+
+#endif

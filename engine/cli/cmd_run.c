@@ -1,0 +1,228 @@
+/* eqloom run: the job, its exports, and the tables of reports that nothing else reads. */
+#include "engine/cli/cli.h"
+
+#include "base/os.h"
+#include "checkpoint.pb-c.h"
+#include "engine/cli/cmd.h"
+#include "engine/cli/place.h"
+#include "engine/cli/table.h"
+#include "report.pb-c.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_FILE = 1 << 30 };
+
+/* A signal handler can reach nothing else. */
+static volatile int signals_received;
+
+static void on_signal(int number)
+{
+    signals_received++;
+}
+
+static void catch_signals(void)
+{
+    signals_received = 0;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
+{
+    struct job_options options = {.allow_outside = cli_flag(c, "allow-outside")};
+    options.n_sets = cli_values(&options.sets, c, "set");
+    return err_up(e, job_load(out, c->arena, c->arguments[0], &options, e));
+}
+
+enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, const struct job *job,
+                          struct err *e)
+{
+    uint32_t *all = arena_array(c->arena, uint32_t, job->n_nodes);
+    bool *taken = arena_array(c->arena, bool, job->n_nodes);
+    *n = 0;
+    for (size_t i = 1; i < c->n_arguments; i++) {
+        uint32_t *found;
+        size_t n_found;
+        if (err_up(e, job_find(&found, &n_found, c->arena, job, c->arguments[i], e)))
+            return ERR_INPUT;
+        for (size_t k = 0; k < n_found; k++)
+            if (!taken[found[k]]) {
+                taken[found[k]] = true;
+                all[(*n)++] = found[k];
+            }
+    }
+    *targets = c->n_arguments > 1 ? all : NULL;
+    return OK;
+}
+
+static enum err_code read_options(struct run_options *out, struct cli *c, struct err *e)
+{
+    uint64_t threads;
+    *out = (struct run_options){
+        .keep_going = !cli_flag(c, "fail-fast"),
+        .check = cli_flag(c, "check"),
+        .json = c->json,
+        .events = c->json ? c->out : c->narration,
+        .terminal = !c->json && os_is_terminal(fileno(c->narration)),
+        .color = c->color,
+        .interrupted = &signals_received,
+    };
+    if (cli_flag(c, "fail-fast") && cli_flag(c, "keep-going"))
+        return err_fail(e, ERR_INPUT, "--keep-going and --fail-fast exclude each other");
+    if (err_up(e, cli_number(&threads, c, "jobs", 0, 1, 4096, e)) ||
+        err_up(e, cli_bytes(&out->memory, c, "memory", 0, e)))
+        return ERR_INPUT;
+    out->threads = (unsigned)threads;
+    return OK;
+}
+
+/* ---- exports ---- */
+
+static enum err_code file_bytes(struct span *out, struct arena *a, struct store *s,
+                                const struct digest *id, struct err *e)
+{
+    ProtobufCMessage *m;
+    enum err_code code = err_up(e, store_get_message(&m, s, id, KIND_FILE, a, e));
+    if (code)
+        return code;
+    const Eqloom__File *file = (const Eqloom__File *)m;
+    *out = span_of(file->data.data, file->data.len);
+    if (!file->chunk_ids.len)
+        return OK;
+    size_t len = 0, n = file->chunk_ids.len / DIGEST_SIZE;
+    struct span *parts = arena_array(a, struct span, n);
+    for (size_t i = 0; i < n; i++) {
+        struct digest chunk;
+        memcpy(chunk.bytes, file->chunk_ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
+        if ((code = err_up(e, store_get_message(&m, s, &chunk, KIND_CHUNK, a, e))))
+            return code;
+        parts[i] = span_of(((Eqloom__Chunk *)m)->data.data, ((Eqloom__Chunk *)m)->data.len);
+        len += parts[i].len;
+    }
+    uint8_t *bytes = arena_try_alloc(a, len + 1, 1);
+    if (!bytes)
+        return err_fail(e, ERR_NOMEM, "no memory for a file of %zu bytes", len);
+    *out = span_of(bytes, len);
+    for (size_t i = 0; i < n; bytes += parts[i++].len)
+        memcpy(bytes, parts[i].data, parts[i].len);
+    return OK;
+}
+
+static bool is_same_file(struct arena *a, const char *path, struct span bytes)
+{
+    struct span old;
+    return !os_read_file(&old, a, path, MAX_FILE, NULL) && span_equal(old, bytes);
+}
+
+static enum err_code write_export(struct cli *c, struct store *s, const char *dir,
+                                  const struct job_export *x, const struct digest *id,
+                                  struct err *e)
+{
+    struct arena a = {0};
+    struct span bytes = {0};
+    char *path = os_join(&a, dir, x->path);
+    enum err_code code = err_up(e, file_bytes(&bytes, &a, s, id, e));
+    if (!code && !is_same_file(&a, path, bytes)) {
+        code = err_up(e, os_mkdirs(os_dirname(&a, path), e));
+        if (!code)
+            code = err_up(e, os_write_file(path, bytes.data, bytes.len, e));
+    }
+    if (!code && !c->json)
+        fprintf(c->out, "%s\n", place_shown(c->arena, path));
+    arena_free(&a);
+    return code;
+}
+
+static const struct digest *output_of(const struct run_result *r, struct node_source from)
+{
+    const struct node_result *n = &r->nodes[from.node];
+    bool made = n->state != NODE_FAILED && n->state != NODE_SKIPPED && n->state != NODE_WAITING;
+    if (!made || !n->outputs || digest_is_zero(&n->outputs[from.output]))
+        return NULL;
+    return &n->outputs[from.output];
+}
+
+static enum err_code write_exports(struct cli *c, const struct job *job, struct store *s,
+                                   const char *store_path, const struct run_result *r,
+                                   struct err *e)
+{
+    char *real;
+    if (os_realpath(&real, c->arena, store_path, NULL))
+        real = arena_strdup(c->arena, store_path);
+    char *dir =
+        os_join(c->arena, os_dirname(c->arena, real), arena_printf(c->arena, "out/%s", job->name));
+    for (size_t i = 0; i < job->n_exports; i++) {
+        const struct digest *id = output_of(r, job->exports[i].target);
+        enum err_code code = id ? err_up(e, write_export(c, s, dir, &job->exports[i], id, e)) : OK;
+        if (code)
+            return code;
+    }
+    return OK;
+}
+
+/* ---- reports ---- */
+
+static bool is_read(const struct job *job, uint32_t node)
+{
+    for (size_t i = 0; i < job->n_nodes; i++)
+        for (size_t k = 0; job->nodes[i].op->inputs && job->nodes[i].op->inputs[k].role; k++)
+            for (size_t n = 0; n < job->nodes[i].inputs[k].n_sources; n++)
+                if (job->nodes[i].inputs[k].sources[n].node == node)
+                    return true;
+    return false;
+}
+
+static enum err_code print_reports(struct cli *c, const struct job *job, struct store *s,
+                                   const struct run_result *r, struct err *e)
+{
+    for (uint32_t i = 0; i < job->n_nodes; i++) {
+        const struct op_port *first = &job->nodes[i].op->outputs[0];
+        if (!first->role || first->kind != KIND_REPORT || first->cardinality != OP_ONE)
+            continue;
+        const struct digest *id = output_of(r, (struct node_source){i, 0});
+        if (!id || is_read(job, i))
+            continue;
+        ProtobufCMessage *m;
+        enum err_code code = err_up(e, store_get_message(&m, s, id, KIND_REPORT, c->arena, e));
+        if (code)
+            return code;
+        table_print_report(c->out, c->arena, (const Eqloom__Report *)m);
+        fputc('\n', c->out);
+    }
+    return OK;
+}
+
+enum err_code cli_run(int *status, struct cli *c, struct err *e)
+{
+    if (cli_flag(c, "dry-run"))
+        return err_up(e, cli_plan(status, c, e));
+    struct job *job;
+    struct store *s = NULL;
+    struct run_options options;
+    struct run_result result = {0};
+    char *path;
+    enum err_code code = err_up(e, read_options(&options, c, e));
+    if (!code)
+        code = err_up(e, cmd_load_job(&job, c, e));
+    if (!code)
+        code = err_up(e, cmd_targets(&options.targets, &options.n_targets, c, job, e));
+    if (!code)
+        code = err_up(e, place_open(&s, &path, c, c->arguments[0], PLACE_CREATE, e));
+    if (code)
+        return code;
+    catch_signals();
+    if ((code = err_up(e, job_run(&result, c->arena, job, s, &options, e))))
+        goto out;
+    *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
+    if (!c->json)
+        code = err_up(e, print_reports(c, job, s, &result, e));
+    if (!code)
+        code = err_up(e, write_exports(c, job, s, path, &result, e));
+out:
+    store_close(s);
+    return code;
+}

@@ -1,0 +1,160 @@
+/* eqloom schema: the JSON Schema (2020-12) of job files, from the op table. Editors complete and
+ * check with it; eqloom itself checks more (references, kinds, files). */
+#include "engine/cli/cli.h"
+
+#include "engine/op.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static json_t *name_pattern(const char *more)
+{
+    char pattern[80];
+    snprintf(pattern, sizeof pattern, "^[A-Za-z0-9_%s][A-Za-z0-9_%s-]*$", more, more);
+    return json_pack("{s:s, s:s}", "type", "string", "pattern", pattern);
+}
+
+/* The type itself, or a text with ${name} in it. */
+static json_t *or_placeholder(json_t *type)
+{
+    return json_pack("{s:[o, {s:s, s:s}]}", "anyOf", type, "type", "string", "pattern",
+                     "\\$\\{[A-Za-z0-9_-]+\\}");
+}
+
+static json_t *enum_schema(const char *values)
+{
+    json_t *list = json_array();
+    for (const char *v = values; *v;) {
+        size_t n = strcspn(v, "|");
+        json_array_append_new(list, json_stringn(v, n));
+        v += n + (v[n] == '|');
+    }
+    return json_pack("{s:o}", "enum", list);
+}
+
+static json_t *number_schema(const struct op_param *p, const char *type)
+{
+    json_t *schema = json_pack("{s:s}", "type", type);
+    if (p->min != 0 || p->max != 0) {
+        json_object_set_new(schema, "minimum", json_real(p->min));
+        json_object_set_new(schema, "maximum", json_real(p->max));
+    }
+    return schema;
+}
+
+static json_t *value_schema(const struct op_param *p)
+{
+    switch (p->type) {
+    case OP_INT: return or_placeholder(number_schema(p, "integer"));
+    case OP_REAL: return or_placeholder(number_schema(p, "number"));
+    case OP_BOOL: return or_placeholder(json_pack("{s:s}", "type", "boolean"));
+    case OP_ENUM: return or_placeholder(enum_schema(p->values));
+    case OP_STRING: return json_pack("{s:[s, s, s]}", "type", "string", "number", "boolean");
+    case OP_STRINGS:
+        return json_pack("{s:[s, s], s:{s:[s, s]}}", "type", "array", "string", "items", "type",
+                         "string", "number");
+    }
+    return json_object();
+}
+
+static json_t *param_schema(const struct op_param *p)
+{
+    json_t *schema = value_schema(p);
+    if (p->doc)
+        json_object_set_new(schema, "description", json_string(p->doc));
+    if (p->initial)
+        json_object_set_new(schema, "$comment",
+                            json_sprintf("default: %s", *p->initial ? p->initial : "empty"));
+    return schema;
+}
+
+static json_t *strings_schema(void)
+{
+    return json_pack("{s:[s, s], s:{s:s}}", "type", "array", "string", "items", "type", "string");
+}
+
+static json_t *input_schema(const struct op_port *p)
+{
+    json_t *schema =
+        p->cardinality == OP_LIST ? strings_schema() : json_pack("{s:s}", "type", "string");
+    if (p->doc)
+        json_object_set_new(schema, "description", json_string(p->doc));
+    return schema;
+}
+
+/* What a node of this op may say. */
+static json_t *op_schema(const struct op *op)
+{
+    json_t *properties = json_object(), *axes = json_object(), *required = json_array();
+    json_object_set_new(properties, "op", json_pack("{s:s}", "const", op->name));
+    json_array_append_new(required, json_string("op"));
+    if (op->node == OP_SOURCE) {
+        json_object_set_new(properties, "files", strings_schema());
+        json_array_append_new(required, json_string("files"));
+    }
+    for (const struct op_port *p = op->inputs; p && p->role; p++) {
+        json_object_set_new(properties, p->role, input_schema(p));
+        if (!p->optional)
+            json_array_append_new(required, json_string(p->role));
+    }
+    for (const struct op_param *p = op->params; p && p->name; p++) {
+        json_object_set_new(properties, p->name, param_schema(p));
+        json_object_set_new(axes, p->name, json_pack("{s:[s, s]}", "type", "array", "string"));
+    }
+    json_object_set_new(properties, "matrix",
+                        json_pack("{s:s, s:o, s:b}", "type", "object", "properties", axes,
+                                  "additionalProperties", 0));
+    json_t *schema = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
+                               "required", required, "additionalProperties", 0);
+    if (op->doc)
+        json_object_set_new(schema, "description", json_string(op->doc));
+    return schema;
+}
+
+static json_t *node_schema(void)
+{
+    json_t *names = json_array(), *cases = json_array();
+    for (size_t i = 0; op_table[i]; i++) {
+        json_array_append_new(names, json_string(op_table[i]->name));
+        json_array_append_new(cases, json_pack("{s:{s:{s:{s:s}}}, s:{s:s+}}", "if", "properties",
+                                               "op", "const", op_table[i]->name, "then", "$ref",
+                                               "#/$defs/", op_table[i]->name));
+    }
+    return json_pack("{s:s, s:[s], s:{s:{s:o}}, s:o}", "type", "object", "required", "op",
+                     "properties", "op", "enum", names, "allOf", cases);
+}
+
+static json_t *texts_by_name(const char *description)
+{
+    return json_pack("{s:s, s:s, s:{s:s}}", "type", "object", "description", description,
+                     "additionalProperties", "type", "string");
+}
+
+enum err_code cli_schema(int *status, struct cli *c, struct err *e)
+{
+    json_t *ops = json_object();
+    for (size_t i = 0; op_table[i]; i++)
+        json_object_set_new(ops, op_table[i]->name, op_schema(op_table[i]));
+    json_t *properties = json_object();
+    json_object_set_new(properties, "eqloom", json_pack("{s:i}", "const", 1));
+    json_object_set_new(properties, "name", or_placeholder(name_pattern(".")));
+    json_object_set_new(properties, "params",
+                        json_pack("{s:s, s:{s:[s, s, s, s]}}", "type", "object",
+                                  "additionalProperties", "type", "string", "number", "boolean",
+                                  "array"));
+    json_object_set_new(properties, "include", strings_schema());
+    json_object_set_new(properties, "nodes",
+                        json_pack("{s:s, s:o, s:o}", "type", "object", "propertyNames",
+                                  name_pattern(""), "additionalProperties", node_schema()));
+    json_object_set_new(properties, "refs", texts_by_name("Names for outputs of nodes."));
+    json_object_set_new(properties, "exports",
+                        texts_by_name("Files written after a run: path -> NODE.ROLE."));
+    json_t *schema = json_pack("{s:s, s:s, s:s, s:[s], s:o, s:b, s:o}", "$schema",
+                               "https://json-schema.org/draft/2020-12/schema", "title",
+                               "eqloom job", "type", "object", "required", "eqloom", "properties",
+                               properties, "additionalProperties", 0, "$defs", ops);
+    json_dumpf(schema, c->out, JSON_INDENT(2));
+    fputc('\n', c->out);
+    json_decref(schema);
+    return OK;
+}

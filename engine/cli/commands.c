@@ -1,0 +1,186 @@
+/* The table of commands. */
+#include "engine/cli/cli.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define JSON                                                                                       \
+    {                                                                                              \
+        "json", 0, NULL, false, "One JSON object a line instead of words."                         \
+    }
+#define SET                                                                                        \
+    {                                                                                              \
+        "set", 0, "KEY=VALUE", true, "Set a parameter of the job, or of a node: NODE.KEY=VALUE."   \
+    }
+#define OUTSIDE                                                                                    \
+    {                                                                                              \
+        "allow-outside", 0, NULL, false, "Let the job name files outside of its directory."        \
+    }
+
+const struct cli_option cli_global_options[] = {
+    {"store", 0, "DIR", false,
+     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job."},
+    {"color", 0, "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
+    {"help", 'h', NULL, false, "Say how to use eqloom, or a command."},
+    {"version", 0, NULL, false, "Say which eqloom this is."},
+    {"man", 0, NULL, false, "Print the manual page's source (scdoc)."},
+    {"markdown", 0, NULL, false, "Print the reference of the command line."},
+    {"completion", 0, "bash", false, "Print completions for a shell."},
+    {0},
+};
+
+static const struct cli_option run_options[] = {
+    {"jobs", 'j', "N", false, "Use N threads; all processors if not given."},
+    {"keep-going", 'k', NULL, false, "Go on with other elements after a failure (the default)."},
+    {"fail-fast", 0, NULL, false, "Stop at the first failed element."},
+    {"dry-run", 'n', NULL, false, "Only say what would be done, as 'plan'."},
+    SET,
+    JSON,
+    {"check", 0, NULL, false, "Compute again what is cached and compare the results."},
+    {"memory", 0, "SIZE", false, "Bound results in flight: 512M, 4G."},
+    {"durable", 0, NULL, false, "Sync every commit to disk."},
+    {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store, for ever or so long."},
+    OUTSIDE,
+    {0},
+};
+static const struct cli_option plan_options[] = {SET, JSON, OUTSIDE, {0}};
+static const struct cli_option show_options[] = {
+    JSON,
+    {"raw", 0, NULL, false, "The stored bytes, as they are."},
+    {"limit", 0, "N", false, "Elements and array items shown as text; 20 if not given."},
+    {0},
+};
+static const struct cli_option ls_options[] = {
+    {"kind", 0, "KIND", false, "List records of this kind instead of refs."}, JSON, {0}};
+static const struct cli_option export_options[] = {
+    {"format", 'f', "FORMAT", false, "jsonl, tsv, npy, safetensors or raw; else by PATH's ending."},
+    {"output", 'o', "PATH", false, "Where to; '-' is standard output (jsonl, tsv, raw)."},
+    {0},
+};
+static const struct cli_option log_options[] = {
+    {"limit", 'n', "N", false, "At most N runs; 20 if not given."}, JSON, {0}};
+static const struct cli_option gc_options[] = {
+    {"dry-run", 'n', NULL, false, "Only count."},
+    {"keep-runs", 0, "N", false, "Keep what the last N runs of each job made; 3 if not given."},
+    {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store."},
+    JSON,
+    {0},
+};
+static const struct cli_option fsck_options[] = {
+    {"repair", 0, NULL, false, "Set bad records aside, so that the next run makes them again."},
+    {"wait", 0, "[=SECONDS]", false, "With --repair: wait for another writer of the store."},
+    JSON,
+    {0},
+};
+static const struct cli_option ops_options[] = {
+    {"markdown", 0, NULL, false, "The whole reference, as in docs/ops.md."}, JSON, {0}};
+static const struct cli_option json_options[] = {JSON, {0}};
+
+static const struct cli_command own_commands[] = {
+    {"run", "JOB [NODE...]", 1, UINT_MAX, "Make true what a job file says",
+     "Reads the job, plans, and computes what is missing or stale; what is known already is not "
+     "computed again. With nodes, only these and what they need. The store is created if there "
+     "is none: in the current directory if the job lies below it, else beside the job.\n\n"
+     "At the end the job's exports are written to out/JOB beside the store, and tables of "
+     "reports that no other node reads are printed.\n\n"
+     "Ctrl-C finishes what is in flight and keeps what is done; a second one drops what is in "
+     "flight. The next run goes on from there.",
+     "eqloom run jobs/quickstart.yaml\n"
+     "eqloom run jobs/quickstart.yaml model -j2 --set seed=7 --set model.steps=2000",
+     "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. "
+     "130: interrupted.",
+     run_options, cli_run, NULL},
+    {"plan", "JOB [NODE...]", 1, UINT_MAX, "Say what a run would do, and why",
+     "Writes nothing. Below a node that would run, decisions may depend on what it gives: these "
+     "are marked 'after'.",
+     "eqloom plan jobs/quickstart.yaml", NULL, plan_options, cli_plan, NULL},
+    {"status", "JOB", 1, 1, "Say what the last run did and what is current",
+     "For each node: what became of it in the last run, its elements, and whether it is current "
+     "or would be made again.",
+     "eqloom status jobs/quickstart.yaml", NULL, plan_options, cli_status, NULL},
+    {"why", "JOB NODE", 1, 2, "Say why a node ran or did not, and what differs now",
+     "NODE is a node of JOB. With one argument, JOB/NODE, the job file is that of the job's last "
+     "run.",
+     "eqloom why jobs/quickstart.yaml egraphs\neqloom why quickstart/egraphs", NULL, plan_options,
+     cli_why, NULL},
+    {"show", "REF", 1, 1, "Print a record or the beginning of a collection",
+     "REF is a node's output (JOB/NODE, JOB/NODE.ROLE, or NODE if only one job has it), another "
+     "ref, or at least four digits of an id. An ambiguous one lists what it could mean.",
+     "eqloom show quickstart/clusters\neqloom show 3fa9 --json", NULL, show_options, cli_show,
+     NULL},
+    {"ls", "[PREFIX]", 0, 1, "List what the store holds by name",
+     "Refs that begin with PREFIX: their kind, id, number of elements and size. With --kind, "
+     "records of a kind; PREFIX then is one of ids.",
+     "eqloom ls quickstart/\neqloom ls --kind rule", NULL, ls_options, cli_ls, NULL},
+    {"export", "REF", 1, 1, "Write a record or collection for other programs",
+     "jsonl: one object a line, an element of a collection each. tsv: one row for each item of "
+     "the element's first list of messages (a cluster's members), with the element's number and "
+     "its other plain fields repeated. npy: embeddings as a float32 matrix, with PATH.jsonl "
+     "naming the rows. safetensors: the tensors of a checkpoint under PyTorch's names. raw: the "
+     "bytes of a file, or of a record.",
+     "eqloom export quickstart/clusters -o clusters.jsonl\n"
+     "eqloom export quickstart/trained-vectors -o vectors.npy\n"
+     "eqloom export quickstart/model -o model.safetensors",
+     NULL, export_options, cli_export, NULL},
+    {"log", "[JOB]", 0, 1, "List runs, newest first", "JOB is a job's name or its file.",
+     "eqloom log quickstart", NULL, log_options, cli_log, NULL},
+    {"gc", "", 0, 0, "Remove what nothing refers to any more",
+     "Kept are refs, what the last runs of each job made, and all that these refer to.",
+     "eqloom gc --dry-run", NULL, gc_options, cli_gc, NULL},
+    {"fsck", "", 0, 0, "Check every record of the store",
+     "Reads and hashes everything and names what is bad. With --repair, bad records are set aside "
+     "and the next run makes them again.",
+     "eqloom fsck --repair", "0: the store is sound. 1: faults were found.", fsck_options, cli_fsck,
+     NULL},
+    {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
+     "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,
+     ops_options, cli_ops, NULL},
+    {"schema", "", 0, 0, "Print the JSON Schema of job files, for editors",
+     "Made from the table of ops; also shipped as docs/eqloom.schema.json.",
+     "eqloom schema > eqloom.schema.json", NULL, json_options, cli_schema, NULL},
+};
+
+static const struct cli_option *tool_options(struct arena *a, const struct tool *t)
+{
+    size_t n = 0;
+    while (t->options && t->options[n].name)
+        n++;
+    struct cli_option *options = arena_array(a, struct cli_option, n + 2);
+    for (size_t i = 0; i < n; i++)
+        options[i] = (struct cli_option){t->options[i].name, 0, t->options[i].value,
+                                         t->options[i].repeats, t->options[i].doc};
+    options[n] = (struct cli_option)JSON;
+    return options;
+}
+
+const struct cli_command *cli_commands(size_t *n, struct arena *a)
+{
+    const size_t n_own = sizeof own_commands / sizeof *own_commands;
+    size_t n_tools = 0;
+    while (tool_table[n_tools])
+        n_tools++;
+    struct cli_command *all = arena_array(a, struct cli_command, n_own + n_tools);
+    memcpy(all, own_commands, sizeof own_commands);
+    for (size_t i = 0; i < n_tools; i++) {
+        const struct tool *t = tool_table[i];
+        all[n_own + i] = (struct cli_command){.name = t->name,
+                                              .arguments = t->arguments ? t->arguments : "",
+                                              .max_arguments = UINT_MAX,
+                                              .summary = t->summary,
+                                              .help = t->help,
+                                              .exit_codes = t->exit_codes,
+                                              .options = tool_options(a, t),
+                                              .run = cli_tool,
+                                              .tool = t};
+    }
+    *n = n_own + n_tools;
+    return all;
+}
+
+const struct cli_command *cli_command_find(const struct cli *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_commands; i++)
+        if (!strcmp(c->commands[i].name, name))
+            return &c->commands[i];
+    return NULL;
+}

@@ -1,0 +1,101 @@
+/* --help, of eqloom and of each command. */
+#include "engine/cli/cli.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, COLUMN = 26 };
+
+/* Breaks text at blanks; lines after the first are indented. */
+static void print_wrapped(FILE *to, const char *text, int column, int indent)
+{
+    int at = column;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, " \n");
+        if (*p == '\n') {
+            at = indent;
+            fprintf(to, "\n%*s", indent, "");
+            p++;
+            continue;
+        }
+        if (at > indent && at + (int)n >= WIDTH) {
+            fprintf(to, "\n%*s", indent, "");
+            at = indent;
+        }
+        fprintf(to, "%.*s", (int)n, p);
+        at += (int)n;
+        p += n;
+        if (*p == ' ') {
+            while (*p == ' ')
+                p++;
+            if (*p && at + 1 + (int)strcspn(p, " \n") < WIDTH) {
+                fputc(' ', to);
+                at++;
+            } else if (*p) {
+                fprintf(to, "\n%*s", indent, "");
+                at = indent;
+            }
+        }
+    }
+    fputc('\n', to);
+}
+
+static void print_options(FILE *to, const struct cli_option *options)
+{
+    for (const struct cli_option *o = options; o && o->name; o++) {
+        char left[64];
+        const char *glue = o->value && o->value[0] != '[' ? " " : "";
+        int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                          : snprintf(left, sizeof left, "      --%s", o->name);
+        if (o->value && n < (int)sizeof left)
+            n += snprintf(left + n, sizeof left - (size_t)n, "%s%s", glue, o->value);
+        if (n >= COLUMN)
+            fprintf(to, "%s\n%*s", left, COLUMN, "");
+        else
+            fprintf(to, "%-*s", COLUMN, left);
+        print_wrapped(to, o->doc, COLUMN, COLUMN);
+    }
+}
+
+void cli_print_usage(FILE *to, const struct cli *c)
+{
+    fputs("usage: eqloom [--store DIR] [--color WHEN] COMMAND ...\n\n"
+          "Corpora of equivalent expressions, and models that learn from them, made from a job\n"
+          "file and kept in a store; only what is stale is made again.\n\ncommands:\n",
+          to);
+    for (size_t i = 0; i < c->n_commands; i++)
+        fprintf(to, "  %-14s %s\n", c->commands[i].name, c->commands[i].summary);
+    fputs("\noptions:\n", to);
+    print_options(to, cli_global_options);
+    fputs("\nexit status: 0 done, 1 something failed, 2 usage or bad input, 3 negative verdict,\n"
+          "4 undecided, 130 interrupted\n\n"
+          "'eqloom COMMAND --help' says more about a command.\n",
+          to);
+}
+
+void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *command)
+{
+    fprintf(to, "usage: eqloom %s%s%s%s\n\n%s.\n", command->name,
+            command->options && command->options->name ? " [OPTION...]" : "",
+            command->arguments[0] ? " " : "", command->arguments, command->summary);
+    if (command->help) {
+        fputc('\n', to);
+        print_wrapped(to, command->help, 0, 0);
+    }
+    if (command->options && command->options->name) {
+        fputs("\noptions:\n", to);
+        print_options(to, command->options);
+    }
+    if (command->example) {
+        fputs("\nexample:\n  ", to);
+        for (const char *p = command->example; *p; p++) {
+            fputc(*p, to);
+            if (*p == '\n')
+                fputs("  ", to);
+        }
+        fputc('\n', to);
+    }
+    if (command->exit_codes) {
+        fputs("\nexit status: ", to);
+        print_wrapped(to, command->exit_codes, 13, 0);
+    }
+}

@@ -1,0 +1,23 @@
+/* Embeddings as a NumPy matrix (.npy 1.0, float32, rows in order) with an index of the rows: one
+ * JSON object a line, {"row":0,"batch":0,"source":"<id>","text":"..."}. */
+#ifndef ENGINE_CLI_NPY_H
+#define ENGINE_CLI_NPY_H
+
+#include "base/err.h"
+#include "embedding.pb-c.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct npy {
+    FILE *matrix, *index; /* matrix must be seekable: the header is written again at the end */
+    uint64_t rows, batches;
+    uint32_t dim;
+};
+
+enum err_code npy_begin(struct npy *out, FILE *matrix, FILE *index, struct err *e);
+/* ERR_CORRUPT if the batch contradicts itself or those before it. */
+enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct err *e);
+enum err_code npy_end(struct npy *n, struct err *e);
+
+#endif

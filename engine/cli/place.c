@@ -1,0 +1,94 @@
+/* Finding and opening the store; see place.h. */
+#include "engine/cli/place.h"
+
+#include "base/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char store_name[] = ".eqloom";
+
+static char *current_dir(struct arena *a)
+{
+    char *here = NULL;
+    return os_realpath(&here, a, ".", NULL) ? arena_strdup(a, "/") : here;
+}
+
+static char *start_dir(struct cli *c, const char *job)
+{
+    char *dir;
+    if (!job || os_realpath(&dir, c->arena, os_dirname(c->arena, job), NULL))
+        return current_dir(c->arena);
+    return dir;
+}
+
+char *place_find_store(struct cli *c, const char *job)
+{
+    if (c->store)
+        return arena_strdup(c->arena, c->store);
+    for (char *dir = start_dir(c, job);; dir = os_dirname(c->arena, dir)) {
+        char *path = os_join(c->arena, dir, store_name);
+        struct os_stat st;
+        if (!os_stat(&st, path, NULL) && st.is_dir)
+            return path;
+        if (!strcmp(dir, "/"))
+            return NULL;
+    }
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t n = strcmp(dir, "/") ? strlen(dir) : 0;
+    return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
+}
+
+char *place_new_store(struct cli *c, const char *job)
+{
+    char *dir = start_dir(c, job), *here = current_dir(c->arena);
+    return os_join(c->arena, is_below(dir, here) ? here : dir, store_name);
+}
+
+static enum err_code wait_seconds(double *out, const struct cli *c, struct err *e)
+{
+    const char *text = cli_value(c, "wait");
+    *out = 0;
+    if (!text)
+        return OK;
+    char *end;
+    *out = *text ? strtod(text, &end) : -1;
+    if (*text && (*end || end == text || !(*out >= 0)))
+        return err_fail(e, ERR_INPUT, "--wait takes seconds, not '%.40s'", text);
+    return OK;
+}
+
+enum err_code place_open(struct store **out, char **path, struct cli *c, const char *job,
+                         enum place_use use, struct err *e)
+{
+    struct store_options options = {
+        .read_only = use == PLACE_READ,
+        .create = use == PLACE_CREATE,
+        .durable = cli_flag(c, "durable"),
+        .command = c->line,
+    };
+    if (err_up(e, wait_seconds(&options.wait_s, c, e)))
+        return ERR_INPUT;
+    *path = place_find_store(c, job);
+    if (!*path && use == PLACE_CREATE)
+        *path = place_new_store(c, job);
+    if (!*path) {
+        err_fail(e, ERR_NOTFOUND, "there is no store here or above");
+        err_hint(e, "'eqloom run JOB' makes one; --store DIR names one");
+        return ERR_NOTFOUND;
+    }
+    options.path = *path;
+    return err_up(e, store_open(out, &options, e));
+}
+
+const char *place_shown(struct arena *a, const char *path)
+{
+    char *here = current_dir(a);
+    if (is_below(path, here) && strlen(path) > strlen(here) + 1)
+        return path + (strcmp(here, "/") ? strlen(here) + 1 : 1);
+    return path;
+}

@@ -1,0 +1,112 @@
+/* Names to ids; see resolve.h. */
+#include "engine/cli/resolve.h"
+
+#include "engine/cli/table.h"
+#include "engine/label.h"
+
+#include <string.h>
+
+enum { MAX_CANDIDATES = 32, MIN_DIGITS = 4 };
+
+/* Refs whose path ends in what the user wrote, and all names for 'did you mean'. */
+struct search {
+    struct arena *arena;
+    const char *text;
+    struct resolved found[MAX_CANDIDATES];
+    size_t n_found, n_names, cap;
+    const char **names;
+};
+
+static void add_name(struct search *s, const char *name)
+{
+    if (s->n_names == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 64;
+        const char **moved = arena_array(s->arena, const char *, cap);
+        if (s->n_names)
+            memcpy(moved, s->names, s->n_names * sizeof *moved);
+        s->names = moved;
+        s->cap = cap;
+    }
+    s->names[s->n_names++] = name;
+}
+
+static enum err_code visit_ref(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    struct search *s = arg;
+    const char *copy = arena_strdup(s->arena, name), *slash = strrchr(copy, '/');
+    add_name(s, copy);
+    if (slash)
+        add_name(s, slash + 1);
+    if (slash && !strcmp(slash + 1, s->text) && s->n_found < MAX_CANDIDATES)
+        s->found[s->n_found++] = (struct resolved){*id, copy};
+    return OK;
+}
+
+static void print_candidates(struct cli *c, struct store *s, const struct resolved *found, size_t n)
+{
+    struct table *t = table_new(c->arena, "id|kind|name");
+    for (size_t i = 0; i < n; i++) {
+        char hex[DIGEST_HEX];
+        struct record r;
+        bool known = !store_get(&r, s, &found[i].id, c->arena, NULL) && kind_info(r.kind);
+        const char *label =
+            found[i].name ? found[i].name : label_of_record(c->arena, s, &found[i].id);
+        table_add(
+            t, (const char *const[]){arena_printf(c->arena, "%.16s", digest_hex(hex, &found[i].id)),
+                                     known ? kind_info(r.kind)->name : "?", label});
+    }
+    table_print(c->narration, t);
+}
+
+static enum err_code resolve_digits(struct resolved *out, struct cli *c, struct store *s,
+                                    const char *text, struct err *e)
+{
+    struct digest ids[MAX_CANDIDATES];
+    size_t n = 0;
+    enum err_code code = store_resolve_prefix(ids, &n, MAX_CANDIDATES, s, text, e);
+    *out = (struct resolved){.id = ids[0]};
+    if (code != ERR_AMBIGUOUS)
+        return err_up(e, code);
+    struct resolved found[MAX_CANDIDATES];
+    for (size_t i = 0; i < n; i++)
+        found[i] = (struct resolved){.id = ids[i]};
+    print_candidates(c, s, found, n);
+    return err_fail(e, ERR_AMBIGUOUS, "'%s' begins %zu%s ids: give more digits", text, n,
+                    n == MAX_CANDIDATES ? " or more" : "");
+}
+
+enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, const char *text,
+                      struct err *e)
+{
+    *out = (struct resolved){.name = text};
+    enum err_code code = store_ref(&out->id, s, text, NULL);
+    if (code != ERR_NOTFOUND)
+        return code ? err_up(e, store_ref(&out->id, s, text, e)) : OK;
+    struct search *search = arena_new(c->arena, struct search);
+    search->arena = c->arena;
+    search->text = text;
+    if ((code = err_up(e, store_each_ref(s, "", visit_ref, search, e))))
+        return code;
+    if (search->n_found == 1) {
+        *out = search->found[0];
+        return OK;
+    }
+    if (search->n_found) {
+        print_candidates(c, s, search->found, search->n_found);
+        return err_fail(e, ERR_AMBIGUOUS, "'%.100s' is in several jobs: write JOB/%.100s", text,
+                        text);
+    }
+    size_t digits = strspn(text, "0123456789abcdefABCDEF");
+    if (digits >= MIN_DIGITS && !text[digits]) {
+        code = resolve_digits(out, c, s, text, e);
+        if (code != ERR_NOTFOUND)
+            return err_up(e, code);
+    }
+    err_fail(e, ERR_INPUT, "nothing in the store is called '%.100s'", text);
+    const char *near = err_nearest(text, search->names, search->n_names);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    else
+        err_hint(e, "'eqloom ls' lists names; an id needs at least %d digits", MIN_DIGITS);
+    return ERR_INPUT;
+}

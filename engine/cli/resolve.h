@@ -1,0 +1,17 @@
+/* What a REF on the command line stands for: a ref, a node of one job, or digits of an id. */
+#ifndef ENGINE_CLI_RESOLVE_H
+#define ENGINE_CLI_RESOLVE_H
+
+#include "engine/cli/cli.h"
+#include "store/store.h"
+
+struct resolved {
+    struct digest id;
+    const char *name; /* the ref's; NULL for an id */
+};
+
+/* An ambiguous REF prints its candidates as narration and fails with ERR_AMBIGUOUS. */
+enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, const char *text,
+                      struct err *e);
+
+#endif

@@ -1,0 +1,31 @@
+/* Runs the commands that ops bring (engine/tool.h). */
+#include "engine/cli/cli.h"
+
+#include <string.h>
+
+const char *tool_value(const struct tool_args *args, const char *option)
+{
+    for (size_t i = args->n_values; i-- > 0;)
+        if (!strcmp(args->values[i].option, option))
+            return args->values[i].value;
+    return NULL;
+}
+
+enum err_code cli_tool(int *status, struct cli *c, struct err *e)
+{
+    struct tool_value *values = arena_array(c->arena, struct tool_value, c->n_values);
+    for (size_t i = 0; i < c->n_values; i++)
+        values[i] = (struct tool_value){c->values[i].option->name, c->values[i].value};
+    struct tool_args args = {
+        .positional = c->arguments,
+        .n_positional = c->n_arguments,
+        .values = values,
+        .n_values = c->n_values,
+        .json = c->json,
+        .color = c->color,
+        .out = c->out,
+        .narration = c->narration,
+        .arena = c->arena,
+    };
+    return err_up(e, c->command->tool->run(status, &args, e));
+}
