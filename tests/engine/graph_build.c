@@ -1,0 +1,396 @@
+/* Jobs by hand and fake ops; see graph_build.h.
+ *
+ *   lines    source -> exprs: an Expr for each line that is no comment
+ *   names    source -> names: a Rule for each line "group/name text"
+ *   upper    map over exprs (side input names, optional): upper case, `repeat` times; fails on
+ *            elements that contain "bad"
+ *   first    map over exprs: the first letter of each
+ *   alone    map over exprs, parallel
+ *   join     task: all of exprs in one Expr
+ *   count    task: an Expr that is not a function of its input when ops_drift moves
+ *   fold     chain over expr: each segment hashes the record before; state in a Chunk
+ *   wait     task: until the run is cancelled */
+#include "graph_build.h"
+
+#include "base/buf.h"
+#include "schemas/checkpoint.pb-c.h"
+#include "schemas/expr.pb-c.h"
+#include "schemas/rule.pb-c.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+atomic_int ops_ran, ops_prepared, ops_beside, ops_drift;
+static atomic_int now_running;
+
+static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char *text,
+                               struct err *e)
+{
+    Eqloom__Expr m = EQLOOM__EXPR__INIT;
+    m.prefix = (char *)text;
+    return op_emit(NULL, ctx, role, &m.base, e);
+}
+
+static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    atomic_fetch_add(&ops_ran, 1);
+    for (size_t i = 0; i < n; i++) {
+        const char *at = files[i].text.text, *end = at + files[i].text.len;
+        while (at < end) {
+            size_t len = strcspn(at, "\n");
+            if (*at == '!')
+                return err_fail_at(e, &files[i].text, (size_t)(at - files[i].text.text),
+                                   "a line begins with '!'");
+            if (len && *at != '#' &&
+                emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e))
+                return e->code;
+            at += len + 1;
+        }
+    }
+    return OK;
+}
+
+static enum err_code names_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    atomic_fetch_add(&ops_ran, 1);
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = files[i].text.text; *at; at += strcspn(at, "\n") + 1) {
+            char group[64], name[64], text[64];
+            if (sscanf(at, "%63[^/]/%63s %63[^\n]", group, name, text) != 3)
+                return err_fail(e, ERR_INPUT, "bad line");
+            Eqloom__Rule m = EQLOOM__RULE__INIT;
+            m.group = group;
+            m.name = name;
+            m.lhs = text;
+            if (op_emit(NULL, ctx, "names", &m.base, e))
+                return e->code;
+        }
+    return OK;
+}
+
+static enum err_code upper_prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    char *suffix = arena_strdup(op_arena(ctx), "");
+    atomic_fetch_add(&ops_prepared, 1);
+    for (uint64_t i = 0; i < op_count(ctx, "names"); i++) {
+        ProtobufCMessage *m;
+        if (op_get(&m, ctx, "names", i, e))
+            return e->code;
+        suffix = arena_printf(op_arena(ctx), "%s %s", suffix, ((Eqloom__Rule *)m)->lhs);
+    }
+    *state = suffix;
+    return OK;
+}
+
+static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    atomic_fetch_add(&ops_ran, 1);
+    atomic_fetch_add(&now_running, 1);
+    if (op_int(ctx, "ms"))
+        usleep((useconds_t)op_int(ctx, "ms") * 1000);
+    enum err_code code = op_get(&m, ctx, "exprs", 0, e);
+    atomic_fetch_sub(&now_running, 1);
+    if (code)
+        return code;
+    char *text = arena_strdup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix);
+    if (strstr(text, "bad"))
+        return err_fail(e, ERR_FAILED, "it is bad");
+    for (char *c = text; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    struct rng rng = op_rng(ctx);
+    for (int64_t i = 0; i < op_int(ctx, "repeat"); i++)
+        if (emit_text(ctx, "exprs",
+                      arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
+                                   rng_below(&rng, 1000)),
+                      e))
+            return e->code;
+    return OK;
+}
+
+static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    atomic_fetch_add(&ops_ran, 1);
+    if (op_get(&m, ctx, "exprs", 0, e))
+        return e->code;
+    return emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
+}
+
+static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    int beside = atomic_fetch_add(&now_running, 1);
+    usleep(500);
+    if (beside > atomic_load(&ops_beside))
+        atomic_store(&ops_beside, beside);
+    enum err_code code = first_run(ctx, state, e);
+    atomic_fetch_sub(&now_running, 1);
+    return code;
+}
+
+static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct buf b = {0};
+    atomic_fetch_add(&ops_ran, 1);
+    buf_puts(&b, op_string(ctx, "prefix"));
+    for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
+        ProtobufCMessage *m;
+        if (op_get(&m, ctx, "exprs", i, e)) {
+            buf_free(&b);
+            return e->code;
+        }
+        buf_printf(&b, "%s,", ((Eqloom__Expr *)m)->prefix);
+    }
+    enum err_code code = emit_text(ctx, "expr", b.data, e);
+    buf_free(&b);
+    return code;
+}
+
+static enum err_code count_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    return emit_text(ctx, "expr",
+                     arena_printf(op_arena(ctx), "%d", atomic_fetch_add(&ops_drift, 0)), e);
+}
+
+static enum err_code fold_segments(uint64_t *n, struct op_ctx *ctx, struct err *e)
+{
+    *n = 1 + (uint64_t)op_int(ctx, "steps");
+    return OK;
+}
+
+static enum err_code fold_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                                  struct err *e)
+{
+    out->key = arena_printf(op_arena(ctx), "%" PRIu64, index);
+    out->label = out->key;
+    return OK;
+}
+
+static enum err_code fold_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    uint64_t value = 1;
+    atomic_fetch_add(&ops_ran, 1);
+    if (op_int(ctx, "ms"))
+        usleep((useconds_t)op_int(ctx, "ms") * 1000);
+    if (op_previous(&m, ctx, e))
+        return e->code;
+    if (m) {
+        const Eqloom__Checkpoint *before = (const Eqloom__Checkpoint *)m;
+        struct span data;
+        if (op_get_chunk(&data, ctx, before->tensors[0]->chunk_ids.data, op_arena(ctx), e))
+            return e->code;
+        memcpy(&value, data.data, sizeof value);
+    } else if (op_get(&m, ctx, "expr", 0, e)) {
+        return e->code;
+    } else {
+        value = strlen(((Eqloom__Expr *)m)->prefix);
+    }
+    uint64_t data[32];
+    for (size_t i = 0; i < 32; i++)
+        data[i] = rng_mix(value + i + op_segment_index(ctx));
+    struct digest chunk;
+    if (op_emit_chunk(&chunk, ctx, span_of(data, sizeof data), e))
+        return e->code;
+    Eqloom__Tensor tensor = EQLOOM__TENSOR__INIT, *tensors[] = {&tensor};
+    tensor.name = (char *)"w";
+    tensor.chunk_ids = (ProtobufCBinaryData){DIGEST_SIZE, chunk.bytes};
+    Eqloom__Checkpoint out = EQLOOM__CHECKPOINT__INIT;
+    out.step = op_segment_index(ctx);
+    out.tensors = tensors;
+    out.n_tensors = 1;
+    return op_emit(NULL, ctx, "checkpoint", &out.base, e);
+}
+
+static enum err_code wait_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    atomic_fetch_add(&ops_ran, 1);
+    for (int i = 0; i < 5000; i++) {
+        if (op_cancelled(ctx))
+            return err_fail(e, ERR_CANCELLED, "cancelled");
+        usleep(1000);
+    }
+    return emit_text(ctx, "expr", "waited in vain", e);
+}
+
+#define COLLECTION(role_, kind_)                                                                   \
+    {                                                                                              \
+        .role = role_, .kind = kind_, .cardinality = OP_COLLECTION                                 \
+    }
+#define ONE(role_, kind_)                                                                          \
+    {                                                                                              \
+        .role = role_, .kind = kind_, .cardinality = OP_ONE                                        \
+    }
+
+static const struct op_port exprs_port[] = {COLLECTION("exprs", KIND_EXPR), {0}};
+static const struct op_port names_port[] = {COLLECTION("names", KIND_RULE), {0}};
+static const struct op_port expr_port[] = {ONE("expr", KIND_EXPR), {0}};
+static const struct op_port checkpoint_port[] = {ONE("checkpoint", KIND_CHECKPOINT), {0}};
+static const struct op_port upper_inputs[] = {
+    COLLECTION("exprs", KIND_EXPR),
+    {.role = "names", .kind = KIND_RULE, .cardinality = OP_COLLECTION, .optional = true},
+    {0}};
+static const struct op_param upper_params[] = {{.name = "repeat", .type = OP_INT, .initial = "1"},
+                                               {.name = "ms", .type = OP_INT, .initial = "0"},
+                                               {.name = "seed", .type = OP_INT, .initial = "0"},
+                                               {0}};
+static const struct op_param join_params[] = {{.name = "prefix", .type = OP_STRING, .initial = ""},
+                                              {0}};
+static const struct op_param fold_params[] = {{.name = "steps", .type = OP_INT, .initial = "4"},
+                                              {.name = "ms", .type = OP_INT, .initial = "0"},
+                                              {0}};
+
+static const struct op op_alone = {.name = "alone",
+                                   .version = 1,
+                                   .node = OP_MAP,
+                                   .parallel = true,
+                                   .inputs = exprs_port,
+                                   .outputs = exprs_port,
+                                   .run = alone_run};
+static const struct op op_count_ = {.name = "count",
+                                    .version = 1,
+                                    .node = OP_TASK,
+                                    .inputs = exprs_port,
+                                    .outputs = expr_port,
+                                    .run = count_run};
+static const struct op op_first = {.name = "first",
+                                   .version = 1,
+                                   .node = OP_MAP,
+                                   .inputs = exprs_port,
+                                   .outputs = exprs_port,
+                                   .run = first_run};
+static const struct op op_fold = {.name = "fold",
+                                  .version = 1,
+                                  .node = OP_CHAIN,
+                                  .numerics = true,
+                                  .params = fold_params,
+                                  .inputs = expr_port,
+                                  .outputs = checkpoint_port,
+                                  .run = fold_run,
+                                  .segments = fold_segments,
+                                  .segment = fold_segment};
+static const struct op op_join = {.name = "join",
+                                  .version = 1,
+                                  .node = OP_TASK,
+                                  .params = join_params,
+                                  .inputs = exprs_port,
+                                  .outputs = expr_port,
+                                  .run = join_run};
+static const struct op op_lines = {
+    .name = "lines", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = lines_run};
+static const struct op op_names = {
+    .name = "names", .version = 1, .node = OP_SOURCE, .outputs = names_port, .run = names_run};
+static const struct op op_upper = {.name = "upper",
+                                   .version = 3,
+                                   .node = OP_MAP,
+                                   .params = upper_params,
+                                   .inputs = upper_inputs,
+                                   .outputs = exprs_port,
+                                   .prepare = upper_prepare,
+                                   .run = upper_run};
+static const struct op op_wait = {.name = "wait",
+                                  .version = 1,
+                                  .node = OP_TASK,
+                                  .inputs = exprs_port,
+                                  .outputs = expr_port,
+                                  .run = wait_run};
+
+const struct op *const op_table[] = {&op_alone, &op_count_, &op_first, &op_fold, &op_join,
+                                     &op_lines, &op_names,  &op_upper, &op_wait, NULL};
+
+const struct op *op_find(const char *name)
+{
+    for (size_t i = 0; op_table[i]; i++)
+        if (strcmp(op_table[i]->name, name) == 0)
+            return op_table[i];
+    return NULL;
+}
+
+/* ---- graphs ---- */
+
+void graph_init(struct graph *g, const char *name)
+{
+    memset(g, 0, sizeof *g);
+    g->job.name = arena_strdup(&g->arena, name);
+    g->job.path = g->job.dir = ".";
+    g->job.nodes = g->nodes;
+}
+
+void graph_free(struct graph *g)
+{
+    arena_free(&g->arena);
+}
+
+/* The word "key=value" for a key, in a list separated by blanks; NULL if there is none. */
+static char *find_value(struct arena *a, const char *list, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        if (strncmp(at, key, n) == 0 && at[n] == '=')
+            return arena_strndup(a, at + n + 1, len - n - 1);
+        at += len;
+    }
+    return NULL;
+}
+
+static struct node_source find_node(struct graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->job.n_nodes; i++)
+        if (strcmp(g->nodes[i].name, name) == 0)
+            return (struct node_source){i, 0};
+    fprintf(stderr, "no node %s\n", name);
+    abort();
+}
+
+static void add_files(struct graph *g, struct node *n, const char *files)
+{
+    const char **list = arena_array(&g->arena, const char *, 16);
+    for (const char *at = files; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        list[n->n_files++] = arena_strndup(&g->arena, at, len);
+        at += len;
+    }
+    n->files = list;
+}
+
+uint32_t graph_add(struct graph *g, const char *name, const char *op, const char *params,
+                   const char *inputs)
+{
+    struct node *n = &g->nodes[g->job.n_nodes];
+    struct node_param *values = arena_array(&g->arena, struct node_param, 16);
+    struct node_input *ports = arena_array(&g->arena, struct node_input, 16);
+    assert(g->job.n_nodes < GRAPH_NODES);
+    n->op = op_find(op);
+    assert(n->op);
+    n->name = n->base = arena_strdup(&g->arena, name);
+    for (size_t i = 0; n->op->params && n->op->params[i].name; i++) {
+        char *value = find_value(&g->arena, params, n->op->params[i].name);
+        values[i] =
+            (struct node_param){&n->op->params[i], value ? value : n->op->params[i].initial};
+    }
+    for (size_t p = 0; n->op->inputs && n->op->inputs[p].role; p++) {
+        char *value = find_value(&g->arena, inputs, n->op->inputs[p].role);
+        ports[p].port = &n->op->inputs[p];
+        if (!value)
+            continue;
+        struct node_source *source = arena_new(&g->arena, struct node_source);
+        *source = find_node(g, value);
+        ports[p].sources = source;
+        ports[p].n_sources = 1;
+    }
+    n->params = values;
+    n->inputs = ports;
+    if (n->op->node == OP_SOURCE)
+        add_files(g, n, inputs);
+    return (uint32_t)g->job.n_nodes++;
+}

@@ -1,0 +1,31 @@
+/* Jobs built by hand, and small ops to fill them: what the tests of the engine run. */
+#ifndef TESTS_ENGINE_GRAPH_BUILD_H
+#define TESTS_ENGINE_GRAPH_BUILD_H
+
+#include "engine/graph.h"
+
+#include <stdatomic.h>
+
+enum { GRAPH_NODES = 64 };
+
+struct graph {
+    struct arena arena;
+    struct job job;
+    struct node nodes[GRAPH_NODES];
+};
+
+void graph_init(struct graph *g, const char *name);
+void graph_free(struct graph *g);
+/* params: "repeat=2 ms=1". inputs: "exprs=seeds names=rules.names list=a,b"; for sources, files
+ * separated by blanks. */
+uint32_t graph_add(struct graph *g, const char *name, const char *op, const char *params,
+                   const char *inputs);
+
+/* How often ops ran, by anybody in this process. */
+extern atomic_int ops_ran, ops_prepared;
+/* How many run at this moment, and the most at once that a `parallel` op saw beside itself. */
+extern atomic_int ops_beside;
+/* Makes the op `count` differ from run to run. */
+extern atomic_int ops_drift;
+
+#endif

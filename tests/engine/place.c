@@ -1,0 +1,92 @@
+/* See place.h. */
+#include "place.h"
+
+#include "base/os.h"
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    return remove(path);
+}
+
+void check(enum err_code code, const struct err *e)
+{
+    if (code)
+        fail_msg("%s: %s", err_code_name(code), e->message);
+}
+
+struct store *place_open_store(const char *dir)
+{
+    struct err e = {0};
+    struct arena a = {0};
+    struct store *s;
+    struct store_options options = {
+        .path = os_join(&a, dir, ".eqloom"), .create = true, .wait_s = 10};
+    check(store_open(&s, &options, &e), &e);
+    arena_free(&a);
+    return s;
+}
+
+void place_new(struct place *p)
+{
+    memset(p, 0, sizeof *p);
+    strcpy(p->dir, "/tmp/eqloom-engine-XXXXXX");
+    assert_non_null(mkdtemp(p->dir));
+    p->store = place_open_store(p->dir);
+}
+
+void place_free(struct place *p)
+{
+    if (p->store)
+        store_close(p->store);
+    nftw(p->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    arena_free(&p->arena);
+}
+
+void place_reopen(struct place *p)
+{
+    store_close(p->store);
+    p->store = place_open_store(p->dir);
+}
+
+char *write_file(struct place *p, const char *name, const char *text)
+{
+    struct err e = {0};
+    char *path = os_join(&p->arena, p->dir, name);
+    check(os_write_file(path, text, strlen(text), &e), &e);
+    return path;
+}
+
+struct run_result run_with(struct place *p, struct graph *g, struct run_options o)
+{
+    struct err e = {0};
+    struct run_result r;
+    if (!o.threads)
+        o.threads = 2;
+    check(job_run(&r, &p->arena, &g->job, p->store, &o, &e), &e);
+    return r;
+}
+
+struct run_result run(struct place *p, struct graph *g)
+{
+    return run_with(p, g, (struct run_options){.keep_going = true});
+}
+
+struct run_result plan(struct place *p, struct graph *g)
+{
+    struct err e = {0};
+    struct run_result r;
+    struct run_options o = {0};
+    check(job_plan(&r, &p->arena, &g->job, p->store, &o, &e), &e);
+    return r;
+}

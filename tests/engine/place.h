@@ -1,0 +1,25 @@
+/* A directory with a store and files, for tests that run jobs. */
+#ifndef TESTS_ENGINE_PLACE_H
+#define TESTS_ENGINE_PLACE_H
+
+#include "engine/run.h"
+#include "graph_build.h"
+
+struct place {
+    char dir[64];
+    struct store *store;
+    struct arena arena; /* of results */
+};
+
+void check(enum err_code code, const struct err *e);
+void place_new(struct place *p);
+void place_free(struct place *p);
+void place_reopen(struct place *p);
+struct store *place_open_store(const char *dir);
+/* Writes a file of the place; its path lives in the arena. */
+char *write_file(struct place *p, const char *name, const char *text);
+struct run_result run_with(struct place *p, struct graph *g, struct run_options o);
+struct run_result run(struct place *p, struct graph *g);
+struct run_result plan(struct place *p, struct graph *g);
+
+#endif

@@ -1,0 +1,218 @@
+/* Damaged records: whoever made them makes them again, and everything is as it was. */
+#include "place.h"
+
+#include "base/os.h"
+#include "schemas/checkpoint.pb-c.h"
+#include "store/collection.h"
+#include "store/internal.h"
+#include "store/maintain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SEEDS, NAMES, UPPER, FIRST, JOINED, MODEL, EXTRA };
+
+static void build(struct graph *g, struct place *p, const char *steps, const char *prefix)
+{
+    graph_init(g, "heal");
+    graph_add(g, "seeds", "lines", "", os_join(&g->arena, p->dir, "seeds"));
+    graph_add(g, "names", "names", "", os_join(&g->arena, p->dir, "names"));
+    graph_add(g, "upper", "upper", "repeat=2", "exprs=seeds names=names");
+    graph_add(g, "first", "first", "", "exprs=upper");
+    graph_add(g, "joined", "join", "", "exprs=first");
+    graph_add(g, "model", "fold", steps, "expr=joined");
+    graph_add(g, "extra", "join", prefix, "exprs=upper");
+}
+
+/* Flips a byte of a stored value, past the header. */
+static void damage(struct place *p, const struct digest *id)
+{
+    struct rocks_value v;
+    struct err e = {0};
+    check(rocks_get(&v, p->store->rocks, ROCKS_OBJECTS, digest_span(id), &e), &e);
+    uint8_t *copy = arena_memdup(&p->arena, v.bytes.data, v.bytes.len);
+    struct rocks_write w = {
+        .family = ROCKS_OBJECTS, .key = digest_span(id), .value = {copy, v.bytes.len}};
+    copy[v.bytes.len - 1] ^= 0x10;
+    rocks_value_free(&v);
+    check(rocks_write(p->store->rocks, &w, 1, false, &e), &e);
+}
+
+static struct digest element_of(struct place *p, const struct digest *collection, uint64_t i)
+{
+    struct collection *c;
+    struct digest id;
+    struct err e = {0};
+    check(collection_open(&c, p->store, collection, &e), &e);
+    check(collection_ids(&id, c, i, 1, &e), &e);
+    collection_close(c);
+    return id;
+}
+
+static void bad_record(void *arg, const struct digest *id, const char *what)
+{
+    char hex[DIGEST_HEX];
+    print_message("%s: %s\n", digest_hex(hex, id), what);
+}
+
+static void assert_sound(struct place *p)
+{
+    struct fsck_result r;
+    struct err e = {0};
+    check(store_fsck(&r, p->store, false, bad_record, NULL, &e), &e);
+    assert_int_equal(r.bad_records, 0);
+    assert_int_equal(r.missing, 0);
+}
+
+/* Runs the job whole, damages what `pick` says, runs a job that reads it, and compares with the
+ * same in a store where nothing was damaged. */
+static void heal_case(struct digest (*pick)(struct place *p, const struct run_result *r),
+                      const char *seeds, const char *steps, const char *prefix)
+{
+    struct digest outputs[2][7];
+    for (int damaged = 0; damaged < 2; damaged++) {
+        struct place p;
+        struct graph g;
+        place_new(&p);
+        write_file(&p, "seeds", "a x\nb y\nc z\nd w\n");
+        write_file(&p, "names", "g/one t\ng/two u\n");
+        build(&g, &p, "steps=3", "prefix=");
+        struct run_result r = run(&p, &g);
+        assert_int_equal(r.failed, 0);
+        struct digest victim = pick(&p, &r);
+        graph_free(&g);
+        if (damaged)
+            damage(&p, &victim);
+        write_file(&p, "seeds", seeds);
+        build(&g, &p, steps, prefix);
+        r = run(&p, &g);
+        assert_int_equal(r.failed, 0);
+        for (int i = 0; i < 7; i++)
+            outputs[damaged][i] = r.nodes[i].outputs[0];
+        assert_sound(&p);
+        r = run(&p, &g);
+        assert_int_equal(r.nodes_ran, 0);
+        graph_free(&g);
+        place_free(&p);
+    }
+    assert_memory_equal(outputs[0], outputs[1], sizeof outputs[0]);
+}
+
+static const char *const SAME = "a x\nb y\nc z\nd w\n";
+
+static struct digest map_element(struct place *p, const struct run_result *r)
+{
+    return element_of(p, &r->nodes[UPPER].outputs[0], 3);
+}
+
+static struct digest side_element(struct place *p, const struct run_result *r)
+{
+    return element_of(p, &r->nodes[NAMES].outputs[0], 1);
+}
+
+static struct digest map_collection(struct place *p, const struct run_result *r)
+{
+    return r->nodes[UPPER].outputs[0];
+}
+
+static struct digest source_element(struct place *p, const struct run_result *r)
+{
+    return element_of(p, &r->nodes[SEEDS].outputs[0], 0);
+}
+
+static struct digest checkpoint(struct place *p, const struct run_result *r)
+{
+    return r->nodes[MODEL].outputs[0];
+}
+
+static struct digest chunk(struct place *p, const struct run_result *r)
+{
+    ProtobufCMessage *m;
+    struct err e = {0};
+    struct digest id;
+    check(store_get_message(&m, p->store, &r->nodes[MODEL].outputs[0], KIND_CHECKPOINT, &p->arena,
+                            &e),
+          &e);
+    memcpy(id.bytes, ((Eqloom__Checkpoint *)m)->tensors[0]->chunk_ids.data, DIGEST_SIZE);
+    return id;
+}
+
+static void test_element_of_a_map(void **state)
+{
+    heal_case(map_element, SAME, "steps=3", "prefix=new");
+}
+
+static void test_element_of_a_side_input(void **state)
+{
+    heal_case(side_element, "a x\nb y\nc z\nd w\ne new\n", "steps=3", "prefix=");
+}
+
+static void test_collection_of_a_map(void **state)
+{
+    heal_case(map_collection, SAME, "steps=3", "prefix=new");
+}
+
+static void test_checkpoint(void **state)
+{
+    heal_case(checkpoint, SAME, "steps=5", "prefix=");
+}
+
+static void test_chunk_of_a_checkpoint(void **state)
+{
+    heal_case(chunk, SAME, "steps=5", "prefix=");
+}
+
+/* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that
+ * makes it again. */
+static void test_found_by_reading(void **state)
+{
+    struct place p;
+    struct graph g;
+    struct record record;
+    struct err e = {0};
+    place_new(&p);
+    write_file(&p, "seeds", SAME);
+    write_file(&p, "names", "g/one t\n");
+    build(&g, &p, "steps=3", "prefix=");
+    struct run_result r = run(&p, &g);
+    struct digest before = r.nodes[JOINED].outputs[0];
+    damage(&p, &before);
+    assert_int_equal(store_get(&record, p.store, &before, &p.arena, &e), ERR_CORRUPT);
+    struct run_result planned = plan(&p, &g);
+    assert_int_equal(planned.nodes[JOINED].state, NODE_RAN);
+    assert_string_equal(planned.nodes[JOINED].why, "output missing");
+    r = run(&p, &g);
+    assert_int_equal(r.nodes[JOINED].state, NODE_RAN);
+    assert_int_equal(r.nodes_ran, 1);
+    assert_true(digest_equal(&before, &r.nodes[JOINED].outputs[0]));
+    assert_sound(&p);
+
+    struct digest element = source_element(&p, &r);
+    struct fsck_result checked;
+    damage(&p, &element);
+    check(store_fsck(&checked, p.store, true, bad_record, NULL, &e), &e);
+    assert_int_equal(checked.bad_records, 1);
+    r = run(&p, &g);
+    assert_int_equal(r.failed, 0);
+    assert_sound(&p);
+    graph_free(&g);
+    place_free(&p);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_element_of_a_map),
+        cmocka_unit_test(test_element_of_a_side_input),
+        cmocka_unit_test(test_collection_of_a_map),
+        cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_chunk_of_a_checkpoint),
+        cmocka_unit_test(test_found_by_reading),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Killed at random moments, a run goes on where it was and ends with the same ids as one that was
+ * left alone. This process never opens a store (its threads would not survive fork): every run is
+ * a child. Seed printed; EQLOOM_TEST_SEED. */
+#include "place.h"
+
+#include "base/buf.h"
+#include "base/os.h"
+#include "base/rng.h"
+#include "store/maintain.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NODES = 6, BUDGET_S = 15 };
+
+static void no_fault(void *arg, const struct digest *id, const char *what)
+{
+}
+
+/* In the child: a whole run; ids and whether fsck is clean go to the pipe. */
+static void child(const char *dir, int out)
+{
+    struct place p = {0};
+    struct graph g;
+    struct fsck_result fsck;
+    struct err e = {0};
+    snprintf(p.dir, sizeof p.dir, "%s", dir);
+    p.store = place_open_store(dir);
+    struct buf b = {0};
+    for (int i = 0; i < 60; i++)
+        buf_printf(&b, "%c line %d\n", 'a' + i % 26, i);
+    char *seeds = write_file(&p, "seeds", b.data);
+    graph_init(&g, "kill");
+    graph_add(&g, "seeds", "lines", "", seeds);
+    graph_add(&g, "upper", "upper", "repeat=3 ms=1", "exprs=seeds");
+    graph_add(&g, "first", "first", "", "exprs=upper");
+    graph_add(&g, "joined", "join", "", "exprs=first");
+    graph_add(&g, "model", "fold", "steps=12 ms=2", "expr=joined");
+    graph_add(&g, "upper2", "upper", "repeat=1", "exprs=upper");
+    struct run_result r = run(&p, &g);
+    if (r.failed || store_fsck(&fsck, p.store, false, no_fault, NULL, &e) || fsck.bad_records ||
+        fsck.missing)
+        _exit(1);
+    struct digest ids[NODES];
+    for (int i = 0; i < NODES; i++)
+        ids[i] = r.nodes[i].outputs[0];
+    if (write(out, ids, sizeof ids) != sizeof ids)
+        _exit(1);
+    _exit(0);
+}
+
+/* True when the child ended by itself, with its ids. */
+static bool run_child(struct digest ids[NODES], const char *dir, int kill_after_us)
+{
+    int fds[2], status;
+    assert_int_equal(pipe(fds), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close(fds[0]);
+        child(dir, fds[1]);
+    }
+    close(fds[1]);
+    if (kill_after_us >= 0) {
+        usleep((useconds_t)kill_after_us);
+        kill(pid, SIGKILL);
+    }
+    bool whole = read(fds[0], ids, NODES * sizeof *ids) == NODES * (ssize_t)sizeof *ids;
+    close(fds[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (kill_after_us < 0)
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return whole;
+}
+
+static void new_dir(char dir[64])
+{
+    strcpy(dir, "/tmp/eqloom-kill-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+}
+
+static void remove_dir(const char *dir)
+{
+    struct place p = {0};
+    snprintf(p.dir, sizeof p.dir, "%s", dir);
+    place_free(&p);
+}
+
+static void test_kill(void **state)
+{
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    print_message("EQLOOM_TEST_SEED=%" PRIu64 "\n", seed);
+    struct rng r = rng_new(seed, 0);
+    struct digest expected[NODES], ids[NODES];
+    char dir[64];
+    new_dir(dir);
+    uint64_t start = os_monotonic_ns();
+    assert_true(run_child(expected, dir, -1));
+    uint64_t whole_us = (os_monotonic_ns() - start) / 1000;
+    remove_dir(dir);
+    unsigned kills = 0, trials = 0;
+    while (os_monotonic_ns() - start < BUDGET_S * 1000000000ull) {
+        new_dir(dir);
+        for (unsigned n = 1 + (unsigned)rng_below(&r, 6); n > 0; n--)
+            kills += !run_child(ids, dir, (int)rng_below(&r, whole_us));
+        assert_true(run_child(ids, dir, -1));
+        assert_memory_equal(ids, expected, sizeof ids);
+        remove_dir(dir);
+        trials++;
+    }
+    print_message("%u kills in %u trials, undisturbed run %" PRIu64 " ms\n", kills, trials,
+                  whole_us / 1000);
+    assert_true(kills > 3);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
