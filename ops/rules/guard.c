@@ -95,7 +95,7 @@ static const char *try_each(struct arena *a, const struct rule *r, enum guard g,
 static const char *try_all(struct arena *a, const struct rule *r, enum guard g,
                            const struct expr *v, size_t n, const struct rule_check_options *options)
 {
-    struct rule_condition c[MAX_VARIABLES + 1];
+    struct rule_condition c[MAX_VARIABLES + 1] = {0};
     for (size_t i = 0; i < n; i++) {
         if (!fits(g, &r->lhs, &v[i]))
             return NULL;

@@ -1,0 +1,34 @@
+/* The rule language: whatever the bytes, rules or one error; what is read survives the way through
+ * a record. */
+#include "ops/rules/rule.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void round_trip(struct arena *a, const struct rules *rules, const struct rule *r)
+{
+    Eqloom__Rule message;
+    struct rule back;
+    const struct language *lang = &lang_calculus;
+    rule_to_message(&message, a, rules, r);
+    if (rule_from_message(&back, &lang, a, &message, NULL))
+        __builtin_trap();
+    if (back.n_conditions != r->n_conditions || back.lhs.n != r->lhs.n || back.rhs.n != r->rhs.n)
+        __builtin_trap();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a = {0};
+    struct source_text source = {"fuzz", (const char *)data, size};
+    struct rules rules = {.lang = &lang_calculus};
+    struct err e = {0};
+    if (rules_parse(&rules, &a, &source, &e)) {
+        if (!e.message[0] || rules.n)
+            __builtin_trap();
+    }
+    rules_sort(&rules);
+    for (size_t i = 0; i < rules.n; i++)
+        round_trip(&a, &rules, &rules.rules[i]);
+    arena_free(&a);
+    return 0;
+}

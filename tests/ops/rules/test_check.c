@@ -1,0 +1,151 @@
+/* Certification: false rules are refuted with a witness and, where a guard is missing, with the
+ * guard; true ones are certified; and what cannot be judged is said to be so. */
+#include "base/os.h"
+#include "ops/expr/ball.h"
+#include "ops/rules/rule.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct rule_check_options options = {.points = 64, .seed = 1};
+
+static struct rules parse(struct arena *a, const char *name, const char *text, size_t n)
+{
+    struct rules rules = {.lang = &lang_calculus};
+    struct source_text source = {name, text, n};
+    struct err e = {0};
+    if (rules_parse(&rules, a, &source, &e))
+        fail_msg("%s:%d:%d: %s", name, e.line, e.column, e.message);
+    return rules;
+}
+
+static Eqloom__Certificate check(struct arena *a, const struct rule *r)
+{
+    Eqloom__Certificate c;
+    struct err e = {0};
+    if (rule_check(&c, a, r, &options, &e))
+        fail_msg("%s: %s", r->name, e.message);
+    return c;
+}
+
+static Eqloom__Certificate check_text(struct arena *a, const char *rule)
+{
+    const char *text = arena_printf(a, "operator i/2\nr: %s\n", rule);
+    struct rules rules = parse(a, "test.rules", text, strlen(text));
+    return check(a, &rules.rules[0]);
+}
+
+static void refutes_every_false_rule(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct span text;
+    assert_int_equal(os_read_file(&text, &a, FALSE_RULES, RULES_MAX_FILE, &e), OK);
+    struct rules rules = parse(&a, "false.rules", (const char *)text.data, text.len);
+    assert_true(rules.n > 50);
+    for (size_t i = 0; i < rules.n; i++) {
+        Eqloom__Certificate c = check(&a, &rules.rules[i]);
+        if (c.verdict != EQLOOM__VERDICT__REFUTED)
+            fail_msg("false.rules:%d: %s is not refuted", rules.rules[i].line, rules.rules[i].name);
+        assert_non_null(strstr(c.witness, " against "));
+    }
+    ball_thread_cleanup();
+    arena_free(&a);
+}
+
+static void suggests_the_missing_guard(void **state)
+{
+    static const struct {
+        const char *rule, *guard;
+    } cases[] = {
+        {"ln(?a*?b) -> ln(?a) + ln(?b)", "holds if nonnegative(?a)"},
+        {"atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b))",
+         "holds if real(?a), real(?b), less(?a*?b, 1)"},
+        {"sqrt(?a^2) -> ?a", "holds if nonnegative(?a)"},
+        {"sqrt(?a^2) -> abs(?a)", "holds if real(?a)"},
+        {"ln(e^?a) -> ?a", "holds if real(?a)"},
+        {"(?a*?b)^?c -> ?a^?c*?b^?c", "holds if nonnegative(?a)"},
+        {"(?a^?b)^?c -> ?a^(?b*?c)", "holds if integer(?c)"},
+        {"((-1)*?a)^?n -> ?a^?n if integer(?n)", "holds if even(?n)"},
+        {"atanh(?a) + atanh(?b) -> atanh((?a + ?b)/(1 + ?a*?b)) if real(?a), real(?b)",
+         "holds if less(abs(?a), 1), less(abs(?b), 1)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        Eqloom__Certificate c = check_text(&a, cases[i].rule);
+        assert_int_equal(c.verdict, EQLOOM__VERDICT__REFUTED);
+        if (!strstr(c.witness, cases[i].guard))
+            fail_msg("%s: %s", cases[i].rule, c.witness);
+        arena_free(&a);
+    }
+    ball_thread_cleanup();
+}
+
+static void gives_the_right_verdict(void **state)
+{
+    static const struct {
+        const char *rule;
+        Eqloom__Verdict verdict;
+    } cases[] = {
+        {"ln(?a*?b) -> ln(?a) + ln(?b) if positive(?a)", EQLOOM__VERDICT__CERTIFIED},
+        {"?a/?a -> 1 if nonzero(?a)", EQLOOM__VERDICT__CERTIFIED},
+        {"cos(pi) -> -1", EQLOOM__VERDICT__CERTIFIED},
+        {"?x^?n -> ?x*?x^(?n - 1) if symbol(?x), integer(?n)", EQLOOM__VERDICT__CERTIFIED},
+        {"d(?x, sin(?f)) -> cos(?f)*d(?x, ?f)", EQLOOM__VERDICT__CERTIFIED},
+        {"d(?x, ?c) -> 0 if constant_or_other_symbol(?c, ?x)", EQLOOM__VERDICT__CERTIFIED},
+        {"abs(?a - 50) -> 50 - ?a if real(?a), less(?a, 50)", EQLOOM__VERDICT__CERTIFIED},
+        {"abs(?a - 50) -> 50 - ?a if real(?a), less(?a, 51)", EQLOOM__VERDICT__REFUTED},
+        {"ln(?a*0) -> 1", EQLOOM__VERDICT__VACUOUS},
+        {"?a -> 2*?a if positive(?a), negative(?a)", EQLOOM__VERDICT__VACUOUS},
+        {"i(1, ?x) -> ?x", EQLOOM__VERDICT__UNCHECKED},
+        {"?a/?a -> 1 if maybe_nonzero(?a)", EQLOOM__VERDICT__UNCHECKED},
+        {"?a/?a -> 2 if maybe_nonzero(?a)", EQLOOM__VERDICT__REFUTED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        Eqloom__Certificate c = check_text(&a, cases[i].rule);
+        if (c.verdict != cases[i].verdict)
+            fail_msg("%s: verdict %d: %s", cases[i].rule, c.verdict, c.witness);
+        arena_free(&a);
+    }
+    ball_thread_cleanup();
+}
+
+/* A rule that makes an undefined term out of a defined one is true, but remarked. */
+static void remarks_lost_values(void **state)
+{
+    struct arena a = {0};
+    Eqloom__Certificate c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a)");
+    assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
+    assert_string_equal(c.witness, "only the left side has a value at ?a = 0");
+    c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a) if nonzero(sin(?a))");
+    assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
+    assert_string_equal(c.witness, "");
+    ball_thread_cleanup();
+    arena_free(&a);
+}
+
+static void witness_is_exact(void **state)
+{
+    struct arena a = {0};
+    Eqloom__Certificate c = check_text(&a, "abs(?a) -> (-1)*?a if positive(?a)");
+    assert_string_equal(c.witness, "?a = 1: 1.0000000 against -1.0000000");
+    c = check_text(&a, "sqrt(?a) -> sqrt((-1)*?a) if negative(?a)");
+    assert_string_equal(c.witness, "?a = -1: 1.0000000*i against 1.0000000");
+    ball_thread_cleanup();
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refutes_every_false_rule), cmocka_unit_test(suggests_the_missing_guard),
+        cmocka_unit_test(gives_the_right_verdict),  cmocka_unit_test(remarks_lost_values),
+        cmocka_unit_test(witness_is_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

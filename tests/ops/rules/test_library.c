@@ -1,0 +1,119 @@
+/* The shipped rules: every one certified by ball arithmetic, none that takes a value away or gives
+ * one to an undefined term, all operators, no producers of junk among those that are on. */
+#include "base/map.h"
+#include "ops/expr/ball.h"
+#include "ops/rules/library.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct rules load(struct arena *a)
+{
+    struct rules rules;
+    struct err e = {0};
+    if (rules_parse_library(&rules, a, &e))
+        fail_msg("%s:%d:%d: %s", e.input_file, e.line, e.column, e.message);
+    return rules;
+}
+
+static void every_rule_is_certified(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = load(&a);
+    assert_true(rules.n >= 800);
+    for (size_t i = 0; i < rules.n; i++) {
+        const struct rule *r = &rules.rules[i];
+        struct rule_check_options options = {.points = 96, .seed = 7};
+        Eqloom__Certificate c;
+        struct err e = {0};
+        assert_int_equal(rule_check(&c, &a, r, &options, &e), OK);
+        if (c.verdict != EQLOOM__VERDICT__CERTIFIED || c.witness[0])
+            fail_msg("%s:%d: %s/%s: verdict %d: %s", r->file, r->line, r->group, r->name, c.verdict,
+                     c.witness);
+        uint32_t least = r->lhs.n + r->rhs.n > 0 && strchr(expr_prefix(&a, &r->lhs), '?') ? 16 : 1;
+        if (c.points < least)
+            fail_msg("%s:%d: %s/%s: only %u points", r->file, r->line, r->group, r->name, c.points);
+    }
+    ball_thread_cleanup();
+    arena_free(&a);
+}
+
+static void all_operators_occur(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = load(&a);
+    struct err e = {0};
+    assert_int_equal(rules_select(&rules, NULL, 0, NULL, 0, &e), OK);
+    bool left[X_DECLARED] = {0}, right[X_DECLARED] = {0};
+    for (size_t i = 0; i < rules.n; i++) {
+        for (uint32_t k = 0; k < rules.rules[i].lhs.n; k++)
+            left[rules.rules[i].lhs.nodes[k].op] = true;
+        for (uint32_t k = 0; k < rules.rules[i].rhs.n; k++)
+            right[rules.rules[i].rhs.nodes[k].op] = true;
+    }
+    for (int op = X_ADD; op < X_DECLARED; op++)
+        if (!left[op] || !right[op])
+            fail_msg("no rule has %s on its %s side", lang_calculus.ops[op].name,
+                     left[op] ? "right" : "left");
+    arena_free(&a);
+}
+
+/* A rule whose left side is a leaf matches everything, or every 0: only groups that are off. */
+static void rules_that_are_on_make_no_junk(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = load(&a);
+    size_t off = 0;
+    for (size_t i = 0; i < rules.n; i++) {
+        const struct rule *r = &rules.rules[i];
+        off += r->off;
+        if (r->off != (strncmp(r->group, "junk.", 5) == 0))
+            fail_msg("%s/%s: off or not", r->group, r->name);
+        if (!r->off && r->lhs.n == 1)
+            fail_msg("%s/%s matches every term", r->group, r->name);
+        if (expr_equal(&r->lhs, &r->rhs))
+            fail_msg("%s/%s says nothing", r->group, r->name);
+    }
+    assert_true(off > 0 && off < rules.n / 10);
+    arena_free(&a);
+}
+
+static const char *rule_key(struct arena *a, const struct rule *r)
+{
+    const char *key = arena_printf(a, "%s -> %s", expr_prefix(a, &r->lhs), expr_prefix(a, &r->rhs));
+    for (size_t i = 0; i < r->n_conditions; i++)
+        key = arena_printf(a, "%s, %s", key, rule_condition_text(a, &r->conditions[i]));
+    return key;
+}
+
+static void no_rule_is_given_twice(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = load(&a);
+    struct name_map seen = {0};
+    for (size_t i = 0; i < rules.n; i++) {
+        const struct rule *r = &rules.rules[i];
+        bool added;
+        uint64_t *first = name_map_put(&seen, rule_key(&a, r), i, &added);
+        if (!added)
+            fail_msg("%s/%s is %s/%s", r->group, r->name, rules.rules[*first].group,
+                     rules.rules[*first].name);
+    }
+    name_map_free(&seen);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rule_is_certified),
+        cmocka_unit_test(all_operators_occur),
+        cmocka_unit_test(rules_that_are_on_make_no_junk),
+        cmocka_unit_test(no_rule_is_given_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
