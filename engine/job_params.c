@@ -1,8 +1,9 @@
 /* Job parameters: --set, ${name} within values, and op parameters as canonical text.
  *
- * A plain value that is nothing but ${name} becomes the parameter's value, which may be a list;
- * elsewhere the parameter's text is put in. $${ stands for ${. Parameters may use each other. What
- * substitution may make is bounded, so that parameters that double each other end in an error. */
+ * A value that is nothing but ${name}, quoted or not, becomes the parameter's value, which may be
+ * a list; elsewhere the parameter's text is put in. $${ stands for ${. Parameters may use each
+ * other. What substitution may make is bounded, so that parameters that double each other end in
+ * an error. */
 #include "engine/job_parts.h"
 
 #include "base/buf.h"
@@ -130,7 +131,7 @@ static enum err_code substitute_scalar(const struct yaml_node **out, struct draf
         return OK;
     if (err_up(e, scan_placeholder(&len, at, at->text, e)))
         return ERR_INPUT;
-    if (at->style != YAML_PLAIN || len != at->len)
+    if (at->style == YAML_BLOCK || len != at->len)
         return err_up(e, substitute_text(out, d, at, e));
     size_t index;
     const struct yaml_node *value;
