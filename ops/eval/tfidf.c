@@ -56,6 +56,7 @@ const struct op op_tfidf = {
     .name = "tfidf",
     .version = 1,
     .node = OP_TASK,
+    .numerics = true, /* exp and log are the library's */
     .doc = "Embeds sequences by counts of tokens, weighted by how rare each token is in `fit`: the "
            "baseline that a model has to beat.",
     .inputs = inputs,

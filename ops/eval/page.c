@@ -1,0 +1,281 @@
+/* HTML of the report; see page.h. Sections whose input is absent are left out. */
+#include "ops/eval/page.h"
+
+#include "ops/eval/chart.h"
+#include "ops/eval/mathml.h"
+#include "ops/eval/page_style.h"
+#include "ops/eval/tsne.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct page_figure page_figures[] = {
+    {"kmeans_accuracy", "K-means", true,
+     "K-means with as many centres as there are clusters. Labels are assigned to clusters one to "
+     "one "
+     "so that the accuracy is greatest; it is the fraction of each cluster that carries its label, "
+     "averaged over clusters."},
+    {"kmeans_accuracy_greedy", "K-means (greedy)", true,
+     "The same with labels assigned greedily, the greatest fraction first."},
+    {"precision@1", "P@1", true, NULL},
+    {"precision@5", "P@5", true,
+     "Retrieval: every expression is a query against all others, ranked by cosine. P@k is the part "
+     "of the first k that is equivalent to the query, of as many as could be."},
+    {"precision@10", "P@10", true, NULL},
+    {"precision@20", "P@20", true, NULL},
+    {"mrr", "MRR", true, "Mean of 1 / rank of the first equivalent expression."},
+    {"clusters", "clusters", false, NULL},
+    {"sequences", "expressions", false, NULL},
+    {"dimensions", "dimensions", false, NULL},
+    {NULL},
+};
+
+const double *report_value(const Eqloom__Report *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_values; i++)
+        if (strcmp(r->values[i]->name, name) == 0)
+            return &r->values[i]->value;
+    return NULL;
+}
+
+static bool shown(const struct page_input *in, const struct page_figure *f)
+{
+    for (size_t i = 0; i < in->n_evaluations; i++)
+        if (report_value(in->evaluations[i], f->name))
+            return true;
+    return false;
+}
+
+static double best_value(const struct page_input *in, const char *name)
+{
+    double best = -INFINITY;
+    for (size_t i = 0; i < in->n_evaluations; i++) {
+        const double *v = report_value(in->evaluations[i], name);
+        if (v && *v > best)
+            best = *v;
+    }
+    return best;
+}
+
+static void write_results(struct buf *out, const struct page_input *in)
+{
+    buf_puts(out, "<section><h2>Results on held-out clusters</h2>\n<div class=\"scroll\"><table>"
+                  "<thead><tr><th></th>");
+    for (const struct page_figure *f = page_figures; f->name; f++)
+        if (shown(in, f))
+            buf_printf(out, "<th>%s</th>", f->title);
+    buf_puts(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < in->n_evaluations; i++) {
+        buf_puts(out, "<tr><th>");
+        html_text(out, in->evaluations[i]->title);
+        buf_puts(out, "</th>");
+        for (const struct page_figure *f = page_figures; f->name; f++) {
+            const double *v = report_value(in->evaluations[i], f->name);
+            if (!shown(in, f))
+                continue;
+            if (!v)
+                buf_puts(out, "<td>&#8211;</td>");
+            else if (!f->percent)
+                buf_printf(out, "<td class=\"count\">%.0f</td>", *v);
+            else
+                buf_printf(out,
+                           "<td class=\"%s\"><span class=\"meter\" style=\"--part:%.1f%%\">"
+                           "</span>%.1f</td>",
+                           in->n_evaluations > 1 && *v >= best_value(in, f->name) ? "best" : "",
+                           100 * fmax(0, fmin(1, *v)), 100 * *v);
+        }
+        buf_puts(out, "</tr>\n");
+    }
+    buf_puts(out, "</tbody></table></div>\n<p class=\"note\">Accuracies, precisions and MRR in per "
+                  "cent; the best of each column is bold.</p>\n<dl>");
+    for (const struct page_figure *f = page_figures; f->name; f++)
+        if (f->explanation && shown(in, f))
+            buf_printf(out, "<dt>%s</dt><dd>%s</dd>\n", f->title, f->explanation);
+    buf_puts(out, "</dl></section>\n");
+}
+
+static char *infix_of(struct arena *a, const char *prefix)
+{
+    struct expr x;
+    if (expr_from_prefix(&x, a, &lang_calculus, prefix, NULL) != OK)
+        return arena_strdup(a, prefix);
+    return expr_infix(a, &x);
+}
+
+static void write_scatter(struct buf *out, struct arena *a, const struct page_input *in,
+                          struct pool *pool)
+{
+    const struct vectors *v = in->vectors;
+    struct tsne_options options = {in->perplexity, in->iterations, in->seed};
+    struct chart_point *points = arena_array(a, struct chart_point, v->n);
+    const char **labels = arena_array(a, const char *, v->n_clusters + 1);
+    float *x, *y;
+    tsne(&x, &y, a, v, &options, pool);
+    for (uint32_t i = 0; i < v->n; i++) {
+        char *text = infix_of(a, v->text[i]);
+        /* A cluster's first expression is its seed. */
+        if (!labels[v->cluster[i]])
+            labels[v->cluster[i]] = text;
+        points[i] =
+            (struct chart_point){x[i], y[i], v->cluster[i],
+                                 text == labels[v->cluster[i]]
+                                     ? text
+                                     : arena_printf(a, "%s\n= %s", text, labels[v->cluster[i]])};
+    }
+    buf_puts(out, "<section><h2>Embedded expressions</h2>\n<figure>");
+    chart_scatter(out, a, points, v->n, labels, v->n_clusters);
+    buf_printf(
+        out,
+        "<figcaption>%u expressions of %u held-out clusters by t-SNE (perplexity %.0f); one "
+        "colour a cluster, labelled with its seed where there is room. Point at a dot to read "
+        "it.</figcaption></figure></section>\n",
+        v->n, v->n_clusters, in->perplexity);
+}
+
+static void write_curve(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c,
+                        const char *name, const char *title)
+{
+    double *x = arena_array(a, double, c->n_metrics + 1),
+           *y = arena_array(a, double, c->n_metrics + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_metrics; i++)
+        if (strcmp(c->metrics[i]->name, name) == 0) {
+            x[n] = (double)c->metrics[i]->step;
+            y[n++] = c->metrics[i]->value;
+        }
+    if (n > 1)
+        chart_line(out, title, x, y, n);
+}
+
+static void write_training(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c)
+{
+    static const char *const curves[][2] = {{"loss", "loss"},
+                                            {"accuracy", "accuracy"},
+                                            {"valid_loss", "validation loss"},
+                                            {"valid_accuracy", "validation accuracy"},
+                                            {"learning_rate", "learning rate"},
+                                            {"gradient_norm", "gradient norm"}};
+    buf_printf(out, "<section><h2>Training</h2>\n<p>%llu steps", (unsigned long long)c->step);
+    if (c->numerics[0]) {
+        buf_puts(out, ", numerics <code>");
+        html_text(out, c->numerics);
+        buf_puts(out, "</code>");
+    }
+    buf_puts(out, ".</p>\n<div class=\"charts\">");
+    for (size_t i = 0; i < sizeof curves / sizeof *curves; i++)
+        write_curve(out, a, c, curves[i][0], curves[i][1]);
+    buf_puts(out, "</div>\n<details><summary>Model</summary><pre>");
+    html_text(out, c->architecture);
+    buf_puts(out, "</pre></details></section>\n");
+}
+
+static int compare_bars(const void *x, const void *y)
+{
+    const struct chart_bar *a = x, *b = y;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void write_card(struct buf *out, const char *value, const char *name)
+{
+    buf_printf(out, "<div class=\"card\"><b>%s</b><span>%s</span></div>", value, name);
+}
+
+static void write_corpus(struct buf *out, struct arena *a, const struct corpus_stats *s)
+{
+    struct chart_bar bars[X_DECLARED];
+    size_t n = 0;
+    uint32_t longest = 1;
+    for (uint32_t op = X_ADD; op < X_DECLARED; op++)
+        if (s->by_op[op])
+            bars[n++] = (struct chart_bar){lang_calculus.ops[op].name, (double)s->by_op[op]};
+    qsort(bars, n, sizeof *bars, compare_bars);
+    for (uint32_t i = 1; i < STATS_LENGTHS; i++)
+        if (s->by_length[i])
+            longest = i;
+    double members = s->members ? (double)s->members : 1,
+           clusters = s->clusters ? (double)s->clusters : 1;
+    buf_puts(out, "<section><h2>Corpus</h2>\n<div class=\"cards\">");
+    write_card(out, arena_printf(a, "%llu", (unsigned long long)s->members), "expressions");
+    write_card(out, arena_printf(a, "%llu", (unsigned long long)s->clusters), "clusters");
+    write_card(out, arena_printf(a, "%.1f", (double)s->members / clusters), "in a cluster, mean");
+    write_card(out, arena_printf(a, "%.1f", (double)s->tokens / members), "tokens, mean");
+    write_card(out, arena_printf(a, "%zu", n), "operators");
+    write_card(
+        out,
+        arena_printf(a, "%.2f%%", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members),
+        "checked numerically");
+    buf_puts(out, "</div>\n");
+    if (s->unsound)
+        buf_puts(out,
+                 "<p class=\"warning\">A refuted rule was allowed: some of these expressions may "
+                 "not be equal.</p>\n");
+    buf_puts(out, "<div class=\"charts\"><figure>");
+    chart_histogram(out, s->by_length, 1, longest);
+    buf_puts(out, "<figcaption>Expressions by length in tokens</figcaption></figure>\n<figure>");
+    chart_bars(out, bars, n);
+    buf_puts(out, "<figcaption>Expressions that contain each operator</figcaption></figure></div>"
+                  "</section>\n");
+}
+
+static void write_math(struct buf *out, struct arena *a, const char *prefix)
+{
+    struct expr x;
+    if (expr_from_prefix(&x, a, &lang_calculus, prefix, NULL) == OK) {
+        mathml_write(out, &x);
+        return;
+    }
+    buf_puts(out, "<code>");
+    html_text(out, prefix);
+    buf_puts(out, "</code>");
+}
+
+static void write_examples(struct buf *out, struct arena *a, const struct corpus_stats *s)
+{
+    buf_puts(out, "<section><h2>Some clusters</h2>\n<div class=\"examples\">");
+    for (uint32_t i = 0; i < s->n_examples; i++) {
+        const struct corpus_example *example = &s->examples[i];
+        buf_puts(out, "<article><h3>");
+        write_math(out, a, example->seed);
+        buf_puts(out, "</h3>\n<ul>");
+        for (uint32_t k = 0; k < example->n_shown; k++) {
+            buf_puts(out, "<li>");
+            write_math(out, a, example->members[k]);
+            buf_puts(out, "</li>\n");
+        }
+        buf_printf(out, "</ul><p class=\"note\">%u members", example->n_members);
+        if (example->terms[0]) {
+            buf_puts(out, ", drawn from ");
+            html_text(out, example->terms);
+            buf_puts(out, " terms of the e-graph");
+        }
+        buf_puts(out, "</p></article>\n");
+    }
+    buf_puts(out, "</div></section>\n");
+}
+
+void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool)
+{
+    buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
+                  "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>");
+    html_text(out, in->title);
+    buf_puts(out, "</title>\n<style>");
+    buf_puts(out, page_style);
+    buf_puts(out, "</style></head>\n<body><main>\n<header><h1>");
+    html_text(out, in->title);
+    buf_puts(out, "</h1><p>How well vectors of expressions tell the equivalent from the "
+                  "others.</p></header>\n");
+    if (in->n_evaluations)
+        write_results(out, in);
+    if (in->vectors)
+        write_scatter(out, a, in, pool);
+    if (in->checkpoint)
+        write_training(out, a, in->checkpoint);
+    if (in->corpus && in->corpus->clusters) {
+        write_corpus(out, a, in->corpus);
+        write_examples(out, a, in->corpus);
+    }
+    buf_puts(out, "<footer>Made by eqloom.</footer></main></body></html>\n");
+}

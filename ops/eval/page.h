@@ -1,0 +1,36 @@
+/* The report's page: one HTML file that needs nothing else. */
+#ifndef OPS_EVAL_PAGE_H
+#define OPS_EVAL_PAGE_H
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "checkpoint.pb-c.h"
+#include "ops/eval/corpus_stats.h"
+#include "ops/eval/vectors.h"
+#include "report.pb-c.h"
+
+struct page_input {
+    const char *title;
+    Eqloom__Report *const *evaluations;
+    size_t n_evaluations;
+    const Eqloom__Checkpoint *checkpoint; /* may be NULL */
+    const struct corpus_stats *corpus;    /* may be NULL */
+    const struct vectors *vectors;        /* those to draw; may be NULL */
+    double perplexity;
+    uint32_t iterations;
+    uint64_t seed;
+};
+
+struct page_figure {
+    const char *name, *title;
+    bool percent;
+    const char *explanation;
+};
+/* The figures of evaluations that tables show, in order; ended by name == NULL. */
+extern const struct page_figure page_figures[];
+/* NULL when the evaluation has none of that name. */
+const double *report_value(const Eqloom__Report *r, const char *name);
+
+void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);
+
+#endif

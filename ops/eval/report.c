@@ -1,0 +1,191 @@
+/* The op `report`: evaluations, a picture, training curves and the corpus as one page. */
+#include "engine/op.h"
+#include "ops/eval/page.h"
+
+#include <string.h>
+
+enum { CHUNK_SIZE = 4 << 20 };
+
+static const struct op_param params[] = {
+    {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
+    {"points", OP_INT, "1000", NULL, 3, 5000, "The most points of the picture."},
+    {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Of t-SNE: how many neighbours count."},
+    {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"evaluations", KIND_REPORT, OP_LIST, false, "Rows of the table."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "To draw."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "To draw the training of."},
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "The summary table and all figures by name."},
+    {"html", KIND_FILE, OP_ONE, false, "The page; it needs no other file and no network."},
+    {NULL},
+};
+
+/* As many of each cluster as fit. */
+static enum err_code load_vectors(struct vectors *out, struct op_ctx *ctx, size_t n, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    uint32_t wanted = (uint32_t)op_int(ctx, "points");
+    size_t clusters = n < wanted ? n : wanted;
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, clusters + 1);
+    for (size_t i = 0; i < clusters; i++) {
+        enum err_code code =
+            err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e));
+        if (code)
+            return code;
+    }
+    enum err_code code =
+        err_up(e, vectors_load(out, a, batches, clusters, wanted / (uint32_t)clusters, e));
+    if (!code)
+        vectors_normalize(out);
+    return code;
+}
+
+static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, size_t n,
+                                 struct err *e)
+{
+    struct arena scratch = {0};
+    enum err_code code = OK;
+    for (size_t i = 0; i < n && !code; i++) {
+        ProtobufCMessage *m;
+        arena_reset(&scratch);
+        code = err_up(e, op_get_in(&m, ctx, "clusters", i, &scratch, e));
+        if (!code)
+            corpus_stats_add(out, op_arena(ctx), (const Eqloom__Cluster *)m, i, n);
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    Eqloom__Report report;
+    Eqloom__Table table, *tables[1] = {&table};
+    size_t n_figures = 0, n_values = 0;
+    while (page_figures[n_figures].name)
+        n_figures++;
+    eqloom__report__init(&report);
+    eqloom__table__init(&table);
+    table.columns = arena_array(a, char *, n_figures + 1);
+    table.columns[0] = "";
+    for (size_t f = 0; f < n_figures; f++)
+        table.columns[f + 1] = (char *)page_figures[f].title;
+    table.n_columns = n_figures + 1;
+    table.rows = arena_array(a, Eqloom__Row *, in->n_evaluations + 1);
+    report.values = arena_array(a, Eqloom__Value *, in->n_evaluations * n_figures + 1);
+    for (size_t i = 0; i < in->n_evaluations; i++) {
+        Eqloom__Row *row = table.rows[i] = arena_new(a, Eqloom__Row);
+        eqloom__row__init(row);
+        row->cells = arena_array(a, char *, n_figures + 1);
+        row->n_cells = n_figures + 1;
+        row->cells[0] = in->evaluations[i]->title;
+        for (size_t f = 0; f < n_figures; f++) {
+            const double *v = report_value(in->evaluations[i], page_figures[f].name);
+            row->cells[f + 1] = !v                        ? "-"
+                                : page_figures[f].percent ? arena_printf(a, "%.1f", 100 * *v)
+                                                          : arena_printf(a, "%.0f", *v);
+            if (!v)
+                continue;
+            Eqloom__Value *value = report.values[n_values++] = arena_new(a, Eqloom__Value);
+            eqloom__value__init(value);
+            value->name = arena_printf(a, "%s.%s", row->cells[0], page_figures[f].name);
+            value->value = *v;
+        }
+    }
+    table.n_rows = in->n_evaluations;
+    table.title = "Held-out clusters";
+    table.note = "accuracies, precisions and MRR in per cent";
+    report.title = (char *)in->title;
+    report.tables = tables;
+    report.n_tables = 1;
+    report.n_values = n_values;
+    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+}
+
+static enum err_code emit_page(struct op_ctx *ctx, const struct buf *page, struct err *e)
+{
+    Eqloom__File file;
+    eqloom__file__init(&file);
+    file.media_type = "text/html; charset=utf-8";
+    if (page->len <= CHUNK_SIZE)
+        file.data = (ProtobufCBinaryData){page->len, (uint8_t *)page->data};
+    size_t n = page->len <= CHUNK_SIZE ? 0 : (page->len + CHUNK_SIZE - 1) / CHUNK_SIZE;
+    file.chunk_ids =
+        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
+    for (size_t i = 0; i < n; i++) {
+        struct digest id;
+        size_t at = i * CHUNK_SIZE, len = page->len - at < CHUNK_SIZE ? page->len - at : CHUNK_SIZE;
+        enum err_code code = err_up(e, op_emit_chunk(&id, ctx, span_of(page->data + at, len), e));
+        if (code)
+            return code;
+        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+    }
+    return err_up(e, op_emit(NULL, ctx, "html", &file.base, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct page_input in = {.title = op_string(ctx, "title"),
+                            .n_evaluations = op_count(ctx, "evaluations"),
+                            .perplexity = op_real(ctx, "perplexity"),
+                            .iterations = (uint32_t)op_int(ctx, "iterations"),
+                            .seed = (uint64_t)op_int(ctx, "seed")};
+    size_t n_embeddings = op_count(ctx, "embeddings"), n_clusters = op_count(ctx, "clusters");
+    Eqloom__Report **evaluations = arena_array(a, Eqloom__Report *, in.n_evaluations + 1);
+    struct corpus_stats *corpus = arena_new(a, struct corpus_stats);
+    struct vectors vectors;
+    ProtobufCMessage *checkpoint;
+    struct buf page = {0};
+    enum err_code code;
+    for (size_t i = 0; i < in.n_evaluations; i++)
+        if ((code =
+                 err_up(e, op_get((ProtobufCMessage **)&evaluations[i], ctx, "evaluations", i, e))))
+            return code;
+    in.evaluations = evaluations;
+    if (op_count(ctx, "checkpoint")) {
+        if ((code = err_up(e, op_get(&checkpoint, ctx, "checkpoint", 0, e))))
+            return code;
+        in.checkpoint = (const Eqloom__Checkpoint *)checkpoint;
+    }
+    if (n_embeddings) {
+        if ((code = err_up(e, load_vectors(&vectors, ctx, n_embeddings, e))))
+            return code;
+        in.vectors = vectors.n > 2 ? &vectors : NULL;
+    }
+    if (n_clusters) {
+        if ((code = err_up(e, load_corpus(corpus, ctx, n_clusters, e))))
+            return code;
+        in.corpus = corpus;
+    }
+    op_progress(ctx, 0, 1, "drawing");
+    page_write(&page, a, &in, op_pool(ctx));
+    code = err_up(e, emit_table(ctx, &in, e));
+    if (!code)
+        code = err_up(e, emit_page(ctx, &page, e));
+    buf_free(&page);
+    return code;
+}
+
+const struct op op_report = {
+    .name = "report",
+    .version = 1,
+    .node = OP_TASK,
+    .numerics = true, /* exp and log are the library's */
+    .parallel = true,
+    .doc = "A table of evaluations and a self-contained page: figures and what they mean, a "
+           "picture of "
+           "the embedded expressions by t-SNE, training curves, statistics and examples of the "
+           "corpus.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,327 @@
+/* The page: well-formed whatever the names in it, MathML that follows the tree, charts that show
+ * their data; t-SNE that keeps clouds apart. EQLOOM_TEST_PAGE=FILE writes the page, to be looked
+ * at. */
+#include "base/os.h"
+#include "base/rng.h"
+#include "ops/eval/mathml.h"
+#include "ops/eval/page.h"
+#include "ops/eval/tsne.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Elements nest, attributes are quoted, & begins an entity: the page is XML but for its first line.
+ */
+static void assert_well_formed(const char *text)
+{
+    char open[64][24];
+    int depth = 0;
+    text += strncmp(text, "<!DOCTYPE html>", 15) == 0 ? 15 : 0;
+    while (*text) {
+        if (*text == '&') {
+            size_t len = strspn(text + 1, "#0123456789abcdefghijklmnopqrstuvwxyzABCDEFX");
+            assert_true(len > 0 && text[1 + len] == ';');
+        }
+        if (*text++ != '<')
+            continue;
+        bool closing = *text == '/';
+        text += closing;
+        size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz123456789");
+        assert_in_range(len, 1, 23);
+        char name[24] = {0};
+        memcpy(name, text, len);
+        for (text += len; isspace((unsigned char)*text);) {
+            text += strspn(text, " \n");
+            if (*text == '/' || *text == '>')
+                break;
+            text += strcspn(text, "=<>\"");
+            assert_int_equal(*text++, '=');
+            assert_int_equal(*text++, '"');
+            text += strcspn(text, "\"<");
+            assert_int_equal(*text++, '"');
+        }
+        bool empty = *text == '/';
+        text += empty;
+        assert_int_equal(*text++, '>');
+        if (closing) {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], name);
+        } else if (!empty) {
+            assert_true(depth < 64);
+            strcpy(open[depth++], name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static char *math(struct arena *a, const char *prefix)
+{
+    struct expr x;
+    struct err e;
+    struct buf out = {0};
+    assert_int_equal(expr_from_prefix(&x, a, &lang_calculus, prefix, &e), OK);
+    mathml_write(&out, &x);
+    assert_well_formed(out.data);
+    char *text = arena_strdup(a, out.data);
+    buf_free(&out);
+    return text;
+}
+
+/* Text between tags only, for short expectations. */
+static char *plain(struct arena *a, const char *prefix)
+{
+    char *text = math(a, prefix), *to = text;
+    for (const char *at = text; *at; at++)
+        if (*at == '<')
+            at = strchr(at, '>');
+        else
+            *to++ = *at;
+    *to = '\0';
+    return text;
+}
+
+static void test_mathml_follows_the_tree(void **state)
+{
+    struct arena a = {0};
+    assert_string_equal(plain(&a, "+ x + y 1"), "x+(y+1)");
+    assert_string_equal(plain(&a, "+ + x y 1"), "x+y+1");
+    assert_string_equal(plain(&a, "* + x 1 x"), "(x+1)&#x22C5;x");
+    assert_string_equal(plain(&a, "* 2 x"), "2&#x2062;x");
+    assert_string_equal(plain(&a, "* x -2"), "x&#x22C5;(&#x2212;2)");
+    assert_string_equal(plain(&a, "pow sin x 2"), "(sin&#x2061;(x))2");
+    assert_string_equal(plain(&a, "asinh acot pi"), "arsinh&#x2061;(arccot&#x2061;(&#x3C0;))");
+    assert_string_equal(
+        math(&a, "/ 1/2 x"),
+        "<math><mrow><mfrac><mrow><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow><mrow><mi>x</mi></mrow>"
+        "</mfrac></mrow></math>");
+    assert_string_equal(plain(&a, "d x abs sqrt x"), "ddx|x|");
+    arena_free(&a);
+}
+
+static void test_text_is_escaped(void **state)
+{
+    struct buf out = {0};
+    html_text(&out, "<a href=\"x\">&</a>");
+    assert_string_equal(out.data, "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+    buf_free(&out);
+}
+
+enum { CLUSTERS = 24, EACH = 20, DIM = 24, STEPS = 120 };
+static const char *const seeds[CLUSTERS] = {
+    "sin * 2 x", "cos x",       "pow + x 1 2", "ln * 3 x",  "tanh x",     "sqrt + x 4",
+    "/ 1 + x 1", "pow e * 2 x", "sec x",       "d x sin x", "asin / x 9", "- pow x 2 5",
+    "csc * 3 x", "cosh x",      "abs - x 3",   "acot x",    "ln + x 7",   "pow x 5",
+    "* 4 + x 2", "sinh * 2 x",  "coth x",      "atan x",    "d x tan x",  "acsch x"};
+
+struct fixture {
+    struct arena a;
+    struct vectors v;
+    struct corpus_stats stats;
+    Eqloom__Report reports[2], *list[2];
+    Eqloom__Value values[2][8], *value_lists[2][8];
+    Eqloom__Checkpoint checkpoint;
+};
+
+static void add_vectors(struct fixture *f)
+{
+    struct rng rng = rng_new(4, 4);
+    Eqloom__EmbeddingBatch *batches[CLUSTERS];
+    struct err e;
+    for (uint32_t c = 0; c < CLUSTERS; c++) {
+        float centre[DIM], *values = arena_array(&f->a, float, EACH *DIM);
+        Eqloom__EmbeddingBatch *b = batches[c] = arena_new(&f->a, Eqloom__EmbeddingBatch);
+        eqloom__embedding_batch__init(b);
+        for (int d = 0; d < DIM; d++)
+            centre[d] = (float)rng_normal(&rng);
+        for (int i = 0; i < EACH * DIM; i++)
+            values[i] = centre[i % DIM] + 0.25f * (float)rng_normal(&rng);
+        b->dim = DIM;
+        b->count = EACH;
+        b->values = (ProtobufCBinaryData){EACH * DIM * sizeof(float), (uint8_t *)values};
+        b->text = arena_array(&f->a, char *, EACH);
+        b->n_text = EACH;
+        for (int i = 0; i < EACH; i++)
+            b->text[i] = i ? arena_printf(&f->a, "- + %s %d %d", seeds[c], i, i) : (char *)seeds[c];
+    }
+    assert_int_equal(vectors_load(&f->v, &f->a, batches, CLUSTERS, 0, &e), OK);
+    vectors_normalize(&f->v);
+}
+
+static void add_corpus(struct fixture *f)
+{
+    for (uint64_t c = 0; c < CLUSTERS; c++) {
+        Eqloom__Cluster cluster;
+        Eqloom__Expr seed;
+        Eqloom__Member members[3], *list[3];
+        eqloom__cluster__init(&cluster);
+        eqloom__expr__init(&seed);
+        seed.prefix = (char *)seeds[c];
+        cluster.seed = &seed;
+        cluster.terms = "123456789012345";
+        cluster.members = list;
+        cluster.n_members = 3;
+        for (int i = 0; i < 3; i++) {
+            eqloom__member__init(list[i] = &members[i]);
+            members[i].prefix = i == 0   ? (char *)seeds[c]
+                                : i == 1 ? arena_printf(&f->a, "sqrt pow %s 2", seeds[c])
+                                         : arena_printf(&f->a, "/ 1 pow %s -1", seeds[c]);
+            members[i].tokens = 3 + (uint32_t)i + (uint32_t)(c % 9);
+            members[i].standing = EQLOOM__STANDING__AGREES;
+        }
+        corpus_stats_add(&f->stats, &f->a, &cluster, c, CLUSTERS);
+    }
+}
+
+static void add_training(struct fixture *f)
+{
+    static const char *const names[] = {"loss", "accuracy", "learning_rate", "gradient_norm"};
+    Eqloom__Checkpoint *c = &f->checkpoint;
+    eqloom__checkpoint__init(c);
+    c->step = STEPS * 10;
+    c->architecture = "d_model=128\nlayers=2 <&>";
+    c->numerics = "cpu-f32";
+    c->metrics = arena_array(&f->a, Eqloom__Metric *, STEPS * 4);
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 4; k++) {
+            Eqloom__Metric *m = c->metrics[c->n_metrics++] = arena_new(&f->a, Eqloom__Metric);
+            eqloom__metric__init(m);
+            m->step = (uint64_t)i * 10;
+            m->name = (char *)names[k];
+            m->value = k == 0   ? 5 * exp(-i / 30.0) + 0.1 * sin(i)
+                       : k == 1 ? 1 - exp(-i / 25.0)
+                       : k == 2 ? 1e-3 * (STEPS - i) / STEPS
+                                : 1.5 + 0.4 * cos(i * 1.7);
+        }
+}
+
+static struct fixture *fixture_new(void)
+{
+    static const char *const names[] = {"kmeans_accuracy", "kmeans_accuracy_greedy",
+                                        "precision@1",     "precision@5",
+                                        "precision@20",    "mrr",
+                                        "clusters",        "sequences"};
+    static const double figures[2][8] = {{.953, .951, .992, .981, .944, .995, 24, 480},
+                                         {.412, .402, .731, .604, .455, .81, 24, 480}};
+    struct fixture *f = calloc(1, sizeof *f);
+    add_vectors(f);
+    add_corpus(f);
+    add_training(f);
+    for (int i = 0; i < 2; i++) {
+        eqloom__report__init(f->list[i] = &f->reports[i]);
+        f->reports[i].title = i ? "tf-idf <b> & \"co\"" : "trained encoder";
+        f->reports[i].values = f->value_lists[i];
+        f->reports[i].n_values = 8;
+        for (int k = 0; k < 8; k++) {
+            eqloom__value__init(f->value_lists[i][k] = &f->values[i][k]);
+            f->values[i][k].name = (char *)names[k];
+            f->values[i][k].value = figures[i][k];
+        }
+    }
+    return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+    arena_free(&f->a);
+    free(f);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+static void test_page_is_well_formed_and_complete(void **state)
+{
+    struct fixture *f = fixture_new();
+    struct page_input in = {.title = "Equivalent <expressions>",
+                            .evaluations = f->list,
+                            .n_evaluations = 2,
+                            .checkpoint = &f->checkpoint,
+                            .corpus = &f->stats,
+                            .vectors = &f->v,
+                            .perplexity = 30,
+                            .iterations = 400,
+                            .seed = 1};
+    struct buf page = {0}, again = {0};
+    struct pool *pool = pool_new(2);
+    struct err e;
+    page_write(&page, &f->a, &in, NULL);
+    assert_well_formed(page.data);
+    assert_int_equal(count_of(page.data, "<circle "), CLUSTERS * EACH);
+    assert_int_equal(count_of(page.data, "<polyline "), 4);
+    assert_int_equal(count_of(page.data, "<article>"), STATS_EXAMPLES);
+    assert_int_equal(count_of(page.data, "<tbody>"), 1);
+    assert_non_null(strstr(page.data, "95.3"));
+    assert_non_null(strstr(page.data, "tf-idf &lt;b&gt; &amp; &quot;co&quot;"));
+    assert_null(strstr(page.data, "http"));
+    assert_null(strstr(page.data, "nan"));
+    page_write(&again, &f->a, &in, pool);
+    assert_string_equal(page.data, again.data);
+    if (getenv("EQLOOM_TEST_PAGE"))
+        assert_int_equal(os_write_file(getenv("EQLOOM_TEST_PAGE"), page.data, page.len, &e), OK);
+    pool_free(pool);
+    buf_free(&page);
+    buf_free(&again);
+    fixture_free(f);
+}
+
+static void test_page_without_inputs(void **state)
+{
+    struct arena a = {0};
+    struct corpus_stats none = {0};
+    struct page_input in = {.title = "empty", .corpus = &none};
+    struct buf page = {0};
+    page_write(&page, &a, &in, NULL);
+    assert_well_formed(page.data);
+    assert_null(strstr(page.data, "<section>"));
+    buf_free(&page);
+    arena_free(&a);
+}
+
+/* The nearest neighbour in the plane is of the same cloud. */
+static void test_tsne_keeps_clouds_apart(void **state)
+{
+    struct fixture *f = fixture_new();
+    struct tsne_options options = {.perplexity = 15, .iterations = 400, .seed = 2};
+    float *x, *y;
+    uint32_t good = 0;
+    tsne(&x, &y, &f->a, &f->v, &options, NULL);
+    for (uint32_t i = 0; i < f->v.n; i++) {
+        uint32_t nearest = i;
+        float best = INFINITY;
+        for (uint32_t j = 0; j < f->v.n; j++) {
+            float dx = x[i] - x[j], dy = y[i] - y[j];
+            if (j != i && dx * dx + dy * dy < best) {
+                best = dx * dx + dy * dy;
+                nearest = j;
+            }
+        }
+        good += f->v.cluster[nearest] == f->v.cluster[i];
+    }
+    assert_true(good > f->v.n * 98 / 100);
+    fixture_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mathml_follows_the_tree),
+        cmocka_unit_test(test_text_is_escaped),
+        cmocka_unit_test(test_page_is_well_formed_and_complete),
+        cmocka_unit_test(test_page_without_inputs),
+        cmocka_unit_test(test_tsne_keeps_clouds_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
