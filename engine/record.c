@@ -17,18 +17,20 @@ static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a
     n->op = (char *)node->op->name;
     bool done = r->phase == PHASE_DONE;
     n->state = (char *)node_state_name(done ? r->state : NODE_WAITING);
+    if (!done)
+        return n; /* a worker may be writing the rest */
     n->elements = r->elements;
     n->ran = r->ran;
     n->cached = r->cached;
     n->failed = r->failed;
     n->why = arena_strdup(a, r->why ? r->why : "");
     n->wall_ns = r->wall_ns;
-    if (r->has_key && done) {
+    if (r->has_key) {
         n->action_key.data = (uint8_t *)r->key.digest.bytes;
         n->action_key.len = DIGEST_SIZE;
         n->key = r->key.message;
     }
-    if (!done || r->state == NODE_FAILED || r->state == NODE_SKIPPED)
+    if (r->state == NODE_FAILED || r->state == NODE_SKIPPED)
         return n;
     size_t n_outputs = op_count_outputs(node->op);
     n->outputs = arena_array(a, Eqloom__ActionOutput *, n_outputs);

@@ -11,7 +11,7 @@
 static bool is_cancelled(void *arg)
 {
     const struct session *s = arg;
-    return atomic_load(&s->stop) || (s->options->interrupted && *s->options->interrupted >= 2);
+    return atomic_load(&s->stop) || session_signals(s) >= 2;
 }
 
 static void on_progress(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text)

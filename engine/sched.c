@@ -15,9 +15,14 @@
 
 enum { TICK_MS = 25, REOPEN_MAX = 3 };
 
+int session_signals(const struct session *s)
+{
+    return s->options->interrupted ? __atomic_load_n(s->options->interrupted, __ATOMIC_RELAXED) : 0;
+}
+
 bool session_interrupted(const struct session *s)
 {
-    return atomic_load(&s->stop) || (s->options->interrupted && *s->options->interrupted >= 1);
+    return atomic_load(&s->stop) || session_signals(s) >= 1;
 }
 
 void session_fail(struct session *s, const struct err *e)

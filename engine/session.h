@@ -110,6 +110,7 @@ enum outcome {
     OUT_DROPPED, /* interrupted, or the run ends */
 };
 
+int session_signals(const struct session *s);      /* so far */
 bool session_interrupted(const struct session *s); /* start nothing new */
 void session_fail(struct session *s, const struct err *e);
 void session_drop_batch(struct worker *w);

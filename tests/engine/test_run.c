@@ -412,9 +412,9 @@ static void *interrupt_soon(void *arg)
 {
     volatile int *flag = arg;
     usleep(30000);
-    *flag = 1;
+    __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
     usleep(30000);
-    *flag = 2;
+    __atomic_store_n(flag, 2, __ATOMIC_RELAXED);
     return NULL;
 }
 
