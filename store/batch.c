@@ -3,6 +3,7 @@
  * A batch holds its writes as spans into its own arena, so that one batch can be appended to
  * another (group commit), and the ids it puts, so that nothing is put twice. */
 #include "store/internal.h"
+#include "store/rebuild.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -141,6 +142,8 @@ enum err_code store_batch_commit(struct store_batch *b, struct err *e)
     pthread_rwlock_rdlock(&s->commit_lock);
     enum err_code code = rocks_write(s->rocks, b->writes, b->n, s->durable, e);
     pthread_rwlock_unlock(&s->commit_lock);
+    if (code == ERR_CORRUPT)
+        store_mark_damaged(s, NULL);
     if (code != OK)
         return err_up(e, code);
     store_pardon(s, b->put, b->n_put);

@@ -1,18 +1,19 @@
 /* Checking everything; see maintain.h.
  *
- * 1. Every record: envelope, digest, canonical form. Where RocksDB cannot read a block or a blob,
- *    the scan finds the next key that it can read and goes on from there.
+ * 1. Every record: envelope, digest, canonical form.
  * 2. Every reference of a good record leads to a good record; a record with one that does not is
  *    broken, and so on until nothing changes.
  * 3. Every action decodes, stands under its own key, and leads to good records; so do refs.
  * 4. Runs and source files decode.
  *
  * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
- * stay: they are right again once their record has been made again. */
+ * stay: they are right again once their record has been made again. If RocksDB cannot read blocks
+ * of its own, the database is rebuilt without them (rebuild.c). */
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
 #include "store/internal.h"
+#include "store/rebuild.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ enum state { UNKNOWN, GOOD, BAD, ABSENT };
 struct fsck {
     struct store *store;
     bool repair;
+    bool unreadable; /* RocksDB's own blocks are bad */
     void (*bad)(void *arg, const struct digest *id, const char *what);
     void *arg;
     struct fsck_result result;
@@ -44,22 +46,16 @@ static void condemn(struct fsck *f, const struct digest *id)
     f->doomed[f->n_doomed++] = *id;
 }
 
-static bool key_id(struct digest *id, struct span key)
+static enum err_code check_object(void *arg, struct span key, struct span value, struct err *e)
 {
-    *id = (struct digest){0};
-    memcpy(id->bytes, key.data, key.len < DIGEST_SIZE ? key.len : DIGEST_SIZE);
-    return key.len == DIGEST_SIZE;
-}
-
-static enum err_code check_object(struct fsck *f, struct span key, struct span value, struct err *e)
-{
+    struct fsck *f = arg;
     struct digest id;
     struct arena a = {0};
     struct record record;
     struct err why = {0};
     f->result.records++;
     enum err_code code = ERR_CORRUPT;
-    if (!key_id(&id, key)) {
+    if (!scan_key_id(&id, key)) {
         err_fail(&why, ERR_CORRUPT, "a key that is no record id");
     } else {
         struct coder *c = store_coder_take(f->store);
@@ -87,82 +83,15 @@ static enum err_code check_object(struct fsck *f, struct span key, struct span v
     return OK;
 }
 
-/* Adds 2^bit to a key seen as a big-endian number; false when it wraps. */
-static bool key_add_bit(struct digest *key, int bit)
+static void on_unreadable(void *arg, const struct digest *last, const char *why)
 {
-    unsigned carry = 1u << (bit % 8);
-    for (int i = DIGEST_SIZE - 1 - bit / 8; i >= 0 && carry; i--) {
-        carry += key->bytes[i];
-        key->bytes[i] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    return carry == 0;
-}
-
-static bool unreadable_from(struct rocks_iter *it, const struct digest *key)
-{
-    rocks_iter_seek(it, digest_span(key));
-    return !rocks_iter_valid(it) && rocks_iter_error(it, NULL) != OK;
-}
-
-/* RocksDB cannot read what comes at or after `at`. Finds the largest key from which it still
- * cannot, which is a bad blob's own key or the end of a bad block: in growing steps, so as not to
- * jump over good blocks into the next bad one, then by bisection. False when nothing follows. */
-static bool last_unreadable(struct digest *last, struct rocks_iter *it, struct digest at)
-{
-    *last = at;
-    int bit = 0;
-    for (; bit < 8 * DIGEST_SIZE; bit++) {
-        struct digest probe = at;
-        if (!key_add_bit(&probe, bit))
-            return false;
-        if (!unreadable_from(it, &probe))
-            break;
-        *last = probe;
-    }
-    while (--bit >= 0) {
-        struct digest probe = *last;
-        if (key_add_bit(&probe, bit) && unreadable_from(it, &probe))
-            *last = probe;
-    }
-    return true;
-}
-
-/* Visits all that can be read in a family whose keys are digests or names. */
-static enum err_code scan(struct fsck *f, enum rocks_family family,
-                          enum err_code (*visit)(struct fsck *f, struct span key, struct span value,
-                                                 struct err *e),
-                          struct err *e)
-{
-    struct rocks_iter *it = rocks_iter_new(f->store->rocks, family);
-    enum err_code code = OK;
-    struct digest at = {0};
-    rocks_iter_seek(it, span_of("", 0));
-    while (code == OK) {
-        if (rocks_iter_valid(it)) {
-            struct span key = rocks_iter_key(it);
-            key_id(&at, key);
-            code = visit(f, key, rocks_iter_value(it), e);
-            rocks_iter_next(it);
-            continue;
-        }
-        struct err why = {0};
-        if (rocks_iter_error(it, &why) == OK)
-            break;
-        struct digest last;
-        bool more = last_unreadable(&last, it, at);
-        f->result.bad_records++;
-        report(f, &last, why.message);
-        if (family == ROCKS_OBJECTS)
-            condemn(f, &last);
-        if (!more)
-            break;
-        at = last;
-        key_add_bit(&at, 0);
-        rocks_iter_seek(it, digest_span(&at));
-    }
-    rocks_iter_free(it);
-    return err_up(e, code);
+    struct fsck *f = arg;
+    struct buf what = {0};
+    buf_printf(&what, "what is stored up to this id cannot be read: %s", why);
+    f->result.bad_records++;
+    f->unreadable = true;
+    report(f, last, what.data);
+    buf_free(&what);
 }
 
 /* ERR_NOTFOUND unless the record is good. Something that is not there is reported once. */
@@ -176,19 +105,25 @@ static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *
     if (*state == GOOD)
         return OK;
     if (*state == UNKNOWN) {
+        /* Missing, or among what the scan could not read; there it may have been put anew. */
         *state = ABSENT;
         struct rocks_value v;
         struct err why = {0};
-        if (rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why) == ERR_NOTFOUND) {
+        enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
+        if (code == OK) {
+            code = check_object(f, digest_span(&id), v.bytes, NULL);
+        } else if (code == ERR_NOTFOUND) {
             f->result.missing++;
             report(f, &id, "missing, though something refers to it");
         } else {
-            /* In a block that the scan could not read. */
             f->result.bad_records++;
             report(f, &id, why.message);
             condemn(f, &id);
         }
         rocks_value_free(&v);
+        state = digest_map_get(&f->states, &id);
+        if (*state == GOOD)
+            return OK;
     }
     return ERR_NOTFOUND;
 }
@@ -225,15 +160,16 @@ static enum err_code check_links(struct fsck *f, struct err *e)
     return OK;
 }
 
-static enum err_code check_action(struct fsck *f, struct span key, struct span value, struct err *e)
+static enum err_code check_action(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct fsck *f = arg;
     struct digest id;
     struct arena a = {0};
     struct err why = {0};
     ProtobufCMessage *message;
     f->result.actions++;
     const char *what = NULL;
-    if (!key_id(&id, key)) {
+    if (!scan_key_id(&id, key)) {
         what = "an action under a key that is none";
     } else if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, &why) != OK) {
         what = why.message;
@@ -282,20 +218,22 @@ static enum err_code check_decodes(struct fsck *f, struct span key, struct span 
     struct err why = {0};
     if (canonical_check(type, value, &why) != OK) {
         struct digest id;
-        key_id(&id, key);
+        scan_key_id(&id, key);
         f->result.bad_records++;
         report(f, &id, why.message);
     }
     return OK;
 }
 
-static enum err_code check_run(struct fsck *f, struct span key, struct span value, struct err *e)
+static enum err_code check_run(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct fsck *f = arg;
     return check_decodes(f, key, value, &eqloom__run__descriptor, e);
 }
 
-static enum err_code check_source(struct fsck *f, struct span key, struct span value, struct err *e)
+static enum err_code check_source(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct fsck *f = arg;
     return check_decodes(f, key, value, &eqloom__source_file__descriptor, e);
 }
 
@@ -307,21 +245,23 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
     enum err_code code = OK;
     if (repair && rocks_is_secondary(s->rocks))
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
-    code = scan(&f, ROCKS_OBJECTS, check_object, e);
+    code = store_scan(s->rocks, ROCKS_OBJECTS, check_object, on_unreadable, &f, e);
     if (code == OK)
         code = check_links(&f, e);
     if (code == OK)
-        code = scan(&f, ROCKS_ACTIONS, check_action, e);
+        code = store_scan(s->rocks, ROCKS_ACTIONS, check_action, on_unreadable, &f, e);
     if (code == OK)
         code = store_each_ref(s, "", check_ref, &f, e);
     if (code == OK)
-        code = scan(&f, ROCKS_RUNS, check_run, e);
+        code = store_scan(s->rocks, ROCKS_RUNS, check_run, on_unreadable, &f, e);
     if (code == OK)
-        code = scan(&f, ROCKS_FILES, check_source, e);
+        code = store_scan(s->rocks, ROCKS_FILES, check_source, on_unreadable, &f, e);
     for (size_t i = 0; code == OK && repair && i < f.n_doomed; i++) {
         code = err_up(e, store_remove_bad(s, &f.doomed[i], e));
         f.result.quarantined += code == OK;
     }
+    if (code == OK && f.unreadable && !rocks_is_secondary(s->rocks))
+        code = repair ? store_rebuild(s, e) : store_mark_damaged(s, e);
     *out = f.result;
     digest_map_free(&f.states);
     free(f.linked);

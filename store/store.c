@@ -4,6 +4,7 @@
  * quarantine (meta family), which makes the record absent, so that it is made again. */
 #include "store/internal.h"
 #include "store/lock.h"
+#include "store/rebuild.h"
 
 #include "base/os.h"
 
@@ -105,7 +106,8 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     enum err_code code = OK;
     struct os_stat st;
     if (!o->create) {
-        buf_printf(&path, "%s/db/CURRENT", o->path);
+        /* The lock file is there before the database and stays. */
+        buf_printf(&path, "%s/lock", o->path);
         if (os_stat(&st, path.data, NULL) != OK) {
             code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
             goto out;
@@ -120,9 +122,12 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     buf_clear(&path);
     buf_printf(&path, "%s/secondary", o->path);
     sweep_secondaries(path.data);
+    store_settle_rebuild(o->path);
     buf_clear(&path);
     buf_printf(&path, "%s/db", o->path);
     code = err_up(e, rocks_open(&s->rocks, path.data, NULL, o->create, e));
+    if (code == OK)
+        code = err_up(e, store_rebuild_if_damaged(s, e));
 out:
     buf_free(&path);
     return code;
@@ -254,12 +259,22 @@ void store_pardon(struct store *s, const struct digest *ids, size_t n)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A block that fails its checksum concerns more than the record asked for. */
+static enum err_code get_object(struct rocks_value *v, struct store *s, const struct digest *id,
+                                struct err *e)
+{
+    enum err_code code = rocks_get(v, s->rocks, ROCKS_OBJECTS, digest_span(id), e);
+    if (code == ERR_CORRUPT && !rocks_is_secondary(s->rocks))
+        store_mark_damaged(s, NULL);
+    return code;
+}
+
 /* ERR_NOTFOUND, ERR_CORRUPT, ... without the record's name. */
 static enum err_code read_verified(struct record *out, struct store *s, const struct digest *id,
                                    struct arena *a, struct err *e)
 {
     struct rocks_value v;
-    enum err_code code = rocks_get(&v, s->rocks, ROCKS_OBJECTS, digest_span(id), e);
+    enum err_code code = get_object(&v, s, id, e);
     if (code != OK)
         return err_up(e, code);
     struct coder *c = store_coder_take(s);
@@ -338,7 +353,7 @@ bool store_has(struct store *s, const struct digest *id)
     if (is_condemned(s, id))
         return false;
     struct rocks_value v;
-    if (rocks_get(&v, s->rocks, ROCKS_OBJECTS, digest_span(id), NULL) != OK)
+    if (get_object(&v, s, id, NULL) != OK)
         return false;
     rocks_value_free(&v);
     return true;

@@ -219,8 +219,11 @@ static struct digest fill_files(struct place *p)
     struct rng r = rng_new(8, 8);
     for (unsigned i = 0; i < 5000; i++)
         put_number(b, i);
-    for (unsigned i = 0; i < 100; i++)
-        put_noise(b, &r, 200000); /* beyond what is flushed on closing */
+    for (unsigned i = 0; i < 100; i++) { /* more than closing leaves in memory */
+        struct digest noise = put_noise(b, &r, 200000);
+        if (i == 0)
+            put_action(b, "noise", &noise);
+    }
     struct digest victim = put_text(b, "the record that is going to be damaged");
     put_action(b, "victim", &victim);
     commit(b);
@@ -258,12 +261,17 @@ static void check_healing(struct place *p, struct digest victim,
     struct digest id = again(b);
     assert_true(digest_equal(&id, &victim));
     assert_int_equal(store_batch_count(b), 1);
+    put_action(b, "victim", &victim); /* its outputs come with it, as ever */
     commit(b);
     MUST(store_get(&record, p->s, &victim, &a, &err));
+    MUST(store_fsck(&r, p->s, false, NULL, NULL, &err)); /* it is seen, whatever is around it */
+    assert_int_equal(r.missing, 0);
     store_batch_free(b);
     store_close(p->s);
     p->s = open_store(p->path);
     MUST(store_get(&record, p->s, &victim, &a, &err));
+    MUST(store_fsck(&r, p->s, false, NULL, NULL, &err));
+    assert_int_equal(r.bad_records, 0);
     buf_free(&f.text);
     arena_free(&a);
 }
@@ -355,6 +363,22 @@ static void test_repair(void **state)
     assert_int_equal(r.bad_records + r.missing, 0);
 }
 
+/* A rebuild cut off between its two renames. */
+static void test_rebuild_cut_off(void **state)
+{
+    struct place *p = *state;
+    struct digest victim = fill_files(p);
+    char db[100], old[100], fresh[100];
+    snprintf(db, sizeof db, "%s/db", p->path);
+    snprintf(old, sizeof old, "%s/db.old", p->path);
+    snprintf(fresh, sizeof fresh, "%s/db.new", p->path);
+    assert_int_equal(rename(db, old), 0);
+    assert_int_equal(os_mkdirs(fresh, NULL), OK);
+    p->s = open_store(p->path);
+    assert_true(store_has(p->s, &victim));
+    assert_int_equal(access(fresh, F_OK) | access(old, F_OK), -1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -366,6 +390,7 @@ int main(void)
         TEST(test_flipped_byte_in_a_large_value),
         TEST(test_wrong_value),
         TEST(test_repair),
+        TEST(test_rebuild_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,145 @@
+/* Arenas, buffers and maps, against what is plain to see. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/rng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void test_arena(void **state)
+{
+    struct arena a = {0};
+    struct rng r = rng_new(1, 1);
+    enum { N = 2000 };
+    uint8_t *blocks[N];
+    size_t sizes[N];
+    for (size_t i = 0; i < N; i++) {
+        sizes[i] = rng_below(&r, i % 50 == 0 ? 100000 : 100);
+        blocks[i] = arena_alloc(&a, sizes[i]);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+        memset(blocks[i], (int)(i & 255), sizes[i]);
+    }
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < sizes[i]; k++)
+            assert_int_equal(blocks[i][k], i & 255);
+    size_t used = a.used;
+    struct arena_mark mark = arena_mark(&a);
+    char *s = arena_printf(&a, "%d-%s", 7, "x");
+    assert_string_equal(s, "7-x");
+    arena_alloc(&a, 5 << 20);
+    arena_release(&a, mark);
+    assert_int_equal(a.used, used);
+    assert_int_equal((uintptr_t)arena_try_alloc(&a, 3, 100) % 64, 0);
+    assert_null(arena_try_alloc(&a, SIZE_MAX / 2, 4));
+    assert_null(arena_try_alloc(&a, SIZE_MAX, 1));
+    arena_reset(&a);
+    assert_int_equal(a.used, 0);
+    int *zeros = arena_array(&a, int, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(zeros[i], 0);
+    assert_string_equal(arena_strndup(&a, "abcdef", 3), "abc");
+    arena_free(&a);
+    assert_null(a.chunks);
+}
+
+static void test_buf(void **state)
+{
+    struct buf b = {0};
+    for (int i = 0; i < 1000; i++) {
+        buf_printf(&b, "%d,", i);
+        buf_putc(&b, ';');
+        buf_add(&b, "", 0);
+    }
+    assert_int_equal(b.len, strlen(b.data));
+    assert_memory_equal(b.data, "0,;1,;2,;", 9);
+    assert_string_equal(b.data + b.len - 5, "999,;");
+    buf_clear(&b);
+    assert_string_equal(b.data, "");
+    buf_puts(&b, "x");
+    assert_string_equal(b.data, "x");
+    buf_free(&b);
+    assert_null(b.data);
+}
+
+static void test_map64(void **state)
+{
+    struct map64 m = {0};
+    enum { KEYS = 5000 };
+    uint64_t *oracle = calloc(KEYS, sizeof *oracle);
+    struct rng r = rng_new(2, 2);
+    assert_null(map64_get(&m, 0));
+    for (int i = 0; i < 20000; i++) {
+        uint64_t key = rng_below(&r, KEYS);
+        bool added;
+        uint64_t *value = map64_put(&m, key << 40, 100, &added);
+        assert_int_equal(added, oracle[key] == 0);
+        assert_int_equal(*value, oracle[key] ? oracle[key] : 100);
+        *value = oracle[key] = (uint64_t)i + 1;
+    }
+    size_t n = 0;
+    for (uint64_t key = 0; key < KEYS; key++) {
+        uint64_t *value = map64_get(&m, key << 40);
+        assert_int_equal(value ? *value : 0, oracle[key]);
+        n += oracle[key] != 0;
+    }
+    assert_int_equal(m.n, n);
+    map64_clear(&m);
+    assert_null(map64_get(&m, 1ull << 40));
+    map64_free(&m);
+    free(oracle);
+}
+
+static void test_other_maps(void **state)
+{
+    struct digest_map d = {0};
+    struct name_map names = {0};
+    for (uint64_t i = 0; i < 3000; i++) {
+        struct span part = span_of(&i, sizeof i);
+        struct digest key = digest_of(&part, 1);
+        char name[32];
+        snprintf(name, sizeof name, "name-%llu", (unsigned long long)i);
+        bool added;
+        *digest_map_put(&d, &key, 0, &added) = i;
+        assert_true(added);
+        *name_map_put(&names, name, 0, &added) = i;
+        assert_true(added);
+        name_map_put(&names, name, 0, &added);
+        assert_false(added);
+    }
+    for (uint64_t i = 0; i < 6000; i++) {
+        struct span part = span_of(&i, sizeof i);
+        struct digest key = digest_of(&part, 1);
+        char name[32];
+        snprintf(name, sizeof name, "name-%llu", (unsigned long long)i);
+        uint64_t *x = digest_map_get(&d, &key), *y = name_map_get(&names, name);
+        if (i < 3000) {
+            assert_int_equal(*x, i);
+            assert_int_equal(*y, i);
+        } else {
+            assert_null(x);
+            assert_null(y);
+        }
+    }
+    digest_map_free(&d);
+    name_map_free(&names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_buf),
+        cmocka_unit_test(test_map64),
+        cmocka_unit_test(test_other_maps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* Digests, randomness, threads and files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "base/os.h"
+#include "base/pool.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void test_digest(void **state)
+{
+    char hex[DIGEST_HEX];
+    struct span parts[] = {span_str("a"), span_str(""), span_str("bc")};
+    struct digest d = digest_of(parts, 3), back; /* FIPS 180-2: SHA-256 of "abc" */
+    assert_string_equal(digest_hex(hex, &d),
+                        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    struct hasher *h = hasher_new();
+    for (int again = 0; again < 2; again++) {
+        hasher_add(h, "ab", 2);
+        hasher_add(h, "c", 1);
+        back = hasher_finish(h);
+        assert_true(digest_equal(&d, &back));
+    }
+    hasher_add(h, "dirt", 4);
+    hasher_reset(h);
+    hasher_add(h, "abc", 3);
+    back = hasher_finish(h);
+    assert_int_equal(digest_compare(&d, &back), 0);
+    hasher_free(h);
+    hex[0] = 'B';
+    assert_true(digest_from_hex(&back, hex, 64) && digest_equal(&d, &back));
+    assert_false(digest_from_hex(&back, hex, 63));
+    hex[10] = 'g';
+    assert_false(digest_from_hex(&back, hex, 64));
+    assert_false(digest_is_zero(&d));
+}
+
+/* Results of seeded ops are in people's stores: the generator never changes. */
+static void test_rng_golden(void **state)
+{
+    struct rng a = rng_new(42, 0), b = rng_new(42, 1), c = rng_new(42, 0);
+    uint64_t first = rng_u64(&a);
+    assert_true(first == rng_u64(&c));
+    assert_true(first != rng_u64(&b));
+    assert_true(rng_mix(0) == 0xe220a8397b1dcdafu); /* SplitMix64 of seed 0 */
+    assert_true(rng_at(1, 2, 3) == rng_at(1, 2, 3) && rng_at(1, 2, 3) != rng_at(1, 3, 2));
+}
+
+static void test_rng_distributions(void **state)
+{
+    struct rng r = rng_new(7, 7);
+    enum { N = 70000 };
+    unsigned counts[7] = {0};
+    double sum = 0, squares = 0;
+    for (int i = 0; i < N; i++) {
+        counts[rng_below(&r, 7)]++;
+        double u = rng_double(&r), z = rng_normal(&r);
+        assert_true(u >= 0 && u < 1);
+        sum += z;
+        squares += z * z;
+    }
+    for (int i = 0; i < 7; i++)
+        assert_true(abs((int)counts[i] - N / 7) < 500); /* five sigma */
+    assert_true(fabs(sum / N) < 0.02 && fabs(squares / N - 1) < 0.03);
+    assert_int_equal(rng_below(&r, 1), 0);
+    uint32_t values[100];
+    for (uint32_t i = 0; i < 100; i++)
+        values[i] = i;
+    rng_shuffle_u32(&r, values, 100);
+    uint64_t seen[2] = {0};
+    unsigned moved = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        seen[values[i] / 64] |= 1ull << values[i] % 64;
+        moved += values[i] != i;
+    }
+    assert_true(seen[0] == UINT64_MAX && seen[1] == (1ull << 36) - 1);
+    assert_true(moved > 80);
+}
+
+struct work {
+    unsigned threads;
+    uint64_t out[1000];
+};
+
+static void square(void *arg, size_t item, unsigned worker)
+{
+    struct work *w = arg;
+    if (worker < w->threads)
+        w->out[item] += item * item + 1;
+}
+
+static void test_pool(void **state)
+{
+    for (unsigned threads = 0; threads <= 4; threads++) {
+        struct pool *p = threads ? pool_new(threads) : NULL;
+        struct work w = {.threads = pool_threads(p)};
+        assert_int_equal(w.threads, threads ? threads : 1);
+        for (size_t n = 0; n <= 1000; n += 125) {
+            memset(w.out, 0, sizeof w.out);
+            pool_for(p, n, square, &w);
+            for (size_t i = 0; i < 1000; i++)
+                assert_int_equal(w.out[i], i < n ? i * i + 1 : 0);
+        }
+        pool_free(p);
+    }
+}
+
+static void test_files(void **state)
+{
+    struct err e = {0};
+    struct arena a = {0};
+    struct span bytes;
+    struct os_stat st;
+    char root[] = "/tmp/eqloom-os-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char *dir = arena_printf(&a, "%s/deep/er", root), *file = os_join(&a, dir, "file.txt");
+    assert_int_equal(os_mkdirs(dir, &e), OK);
+    assert_int_equal(os_mkdirs(dir, &e), OK);
+    assert_int_equal(os_stat(&st, file, &e), ERR_NOTFOUND);
+    assert_int_equal(os_write_file(file, "first", 5, &e), OK);
+    assert_int_equal(os_write_file(file, "second one", 10, &e), OK);
+    assert_int_equal(os_read_file(&bytes, &a, file, 100, &e), OK);
+    assert_true(span_equal(bytes, span_str("second one")));
+    assert_int_equal(bytes.data[10], 0);
+    assert_int_equal(os_read_file(&bytes, &a, file, 10, &e), OK);
+    assert_int_equal(os_read_file(&bytes, &a, file, 9, &e), ERR_LIMIT);
+    assert_int_equal(os_read_file(&bytes, &a, dir, 9, &e), ERR_INPUT);
+    assert_int_equal(os_read_file(&bytes, &a, "/nonexistent/x", 9, &e), ERR_NOTFOUND);
+    assert_int_equal(os_stat(&st, file, &e), OK);
+    assert_true(st.size == 10 && !st.is_dir && st.mtime_ns > 0);
+    assert_int_equal(os_mkdirs(os_join(&a, file, "below"), &e), ERR_NOTFOUND);
+    char **paths, *other = os_join(&a, dir, "Z.txt");
+    size_t n;
+    assert_int_equal(os_write_file(other, "", 0, &e), OK);
+    assert_int_equal(os_glob(&paths, &n, &a, arena_printf(&a, "%s/*.txt", dir), &e), OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(paths[0], other); /* bytewise: capitals first */
+    assert_string_equal(paths[1], file);
+    assert_int_equal(os_glob(&paths, &n, &a, arena_printf(&a, "%s/*.none", dir), &e), OK);
+    assert_int_equal(n, 0);
+    char *real;
+    assert_int_equal(os_realpath(&real, &a, arena_printf(&a, "%s/../er/file.txt", dir), &e), OK);
+    assert_string_equal(os_dirname(&a, real), dir);
+    assert_string_equal(os_join(&a, "a/", "b"), "a/b");
+    assert_string_equal(os_join(&a, "a", "/b"), "/b");
+    assert_string_equal(os_dirname(&a, "/x"), "/");
+    assert_string_equal(os_dirname(&a, "x"), ".");
+    unlink(file);
+    unlink(other);
+    rmdir(dir);
+    rmdir(os_dirname(&a, dir));
+    rmdir(root);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_rng_golden),
+        cmocka_unit_test(test_rng_distributions),
+        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
