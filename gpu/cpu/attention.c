@@ -1,10 +1,11 @@
 /* Self-attention over packed sequences, forward and backward, one (sequence, head) at a time.
  *
- * Sequences are short (13 tokens on average for expressions), too short for a matrix library: each
- * head's q, k and v are copied to scratch with rows padded to whole vectors, and all five products
- * go through one small kernel of four rows by up to two vectors. Padded rows and columns are zero.
- * The backward recomputes the softmax from the scores and the stored log-denominator, so nothing
- * quadratic is kept. */
+ * Sequences are short (13 tokens on average for expressions), too short for a matrix library: all
+ * five products go through one small kernel of up to four rows by two vectors of columns. It reads
+ * q, k, v and writes results where they lie when a head is whole vectors wide; other heads are
+ * copied to rows padded with zeros. Keys (and values, backward) are transposed, n padded to whole
+ * vectors. The backward recomputes the softmax from the scores and the stored log-denominator, so
+ * nothing quadratic is kept. */
 #include "gpu/cpu/cpu.h"
 #include "gpu/cpu/vec.h"
 
@@ -12,23 +13,29 @@
 
 enum { ROWS = 4 };
 
-/* One head's scratch. n: length; np: n in whole vectors; hp: head size in whole vectors. Rows are
- * padded to np as well (a multiple of ROWS). */
+/* Rows of a matrix, `ld` apart. */
+struct rows {
+    float *at;
+    size_t ld;
+};
+
+/* One head's scratch. n: length; np: n in whole vectors; size, hp: of the head, in whole vectors.
+ */
 struct head {
     size_t n, np, size, hp;
-    float *q, *k, *v; /* (np, hp) */
-    float *kt, *vt;   /* (size, np): transposed */
-    float *out;       /* (np, hp) */
-    float *p, *ds;    /* (np, np) */
+    float *copy[4]; /* (n, hp): padded q, k, v or dout, result */
+    float *kt, *vt; /* (size, np): transposed */
+    float *p, *ds;  /* (n, np) */
 };
 
 static size_t carve(struct head *h, float *base, size_t n, size_t size, bool backward)
 {
     size_t np = round_up(n, LANES), hp = round_up(size, LANES), used = 0;
+    size_t copy = hp == size ? 0 : n * hp;
     *h = (struct head){.n = n, .np = np, .size = size, .hp = hp};
-    float **parts[] = {&h->q, &h->k, &h->v, &h->out, &h->kt, &h->vt, &h->p, &h->ds};
-    size_t sizes[] = {np * hp,   np * hp,   np * hp, np * hp,
-                      size * np, size * np, np * np, backward ? np * np : 0};
+    float **parts[] = {&h->copy[0], &h->copy[1], &h->copy[2], &h->copy[3],
+                       &h->kt,      &h->vt,      &h->p,       &h->ds};
+    size_t sizes[] = {copy, copy, copy, copy, size * np, size * np, n * np, backward ? n * np : 0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *parts[i] = base ? base + used : NULL;
         used += sizes[i];
@@ -36,61 +43,82 @@ static size_t carve(struct head *h, float *base, size_t n, size_t size, bool bac
     return used * sizeof(float);
 }
 
-static void load_rows(float *restrict to, const float *from, size_t stride, const struct head *h)
+/* The head's columns of `from` with rows of whole vectors. */
+static struct rows padded(const struct head *h, int copy, const float *from, size_t ld)
 {
-    for (size_t i = 0; i < h->np; i++) {
-        size_t have = i < h->n ? h->size : 0;
-        if (have)
-            memcpy(to + i * h->hp, from + i * stride, have * sizeof *to);
-        memset(to + i * h->hp + have, 0, (h->hp - have) * sizeof *to);
+    if (h->hp == h->size)
+        return (struct rows){(float *)from, ld};
+    for (size_t i = 0; i < h->n; i++) {
+        memcpy(h->copy[copy] + i * h->hp, from + i * ld, h->size * sizeof *from);
+        memset(h->copy[copy] + i * h->hp + h->size, 0, (h->hp - h->size) * sizeof *from);
     }
+    return (struct rows){h->copy[copy], h->hp};
 }
 
-static void load_transposed(float *restrict to, const float *from, size_t stride,
-                            const struct head *h)
+/* Where to write a result that belongs at `to`; finish() puts it there. */
+static struct rows result(const struct head *h, float *to, size_t ld)
+{
+    return h->hp == h->size ? (struct rows){to, ld} : (struct rows){h->copy[3], h->hp};
+}
+
+static void finish(const struct head *h, float *to, size_t ld)
+{
+    if (h->hp != h->size)
+        for (size_t i = 0; i < h->n; i++)
+            memcpy(to + i * ld, h->copy[3] + i * h->hp, h->size * sizeof *to);
+}
+
+static void load_transposed(float *restrict to, const float *from, size_t ld, const struct head *h)
 {
     for (size_t d = 0; d < h->size; d++) {
         for (size_t i = 0; i < h->n; i++)
-            to[d * h->np + i] = from[i * stride + d];
+            to[d * h->np + i] = from[i * ld + d];
         for (size_t i = h->n; i < h->np; i++)
             to[d * h->np + i] = 0;
     }
 }
 
-static void store_rows(float *to, size_t stride, const float *restrict from, const struct head *h)
-{
-    for (size_t i = 0; i < h->n; i++)
-        memcpy(to + i * stride, from + i * h->hp, h->size * sizeof *to);
-}
-
-static inline __attribute__((always_inline)) void product_block(float *c, size_t ldc,
-                                                                const float *a, size_t row,
-                                                                size_t col, const float *b,
-                                                                size_t ldb, size_t k, int vectors)
+static inline __attribute__((always_inline)) void block(float *c, size_t ldc, const float *a,
+                                                        size_t row, size_t col, const float *b,
+                                                        size_t ldb, size_t k, int rows, int vectors)
 {
     vf sum[ROWS][2] = {0};
     for (size_t l = 0; l < k; l++)
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < rows; i++) {
             vf x = vf_set(a[(size_t)i * row + l * col]);
             for (int j = 0; j < vectors; j++)
                 sum[i][j] += x * vf_load(b + l * ldb + j * LANES);
         }
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++)
             vf_store(c + (size_t)i * ldc + j * LANES, sum[i][j]);
 }
 
-/* c (rows, cols) = a (rows, k) b (k, cols); element (i, l) of a at i * row + l * col. rows is a
- * multiple of ROWS, cols of LANES. */
-static void product(float *restrict c, size_t ldc, const float *restrict a, size_t row, size_t col,
-                    const float *restrict b, size_t ldb, size_t rows, size_t cols, size_t k)
+static inline __attribute__((always_inline)) void row_block(struct rows c, const float *a,
+                                                            size_t row, size_t col, struct rows b,
+                                                            size_t cols, size_t k, int rows)
 {
-    for (size_t i = 0; i < rows; i += ROWS) {
-        size_t j = 0;
-        for (; j + 2 * LANES <= cols; j += 2 * LANES)
-            product_block(c + i * ldc + j, ldc, a + i * row, row, col, b + j, ldb, k, 2);
-        for (; j < cols; j += LANES)
-            product_block(c + i * ldc + j, ldc, a + i * row, row, col, b + j, ldb, k, 1);
+    size_t j = 0;
+    for (; j + 2 * LANES <= cols; j += 2 * LANES)
+        block(c.at + j, c.ld, a, row, col, b.at + j, b.ld, k, rows, 2);
+    for (; j < cols; j += LANES)
+        block(c.at + j, c.ld, a, row, col, b.at + j, b.ld, k, rows, 1);
+}
+
+/* c (n, cols) = a (n, k) b (k, cols); element (i, l) of a at i * row + l * col; cols is a multiple
+ * of LANES. */
+static void product(struct rows c, const float *a, size_t row, size_t col, struct rows b, size_t n,
+                    size_t cols, size_t k)
+{
+    size_t i = 0;
+    for (; i + ROWS <= n; i += ROWS)
+        row_block((struct rows){c.at + i * c.ld, c.ld}, a + i * row, row, col, b, cols, k, ROWS);
+    c.at += i * c.ld;
+    a += i * row;
+    switch (n - i) {
+    case 3: row_block(c, a, row, col, b, cols, k, 3); break;
+    case 2: row_block(c, a, row, col, b, cols, k, 2); break;
+    case 1: row_block(c, a, row, col, b, cols, k, 1); break;
     }
 }
 
@@ -130,29 +158,32 @@ static size_t longest(const struct gpu_attention *at)
     return n;
 }
 
+static void head_forward(const struct head *h, float *out, float *lse, const float *qkv, size_t d,
+                         const struct gpu_attention *at)
+{
+    struct rows q = padded(h, 0, qkv, 3 * d), v = padded(h, 2, qkv + 2 * d, 3 * d);
+    struct rows p = {h->p, h->np};
+    load_transposed(h->kt, qkv + d, 3 * d, h);
+    product(p, q.at, q.ld, 1, (struct rows){h->kt, h->np}, h->n, h->np, h->size);
+    for (size_t i = 0; i < h->n; i++)
+        softmax_row(lse + i * at->heads, h->p + i * h->np, at->scale, h->n, h->np);
+    product(result(h, out, d), h->p, h->np, 1, v, h->n, h->hp, h->n);
+    finish(h, out, d);
+}
+
 static void attention(struct gpu_queue *q, float *out, const struct gpu_attention *at)
 {
     struct head h;
     float *scratch = cpu_scratch(q, carve(&h, NULL, longest(at), at->size, false));
     if (!scratch)
         return;
-    size_t d = at->heads * at->size, stride = 3 * d;
+    size_t d = at->heads * at->size;
     for (size_t s = 0; s < at->sequences; s++) {
-        size_t first = at->offset[s], n = at->offset[s + 1] - first;
-        carve(&h, scratch, n, at->size, false);
-        size_t rows = round_up(n, ROWS);
-        for (size_t j = 0; j < at->heads; j++) {
-            const float *x = at->qkv + first * stride + j * at->size;
-            load_rows(h.q, x, stride, &h);
-            load_transposed(h.kt, x + d, stride, &h);
-            load_rows(h.v, x + 2 * d, stride, &h);
-            product(h.p, h.np, h.q, h.hp, 1, h.kt, h.np, rows, h.np, h.size);
-            for (size_t i = 0; i < n; i++)
-                softmax_row(at->lse + (first + i) * at->heads + j, h.p + i * h.np, at->scale, n,
-                            h.np);
-            product(h.out, h.hp, h.p, h.np, 1, h.v, h.hp, rows, h.hp, n);
-            store_rows(out + first * d + j * at->size, d, h.out, &h);
-        }
+        size_t first = at->offset[s];
+        carve(&h, scratch, at->offset[s + 1] - first, at->size, false);
+        for (size_t j = 0; j < at->heads; j++)
+            head_forward(&h, out + first * d + j * at->size, at->lse + first * at->heads + j,
+                         at->qkv + first * 3 * d + j * at->size, d, at);
     }
 }
 
@@ -171,6 +202,27 @@ static void softmax_row_back(float *p, float *ds, float lse, float scale, size_t
         vf_store(ds + j, vf_load(p + j) * (vf_load(ds + j) - dot) * scale);
 }
 
+static void head_backward(const struct head *h, float *dqkv, const float *dout, const float *lse,
+                          const float *qkv, size_t d, const struct gpu_attention *at)
+{
+    size_t n = h->n, ld = 3 * d;
+    struct rows q = padded(h, 0, qkv, ld), k = padded(h, 1, qkv + d, ld);
+    struct rows g = padded(h, 2, dout, d), p = {h->p, h->np}, ds = {h->ds, h->np};
+    load_transposed(h->kt, qkv + d, ld, h);
+    load_transposed(h->vt, qkv + 2 * d, ld, h);
+    product(p, q.at, q.ld, 1, (struct rows){h->kt, h->np}, n, h->np, h->size);
+    product(ds, g.at, g.ld, 1, (struct rows){h->vt, h->np}, n, h->np, h->size);
+    for (size_t i = 0; i < n; i++)
+        softmax_row_back(h->p + i * h->np, h->ds + i * h->np, lse[i * at->heads], at->scale, n,
+                         h->np);
+    product(result(h, dqkv, ld), h->ds, h->np, 1, k, n, h->hp, n); /* dq = ds k */
+    finish(h, dqkv, ld);
+    product(result(h, dqkv + d, ld), h->ds, 1, h->np, q, n, h->hp, n); /* dk = ds^T q */
+    finish(h, dqkv + d, ld);
+    product(result(h, dqkv + 2 * d, ld), h->p, 1, h->np, g, n, h->hp, n); /* dv = p^T dout */
+    finish(h, dqkv + 2 * d, ld);
+}
+
 static void attention_back(struct gpu_queue *q, float *dqkv, const float *dout,
                            const struct gpu_attention *at)
 {
@@ -178,31 +230,14 @@ static void attention_back(struct gpu_queue *q, float *dqkv, const float *dout,
     float *scratch = cpu_scratch(q, carve(&h, NULL, longest(at), at->size, true));
     if (!scratch)
         return;
-    size_t d = at->heads * at->size, stride = 3 * d;
+    size_t d = at->heads * at->size;
     for (size_t s = 0; s < at->sequences; s++) {
-        size_t first = at->offset[s], n = at->offset[s + 1] - first;
-        carve(&h, scratch, n, at->size, true);
-        size_t rows = round_up(n, ROWS);
-        for (size_t j = 0; j < at->heads; j++) {
-            const float *x = at->qkv + first * stride + j * at->size;
-            float *dx = dqkv + first * stride + j * at->size;
-            load_rows(h.q, x, stride, &h);
-            load_rows(h.k, x + d, stride, &h);
-            load_transposed(h.kt, x + d, stride, &h);
-            load_transposed(h.vt, x + 2 * d, stride, &h);
-            load_rows(h.v, dout + first * d + j * at->size, d, &h); /* v now holds dout */
-            product(h.p, h.np, h.q, h.hp, 1, h.kt, h.np, rows, h.np, h.size);
-            product(h.ds, h.np, h.v, h.hp, 1, h.vt, h.np, rows, h.np, h.size);
-            for (size_t i = 0; i < n; i++)
-                softmax_row_back(h.p + i * h.np, h.ds + i * h.np,
-                                 at->lse[(first + i) * at->heads + j], at->scale, n, h.np);
-            product(h.out, h.hp, h.ds, h.np, 1, h.k, h.hp, rows, h.hp, n);
-            store_rows(dx, stride, h.out, &h);
-            product(h.out, h.hp, h.ds, 1, h.np, h.q, h.hp, rows, h.hp, n);
-            store_rows(dx + d, stride, h.out, &h);
-            product(h.out, h.hp, h.p, 1, h.np, h.v, h.hp, rows, h.hp, n);
-            store_rows(dx + 2 * d, stride, h.out, &h);
-        }
+        size_t first = at->offset[s];
+        carve(&h, scratch, at->offset[s + 1] - first, at->size, true);
+        for (size_t j = 0; j < at->heads; j++)
+            head_backward(&h, dqkv + first * 3 * d + j * at->size, dout + first * d + j * at->size,
+                          at->lse + first * at->heads + j, at->qkv + first * 3 * d + j * at->size,
+                          d, at);
     }
 }
 
