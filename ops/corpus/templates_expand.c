@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum {
-    MAX_ENUMERATED = 20000, /* combinations of a template; more are drawn */
+    MAX_ENUMERATED = 200000, /* combinations of a template, where all are wanted */
+    MAX_CONSIDERED = 2000,   /* where some are taken; of more, enough are drawn */
     DRAWS_PER_TAKEN = 8,
     MAX_INSTANCES = 2000000,
 };
@@ -54,7 +55,25 @@ static uint64_t hash_text(uint64_t seed, const char *s)
     return rng_mix(h);
 }
 
-/* x + -3 is x - 3, x - -3 is x + 3: what a template's sign and a negative value make. */
+/* A number < 0, or a product or quotient that begins with one. */
+static bool is_negative(const struct expr_node *node)
+{
+    if (node->op == X_MUL || node->op == X_DIV)
+        node++;
+    return node->op == X_NUM && number_sign(node->leaf) < 0;
+}
+
+/* Drops the sign of one that is. */
+static struct expr drop_sign(struct arena *a, const struct expr *x)
+{
+    if (x->n == 1)
+        return expr_leaf(a, x->lang, X_NUM, x->nodes->leaf + 1);
+    struct expr parts[2] = {expr_sub(x, 1), expr_sub(x, 2)};
+    parts[0] = drop_sign(a, &parts[0]);
+    return expr_apply(a, x->lang, x->nodes->op, parts, 2);
+}
+
+/* x + -3*y is x - 3*y, x - -3 is x + 3: what a template's sign and a negative value make. */
 static struct expr tidy(struct arena *a, const struct expr *x)
 {
     const struct expr_node *node = x->nodes;
@@ -67,10 +86,9 @@ static struct expr tidy(struct arena *a, const struct expr *x)
         children[i] = tidy(a, &child);
     }
     uint16_t op = node->op;
-    if ((op == X_ADD || op == X_SUB) && children[1].nodes->op == X_NUM &&
-        number_sign(children[1].nodes->leaf) < 0) {
+    if ((op == X_ADD || op == X_SUB) && is_negative(children[1].nodes)) {
         op = op == X_ADD ? X_SUB : X_ADD;
-        children[1] = expr_leaf(a, x->lang, X_NUM, children[1].nodes->leaf + 1);
+        children[1] = drop_sign(a, &children[1]);
     }
     return expr_apply(a, x->lang, op, children, node->arity);
 }
@@ -197,7 +215,8 @@ static enum err_code expand_template(struct expansion *t, const struct template 
     if (group->per == PER_SET && fixed < 0)
         return yaml_fail(t->e, tpl->node, "'per' counts by '%s', which this template does not use",
                          t->file->sets[group->per_set].name);
-    if (combinations > MAX_ENUMERATED && group->take == 0)
+    bool drawn = group->take > 0 && combinations > MAX_CONSIDERED;
+    if (group->take == 0 && combinations > MAX_ENUMERATED)
         return yaml_fail(t->e, tpl->node,
                          "this template gives %.0f expressions; say how many to 'take'",
                          combinations);
@@ -207,8 +226,8 @@ static enum err_code expand_template(struct expansion *t, const struct template 
         uint32_t cell = group->per == PER_TEMPLATE ? index : (uint32_t)c;
         if (fixed >= 0)
             choice[fixed] = c;
-        if (err_up(t->e, combinations > MAX_ENUMERATED ? draw(t, tpl, cell, choice, fixed)
-                                                       : enumerate(t, tpl, cell, choice, fixed)))
+        if (err_up(t->e, drawn ? draw(t, tpl, cell, choice, fixed)
+                               : enumerate(t, tpl, cell, choice, fixed)))
             return ERR_INPUT;
     }
     return OK;

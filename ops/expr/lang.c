@@ -74,7 +74,7 @@ static const struct alias {
 
 static bool same(const char *a, const char *name, size_t n)
 {
-    return a[0] == name[0] && strncmp(a, name, n) == 0 && a[n] == 0;
+    return a[0] == name[0] && strlen(a) == n && memcmp(a, name, n) == 0;
 }
 
 int lang_find(const struct language *lang, const char *name, size_t n)

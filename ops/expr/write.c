@@ -79,6 +79,17 @@ static unsigned precedence(const struct language *lang, const struct expr_node *
     return lang->ops[node->op].infix ? lang->ops[node->op].precedence : PREC_ATOM;
 }
 
+/* Products and quotients that are written with a sign first: -3*x. */
+static bool begins_with_minus(const struct expr_node *node)
+{
+    while (node->op == X_MUL || node->op == X_DIV) {
+        if (is_negation(node))
+            return true;
+        node++;
+    }
+    return node->op == X_NUM && node->leaf[0] == '-';
+}
+
 static void write_infix(struct buf *out, const struct expr *x, uint32_t i);
 
 static void write_group(struct buf *out, const struct expr *x, uint32_t i, bool parentheses)
@@ -101,7 +112,7 @@ static void write_binary(struct buf *out, const struct expr *x, uint32_t i)
     bool around_left = info->right ? pl <= mine : pl < mine;
     bool around_right = info->right ? pr < mine : pr <= mine;
     /* A sign after an operator is legal, but nobody writes it. */
-    if (pr == LANG_PRECEDENCE_MINUS)
+    if (begins_with_minus(r))
         around_right = true;
     if (node->op == X_DIV && l->op == X_NUM && (strchr(l->leaf, '/') || is_number(r, NULL)))
         around_left = true;

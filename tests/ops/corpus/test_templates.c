@@ -64,8 +64,9 @@ static void test_language(void **state)
     /* Signs: x - -3 is x + 3; equal trees come once, in the first group that gives them. */
     gives("templates: 1\n"
           "sets: {n: [-3, 3]}\n"
-          "groups: {g: {templates: ['x - {n}']}, h: {templates: ['x + {n}', 'x*{n}']}}\n",
-          "x + 3; x - 3; x*(-3); x*3");
+          "groups: {g: {templates: ['x - {n}']}, h: {templates: ['x + {n}', 'x*{n}', 'y + "
+          "{n}/x']}}\n",
+          "x + 3; x - 3; x*(-3); x*3; y - 3/x; y + 3/x");
     /* {it} is what other groups keep, whole. */
     gives("templates: 1\n"
           "groups:\n"

@@ -256,6 +256,22 @@ static void test_part_of_a_source(void **state)
     arena_free(&a);
 }
 
+/* A NUL inside a token is a character like another, not the end of a name. */
+static void test_nul(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct source_text source = {"test", "sin\0 x", 6};
+    struct err e;
+    struct expr x;
+    err_clear(&e);
+    assert_int_equal(expr_parse_prefix(&x, &a, &lang_calculus, &source, 0, 6, false, &e),
+                     ERR_INPUT);
+    assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 0, 6, false, &e), ERR_INPUT);
+    assert_int_equal(lang_find(&lang_calculus, "sin\0", 4), -1);
+    arena_free(&a);
+}
+
 static void test_declared_operators(void **state)
 {
     (void)state;
@@ -283,13 +299,10 @@ static void test_declared_operators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_infix),
-        cmocka_unit_test(test_infix_refusals),
-        cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_prefix_refusals),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_part_of_a_source),
-        cmocka_unit_test(test_declared_operators),
+        cmocka_unit_test(test_infix),  cmocka_unit_test(test_infix_refusals),
+        cmocka_unit_test(test_prefix), cmocka_unit_test(test_prefix_refusals),
+        cmocka_unit_test(test_bounds), cmocka_unit_test(test_part_of_a_source),
+        cmocka_unit_test(test_nul),    cmocka_unit_test(test_declared_operators),
     };
     return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }
