@@ -145,15 +145,18 @@ static void name_changes(struct changes *c, struct arena *a, struct store *s)
             c->items[i].label = label_of_record(a, s, &c->items[i].id);
 }
 
-static void pair_changes(struct diff *d)
+static uint64_t pair_changes(struct diff *d)
 {
+    uint64_t n = 0;
     for (uint64_t i = 0; i < d->added.n; i++)
         for (uint64_t j = 0; j < d->removed.n; j++)
             if (!d->removed.items[j].paired &&
                 strcmp(d->added.items[i].label, d->removed.items[j].label) == 0) {
                 d->added.items[i].paired = d->removed.items[j].paired = true;
+                n++;
                 break;
             }
+    return n;
 }
 
 static void describe_collection(struct buf *b, struct arena *a, struct store *s,
@@ -171,13 +174,20 @@ static void describe_collection(struct buf *b, struct arena *a, struct store *s,
     } else {
         name_changes(&d->added, a, s);
         name_changes(&d->removed, a, s);
-        pair_changes(d);
-        buf_printf(b, "%s changed: ", role);
-        add_group(b, "edited", &d->added, true);
-        add_group(b, "added", &d->added, false);
-        add_group(b, "removed", &d->removed, false);
-        if (d->now > NAMED_MAX)
-            buf_printf(b, " of %" PRIu64, d->now);
+        uint64_t paired = pair_changes(d);
+        uint64_t added = d->added.n - paired, removed = d->removed.n - paired;
+        /* Names help when they are few, or stay while what they name changes. */
+        if (!paired && added > SHOWN_MAX && removed > SHOWN_MAX) {
+            buf_printf(b, "%s changed: %" PRIu64 " of %" PRIu64 " elements", role, d->added.n,
+                       d->now);
+        } else {
+            buf_printf(b, "%s changed: ", role);
+            add_group(b, "edited", &d->added, true);
+            add_group(b, "added", &d->added, false);
+            add_group(b, "removed", &d->removed, false);
+            if (d->now > NAMED_MAX)
+                buf_printf(b, " of %" PRIu64, d->now);
+        }
     }
     free(d);
 }

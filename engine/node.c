@@ -267,7 +267,8 @@ enum outcome node_begin(struct worker *w, uint32_t i)
         announce(s, w);
     r->elements = node->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
     r->cached = r->failed = 0;
-    progress_node_start(s->progress, i, r->elements, r->why);
+    if (node->op->node != OP_CHAIN) /* which does not know yet how many segments it has */
+        progress_node_start(s->progress, i, r->elements, r->why);
     if (node->op->node != OP_MAP)
         return OUT_OPEN;
     r->map = map_new(w, i);

@@ -96,6 +96,35 @@ static bool is_nothing_new(const struct session *s)
     return true;
 }
 
+static bool has_node(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_nodes; i++)
+        if (strcmp(job->nodes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Nodes that the job had in its last run and has no more (renamed, removed) leave no refs, or what
+ * they made would be kept for ever. */
+static enum err_code drop_old_refs(struct store_batch *b, struct session *s, struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = OK;
+    for (size_t i = 0; s->history.last && !code && i < s->history.last->n_nodes; i++) {
+        const Eqloom__RunNode *n = s->history.last->nodes[i];
+        if (has_node(s->job, n->name))
+            continue;
+        for (size_t k = 0; !code && k < n->n_outputs; k++) {
+            const char *name =
+                k ? arena_printf(&a, "%s/%s.%s", s->job->name, n->name, n->outputs[k]->role)
+                  : arena_printf(&a, "%s/%s", s->job->name, n->name);
+            code = store_batch_ref_delete(b, name, e);
+        }
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}
+
 enum err_code record_final(struct session *s, struct err *e)
 {
     if (s->options->check)
@@ -116,6 +145,8 @@ enum err_code record_final(struct session *s, struct err *e)
     }
     struct store_batch *b = store_batch_new(s->store);
     enum err_code code = write_run(b, s, state, e);
+    if (!code && strcmp(state, "done") == 0)
+        code = drop_old_refs(b, s, e);
     if (!code)
         code = committer_append(s->commit, b, e);
     store_batch_free(b);

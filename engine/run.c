@@ -137,10 +137,6 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     s->run = history_next_run(a, &s->history, job);
     s->progress = progress_new(job, options, wanted, expected);
     s->commit = committer_new(store, options->memory);
-    bool parallel = false;
-    for (size_t i = 0; i < job->n_nodes; i++)
-        parallel |= wanted[i] && job->nodes[i].op->parallel;
-    s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
     sched_init(s, wanted);
     return s->progress && s->commit ? OK : err_fail(e, ERR_NOMEM, "no memory for a run");
 }
@@ -194,6 +190,14 @@ void session_fill_result(struct run_result *out, struct session *s)
     out->wall_ns = os_monotonic_ns() - s->start_ns;
 }
 
+static void start_pool(struct session *s)
+{
+    bool parallel = false;
+    for (size_t i = 0; i < s->job->n_nodes; i++)
+        parallel |= s->nodes[i].phase != PHASE_UNWANTED && s->job->nodes[i].op->parallel;
+    s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
+}
+
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
                       struct store *store, const struct run_options *options, struct err *e)
 {
@@ -203,6 +207,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
     enum err_code code = session_open(&s, a, job, store, options, e);
     if (code)
         goto out;
+    start_pool(&s);
     progress_run_start(s.progress, s.run);
     code = read_sources(&s, e);
     if (code)

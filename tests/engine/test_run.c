@@ -154,6 +154,7 @@ static void test_cosmetic_changes_run_nothing(void **state)
     assert_int_equal(r.nodes[0].state, NODE_READ);
     struct digest ref;
     assert_int_equal(store_ref(&ref, p.store, "small/upper2", NULL), OK);
+    assert_int_equal(store_ref(&ref, p.store, "small/upper", NULL), ERR_NOTFOUND);
     graph_free(&g);
     graph_free(&h);
     place_free(&p);
@@ -252,6 +253,48 @@ static void test_chain_goes_on(void **state)
             assert_true(digest_equal(&three, &r.nodes[2].outputs[0]));
         graph_free(&g);
     }
+    place_free(&p);
+}
+
+/* ---- what is printed ---- */
+
+static char *printed(struct place *p, struct graph *g, bool json)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    run_with(p, g, (struct run_options){.keep_going = true, .json = json, .events = f});
+    fclose(f);
+    char *copy = arena_strdup(&p->arena, text);
+    free(text);
+    return copy;
+}
+
+static void test_events(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    graph_init(&g, "events");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a \"quoted\"\nbad\n"));
+    graph_add(&g, "upper", "upper", "", "exprs=seeds");
+    char *text = printed(&p, &g, true);
+    assert_non_null(strstr(text, "{\"event\":\"run_start\",\"job\":\"events\""));
+    assert_non_null(strstr(text, "{\"event\":\"node_start\",\"node\":\"upper\",\"op\":\"upper\","
+                                 "\"elements\":2,"));
+    assert_non_null(
+        strstr(text, "{\"event\":\"element_failed\",\"node\":\"upper\",\"element\":1,"));
+    assert_non_null(strstr(text, "bad): it is bad\"}"));
+    const char *last = strrchr(arena_strndup(&p.arena, text, strlen(text) - 1), '\n') + 1;
+    assert_ptr_equal(strstr(last, "{\"event\":\"summary\",\"job\":\"events\",\"nodes\":2,"
+                                  "\"nodes_ran\":1,\"sources_read\":0,\"elements\":2,"
+                                  "\"elements_ran\":1,\"elements_cached\":0,"
+                                  "\"elements_reused\":0,\"failed\":1,"),
+                     last);
+    text = printed(&p, &g, false);
+    assert_non_null(strstr(text, "seeds: read\nFAILED upper, element 1 ("));
+    assert_non_null(strstr(text, "upper: failed, 0 of 2 elements, 1 failed"));
+    graph_free(&g);
     place_free(&p);
 }
 
@@ -465,6 +508,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_one_element_changed),
     cmocka_unit_test(test_why_names_the_edited_rule),
     cmocka_unit_test(test_chain_goes_on),
+    cmocka_unit_test(test_events),
     cmocka_unit_test(test_failed_element),
     cmocka_unit_test(test_stop_at_the_first_failure),
     cmocka_unit_test(test_bad_source_changes_nothing),
