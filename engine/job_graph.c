@@ -418,7 +418,8 @@ enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
     if (err_up(e, wire_refs(job, d, place, e)) || err_up(e, wire_exports(job, d, place, e)))
         return ERR_INPUT;
     job->name = d->name;
-    job->path = d->path;
+    char *real;
+    job->path = os_realpath(&real, d->arena, d->path, NULL) ? d->path : real;
     job->dir = d->dir;
     *out = job;
     return OK;

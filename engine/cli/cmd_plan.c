@@ -19,7 +19,7 @@
 static const char *decision(enum node_state state)
 {
     switch (state) {
-    case NODE_WAITING: return "after";
+    case NODE_WAITING: return "may run";
     case NODE_READ: return "read";
     case NODE_CACHED: return "cached";
     case NODE_RAN: return "run";

@@ -176,20 +176,33 @@ static bool is_read(const struct job *job, uint32_t node)
     return false;
 }
 
+/* The output of a report that nobody else looks at; NULL if it is none. */
+static const struct digest *final_report(const struct job *job, const struct run_result *r,
+                                         uint32_t node)
+{
+    const struct op_port *first = &job->nodes[node].op->outputs[0];
+    if (!first->role || first->kind != KIND_REPORT || first->cardinality != OP_ONE ||
+        is_read(job, node))
+        return NULL;
+    return output_of(r, (struct node_source){node, 0});
+}
+
 static enum err_code print_reports(struct cli *c, const struct job *job, struct store *s,
                                    const struct run_result *r, struct err *e)
 {
+    size_t n = 0;
+    for (uint32_t i = 0; i < job->n_nodes; i++)
+        n += final_report(job, r, i) != NULL;
     for (uint32_t i = 0; i < job->n_nodes; i++) {
-        const struct op_port *first = &job->nodes[i].op->outputs[0];
-        if (!first->role || first->kind != KIND_REPORT || first->cardinality != OP_ONE)
-            continue;
-        const struct digest *id = output_of(r, (struct node_source){i, 0});
-        if (!id || is_read(job, i))
+        const struct digest *id = final_report(job, r, i);
+        if (!id)
             continue;
         ProtobufCMessage *m;
         enum err_code code = err_up(e, store_get_message(&m, s, id, KIND_REPORT, c->arena, e));
         if (code)
             return code;
+        if (n > 1)
+            fprintf(c->out, "== %s\n", job->nodes[i].name);
         table_print_report(c->out, c->arena, (const Eqloom__Report *)m);
         fputc('\n', c->out);
     }

@@ -83,7 +83,7 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
         return OK;
     }
     print_heading(c, ref, kind->name);
-    reflect_print(c->out, m, 0, limit);
+    reflect_print(c->out, m, limit);
     return OK;
 }
 

@@ -91,8 +91,8 @@ static const struct cli_command own_commands[] = {
      "130: interrupted.",
      run_options, cli_run, NULL},
     {"plan", "JOB [NODE...]", 1, UINT_MAX, "Say what a run would do, and why",
-     "Writes nothing. Below a node that would run, decisions may depend on what it gives: these "
-     "are marked 'after'.",
+     "Writes nothing. Below a node that would run, decisions depend on what it gives: if that is "
+     "what it gave before, nothing more runs. These nodes 'may run'.",
      "eqloom plan jobs/quickstart.yaml", NULL, plan_options, cli_plan, NULL},
     {"status", "JOB", 1, 1, "Say what the last run did and what is current",
      "For each node: what became of it in the last run, its elements, and whether it is current "

@@ -133,22 +133,27 @@ static void print_bytes(FILE *to, struct arena *a, const ProtobufCFieldDescripto
     fputs(shown < n ? " ..." : "", to);
 }
 
-static void print_item(FILE *to, struct arena *a, const ProtobufCFieldDescriptor *f,
-                       const void *item, int indent, size_t limit)
+/* `hanging`: the first line follows something already written. */
+static void print_message(FILE *to, const ProtobufCMessage *m, int indent, bool hanging,
+                          size_t limit);
+
+static void print_value(FILE *to, struct arena *a, const ProtobufCFieldDescriptor *f,
+                        const void *item, int indent, size_t limit)
 {
-    if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
-        fputc('\n', to);
-        reflect_print(to, *(const ProtobufCMessage *const *)item, indent + 2, limit);
-        return;
-    }
-    if (f->type == PROTOBUF_C_TYPE_BYTES)
+    if (f->type == PROTOBUF_C_TYPE_BYTES) {
         print_bytes(to, a, f, item, limit);
-    else
-        for (const char *p = reflect_text(a, f, item); *p; p++) {
-            fputc(*p, to);
-            if (*p == '\n' && p[1])
-                fprintf(to, "%*s", indent + 4, "");
+    } else {
+        const char *text = reflect_text(a, f, item);
+        bool lines = strchr(text, '\n') != NULL;
+        if (lines)
+            fprintf(to, "\n%*s", indent + 4, "");
+        for (const char *p = text; *p; p++) {
+            if (*p != '\n')
+                fputc(*p, to);
+            else if (p[1])
+                fprintf(to, "\n%*s", indent + 4, "");
         }
+    }
     fputc('\n', to);
 }
 
@@ -158,7 +163,7 @@ static void print_list(FILE *to, struct arena *a, const ProtobufCMessage *m,
     size_t n = reflect_count(m, f), shown = n < limit ? n : limit;
     bool blocks = f->type == PROTOBUF_C_TYPE_MESSAGE || f->type == PROTOBUF_C_TYPE_BYTES ||
                   f->type == PROTOBUF_C_TYPE_STRING;
-    fprintf(to, "%*s%s (%zu):%s", indent, "", f->name, n, blocks ? "\n" : "");
+    fprintf(to, "%s (%zu):%s", f->name, n, blocks ? "\n" : "");
     for (size_t i = 0; i < shown; i++) {
         const void *item = reflect_item(m, f, i);
         if (!blocks) {
@@ -166,7 +171,10 @@ static void print_list(FILE *to, struct arena *a, const ProtobufCMessage *m,
             continue;
         }
         fprintf(to, "%*s- ", indent + 2, "");
-        print_item(to, a, f, item, indent + 2, limit);
+        if (f->type == PROTOBUF_C_TYPE_MESSAGE)
+            print_message(to, *(const ProtobufCMessage *const *)item, indent + 4, true, limit);
+        else
+            print_value(to, a, f, item, indent + 2, limit);
     }
     if (shown < n)
         blocks ? fprintf(to, "%*s... %zu more\n", indent + 2, "", n - shown) : fputs(" ...", to);
@@ -174,19 +182,75 @@ static void print_list(FILE *to, struct arena *a, const ProtobufCMessage *m,
         fputc('\n', to);
 }
 
-void reflect_print(FILE *to, const ProtobufCMessage *m, int indent, size_t limit)
+/* Messages of a few plain fields go on one line. */
+static bool is_short(const ProtobufCMessage *m)
 {
+    for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
+        if (is_empty(m, f))
+            continue;
+        if (f->label == PROTOBUF_C_LABEL_REPEATED || f->type == PROTOBUF_C_TYPE_BYTES ||
+            f->type == PROTOBUF_C_TYPE_MESSAGE)
+            return false;
+        if (f->type == PROTOBUF_C_TYPE_STRING) {
+            const char *text = *(const char *const *)reflect_item(m, f, 0);
+            if (strlen(text) > 60 || strchr(text, '\n'))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void print_short(FILE *to, const ProtobufCMessage *m)
+{
+    struct arena a = {0};
+    const char *glue = "";
+    for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
+        if (is_empty(m, f))
+            continue;
+        fprintf(to, "%s%s: %s", glue, f->name, reflect_text(&a, f, reflect_item(m, f, 0)));
+        glue = ", ";
+    }
+    fputc('\n', to);
+    arena_free(&a);
+}
+
+static void print_message(FILE *to, const ProtobufCMessage *m, int indent, bool hanging,
+                          size_t limit)
+{
+    if (hanging && is_short(m)) {
+        print_short(to, m);
+        return;
+    }
     struct arena a = {0};
     for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
         if (is_empty(m, f))
             continue;
+        fprintf(to, "%*s", hanging ? 0 : indent, "");
+        hanging = false;
         if (f->label == PROTOBUF_C_LABEL_REPEATED) {
             print_list(to, &a, m, f, indent, limit);
             continue;
         }
-        fprintf(to, "%*s%s:%s", indent, "", f->name, f->type == PROTOBUF_C_TYPE_MESSAGE ? "" : " ");
-        print_item(to, &a, f, reflect_item(m, f, 0), indent, limit);
+        fprintf(to, "%s: ", f->name);
+        const void *item = reflect_item(m, f, 0);
+        const ProtobufCMessage *inner =
+            f->type == PROTOBUF_C_TYPE_MESSAGE ? *(const ProtobufCMessage *const *)item : NULL;
+        if (!inner) {
+            print_value(to, &a, f, item, indent, limit);
+        } else if (is_short(inner)) {
+            print_short(to, inner);
+        } else {
+            fputc('\n', to);
+            print_message(to, inner, indent + 2, false, limit);
+        }
     }
     arena_free(&a);
+}
+
+void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit)
+{
+    print_message(to, m, 0, false, limit);
 }

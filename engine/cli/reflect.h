@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* Fields that are not empty, one a line; lists shortened to `limit` items, with their count. */
-void reflect_print(FILE *to, const ProtobufCMessage *m, int indent, size_t limit);
+void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit);
 /* Every field, complete. A new reference. */
 json_t *reflect_json(const ProtobufCMessage *m);
 /* One line and a newline. */

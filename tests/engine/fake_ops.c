@@ -1,35 +1,9 @@
 /* An op table for tests of the job file and the command line: the shapes of the real ops, doing
  * nothing. */
-#include "engine/graph.h"
 #include "engine/op.h"
 #include "engine/tool.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-struct op_ctx {
-    const struct node *node;
-};
-
-struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node)
-{
-    struct op_ctx *ctx = arena_new(a, struct op_ctx);
-    ctx->node = node;
-    return ctx;
-}
-
-static const char *value(const struct op_ctx *ctx, const char *name)
-{
-    for (size_t i = 0; ctx->node->op->params[i].name; i++)
-        if (!strcmp(ctx->node->op->params[i].name, name))
-            return ctx->node->params[i].value;
-    abort();
-}
-
-int64_t op_int(const struct op_ctx *ctx, const char *name)
-{
-    return strtoll(value(ctx, name), NULL, 10);
-}
 
 static enum err_code check_train(struct op_ctx *ctx, struct err *e)
 {

@@ -129,7 +129,7 @@ static void test_substitution(void **state)
         "params: {seed: 1, n: ${seed}0, file: 'a', groups: [x, y]}\nnodes:\n" SEEDS
         "  rules: {op: rules, files: \"job_errors/files/${file}.rules\", groups: ${groups}}\n"
         "  egraphs: {op: saturate, exprs: seeds, rules: rules, iterations: ${n}}\n"
-        "  clusters: {op: extract, egraphs: egraphs, max_tokens: ${n}, seed: ${seed}}\n"
+        "  clusters: {op: extract, egraphs: egraphs, max_tokens: \"${n}\", seed: ${seed}}\n"
         "  v: {op: train, clusters: clusters}\n"
         "  e: {op: embed, clusters: clusters, checkpoint: v}\n"
         "  l: {op: evaluate, embeddings: e, label: 'cost $${x} ${seed}'}\n",

@@ -1,0 +1,380 @@
+/* The command line without a store: arguments, help, and the writers of tables, JSON, .npy,
+ * safetensors and TSV against exact bytes. */
+#include "cluster.pb-c.h"
+#include "engine/cli/cli.h"
+#include "engine/cli/npy.h"
+#include "engine/cli/reflect.h"
+#include "engine/cli/safetensors.h"
+#include "engine/cli/table.h"
+#include "engine/cli/tsv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct line {
+    struct arena arena;
+    struct cli cli;
+    struct err err;
+    const char *asked;
+};
+
+/* Words of a command line, separated by blanks. */
+static enum err_code parse(struct line *l, const char *text)
+{
+    char *argv[32], *copy, *save = NULL;
+    int argc = 0;
+    memset(l, 0, sizeof *l);
+    copy = arena_strdup(&l->arena, text);
+    for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        argv[argc++] = w;
+    l->cli = (struct cli){.arena = &l->arena, .out = stdout, .narration = stderr};
+    l->cli.commands = cli_commands(&l->cli.n_commands, &l->arena);
+    return cli_parse(&l->cli, &l->asked, argc, argv, &l->err);
+}
+
+static void test_arguments(void **state)
+{
+    struct line l;
+    assert_int_equal(parse(&l, "eqloom --store s run job.yaml a -j2 -k --set x=1 b --set=y=2 "
+                               "--json --wait --memory 2G --color never"),
+                     OK);
+    assert_string_equal(l.cli.command->name, "run");
+    assert_string_equal(l.cli.store, "s");
+    assert_true(l.cli.json);
+    assert_false(l.cli.color);
+    assert_int_equal(l.cli.n_arguments, 3);
+    assert_string_equal(l.cli.arguments[2], "b");
+    assert_string_equal(cli_value(&l.cli, "jobs"), "2");
+    assert_true(cli_flag(&l.cli, "keep-going"));
+    assert_false(cli_flag(&l.cli, "check"));
+    assert_string_equal(cli_value(&l.cli, "wait"), "");
+    const char *const *sets;
+    assert_int_equal(cli_values(&sets, &l.cli, "set"), 2);
+    assert_string_equal(sets[0], "x=1");
+    assert_string_equal(sets[1], "y=2");
+    uint64_t n;
+    assert_int_equal(cli_bytes(&n, &l.cli, "memory", 0, NULL), OK);
+    assert_int_equal(n, (uint64_t)2 << 30);
+    assert_int_equal(cli_number(&n, &l.cli, "jobs", 0, 1, 99, NULL), OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(cli_number(&n, &l.cli, "limit", 7, 1, 99, NULL), OK);
+    assert_int_equal(n, 7);
+    arena_free(&l.arena);
+    assert_int_equal(parse(&l, "eqloom run job -kn -j 3 --wait=2.5 -- -x"), OK);
+    assert_true(cli_flag(&l.cli, "dry-run"));
+    assert_string_equal(cli_value(&l.cli, "wait"), "2.5");
+    assert_string_equal(l.cli.arguments[1], "-x");
+    arena_free(&l.arena);
+}
+
+static void assert_refused(const char *text, const char *message, const char *hint)
+{
+    struct line l;
+    assert_int_equal(parse(&l, text), ERR_INPUT);
+    if (!strstr(l.err.message, message) || !strstr(l.err.hint, hint))
+        fail_msg("%s: %s (%s)", text, l.err.message, l.err.hint);
+    arena_free(&l.arena);
+}
+
+static void test_bad_arguments(void **state)
+{
+    assert_refused("eqloom", "needs a command", "--help");
+    assert_refused("eqloom runn", "no command 'runn'", "'eqloom run'");
+    assert_refused("eqloom frobnicate", "no command", "--help");
+    assert_refused("eqloom run", "needs more arguments", "eqloom run JOB");
+    assert_refused("eqloom run j --keep-goin", "has no option --keep-goin", "--keep-going?");
+    assert_refused("eqloom run j -z", "has no option -z", "");
+    assert_refused("eqloom run j --set", "needs a value", "");
+    assert_refused("eqloom run j --json=1", "takes no value", "");
+    assert_refused("eqloom run j --color blue", "auto, always or never", "");
+    assert_refused("eqloom gc now", "one argument too many", "");
+    assert_refused("eqloom --completion fish", "'bash'", "");
+    struct line l;
+    uint64_t n;
+    assert_int_equal(parse(&l, "eqloom run j -j 0 --memory 1X"), OK);
+    assert_int_equal(cli_number(&n, &l.cli, "jobs", 0, 1, 99, &l.err), ERR_INPUT);
+    assert_int_equal(cli_bytes(&n, &l.cli, "memory", 0, &l.err), ERR_INPUT);
+    arena_free(&l.arena);
+}
+
+static void test_requests(void **state)
+{
+    struct line l;
+    assert_int_equal(parse(&l, "eqloom run --help"), OK);
+    assert_string_equal(l.asked, "help");
+    assert_string_equal(l.cli.command->name, "run");
+    arena_free(&l.arena);
+    assert_int_equal(parse(&l, "eqloom help show"), OK);
+    assert_string_equal(l.asked, "help");
+    assert_string_equal(l.cli.arguments[0], "show");
+    arena_free(&l.arena);
+    assert_int_equal(parse(&l, "eqloom ops --markdown"), OK); /* the command's own */
+    assert_null(l.asked);
+    assert_true(cli_flag(&l.cli, "markdown"));
+    arena_free(&l.arena);
+}
+
+/* Everything that a command line prints. */
+static char *output(int status, const char *const *words)
+{
+    char *argv[8], *text = NULL;
+    size_t len;
+    int argc = 0;
+    for (; words[argc]; argc++)
+        argv[argc] = (char *)words[argc];
+    FILE *f = open_memstream(&text, &len);
+    assert_int_equal(cli_main(argc, argv, f, f), status);
+    fclose(f);
+    return text;
+}
+
+static void test_help_is_complete(void **state)
+{
+    struct line l;
+    assert_int_equal(parse(&l, "eqloom help"), OK);
+    for (size_t i = 0; i < l.cli.n_commands; i++) {
+        const struct cli_command *command = &l.cli.commands[i];
+        const char *words[] = {"eqloom", command->name, "--help", NULL};
+        char *text = output(CLI_DONE, words);
+        assert_non_null(strstr(text, command->summary));
+        assert_non_null(strstr(text, "example:"));
+        for (const struct cli_option *o = command->options; o && o->name; o++)
+            assert_non_null(strstr(text, o->name));
+        for (const char *p = text; *p; p += strcspn(p, "\n") + 1)
+            assert_true(strcspn(p, "\n") <= 80);
+        free(text);
+    }
+    const char *const pages[][3] = {
+        {"eqloom", "--man"}, {"eqloom", "--markdown"}, {"eqloom", "--help"}};
+    for (size_t k = 0; k < 3; k++) {
+        char *text = output(CLI_DONE, pages[k]);
+        for (size_t i = 0; i < l.cli.n_commands; i++)
+            assert_non_null(strstr(text, l.cli.commands[i].name));
+        free(text);
+    }
+    const char *const wrong[] = {"eqloom", "shwo", NULL};
+    char *text = output(CLI_USAGE, wrong);
+    assert_non_null(strstr(text, "error: there is no command 'shwo'"));
+    free(text);
+    arena_free(&l.arena);
+}
+
+struct memory {
+    char *data;
+    size_t len;
+    FILE *f;
+};
+
+static struct memory memory_open(void)
+{
+    struct memory m = {.f = tmpfile()};
+    assert_non_null(m.f);
+    return m;
+}
+
+static void memory_close(struct memory *m)
+{
+    m->len = (size_t)ftello(m->f);
+    fseeko(m->f, 0, SEEK_END);
+    m->len = (size_t)ftello(m->f);
+    m->data = calloc(1, m->len + 1);
+    rewind(m->f);
+    assert_int_equal(fread(m->data, 1, m->len, m->f), m->len);
+    fclose(m->f);
+}
+
+static void test_npy(void **state)
+{
+    float values[] = {1, 2, 3, -0.5f, 0, 8};
+    char *text[] = {"x", "sin x"};
+    uint8_t source[32] = {0xab, 1};
+    Eqloom__EmbeddingBatch b = EQLOOM__EMBEDDING_BATCH__INIT;
+    b.dim = 3;
+    b.count = 2;
+    b.values = (ProtobufCBinaryData){sizeof values, (uint8_t *)values};
+    b.n_text = 2;
+    b.text = text;
+    b.source_id = (ProtobufCBinaryData){32, source};
+    struct memory matrix = memory_open(), index = memory_open();
+    struct npy npy;
+    assert_int_equal(npy_begin(&npy, matrix.f, index.f, NULL), OK);
+    assert_int_equal(npy_add(&npy, &b, NULL), OK);
+    assert_int_equal(npy_add(&npy, &b, NULL), OK);
+    assert_int_equal(npy_end(&npy, NULL), OK);
+    memory_close(&matrix);
+    memory_close(&index);
+    char header[129];
+    snprintf(header, sizeof header, "\x93NUMPY\x01%c\x76%c%-117s\n", 0, 0,
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }");
+    assert_int_equal(matrix.len, 128 + 2 * sizeof values);
+    assert_memory_equal(matrix.data, header, 128);
+    assert_memory_equal(matrix.data + 128, values, sizeof values);
+    assert_memory_equal(matrix.data + 128 + sizeof values, values, sizeof values);
+    const char *last = "{\"row\":3,\"batch\":1,\"source\":\"ab0100";
+    assert_memory_equal(strstr(index.data, "{\"row\":3"), last, strlen(last));
+    assert_non_null(strstr(index.data, "\"text\":\"sin x\"}\n"));
+    b.dim = 2; /* contradicts its values */
+    assert_int_equal(npy_add(&npy, &b, NULL), ERR_CORRUPT);
+    free(matrix.data);
+    free(index.data);
+}
+
+static enum err_code give_chunk(struct span *out, void *arg, const uint8_t id[32], struct err *e)
+{
+    static const uint8_t bytes[3][8] = {{1, 2, 3, 4, 5, 6, 7, 8}, {9, 10, 11, 12}, {13, 14}};
+    static const size_t len[3] = {8, 4, 2};
+    *out = span_of(bytes[id[0]], len[id[0]]);
+    return OK;
+}
+
+static void test_safetensors(void **state)
+{
+    uint8_t a_ids[64] = {0}, b_ids[32] = {2};
+    a_ids[32] = 1;
+    uint64_t a_shape[] = {3, 1}, b_shape[] = {1};
+    Eqloom__Tensor a = EQLOOM__TENSOR__INIT, b = EQLOOM__TENSOR__INIT, m = EQLOOM__TENSOR__INIT;
+    a.name = "w.weight", a.dtype = "f32", a.n_shape = 2, a.shape = a_shape;
+    a.chunk_ids = (ProtobufCBinaryData){64, a_ids};
+    b.name = "w.bias", b.dtype = "bf16", b.n_shape = 1, b.shape = b_shape;
+    b.chunk_ids = (ProtobufCBinaryData){32, b_ids};
+    m.name = "adam.m/w.bias", m.dtype = "f32";
+    Eqloom__Tensor *tensors[] = {&a, &b, &m};
+    Eqloom__Checkpoint c = EQLOOM__CHECKPOINT__INIT;
+    c.architecture = "d=1\n", c.step = 7, c.n_tensors = 3, c.tensors = tensors;
+    struct memory file = memory_open();
+    assert_int_equal(safetensors_write(file.f, &c, give_chunk, NULL, NULL), OK);
+    memory_close(&file);
+    const char *json =
+        "{\"__metadata__\":{\"format\":\"pt\",\"architecture\":\"d=1\\n\",\"step\":\"7\"},"
+        "\"w.weight\":{\"dtype\":\"F32\",\"shape\":[3,1],\"data_offsets\":[0,12]},"
+        "\"w.bias\":{\"dtype\":\"BF16\",\"shape\":[1],\"data_offsets\":[12,14]}}";
+    size_t padded = (strlen(json) + 7) / 8 * 8;
+    assert_int_equal(file.len, 8 + padded + 14);
+    assert_int_equal((uint8_t)file.data[0], padded & 255);
+    assert_memory_equal(file.data + 8, json, strlen(json));
+    for (size_t i = strlen(json); i < padded; i++)
+        assert_int_equal(file.data[8 + i], ' ');
+    for (int i = 0; i < 14; i++)
+        assert_int_equal(file.data[8 + padded + (size_t)i], i + 1);
+    free(file.data);
+    a_shape[0] = 4; /* more than is stored */
+    file = memory_open();
+    assert_int_equal(safetensors_write(file.f, &c, give_chunk, NULL, NULL), ERR_CORRUPT);
+    a_shape[0] = UINT64_MAX;
+    assert_int_equal(safetensors_write(file.f, &c, give_chunk, NULL, NULL), ERR_CORRUPT);
+    a.dtype = "f8";
+    assert_int_equal(safetensors_write(file.f, &c, give_chunk, NULL, NULL), ERR_UNSUPPORTED);
+    fclose(file.f);
+}
+
+/* A cluster of two members. */
+struct cluster {
+    Eqloom__Cluster c;
+    Eqloom__Expr seed;
+    Eqloom__Member m[2], *members[2];
+    uint8_t id[32];
+};
+
+static void make_cluster(struct cluster *x)
+{
+    memset(x, 0, sizeof *x);
+    eqloom__cluster__init(&x->c);
+    eqloom__expr__init(&x->seed);
+    x->seed.prefix = "+ x 1";
+    x->c.seed = &x->seed;
+    x->id[31] = 0xfe;
+    x->c.egraph_id = (ProtobufCBinaryData){32, x->id};
+    const char *prefixes[] = {"+ x 1", "+ 1\tx\\"};
+    for (int i = 0; i < 2; i++) {
+        eqloom__member__init(&x->m[i]);
+        x->m[i].prefix = (char *)prefixes[i];
+        x->m[i].tokens = 3;
+        x->m[i].standing = i ? EQLOOM__STANDING__AGREES : EQLOOM__STANDING__PROVED;
+        x->members[i] = &x->m[i];
+    }
+    x->c.members = x->members;
+    x->c.n_members = 2;
+    x->c.terms = "12345678901234567890";
+    x->c.max_tokens = 25;
+}
+
+#define ZEROS "00000000000000000000000000000000000000000000000000000000000000"
+
+static void assert_written(struct memory *file, const char *expected)
+{
+    memory_close(file);
+    assert_string_equal(file->data, expected);
+    free(file->data);
+}
+
+static void test_reflection(void **state)
+{
+    struct cluster x;
+    make_cluster(&x);
+    struct memory file = memory_open();
+    reflect_dump(file.f, reflect_json(&x.c.base));
+    assert_written(&file,
+                   "{\"seed\":{\"prefix\":\"+ x 1\",\"variables\":[],\"language\":\"\"},"
+                   "\"egraph_id\":\"" ZEROS "fe\",\"members\":["
+                   "{\"prefix\":\"+ x 1\",\"standing\":\"PROVED\",\"tokens\":3},"
+                   "{\"prefix\":\"+ 1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3}],"
+                   "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
+    file = memory_open();
+    reflect_print(file.f, &x.c.base, 1);
+    assert_written(&file, "seed: prefix: + x 1\n"
+                          "egraph_id: " ZEROS "fe\n"
+                          "members (2):\n"
+                          "  - prefix: + x 1, standing: PROVED, tokens: 3\n"
+                          "  ... 1 more\n"
+                          "terms: 12345678901234567890\n"
+                          "max_tokens: 25\n");
+}
+
+static void test_tsv(void **state)
+{
+    struct cluster x;
+    make_cluster(&x);
+    struct memory file = memory_open();
+    tsv_header(file.f, x.c.base.descriptor);
+    tsv_rows(file.f, &x.c.base, 4);
+    assert_written(&file,
+                   "index\tprefix\tstanding\ttokens\tseed.prefix\tseed.language\tegraph_id\t"
+                   "terms\tmax_tokens\tunsound\n"
+                   "4\t+ x 1\tPROVED\t3\t+ x 1\t\t" ZEROS "fe\t12345678901234567890\t25\tfalse\n"
+                   "4\t+ 1\\tx\\\\\tAGREES\t3\t+ x 1\t\t" ZEROS
+                   "fe\t12345678901234567890\t25\tfalse\n");
+}
+
+static void test_table(void **state)
+{
+    struct arena a = {0};
+    struct memory file = memory_open();
+    struct table *t = table_new(&a, "name|n|note");
+    table_add(t, (const char *const[]){"\xc3\xa4", "10", "x"});
+    table_add(t, (const char *const[]){"long", "-", ""});
+    table_add(t, (const char *const[]){"b", "2.5%", "two\nlines"});
+    table_print(file.f, t);
+    assert_written(&file, "name     n  note\n"
+                          "\xc3\xa4       10  x\n"
+                          "long     -\n"
+                          "b     2.5%  two lines\n");
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_requests),   cmocka_unit_test(test_help_is_complete),
+        cmocka_unit_test(test_npy),        cmocka_unit_test(test_safetensors),
+        cmocka_unit_test(test_reflection), cmocka_unit_test(test_tsv),
+        cmocka_unit_test(test_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
