@@ -70,6 +70,8 @@ static rocksdb_options_t *database_options(bool create, bool secondary)
     rocksdb_options_set_create_if_missing(o, create);
     rocksdb_options_set_create_missing_column_families(o, !secondary);
     rocksdb_options_set_max_open_files(o, secondary ? -1 : 512);
+    /* RocksDB starts all of these threads for every family, however few files there are. */
+    rocksdb_options_set_max_file_opening_threads(o, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(o, 1);
     rocksdb_options_set_info_log_level(o, 3); /* errors */
     rocksdb_options_set_keep_log_file_num(o, 2);
