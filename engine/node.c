@@ -363,12 +363,34 @@ enum err_code check_same(const struct op *op, const struct made *before, const s
     return OK;
 }
 
+/* Whether the store has just these outputs for the node. */
+static bool is_known(struct session *s, uint32_t i, const struct made *made)
+{
+    const struct op *op = s->job->nodes[i].op;
+    struct arena a = {0};
+    struct made before;
+    bool known = !made_read(&before, &a, s->store, op, &s->nodes[i].key.digest, NULL) &&
+                 made_is_whole(s->store, op, &before, &a, false) && made_equal(op, &before, made);
+    arena_free(&a);
+    return known;
+}
+
 enum outcome node_commit(struct worker *w, uint32_t i, struct made *made)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
     adopt(s, i, made);
+    if (s->options->check && is_known(s, i, made)) {
+        session_drop_batch(w);
+        r->state = NODE_RAN;
+        return OUT_DONE;
+    }
+    if (s->options->check) {
+        pthread_mutex_lock(&s->mutex);
+        s->announced = true; /* something new after all */
+        pthread_mutex_unlock(&s->mutex);
+    }
     made->elements = r->elements;
     made->run = s->run;
     made->cost_ns = os_monotonic_ns() - r->start_ns;

@@ -127,7 +127,7 @@ static enum err_code drop_old_refs(struct store_batch *b, struct session *s, str
 
 enum err_code record_final(struct session *s, struct err *e)
 {
-    if (s->options->check)
+    if (s->options->check && !s->announced)
         return OK;
     if (!s->announced && is_nothing_new(s)) {
         s->run = s->history.last->run;
