@@ -6,7 +6,6 @@
 
 #include "ops/expr/ball_eval.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@ enum {
     LEVELS = 6,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
     MIN_DIGITS = 12,  /* of agreement, or the precision is raised */
     EXTRA_POINTS = 4, /* for a second refutation */
-    NARROW_BITS = 40,
 };
 
 struct variable {
@@ -107,19 +105,6 @@ static bool last_level(const struct ball_reference *r, int level)
     return level + 1 == LEVELS || level_precision(r, level) >= BALL_MAX_PRECISION;
 }
 
-/* Radius of both parts at most 2^-bits. */
-static bool is_small(const acb_struct *z, slong bits)
-{
-    return mag_cmp_2exp_si(arb_radref(acb_realref(z)), -bits) <= 0 &&
-           mag_cmp_2exp_si(arb_radref(acb_imagref(z)), -bits) <= 0;
-}
-
-static bool is_narrow(const acb_struct *z)
-{
-    return acb_is_finite(z) &&
-           (acb_rel_accuracy_bits(z) >= NARROW_BITS || is_small(z, NARROW_BITS));
-}
-
 /* x at candidate k, at the first level where it is narrow. */
 static bool try_candidate(struct ball_reference *r, uint32_t k)
 {
@@ -130,7 +115,7 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
     r->at = k;
     for (int level = 0;; level++) {
         const acb_struct *z = ball_evaluate(&r->evaluator, &r->x, level_precision(r, level));
-        if (is_narrow(z)) {
+        if (ball_is_narrow(z)) {
             acb_set(&c->values[level], z);
             c->known = (uint8_t)(1u << level);
             c->level = (int8_t)level;
@@ -252,27 +237,6 @@ static enum outcome compare_at(int *digits, struct ball_reference *r, const stru
     }
 }
 
-static void add_ball(struct buf *b, const acb_struct *z, slong digits)
-{
-    const arb_struct *parts[2] = {acb_realref(z), acb_imagref(z)};
-    bool real = arb_is_zero(parts[1]), imaginary = arb_is_zero(parts[0]) && !real;
-    if (!imaginary) {
-        char *text = arb_get_str(parts[0], digits, ARB_STR_NO_RADIUS);
-        buf_puts(b, text);
-        flint_free(text);
-    }
-    if (!real) {
-        char *text = arb_get_str(parts[1], digits, ARB_STR_NO_RADIUS), *s = text;
-        if (!imaginary) {
-            buf_puts(b, *s == '-' ? " - " : " + ");
-            s += *s == '-';
-        }
-        buf_puts(b, s);
-        buf_puts(b, " I");
-        flint_free(text);
-    }
-}
-
 static void set_witness(struct ball_compare *out, struct ball_reference *r, const struct expr *y,
                         uint32_t k)
 {
@@ -280,15 +244,15 @@ static void set_witness(struct ball_compare *out, struct ball_reference *r, cons
     for (size_t i = 0; i < r->n_variables; i++) {
         buf_printf(&b, "%s%s%s = ", i ? ", " : "", r->variables[i].op == X_VAR ? "?" : "",
                    r->variables[i].name);
-        add_ball(&b, &r->variables[i].values[k], 17);
+        ball_write(&b, &r->variables[i].values[k], 17);
     }
     if (b.len)
         buf_puts(&b, ": ");
     slong precision = r->evaluator.precision;
     r->at = k;
-    add_ball(&b, ball_evaluate(&r->evaluator, &r->x, precision), 8);
+    ball_write(&b, ball_evaluate(&r->evaluator, &r->x, precision), 8);
     buf_puts(&b, " against ");
-    add_ball(&b, ball_evaluate(&r->evaluator, y, precision), 8);
+    ball_write(&b, ball_evaluate(&r->evaluator, y, precision), 8);
     size_t n = b.len < sizeof out->witness ? b.len : sizeof out->witness - 1;
     memcpy(out->witness, b.data, n);
     out->witness[n] = 0;
@@ -307,6 +271,7 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
                             const struct expr *y)
 {
     uint32_t agreed = 0, refuted = 0, extra = 0, seen = 0, first = 0;
+    uint32_t needed = 2;
     *out = (struct ball_compare){.verdict = BALL_UNDEFINED};
     for (uint32_t k = 0; k < r->n_candidates && refuted < 2; k++) {
         bool planned = seen < r->n_points;
@@ -331,13 +296,12 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
             break;
         case SKIPPED: break;
         }
-        if (r->n_variables == 0 || r->options.low == r->options.high) {
-            refuted *= 2; /* all points are one */
+        needed = r->n_variables == 0 || r->options.low == r->options.high ? 1 : 2;
+        if (needed == 1) /* all points are one */
             break;
-        }
     }
     out->points = agreed + refuted;
-    if (refuted >= 2)
+    if (refuted >= needed)
         out->verdict = BALL_DIFFERENT;
     else if (agreed > 0)
         out->verdict = BALL_EQUAL;
@@ -353,76 +317,4 @@ void ball_compare(struct ball_compare *out, const struct expr *x, const struct e
     struct ball_reference *r = ball_reference_new(x, options);
     ball_reference_compare(out, r, y);
     ball_reference_free(r);
-}
-
-/* ---- single values ---- */
-
-struct single {
-    const struct ball_point *point;
-    acb_t value;
-};
-
-static const acb_struct *look_up_single(void *arg, uint16_t op, const char *name)
-{
-    struct single *s = arg;
-    for (size_t i = 0; i < s->point->n; i++) {
-        const char *given = s->point->names[i];
-        bool variable = *given == '?';
-        if (variable == (op == X_VAR) && strcmp(given + variable, name) == 0) {
-            acb_set_d_d(s->value, s->point->re[i], s->point->im ? s->point->im[i] : 0);
-            return s->value;
-        }
-    }
-    return NULL;
-}
-
-/* To `bits` of relative accuracy where more precision leads there; false: undefined. */
-static bool evaluate_single(acb_t out, const struct expr *x, const struct ball_point *point,
-                            slong bits)
-{
-    struct single s = {.point = point};
-    struct ball_evaluator v = {.lookup = look_up_single, .lookup_arg = &s};
-    acb_init(s.value);
-    for (slong precision = bits + 32;; precision *= 2) {
-        acb_set(out, ball_evaluate(&v, x, precision));
-        if (v.hopeless || precision >= BALL_MAX_PRECISION ||
-            (acb_is_finite(out) && acb_rel_accuracy_bits(out) >= bits))
-            break;
-    }
-    acb_clear(s.value);
-    ball_evaluator_free(&v);
-    return acb_is_finite(out) && is_narrow(out);
-}
-
-char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_point *point,
-                      int digits)
-{
-    struct buf b = {0};
-    acb_t z;
-    acb_init(z);
-    digits = digits < 1 ? 1 : digits > 200 ? 200 : digits;
-    if (evaluate_single(z, x, point, (slong)(digits * 3.33) + 8))
-        add_ball(&b, z, digits);
-    else
-        buf_puts(&b, "undefined");
-    acb_clear(z);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
-}
-
-double ball_value_real(const struct expr *x, const struct ball_point *point)
-{
-    acb_t z;
-    double value = NAN;
-    acb_init(z);
-    if (evaluate_single(z, x, point, 64) && arb_contains_zero(acb_imagref(z)))
-        value = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
-    acb_clear(z);
-    return value;
-}
-
-void ball_thread_cleanup(void)
-{
-    flint_cleanup();
 }

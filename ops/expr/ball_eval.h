@@ -38,6 +38,11 @@ bool ball_power(acb_struct *z, slong precision);
 /* The same on series of length `order` > 1 in a variable, which is real if `real`. */
 bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, slong precision);
 
+/* Finite, and good to 40 bits, relative or absolute. */
+bool ball_is_narrow(const acb_struct *z);
+/* "1.2345 - 0.5 I" */
+void ball_write(struct buf *out, const acb_struct *z, slong digits);
+
 static inline bool ball_is_real(const acb_struct *z)
 {
     return arb_is_zero(acb_imagref(z));
