@@ -21,6 +21,9 @@ static const struct op_param params[] = {
      "Leave out neutral elements, operations on two numbers, functions of their own inverse, "
      "double "
      "negations and reciprocals of reciprocals."},
+    {"loops", OP_ENUM, "drop", "drop|keep", 0, 0,
+     "Leave out terms with a part that equals its own operand or an operand of that: x+0, "
+     "a-(a-x)."},
     {"constants", OP_ENUM, "number", "number|all", 0, 0,
      "Write what equals a number as that number, or as any term equal to it."},
     {"max_digits", OP_INT, "4", NULL, 0, 1000,
@@ -56,7 +59,8 @@ static struct extract_options options_of(struct op_ctx *ctx)
                     .max_digits = (uint32_t)op_int(ctx, "max_digits"),
                     .filter = is(ctx, "filter", "standard"),
                     .leaf_constants = is(ctx, "constants", "number"),
-                    .merge_commutative = is(ctx, "commutative", "merge")},
+                    .merge_commutative = is(ctx, "commutative", "merge"),
+                    .drop_loops = is(ctx, "loops", "drop")},
         .per_cluster = (uint32_t)op_int(ctx, "per_cluster"),
         .lengths = is(ctx, "lengths", "uniform-terms") ? DRAW_TERMS : DRAW_LENGTHS,
         .shapes = is(ctx, "shapes", "even")   ? DRAW_EVEN

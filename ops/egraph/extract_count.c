@@ -88,6 +88,51 @@ static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt,
     return sum;
 }
 
+static void set_total(struct grammar *g, uint32_t slot, uint32_t length, count_t total)
+{
+    g->totals[(size_t)slot * (g->max_tokens + 1) + length] = total;
+    if (total && g->slots[slot].least == UINT16_MAX)
+        g->slots[slot].least = (uint16_t)length;
+}
+
+/* A slot with a restriction has what its base has but for a few alternatives. Saturated totals
+ * cannot be subtracted from. */
+static count_t count_restricted(struct grammar *g, const struct grammar_slot *s, const count_t *row,
+                                uint32_t length)
+{
+    count_t total = grammar_total(g, s->base, length);
+    if (!g->saturated) {
+        for (uint32_t k = 0; k < s->n_excluded; k++)
+            total -= row[s->excluded[k]];
+        return total;
+    }
+    const struct grammar_alt *alts = g->alts + g->alt_begin[s->class];
+    uint32_t n = g->alt_begin[s->class + 1] - g->alt_begin[s->class];
+    total = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (grammar_alt_in_slot(s, &alts[k]))
+            total = count_add(total, row[k], &g->saturated);
+    return total;
+}
+
+static void count_class(struct grammar *g, uint32_t class, uint32_t length)
+{
+    uint32_t n = g->alt_begin[class + 1] - g->alt_begin[class];
+    const struct grammar_alt *alts = g->alts + g->alt_begin[class];
+    count_t *row = g->counts + g->alt_counts[class] + (size_t)(length - 1) * n;
+    for (uint32_t k = 0; k < n; k++)
+        row[k] = count_alt(g, &alts[k], length, &g->saturated);
+    for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next) {
+        count_t total = 0;
+        for (uint32_t k = 0; k < n; k++)
+            if (alts[k].kind & g->slots[s].kinds)
+                total = count_add(total, row[k], &g->saturated);
+        set_total(g, s, length, total);
+    }
+    for (uint32_t s = g->first_restricted[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
+        set_total(g, s, length, count_restricted(g, &g->slots[s], row, length));
+}
+
 enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e)
 {
     size_t need = 0;
@@ -106,24 +151,9 @@ enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e)
     for (size_t i = 0; i < n_totals; i++)
         g->totals[i] = 0;
     for (uint32_t length = 1; length <= g->max_tokens; length++)
-        for (uint32_t i = 0; i < g->n_used; i++) {
-            uint32_t c = g->used[i], begin = g->alt_begin[c], n = g->alt_begin[c + 1] - begin;
-            if (length > g->budget[c])
-                continue;
-            count_t *row = g->counts + g->alt_counts[c] + (size_t)(length - 1) * n;
-            for (uint32_t k = 0; k < n; k++) {
-                const struct grammar_alt *alt = &g->alts[begin + k];
-                row[k] = count_alt(g, alt, length, &g->saturated);
-                for (uint32_t s = row[k] ? g->first_slot[c] : GRAMMAR_NONE; s != GRAMMAR_NONE;
-                     s = g->slots[s].next)
-                    if (g->slots[s].kinds & alt->kind) {
-                        count_t *total = &g->totals[(size_t)s * (g->max_tokens + 1) + length];
-                        *total = count_add(*total, row[k], &g->saturated);
-                        if (g->slots[s].least == UINT16_MAX)
-                            g->slots[s].least = (uint16_t)length;
-                    }
-            }
-        }
+        for (uint32_t i = 0; i < g->n_used; i++)
+            if (length <= g->budget[g->used[i]])
+                count_class(g, g->used[i], length);
     bool sum_saturated = false;
     count_t sum = 0;
     for (uint32_t length = 1; g->root != GRAMMAR_NONE && length <= g->max_tokens; length++)

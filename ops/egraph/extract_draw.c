@@ -151,19 +151,18 @@ static void walk_slot(struct term *t, struct drawing *d, uint32_t slot, uint32_t
 {
     const struct grammar *g = d->g;
     uint32_t c = g->slots[slot].class, begin = g->alt_begin[c], n = g->alt_begin[c + 1] - begin;
-    kinds_t kinds = g->slots[slot].kinds;
     const count_t *row = g->counts + g->alt_counts[c] + (size_t)(length - 1) * n;
     uint32_t in_bin[WALK_OPS] = {0}, bins[WALK_OPS], n_bins = 0;
     for (uint32_t k = 0; k < n; k++)
-        if (row[k] && (g->alts[begin + k].kind & kinds)) {
+        if (row[k] && grammar_alt_in_slot(&g->slots[slot], &g->alts[begin + k])) {
             uint32_t bin = op_bin(g, &g->alts[begin + k]);
             if (in_bin[bin]++ == 0)
                 bins[n_bins++] = bin;
         }
     uint32_t bin = bins[rng_below(d->rng, n_bins)];
     uint32_t pick = (uint32_t)rng_below(d->rng, in_bin[bin]), k = 0;
-    while (!(row[k] && (g->alts[begin + k].kind & kinds) && op_bin(g, &g->alts[begin + k]) == bin &&
-             pick-- == 0))
+    while (!(row[k] && grammar_alt_in_slot(&g->slots[slot], &g->alts[begin + k]) &&
+             op_bin(g, &g->alts[begin + k]) == bin && pick-- == 0))
         k++;
     const struct grammar_alt *alt = &g->alts[begin + k];
     const struct grammar_node *node = &g->nodes[alt->node];

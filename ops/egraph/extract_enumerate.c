@@ -68,10 +68,9 @@ static bool derive(struct walk *w, const struct pending *p)
     const struct grammar *g = w->g;
     uint32_t c = g->slots[p->slot].class, begin = g->alt_begin[c], n = w->term.n;
     uint32_t n_alts = g->alt_begin[c + 1] - begin;
-    kinds_t kinds = g->slots[p->slot].kinds;
     const count_t *row = g->counts + g->alt_counts[c] + (size_t)(p->length - 1) * n_alts;
     for (uint32_t k = 0; k < n_alts; k++) {
-        if (!row[k] || !(g->alts[begin + k].kind & kinds))
+        if (!row[k] || !grammar_alt_in_slot(&g->slots[p->slot], &g->alts[begin + k]))
             continue;
         w->term.n = n;
         if (!derive_alt(w, &g->alts[begin + k], p->length, p->after))

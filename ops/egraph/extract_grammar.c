@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/rng.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ struct builder {
     bool *constant;     /* per class: holds a number */
     kinds_t *present;   /* per class: kinds that its terms may have (a superset) */
     struct map64 pairs; /* merge_commutative: e-nodes of commutative operators */
+    struct map64 edges; /* drop_loops: (class, class of an operand) */
+    struct map64 index; /* of restricted slots, by a hash */
 };
 
 static bool is_number(const char *leaf)
@@ -234,16 +237,14 @@ static void find_present(struct builder *b)
     }
 }
 
-/* GRAMMAR_NONE when the class has no term of these kinds. */
-static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds)
+static uint64_t edge_key(const struct grammar *g, uint32_t class, uint32_t child)
+{
+    return (uint64_t) class * g->n_classes + child;
+}
+
+static uint32_t slot_add(struct builder *b, struct grammar_slot slot, uint32_t *first)
 {
     struct grammar *g = b->g;
-    kinds &= b->present[class];
-    if (!kinds)
-        return GRAMMAR_NONE;
-    for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
-        if (g->slots[s].kinds == kinds)
-            return s;
     if (g->n_slots == g->cap_slots) {
         struct grammar_slot *old = g->slots;
         g->cap_slots = g->cap_slots ? 2 * g->cap_slots : 256;
@@ -251,9 +252,46 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds)
         if (g->n_slots)
             memcpy(g->slots, old, g->n_slots * sizeof *old);
     }
-    g->slots[g->n_slots] =
-        (struct grammar_slot){class, g->first_slot[class], kinds, .least = UINT16_MAX};
-    return g->first_slot[class] = g->n_slots++;
+    slot.next = *first;
+    slot.least = UINT16_MAX;
+    g->slots[g->n_slots] = slot;
+    return *first = g->n_slots++;
+}
+
+static uint32_t slot_unrestricted(struct builder *b, uint32_t class, kinds_t kinds)
+{
+    struct grammar *g = b->g;
+    for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
+        if (g->slots[s].kinds == kinds)
+            return s;
+    struct grammar_slot slot = {
+        .class = class, .kinds = kinds, .without = GRAMMAR_NONE, .base = GRAMMAR_NONE};
+    return slot_add(b, slot, &g->first_slot[class]);
+}
+
+/* GRAMMAR_NONE when the class has no term of these kinds. A restriction that excludes nothing is
+ * none. */
+static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, uint32_t without)
+{
+    struct grammar *g = b->g;
+    kinds &= b->present[class];
+    if (!kinds)
+        return GRAMMAR_NONE;
+    if (without == GRAMMAR_NONE || !map64_get(&b->edges, edge_key(g, class, without)))
+        return slot_unrestricted(b, class, kinds);
+    bool added;
+    uint64_t *hit =
+        map64_put(&b->index, rng_mix(edge_key(g, class, without)) ^ rng_mix(kinds), 0, &added);
+    const struct grammar_slot *s = added ? NULL : &g->slots[*hit];
+    if (s && s->class == class && s->kinds == kinds && s->without == without)
+        return (uint32_t)*hit;
+    /* A new one; should two share a hash, the later is found again under it and the earlier is made
+     * twice, which costs a slot and changes no term. */
+    struct grammar_slot slot = {.class = class,
+                                .kinds = kinds,
+                                .without = without,
+                                .base = slot_unrestricted(b, class, kinds)};
+    return (uint32_t)(*hit = slot_add(b, slot, &g->first_restricted[class]));
 }
 
 static uint64_t pair_key(const struct grammar *g, uint16_t op, uint32_t left, uint32_t right)
@@ -278,7 +316,12 @@ static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, 
     if (least_of_node(g, node) > g->budget[class] || !node_admitted(b, class, node) ||
         node_is_mirrored(b, class, node))
         return;
-    struct grammar_alt alt = {.node = index, .slot = {GRAMMAR_NONE, GRAMMAR_NONE}};
+    bool loop = node->child[0] == class || node->child[1] == class;
+    if (b->options->drop_loops && loop)
+        return;
+    struct grammar_alt alt = {.node = index,
+                              .slot = {GRAMMAR_NONE, GRAMMAR_NONE},
+                              .child = {node->child[0], node->child[1]}};
     if (node->arity == 0) {
         alt.kind = filter_leaf_kind(node->op, node->text);
         buf_add(alts, &alt, sizeof alt);
@@ -298,7 +341,8 @@ static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, 
             continue;
         bool possible = true;
         for (uint8_t k = 0; k < node->arity && possible; k++) {
-            alt.slot[k] = slot_intern(b, node->child[k], rule->child[k]);
+            alt.slot[k] = slot_intern(b, node->child[k], rule->child[k],
+                                      b->options->drop_loops ? class : GRAMMAR_NONE);
             possible = alt.slot[k] != GRAMMAR_NONE;
         }
         alt.kind = rule->kind;
@@ -325,6 +369,32 @@ static void find_alternatives(struct builder *b)
         g->alt_begin[c] = g->n_alts;
     g->alts = arena_memdup(b->a, alts.data ? alts.data : "", alts.len);
     buf_free(&alts);
+}
+
+static void find_edges(struct builder *b)
+{
+    struct grammar *g = b->g;
+    for (uint32_t i = 0; i < g->n_used; i++)
+        for (uint32_t n = g->class_begin[g->used[i]]; n < g->class_begin[g->used[i] + 1]; n++)
+            for (uint32_t k = 0; k < g->nodes[n].arity; k++)
+                map64_put(&b->edges, edge_key(g, g->used[i], g->nodes[n].child[k]), 1, NULL);
+}
+
+static void find_excluded(struct builder *b)
+{
+    struct grammar *g = b->g;
+    for (uint32_t i = 0; i < g->n_slots; i++) {
+        struct grammar_slot *s = &g->slots[i];
+        uint32_t end = g->alt_begin[s->class + 1], n = 0;
+        if (s->without == GRAMMAR_NONE)
+            continue;
+        for (uint32_t k = g->alt_begin[s->class]; k < end; k++)
+            n += (g->alts[k].kind & s->kinds) && !grammar_alt_in_slot(s, &g->alts[k]);
+        s->excluded = arena_alloc(b->a, n * sizeof *s->excluded);
+        for (uint32_t k = g->alt_begin[s->class]; k < end; k++)
+            if ((g->alts[k].kind & s->kinds) && !grammar_alt_in_slot(s, &g->alts[k]))
+                s->excluded[s->n_excluded++] = k - g->alt_begin[s->class];
+    }
 }
 
 static enum err_code index_pairs(struct builder *b, struct err *e)
@@ -372,11 +442,18 @@ enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGr
     if (options->merge_commutative && (code = err_up(e, index_pairs(&b, e))))
         goto out;
     g->first_slot = arena_alloc(a, g->n_classes * sizeof *g->first_slot);
+    g->first_restricted = arena_alloc(a, g->n_classes * sizeof *g->first_restricted);
     memset(g->first_slot, 0xff, g->n_classes * sizeof *g->first_slot);
-    g->root = slot_intern(&b, g->root_class, KINDS_ALL);
+    memset(g->first_restricted, 0xff, g->n_classes * sizeof *g->first_restricted);
+    if (options->drop_loops)
+        find_edges(&b);
+    g->root = slot_intern(&b, g->root_class, KINDS_ALL, GRAMMAR_NONE);
     find_alternatives(&b);
+    find_excluded(&b);
     code = err_up(e, grammar_count(g, a, e));
 out:
     map64_free(&b.pairs);
+    map64_free(&b.edges);
+    map64_free(&b.index);
     return code;
 }

@@ -5,7 +5,8 @@
  * grammar is the product of e-graph and automaton:
  *
  *     alternative  (e-node, which kinds its children may have, kind of the result)
- *     slot         (class, set of kinds): the terms of the class whose kind is in the set
+ *     slot         (class, set of kinds, other class): the terms of the class whose kind is in the
+ *                  set and none of whose operands is of the other class
  *
  * The alternatives of an e-node exclude each other, and a canonical e-graph is hash-consed, so each
  * term has exactly one derivation: what is counted is terms. Length is in tokens of the corpora:
@@ -33,6 +34,8 @@ struct grammar_options {
     bool filter;         /* leave out what extract_filter.c lists */
     bool leaf_constants; /* a class that holds a number is only that number, the root excepted */
     bool merge_commutative;
+    bool drop_loops; /* leave out terms with a subterm that is equal, by the e-graph, to its own
+                        operand or operand's operand: x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x)) */
 };
 
 /* ---- kinds and filters: extract_filter.c ---- */
@@ -67,7 +70,8 @@ struct grammar_node {
 
 struct grammar_alt {
     uint32_t node;
-    uint32_t slot[2]; /* GRAMMAR_NONE beyond the arity */
+    uint32_t slot[2];  /* GRAMMAR_NONE beyond the arity */
+    uint32_t child[2]; /* their classes */
     kinds_t kind;
     bool symmetric; /* both slots are one and terms are taken up to order */
 };
@@ -89,17 +93,21 @@ struct grammar {
     uint32_t *used;     /* classes with a budget, ascending */
     size_t *alt_counts; /* per class: where its table (length 1.., alternative) begins */
     count_t *counts;    /* of terms, by class, length, alternative */
-    /* Slots; those of one class are linked. */
+    /* Slots; those of one class are linked, those without another class in a list of their own. */
     uint32_t n_slots, cap_slots;
     struct grammar_slot {
         uint32_t class, next;
         kinds_t kinds;
-        uint16_t least; /* length of its least term, exact; UINT16_MAX: none */
+        uint32_t without;               /* the other class or GRAMMAR_NONE */
+        uint32_t base;                  /* the slot of the same kinds that has all of them */
+        uint32_t *excluded, n_excluded; /* alternatives of the base that are not in this */
+        uint16_t least;                 /* length of its least term; UINT16_MAX: none */
     } * slots;
-    uint32_t *first_slot; /* per class */
-    uint32_t root;        /* slot */
-    count_t *totals;      /* by slot * (max_tokens + 1) + length */
-    bool saturated;       /* a count passed 2^128 - 1: counts are lower bounds */
+    uint32_t *first_slot;       /* per class: unrestricted */
+    uint32_t *first_restricted; /* per class */
+    uint32_t root;              /* slot */
+    count_t *totals;            /* by slot * (max_tokens + 1) + length */
+    bool saturated;             /* a count passed 2^128 - 1: counts are lower bounds */
 };
 
 /* Everything lives in the arena; *g keeps pointers into the message and the arena. `lang` is the
@@ -120,6 +128,11 @@ static inline count_t grammar_alt_count(const struct grammar *g, uint32_t class,
 {
     uint32_t begin = g->alt_begin[class], n = g->alt_begin[class + 1] - begin;
     return g->counts[g->alt_counts[class] + (size_t)(length - 1) * n + (alt - begin)];
+}
+static inline bool grammar_alt_in_slot(const struct grammar_slot *s, const struct grammar_alt *alt)
+{
+    return (alt->kind & s->kinds) && (s->without == GRAMMAR_NONE ||
+                                      (alt->child[0] != s->without && alt->child[1] != s->without));
 }
 /* Terms of the root of all lengths. */
 count_t grammar_terms(const struct grammar *g);

@@ -63,10 +63,9 @@ static void unrank_slot(struct term *t, const struct grammar *g, uint32_t slot, 
                         count_t rank)
 {
     uint32_t c = g->slots[slot].class, begin = g->alt_begin[c], n = g->alt_begin[c + 1] - begin;
-    kinds_t kinds = g->slots[slot].kinds;
     const count_t *row = g->counts + g->alt_counts[c] + (size_t)(length - 1) * n;
     for (uint32_t k = 0; k < n; k++) {
-        if (!(g->alts[begin + k].kind & kinds))
+        if (!grammar_alt_in_slot(&g->slots[slot], &g->alts[begin + k]))
             continue;
         if (rank < row[k]) {
             unrank_alt(t, g, &g->alts[begin + k], length, rank);

@@ -47,15 +47,16 @@ static void scatter_label(struct buf *out, struct box *boxes, uint32_t *n_boxes,
                           const char *text)
 {
     size_t len = strlen(text);
-    struct box box = {x - 3.4 * (double)len, y - 18, 6.8 * (double)len, 15};
-    if (len > 26 || *n_boxes == MAX_LABELS || box.x < 0 || box.x + box.width > SCATTER_WIDTH ||
-        box.y < 0)
+    double half = 3.5 * (double)len + 2;
+    if (len > 26 || *n_boxes == MAX_LABELS)
         return;
+    x = fmin(fmax(x, half), SCATTER_WIDTH - half);
+    struct box box = {x - half, y - 20, 2 * half, 16};
     for (uint32_t i = 0; i < *n_boxes; i++)
         if (overlap(&boxes[i], &box))
             return;
     boxes[(*n_boxes)++] = box;
-    buf_printf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">", x, y - 7);
+    buf_printf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">", x, y - 8);
     html_text(out, text);
     buf_puts(out, "</text>\n");
 }

@@ -155,7 +155,7 @@ static uint32_t write_node(struct buf *out, const struct expr *x, uint32_t i, en
 
 void mathml_write(struct buf *out, const struct expr *x)
 {
-    buf_puts(out, "<math>");
+    buf_puts(out, "<math displaystyle=\"true\">");
     write_node(out, x, 0, ANY);
     buf_puts(out, "</math>");
 }

@@ -232,6 +232,17 @@ static void write_math(struct buf *out, struct arena *a, const char *prefix)
     buf_puts(out, "</code>");
 }
 
+/* 1234567 as 1 234 567, with narrow spaces. */
+static void write_count(struct buf *out, const char *digits)
+{
+    size_t len = strspn(digits, "0123456789");
+    for (size_t i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            buf_puts(out, "&#x202F;");
+        buf_putc(out, digits[i]);
+    }
+}
+
 static void write_examples(struct buf *out, struct arena *a, const struct corpus_stats *s)
 {
     buf_puts(out, "<section><h2>Some clusters</h2>\n<div class=\"examples\">");
@@ -247,8 +258,9 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
         }
         buf_printf(out, "</ul><p class=\"note\">%u members", example->n_members);
         if (example->terms[0]) {
-            buf_puts(out, ", drawn from ");
-            html_text(out, example->terms);
+            bool bound = example->terms[0] == '>';
+            buf_puts(out, bound ? ", drawn from at least " : ", drawn from ");
+            write_count(out, example->terms + 2 * bound);
             buf_puts(out, " terms of the e-graph");
         }
         buf_puts(out, "</p></article>\n");

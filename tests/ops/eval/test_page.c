@@ -98,10 +98,11 @@ static void test_mathml_follows_the_tree(void **state)
     assert_string_equal(plain(&a, "* x -2"), "x&#x22C5;(&#x2212;2)");
     assert_string_equal(plain(&a, "pow sin x 2"), "(sin&#x2061;(x))2");
     assert_string_equal(plain(&a, "asinh acot pi"), "arsinh&#x2061;(arccot&#x2061;(&#x3C0;))");
-    assert_string_equal(
-        math(&a, "/ 1/2 x"),
-        "<math><mrow><mfrac><mrow><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow><mrow><mi>x</mi></mrow>"
-        "</mfrac></mrow></math>");
+    assert_string_equal(math(&a, "/ 1/2 x"),
+                        "<math "
+                        "displaystyle=\"true\"><mrow><mfrac><mrow><mfrac><mn>1</mn><mn>2</mn></"
+                        "mfrac></mrow><mrow><mi>x</mi></mrow>"
+                        "</mfrac></mrow></math>");
     assert_string_equal(plain(&a, "d x abs sqrt x"), "ddx|x|");
     arena_free(&a);
 }
