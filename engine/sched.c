@@ -263,6 +263,7 @@ static void heal(struct session *s, uint32_t i)
     if (input == LOST_SELF || (input == LOST_ANY && node->op->node == OP_CHAIN)) {
         r->distrust = true;
         can = r->reopened++ < REOPEN_MAX && can;
+        progress_note(s->progress, "making %s again from where it is whole", node->name);
     }
     if (!can) {
         free(r->failure);

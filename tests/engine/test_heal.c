@@ -72,7 +72,8 @@ static void assert_sound(struct place *p)
 /* Runs the job whole, damages what `pick` says, runs a job that reads it, and compares with the
  * same in a store where nothing was damaged. */
 static void heal_case(struct digest (*pick)(struct place *p, const struct run_result *r),
-                      const char *seeds, const char *steps, const char *prefix)
+                      const char *seeds, const char *steps, const char *prefix,
+                      const char *expected_note)
 {
     struct digest outputs[2][7];
     for (int damaged = 0; damaged < 2; damaged++) {
@@ -90,8 +91,15 @@ static void heal_case(struct digest (*pick)(struct place *p, const struct run_re
             damage(&p, &victim);
         write_file(&p, "seeds", seeds);
         build(&g, &p, steps, prefix);
-        r = run(&p, &g);
+        char *said = NULL, hex[DIGEST_HEX];
+        size_t n;
+        FILE *events = open_memstream(&said, &n);
+        r = run_with(&p, &g, (struct run_options){.keep_going = true, .events = events});
+        fclose(events);
         assert_int_equal(r.failed, 0);
+        assert_int_equal(strstr(said, expected_note) != NULL, damaged);
+        assert_int_equal(strstr(said, digest_hex(hex, &victim)) != NULL, damaged);
+        free(said);
         for (int i = 0; i < 7; i++)
             outputs[damaged][i] = r.nodes[i].outputs[0];
         assert_sound(&p);
@@ -144,27 +152,29 @@ static struct digest chunk(struct place *p, const struct run_result *r)
 
 static void test_element_of_a_map(void **state)
 {
-    heal_case(map_element, SAME, "steps=3", "prefix=new");
+    heal_case(map_element, SAME, "steps=3", "prefix=new", "making upper again, which extra reads");
 }
 
 static void test_element_of_a_side_input(void **state)
 {
-    heal_case(side_element, "a x\nb y\nc z\nd w\ne new\n", "steps=3", "prefix=");
+    heal_case(side_element, "a x\nb y\nc z\nd w\ne new\n", "steps=3",
+              "prefix=", "making names again, which upper reads");
 }
 
 static void test_collection_of_a_map(void **state)
 {
-    heal_case(map_collection, SAME, "steps=3", "prefix=new");
+    heal_case(map_collection, SAME, "steps=3", "prefix=new",
+              "making upper again, which extra reads");
 }
 
 static void test_checkpoint(void **state)
 {
-    heal_case(checkpoint, SAME, "steps=5", "prefix=");
+    heal_case(checkpoint, SAME, "steps=5", "prefix=", "making model again from where it is whole");
 }
 
 static void test_chunk_of_a_checkpoint(void **state)
 {
-    heal_case(chunk, SAME, "steps=5", "prefix=");
+    heal_case(chunk, SAME, "steps=5", "prefix=", "making model again from where it is whole");
 }
 
 /* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that

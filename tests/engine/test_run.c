@@ -5,15 +5,18 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "engine/key.h"
+#include "engine/source.h"
 #include "schemas/expr.pb-c.h"
 #include "store/store.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -256,6 +259,66 @@ static void test_chain_goes_on(void **state)
     place_free(&p);
 }
 
+static void test_only_targets(void **state)
+{
+    struct place p;
+    struct graph g;
+    uint32_t target = FIRST;
+    place_new(&p);
+    small_graph(&g, write_file(&p, "seeds", "a\n"), write_file(&p, "names", "g/n t\n"));
+    struct run_options o = {.keep_going = true, .targets = &target, .n_targets = 1};
+    struct run_result r = run_with(&p, &g, o);
+    assert_int_equal(r.nodes_ran, 4);
+    assert_int_equal(r.nodes[JOINED].state, NODE_WAITING);
+    assert_false(r.interrupted);
+    r = run(&p, &g);
+    assert_int_equal(r.nodes_ran, 2);
+    graph_free(&g);
+    place_free(&p);
+}
+
+/* ---- source files ---- */
+
+static struct source_files scan(struct place *p, struct graph *g)
+{
+    struct source_files files;
+    struct err e = {0};
+    struct store_batch *b = store_batch_new(p->store);
+    check(source_scan(&files, &p->arena, &g->nodes[0], p->store, b, &e), &e);
+    check(store_batch_commit(b, &e), &e);
+    store_batch_free(b);
+    return files;
+}
+
+static void test_unchanged_files_are_not_read(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    char *path = write_file(&p, "seeds", "one");
+    graph_init(&g, "files");
+    graph_add(&g, "seeds", "lines", "", path);
+    struct source_files first = scan(&p, &g);
+    assert_int_equal(first.read, 1);
+    /* Young: it may change without a sign, so it is read again. */
+    assert_int_equal(scan(&p, &g).read, 1);
+    struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    assert_int_equal(scan(&p, &g).read, 1);
+    struct source_files known = scan(&p, &g);
+    assert_int_equal(known.read, 0);
+    assert_true(digest_equal(&known.files[0].id, &first.files[0].id));
+    assert_null(known.files[0].text.text);
+    /* Same size, same time of change: a new inode tells. */
+    write_file(&p, "seeds", "two");
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    struct source_files changed = scan(&p, &g);
+    assert_int_equal(changed.read, 1);
+    assert_false(digest_equal(&changed.files[0].id, &first.files[0].id));
+    graph_free(&g);
+    place_free(&p);
+}
+
 /* ---- what is printed ---- */
 
 static char *printed(struct place *p, struct graph *g, bool json)
@@ -414,7 +477,7 @@ static void test_threads_do_not_show(void **state)
         struct graph g;
         struct buf b = {0};
         place_new(&p);
-        for (int i = 0; i < 700; i++)
+        for (int i = 0; i < 6000; i++) /* more than the window of a map */
             buf_printf(&b, "%c line %d\n", 'a' + i % 26, i);
         small_graph(&g, write_file(&p, "seeds", b.data), write_file(&p, "names", "g/n t\n"));
         buf_free(&b);
@@ -508,6 +571,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_one_element_changed),
     cmocka_unit_test(test_why_names_the_edited_rule),
     cmocka_unit_test(test_chain_goes_on),
+    cmocka_unit_test(test_only_targets),
+    cmocka_unit_test(test_unchanged_files_are_not_read),
     cmocka_unit_test(test_events),
     cmocka_unit_test(test_failed_element),
     cmocka_unit_test(test_stop_at_the_first_failure),
