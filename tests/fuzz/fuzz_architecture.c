@@ -1,0 +1,25 @@
+/* The architecture text of a checkpoint: whatever is accepted is written back as it was read, up
+ * to leading zeros, and can be made into a model if it is of a bearable size. */
+#include "ops/nn/model.h"
+
+#include <assert.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a = {0};
+    struct nn_config c, again;
+    struct nn_model *m;
+    char *text = arena_strndup(&a, (const char *)data, size);
+    if (nn_config_parse(&c, text, NULL) == OK) {
+        char *written = nn_config_text(&a, &c);
+        assert(nn_config_parse(&again, written, NULL) == OK);
+        assert(strcmp(nn_config_text(&a, &again), written) == 0);
+        assert(nn_model_new(&m, &a, &c, NULL) == OK);
+        assert(m->count <= m->total);
+    }
+    arena_free(&a);
+    return 0;
+}
