@@ -82,11 +82,39 @@ static void rules_that_are_on_make_no_junk(void **state)
     arena_free(&a);
 }
 
-static const char *rule_key(struct arena *a, const struct rule *r)
+/* x in prefix tokens, its variables numbered as they occur (names[0..*n), growing). */
+static void add_key(struct buf *out, const struct expr *x, const char **names, size_t *n)
 {
-    const char *key = arena_printf(a, "%s -> %s", expr_prefix(a, &r->lhs), expr_prefix(a, &r->rhs));
-    for (size_t i = 0; i < r->n_conditions; i++)
-        key = arena_printf(a, "%s, %s", key, rule_condition_text(a, &r->conditions[i]));
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct expr_node *node = &x->nodes[i];
+        size_t v = 0;
+        while (node->op == X_VAR && v < *n && strcmp(names[v], node->leaf) != 0)
+            v++;
+        if (node->op == X_VAR && v == *n)
+            names[(*n)++] = node->leaf;
+        if (node->op == X_VAR)
+            buf_printf(out, " ?%zu", v);
+        else
+            buf_printf(out, " %s", node->leaf ? node->leaf : x->lang->ops[node->op].name);
+    }
+}
+
+/* The same for rules that differ by the names of variables alone. */
+static char *rule_key(struct arena *a, const struct rule *r)
+{
+    const char *names[64];
+    size_t n = 0;
+    struct buf b = {0};
+    add_key(&b, &r->lhs, names, &n);
+    buf_puts(&b, " ->");
+    add_key(&b, &r->rhs, names, &n);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        buf_printf(&b, ", %s", rule_predicate_name(r->conditions[i].predicate));
+        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
+            add_key(&b, &r->conditions[i].args[k], names, &n);
+    }
+    char *key = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
     return key;
 }
 

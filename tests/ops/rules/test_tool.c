@@ -1,0 +1,132 @@
+/* `check-rules`: what it prints and how it ends. */
+#include "engine/tool.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct tool tool_check_rules;
+
+const char *tool_value(const struct tool_args *args, const char *option)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < args->n_values; i++)
+        if (strcmp(args->values[i].option, option) == 0)
+            value = args->values[i].value;
+    return value;
+}
+
+struct result {
+    enum err_code code;
+    int status;
+    char *out; /* freed by the caller */
+    struct err err;
+};
+
+static struct result run(const char *file, bool json, const char *points)
+{
+    struct result r = {.status = -1};
+    struct arena a = {0};
+    size_t size;
+    FILE *out = open_memstream(&r.out, &size);
+    struct tool_value value = {"points", points};
+    struct tool_args args = {
+        .positional = &file,
+        .n_positional = file != NULL,
+        .values = &value,
+        .n_values = points != NULL,
+        .json = json,
+        .out = out,
+        .narration = stderr,
+        .arena = &a,
+    };
+    r.code = tool_check_rules.run(&r.status, &args, &r.err);
+    fclose(out);
+    arena_free(&a);
+    return r;
+}
+
+static const char *write_rules(const char *text)
+{
+    static const char name[] = "check-rules-test.rules";
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    return name;
+}
+
+static void shipped_rules_pass(void **state)
+{
+    struct result r = run(NULL, false, NULL);
+    assert_int_equal(r.code, OK);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.out, "trigonometry"));
+    assert_null(strstr(r.out, "refuted:"));
+    free(r.out);
+}
+
+static void refuted_rules_are_shown(void **state)
+{
+    struct result r =
+        run(write_rules("group g\nok: ?a+0 -> ?a\nbad: sqrt(?a^2) -> ?a\n"), false, NULL);
+    assert_int_equal(r.code, OK);
+    assert_int_equal(r.status, 3);
+    assert_non_null(strstr(r.out, "check-rules-test.rules:3: refuted: g/bad\n"
+                                  "    sqrt(?a^2) -> ?a\n"
+                                  "    ?a = -1: 1.0000000 against -1.0000000; "
+                                  "holds if nonnegative(?a)\n"));
+    assert_null(strstr(r.out, "g/ok"));
+    free(r.out);
+}
+
+static void json_is_one_object_a_line(void **state)
+{
+    struct result r = run(write_rules("a: ?a+0 -> ?a\nb: ?a -> ?a+1\n"), true, "16");
+    assert_int_equal(r.code, OK);
+    assert_int_equal(r.status, 3);
+    static const char *const verdicts[] = {"certified", "refuted", NULL};
+    char *rest = r.out;
+    for (int i = 0; i < 3; i++) {
+        char *line = strsep(&rest, "\n");
+        json_t *object = json_loads(line, 0, NULL);
+        assert_non_null(object);
+        if (i < 2)
+            assert_string_equal(json_string_value(json_object_get(object, "verdict")), verdicts[i]);
+        else
+            assert_int_equal(json_integer_value(json_object_get(object, "refuted")), 1);
+        json_decref(object);
+    }
+    assert_string_equal(rest, "");
+    free(r.out);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    struct result r = run(write_rules("a: ?a -> ?b\n"), false, NULL);
+    assert_int_equal(r.code, ERR_INPUT);
+    assert_int_equal(r.err.line, 1);
+    free(r.out);
+    r = run(NULL, false, "many");
+    assert_int_equal(r.code, ERR_INPUT);
+    free(r.out);
+    r = run("no-such.rules", false, NULL);
+    assert_int_not_equal(r.code, OK);
+    free(r.out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped_rules_pass),
+        cmocka_unit_test(refuted_rules_are_shown),
+        cmocka_unit_test(json_is_one_object_a_line),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
