@@ -99,10 +99,9 @@ enum err_code store_scan(struct rocks *r, enum rocks_family family,
         struct digest last;
         bool more = last_unreadable(&last, it, at);
         unreadable(arg, &last, why.message);
-        if (!more)
-            break;
         at = last;
-        key_add_bit(&at, 0);
+        if (!more || !key_add_bit(&at, 0))
+            break; /* to the very end */
         rocks_iter_seek(it, digest_span(&at));
     }
     rocks_iter_free(it);
@@ -333,7 +332,7 @@ void store_settle_rebuild(const char *store_path)
 enum err_code store_rebuild_if_damaged(struct store *s, struct err *e)
 {
     struct arena a = {0};
-    bool damaged = access(places_of(&a, s->path).mark, F_OK) == 0;
+    bool damaged = rocks_is_damaged(s->rocks) || access(places_of(&a, s->path).mark, F_OK) == 0;
     arena_free(&a);
     return damaged ? err_up(e, store_rebuild(s, e)) : OK;
 }

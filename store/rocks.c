@@ -17,8 +17,8 @@
 
 enum {
     BLOCK_SIZE = 16 << 10,
-    FLUSH_ON_CLOSE = 8 << 20, /* bytes in memory beyond which closing flushes */
-    LOGS_ON_CLOSE = 4,        /* log files likewise: each opening begins one */
+    FLUSH_ON_CLOSE = 64 << 10, /* bytes in memory beyond which closing flushes */
+    LOGS_ON_CLOSE = 4,         /* log files likewise: each opening begins one */
     CACHE = 64 << 20,
 };
 
@@ -35,7 +35,7 @@ struct rocks {
     rocksdb_options_t *family_options[ROCKS_FAMILIES];
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write, *write_sync;
-    bool secondary;
+    bool secondary, damaged;
     char *path;
 };
 
@@ -112,6 +112,21 @@ static bool exists(const char *path)
     return access(current, F_OK) == 0;
 }
 
+/* NULL or RocksDB's message. */
+static char *open_database(struct rocks *r, const char *secondary_path)
+{
+    char *message = NULL;
+    const rocksdb_options_t *const *families = (const rocksdb_options_t *const *)r->family_options;
+    if (secondary_path)
+        r->db = rocksdb_open_as_secondary_column_families(r->options, r->path, secondary_path,
+                                                          ROCKS_FAMILIES, family_names, families,
+                                                          r->family, &message);
+    else
+        r->db = rocksdb_open_column_families(r->options, r->path, ROCKS_FAMILIES, family_names,
+                                             families, r->family, &message);
+    return message;
+}
+
 enum err_code rocks_open(struct rocks **out, const char *path, const char *secondary_path,
                          bool create, struct err *e)
 {
@@ -133,15 +148,16 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
     r->write_sync = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(r->write_sync, 1);
 
-    char *message = NULL;
-    const rocksdb_options_t *const *families = (const rocksdb_options_t *const *)r->family_options;
-    if (secondary)
-        r->db = rocksdb_open_as_secondary_column_families(r->options, path, secondary_path,
-                                                          ROCKS_FAMILIES, family_names, families,
-                                                          r->family, &message);
-    else
-        r->db = rocksdb_open_column_families(r->options, path, ROCKS_FAMILIES, family_names,
-                                             families, r->family, &message);
+    char *message = open_database(r, secondary_path);
+    if (message && strncmp(message, "Corruption", 10) == 0) {
+        /* A file whose index is bad: do without it rather than without everything. */
+        rocksdb_free(message);
+        rocksdb_options_set_paranoid_checks(r->options, 0);
+        for (int i = 0; i < ROCKS_FAMILIES; i++)
+            rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
+        r->damaged = true;
+        message = open_database(r, secondary_path);
+    }
     if (message) {
         char what[300];
         snprintf(what, sizeof what, "cannot open the store in %.200s", path);
@@ -200,6 +216,11 @@ void rocks_close(struct rocks *r)
     rocksdb_writeoptions_destroy(r->write_sync);
     free(r->path);
     free(r);
+}
+
+bool rocks_is_damaged(const struct rocks *r)
+{
+    return r->damaged;
 }
 
 bool rocks_is_secondary(const struct rocks *r)

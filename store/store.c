@@ -163,6 +163,11 @@ enum err_code store_open(struct store **out, const struct store_options *o, stru
     enum err_code code = o->read_only ? open_reader(s, o, e) : open_writer(s, o, e);
     if (code == OK)
         code = check_format(s, e);
+    if (code == ERR_CORRUPT && s->rocks && !o->read_only) {
+        code = store_rebuild(s, e);
+        if (code == OK)
+            code = check_format(s, e);
+    }
     if (code != OK) {
         store_close(s);
         return err_up(e, code);
