@@ -153,6 +153,15 @@ static const struct cli_option *tool_options(struct arena *a, const struct tool 
     return options;
 }
 
+/* Tools may begin their summaries in lower case. */
+static const char *capitalized(struct arena *a, const char *text)
+{
+    char *copy = arena_strdup(a, text);
+    if (*copy >= 'a' && *copy <= 'z')
+        *copy -= 'a' - 'A';
+    return copy;
+}
+
 const struct cli_command *cli_commands(size_t *n, struct arena *a)
 {
     const size_t n_own = sizeof own_commands / sizeof *own_commands;
@@ -166,7 +175,7 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a)
         all[n_own + i] = (struct cli_command){.name = t->name,
                                               .arguments = t->arguments ? t->arguments : "",
                                               .max_arguments = UINT_MAX,
-                                              .summary = t->summary,
+                                              .summary = capitalized(a, t->summary),
                                               .help = t->help,
                                               .exit_codes = t->exit_codes,
                                               .options = tool_options(a, t),
