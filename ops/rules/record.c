@@ -1,6 +1,6 @@
 /* Rules as records: prefix tokens, so that a rule's spacing, comments and place in its file leave
  * no mark. */
-#include "ops/rules/rule.h"
+#include "ops/rules/condition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +106,20 @@ static enum err_code read_condition(struct rule_condition *out, struct arena *a,
     return OK;
 }
 
+/* What a parsed rule has by construction, a record from elsewhere must show. */
+static enum err_code check_bound(const struct expr *x, const struct rule *r, const char *where,
+                                 struct err *e)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_VAR && !pattern_has_variable(&r->lhs, x->nodes[i].leaf))
+            return err_fail(e, ERR_INPUT, "rule %s: ?%s does not occur on the left side", where,
+                            x->nodes[i].leaf);
+    if (x->n > RULES_MAX_NODES)
+        return err_fail(e, ERR_INPUT, "rule %s: a term has at most %d nodes", where,
+                        RULES_MAX_NODES);
+    return OK;
+}
+
 enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
                                 const Eqloom__Rule *message, struct err *e)
 {
@@ -113,13 +127,22 @@ enum err_code rule_from_message(struct rule *out, const struct language **lang, 
     *out = (struct rule){.group = message->group, .name = message->name};
     if (err_up(e, declare_operators(lang, a, message, e)) ||
         err_up(e, read_pattern(&out->lhs, a, *lang, where, message->lhs, e)) ||
-        err_up(e, read_pattern(&out->rhs, a, *lang, where, message->rhs, e)))
+        err_up(e, read_pattern(&out->rhs, a, *lang, where, message->rhs, e)) ||
+        err_up(e, check_bound(&out->lhs, out, where, e)) ||
+        err_up(e, check_bound(&out->rhs, out, where, e)))
         return ERR_INPUT;
+    if (message->n_conditions > RULES_MAX_CONDITIONS)
+        return err_fail(e, ERR_INPUT, "rule %s: more than %d conditions", where,
+                        RULES_MAX_CONDITIONS);
     struct rule_condition *conditions =
         arena_array(a, struct rule_condition, message->n_conditions);
-    for (size_t i = 0; i < message->n_conditions; i++)
+    for (size_t i = 0; i < message->n_conditions; i++) {
         if (err_up(e, read_condition(&conditions[i], a, *lang, where, message->conditions[i], e)))
             return ERR_INPUT;
+        for (unsigned k = 0; k < conditions[i].n_args; k++)
+            if (err_up(e, check_bound(&conditions[i].args[k], out, where, e)))
+                return ERR_INPUT;
+    }
     out->conditions = conditions;
     out->n_conditions = message->n_conditions;
     return OK;
