@@ -56,7 +56,7 @@ struct cli {
     struct arena *arena;
     FILE *out, *narration;
     const char *store; /* --store or EQLOOM_STORE; NULL: look for it */
-    bool json, color;  /* color: of `out` and `narration` both */
+    bool json, color;  /* color: of `narration` */
     const struct cli_command *commands;
     size_t n_commands;
     const struct cli_command *command;

@@ -6,9 +6,9 @@
 #include "collection.pb-c.h"
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
+#include "engine/cli/resolve.h"
 #include "engine/cli/table.h"
 #include "engine/graph.h"
-#include "engine/label.h"
 #include "schemas/canonical.h"
 
 #include <inttypes.h>
@@ -81,13 +81,13 @@ static enum err_code list_record(void *arg, const struct digest *id, enum record
     if (kind != l->kind || strncmp(hex, l->prefix, strlen(l->prefix)))
         return OK;
     struct arena a = {0};
-    const char *label = label_of_record(&a, l->store, id);
+    const char *label = resolve_label(&a, l->store, id);
     if (c->json)
         reflect_dump(c->out,
                      json_pack("{s:s, s:s, s:I, s:s}", "id", hex, "kind", kind_info(kind)->name,
                                "stored_bytes", (json_int_t)stored, "label", label));
     else
-        fprintf(c->out, "%.12s  %8" PRIu64 "  %s\n", hex, stored, label);
+        fprintf(c->out, "%.12s  %8" PRIu64 "%s%s\n", hex, stored, *label ? "  " : "", label);
     arena_free(&a);
     return OK;
 }

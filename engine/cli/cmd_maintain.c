@@ -3,7 +3,6 @@
 
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
-#include "engine/label.h"
 #include "store/maintain.h"
 
 #include <inttypes.h>

@@ -231,6 +231,8 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if ((code = err_up(e, job_run(&result, c->arena, job, s, &options, e))))
         goto out;
     *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
+    if (result.interrupted)
+        goto out;
     if (!c->json)
         code = err_up(e, print_reports(c, job, s, &result, e));
     if (!code)

@@ -4,7 +4,6 @@
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/resolve.h"
-#include "engine/label.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
@@ -61,7 +60,7 @@ static enum err_code collection_text(struct cli *c, struct store *s, const struc
     for (uint64_t i = 0; !code && i < n; i++) {
         char hex[DIGEST_HEX];
         fprintf(c->out, "%6" PRIu64 "  %.12s  %s\n", i, digest_hex(hex, &ids[i]),
-                label_of_record(c->arena, s, &ids[i]));
+                resolve_label(c->arena, s, &ids[i]));
     }
     if (!code && n < count)
         fprintf(c->out, "        ... %" PRIu64 " more (--limit)\n", count - n);

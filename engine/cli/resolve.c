@@ -42,6 +42,12 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     return OK;
 }
 
+const char *resolve_label(struct arena *a, struct store *s, const struct digest *id)
+{
+    const char *label = label_of_record(a, s, id);
+    return strcmp(label, label_short_id(a, id)) ? label : "";
+}
+
 static void print_candidates(struct cli *c, struct store *s, const struct resolved *found, size_t n)
 {
     struct table *t = table_new(c->arena, "id|kind|name");
@@ -50,7 +56,7 @@ static void print_candidates(struct cli *c, struct store *s, const struct resolv
         struct record r;
         bool known = !store_get(&r, s, &found[i].id, c->arena, NULL) && kind_info(r.kind);
         const char *label =
-            found[i].name ? found[i].name : label_of_record(c->arena, s, &found[i].id);
+            found[i].name ? found[i].name : resolve_label(c->arena, s, &found[i].id);
         table_add(
             t, (const char *const[]){arena_printf(c->arena, "%.16s", digest_hex(hex, &found[i].id)),
                                      known ? kind_info(r.kind)->name : "?", label});

@@ -14,4 +14,7 @@ struct resolved {
 enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, const char *text,
                       struct err *e);
 
+/* label_of_record, or "" where that is but the beginning of the id. */
+const char *resolve_label(struct arena *a, struct store *s, const struct digest *id);
+
 #endif

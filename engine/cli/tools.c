@@ -1,6 +1,8 @@
 /* Runs the commands that ops bring (engine/tool.h). */
 #include "engine/cli/cli.h"
 
+#include "base/os.h"
+
 #include <string.h>
 
 const char *tool_value(const struct tool_args *args, const char *option)
@@ -9,6 +11,14 @@ const char *tool_value(const struct tool_args *args, const char *option)
         if (!strcmp(args->values[i].option, option))
             return args->values[i].value;
     return NULL;
+}
+
+/* c->color is decided by where narration goes; a tool also colors its data. */
+static bool wants_color(const struct cli *c)
+{
+    const char *when = cli_value(c, "color");
+    bool always = when && !strcmp(when, "always");
+    return c->color && (always || os_is_terminal(fileno(c->out)));
 }
 
 enum err_code cli_tool(int *status, struct cli *c, struct err *e)
@@ -22,7 +32,7 @@ enum err_code cli_tool(int *status, struct cli *c, struct err *e)
         .values = values,
         .n_values = c->n_values,
         .json = c->json,
-        .color = c->color,
+        .color = wants_color(c),
         .out = c->out,
         .narration = c->narration,
         .arena = c->arena,

@@ -1,8 +1,10 @@
 /* The command line without a store: arguments, help, and the writers of tables, JSON, .npy,
  * safetensors and TSV against exact bytes. */
+#include "base/os.h"
 #include "cluster.pb-c.h"
 #include "engine/cli/cli.h"
 #include "engine/cli/npy.h"
+#include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/safetensors.h"
 #include "engine/cli/table.h"
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -367,6 +370,36 @@ static void test_table(void **state)
     arena_free(&a);
 }
 
+/* ROOT/.eqloom, ROOT/jobs/x.yaml, ROOT/other */
+static void test_places(void **state)
+{
+    struct arena a = {0};
+    struct cli c = {.arena = &a};
+    char root[] = "/tmp/test-cli-XXXXXX", *here, *real;
+    assert_int_equal(os_realpath(&here, &a, ".", NULL), OK);
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(os_realpath(&real, &a, root, NULL), OK);
+    char *store = os_join(&a, real, ".eqloom"), *jobs = os_join(&a, real, "jobs");
+    char *other = os_join(&a, real, "other");
+    assert_int_equal(os_mkdirs(jobs, NULL), OK);
+    assert_int_equal(os_mkdirs(other, NULL), OK);
+    assert_int_equal(chdir(real), 0);
+    assert_string_equal(place_new_store(&c, "jobs/x.yaml"), store);
+    assert_int_equal(chdir(other), 0);
+    assert_string_equal(place_new_store(&c, "../jobs/x.yaml"), os_join(&a, jobs, ".eqloom"));
+    assert_null(place_find_store(&c, "../jobs/x.yaml"));
+    assert_int_equal(os_mkdirs(store, NULL), OK);
+    assert_string_equal(place_find_store(&c, "../jobs/x.yaml"), store);
+    assert_string_equal(place_find_store(&c, NULL), store);
+    assert_string_equal(place_shown(&a, os_join(&a, other, "out/p.html")), "out/p.html");
+    assert_string_equal(place_shown(&a, store), store);
+    c.store = "given";
+    assert_string_equal(place_find_store(&c, NULL), "given");
+    assert_int_equal(chdir(here), 0);
+    rmdir(store), rmdir(jobs), rmdir(other), rmdir(root);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,7 +407,7 @@ int main(void)
         cmocka_unit_test(test_requests),   cmocka_unit_test(test_help_is_complete),
         cmocka_unit_test(test_npy),        cmocka_unit_test(test_safetensors),
         cmocka_unit_test(test_reflection), cmocka_unit_test(test_tsv),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
