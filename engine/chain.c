@@ -155,8 +155,8 @@ enum outcome chain_run(struct worker *w, uint32_t i)
     return node_commit(w, i, &made);
 }
 
-enum err_code chain_count(uint64_t *n, uint64_t *cached, struct session *s, uint32_t i,
-                          struct err *e)
+enum err_code chain_count(uint64_t *n, uint64_t *cached, struct digest *outputs, struct session *s,
+                          uint32_t i, struct err *e)
 {
     const struct node *node = &s->job->nodes[i];
     struct arena a = {0};
@@ -164,7 +164,7 @@ enum err_code chain_count(uint64_t *n, uint64_t *cached, struct session *s, uint
     struct op_segment segment;
     struct key key;
     struct made made;
-    struct chain chain = {.outputs = arena_array(&a, struct digest, op_count_outputs(node->op))};
+    struct chain chain = {.outputs = outputs};
     ctx_init(&ctx, s->nodes[i].shared, node, &a, NULL);
     enum err_code code = node->op->segments(n, &ctx, e);
     for (*cached = 0; !code && *cached < *n; ++*cached) {

@@ -395,7 +395,9 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct made *made)
     made->run = s->run;
     made->cost_ns = os_monotonic_ns() - r->start_ns;
     made->finished_ns = os_wall_ns();
-    r->state = NODE_RAN;
+    /* Put together from elements that were all known: nothing ran. */
+    enum op_node kind = s->job->nodes[i].op->node;
+    r->state = r->ran || kind == OP_TASK ? NODE_RAN : NODE_CACHED;
     if (made_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||
         node_write_refs(w->batch, s, i, r->outputs, &e) ||
         committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))

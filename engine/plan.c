@@ -194,10 +194,17 @@ static void plan_chain(struct plan *p, uint32_t i)
     p->unknown[i] = true;
     if (ctx_node_new(&r->shared, &p->s.host, &p->s.job->nodes[i], i, r->inputs, &lost, &e))
         return; /* an input that is not stored yet: the number of segments stays unknown */
-    if (!chain_count(&r->elements, &cached, &p->s, i, &e)) {
-        r->cached = cached;
-        r->ran = r->elements - cached;
-    }
+    size_t n_outputs = op_count_outputs(p->s.job->nodes[i].op);
+    struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
+    if (chain_count(&r->elements, &cached, outputs, &p->s, i, &e))
+        return;
+    r->cached = cached;
+    r->ran = r->elements - cached;
+    if (r->ran || r->elements == 0)
+        return;
+    memcpy(r->outputs, outputs, n_outputs * sizeof *outputs);
+    p->unknown[i] = false;
+    r->state = NODE_CACHED;
 }
 
 /* ---- nodes ---- */

@@ -174,9 +174,10 @@ enum outcome map_close(struct worker *w, uint32_t i);
 
 /* chain.c */
 enum outcome chain_run(struct worker *w, uint32_t i);
-/* How many segments there are, and how many of them the store has. */
-enum err_code chain_count(uint64_t *n, uint64_t *cached, struct session *s, uint32_t i,
-                          struct err *e);
+/* How many segments there are, how many of them the store has, and the outputs of the last one
+ * that it has. */
+enum err_code chain_count(uint64_t *n, uint64_t *cached, struct digest *outputs, struct session *s,
+                          uint32_t i, struct err *e);
 
 /* record.c */
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e);
