@@ -1,4 +1,5 @@
 """Bad input: one error with file:line:column and a caret, exit status 2, nothing changed."""
+import json
 import re
 import unittest
 
@@ -39,7 +40,7 @@ class Errors(ProjectTest):
         e("job.yaml", "egraphs: egraphs", "egraphs: merged", "egraph|cycle", "job.yaml")
         e("job.yaml", "${seed}", "${sed}", "seed", "job.yaml")
         e("job.yaml", "eqloom: 1", "eqloom: 99", "99", "job.yaml")
-        e("job.yaml", "refs: {best", "refs: [best", "", "job.yaml")
+        e("job.yaml", "refs: {best", "refs: [best", "error", "job.yaml")
 
     def test_cycle(self):
         self.p.write("job.yaml", "eqloom: 1\nname: c\nnodes:\n"
@@ -75,27 +76,21 @@ class Errors(ProjectTest):
             self.assertNotEqual(result.err, "", args)
 
     def test_ambiguous_prefix_lists_candidates(self):
-        self.p.run()
+        # Among 1,600 ids some two share their first four digits (all but surely: 1e-8).
+        self.p.write("templates/small.yaml",
+                     "templates: 1\nsets: {a: [1..40]}\n"
+                     "groups: {g: {templates: ['{a}*x + sin({a.2}*x)']}}\n")
+        self.p.run("seeds")
         ids = {}
-        lines = self.p.eqloom("ls", "--kind", "expr", "--json").out.splitlines()
-        self.assertGreater(len(lines), 3)
-        result = self.p.eqloom("show", "small/seeds")
-        self.assertIn("expr", result.out)
-        import json
-        everything = []
-        for kind in ("expr", "rule", "egraph", "cluster", "token-batch", "embedding-batch"):
-            for line in self.p.eqloom("ls", "--kind", kind, "--json").out.splitlines():
-                everything.append(json.loads(line)["id"])
-        for i in everything:
-            ids.setdefault(i[:4], []).append(i)
-        shown = self.p.eqloom("show", everything[0], "--json")
-        json.loads(shown.out)
-        ambiguous = [v for v in ids.values() if len(v) > 1]
-        if not ambiguous:
-            self.skipTest("no two ids share four digits")
-        result = self.p.eqloom("show", ambiguous[0][0][:4], expect=2)
-        for candidate in ambiguous[0]:
+        for line in self.p.eqloom("ls", "--kind", "expr", "--json").out.splitlines():
+            item = json.loads(line)["id"]
+            ids.setdefault(item[:4], []).append(item)
+        prefix, candidates = next((k, v) for k, v in ids.items() if len(v) > 1)
+        result = self.p.eqloom("show", prefix, expect=2)
+        for candidate in candidates:
             self.assertIn(candidate[:12], result.out + result.err)
+        shown = self.p.eqloom("show", candidates[0], "--json")
+        self.assertIn("sin", json.loads(shown.out)["value"]["prefix"])
 
 
 if __name__ == "__main__":
