@@ -43,6 +43,8 @@ struct saturate_options {
     uint32_t ban_length;  /* ... for so many iterations; both double each time. 0: no backoff */
     bool explain;         /* keep proofs */
     const bool *cancel;   /* polled; may be NULL */
+    bool has_goal;        /* stop as soon as these two are equal */
+    eclass_id goal[2];
 };
 struct saturate_result {
     Eqloom__StopReason stop;
@@ -57,5 +59,27 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
 /* A graph with the same equalities; facts are found anew. ERR_CORRUPT if the message is none. */
 enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
                                   const Eqloom__EGraph *message, struct err *e);
+
+/* ---- explanations ---- */
+struct explain_step {
+    const char *rule; /* "group/name", "arithmetic" or "given" */
+    bool backwards;   /* the rule was read from right to left */
+    uint32_t position; /* of the subterm that it changed, in prefix order */
+    struct expr term; /* what stands there now */
+};
+struct explanation {
+    struct explain_step *steps; /* from a, which is not among them, to b, the last one's term */
+    size_t n;
+};
+/* Steps from one term to another that the graph holds equal. The graph keeps proofs and was
+ * saturated with these rules only. ERR_NOTFOUND: not held equal; ERR_LIMIT: too long. */
+enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
+                             const struct ruleset *rules, const struct expr *from,
+                             const struct expr *to, struct err *e);
+/* Replays the steps with nothing but the rules: each must be an instance of its rule, or exact
+ * arithmetic, at its position. ERR_FAILED names the step that is not. Conditions are not asked
+ * again. */
+enum err_code explanation_check(const struct explanation *x, const struct expr *from,
+                                const struct expr *to, const struct rules *rules, struct err *e);
 
 #endif

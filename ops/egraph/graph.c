@@ -107,6 +107,14 @@ static void mark_changed(struct egraph *g, uint32_t class)
     u32_push(&g->changed, class);
 }
 
+static void doubt(struct egraph *g, uint32_t class)
+{
+    if (g->mask[class] & MASK_DOUBTFUL)
+        return;
+    g->mask[class] |= MASK_DOUBTFUL;
+    u32_push(&g->doubtful, class);
+}
+
 static uint32_t node_fact(struct egraph *g, uint32_t n)
 {
     uint32_t op = graph_op(g, n);
@@ -164,7 +172,7 @@ static void learn(struct egraph *g, uint32_t n)
         return;
     bool computed = graph_fact(g, c)->constant == NO_NUMBER;
     g->fact[c] = f;
-    u32_push(&g->doubtful, c);
+    doubt(g, c);
     mark_changed(g, c);
     if (computed)
         add_constant(g, n);
@@ -292,7 +300,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     g->fact[into] = f;
     g->n_classes--;
     if (learnt)
-        u32_push(&g->doubtful, into);
+        doubt(g, into);
     mark_changed(g, into);
     return true;
 }
@@ -330,8 +338,10 @@ static void repair_node(struct egraph *g, uint32_t n)
 static void doubt_parents(struct egraph *g, uint32_t class)
 {
     uint32_t c = graph_find(g, class), last = g->parents[c];
-    if (last == NO_NODE)
-        return;
+    bool waiting = g->mask[c] & MASK_DOUBTFUL;
+    g->mask[c] &= ~MASK_DOUBTFUL;
+    if (!waiting || last == NO_NODE)
+        return; /* its class joined another that has been seen to */
     /* learn() may add nodes and join classes, and so change this circle: the slots first */
     size_t begin = g->wave[0].n;
     uint32_t slot = last;

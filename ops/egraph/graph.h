@@ -11,8 +11,9 @@
  *     next    a circle through the nodes of a class (a dead node may stay where it names the class)
  *     parents by class: the last slot of a circle (through `link`) of slots that hold the class
  *     fact    by class: see fact.h
- *     mask    by class: which operators stand in it, to refuse a pattern at a glance
- *     stamp   by class: the last epoch in which something changed at most 0, 1, 2, 3 steps below
+ *     mask    by class: which operators stand in it, to refuse a pattern at a glance; and
+ * MASK_DOUBTFUL stamp   by class: the last epoch in which something changed at most 0, 1, 2, 3
+ * steps below
  *
  * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
 #ifndef OPS_EGRAPH_GRAPH_H
@@ -26,6 +27,7 @@
 
 #define NO_NODE UINT32_MAX
 enum { STAMPS = 4, MASK_NUMBER = X_NUM, MASK_VARIABLE = X_SYM, MASK_OTHERS = 62 };
+#define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
 #define OP_CONT 0x3fffffffu

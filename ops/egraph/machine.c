@@ -95,6 +95,8 @@ static void search_classes(struct machine *m, const struct compiled_rule *r,
         if (!all && c < since.cells && g->stamp[STAMPS * (size_t)c] < since.epoch)
             continue;
         m->reg[0] = m->bound[0] = c;
+        if (!r->lhs.n_vars) /* a constant: its own node stands for it in proofs */
+            m->bound[0] = g->leaves[m->leaf[r->lhs.program->x]].node;
         m->n_bound = 1;
         run(m, r->lhs.program);
         if (m->found >= m->limit)

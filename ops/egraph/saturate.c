@@ -143,6 +143,12 @@ static enum err_code fail_contradiction(struct saturator *s, const struct rule *
     return ERR_FAILED;
 }
 
+static bool at_goal(struct saturator *s)
+{
+    const eclass_id *goal = s->options->goal;
+    return s->options->has_goal && graph_find(s->g, goal[0]) == graph_find(s->g, goal[1]);
+}
+
 static enum err_code apply_rule(struct saturator *s, size_t i, struct err *e)
 {
     const struct compiled_rule *r = &s->rules->rules[i];
@@ -165,6 +171,8 @@ static enum err_code apply_rule(struct saturator *s, size_t i, struct err *e)
         }
         if (s->g->conflict)
             return fail_contradiction(s, r->rule, e);
+        if (at_goal(s))
+            return OK;
     }
     return OK;
 }
@@ -191,6 +199,11 @@ static bool wake_rules(struct saturator *s, uint32_t next)
     return true;
 }
 
+static bool is_spent(struct saturator *s)
+{
+    return s->out_of_nodes || s->out_of_matches || at_goal(s);
+}
+
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
     s->changed = false;
@@ -201,7 +214,7 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
         if (cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     }
-    for (size_t i = 0; i < s->rules->n && !s->out_of_nodes && !s->out_of_matches; i++)
+    for (size_t i = 0; i < s->rules->n && !is_spent(s); i++)
         if (err_up(e, apply_rule(s, i, e)))
             return e->code;
     egraph_rebuild(s->g);
@@ -222,6 +235,10 @@ static enum err_code run(struct saturator *s, struct err *e)
         if (err_up(e, iterate(s, i, e)))
             return e->code;
         out->iterations = i + 1;
+        if (at_goal(s)) {
+            out->stop = EQLOOM__STOP_REASON__GOAL_REACHED;
+            break;
+        }
         if (s->out_of_nodes || s->g->n_nodes >= s->options->max_nodes) {
             out->stop = EQLOOM__STOP_REASON__NODE_LIMIT;
             break;

@@ -286,7 +286,8 @@ static int compare_texts(const void *x, const void *y)
 
 static void sort_unique(struct texts *t)
 {
-    qsort(t->text, t->n, sizeof *t->text, compare_texts);
+    if (t->n)
+        qsort(t->text, t->n, sizeof *t->text, compare_texts);
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++)
         if (kept == 0 || strcmp(t->text[kept - 1], t->text[i]) != 0)

@@ -1,0 +1,142 @@
+/* The canonical form: independent of the order of rules, insertions and ids; and readable. */
+#include "tests/ops/egraph/help.h"
+
+#include "schemas/canonical.h"
+
+static const char *const lines[] = {
+    "comm: ?a + ?b -> ?b + ?a\n",
+    "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n",
+    "assoc2: (?a + ?b) + ?c -> ?a + (?b + ?c)\n",
+    "pyth: sin(?a)^2 + cos(?a)^2 -> 1\n",
+    "ln-one: ln(1) -> 0\n",
+    "sqrt: sqrt(?a^2) -> ?a if nonnegative(?a)\n",
+};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static struct span packed(struct arena *a, const uint32_t *order, const char *text, bool noise)
+{
+    struct err e = {0};
+    struct buf rules_text = {0};
+    buf_puts(&rules_text, "group g\n");
+    for (int i = 0; i < LINES; i++)
+        buf_puts(&rules_text, lines[order[i]]);
+    struct rules rules = rules_of(a, rules_text.data);
+    buf_free(&rules_text);
+    struct egraph *g = egraph_new(rules.lang);
+    if (noise) { /* other terms first: other ids */
+        struct expr other = term(a, rules.lang, "tan(z + 8) * (y + x)");
+        egraph_add_expr(g, &other);
+    }
+    struct expr x = term(a, rules.lang, text);
+    eclass_id root = egraph_add_expr(g, &x);
+    struct saturate_result r = saturate(g, &rules, generous, a);
+    assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
+    Eqloom__EGraph m;
+    egraph_to_message(&m, a, g, root);
+    struct span out;
+    if (canonical_pack(&out, a, &m.base, &e))
+        fail_msg("%s", e.message);
+    egraph_free(g);
+    return out;
+}
+
+static void orders_do_not_matter(void **state)
+{
+    static const char *const terms[] = {
+        "(a + b) + (c + x)",
+        "sin(x)^2 + (y + cos(x)^2)",
+        "ln(sin(x + y)^2 + cos(y + x)^2) + sqrt((x + 3/2)^2)",
+    };
+    struct rng r = rng_new(test_seed(), 3);
+    for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+        struct arena a = {0};
+        uint32_t order[LINES];
+        for (uint32_t i = 0; i < LINES; i++)
+            order[i] = i;
+        struct span first = packed(&a, order, terms[t], false);
+        for (int k = 0; k < 8; k++) {
+            rng_shuffle_u32(&r, order, LINES);
+            struct span other = packed(&a, order, terms[t], k % 2);
+            assert_true(span_equal(first, other));
+        }
+        arena_free(&a);
+    }
+}
+
+static void messages_read_back(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct rules rules = rules_of(&a, "group g\n"
+                                      "comm: ?a + ?b -> ?b + ?a\n"
+                                      "one: ?a -> ?a * 1\n"
+                                      "third: ?a * 1 -> ?a + 0\n");
+    struct egraph *g = egraph_new(rules.lang), *h;
+    struct expr x = term(&a, rules.lang, "sin(x + 3/2) + y"), y = term(&a, rules.lang, "y*1 + 0");
+    eclass_id root = egraph_add_expr(g, &x), back;
+    struct saturate_options o = {.iterations = 5, .max_nodes = 1000};
+    saturate(g, &rules, o, &a);
+    Eqloom__EGraph m, again;
+    egraph_to_message(&m, &a, g, root);
+    if (egraph_from_message(&h, &back, rules.lang, &m, &e))
+        fail_msg("%s", e.message);
+    check_graph(h);
+    assert_int_equal(egraph_lookup(h, &x), back);
+    assert_int_equal(egraph_lookup(g, &y) == UINT32_MAX, egraph_lookup(h, &y) == UINT32_MAX);
+    egraph_to_message(&again, &a, h, back);
+    struct span p, q;
+    assert_int_equal(canonical_pack(&p, &a, &m.base, &e), OK);
+    assert_int_equal(canonical_pack(&q, &a, &again.base, &e), OK);
+    assert_true(span_equal(p, q));
+    egraph_free(h);
+    /* what does not fit together is refused */
+    Eqloom__EGraph bad = m;
+    bad.root = (uint32_t)m.n_class_begin;
+    assert_int_equal(egraph_from_message(&h, &back, rules.lang, &bad, &e), ERR_CORRUPT);
+    bad = m;
+    bad.n_child--;
+    assert_int_equal(egraph_from_message(&h, &back, rules.lang, &bad, &e), ERR_CORRUPT);
+    bad = m;
+    bad.child = arena_memdup(&a, m.child, m.n_child * sizeof *m.child);
+    bad.child[0] = (uint32_t)m.n_class_begin;
+    assert_int_equal(egraph_from_message(&h, &back, rules.lang, &bad, &e), ERR_CORRUPT);
+    egraph_free(g);
+    arena_free(&a);
+}
+
+static void classes_are_in_the_order_of_their_least_terms(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, "group g\ncomm: ?a + ?b -> ?b + ?a\n");
+    struct egraph *g = egraph_new(rules.lang);
+    struct expr x = term(&a, rules.lang, "cos(y) + x * 2");
+    eclass_id root = egraph_add_expr(g, &x);
+    saturate(g, &rules, generous, &a);
+    Eqloom__EGraph m;
+    egraph_to_message(&m, &a, g, root);
+    /* 2, x, y, cos y, * x 2, and the sum both ways */
+    assert_int_equal(m.n_class_begin - 1, 6);
+    assert_int_equal(m.n_node_op, 7);
+    assert_int_equal(m.root, 5);
+    assert_int_equal(m.n_operators, 3);
+    assert_string_equal(m.leaves[m.node_op[0] - 3], "2");
+    assert_string_equal(m.leaves[m.node_op[1] - 3], "x");
+    assert_string_equal(m.leaves[m.node_op[2] - 3], "y");
+    assert_string_equal(m.operators[m.node_op[3]], "cos");
+    assert_string_equal(m.operators[m.node_op[4]], "*");
+    assert_string_equal(m.facts[0], "=2");
+    assert_string_equal(m.facts[1], "(0,inf)");
+    assert_string_equal(m.facts[3], "(-1,1) nonzero");
+    egraph_free(g);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_do_not_matter),
+        cmocka_unit_test(messages_read_back),
+        cmocka_unit_test(classes_are_in_the_order_of_their_least_terms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* Facts are true: of random terms, evaluated by ball arithmetic at random points. And they are
+ * there where rules need them. */
+#include "tests/ops/egraph/help.h"
+
+#include "ops/egraph/terms.h"
+#include "ops/expr/ball.h"
+
+#include <math.h>
+
+static const struct fact *fact_of(struct egraph *g, struct arena *a, const char *text)
+{
+    struct expr x = term(a, &lang_calculus, text);
+    eclass_id c = egraph_add_expr(g, &x);
+    egraph_rebuild(g);
+    return graph_fact(g, graph_find(g, c));
+}
+
+static void expect(const char *text, const char *facts)
+{
+    struct arena a = {0};
+    struct buf b = {0};
+    struct egraph *g = egraph_new(&lang_calculus);
+    const struct fact *f = fact_of(g, &a, text);
+    facts_write(&b, g, (uint32_t)(f - g->facts.items));
+    if (strcmp(b.data, facts) != 0)
+        fail_msg("%s: '%s' instead of '%s'", text, b.data, facts);
+    buf_free(&b);
+    egraph_free(g);
+    arena_free(&a);
+}
+
+static void constants_are_exact(void **state)
+{
+    expect("1 + 2", "=3");
+    expect("1/3 + 1/6", "=1/2");
+    expect("2^10 - 3", "=1021");
+    expect("(2/3)^(-3)", "=27/8");
+    expect("sqrt(9/4)", "=3/2");
+    expect("abs(-7)", "=7");
+    expect("4^(1/2)", "=2");
+    expect("(-1)^1000001", "=-1");
+    expect("99999999999999999999 * 99999999999999999999",
+           "=9999999999999999999800000000000000000001");
+    expect("sqrt(2)", "(1.4140625,1.41455078125)");
+}
+
+static void what_is_undefined_is_not_folded(void **state)
+{
+    static const char *const terms[] = {"1/0",   "0^0",    "0^(-1)",        "sqrt(-4)",
+                                        "ln(0)", "2^1000", "10^63 * 10^63", "(-8)^(1/3)"};
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        struct arena a = {0};
+        struct egraph *g = egraph_new(&lang_calculus);
+        assert_int_equal(fact_of(g, &a, terms[i])->constant, NO_NUMBER);
+        check_graph(g);
+        egraph_free(g);
+        arena_free(&a);
+    }
+}
+
+static bool flag(const char *text, unsigned flags)
+{
+    struct arena a = {0};
+    struct egraph *g = egraph_new(&lang_calculus);
+    bool has = (fact_of(g, &a, text)->flags & flags) == flags;
+    egraph_free(g);
+    arena_free(&a);
+    return has;
+}
+
+static void nonzero_is_known_where_it_can_be(void **state)
+{
+    static const char *const yes[] = {
+        "x",          "x + 1",      "x - 1",        "x^2 - x", "sin(x)",
+        "sin(x) + 1", "ln(x)",      "exp(x)",       "x * y",   "cos(3*x) / (x - 4)",
+        "cosh(x)",    "csc(x - 7)", "(x - 2)^(-3)", "x + y",   "atan(x - 1)",
+        "pi"};
+    static const char *const no[] = {"0",      "x - x",           "sin(0 * x)",    "abs(x) - x",
+                                     "x * y - y * x",  "sin(x) - sin(x)", "ln(1 + 0 * x)", "0 / x",
+                                     "d(x, y)"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (!flag(yes[i], FACT_NONZERO))
+            fail_msg("%s is nonzero", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (flag(no[i], FACT_NONZERO))
+            fail_msg("%s may be zero", no[i]);
+}
+
+static void complex_values_have_no_interval(void **state)
+{
+    static const char *const no[] = {"ln(x - 1)",     "sqrt(x - 2)", "asin(x)", "acosh(x)",
+                                     "(x - 3)^(1/2)", "atanh(x)",    "(-2)^x",  "sin(ln(x - 1))"};
+    static const char *const yes[] = {"ln(x)",          "sqrt(x)", "asin(tanh(x))",
+                                      "acosh(x + 1)",   "x^x",     "atan(x - 5)",
+                                      "abs(ln(x - 1))", "tan(x)",  "1/(x - 1)"};
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (flag(no[i], FACT_REAL))
+            fail_msg("%s is not always real", no[i]);
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (!flag(yes[i], FACT_REAL))
+            fail_msg("%s is real", yes[i]);
+}
+
+static void domains_are_heeded(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct egraph *g = egraph_new(&lang_calculus);
+    assert_int_equal(egraph_declare(g, "z", "complex", &e), OK);
+    assert_int_equal(egraph_declare(g, "r", "real", &e), OK);
+    assert_int_equal(egraph_declare(g, "q", "reel", &e), ERR_INPUT);
+    assert_non_null(strstr(e.hint, "real"));
+    assert_false(fact_of(g, &a, "z")->flags & FACT_REAL);
+    assert_true(fact_of(g, &a, "z")->flags & FACT_NONZERO);
+    assert_true(fact_of(g, &a, "r^2")->lo >= 0);
+    assert_false(fact_of(g, &a, "ln(r)")->flags & FACT_REAL);
+    egraph_free(g);
+    arena_free(&a);
+}
+
+/* ---- soundness ---- */
+
+static void write_random(struct buf *out, struct rng *r, int depth)
+{
+    static const char *const leaves[] = {"x", "x", "y", "1", "2", "-3", "1/2", "pi", "e", "0"};
+    if (depth == 0) {
+        buf_puts(out, leaves[rng_below(r, 10)]);
+        return;
+    }
+    unsigned op = (unsigned)(X_ADD + rng_below(r, X_DECLARED - X_ADD));
+    if (rng_below(r, 2))
+        op = (unsigned)(X_ADD + rng_below(r, 6));
+    if (op == X_D)
+        op = X_SUB;
+    const struct op_info *info = &lang_calculus.ops[op];
+    buf_printf(out, "%s", info->name);
+    for (int i = 0; i < info->arity; i++) {
+        buf_putc(out, ' ');
+        write_random(out, r, depth - 1 - (int)rng_below(r, (uint64_t)depth));
+    }
+}
+
+static void facts_hold_at_random_points(void **state)
+{
+    struct rng r = rng_new(test_seed(), 5);
+    unsigned checked = 0;
+    for (int round = 0; round < 4000; round++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct buf text = {0};
+        write_random(&text, &r, 1 + (int)rng_below(&r, 4));
+        struct egraph *g = egraph_new(&lang_calculus);
+        struct expr x;
+        if (expr_from_prefix(&x, &a, &lang_calculus, text.data, &e))
+            fail_msg("%s: %s", text.data, e.message);
+        eclass_id root = egraph_add_expr(g, &x);
+        egraph_rebuild(g);
+        check_graph(g);
+        const struct fact f = *graph_fact(g, graph_find(g, root));
+        for (int p = 0; p < 4; p++) {
+            static const char *const names[] = {"x", "y"};
+            double re[2], im[2] = {0, 0};
+            for (int i = 0; i < 2; i++)
+                re[i] = p ? exp(6 * rng_double(&r) - 3) : 0.7 + 0.9 * i;
+            struct ball_point at = {2, names, re, im};
+            double v = ball_value_real(&x, &at);
+            char *value = ball_value_text(&a, &x, &at, 15);
+            if (isnan(v) && strstr(value, "undefined"))
+                continue; /* facts are of values */
+            if ((f.flags & FACT_REAL) && isnan(v)) {
+                /* not certainly real to the evaluator: then its imaginary part must be nothing */
+                if (strchr(value, 'I') && !strstr(value, "0.0 I") && !strstr(value, "e-"))
+                    fail_msg("%s is real, but %s at x = %g, y = %g", text.data, value, re[0],
+                             re[1]);
+                continue;
+            }
+            if (isnan(v))
+                continue;
+            double slack = 1e-9 * (1 + fabs(v));
+            if ((f.flags & FACT_REAL) && (v < f.lo - slack || v > f.hi + slack))
+                fail_msg("%s = %g at x = %g, y = %g is not in [%g, %g]", text.data, v, re[0], re[1],
+                         f.lo, f.hi);
+            if (f.constant != NO_NUMBER) {
+                double lo, hi;
+                numbers_bounds(&lo, &hi, &g->facts.numbers, f.constant);
+                if (v < lo - slack || v > hi + slack)
+                    fail_msg("%s = %g is not %s", text.data, v,
+                             numbers_text(&g->facts.numbers, f.constant));
+            }
+            /* by the exact text: a double may underflow */
+            if ((f.flags & FACT_NONZERO) && v == 0 && strcmp(value, "0") == 0)
+                fail_msg("%s is nonzero, but is 0 at x = %g, y = %g", text.data, re[0], re[1]);
+            if ((f.flags & FACT_INTEGER) && fabs(v) < 1e9 && fabs(v - nearbyint(v)) > 1e-6)
+                fail_msg("%s = %g is no integer", text.data, v);
+            checked++;
+        }
+        egraph_free(g);
+        buf_free(&text);
+        arena_free(&a);
+    }
+    print_message("%u values compared\n", checked);
+    assert_true(checked > 4000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_are_exact),
+        cmocka_unit_test(what_is_undefined_is_not_folded),
+        cmocka_unit_test(nonzero_is_known_where_it_can_be),
+        cmocka_unit_test(complex_values_have_no_interval),
+        cmocka_unit_test(domains_are_heeded),
+        cmocka_unit_test(facts_hold_at_random_points),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/* A slow and obvious e-graph to compare with: terms are kept whole, classes are sets of terms in
+ * one list, congruence is closed by trying all pairs. No facts, no conditions. */
+#ifndef TESTS_REF_REF_EGRAPH_H
+#define TESTS_REF_REF_EGRAPH_H
+
+#include "ops/rules/rule.h"
+
+struct ref_node {
+    uint16_t op;
+    const char *leaf;
+    uint32_t arity, kid[4]; /* classes: indexes of nodes, to be followed through `class_of` */
+};
+
+struct ref_egraph {
+    struct ref_node *nodes;
+    uint32_t *class_of; /* by node: the least node of its class */
+    uint32_t n, cap;
+};
+
+void ref_free(struct ref_egraph *g);
+uint32_t ref_add(struct ref_egraph *g, const struct expr *x);
+/* Applies all rules everywhere until nothing changes, at most `rounds` times; true if it came to
+ * an end within max_nodes. */
+bool ref_saturate(struct ref_egraph *g, const struct rules *rules, unsigned rounds,
+                  uint32_t max_nodes);
+/* Distinct nodes, and classes. */
+void ref_count(uint32_t *nodes, uint32_t *classes, const struct ref_egraph *g);
+
+#endif
