@@ -1,7 +1,8 @@
 /* Inside job.c and its parts: a job between text and graph. Stages, each a file:
  *
  *   job_include  files -> draft: params, nodes, refs and exports as YAML, merged
- *   job_params   --set and ${name}; typed parameters as canonical text
+ *   job_params   --set and ${name}
+ *   job_values   typed parameters as canonical text
  *   job_matrix   references between nodes; nodes -> variants
  *   job_graph    variants -> struct node, wired, checked, in topological order
  *
@@ -92,6 +93,8 @@ bool draft_is_name(const char *s, const char *also);
 /* ---- job_params.c ---- */
 /* Applies --set, resolves params, substitutes them everywhere. */
 enum err_code draft_substitute(struct draft *d, struct err *e);
+
+/* ---- job_values.c ---- */
 /* The canonical text of a parameter's value. */
 enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
                              const struct yaml_node *value, struct err *e);
