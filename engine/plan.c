@@ -28,8 +28,7 @@ static void on_emitted(void *arg, const struct digest *id, const ProtobufCMessag
 {
     struct plan *p = arg;
     bool added;
-    uint64_t *at = digest_map_put(&p->labels, id, p->n_labels, &added);
-    (void)at;
+    digest_map_put(&p->labels, id, p->n_labels, &added);
     if (!added)
         return;
     char *label = label_of_message(p->s.arena, message);
