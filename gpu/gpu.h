@@ -136,7 +136,7 @@ struct gpu_ops {
                       const uint32_t *row, const uint32_t *offset, size_t segments, size_t cols,
                       enum gpu_pooling kind);
 
-    /* y = x / max(|x|, 1e-12) by rows; `norms` (rows) are kept. */
+    /* y = x / max(|x|, 1e-12) by rows; `norms` (rows) are kept; y may be x. */
     void (*normalize)(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,
                       size_t cols);
     /* dx from dy; dx may be dy. */

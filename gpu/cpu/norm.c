@@ -113,8 +113,8 @@ static void norm_back(struct gpu_queue *q, float *restrict dx, float *restrict d
     }
 }
 
-static void normalize(struct gpu_queue *q, float *restrict y, float *norms, const float *restrict x,
-                      size_t rows, size_t cols)
+static void normalize(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,
+                      size_t cols)
 {
     for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
         float length = sqrtf(row_dot(x, x, cols));
