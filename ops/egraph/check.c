@@ -23,7 +23,7 @@ static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
         return err_fail(e, ERR_FAILED, "node %u: not found by its key: two congruent nodes?", n);
     }
     uint32_t c = graph_find(g, n);
-    if (!(op & OP_LEAF) && !(g->mask[c] & graph_op_mask(op)))
+    if (!(op & OP_LEAF) && !(g->mask[c] & pattern_op_mask(op)))
         return err_fail(e, ERR_FAILED, "node %u: its operator is not in its class's mask", n);
     for (uint32_t i = 0; i < arity; i++) {
         uint32_t last = g->parents[kids[i]], slot = last, steps = 0;

@@ -226,7 +226,7 @@ uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
     if (n != NO_NODE)
         return n;
     n = new_node(g, op, kids, canonical, arity, hash);
-    g->mask[n] = graph_op_mask(op);
+    g->mask[n] = pattern_op_mask(op);
     g->fact[n] = node_fact(g, n);
     u32_push(&g->by_op[op], n);
     if (graph_fact(g, n)->constant != NO_NUMBER)

@@ -23,10 +23,11 @@
 #include "ops/egraph/egraph.h"
 #include "ops/egraph/fact.h"
 #include "ops/egraph/hashcons.h"
+#include "ops/egraph/pattern.h"
 #include "ops/egraph/proof.h"
 
 #define NO_NODE UINT32_MAX
-enum { STAMPS = 4, MASK_NUMBER = X_NUM, MASK_VARIABLE = X_SYM, MASK_OTHERS = 62 };
+enum { STAMPS = 4, MASK_NUMBER = X_NUM, MASK_VARIABLE = X_SYM };
 #define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
@@ -112,11 +113,6 @@ static inline uint32_t graph_slot_owner(const struct egraph *g, uint32_t slot)
     while (g->op[n] == OP_CONT)
         n--;
     return n;
-}
-
-static inline uint64_t graph_op_mask(uint32_t op)
-{
-    return 1ull << (op < MASK_OTHERS ? op : MASK_OTHERS);
 }
 
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.

@@ -48,7 +48,7 @@ static void run(struct machine *m, const struct instruction *i)
                 return;
             break;
         case I_HAS:
-            if (!(g->mask[c] & graph_op_mask(i->x)))
+            if (!(g->mask[c] & pattern_op_mask(i->x)))
                 return;
             break;
         case I_BIND: {
@@ -128,11 +128,15 @@ static void search_nodes(struct machine *m, const struct compiled_rule *r,
         uint32_t n = nodes->items[i];
         if (g->op[n] & OP_DEAD)
             continue;
+        const uint32_t *kid = &g->kid[2 * (size_t)n];
+        if ((p->need[0] && p->need[0] & ~g->mask[kid[0]]) ||
+            (p->need[1] && p->need[1] & ~g->mask[kid[1]]))
+            continue;
         if (!all && n < since.cells && !is_touched(g, n, p->arity, r->levels, since.epoch))
             continue;
         m->reg[0] = graph_find(g, n);
         for (uint32_t k = 0; k < p->arity; k++)
-            m->reg[1 + k] = g->kid[2 * (size_t)n + k];
+            m->reg[1 + k] = kid[k];
         m->bound[0] = n;
         m->n_bound = 1;
         run(m, p->program);

@@ -73,6 +73,8 @@ static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg
         return true;
     }
     emit(c, I_HAS, reg, node->op);
+    if (depth == 1 && reg <= 2) /* most nodes are refused by these two, before the program runs */
+        p->need[reg - 1] = pattern_op_mask(node->op);
     c->bind_position[p->n_binds] = position;
     c->bind_register[p->n_binds] = reg;
     c->bind_depth[p->n_binds++] = depth;

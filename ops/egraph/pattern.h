@@ -21,6 +21,13 @@ struct instruction {
     uint32_t x;
 };
 
+/* A bit for each operator, the last shared by those that a rules file declared. */
+enum { MASK_OTHERS = 62 };
+static inline uint64_t pattern_op_mask(uint32_t op)
+{
+    return 1ull << (op < MASK_OTHERS ? op : MASK_OTHERS);
+}
+
 enum { PATTERN_MAX_REGISTERS = 256, PATTERN_MAX_VARS = 64 };
 
 /* The leaves that the patterns of a rule set mention. */
@@ -36,6 +43,7 @@ struct pattern {
     bool any;    /* a bare variable: every class matches */
     uint16_t op; /* of the root; its arguments are registers 1.. */
     uint8_t arity;
+    uint64_t need[2]; /* masks that the root's first two arguments must have */
     uint16_t n_vars;
     uint16_t n_binds; /* nodes bound: the root, then each I_BIND in program order */
     uint16_t n_registers;
