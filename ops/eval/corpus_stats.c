@@ -37,5 +37,6 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
     example->terms = arena_strdup(a, c->terms);
     example->n_members = (uint32_t)c->n_members;
     for (size_t k = 1; k < c->n_members && example->n_shown < STATS_SHOWN; k++)
-        example->members[example->n_shown++] = arena_strdup(a, c->members[k]->prefix);
+        if (c->members[k]->tokens <= STATS_SHORT)
+            example->members[example->n_shown++] = arena_strdup(a, c->members[k]->prefix);
 }

@@ -8,7 +8,13 @@
 
 #include <stdbool.h>
 
-enum { STATS_LENGTHS = 64, STATS_EXAMPLES = 6, STATS_SHOWN = 6, STATS_STANDINGS = 4 };
+enum {
+    STATS_LENGTHS = 64,
+    STATS_EXAMPLES = 6,
+    STATS_SHOWN = 6,
+    STATS_SHORT = 13,
+    STATS_STANDINGS = 4
+};
 
 struct corpus_stats {
     uint64_t clusters, members, tokens;

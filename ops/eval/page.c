@@ -16,7 +16,7 @@ const struct page_figure page_figures[] = {
      "one "
      "so that the accuracy is greatest; it is the fraction of each cluster that carries its label, "
      "averaged over clusters."},
-    {"kmeans_accuracy_greedy", "K-means (greedy)", true,
+    {"kmeans_accuracy_greedy", "greedy", true,
      "The same with labels assigned greedily, the greatest fraction first."},
     {"precision@1", "P@1", true, NULL},
     {"precision@5", "P@5", true,
