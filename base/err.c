@@ -141,23 +141,30 @@ const char *err_code_name(enum err_code code)
     return "?";
 }
 
+/* Edits, a swap of two neighbours counting as one (optimal string alignment). */
 static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
-    size_t row[65];
-    if (m > 64 || n > 64)
+    enum { MOST = 64 };
+    size_t rows[3][MOST + 1], *before = rows[0], *above = rows[1], *row = rows[2];
+    if (m > MOST || n > MOST)
         return SIZE_MAX;
     for (size_t j = 0; j <= m; j++)
         row[j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        size_t *reused = before;
+        before = above;
+        above = row;
+        row = reused;
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
             row[j] = best;
         }
     }
