@@ -13,9 +13,9 @@ const struct op *const op_table[] = {
     &op_tfidf,   &op_tokenize, &op_train,    &op_vocabulary, NULL,
 };
 
-extern const struct tool tool_check_rules;
+extern const struct tool tool_check_rules, tool_explain;
 
-const struct tool *const tool_table[] = {&tool_check_rules, NULL};
+const struct tool *const tool_table[] = {&tool_check_rules, &tool_explain, NULL};
 
 const struct op *op_find(const char *name)
 {
