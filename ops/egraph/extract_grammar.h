@@ -33,6 +33,9 @@ struct grammar_options {
     uint32_t max_digits; /* of the numerator and denominator of a number; 0: any */
     bool filter;         /* leave out what extract_filter.c lists */
     bool leaf_constants; /* a class that holds a number is only that number, the root excepted */
+    /* One of the terms that differ in the order of operands only. Complete where the e-graph itself
+     * holds a*b in the class of b*a; elsewhere both may stay. Never takes different terms for one.
+     */
     bool merge_commutative;
     bool drop_loops; /* leave out terms with a subterm that is equal, by the e-graph, to its own
                         operand or operand's operand: x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x)) */
