@@ -285,7 +285,11 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
         s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
     g->stamp_levels = levels;
     g->node_limit = options->max_nodes;
-    g->epoch = 0;
+    if (g->epoch >
+        UINT16_MAX - MAX_ITERATIONS - 1) { /* stamps of earlier runs would be met again */
+        memset(g->stamp, 0, (size_t)g->n_cells * STAMPS * sizeof *g->stamp);
+        g->epoch = 0;
+    }
     enum err_code code = run(&s, e);
     free(s.state);
     free(s.leaf);

@@ -107,6 +107,8 @@ static void bench_calculus(const char *folder)
             .iterations = 100, .max_nodes = max, .match_limit = 1000, .ban_length = 5};
         snprintf(label, sizeof label, "calculus %uk backoff", max / 1000);
         run(label, &rules, set, &exprs, -1, o);
+        if (max > 10000)
+            continue; /* classes of known numbers fill up with forms, which egg prunes */
         o.ban_length = 0;
         snprintf(label, sizeof label, "calculus %uk every match", max / 1000);
         run(label, &rules, set, &exprs, -1, o);
@@ -168,8 +170,7 @@ int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     const char *folder = argc > 1 ? argv[1] : "tests/bench/workloads";
-    if (!getenv("BENCH_SKIP_LIBRARY"))
-        bench_library();
+    bench_library();
     bench_sums(folder);
     bench_calculus(folder);
     return 0;

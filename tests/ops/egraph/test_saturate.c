@@ -62,6 +62,28 @@ static void backoff_reaches_the_same_graph(void **state)
     arena_free(&a);
 }
 
+static void runs_may_follow_runs(void **state)
+{
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, ac_rules);
+    struct egraph *g = egraph_new(rules.lang);
+    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr y = term(&a, rules.lang, "(k + a) + (b + c)");
+    egraph_add_expr(g, &x);
+    struct saturate_options o = {.iterations = 1, .max_nodes = 100000};
+    for (int i = 0; i < 12; i++) {
+        saturate(g, &rules, o, &a);
+        check_graph(g);
+        o.iterations = 1 + (uint32_t)i % 3;
+        if (i == 3)
+            egraph_add_expr(g, &y);
+    }
+    assert_int_equal(egraph_count_classes(g), 127);
+    assert_int_equal(saturate(g, &rules, o, &a).stop, EQLOOM__STOP_REASON__SATURATED);
+    egraph_free(g);
+    arena_free(&a);
+}
+
 static bool proves(const char *rules_text, const char *from, const char *to)
 {
     struct arena a = {0};
@@ -213,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_have_a_class_per_subset),
         cmocka_unit_test(backoff_reaches_the_same_graph),
+        cmocka_unit_test(runs_may_follow_runs),
         cmocka_unit_test(calculus_proves_what_it_should),
         cmocka_unit_test(conditions_are_facts),
         cmocka_unit_test(conditions_are_asked_again),
