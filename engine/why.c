@@ -129,8 +129,38 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
     buf_putc(b, '\n');
 }
 
-static void put_now(struct buf *b, const struct node *node, const struct node_result *now)
+/* What is decided only later hangs on nodes further up that would run: those, with their reasons.
+ */
+static void put_causes(struct buf *b, struct arena *a, const struct job *job, uint32_t i,
+                       const struct run_result *plan)
 {
+    bool *above = arena_array(a, bool, job->n_nodes);
+    above[i] = true;
+    for (uint32_t k = i + 1; k-- > 0;) {
+        const struct node *node = &job->nodes[k];
+        if (!above[k] || (k != i && plan->nodes[k].state != NODE_WAITING))
+            continue;
+        for (size_t p = 0; p < op_count_inputs(node->op); p++)
+            for (size_t m = 0; m < node->inputs[p].n_sources; m++)
+                above[node->inputs[p].sources[m].node] = true;
+    }
+    size_t n = 0;
+    for (uint32_t k = 0; k < i; k++) {
+        const struct node_result *r = &plan->nodes[k];
+        if (!above[k] || r->state != NODE_RAN || job->nodes[k].op->node == OP_SOURCE)
+            continue;
+        buf_printf(b, "%safter %s%s%s", n++ ? "; " : "", job->nodes[k].name, *r->why ? ": " : "",
+                   r->why);
+    }
+    if (!n)
+        buf_puts(b, plan->nodes[i].why);
+}
+
+static void put_now(struct buf *b, struct arena *a, const struct job *job, uint32_t i,
+                    const struct run_result *plan)
+{
+    const struct node *node = &job->nodes[i];
+    const struct node_result *now = &plan->nodes[i];
     buf_puts(b, "  now       ");
     const char *why = now->why ? now->why : "";
     bool source = node->op->node == OP_SOURCE;
@@ -149,7 +179,10 @@ static void put_now(struct buf *b, const struct node *node, const struct node_re
             buf_printf(b, " (%" PRIu64 " of %" PRIu64 " elements)", now->ran, now->elements);
         buf_printf(b, ": %s", why);
         break;
-    case NODE_WAITING: buf_printf(b, "is decided %s", why); break;
+    case NODE_WAITING:
+        buf_puts(b, "would run, unless what it reads stays the same: ");
+        put_causes(b, a, job, i, plan);
+        break;
     case NODE_REUSED:
     case NODE_FAILED:
     case NODE_SKIPPED: buf_puts(b, node_state_name(now->state)); break;
@@ -205,7 +238,7 @@ enum err_code job_why(char **out, struct arena *a, const struct job *job, uint32
     put_inputs(&b, a, job, i, &plan);
     put_made(&b, a, s, node, &plan.nodes[i], history.made[i]);
     put_last(&b, history.last, node);
-    put_now(&b, node, &plan.nodes[i]);
+    put_now(&b, a, job, i, &plan);
     put_below(&b, a, job, i, &plan);
     *out = arena_strdup(a, b.data);
     buf_free(&b);

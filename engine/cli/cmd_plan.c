@@ -84,6 +84,14 @@ static const char *count(struct arena *a, uint64_t n)
     return n ? arena_printf(a, "%" PRIu64, n) : "-";
 }
 
+/* "412", or "1 of 412" where only some of them would run. */
+static const char *count_planned(struct arena *a, const struct node_result *r)
+{
+    if (r->state != NODE_RAN || !r->ran || r->ran == r->elements)
+        return count(a, r->elements);
+    return arena_printf(a, "%" PRIu64 " of %" PRIu64, r->ran, r->elements);
+}
+
 enum err_code cli_plan(int *status, struct cli *c, struct err *e)
 {
     struct job *job;
@@ -107,7 +115,7 @@ enum err_code cli_plan(int *status, struct cli *c, struct err *e)
             print_plan_json(c->out, n, r);
         else
             table_add(t, (const char *const[]){n->name, decision(r->state),
-                                               count(c->arena, r->elements), r->why ? r->why : ""});
+                                               count_planned(c->arena, r), r->why ? r->why : ""});
     }
     if (!code && !c->json)
         table_print(c->out, t);
