@@ -156,6 +156,8 @@ struct interval interval_mul(struct interval a, struct interval b)
 
 struct interval interval_inverse(struct interval a)
 {
+    if (a.lo == 0 && a.hi == 0) /* nothing that is zero has one */
+        return interval_all();
     if (interval_nonnegative(interval_neg(a)))
         return interval_neg(interval_inverse(interval_neg(a)));
     if (!interval_nonnegative(a))

@@ -222,6 +222,38 @@ static void equal_nodes_have_equal_values(void **state)
     arena_free(&a);
 }
 
+/* Terms with a part that has no value anywhere mean nothing. They may contradict themselves, and
+ * then saturation says so; they must do no harm. */
+static void undefined_terms_do_no_harm(void **state)
+{
+    static const char *const undefined[] = {
+        "asinh(1 - 1)*(acsch(-1)/((-1/2)/0))", /* once 0 and nonzero at a time */
+        "abs(acsc(0*x))",
+        "cot(0) + 1",
+        "ln(0)*x",
+        "d(x, 0^y)^(-1)",
+        "(0 + x) + 0/0",
+    };
+    struct arena a = {0};
+    struct err e = {0};
+    struct rules rules;
+    if (rules_parse_library(&rules, &a, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+        fail_msg("%s", e.message);
+    struct ruleset *set = ruleset_new(&rules);
+    struct saturate_options o = {.iterations = ITERATIONS, .max_nodes = MAX_NODES};
+    for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++) {
+        struct egraph *g = egraph_new(rules.lang);
+        struct expr x = term(&a, rules.lang, undefined[i]);
+        struct saturate_result r;
+        egraph_add_expr(g, &x);
+        if (egraph_saturate(&r, g, set, &o, &a, &e) && !strstr(e.message, "contradiction"))
+            fail_msg("%s: %s", undefined[i], e.message);
+        egraph_free(g);
+    }
+    ruleset_free(set);
+    arena_free(&a);
+}
+
 /* The test itself sees what is wrong: with one false rule it finds a disagreement. */
 static void a_false_rule_is_seen(void **state)
 {
@@ -255,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_nodes_have_equal_values),
+        cmocka_unit_test(undefined_terms_do_no_harm),
         cmocka_unit_test(a_false_rule_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
