@@ -1,10 +1,11 @@
 /* Checking everything; see maintain.h.
  *
+ * 0. Every table file is as it was written (tables.c), and the log gave back what was acknowledged.
  * 1. Every record: envelope, digest, canonical form.
  * 2. Every reference of a good record leads to a good record; a record with one that does not is
  *    broken, and so on until nothing changes.
  * 3. Every action decodes, stands under its own key, and leads to good records; so do refs.
- * 4. Runs and source files decode.
+ * 4. Every other family can be read to the end; runs and source files decode.
  *
  * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
  * stay: they are right again once their record has been made again. If RocksDB cannot read blocks
@@ -12,8 +13,10 @@
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
+#include "store/faults.h"
 #include "store/internal.h"
 #include "store/rebuild.h"
+#include "store/tables.h"
 
 #include <stdlib.h>
 
@@ -22,9 +25,9 @@ enum state { UNKNOWN, GOOD, BAD, ABSENT };
 struct fsck {
     struct store *store;
     bool repair;
-    bool unreadable; /* RocksDB's own blocks are bad */
-    void (*bad)(void *arg, const struct digest *id, const char *what);
-    void *arg;
+    bool damaged;       /* files of the database are bad */
+    const char *family; /* being scanned */
+    struct faults faults;
     struct fsck_result result;
     struct digest_map states; /* id -> enum state */
     struct digest *linked;    /* good records that may refer to others */
@@ -35,8 +38,8 @@ struct fsck {
 
 static void report(struct fsck *f, const struct digest *id, const char *what)
 {
-    if (f->bad)
-        f->bad(f->arg, id, what);
+    f->result.faults++;
+    faults_add(&f->faults, id, what);
 }
 
 static void condemn(struct fsck *f, const struct digest *id)
@@ -86,12 +89,21 @@ static enum err_code check_object(void *arg, struct span key, struct span value,
 static void on_unreadable(void *arg, const struct digest *last, const char *why)
 {
     struct fsck *f = arg;
+    char hex[DIGEST_HEX];
     struct buf what = {0};
-    buf_printf(&what, "what is stored up to this id cannot be read: %s", why);
+    buf_printf(&what, "%s: entries up to key %.16s cannot be read: %s", f->family,
+               digest_hex(hex, last), why);
     f->result.bad_records++;
-    f->unreadable = true;
-    report(f, last, what.data);
+    f->damaged = true;
+    report(f, NULL, what.data);
     buf_free(&what);
+}
+
+static void on_bad_table(void *arg, const char *what)
+{
+    struct fsck *f = arg;
+    f->damaged = true;
+    report(f, NULL, what);
 }
 
 /* ERR_NOTFOUND unless the record is good. Something that is not there is reported once. */
@@ -128,7 +140,7 @@ static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *
     return ERR_NOTFOUND;
 }
 
-static enum err_code check_links(struct fsck *f, struct err *e)
+static void check_links(struct fsck *f)
 {
     struct arena a = {0};
     bool changed = true;
@@ -156,8 +168,6 @@ static enum err_code check_links(struct fsck *f, struct err *e)
         f->n_linked = kept;
     }
     arena_free(&a);
-    (void)e;
-    return OK;
 }
 
 static enum err_code check_action(void *arg, struct span key, struct span value, struct err *e)
@@ -199,70 +209,130 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
     return code;
 }
 
-static enum err_code check_ref(void *arg, const char *name, const struct digest *id, struct err *e)
+static enum err_code check_ref(void *arg, struct span key, struct span value, struct err *e)
 {
+    (void)e;
     struct fsck *f = arg;
-    if (check_link(f, id->bytes, e) != OK) {
-        struct buf what = {0};
-        buf_printf(&what, "the ref %s leads to it", name);
-        report(f, id, what.data);
-        buf_free(&what);
-    }
+    struct buf what = {0};
+    struct digest id;
+    bool good = scan_key_id(&id, value);
+    if (!good)
+        buf_printf(&what, "the ref %.*s is no record id", (int)key.len, (const char *)key.data);
+    else if (check_link(f, id.bytes, NULL) != OK)
+        buf_printf(&what, "the ref %.*s leads to it", (int)key.len, (const char *)key.data);
+    if (what.len)
+        report(f, good ? &id : NULL, what.data);
+    buf_free(&what);
     return OK;
 }
 
-static enum err_code check_decodes(struct fsck *f, struct span key, struct span value,
-                                   const ProtobufCMessageDescriptor *type, struct err *e)
+static void check_decodes(struct fsck *f, const char *name, struct span key, struct span value,
+                          const ProtobufCMessageDescriptor *type)
 {
-    (void)e;
     struct err why = {0};
-    if (canonical_check(type, value, &why) != OK) {
-        struct digest id;
-        scan_key_id(&id, key);
-        f->result.bad_records++;
-        report(f, &id, why.message);
-    }
-    return OK;
+    if (canonical_check(type, value, &why) == OK)
+        return;
+    struct buf what = {0};
+    /* The key of a run: job \0 ... */
+    buf_printf(&what, "%s %.*s: %s", name, (int)strnlen((const char *)key.data, key.len),
+               (const char *)key.data, why.message);
+    f->result.bad_records++;
+    report(f, NULL, what.data);
+    buf_free(&what);
 }
 
 static enum err_code check_run(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct fsck *f = arg;
-    return check_decodes(f, key, value, &eqloom__run__descriptor, e);
+    (void)e;
+    check_decodes(arg, "a run of", key, value, &eqloom__run__descriptor);
+    return OK;
 }
 
 static enum err_code check_source(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct fsck *f = arg;
-    return check_decodes(f, key, value, &eqloom__source_file__descriptor, e);
+    (void)e;
+    check_decodes(arg, "the source file", key, value, &eqloom__source_file__descriptor);
+    return OK;
+}
+
+/* Families without contents to check: that they can be read is all. */
+static enum err_code check_nothing(void *arg, struct span key, struct span value, struct err *e)
+{
+    (void)arg;
+    (void)key;
+    (void)value;
+    (void)e;
+    return OK;
+}
+
+/* Links are checked as soon as all objects are known. */
+static enum err_code scan_families(struct fsck *f, struct err *e)
+{
+    static const struct {
+        enum rocks_family family;
+        const char *name;
+        enum err_code (*check)(void *arg, struct span key, struct span value, struct err *e);
+    } scans[] = {
+        {ROCKS_OBJECTS, "objects", check_object}, {ROCKS_ACTIONS, "actions", check_action},
+        {ROCKS_REFS, "refs", check_ref},          {ROCKS_RUNS, "runs", check_run},
+        {ROCKS_FILES, "files", check_source},     {ROCKS_TRACES, "traces", check_nothing},
+        {ROCKS_META, "meta", check_nothing},
+    };
+    enum err_code code = OK;
+    for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
+        f->family = scans[i].name;
+        code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
+        if (code == OK && scans[i].family == ROCKS_OBJECTS)
+            check_links(f);
+    }
+    return err_up(e, code);
+}
+
+static enum err_code check_files(struct fsck *f, struct err *e)
+{
+    struct rocks *r = f->store->rocks;
+    struct tables_result tables;
+    enum err_code code = tables_check(&tables, rocks_path(r), UINT64_MAX, on_bad_table, f, e);
+    f->result.tables = tables.tables;
+    if (code == OK && rocks_is_damaged(r) && !f->damaged)
+        on_bad_table(f, "the database was opened without files that are bad");
+    if (code == OK && rocks_is_secondary(r) && rocks_lost_writes(r))
+        on_bad_table(f, "the log does not give back all that was written");
+    return err_up(e, code);
+}
+
+static enum err_code repair_all(struct fsck *f, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t i = 0; code == OK && i < f->n_doomed; i++) {
+        code = store_remove_bad(f->store, &f->doomed[i], e);
+        f->result.quarantined += code == OK;
+    }
+    if (code == OK && f->damaged)
+        code = store_rebuild(f->store, e);
+    return err_up(e, code);
 }
 
 enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
                          void (*bad)(void *arg, const struct digest *id, const char *what),
                          void *arg, struct err *e)
 {
-    struct fsck f = {.store = s, .repair = repair, .bad = bad, .arg = arg};
-    enum err_code code = OK;
+    struct fsck f = {.store = s, .repair = repair};
     if (repair && rocks_is_secondary(s->rocks))
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
-    code = store_scan(s->rocks, ROCKS_OBJECTS, check_object, on_unreadable, &f, e);
+    enum err_code code = check_files(&f, e);
     if (code == OK)
-        code = check_links(&f, e);
-    if (code == OK)
-        code = store_scan(s->rocks, ROCKS_ACTIONS, check_action, on_unreadable, &f, e);
-    if (code == OK)
-        code = store_each_ref(s, "", check_ref, &f, e);
-    if (code == OK)
-        code = store_scan(s->rocks, ROCKS_RUNS, check_run, on_unreadable, &f, e);
-    if (code == OK)
-        code = store_scan(s->rocks, ROCKS_FILES, check_source, on_unreadable, &f, e);
-    for (size_t i = 0; code == OK && repair && i < f.n_doomed; i++) {
-        code = err_up(e, store_remove_bad(s, &f.doomed[i], e));
-        f.result.quarantined += code == OK;
+        code = scan_families(&f, e);
+    if (bad) {
+        faults_find_makers(&f.faults, s);
+        faults_report(&f.faults, bad, arg);
     }
-    if (code == OK && f.unreadable && !rocks_is_secondary(s->rocks))
-        code = repair ? store_rebuild(s, e) : store_mark_damaged(s, e);
+    if (code == OK && repair)
+        code = repair_all(&f, e);
+    else if (f.damaged)
+        store_mark_damaged(s, NULL); /* for the next writer */
     *out = f.result;
+    faults_free(&f.faults);
     digest_map_free(&f.states);
     free(f.linked);
     free(f.doomed);

@@ -2,6 +2,7 @@
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "schemas/canonical.h"
 #include "store/record.h"
@@ -19,6 +20,7 @@ struct store {
     char *secondary_path; /* a reader's own directory, removed on closing */
     int lock_fd;          /* -1 for a reader */
     bool durable;
+    struct buf notice; /* what store_notice tells */
 
     /* Commits share it; quarantining has it alone, so that a record just made anew is not the one
      * that goes into quarantine. */

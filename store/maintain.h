@@ -18,11 +18,15 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
                        struct err *e);
 
 struct fsck_result {
-    uint64_t records, actions, bad_records, missing, quarantined;
+    uint64_t records, actions, tables;
+    uint64_t bad_records, missing, quarantined;
+    uint64_t faults; /* of any kind: 0 if the store is sound */
 };
-/* Re-hashes every record, checks that actions and refs point to records that exist; calls `bad`
- * for each fault found. With repair, bad records are quarantined and actions that lead nowhere
- * are dropped, so that the next run makes them again. */
+/* Compares every table file with its checksum, reads every entry of every column family, re-hashes
+ * every record, checks that actions and refs lead to records that exist; calls `bad` for each fault
+ * found, with id NULL where it concerns no record in particular. With repair, bad records are
+ * quarantined, actions that lead nowhere are dropped and damaged files are left behind, so that the
+ * next run makes again what is missing. */
 enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
                          void (*bad)(void *arg, const struct digest *id, const char *what),
                          void *arg, struct err *e);

@@ -334,5 +334,11 @@ enum err_code store_rebuild_if_damaged(struct store *s, struct err *e)
     struct arena a = {0};
     bool damaged = rocks_is_damaged(s->rocks) || access(places_of(&a, s->path).mark, F_OK) == 0;
     arena_free(&a);
-    return damaged ? err_up(e, store_rebuild(s, e)) : OK;
+    if (!damaged)
+        return OK;
+    enum err_code code = store_rebuild(s, e);
+    if (code == OK && !s->notice.len)
+        buf_puts(&s->notice, "the store was damaged: it was put together again from what can be "
+                             "read; what is missing is made again");
+    return err_up(e, code);
 }

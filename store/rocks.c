@@ -7,9 +7,13 @@
  * secondary instances), the writer keeps few. */
 #include "store/rocks.h"
 
+#include "store/tables.h"
+#include "store/watermark.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <rocksdb/c.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,19 +39,33 @@ struct rocks {
     rocksdb_options_t *family_options[ROCKS_FAMILIES];
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write, *write_sync;
-    bool secondary, damaged;
+    bool secondary;
+    atomic_bool damaged;
+    uint64_t lost;
+    struct watermark watermark;
     char *path;
 };
 
 struct rocks_iter {
+    struct rocks *rocks;
     rocksdb_iterator_t *it;
 };
 
-/* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
-static enum err_code fail(struct err *e, const char *what, char *message)
+static bool is_corruption(const char *message)
 {
-    enum err_code code = strncmp(message, "Corruption", 10) == 0 ? ERR_CORRUPT : ERR_IO;
+    return strncmp(message, "Corruption", 10) == 0;
+}
+
+/* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
+static enum err_code fail(struct err *e, struct rocks *r, const char *what, char *message)
+{
+    enum err_code code = is_corruption(message) ? ERR_CORRUPT : ERR_IO;
     err_fail(e, code, "%s: %s", what, message);
+    if (code == ERR_CORRUPT) {
+        r->damaged = true;
+        err_hint(e, "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is "
+                    "missing then is made again");
+    }
     rocksdb_free(message);
     return code;
 }
@@ -84,7 +102,8 @@ static rocksdb_options_t *database_options(bool create, bool secondary)
     rocksdb_options_set_stats_dump_period_sec(o, 0);
     rocksdb_options_set_stats_persist_period_sec(o, 0);
     return from_string(o, "avoid_flush_during_recovery=true;max_manifest_file_size=4194304;"
-                          "skip_checking_sst_file_sizes_on_db_open=true");
+                          "skip_checking_sst_file_sizes_on_db_open=true;"
+                          "file_checksum_gen_factory=FileChecksumGenCrc32cFactory");
 }
 
 static rocksdb_options_t *family_options(enum rocks_family family, rocksdb_cache_t *cache)
@@ -127,6 +146,25 @@ static char *open_database(struct rocks *r, const char *secondary_path)
     return message;
 }
 
+/* What the log did not give back. Then all is written into tables, for the log to be left behind.
+ */
+static void settle_watermark(struct rocks *r, uint64_t acknowledged)
+{
+    uint64_t latest = rocksdb_get_latest_sequence_number(r->db);
+    r->lost = acknowledged > latest ? acknowledged - latest : 0;
+    if (r->secondary)
+        return;
+    if (r->lost == 0 || rocks_flush(r, NULL) == OK)
+        watermark_open(&r->watermark, r->path, latest);
+}
+
+/* RocksDB takes a bad CURRENT for a missing file. */
+static bool is_list_bad(const char *path)
+{
+    struct tables_result r;
+    return tables_check(&r, path, 0, NULL, NULL, NULL) == OK && r.manifest_bad;
+}
+
 enum err_code rocks_open(struct rocks **out, const char *path, const char *secondary_path,
                          bool create, struct err *e)
 {
@@ -137,6 +175,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
     if (!r)
         return err_fail(e, ERR_NOMEM, "out of memory opening %s", path);
     r->secondary = secondary;
+    r->watermark.fd = -1;
     r->path = strdup(path);
     r->options = database_options(create, secondary);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
@@ -148,8 +187,10 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
     r->write_sync = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(r->write_sync, 1);
 
+    uint64_t acknowledged = watermark_read(path);
     char *message = open_database(r, secondary_path);
-    if (message && strncmp(message, "Corruption", 10) == 0) {
+    bool corrupt = message && (is_corruption(message) || is_list_bad(path));
+    if (corrupt) {
         /* A file whose index is bad: do without it rather than without everything. */
         rocksdb_free(message);
         rocksdb_options_set_paranoid_checks(r->options, 0);
@@ -158,14 +199,23 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
         r->damaged = true;
         message = open_database(r, secondary_path);
     }
+    if (message && corrupt && !secondary) {
+        /* The list of files is bad: make it again from the files. */
+        rocksdb_free(message);
+        message = NULL;
+        rocksdb_repair_db(r->options, path, &message);
+        if (!message)
+            message = open_database(r, NULL);
+    }
     if (message) {
         char what[300];
         snprintf(what, sizeof what, "cannot open the store in %.200s", path);
-        enum err_code code = fail(e, what, message);
+        enum err_code code = fail(e, r, what, message);
         r->db = NULL;
         rocks_close(r);
         return code;
     }
+    settle_watermark(r, acknowledged);
     *out = r;
     return OK;
 }
@@ -208,6 +258,7 @@ void rocks_close(struct rocks *r)
             rocksdb_column_family_handle_destroy(r->family[i]);
         rocksdb_close(r->db);
     }
+    watermark_close(&r->watermark);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
         rocksdb_options_destroy(r->family_options[i]);
     rocksdb_options_destroy(r->options);
@@ -223,6 +274,16 @@ bool rocks_is_damaged(const struct rocks *r)
     return r->damaged;
 }
 
+uint64_t rocks_lost_writes(const struct rocks *r)
+{
+    return r->lost;
+}
+
+const char *rocks_path(const struct rocks *r)
+{
+    return r->path;
+}
+
 bool rocks_is_secondary(const struct rocks *r)
 {
     return r->secondary;
@@ -234,7 +295,7 @@ enum err_code rocks_refresh(struct rocks *r, struct err *e)
         return OK;
     char *message = NULL;
     rocksdb_try_catch_up_with_primary(r->db, &message);
-    return message ? fail(e, "cannot follow the writer", message) : OK;
+    return message ? fail(e, r, "cannot follow the writer", message) : OK;
 }
 
 enum err_code rocks_get(struct rocks_value *out, struct rocks *r, enum rocks_family family,
@@ -253,7 +314,7 @@ enum err_code rocks_get(struct rocks_value *out, struct rocks *r, enum rocks_fam
         pin = rocksdb_get_pinned_cf(r->db, r->read, r->family[family], k, key.len, &message);
     }
     if (message)
-        return fail(e, "cannot read", message);
+        return fail(e, r, "cannot read", message);
     if (!pin)
         return err_fail(e, ERR_NOTFOUND, "not in the store");
     size_t n = 0;
@@ -287,16 +348,18 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
     char *message = NULL;
     rocksdb_write(r->db, sync ? r->write_sync : r->write, batch, &message);
     rocksdb_writebatch_destroy(batch);
-    return message ? fail(e, "cannot write to the store", message) : OK;
+    if (message)
+        return fail(e, r, "cannot write to the store", message);
+    watermark_raise(&r->watermark, rocksdb_get_latest_sequence_number(r->db));
+    return OK;
 }
 
 struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family)
 {
     struct rocks_iter *it = malloc(sizeof *it);
-    if (it)
-        it->it = rocksdb_create_iterator_cf(r->db, r->read, r->family[family]);
-    else
+    if (!it)
         abort();
+    *it = (struct rocks_iter){r, rocksdb_create_iterator_cf(r->db, r->read, r->family[family])};
     return it;
 }
 
@@ -336,7 +399,7 @@ enum err_code rocks_iter_error(const struct rocks_iter *it, struct err *e)
 {
     char *message = NULL;
     rocksdb_iter_get_error(it->it, &message);
-    return message ? fail(e, "cannot read", message) : OK;
+    return message ? fail(e, it->rocks, "cannot read", message) : OK;
 }
 
 struct span rocks_iter_key(const struct rocks_iter *it)
@@ -367,5 +430,5 @@ enum err_code rocks_flush(struct rocks *r, struct err *e)
     for (int i = 0; i < ROCKS_FAMILIES && !message; i++)
         rocksdb_flush_cf(r->db, options, r->family[i], &message);
     rocksdb_flushoptions_destroy(options);
-    return message ? fail(e, "cannot write to the store", message) : OK;
+    return message ? fail(e, r, "cannot write to the store", message) : OK;
 }

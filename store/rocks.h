@@ -29,8 +29,11 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
                          bool create, struct err *e);
 /* Writes out what is in memory when replaying it from the log would be slow. */
 void rocks_close(struct rocks *r);
-/* It could be opened only by overlooking files that are bad. */
+/* It could be opened only by overlooking files that are bad, or has met bad blocks since. */
 bool rocks_is_damaged(const struct rocks *r);
+/* How many acknowledged writes the log did not give back on opening. */
+uint64_t rocks_lost_writes(const struct rocks *r);
+const char *rocks_path(const struct rocks *r);
 bool rocks_is_secondary(const struct rocks *r);
 /* Reader: sees what the writer has committed since. */
 enum err_code rocks_refresh(struct rocks *r, struct err *e);

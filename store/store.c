@@ -5,6 +5,7 @@
 #include "store/internal.h"
 #include "store/lock.h"
 #include "store/rebuild.h"
+#include "store/tables.h"
 
 #include "base/os.h"
 
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { CHECKED_ON_OPENING = 2 << 20 }; /* bytes of tables; 1 ms */
 
 static void remove_directory(const char *path)
 {
@@ -69,12 +72,30 @@ static enum err_code make_secondary_path(char **out, const char *store_path, str
     return OK;
 }
 
+static bool has_records(struct rocks *r)
+{
+    struct rocks_iter *it = rocks_iter_new(r, ROCKS_OBJECTS);
+    rocks_iter_seek(it, span_of("", 0));
+    bool any = rocks_iter_valid(it) || rocks_iter_error(it, NULL) != OK;
+    rocks_iter_free(it);
+    return any;
+}
+
 static enum err_code check_format(struct store *s, struct err *e)
 {
     struct rocks_value v;
     enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str("format"), e);
-    if (code == ERR_NOTFOUND && s->secondary_path)
-        return err_fail(e, ERR_NOTFOUND, "the store in %s is empty", s->path);
+    if (code == ERR_NOTFOUND && s->secondary_path) {
+        /* Not written yet, or lost with a bad file, which fsck will tell. */
+        err_clear(e);
+        return rocks_is_damaged(s->rocks) || has_records(s->rocks)
+                   ? OK
+                   : err_fail(e, ERR_NOTFOUND, "the store in %s is empty", s->path);
+    }
+    if (code == ERR_CORRUPT && s->secondary_path) {
+        err_clear(e);
+        return OK;
+    }
     if (code == ERR_NOTFOUND) {
         err_clear(e);
         char text[16];
@@ -98,6 +119,14 @@ static enum err_code check_format(struct store *s, struct err *e)
                         "one knows versions up to %d",
                         s->path, format, STORE_FORMAT);
     return OK;
+}
+
+/* Names, runs and the format lie in small files, which are checked before they are believed;
+ * objects and actions are verified when they are read. */
+static bool small_tables_bad(const char *db_path)
+{
+    struct tables_result r;
+    return tables_check(&r, db_path, CHECKED_ON_OPENING, NULL, NULL, NULL) == OK && r.bad > 0;
 }
 
 static enum err_code open_writer(struct store *s, const struct store_options *o, struct err *e)
@@ -125,7 +154,14 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     store_settle_rebuild(o->path);
     buf_clear(&path);
     buf_printf(&path, "%s/db", o->path);
+    if (small_tables_bad(path.data))
+        store_mark_damaged(s, NULL);
     code = err_up(e, rocks_open(&s->rocks, path.data, NULL, o->create, e));
+    if (code == OK && rocks_lost_writes(s->rocks))
+        buf_printf(&s->notice,
+                   "the log of the store was damaged: the last %llu entries written are lost; "
+                   "what is missing is made again",
+                   (unsigned long long)rocks_lost_writes(s->rocks));
     if (code == OK)
         code = err_up(e, store_rebuild_if_damaged(s, e));
 out:
@@ -180,7 +216,10 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
+    if (s->rocks && !s->secondary_path && rocks_is_damaged(s->rocks))
+        store_mark_damaged(s, NULL);
     rocks_close(s->rocks);
+    buf_free(&s->notice);
     if (s->secondary_path) {
         remove_directory(s->secondary_path);
         char *slash = strrchr(s->secondary_path, '/');
@@ -196,6 +235,11 @@ void store_close(struct store *s)
     free(s->secondary_path);
     free(s->path);
     free(s);
+}
+
+const char *store_notice(const struct store *s)
+{
+    return s->notice.data;
 }
 
 enum err_code store_refresh(struct store *s, struct err *e)

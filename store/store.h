@@ -28,6 +28,9 @@ struct store_options {
 
 enum err_code store_open(struct store **out, const struct store_options *options, struct err *e);
 void store_close(struct store *s);
+/* What was wrong with the store when it was opened and has been put right, in one sentence; NULL if
+ * nothing. */
+const char *store_notice(const struct store *s);
 /* A secondary instance sees what the writer has committed since. */
 enum err_code store_refresh(struct store *s, struct err *e);
 

@@ -44,12 +44,15 @@ enum err_code cli_gc(int *status, struct cli *c, struct err *e)
 static void print_bad(void *arg, const struct digest *id, const char *what)
 {
     struct cli *c = arg;
-    char hex[DIGEST_HEX];
-    digest_hex(hex, id);
+    char hex[DIGEST_HEX] = "";
+    if (id)
+        digest_hex(hex, id);
     if (c->json)
-        reflect_dump(c->out, json_pack("{s:s, s:s, s:s}", "event", "bad", "id", hex, "what", what));
+        reflect_dump(c->out,
+                     id ? json_pack("{s:s, s:s, s:s}", "event", "bad", "id", hex, "what", what)
+                        : json_pack("{s:s, s:s}", "event", "bad", "what", what));
     else
-        fprintf(c->out, "%.16s  %s\n", hex, what);
+        fprintf(c->out, "%.16s%s%s\n", hex, id ? "  " : "", what);
 }
 
 enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
@@ -66,21 +69,22 @@ enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
     store_close(s);
     if (code)
         return code;
-    bool sound = !r.bad_records && !r.missing;
+    bool sound = !r.faults;
     *status = sound || repair ? CLI_DONE : CLI_FAILED;
     if (c->json)
         reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "summary", "records",
-                               (json_int_t)r.records, "actions", (json_int_t)r.actions,
+                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "summary",
+                               "records", (json_int_t)r.records, "actions", (json_int_t)r.actions,
+                               "tables", (json_int_t)r.tables, "faults", (json_int_t)r.faults,
                                "bad_records", (json_int_t)r.bad_records, "missing",
                                (json_int_t)r.missing, "quarantined", (json_int_t)r.quarantined));
     else
         fprintf(c->out,
-                "%" PRIu64 " records, %" PRIu64 " actions: %" PRIu64 " bad, %" PRIu64
-                " missing%s\n",
-                r.records, r.actions, r.bad_records, r.missing,
+                "%" PRIu64 " records, %" PRIu64 " actions, %" PRIu64 " tables: %" PRIu64
+                " faults (%" PRIu64 " bad records, %" PRIu64 " missing)%s\n",
+                r.records, r.actions, r.tables, r.faults, r.bad_records, r.missing,
                 sound    ? ""
-                : repair ? "; set aside: the next run makes them again"
+                : repair ? "; set aside: the next run makes again what is missing"
                          : "; --repair sets them aside");
     return OK;
 }

@@ -82,7 +82,10 @@ enum err_code place_open(struct store **out, char **path, struct cli *c, const c
         return ERR_NOTFOUND;
     }
     options.path = *path;
-    return err_up(e, store_open(out, &options, e));
+    enum err_code code = store_open(out, &options, e);
+    if (!code && store_notice(*out))
+        fprintf(c->narration, "eqloom: %s\n", store_notice(*out));
+    return err_up(e, code);
 }
 
 const char *place_shown(struct arena *a, const char *path)

@@ -153,7 +153,7 @@ static void on_bad(void *arg, const struct digest *id, const char *what)
 {
     struct faults *f = arg;
     f->n++;
-    f->named = f->named || digest_equal(id, &f->wanted);
+    f->named = f->named || (id && digest_equal(id, &f->wanted));
     buf_printf(&f->text, "%s\n", what);
 }
 
