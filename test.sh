@@ -23,7 +23,7 @@ run_suite() {
     printf '%s\n' "$output"
     ok=$(printf '%s\n' "$output" | sed -n 's/^Ok: *\([0-9]*\).*/\1/p')
     bad=$(printf '%s\n' "$output" |
-        sed -n 's/^\(Fail\|Timeout\|Unexpected Pass\): *\([0-9]*\).*/\2/p' | paste -sd+ | sed 's/^$/0/')
+        awk '/^(Fail|Timeout|Unexpected Pass): / { n += $NF } END { print n + 0 }')
     if [ -z "$ok" ]; then
         failed=$((failed + 1))
     else
@@ -48,7 +48,8 @@ if [ "$mode" = all ]; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 run_suite build-asan --suite unit --suite fuzz
     # RocksDB and oneDNN are not instrumented: what happens between their threads is not ours.
     build_in build-tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
-    TSAN_OPTIONS=ignore_noninstrumented_modules=1 run_suite build-tsan engine-run engine-heal store eval-figures
+    TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
+        run_suite build-tsan engine-run engine-heal store eval-figures
     CC=clang build_in build-clang --buildtype=debugoptimized $werror
     run_suite build-clang --suite unit
 fi
