@@ -82,13 +82,17 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
     return OK;
 }
 
+/* The same demands as the kernels' (gpu/cpu/device.c): one class is one set of kernels. */
 const char *key_numerics(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma"))
         return "cpu-f32-avx512";
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2"))
         return "cpu-f32-avx2";
 #endif
     return "cpu-f32-base";
