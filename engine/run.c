@@ -2,7 +2,9 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "store/suspect.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,13 +204,23 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
                       struct store *store, const struct run_options *options, struct err *e)
 {
     struct session s;
+    struct fsck_result healed;
+    bool checked;
     memset(out, 0, sizeof *out);
     out->nodes = arena_array(a, struct node_result, job->n_nodes);
-    enum err_code code = session_open(&s, a, job, store, options, e);
+    enum err_code code = store_heal(&checked, &healed, store, e);
+    if (code)
+        return err_up(e, code);
+    code = session_open(&s, a, job, store, options, e);
     if (code)
         goto out;
     start_pool(&s);
     progress_run_start(s.progress, s.run);
+    if (checked)
+        progress_note(s.progress,
+                      "the store was found damaged: checked %" PRIu64 " records, set %" PRIu64
+                      " aside",
+                      healed.records, healed.quarantined);
     code = read_sources(&s, e);
     if (code)
         goto out;

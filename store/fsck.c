@@ -16,6 +16,7 @@
 #include "store/faults.h"
 #include "store/internal.h"
 #include "store/rebuild.h"
+#include "store/suspect.h"
 #include "store/tables.h"
 
 #include <stdlib.h>
@@ -320,6 +321,8 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
     struct fsck f = {.store = s, .repair = repair};
     if (repair && rocks_is_secondary(s->rocks))
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
+    if (repair)
+        suspect_begin(s->path);
     enum err_code code = check_files(&f, e);
     if (code == OK)
         code = scan_families(&f, e);
@@ -331,6 +334,10 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
         code = repair_all(&f, e);
     else if (f.damaged)
         store_mark_damaged(s, NULL); /* for the next writer */
+    if (repair && code == OK)
+        suspect_end(s->path);
+    else if (!repair && f.result.faults)
+        suspect_mark(s->path);
     *out = f.result;
     faults_free(&f.faults);
     digest_map_free(&f.states);

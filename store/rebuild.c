@@ -11,6 +11,7 @@
 
 #include "action.pb-c.h"
 #include "store/internal.h"
+#include "store/suspect.h"
 
 #include "base/os.h"
 
@@ -336,6 +337,7 @@ enum err_code store_rebuild_if_damaged(struct store *s, struct err *e)
     arena_free(&a);
     if (!damaged)
         return OK;
+    suspect_mark(s->path); /* actions may lead to what is left behind */
     enum err_code code = store_rebuild(s, e);
     if (code == OK && !s->notice.len)
         buf_puts(&s->notice, "the store was damaged: it was put together again from what can be "

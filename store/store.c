@@ -5,6 +5,7 @@
 #include "store/internal.h"
 #include "store/lock.h"
 #include "store/rebuild.h"
+#include "store/suspect.h"
 #include "store/tables.h"
 
 #include "base/os.h"
@@ -200,6 +201,7 @@ enum err_code store_open(struct store **out, const struct store_options *o, stru
     if (code == OK)
         code = check_format(s, e);
     if (code == ERR_CORRUPT && s->rocks && !o->read_only) {
+        suspect_mark(s->path);
         code = store_rebuild(s, e);
         if (code == OK)
             code = check_format(s, e);
@@ -218,6 +220,8 @@ void store_close(struct store *s)
         return;
     if (s->rocks && !s->secondary_path && rocks_is_damaged(s->rocks))
         store_mark_damaged(s, NULL);
+    if (s->rocks && rocks_is_damaged(s->rocks))
+        suspect_mark(s->path);
     rocks_close(s->rocks);
     buf_free(&s->notice);
     if (s->secondary_path) {
@@ -354,6 +358,7 @@ void store_quarantine(struct store *s, const struct digest *id)
 {
     if (rocks_is_secondary(s->rocks)) {
         condemn(s, id);
+        suspect_mark(s->path);
         return;
     }
     pthread_rwlock_wrlock(&s->commit_lock);

@@ -111,6 +111,49 @@ static void heal_case(struct digest (*pick)(struct place *p, const struct run_re
     assert_memory_equal(outputs[0], outputs[1], sizeof outputs[0]);
 }
 
+/* Opens the store as a reader beside the writer's directory, and reads. */
+static enum err_code read_as_reader(struct place *p, const struct digest *id)
+{
+    struct store_options o = {.path = os_join(&p->arena, p->dir, ".eqloom"), .read_only = true};
+    struct store *reader;
+    struct record record;
+    struct err e = {0};
+    check(store_open(&reader, &o, &e), &e);
+    enum err_code code = store_get(&record, reader, id, &p->arena, &e);
+    store_close(reader);
+    return code;
+}
+
+/* A reader cannot set aside what it finds damaged; the next run does, although nothing of the job
+ * has changed. */
+static void heal_after_reader(struct digest (*pick)(struct place *p, const struct run_result *r),
+                              uint64_t elements)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    write_file(&p, "seeds", "a x\nb y\nc z\nd w\n");
+    write_file(&p, "names", "g/one t\ng/two u\n");
+    build(&g, &p, "steps=3", "prefix=");
+    struct run_result before = run(&p, &g);
+    struct digest victim = pick(&p, &before);
+    damage(&p, &victim);
+    place_reopen(&p);
+    struct run_result blind = run(&p, &g);
+    assert_int_equal(blind.nodes_ran, 0); /* nobody has looked */
+    assert_int_equal(read_as_reader(&p, &victim), ERR_CORRUPT);
+    place_reopen(&p);
+    struct run_result after = run(&p, &g);
+    assert_int_equal(after.failed, 0);
+    assert_in_range(after.elements_ran, elements, 4);
+    for (int i = 0; i < 7; i++)
+        assert_memory_equal(&before.nodes[i].outputs[0], &after.nodes[i].outputs[0], DIGEST_SIZE);
+    assert_sound(&p);
+    assert_int_equal(run(&p, &g).nodes_ran, 0);
+    graph_free(&g);
+    place_free(&p);
+}
+
 static const char *const SAME = "a x\nb y\nc z\nd w\n";
 
 static struct digest map_element(struct place *p, const struct run_result *r)
@@ -214,6 +257,15 @@ static void test_found_by_reading(void **state)
     place_free(&p);
 }
 
+static void test_found_by_a_reader(void **state)
+{
+    heal_after_reader(map_element, 1);
+    heal_after_reader(map_collection, 0);
+    heal_after_reader(source_element, 0);
+    heal_after_reader(checkpoint, 1);
+    heal_after_reader(chunk, 1);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -223,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_chunk_of_a_checkpoint),
         cmocka_unit_test(test_found_by_reading),
+        cmocka_unit_test(test_found_by_a_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
