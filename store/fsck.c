@@ -323,6 +323,8 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
     if (repair)
         suspect_begin(s->path);
+    if (repair)
+        suspect_begin(s->path);
     enum err_code code = check_files(&f, e);
     if (code == OK)
         code = scan_families(&f, e);
@@ -330,10 +332,15 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
         faults_find_makers(&f.faults, s);
         faults_report(&f.faults, bad, arg);
     }
-    if (code == OK && repair)
+    if (code == OK && repair) {
         code = repair_all(&f, e);
-    else if (f.damaged)
-        store_mark_damaged(s, NULL); /* for the next writer */
+        if (code == OK)
+            suspect_end(s->path);
+    } else if (f.result.faults) {
+        suspect_mark(s->path);
+        if (f.damaged)
+            store_mark_damaged(s, NULL); /* for the next writer */
+    }
     if (repair && code == OK)
         suspect_end(s->path);
     else if (!repair && f.result.faults)

@@ -338,6 +338,7 @@ enum err_code store_rebuild_if_damaged(struct store *s, struct err *e)
     if (!damaged)
         return OK;
     suspect_mark(s->path); /* actions may lead to what is left behind */
+    suspect_mark(s->path); /* records may be missing from now on */
     enum err_code code = store_rebuild(s, e);
     if (code == OK && !s->notice.len)
         buf_puts(&s->notice, "the store was damaged: it was put together again from what can be "

@@ -6,6 +6,7 @@
 #include "store/lock.h"
 #include "store/rebuild.h"
 #include "store/suspect.h"
+#include "store/suspect.h"
 #include "store/tables.h"
 
 #include "base/os.h"
@@ -356,6 +357,7 @@ enum err_code store_remove_bad(struct store *s, const struct digest *id, struct 
 
 void store_quarantine(struct store *s, const struct digest *id)
 {
+    suspect_mark(s->path);
     if (rocks_is_secondary(s->rocks)) {
         condemn(s, id);
         suspect_mark(s->path);
