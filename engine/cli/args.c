@@ -137,6 +137,20 @@ static enum err_code read_short(struct parser *p, const char *arg, struct err *e
     return OK;
 }
 
+enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e)
+{
+    const char **names = arena_array(c->arena, const char *, c->n_commands);
+    for (size_t i = 0; i < c->n_commands; i++)
+        names[i] = c->commands[i].name;
+    err_fail(e, ERR_INPUT, "there is no command '%.100s'", name);
+    const char *near = err_nearest(name, names, c->n_commands);
+    if (near)
+        err_hint(e, "did you mean 'eqloom %s'?", near);
+    else
+        err_hint(e, "'eqloom --help' lists them");
+    return ERR_INPUT;
+}
+
 static enum err_code read_command(struct parser *p, const char *name, struct err *e)
 {
     struct cli *c = p->c;
@@ -148,16 +162,7 @@ static enum err_code read_command(struct parser *p, const char *name, struct err
         p->only_arguments = true;
         return OK;
     }
-    const char **names = arena_array(c->arena, const char *, c->n_commands);
-    for (size_t i = 0; i < c->n_commands; i++)
-        names[i] = c->commands[i].name;
-    err_fail(e, ERR_INPUT, "there is no command '%.100s'", name);
-    const char *near = err_nearest(name, names, c->n_commands);
-    if (near)
-        err_hint(e, "did you mean 'eqloom %s'?", near);
-    else
-        err_hint(e, "'eqloom --help' lists them");
-    return ERR_INPUT;
+    return err_up(e, cli_refuse_command(c, name, e));
 }
 
 static enum err_code choose_color(struct cli *c, struct err *e)

@@ -23,7 +23,7 @@ static enum err_code answer_help(struct cli *c, struct err *e)
     if (!command && c->n_arguments) {
         command = cli_command_find(c, c->arguments[0]);
         if (!command)
-            return err_fail(e, ERR_INPUT, "there is no command '%.100s'", c->arguments[0]);
+            return err_up(e, cli_refuse_command(c, c->arguments[0], e));
     }
     if (command)
         cli_print_help(c->out, c, command);

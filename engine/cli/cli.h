@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define EQLOOM_VERSION "0.1.0"
-
 /* Exit statuses. */
 enum {
     CLI_DONE = 0,
@@ -81,6 +79,8 @@ extern const struct cli_option cli_global_options[]; /* ended by name == NULL */
  * request ("help", "version", "man", "completion", "markdown") with c->arguments as its operands,
  * or NULL. */
 enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e);
+/* ERR_INPUT: there is no such command; did you mean ...? */
+enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e);
 bool cli_flag(const struct cli *c, const char *option);
 /* The last value given, or NULL. */
 const char *cli_value(const struct cli *c, const char *option);

@@ -81,8 +81,9 @@ enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
     else
         fprintf(c->out,
                 "%" PRIu64 " records, %" PRIu64 " actions, %" PRIu64 " tables: %" PRIu64
-                " faults (%" PRIu64 " bad records, %" PRIu64 " missing)%s\n",
-                r.records, r.actions, r.tables, r.faults, r.bad_records, r.missing,
+                " fault%s (%" PRIu64 " bad records, %" PRIu64 " missing)%s\n",
+                r.records, r.actions, r.tables, r.faults, r.faults == 1 ? "" : "s", r.bad_records,
+                r.missing,
                 sound    ? ""
                 : repair ? "; set aside: the next run makes again what is missing"
                          : "; --repair sets them aside");

@@ -3,6 +3,7 @@
 
 #include "engine/cli/reflect.h"
 #include "engine/cli/table.h"
+#include "engine/cli/wrap.h"
 #include "engine/op.h"
 
 #include <string.h>
@@ -61,9 +62,9 @@ static const char *first_sentence(struct arena *a, const char *doc)
     return end ? arena_strndup(a, doc, (size_t)(end - doc) + 1) : doc;
 }
 
-/* ---- Markdown, also for one op on the terminal ---- */
+/* ---- Markdown ---- */
 
-static void print_ports(struct cli *c, const struct op *op, const struct op_port *p, bool input)
+static void mark_ports(struct cli *c, const struct op *op, const struct op_port *p, bool input)
 {
     if (!p || !p->role)
         return;
@@ -74,12 +75,12 @@ static void print_ports(struct cli *c, const struct op *op, const struct op_port
     fputc('\n', c->out);
 }
 
-static void print_op(struct cli *c, const struct op *op)
+static void mark_op(struct cli *c, const struct op *op)
 {
     fprintf(c->out, "## %s\n\n%s, version %u%s. %s\n\n", op->name, node_name(op->node), op->version,
             op->numerics ? ", depends on the machine's arithmetic" : "", op->doc ? op->doc : "");
-    print_ports(c, op, op->inputs, true);
-    print_ports(c, op, op->outputs, false);
+    mark_ports(c, op, op->inputs, true);
+    mark_ports(c, op, op->outputs, false);
     const struct op_param *p = op->params;
     if (!p || !p->name)
         return;
@@ -92,6 +93,43 @@ static void print_op(struct cli *c, const struct op *op)
                               : "empty",
                 p->initial && *p->initial ? "`" : "", p->doc ? p->doc : "");
     fputc('\n', c->out);
+}
+
+/* ---- text ---- */
+
+static void print_ports(struct cli *c, const struct op *op, const struct op_port *p, bool input)
+{
+    if (!p || !p->role)
+        return;
+    struct table *t = table_new(c->arena, input ? "input|kind|" : "output|kind|");
+    for (; p->role; p++)
+        table_add(t, (const char *const[]){p->role, port_type(c->arena, op, p, input), p->doc});
+    fputc('\n', c->out);
+    table_print(c->out, t);
+}
+
+static void print_op(struct cli *c, const struct op *op)
+{
+    fprintf(c->out, "%s: %s, version %u%s\n\n", op->name, node_name(op->node), op->version,
+            op->numerics ? ", depends on the machine's arithmetic" : "");
+    if (op->doc)
+        wrap_print(c->out, op->doc, 0, 0, wrap_width(c->out));
+    print_ports(c, op, op->inputs, true);
+    print_ports(c, op, op->outputs, false);
+    if (!op->params || !op->params->name)
+        return;
+    struct table *t = table_new(c->arena, "parameter|default|type|");
+    for (const struct op_param *p = op->params; p->name; p++) {
+        const char *type =
+            arena_printf(c->arena, "%s%s", type_name(c->arena, p), range(c->arena, p));
+        table_add(t, (const char *const[]){p->name,
+                                           !p->initial   ? "required"
+                                           : *p->initial ? p->initial
+                                                         : "empty",
+                                           type, p->doc});
+    }
+    fputc('\n', c->out);
+    table_print(c->out, t);
 }
 
 /* ---- JSON ---- */
@@ -163,7 +201,9 @@ enum err_code cli_ops(int *status, struct cli *c, struct err *e)
             continue;
         if (c->json)
             dump_op(c, op);
-        else if (one || markdown)
+        else if (markdown)
+            mark_op(c, op);
+        else if (one)
             print_op(c, op);
         else
             table_add(t, (const char *const[]){op->name, node_name(op->node),

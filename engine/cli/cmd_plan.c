@@ -8,6 +8,7 @@
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/table.h"
+#include "engine/cli/wrap.h"
 #include "schemas/canonical.h"
 
 #include <ftw.h>
@@ -92,6 +93,22 @@ static const char *count_planned(struct arena *a, const struct node_result *r)
     return arena_printf(a, "%" PRIu64 " of %" PRIu64, r->ran, r->elements);
 }
 
+/* The targets and what they need. */
+static const bool *mark_wanted(struct arena *a, const struct job *job,
+                               const struct run_options *options)
+{
+    bool *wanted = arena_array(a, bool, job->n_nodes);
+    for (size_t i = 0; i < options->n_targets; i++)
+        wanted[options->targets[i]] = true;
+    for (size_t i = job->n_nodes; i-- > 0;) { /* inputs come before what reads them */
+        const struct node *node = &job->nodes[i];
+        for (size_t k = 0; wanted[i] && node->op->inputs && node->op->inputs[k].role; k++)
+            for (size_t m = 0; m < node->inputs[k].n_sources; m++)
+                wanted[node->inputs[k].sources[m].node] = true;
+    }
+    return wanted;
+}
+
 enum err_code cli_plan(int *status, struct cli *c, struct err *e)
 {
     struct job *job;
@@ -106,11 +123,12 @@ enum err_code cli_plan(int *status, struct cli *c, struct err *e)
     if (!code)
         code = err_up(e, job_plan(&result, c->arena, job, p.store, &options, e));
     struct table *t = table_new(c->arena, "node|decision|elements|why");
+    const bool *wanted = code ? NULL : mark_wanted(c->arena, job, &options);
     for (size_t i = 0; !code && i < job->n_nodes; i++) {
         const struct node *n = &job->nodes[i];
         const struct node_result *r = &result.nodes[i];
-        if (options.targets && r->state == NODE_SKIPPED)
-            continue; /* not asked for */
+        if (options.targets && !wanted[i])
+            continue;
         if (c->json)
             print_plan_json(c->out, n, r);
         else
@@ -249,10 +267,16 @@ static enum err_code split_node(const char **job_path, const char **node, struct
 
 static void print_why(struct cli *c, const struct node *n, const char *why)
 {
-    if (c->json)
+    enum { LABELS = 12 }; /* columns that the labels of lines take */
+    if (c->json) {
         reflect_dump(c->out, json_pack("{s:s, s:s}", "node", n->name, "why", why));
-    else
-        fprintf(c->out, "%s%s", why, *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
+        return;
+    }
+    while (*why) {
+        size_t len = strcspn(why, "\n");
+        wrap_print(c->out, arena_strndup(c->arena, why, len), 0, LABELS, wrap_width(c->out));
+        why += len + (why[len] == '\n');
+    }
 }
 
 enum err_code cli_why(int *status, struct cli *c, struct err *e)

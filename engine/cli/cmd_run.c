@@ -22,6 +22,14 @@ static void on_signal(int number)
     signals_received++;
 }
 
+/* Nobody reads any more (`eqloom run --json JOB | head`): the same as one Ctrl-C, however often it
+ * comes. */
+static void on_closed_pipe(int number)
+{
+    if (!signals_received)
+        signals_received = 1;
+}
+
 static void catch_signals(void)
 {
     signals_received = 0;
@@ -29,13 +37,17 @@ static void catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_closed_pipe;
+    sigaction(SIGPIPE, &action, NULL);
 }
 
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
 {
     struct job_options options = {.allow_outside = cli_flag(c, "allow-outside")};
     options.n_sets = cli_values(&options.sets, c, "set");
-    return err_up(e, job_load(out, c->arena, c->arguments[0], &options, e));
+    enum err_code code = job_load(out, c->arena, c->arguments[0], &options, e);
+    /* A limit that the job file passes is a mistake in the input. */
+    return err_up(e, code == ERR_LIMIT ? ERR_INPUT : code);
 }
 
 enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, const struct job *job,

@@ -4,6 +4,7 @@
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/resolve.h"
+#include "engine/cli/table.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
@@ -59,12 +60,33 @@ static enum err_code collection_text(struct cli *c, struct store *s, const struc
     enum err_code code = n ? err_up(e, collection_ids(ids, list, 0, n, e)) : OK;
     for (uint64_t i = 0; !code && i < n; i++) {
         char hex[DIGEST_HEX];
-        fprintf(c->out, "%6" PRIu64 "  %.12s  %s\n", i, digest_hex(hex, &ids[i]),
-                resolve_label(c->arena, s, &ids[i]));
+        const char *label = resolve_label(c->arena, s, &ids[i]);
+        fprintf(c->out, "%6" PRIu64 "  %.12s%s%s\n", i, digest_hex(hex, &ids[i]),
+                *label ? "  " : "", label);
     }
     if (!code && n < count)
         fprintf(c->out, "        ... %" PRIu64 " more (--limit)\n", count - n);
     return code;
+}
+
+/* Tables as tables; the figures once more by name, as queries know them. */
+static void print_report(struct cli *c, const Eqloom__Report *report)
+{
+    if (*report->title)
+        fprintf(c->out, "%s\n\n", report->title);
+    table_print_report(c->out, c->arena, report);
+    struct table *values = table_new(c->arena, "value|");
+    for (size_t i = 0; i < report->n_values; i++)
+        table_add(values,
+                  (const char *const[]){report->values[i]->name,
+                                        arena_printf(c->arena, "%.6g", report->values[i]->value)});
+    if (report->n_values) {
+        fputs(report->n_tables ? "\n" : "", c->out);
+        table_print(c->out, values);
+    }
+    for (size_t i = 0; i < report->n_plots; i++)
+        fprintf(c->out, "%splot: %s (%s)\n", i ? "" : "\n", report->plots[i]->title,
+                report->plots[i]->kind);
 }
 
 static enum err_code show_record(struct cli *c, const struct resolved *ref, const struct record *r,
@@ -82,7 +104,10 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
         return OK;
     }
     print_heading(c, ref, kind->name);
-    reflect_print(c->out, m, limit);
+    if (r->kind == KIND_REPORT)
+        print_report(c, (const Eqloom__Report *)m);
+    else
+        reflect_print(c->out, m, limit);
     return OK;
 }
 

@@ -51,7 +51,11 @@ static const struct cli_option show_options[] = {
     {0},
 };
 static const struct cli_option ls_options[] = {
-    {"kind", 0, "KIND", false, "List records of this kind instead of refs."}, JSON, {0}};
+    {"kind", 0, "KIND", false, "List records of this kind instead of names."},
+    {"long", 'l', NULL, false, "Also the bytes in the store, parts included; reads all of it."},
+    JSON,
+    {0},
+};
 static const struct cli_option export_options[] = {
     {"format", 'f', "FORMAT", false, "jsonl, tsv, npy, safetensors or raw; else by PATH's ending."},
     {"output", 'o', "PATH", false, "Where to; '-' is standard output (jsonl, tsv, raw)."},
@@ -109,9 +113,10 @@ static const struct cli_command own_commands[] = {
      "eqloom show quickstart/clusters\neqloom show 3fa9 --json", NULL, show_options, cli_show,
      NULL},
     {"ls", "[PREFIX]", 0, 1, "List what the store holds by name",
-     "Refs that begin with PREFIX: their kind, id, number of elements and size. With --kind, "
-     "records of a kind; PREFIX then is one of ids.",
-     "eqloom ls quickstart/\neqloom ls --kind rule", NULL, ls_options, cli_ls, NULL},
+     "Names that begin with PREFIX: the outputs of nodes (JOB/NODE), refs of jobs and tags, with "
+     "kind, id and number of elements. With --kind, records of a kind with their bytes in the "
+     "store; PREFIX then is one of ids.",
+     "eqloom ls quickstart/\neqloom ls -l\neqloom ls --kind rule", NULL, ls_options, cli_ls, NULL},
     {"export", "REF", 1, 1, "Write a record or collection for other programs",
      "jsonl: one object a line, an element of a collection each. tsv: one row for each item of "
      "the element's first list of messages (a cluster's members), with the element's number and "
@@ -122,16 +127,19 @@ static const struct cli_command own_commands[] = {
      "eqloom export quickstart/trained-vectors -o vectors.npy\n"
      "eqloom export quickstart/model -o model.safetensors",
      NULL, export_options, cli_export, NULL},
-    {"log", "[JOB]", 0, 1, "List runs, newest first", "JOB is a job's name or its file.",
-     "eqloom log quickstart", NULL, log_options, cli_log, NULL},
+    {"log", "[JOB|RUN]", 0, 1, "List runs, newest first; or the nodes of one",
+     "JOB is a job's name or its file; RUN is JOB/NUMBER. A run in which nothing had to be done "
+     "leaves no entry. 'killed' is a run that ended without a word.",
+     "eqloom log quickstart\neqloom log quickstart/12", NULL, log_options, cli_log, NULL},
     {"gc", "", 0, 0, "Remove what nothing refers to any more",
      "Kept are refs, what the last runs of each job made, and all that these refer to.",
      "eqloom gc --dry-run", NULL, gc_options, cli_gc, NULL},
     {"fsck", "", 0, 0, "Check every record of the store",
      "Reads and hashes everything and names what is bad. With --repair, bad records are set aside "
      "and the next run makes them again.",
-     "eqloom fsck --repair", "0: the store is sound. 1: faults were found.", fsck_options, cli_fsck,
-     NULL},
+     "eqloom fsck --repair",
+     "0: the store is sound, or --repair has set aside what was bad. 1: faults were found.",
+     fsck_options, cli_fsck, NULL},
     {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
      "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,
      ops_options, cli_ops, NULL},

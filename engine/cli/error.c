@@ -15,7 +15,7 @@ void cli_print_error(FILE *to, const struct err *e, bool color)
     else
         fprintf(to, "%seqloom:%s ", bold, off);
     fprintf(to, "%serror:%s %s\n", red, off, e->message[0] ? e->message : err_code_name(e->code));
-    if (e->line)
+    if (e->line && *e->input_line)
         fprintf(to, "    %s\n    %*s%s^%s\n", e->input_line, e->caret, "", red, off);
     if (e->hint[0])
         fprintf(to, "%s\n", e->hint);

@@ -1,43 +1,11 @@
 /* --help, of eqloom and of each command. */
 #include "engine/cli/cli.h"
 
+#include "engine/cli/wrap.h"
+
 #include <string.h>
 
-enum { WIDTH = 80, COLUMN = 26 };
-
-/* Breaks text at blanks; lines after the first are indented. */
-static void print_wrapped(FILE *to, const char *text, int column, int indent)
-{
-    int at = column;
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, " \n");
-        if (*p == '\n') {
-            at = indent;
-            fprintf(to, "\n%*s", indent, "");
-            p++;
-            continue;
-        }
-        if (at > indent && at + (int)n >= WIDTH) {
-            fprintf(to, "\n%*s", indent, "");
-            at = indent;
-        }
-        fprintf(to, "%.*s", (int)n, p);
-        at += (int)n;
-        p += n;
-        if (*p == ' ') {
-            while (*p == ' ')
-                p++;
-            if (*p && at + 1 + (int)strcspn(p, " \n") < WIDTH) {
-                fputc(' ', to);
-                at++;
-            } else if (*p) {
-                fprintf(to, "\n%*s", indent, "");
-                at = indent;
-            }
-        }
-    }
-    fputc('\n', to);
-}
+enum { WIDTH = 79, COLUMN = 26 };
 
 static void print_options(FILE *to, const struct cli_option *options)
 {
@@ -52,7 +20,7 @@ static void print_options(FILE *to, const struct cli_option *options)
             fprintf(to, "%s\n%*s", left, COLUMN, "");
         else
             fprintf(to, "%-*s", COLUMN, left);
-        print_wrapped(to, o->doc, COLUMN, COLUMN);
+        wrap_print(to, o->doc, COLUMN, COLUMN, WIDTH);
     }
 }
 
@@ -79,7 +47,7 @@ void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *com
             command->arguments[0] ? " " : "", command->arguments, command->summary);
     if (command->help) {
         fputc('\n', to);
-        print_wrapped(to, command->help, 0, 0);
+        wrap_print(to, command->help, 0, 0, WIDTH);
     }
     if (command->options && command->options->name) {
         fputs("\noptions:\n", to);
@@ -96,6 +64,6 @@ void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *com
     }
     if (command->exit_codes) {
         fputs("\nexit status: ", to);
-        print_wrapped(to, command->exit_codes, 13, 0);
+        wrap_print(to, command->exit_codes, 13, 0, WIDTH);
     }
 }

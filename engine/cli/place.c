@@ -62,6 +62,27 @@ static enum err_code wait_seconds(double *out, const struct cli *c, struct err *
     return OK;
 }
 
+/* Says so before it waits, and how to wait if it does not. */
+static enum err_code open_store(struct store **out, struct cli *c, struct store_options *options,
+                                struct err *e)
+{
+    double wait_s = options->wait_s;
+    struct err busy = {0};
+    options->wait_s = 0;
+    enum err_code code = store_open(out, options, &busy);
+    if (code == ERR_BUSY && wait_s != 0) {
+        fprintf(c->narration, "eqloom: %s; waiting\n", busy.message);
+        fflush(c->narration);
+        options->wait_s = wait_s;
+        return err_up(e, store_open(out, options, e));
+    }
+    if (code == ERR_BUSY)
+        err_hint(&busy, "--wait waits until it is free; commands that only read need not");
+    if (e)
+        *e = busy;
+    return err_up(e, code);
+}
+
 enum err_code place_open(struct store **out, char **path, struct cli *c, const char *job,
                          enum place_use use, struct err *e)
 {
@@ -82,7 +103,7 @@ enum err_code place_open(struct store **out, char **path, struct cli *c, const c
         return ERR_NOTFOUND;
     }
     options.path = *path;
-    enum err_code code = store_open(out, &options, e);
+    enum err_code code = open_store(out, c, &options, e);
     if (!code && store_notice(*out))
         fprintf(c->narration, "eqloom: %s\n", store_notice(*out));
     return err_up(e, code);

@@ -1,8 +1,10 @@
 /* Names to ids; see resolve.h. */
 #include "engine/cli/resolve.h"
 
+#include "engine/cli/reflect.h"
 #include "engine/cli/table.h"
 #include "engine/label.h"
+#include "schemas/canonical.h"
 
 #include <string.h>
 
@@ -12,8 +14,8 @@ enum { MAX_CANDIDATES = 32, MIN_DIGITS = 4 };
 struct search {
     struct arena *arena;
     const char *text;
-    struct resolved found[MAX_CANDIDATES];
-    size_t n_found, n_names, cap;
+    struct resolved found[MAX_CANDIDATES], variants[MAX_CANDIDATES];
+    size_t n_found, n_variants, n_names, cap;
     const char **names;
 };
 
@@ -30,6 +32,13 @@ static void add_name(struct search *s, const char *name)
     s->names[s->n_names++] = name;
 }
 
+/* "model@pool=mean" is one of "model". */
+static bool is_variant(const char *name, const char *base)
+{
+    size_t n = strlen(base);
+    return n && !strncmp(name, base, n) && name[n] == '@';
+}
+
 static enum err_code visit_ref(void *arg, const char *name, const struct digest *id, struct err *e)
 {
     struct search *s = arg;
@@ -37,15 +46,46 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     add_name(s, copy);
     if (slash)
         add_name(s, slash + 1);
+    if ((is_variant(copy, s->text) || (slash && is_variant(slash + 1, s->text))) &&
+        s->n_variants < MAX_CANDIDATES)
+        s->variants[s->n_variants++] = (struct resolved){*id, copy};
     if (slash && !strcmp(slash + 1, s->text) && s->n_found < MAX_CANDIDATES)
         s->found[s->n_found++] = (struct resolved){*id, copy};
     return OK;
 }
 
+/* What tells records apart that have no name: a title, the first text, the step. */
+static const char *describe(struct arena *a, const ProtobufCMessage *m)
+{
+    static const char *const fields[] = {"title", "text", "encoding", "step", "media_type"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const ProtobufCFieldDescriptor *f =
+            protobuf_c_message_descriptor_get_field_by_name(m->descriptor, fields[i]);
+        const char *text =
+            f && reflect_count(m, f) ? reflect_text(a, f, reflect_item(m, f, 0)) : NULL;
+        if (!text || !*text)
+            continue;
+        return !strcmp(f->name, "step")   ? arena_printf(a, "step %s", text)
+               : strlen(text) > LABEL_MAX ? arena_printf(a, "%.*s...", LABEL_MAX, text)
+                                          : text;
+    }
+    return "";
+}
+
 const char *resolve_label(struct arena *a, struct store *s, const struct digest *id)
 {
-    const char *label = label_of_record(a, s, id);
-    return strcmp(label, label_short_id(a, id)) ? label : "";
+    struct arena scratch = {0};
+    struct record r;
+    ProtobufCMessage *m;
+    const char *label = "";
+    if (!store_get(&r, s, id, &scratch, NULL) && kind_info(r.kind) &&
+        !canonical_unpack(&m, &scratch, kind_info(r.kind)->descriptor, r.payload, NULL)) {
+        label = label_of_message(a, m);
+        if (!label)
+            label = describe(a, m);
+    }
+    arena_free(&scratch);
+    return label;
 }
 
 static void print_candidates(struct cli *c, struct store *s, const struct resolved *found, size_t n)
@@ -102,12 +142,18 @@ enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, cons
         return err_fail(e, ERR_AMBIGUOUS, "'%.100s' is in several jobs: write JOB/%.100s", text,
                         text);
     }
+    if (search->n_variants) {
+        print_candidates(c, s, search->variants, search->n_variants);
+        return err_fail(e, ERR_AMBIGUOUS, "'%.100s' has variants: name one of them", text);
+    }
     size_t digits = strspn(text, "0123456789abcdefABCDEF");
     if (digits >= MIN_DIGITS && !text[digits]) {
         code = resolve_digits(out, c, s, text, e);
         if (code != ERR_NOTFOUND)
             return err_up(e, code);
     }
+    if (!*text)
+        return err_fail(e, ERR_INPUT, "an empty name stands for nothing");
     err_fail(e, ERR_INPUT, "nothing in the store is called '%.100s'", text);
     const char *near = err_nearest(text, search->names, search->n_names);
     if (near)

@@ -14,7 +14,8 @@ struct resolved {
 enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, const char *text,
                       struct err *e);
 
-/* label_of_record, or "" where that is but the beginning of the id. */
+/* A few words that say which record it is: its name or expression, else its title, first text or
+ * step; "" when it has nothing of the kind. */
 const char *resolve_label(struct arena *a, struct store *s, const struct digest *id);
 
 #endif

@@ -1,6 +1,8 @@
 /* Aligned text; see table.h. */
 #include "engine/cli/table.h"
 
+#include "engine/cli/wrap.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +42,6 @@ void table_add(struct table *t, const char *const *cells)
     t->n_rows++;
 }
 
-static int width(const char *s)
-{
-    int n = 0;
-    for (; *s; s++)
-        n += ((unsigned char)*s & 0xc0) != 0x80;
-    return n;
-}
-
 static bool is_number(const char *s)
 {
     char *end;
@@ -55,34 +49,52 @@ static bool is_number(const char *s)
     return end != s && (!*end || !strcmp(end, "%"));
 }
 
-void table_print(FILE *to, const struct table *t)
+static void measure(int *widths, bool *right, const struct table *t)
 {
-    int *widths = arena_array(t->arena, int, t->n_columns);
-    bool *right = arena_array(t->arena, bool, t->n_columns);
     for (size_t c = 0; c < t->n_columns; c++) {
         right[c] = t->n_rows > 1;
         for (size_t r = 0; r < t->n_rows; r++) {
             const char *cell = t->cells[r * t->n_columns + c];
-            if (width(cell) > widths[c])
-                widths[c] = width(cell);
+            if (wrap_columns(cell) > widths[c])
+                widths[c] = wrap_columns(cell);
             if (r && *cell && strcmp(cell, "-") && !is_number(cell))
                 right[c] = false;
         }
     }
-    for (size_t r = 0; r < t->n_rows; r++) {
-        int owed = 0; /* blanks not yet written, so that no line ends in them */
-        for (size_t c = 0; c < t->n_columns; c++) {
-            const char *cell = t->cells[r * t->n_columns + c];
-            int pad = widths[c] - width(cell);
-            owed += right[c] ? pad : 0;
-            if (*cell) {
-                fprintf(to, "%*s%s", owed, "", cell);
-                owed = 0;
+}
+
+/* The last column, if it is text, is wrapped. */
+static void print_row(FILE *to, const struct table *t, size_t row, const int *widths,
+                      const bool *right, int line)
+{
+    int owed = 0; /* blanks not yet written, so that no line ends in them */
+    int column = 0;
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const char *cell = t->cells[row * t->n_columns + c];
+        int pad = widths[c] - wrap_columns(cell);
+        owed += right[c] ? pad : 0;
+        if (*cell) {
+            fprintf(to, "%*s", owed, "");
+            if (c + 1 == t->n_columns && !right[c]) {
+                wrap_print(to, cell, column, column, line);
+                return;
             }
-            owed += (right[c] ? 0 : pad) + 2;
+            fputs(cell, to);
+            owed = 0;
         }
-        fputc('\n', to);
+        owed += (right[c] ? 0 : pad) + 2;
+        column += widths[c] + 2;
     }
+    fputc('\n', to);
+}
+
+void table_print(FILE *to, const struct table *t)
+{
+    int *widths = arena_array(t->arena, int, t->n_columns), line = wrap_width(to);
+    bool *right = arena_array(t->arena, bool, t->n_columns);
+    measure(widths, right, t);
+    for (size_t r = 0; r < t->n_rows; r++)
+        print_row(to, t, r, widths, right, line);
 }
 
 void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report)

@@ -1,4 +1,5 @@
-/* Tables as aligned text: columns of numbers to the right. */
+/* Tables as aligned text: columns of numbers to the right. On a terminal the last column is wrapped
+ * at its edge. */
 #ifndef ENGINE_CLI_TABLE_H
 #define ENGINE_CLI_TABLE_H
 

@@ -1,0 +1,154 @@
+/* Runs; see runs.h. */
+#include "engine/cli/runs.h"
+
+#include "base/os.h"
+#include "schemas/canonical.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct loading {
+    struct run_list *list;
+    struct arena *arena, scratch;
+};
+
+static void sum_up(struct run_summary *out, struct arena *a, const char *name,
+                   const Eqloom__Run *run)
+{
+    *out = (struct run_summary){.name = arena_strdup(a, name),
+                                .job = arena_strdup(a, run->job),
+                                .job_path = arena_strdup(a, run->job_path),
+                                .state = arena_strdup(a, run->state),
+                                .started_ns = run->started_ns,
+                                .nodes = run->n_nodes};
+    int64_t end = run->finished_ns ? run->finished_ns : os_wall_ns();
+    out->wall_s = end > run->started_ns ? (double)(end - run->started_ns) / 1e9 : 0;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        const Eqloom__RunNode *n = run->nodes[i];
+        out->nodes_ran += n->ran || !strcmp(n->state, "ran");
+        out->elements += n->elements;
+        out->ran += n->ran;
+        out->cached += n->cached;
+        out->reused += n->reused;
+        out->failed += n->failed ? n->failed : !strcmp(n->state, "failed");
+    }
+}
+
+static enum err_code load_run(void *arg, const char *name, struct span value, struct err *e)
+{
+    struct loading *l = arg;
+    ProtobufCMessage *m;
+    if (canonical_unpack(&m, &l->scratch, &eqloom__run__descriptor, value, NULL))
+        return OK; /* damaged: fsck tells; the others are as good as before */
+    if (l->list->n == l->list->cap) {
+        size_t cap = l->list->cap ? 2 * l->list->cap : 32;
+        struct run_summary *moved = arena_array(l->arena, struct run_summary, cap);
+        if (l->list->n)
+            memcpy(moved, l->list->runs, l->list->n * sizeof *moved);
+        l->list->runs = moved;
+        l->list->cap = cap;
+    }
+    sum_up(&l->list->runs[l->list->n++], l->arena, name, (const Eqloom__Run *)m);
+    arena_reset(&l->scratch);
+    return OK;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+    const struct run_summary *x = a, *y = b;
+    if (x->started_ns != y->started_ns)
+        return x->started_ns < y->started_ns ? 1 : -1;
+    return strcmp(y->name, x->name);
+}
+
+enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, const char *job,
+                        struct err *e)
+{
+    *out = (struct run_list){0};
+    struct loading l = {.list = out, .arena = a};
+    enum err_code code = store_each_run(s, job, load_run, &l, e);
+    arena_free(&l.scratch);
+    if (code)
+        return err_up(e, code);
+    if (out->n)
+        qsort(out->runs, out->n, sizeof *out->runs, compare_runs);
+    for (size_t i = 1; i < out->n; i++)
+        if (!strcmp(out->runs[i].state, "running")) {
+            out->runs[i].state = "killed";
+            out->runs[i].wall_s = 0; /* nobody knows */
+        }
+    return OK;
+}
+
+static enum err_code refuse_run(struct cli *c, struct store *s, const char *text, struct err *e)
+{
+    struct run_list all;
+    enum err_code code = err_up(e, runs_load(&all, c->arena, s, NULL, e));
+    if (code)
+        return code;
+    const char **names = arena_array(c->arena, const char *, 2 * all.n);
+    for (size_t i = 0; i < all.n; i++) {
+        names[2 * i] = all.runs[i].job;
+        names[2 * i + 1] = all.runs[i].name;
+    }
+    err_fail(e, ERR_INPUT, "no run is called '%.100s', and no job that was run", text);
+    const char *near = err_nearest(text, names, 2 * all.n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    else
+        err_hint(e, "'eqloom log' lists runs");
+    return ERR_INPUT;
+}
+
+/* "quickstart/12" is "quickstart/000012". */
+static const char *full_name(struct arena *a, const char *text)
+{
+    const char *slash = strrchr(text, '/');
+    char *end;
+    if (!slash || slash == text || slash[1] < '0' || slash[1] > '9')
+        return NULL;
+    unsigned long number = strtoul(slash + 1, &end, 10);
+    return *end ? NULL : arena_printf(a, "%.*s/%06lu", (int)(slash - text), text, number);
+}
+
+bool run_is_name(struct arena *a, struct store *s, const char *text)
+{
+    struct span value;
+    const char *name = full_name(a, text);
+    return name && !store_run(&value, s, name, a, NULL);
+}
+
+enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c, struct store *s,
+                       const char *text, struct err *e)
+{
+    struct span value;
+    ProtobufCMessage *m;
+    *name = full_name(c->arena, text);
+    if (!*name) {
+        struct run_list runs;
+        enum err_code code = err_up(e, runs_load(&runs, c->arena, s, text, e));
+        if (code)
+            return code;
+        *name = runs.n ? runs.runs[0].name : NULL;
+    }
+    enum err_code code = *name ? store_run(&value, s, *name, c->arena, e) : ERR_NOTFOUND;
+    if (code == ERR_NOTFOUND)
+        return err_up(e, refuse_run(c, s, text, e));
+    if (!code)
+        code = canonical_unpack(&m, c->arena, &eqloom__run__descriptor, value, e);
+    if (code)
+        return err_up(e, code);
+    *out = (const Eqloom__Run *)m;
+    return OK;
+}
+
+const char *run_time(struct arena *a, int64_t ns)
+{
+    time_t t = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char text[32];
+    localtime_r(&t, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    return arena_strdup(a, text);
+}
