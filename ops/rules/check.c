@@ -7,6 +7,8 @@
 #include "ops/rules/check.h"
 #include "ops/expr/ball.h"
 #include "ops/expr/ball_eval.h"
+#include "ops/expr/number.h"
+#include "ops/rules/range.h"
 #include "ops/rules/sample.h"
 
 #include <string.h>
@@ -18,6 +20,7 @@ enum {
     TRIES_PER_POINT = 24, /* instances drawn at most for each point wanted */
     MIN_POINTS = 3,       /* fewer certify nothing, unless there is nothing to vary */
     MAX_SYMBOLS = 8,
+    MODERATE_DIGITS = 9,
 };
 
 struct checker {
@@ -195,6 +198,10 @@ static enum answer ask(struct checker *c, enum rule_predicate p, const struct ex
         return decide(!acb_contains_zero(x), acb_is_zero(x));
     if (p != RULE_LESS && p != RULE_LESS_EQUAL)
         return ask_sign(p, x);
+    if (args[0].nodes[0].op == X_NUM && args[1].nodes[0].op == X_NUM) { /* 1/3 has no exact ball */
+        int order = number_compare(args[0].nodes[0].leaf, args[1].nodes[0].leaf);
+        return order < 0 || (order == 0 && p == RULE_LESS_EQUAL) ? YES : NO;
+    }
     const acb_struct *y = ball_evaluate(&c->right, &args[1], precision);
     if (!acb_is_finite(y))
         return c->right.hopeless ? NO : OPEN;
@@ -296,10 +303,28 @@ static char *describe(struct checker *c, struct arena *a, const struct instance 
 
 /* ---- the rule ---- */
 
+/* Values at which a side that seems to have none may only need more precision. */
+static bool is_extreme(const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_NUM && strlen(x->nodes[i].leaf) > MODERATE_DIGITS)
+            return true;
+    return false;
+}
+
+static bool is_moderate(const struct sampler *s, const struct instance *values)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (is_extreme(&values->values[i]))
+            return false;
+    return true;
+}
+
 struct outcome {
     uint32_t points;
-    char *refuted; /* the witness */
-    char *stray;   /* a place at which only one side is defined, and which */
+    uint32_t admitted; /* instances that met the conditions */
+    char *refuted;     /* the witness */
+    char *stray;       /* a place at which only one side is defined, and which */
 };
 
 /* Tries instances until `points` of them could be compared or one refutes the rule. */
@@ -326,11 +351,13 @@ static enum err_code try_rule(struct outcome *out, struct arena *a, const struct
         if (!all_hold(&c, &work, r->conditions, r->n_conditions, &values) ||
             !all_hold(&c, &work, more, n_more, &values))
             continue;
+        out->admitted++;
         struct expr lhs = sampler_substitute(&work, &c.sampler, &r->lhs, &values);
         struct expr rhs = sampler_substitute(&work, &c.sampler, &r->rhs, &values);
         enum comparison verdict = compare(&c, &lhs, &rhs);
         out->points += verdict == AGREE;
-        if ((verdict == ONLY_LEFT || verdict == ONLY_RIGHT) && !out->stray)
+        if ((verdict == ONLY_LEFT || verdict == ONLY_RIGHT) && !out->stray &&
+            is_moderate(&c.sampler, &values))
             out->stray = arena_printf(a, "only the %s side has a value at %s",
                                       verdict == ONLY_LEFT ? "left" : "right",
                                       describe_place(&c, a, &values));
@@ -386,6 +413,12 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
         out->verdict = EQLOOM__VERDICT__UNCHECKED;
         return OK;
     }
+    const char *why = rule_conditions_contradict(a, r);
+    if (why) {
+        out->verdict = EQLOOM__VERDICT__VACUOUS;
+        out->remark = arena_strdup(a, why);
+        return OK;
+    }
     enum err_code code = try_rule(&o, a, r, NULL, 0, options, e);
     if (code)
         return err_up(e, code);
@@ -393,9 +426,15 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
     if (o.refuted) {
         out->verdict = EQLOOM__VERDICT__REFUTED;
         const char *guard = rule_suggest_guard(a, r, options);
-        out->witness = guard ? arena_printf(a, "%s; holds if %s", o.refuted, guard) : o.refuted;
-    } else if (o.points == 0) {
+        out->witness = o.refuted;
+        if (guard)
+            out->guard = arena_strdup(a, guard);
+    } else if (o.points == 0 && o.admitted) {
         out->verdict = EQLOOM__VERDICT__VACUOUS;
+        out->remark = "its sides are nowhere both defined";
+    } else if (o.points == 0) {
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+        out->remark = "no instance was found that meets its conditions";
     } else if (asks_maybe(r)) {
         out->verdict = EQLOOM__VERDICT__UNCHECKED;
     } else if (o.points < MIN_POINTS && options->points >= MIN_POINTS && rule_has_variables(r)) {
@@ -403,9 +442,35 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
     } else {
         out->verdict = EQLOOM__VERDICT__CERTIFIED;
         if (o.stray)
-            out->witness = o.stray;
+            out->remark = o.stray;
     }
     return OK;
+}
+
+static const char *list_conditions(struct arena *a, const struct rule *r)
+{
+    const char *text = "no value meets ";
+    for (size_t i = 0; i < r->n_conditions; i++)
+        text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+                            rule_condition_text(a, &r->conditions[i]));
+    return text;
+}
+
+const char *rule_conditions_contradict(struct arena *a, const struct rule *r)
+{
+    struct range_conditions all = {r->conditions, r->n_conditions};
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        const struct rule_condition *c = &r->conditions[i];
+        if (c->predicate == RULE_LESS && expr_equal(&c->args[0], &c->args[1]))
+            return list_conditions(a, r);
+        for (unsigned k = 0; k < c->n_args; k++) {
+            struct range range;
+            range_of_term(&range, &all, &c->args[k]);
+            if (range_is_empty(&range))
+                return list_conditions(a, r);
+        }
+    }
+    return NULL;
 }
 
 bool rule_has_variables(const struct rule *r)

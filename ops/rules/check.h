@@ -11,6 +11,8 @@ bool rule_holds_if(struct arena *a, const struct rule *r, const struct rule_cond
  * those that are tried; NULL if none does. */
 const char *rule_suggest_guard(struct arena *a, const struct rule *r,
                                const struct rule_check_options *options);
+/* Why no values at all can meet the conditions; NULL if that is not known. */
+const char *rule_conditions_contradict(struct arena *a, const struct rule *r);
 /* Whether there is anything to vary in it. */
 bool rule_has_variables(const struct rule *r);
 

@@ -18,8 +18,9 @@ static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificat
         return err_up(e, code);
     bool refuted = certificate->verdict == EQLOOM__VERDICT__REFUTED;
     if (refuted && !op_bool(ctx, "allow_unsound"))
-        return err_fail(e, ERR_FAILED, "rule %s/%s is false: %s", rule->group, rule->name,
-                        certificate->witness);
+        return err_fail(e, ERR_FAILED, "rule %s/%s is false: %s%s%s", rule->group, rule->name,
+                        certificate->witness, certificate->guard[0] ? "; holds if " : "",
+                        certificate->guard);
     certificate->unsound = refuted;
     return OK;
 }
@@ -62,7 +63,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and random values "

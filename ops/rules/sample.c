@@ -4,39 +4,188 @@
 #include "ops/rules/sample.h"
 #include "base/rng.h"
 #include "ops/expr/number.h"
+#include "ops/rules/range.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_REALS = 160,
+    MAX_REALS = 200,
+    MAX_NEAR = 64,
     SIMPLE_REALS = 9,   /* of the special ones: those that make a readable witness */
     SIMPLE_ROUNDS = 24, /* instances of several variables that take their values there */
 };
 
 static const char *const special_reals[] = {
-    "0",          "1",         "-1",   "2",         "-2",     "1/2",     "-1/2",    "3",
-    "-3",         "1/3",       "-1/3", "3/4",       "-3/4",   "5/4",     "-5/4",    "4",
-    "-4",         "3/2",       "-3/2", "1/10",      "-1/10",  "7/8",     "-7/8",    "1/1000",
-    "-1/1000",    "10",        "-10",  "5",         "-5",     "22/7",    "-22/7",   "11/7",
-    "-11/7",      "355/113",   "25",   "-40",       "99/100", "101/100", "-99/100", "-101/100",
-    "pi",         "-1*pi",     "pi/2", "-1*(pi/2)", "pi/4",   "2*pi",    "e",       "sqrt(2)",
-    "-1*sqrt(2)", "sqrt(2)/2", "6",    "-6",        "2/3",    "-2/3",
+    "0",
+    "1",
+    "-1",
+    "2",
+    "-2",
+    "1/2",
+    "-1/2",
+    "3",
+    "-3",
+    "1/3",
+    "-1/3",
+    "3/4",
+    "-3/4",
+    "5/4",
+    "-5/4",
+    "4",
+    "-4",
+    "3/2",
+    "-3/2",
+    "1/10",
+    "-1/10",
+    "7/8",
+    "-7/8",
+    "1/1000",
+    "-1/1000",
+    "10",
+    "-10",
+    "5",
+    "-5",
+    "22/7",
+    "-22/7",
+    "11/7",
+    "-11/7",
+    "355/113",
+    "25",
+    "-40",
+    "99/100",
+    "101/100",
+    "-99/100",
+    "-101/100",
+    "pi",
+    "-1*pi",
+    "pi/2",
+    "-1*(pi/2)",
+    "pi/4",
+    "2*pi",
+    "e",
+    "sqrt(2)",
+    "-1*sqrt(2)",
+    "sqrt(2)/2",
+    "6",
+    "-6",
+    "2/3",
+    "-2/3",
+    /* huge, tiny, close to 1 and -1; values of functions */
+    "1000000007",
+    "-1000000007",
+    "10000000000000000000001",
+    "1/1000000007",
+    "-1/1000000007",
+    "1/1000000000000000000000",
+    "-1/1000000000000000000000",
+    "1000000000001/1000000000000",
+    "-1000000000001/1000000000000",
+    "999999999999/1000000000000",
+    "-999999999999/1000000000000",
+    "sin(2)",
+    "ln(1/3)",
+    "-1*e^2",
+    "tan(2)",
+    "atan(-3)",
+    "asin(1/3)",
+    "3*pi/2",
+    "-5*(pi/2)",
+    "e^(-7)",
+    "-1*(pi/3)",
+    "sqrt(3)/3",
 };
 static const char *const special_complexes[] = {
-    "sqrt(-1)",        "-1*sqrt(-1)",     "2*sqrt(-1)",     "-2*sqrt(-1)",       "1/2*sqrt(-1)",
-    "-1/2*sqrt(-1)",   "1+sqrt(-1)",      "-1+sqrt(-1)",    "1-sqrt(-1)",        "-1-sqrt(-1)",
-    "2+1/4*sqrt(-1)",  "-2+1/4*sqrt(-1)", "2-1/4*sqrt(-1)", "-2-1/4*sqrt(-1)",   "1/4+3*sqrt(-1)",
-    "-1/4+3*sqrt(-1)", "-1/4-3*sqrt(-1)", "1/4-3*sqrt(-1)", "-1/2+1/8*sqrt(-1)", "1/2-1/8*sqrt(-1)",
-    "pi*sqrt(-1)",     "pi/2*sqrt(-1)",   "4*sqrt(-1)",     "-5*sqrt(-1)",       "-3+5*sqrt(-1)",
+    "sqrt(-1)",
+    "-1*sqrt(-1)",
+    "2*sqrt(-1)",
+    "-2*sqrt(-1)",
+    "1/2*sqrt(-1)",
+    "-1/2*sqrt(-1)",
+    "1+sqrt(-1)",
+    "-1+sqrt(-1)",
+    "1-sqrt(-1)",
+    "-1-sqrt(-1)",
+    "2+1/4*sqrt(-1)",
+    "-2+1/4*sqrt(-1)",
+    "2-1/4*sqrt(-1)",
+    "-2-1/4*sqrt(-1)",
+    "1/4+3*sqrt(-1)",
+    "-1/4+3*sqrt(-1)",
+    "-1/4-3*sqrt(-1)",
+    "1/4-3*sqrt(-1)",
+    "-1/2+1/8*sqrt(-1)",
+    "1/2-1/8*sqrt(-1)",
+    "pi*sqrt(-1)",
+    "pi/2*sqrt(-1)",
+    "4*sqrt(-1)",
+    "-5*sqrt(-1)",
+    "-3+5*sqrt(-1)",
     "5-3*sqrt(-1)",
+    /* close to the cuts, from both sides, and to the branch points */
+    "-2+1/1000000000000*sqrt(-1)",
+    "-2-1/1000000000000*sqrt(-1)",
+    "2+1/1000000000000*sqrt(-1)",
+    "2-1/1000000000000*sqrt(-1)",
+    "1/2+1/1000000000000*sqrt(-1)",
+    "1/2-1/1000000000000*sqrt(-1)",
+    "-1/2+1/1000000000000*sqrt(-1)",
+    "-1/2-1/1000000000000*sqrt(-1)",
+    "1/1000000000000+2*sqrt(-1)",
+    "-1/1000000000000+2*sqrt(-1)",
+    "1/1000000000000-2*sqrt(-1)",
+    "-1/1000000000000-2*sqrt(-1)",
+    "1/1000000000000+1/2*sqrt(-1)",
+    "-1/1000000000000-1/2*sqrt(-1)",
+    "1000000000001/1000000000000*sqrt(-1)",
+    "999999999999/1000000000000*sqrt(-1)",
+    "1/1000000000000*sqrt(-1)",
+    "-1000000007*sqrt(-1)",
+    "1000000007-1000000007*sqrt(-1)",
+    /* on the borders of the principal values: of ln, asin, acosh and others */
+    "ln(-2)",
+    "-1*ln(-2)",
+    "ln(-1/2)",
+    "asin(2)",
+    "asin(-2)",
+    "acos(-3)",
+    "acosh(-2)",
+    "acosh(1/2)",
+    "atanh(3)",
+    "atanh(-3)",
+    "1+pi*sqrt(-1)",
+    "-1-pi*sqrt(-1)",
+    "pi/2+2*sqrt(-1)",
+    "pi/2-2*sqrt(-1)",
+    "-1*(pi/2)+sqrt(-1)",
+    "-1*(pi/2)-sqrt(-1)",
+    "pi+sqrt(-1)",
+    "-1*pi-sqrt(-1)",
+    "1+pi/2*sqrt(-1)",
+    "-1-pi/2*sqrt(-1)",
+    "-1+pi/2*sqrt(-1)",
+    "1-2*pi*sqrt(-1)",
+    "1+22/7*sqrt(-1)",
+    "11/7-sqrt(-1)",
+    "(-2)^(1/3)",
+    "(-2)^(-1/3)",
+    "ln(sqrt(-1)/3)",
+    "e^(1+2*sqrt(-1))",
+    "sin(1+2*sqrt(-1))",
 };
 static const char *const terms[] = {
-    "x",        "x^2+1",    "sin(x)", "1/x",      "e^x",      "3",          "y",   "-1*x",
-    "-2",       "x*y",      "ln(x)",  "sqrt(x)",  "x^3",      "2*x-1",      "1/2", "x^2+2",
-    "1/(x+2)",  "-1*(x+1)", "sin(y)", "x/9",      "cos(3*x)", "sqrt(-1)*x", "x+y", "1+sqrt(-1)*x",
-    "e^(-1*x)", "y^2",      "0",      "-1*(x/9)", "pi",       "x^2-y",      "1",   "-1",
-    "sqrt(-1)",
+    "x",        "x^2+1",      "sin(x)",     "1/x",
+    "e^x",      "3",          "y",          "-1*x",
+    "-2",       "x*y",        "ln(x)",      "sqrt(x)",
+    "x^3",      "2*x-1",      "1/2",        "x^2+2",
+    "1/(x+2)",  "-1*(x+1)",   "sin(y)",     "x/9",
+    "cos(3*x)", "sqrt(-1)*x", "x+y",        "1+sqrt(-1)*x",
+    "e^(-1*x)", "y^2",        "0",          "-1*(x/9)",
+    "pi",       "x^2-y",      "1",          "-1",
+    "sqrt(-1)", "ln(x-2)",    "sqrt(x-3)",  "asin(x)",
+    "abs(x-1)", "x^x",        "tan(3*x)",   "x^(1/3)",
+    "1-x",      "(-1)*x^2-1", "acosh(x)",   "sqrt(-1)*sin(x)",
+    "x-y",      "1/(x-2)",    "(-3)^(x/5)",
 };
 static const char *const integers[] = {"0",  "1", "-1", "2", "-2", "3",
                                        "-3", "4", "-4", "5", "7",  "-6"};
@@ -157,6 +306,28 @@ static void add_derivatives(struct sampler *s, const struct expr *x)
     }
 }
 
+/* Values that the conditions point at. */
+static void add_near(struct sampler *s, struct arena *a, const struct rule *r,
+                     const struct rule_condition *more, size_t n_more)
+{
+    struct rule_condition *all = arena_array(a, struct rule_condition, r->n_conditions + n_more);
+    struct range_conditions conditions = {all, r->n_conditions + n_more};
+    for (size_t i = 0; i < conditions.n; i++)
+        all[i] = i < r->n_conditions ? r->conditions[i] : more[i - r->n_conditions];
+    for (size_t i = 0; i < s->n; i++) {
+        struct sample_variable *v = &s->variables[i];
+        struct expr x = expr_leaf(a, s->lang, X_VAR, v->name);
+        const char *numbers[MAX_NEAR];
+        struct range range;
+        range_of_term(&range, &conditions, &x);
+        size_t n = range_numbers(numbers, MAX_NEAR, a, &range);
+        n += range_boundaries(numbers + n, MAX_NEAR - n, a, &conditions, v->name);
+        v->near = arena_array(a, struct expr, n);
+        for (size_t k = 0; k < n; k++)
+            v->near[v->n_near++] = expr_leaf(a, s->lang, X_NUM, numbers[k]);
+    }
+}
+
 enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule *r,
                            const struct rule_condition *more, size_t n_more, uint64_t seed,
                            struct err *e)
@@ -175,15 +346,26 @@ enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule
     s->n_terms = sizeof terms / sizeof *terms;
     s->complexes = parse_all(a, s->lang, special_complexes, s->n_complexes);
     s->terms = parse_all(a, s->lang, terms, s->n_terms);
+    add_near(s, a, r, more, n_more);
     return OK;
+}
+
+/* How many special values a variable has. */
+static size_t count_special(const struct sampler *s, const struct sample_variable *v)
+{
+    return s->n_reals + v->n_near + (v->real ? 0 : s->n_complexes);
 }
 
 uint32_t sampler_rounds(const struct sampler *s)
 {
     if (s->n == 0)
         return 1;
-    size_t specials = s->symbolic ? s->n_terms : s->n_reals + s->n_complexes;
-    return (uint32_t)(s->n == 1 ? specials : 2 * specials);
+    size_t most = s->n_terms;
+    for (size_t i = 0; !s->symbolic && i < s->n; i++) {
+        size_t count = count_special(s, &s->variables[i]);
+        most = i == 0 || count > most ? count : most;
+    }
+    return (uint32_t)(s->n == 1 ? most : 2 * most);
 }
 
 static struct expr number(struct arena *a, const struct sampler *s, const char *text)
@@ -226,10 +408,11 @@ static bool draw_related(struct expr *out, struct arena *a, const struct sampler
 static struct expr draw_special(const struct sampler *s, const struct sample_variable *v,
                                 uint64_t i)
 {
-    if (v->real)
-        return s->reals[i % s->n_reals];
-    i %= s->n_reals + s->n_complexes;
-    return i < s->n_reals ? s->reals[i] : s->complexes[i - s->n_reals];
+    i %= count_special(s, v);
+    if (i < s->n_reals)
+        return s->reals[i];
+    i -= s->n_reals;
+    return i < v->n_near ? v->near[i] : s->complexes[i - v->n_near];
 }
 
 static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i, uint32_t k,
@@ -246,14 +429,14 @@ static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i
         return draw_rational(a, s, u);
     if (s->symbolic)
         return s->terms[s->n == 1 ? k % s->n_terms : u % s->n_terms];
-    if (s->n == 1 && k < s->n_reals + s->n_complexes)
+    if (s->n == 1 && k < count_special(s, v))
         return draw_special(s, v, k);
     if (k < SIMPLE_ROUNDS)
         return s->reals[w % SIMPLE_REALS];
     if (i > 0 && w % 8 == 0 && draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
         return related;
     if (w % 8 < 4)
-        return draw_special(s, v, u);
+        return v->n_near && w % 16 < 4 ? v->near[u % v->n_near] : draw_special(s, v, u);
     return v->real || w % 8 < 6 ? draw_rational(a, s, u) : draw_complex(a, s, u);
 }
 

@@ -13,6 +13,8 @@ enum { SAMPLE_MAX_VARIABLES = 16 };
 struct sample_variable {
     const char *name;
     bool real, integer, constant, symbol; /* what single conditions ask of it */
+    struct expr *near;                    /* in its range and at the bounds of conditions */
+    size_t n_near;
 };
 
 struct sampler {

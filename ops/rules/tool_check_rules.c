@@ -49,8 +49,10 @@ static enum err_code check_all(struct job *j, struct arena *a, struct err *e)
     pool_for(pool, n_blocks, check_block, j);
     pool_free(pool);
     for (size_t i = 0; i < j->rules->n; i++) {
-        char *witness = j->certificates[i].witness;
-        j->certificates[i].witness = witness ? arena_strdup(a, witness) : "";
+        Eqloom__Certificate *c = &j->certificates[i];
+        c->witness = arena_strdup(a, c->witness ? c->witness : "");
+        c->guard = arena_strdup(a, c->guard ? c->guard : "");
+        c->remark = arena_strdup(a, c->remark ? c->remark : "");
     }
     for (unsigned w = 0; w < workers; w++)
         arena_free(&j->arenas[w]);
@@ -142,12 +144,14 @@ static void print_findings(FILE *f, struct arena *a, const struct job *j)
     for (size_t i = 0; i < j->rules->n; i++) {
         const struct rule *r = &j->rules->rules[i];
         const Eqloom__Certificate *c = &j->certificates[i];
-        if (c->verdict == EQLOOM__VERDICT__CERTIFIED && !c->witness[0])
+        if (c->verdict == EQLOOM__VERDICT__CERTIFIED && !c->remark[0])
             continue;
         fprintf(f, "\n%s:%d: %s: %s/%s\n    %s\n", r->file, r->line, verdict_names[c->verdict],
                 r->group, r->name, rule_text(a, r));
-        if (c->witness[0])
-            fprintf(f, "    %s\n", c->witness);
+        if (c->witness[0] || c->remark[0])
+            fprintf(f, "    %s%s\n", c->witness, c->remark);
+        if (c->guard[0])
+            fprintf(f, "    holds if %s\n", c->guard);
     }
 }
 
@@ -166,6 +170,10 @@ static void print_json(FILE *f, struct arena *a, const struct job *j)
                                  "points", (int)c->points, "rule", rule_text(a, r));
         if (c->witness[0])
             json_object_set_new(line, "witness", json_string(c->witness));
+        if (c->guard[0])
+            json_object_set_new(line, "guard", json_string(c->guard));
+        if (c->remark[0])
+            json_object_set_new(line, "remark", json_string(c->remark));
         json_dumpf(line, f, JSON_COMPACT);
         fputc('\n', f);
         json_decref(line);

@@ -62,24 +62,25 @@ static void suggests_the_missing_guard(void **state)
     static const struct {
         const char *rule, *guard;
     } cases[] = {
-        {"ln(?a*?b) -> ln(?a) + ln(?b)", "holds if nonnegative(?a)"},
+        {"ln(?a*?b) -> ln(?a) + ln(?b)", "nonnegative(?a)"},
         {"atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b))",
-         "holds if real(?a), real(?b), less(?a*?b, 1)"},
-        {"sqrt(?a^2) -> ?a", "holds if nonnegative(?a)"},
-        {"sqrt(?a^2) -> abs(?a)", "holds if real(?a)"},
-        {"ln(e^?a) -> ?a", "holds if real(?a)"},
-        {"(?a*?b)^?c -> ?a^?c*?b^?c", "holds if nonnegative(?a)"},
-        {"(?a^?b)^?c -> ?a^(?b*?c)", "holds if integer(?c)"},
-        {"((-1)*?a)^?n -> ?a^?n if integer(?n)", "holds if even(?n)"},
+         "real(?a), real(?b), less(?a*?b, 1)"},
+        {"sqrt(?a^2) -> ?a", "nonnegative(?a)"},
+        {"sqrt(?a^2) -> abs(?a)", "real(?a)"},
+        {"ln(e^?a) -> ?a", "real(?a)"},
+        {"(?a*?b)^?c -> ?a^?c*?b^?c", "nonnegative(?a)"},
+        {"(?a^?b)^?c -> ?a^(?b*?c)", "integer(?c)"},
+        {"((-1)*?a)^?n -> ?a^?n if integer(?n)", "even(?n)"},
         {"atanh(?a) + atanh(?b) -> atanh((?a + ?b)/(1 + ?a*?b)) if real(?a), real(?b)",
-         "holds if less(abs(?a), 1), less(abs(?b), 1)"},
+         "less(abs(?a), 1), less(abs(?b), 1)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         Eqloom__Certificate c = check_text(&a, cases[i].rule);
         assert_int_equal(c.verdict, EQLOOM__VERDICT__REFUTED);
-        if (!strstr(c.witness, cases[i].guard))
-            fail_msg("%s: %s", cases[i].rule, c.witness);
+        assert_non_null(strstr(c.witness, " against "));
+        if (strcmp(c.guard, cases[i].guard) != 0)
+            fail_msg("%s: holds if %s", cases[i].rule, c.guard);
         arena_free(&a);
     }
     ball_thread_cleanup();
@@ -101,6 +102,14 @@ static void gives_the_right_verdict(void **state)
         {"abs(?a - 50) -> 50 - ?a if real(?a), less(?a, 51)", EQLOOM__VERDICT__REFUTED},
         {"ln(?a*0) -> 1", EQLOOM__VERDICT__VACUOUS},
         {"?a -> 2*?a if positive(?a), negative(?a)", EQLOOM__VERDICT__VACUOUS},
+        {"?a -> 2*?a if less(abs(?a), 0)", EQLOOM__VERDICT__VACUOUS},
+        {"?a -> 2*?a if less(?a, 1/3), less_equal(1/3, ?a)", EQLOOM__VERDICT__VACUOUS},
+        {"?a -> ?a + 1 if less_equal(?a, 1/3), less_equal(1/3, ?a)", EQLOOM__VERDICT__REFUTED},
+        {"?a -> ?a + 1 if less(49/100000, ?a), less(?a, 5/10000)", EQLOOM__VERDICT__REFUTED},
+        {"abs(?a - 1234567/1000) -> 1234567/1000 - ?a if less(1234, ?a)", EQLOOM__VERDICT__REFUTED},
+        {"?a^?n -> 2*?a if even(?n), odd(?n)", EQLOOM__VERDICT__VACUOUS},
+        {"?a -> 2*?a if nonnegative(?a), nonpositive(?a), nonzero(?a)", EQLOOM__VERDICT__VACUOUS},
+        {"?a -> ?a + 1 if positive(?a), less(?a^3, -1)", EQLOOM__VERDICT__UNDECIDED},
         {"i(1, ?x) -> ?x", EQLOOM__VERDICT__UNCHECKED},
         {"?a/?a -> 1 if maybe_nonzero(?a)", EQLOOM__VERDICT__UNCHECKED},
         {"?a/?a -> 2 if maybe_nonzero(?a)", EQLOOM__VERDICT__REFUTED},
@@ -109,7 +118,7 @@ static void gives_the_right_verdict(void **state)
         struct arena a = {0};
         Eqloom__Certificate c = check_text(&a, cases[i].rule);
         if (c.verdict != cases[i].verdict)
-            fail_msg("%s: verdict %d: %s", cases[i].rule, c.verdict, c.witness);
+            fail_msg("%s: verdict %d: %s%s", cases[i].rule, c.verdict, c.witness, c.remark);
         arena_free(&a);
     }
     ball_thread_cleanup();
@@ -121,10 +130,10 @@ static void remarks_lost_values(void **state)
     struct arena a = {0};
     Eqloom__Certificate c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a)");
     assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
-    assert_string_equal(c.witness, "only the left side has a value at ?a = 0");
+    assert_string_equal(c.remark, "only the left side has a value at ?a = 0");
     c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a) if nonzero(sin(?a))");
     assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
-    assert_string_equal(c.witness, "");
+    assert_string_equal(c.remark, "");
     ball_thread_cleanup();
     arena_free(&a);
 }

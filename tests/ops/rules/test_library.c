@@ -31,9 +31,9 @@ static void every_rule_is_certified(void **state)
         Eqloom__Certificate c;
         struct err e = {0};
         assert_int_equal(rule_check(&c, &a, r, &options, &e), OK);
-        if (c.verdict != EQLOOM__VERDICT__CERTIFIED || c.witness[0])
-            fail_msg("%s:%d: %s/%s: verdict %d: %s", r->file, r->line, r->group, r->name, c.verdict,
-                     c.witness);
+        if (c.verdict != EQLOOM__VERDICT__CERTIFIED || c.remark[0])
+            fail_msg("%s:%d: %s/%s: verdict %d: %s%s", r->file, r->line, r->group, r->name,
+                     c.verdict, c.witness, c.remark);
         uint32_t least = r->lhs.n + r->rhs.n > 0 && strchr(expr_prefix(&a, &r->lhs), '?') ? 16 : 1;
         if (c.points < least)
             fail_msg("%s:%d: %s/%s: only %u points", r->file, r->line, r->group, r->name, c.points);

@@ -79,8 +79,8 @@ static void refuted_rules_are_shown(void **state)
     assert_int_equal(r.status, 3);
     assert_non_null(strstr(r.out, "check-rules-test.rules:3: refuted: g/bad\n"
                                   "    sqrt(?a^2) -> ?a\n"
-                                  "    ?a = -1: 1.0000000 against -1.0000000; "
-                                  "holds if nonnegative(?a)\n"));
+                                  "    ?a = -1: 1.0000000 against -1.0000000\n"
+                                  "    holds if nonnegative(?a)\n"));
     assert_null(strstr(r.out, "g/ok"));
     free(r.out);
 }
