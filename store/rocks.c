@@ -51,21 +51,26 @@ struct rocks_iter {
     rocksdb_iterator_t *it;
 };
 
-static bool is_corruption(const char *message)
+/* So is a table that is not there; under a reader, the writer may have removed it. */
+static bool is_corruption(const struct rocks *r, const char *message)
 {
-    return strncmp(message, "Corruption", 10) == 0;
+    return strncmp(message, "Corruption", 10) == 0 ||
+           (!r->secondary && strstr(message, "No such file") &&
+            (strstr(message, ".ldb") || strstr(message, ".sst")));
 }
 
 /* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
 static enum err_code fail(struct err *e, struct rocks *r, const char *what, char *message)
 {
-    enum err_code code = is_corruption(message) ? ERR_CORRUPT : ERR_IO;
+    enum err_code code = is_corruption(r, message) ? ERR_CORRUPT : ERR_IO;
     err_fail(e, code, "%s: %s", what, message);
     if (code == ERR_CORRUPT) {
         r->damaged = true;
         err_hint(e, "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is "
                     "missing then is made again");
     }
+    if (strstr(message, "No space left"))
+        err_hint(e, "what is stored stays; make room and run again");
     rocksdb_free(message);
     return code;
 }
@@ -91,7 +96,9 @@ static rocksdb_options_t *database_options(bool create, bool secondary)
     /* RocksDB starts all of these threads for every family, however few files there are. */
     rocksdb_options_set_max_file_opening_threads(o, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(o, 1);
-    rocksdb_options_set_info_log_level(o, 3); /* errors */
+    /* Only what it says on opening: errors reach us anyway, and on a full disk RocksDB 7.8 dies of
+     * an assertion in its own logger. */
+    rocksdb_options_set_info_log_level(o, 5);
     rocksdb_options_set_keep_log_file_num(o, 2);
     rocksdb_options_set_recycle_log_file_num(o, 0);
     rocksdb_options_set_max_total_wal_size(o, 256 << 20);
@@ -189,7 +196,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
 
     uint64_t acknowledged = watermark_read(path);
     char *message = open_database(r, secondary_path);
-    bool corrupt = message && (is_corruption(message) || is_list_bad(path));
+    bool corrupt = message && (is_corruption(r, message) || is_list_bad(path));
     if (corrupt) {
         /* A file whose index is bad: do without it rather than without everything. */
         rocksdb_free(message);

@@ -1,0 +1,179 @@
+"""Damage and hostile file systems: after each, one clear line, nothing wrong served, and the next
+run restores the same ids. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_FLIPS sets its length."""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import ProjectTest
+
+SEED = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
+FLIPS = int(os.environ.get("EQLOOM_TEST_FLIPS", "12"))
+
+
+def flip(path, rng):
+    data = bytearray(path.read_bytes())
+    at, bit = rng.randrange(len(data)), rng.randrange(8)
+    data[at] ^= 1 << bit
+    path.write_bytes(data)
+    return f"seed {SEED}: {path.name} byte {at} of {len(data)} bit {bit}"
+
+
+class Flips(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        print(f"seed {SEED}")
+        self.rng = random.Random(SEED)
+        self.p.run()
+        self.wanted = self.p.ids()
+
+    def heals(self):
+        self.p.run()
+        self.assertEqual(self.p.ids(), self.wanted)
+        self.p.eqloom("fsck")
+
+    def test_any_bit_of_any_table_or_list(self):
+        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
+        shutil.copytree(store, whole)
+        for i in range(FLIPS):
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            names = ["*.sst", "*.sst", "MANIFEST*", "CURRENT"][i % 4]
+            files = sorted(f for f in store.rglob(names) if f.stat().st_size)
+            with self.subTest(flip(self.rng.choice(files), self.rng)):
+                if i % 3:  # else the next run has to find it by itself
+                    found = self.p.eqloom("fsck", expect=None)
+                    self.assertEqual(found.status, 1, found.out + found.err)
+                    self.assertTrue(found.out + found.err)
+                    self.assertNotIn("is empty", found.err)
+                if i % 3 == 2:
+                    self.p.eqloom("fsck", "--repair", expect=None)
+                    self.p.eqloom("fsck", expect=None)
+                self.heals()
+
+    def test_fsck_says_what_makes_it_again(self):
+        largest = max((self.p.dir / ".eqloom").rglob("*.sst"), key=lambda f: f.stat().st_size)
+        data = bytearray(largest.read_bytes())
+        data[1000] ^= 1
+        largest.write_bytes(data)
+        found = self.p.eqloom("fsck", expect=1)
+        self.assertRegex(found.out, r"table \d+\.sst \(objects\): the file is not as it was")
+        self.assertRegex(found.out, r"[0-9a-f]{16}  .*; made by node \S+ \(\S+\) of small/0*1")
+        self.assertIn("--repair", found.out)
+        self.heals()
+
+    def test_a_table_that_is_gone(self):
+        for table in sorted((self.p.dir / ".eqloom").rglob("*.sst"))[:2]:
+            if table.exists():
+                table.unlink()
+                with self.subTest(table=table.name):
+                    self.heals()
+
+
+class Log(ProjectTest):
+    """A run that is killed leaves its work in the log alone."""
+
+    def killed(self, rng):
+        p = self.project()
+        process = p.start("run", "job.yaml", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        goal = rng.randrange(2000, 60000)
+        while process.poll() is None and sum(map(self.size, p.dir.rglob("*.log"))) < goal:
+            time.sleep(0.0005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        return p, [f for f in sorted(p.dir.rglob("*.log")) if self.size(f)]
+
+    @staticmethod
+    def size(path):
+        try:
+            return path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def check(self, damage):
+        rng = random.Random(SEED)
+        print(f"seed {SEED}")
+        self.p.run()
+        wanted = self.p.ids()
+        told = tried = 0
+        for _ in range(max(3, FLIPS // 2)):
+            p, logs = self.killed(rng)
+            if not logs:
+                continue
+            tried += 1
+            with self.subTest(damage(rng.choice(logs), rng)):
+                told += "damaged" in p.eqloom("run", "job.yaml").err
+                self.assertEqual(p.ids(), wanted)
+                p.eqloom("fsck")
+            p.close()
+        return told, tried
+
+    def test_flipped_bits(self):
+        told, tried = self.check(flip)
+        # Only what was not acknowledged yet, and a few bytes of padding, may go without a word.
+        self.assertGreaterEqual(2 * told, tried)
+
+    def test_torn_and_missing(self):
+        def tear(path, rng):
+            size = path.stat().st_size
+            keep = rng.randrange(size)
+            if rng.random() < 0.3:
+                path.unlink()
+                return f"seed {SEED}: {path.name} removed"
+            os.truncate(path, keep)
+            return f"seed {SEED}: {path.name} cut from {size} to {keep}"
+        told, tried = self.check(tear)
+        self.assertGreaterEqual(2 * told, tried)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("mount"), "needs root to mount a tmpfs")
+class Disk(ProjectTest):
+    def mount(self, p, options, at=None):
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", at or p.dir /
+                               ".eqloom"], capture_output=True, text=True, check=False)
+        if made.returncode:
+            self.skipTest(f"cannot mount a tmpfs: {made.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", at or p.dir / ".eqloom"], check=False)
+
+    def remount(self, p, options):
+        subprocess.run(["mount", "-o", f"remount,{options}", p.dir / ".eqloom"], check=True)
+
+    def one_error(self, result, text):
+        self.assertEqual(result.status, 1, result.out + result.err)
+        errors = [line for line in result.err.splitlines() if line.startswith("eqloom: error:")]
+        self.assertEqual(len(errors), 1, result.err)
+        self.assertIn(text, errors[0])
+
+    def test_full_disk(self):
+        self.p.run()
+        wanted = self.p.ids()
+        for kib in (60, 120, 200, 280):
+            with self.subTest(kib=kib):
+                q = self.project()
+                (q.dir / ".eqloom").mkdir()
+                self.mount(q, f"size={kib}k")
+                self.one_error(q.eqloom("run", "job.yaml", expect=None), "No space left")
+                q.eqloom("run", "job.yaml", expect=1)
+                self.remount(q, "size=100m")
+                self.assertEqual(q.run()["failed"], 0)
+                self.assertEqual(q.ids(), wanted)
+                q.eqloom("fsck")
+
+    def test_read_only_directory(self):
+        (self.p.dir / ".eqloom").mkdir()
+        self.mount(self.p, "size=100m")
+        self.p.run()
+        wanted = self.p.ids()
+        self.remount(self.p, "ro")
+        self.one_error(self.p.eqloom("run", "job.yaml", expect=None), "Read-only file system")
+        self.assertEqual(self.p.ids(), wanted)  # readers work
+        self.p.eqloom("fsck")
+        self.remount(self.p, "rw")
+        self.assertEqual(self.p.run()["nodes_ran"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
