@@ -9,6 +9,7 @@ struct machine {
     const uint32_t *leaf;
     struct u32_list *out;
     size_t found, limit;
+    uint32_t until; /* nodes from here on are not looked at */
     uint32_t reg[PATTERN_MAX_REGISTERS];
     uint32_t bound[PATTERN_MAX_REGISTERS];
     uint32_t n_bound;
@@ -54,10 +55,10 @@ static void run(struct machine *m, const struct instruction *i)
         case I_BIND: {
             uint32_t n = c;
             do {
-                if (g->op[n] == i->x) { /* a dead node's differs by its bit */
+                if (g->op[n] == i->x && n < m->until) { /* a dead node's differs by its bit */
                     const uint32_t *kid = &g->kid[2 * (size_t)n];
                     for (uint32_t k = 0; k < i->arity; k++)
-                        m->reg[i->out + k] = kid[k];
+                        m->reg[i->out + k] = graph_find(g, kid[k]);
                     m->bound[m->n_bound++] = n;
                     run(m, i + 1);
                     m->n_bound--;
@@ -73,13 +74,12 @@ static void run(struct machine *m, const struct instruction *i)
     }
 }
 
-/* Has anything that the pattern could see below node n changed? */
-static bool is_touched(const struct egraph *g, uint32_t n, uint32_t arity, unsigned levels,
+/* Has anything that the pattern could see below these classes changed? */
+static bool is_touched(const struct egraph *g, const uint32_t *classes, uint32_t n, unsigned levels,
                        uint16_t epoch)
 {
-    const uint32_t *kid = &g->kid[2 * (size_t)n];
-    for (uint32_t i = 0; i < arity; i++)
-        if (g->stamp[STAMPS * (size_t)kid[i] + levels - 1] >= epoch)
+    for (uint32_t i = 0; i < n; i++)
+        if (g->stamp[STAMPS * (size_t)classes[i] + levels - 1] >= epoch)
             return true;
     return false;
 }
@@ -89,7 +89,7 @@ static void search_classes(struct machine *m, const struct compiled_rule *r,
 {
     struct egraph *g = m->g;
     bool all = r->levels == LEVELS_ALWAYS || !since.epoch;
-    for (uint32_t c = all || r->levels ? 0 : since.cells; c < g->n_cells; c++) {
+    for (uint32_t c = all || r->levels ? 0 : since.cells; c < m->until; c++) {
         if (g->uf[c] != c)
             continue;
         if (!all && c < since.cells && g->stamp[STAMPS * (size_t)c] < since.epoch)
@@ -125,18 +125,19 @@ static void search_nodes(struct machine *m, const struct compiled_rule *r,
     const struct u32_list *nodes = &g->by_op[p->op];
     bool all = r->levels == LEVELS_ALWAYS || !since.epoch;
     for (size_t i = all || r->levels ? 0 : lower_bound(nodes, since.cells); i < nodes->n; i++) {
-        uint32_t n = nodes->items[i];
+        uint32_t n = nodes->items[i], *reg = m->reg;
+        if (n >= m->until)
+            return;
         if (g->op[n] & OP_DEAD)
             continue;
-        const uint32_t *kid = &g->kid[2 * (size_t)n];
-        if ((p->need[0] && p->need[0] & ~g->mask[kid[0]]) ||
-            (p->need[1] && p->need[1] & ~g->mask[kid[1]]))
-            continue;
-        if (!all && n < since.cells && !is_touched(g, n, p->arity, r->levels, since.epoch))
-            continue;
-        m->reg[0] = graph_find(g, n);
         for (uint32_t k = 0; k < p->arity; k++)
-            m->reg[1 + k] = kid[k];
+            reg[1 + k] = graph_find(g, g->kid[2 * (size_t)n + k]);
+        if ((p->need[0] && p->need[0] & ~g->mask[reg[1]]) ||
+            (p->need[1] && p->need[1] & ~g->mask[reg[2]]))
+            continue;
+        if (!all && n < since.cells && !is_touched(g, reg + 1, p->arity, r->levels, since.epoch))
+            continue;
+        reg[0] = graph_find(g, n);
         m->bound[0] = n;
         m->n_bound = 1;
         run(m, p->program);
@@ -149,6 +150,7 @@ size_t machine_search(struct u32_list *out, struct egraph *g, const struct compi
                       const uint32_t *leaf, struct machine_since since, size_t limit)
 {
     struct machine m = {.g = g, .p = &r->lhs, .leaf = leaf, .out = out, .limit = limit};
+    m.until = since.until ? since.until : g->n_cells;
     if (limit == 0)
         return 0;
     if (r->lhs.any)

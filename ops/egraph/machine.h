@@ -3,16 +3,19 @@
  *
  *     root node | class of each variable | with proofs: the node of each further bind
  *
- * (for a pattern that is a bare variable the root is the class). The graph must be rebuilt. */
+ * (for a pattern that is a bare variable the root is the class). In a graph with unions that were
+ * not rebuilt yet, matches are found once or more, or not at all if it is these unions that make
+ * two arguments congruent. */
 #ifndef OPS_EGRAPH_MACHINE_H
 #define OPS_EGRAPH_MACHINE_H
 
 #include "ops/egraph/ruleset.h"
 
-/* Only matches that may be new since a moment; zeroed: all. */
+/* Only matches that may be new since a moment, of nodes that are not too new; zeroed: all. */
 struct machine_since {
     uint32_t cells; /* nodes from here on are new */
     uint16_t epoch; /* stamps from here on are new */
+    uint32_t until; /* nodes from here on are not looked at; 0: all are */
 };
 
 static inline size_t machine_record(const struct egraph *g, const struct pattern *p)

@@ -1,7 +1,11 @@
-/* Saturation: search with every rule, apply what was found, rebuild, until nothing is new or a
- * budget is spent. Rules are searched and applied in rule-set order, matches in the machine's
- * order, so a run is a function of its input. Budgets are exact: no application begins when the
- * graph has max_nodes nodes, and no match beyond max_matches is applied.
+/* Saturation: iterations of searching and applying, and a rebuild, until nothing is new or a budget
+ * is spent. Each rule in turn is searched for and what was found applied, so that nothing is
+ * searched for when a budget is spent: the last iteration is by far the largest. Matches are made
+ * of the nodes with which the iteration began, so no rule runs ahead of the others; what the
+ * iteration's own unions hide until the rebuild, the next iteration sees as changed. Rules come in
+ * rule-set order, matches in the machine's, so a run is a function of its input. Budgets are
+ * exact: no application begins when the graph has max_nodes nodes, and no match beyond max_matches
+ * is applied.
  *
  * Backoff (as in egg): a rule that matches more than match_limit times in one iteration loses its
  * matches and rests ban_length iterations; both double each time. */
@@ -16,7 +20,7 @@ enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000 };
 struct rule_state {
     struct machine_since since;
     uint32_t banned_until, bans;
-    size_t begin, found; /* of this iteration's matches */
+    size_t found; /* in this iteration */
 };
 
 struct saturator {
@@ -25,10 +29,11 @@ struct saturator {
     const struct saturate_options *options;
     struct saturate_result *result;
     struct rule_state *state;
-    uint32_t *leaf; /* by leaf of the rule set */
-    struct u32_list matches;
-    uint32_t *nodes; /* scratch of one application */
-    uint64_t spent;  /* matches applied */
+    uint32_t *leaf;          /* by leaf of the rule set */
+    struct u32_list matches; /* of the rule at hand */
+    uint32_t cells;          /* when this iteration began */
+    uint32_t *nodes;         /* scratch of one application */
+    uint64_t spent;          /* matches applied */
     bool out_of_nodes, out_of_matches, changed;
 };
 
@@ -50,24 +55,25 @@ static void search_rule(struct saturator *s, size_t i, uint32_t iteration)
 {
     struct rule_state *r = &s->state[i];
     r->found = 0;
-    r->begin = s->matches.n;
+    s->matches.n = 0;
     if (iteration < r->banned_until)
         return;
+    struct machine_since since = r->since;
+    since.until = s->cells;
     uint64_t threshold = ban_threshold(s, r), limit = threshold;
     if (threshold < UINT64_MAX)
         limit++;
-    size_t found = machine_search(&s->matches, s->g, &s->rules->rules[i], s->leaf, r->since,
+    size_t found = machine_search(&s->matches, s->g, &s->rules->rules[i], s->leaf, since,
                                   limit > SIZE_MAX ? SIZE_MAX : (size_t)limit);
     s->result->matched[i] += found;
     if (found > threshold) {
         uint64_t rest = (uint64_t)s->options->ban_length << (r->bans < 20 ? r->bans : 20);
         r->banned_until = rest > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)rest;
         r->bans++;
-        s->matches.n = r->begin;
         return; /* what it found is still new to it */
     }
     r->found = found;
-    r->since = (struct machine_since){s->g->n_cells, s->g->epoch};
+    r->since = (struct machine_since){.cells = s->cells, .epoch = s->g->epoch};
 }
 
 /* ---- application ---- */
@@ -165,7 +171,7 @@ static enum err_code apply_rule(struct saturator *s, size_t i, struct err *e)
         s->spent++;
         if (s->spent % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        if (apply_match(s, i, s->matches.items + s->state[i].begin + k * size, size)) {
+        if (apply_match(s, i, s->matches.items + k * size, size)) {
             s->result->applied[i]++;
             s->changed = true;
         }
@@ -207,16 +213,15 @@ static bool is_spent(struct saturator *s)
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
     s->changed = false;
-    s->matches.n = 0;
+    s->cells = s->g->n_cells;
     graph_begin_epoch(s->g);
-    for (size_t i = 0; i < s->rules->n; i++) {
-        search_rule(s, i, iteration);
+    for (size_t i = 0; i < s->rules->n && !is_spent(s); i++) {
         if (cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-    }
-    for (size_t i = 0; i < s->rules->n && !is_spent(s); i++)
+        search_rule(s, i, iteration);
         if (err_up(e, apply_rule(s, i, e)))
             return e->code;
+    }
     egraph_rebuild(s->g);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }

@@ -2,7 +2,7 @@
  * associativity and commutativity, and single expressions under the shipped library. Prints one
  * line of figures for each run; nothing here passes or fails on time.
  *
- *     bench_egraph [FOLDER of workloads] */
+ *     bench_egraph [FOLDER of workloads [library|sums|calculus]] */
 #include "base/os.h"
 #include "ops/egraph/egraph.h"
 #include "ops/rules/library.h"
@@ -170,8 +170,12 @@ int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     const char *folder = argc > 1 ? argv[1] : "tests/bench/workloads";
-    bench_library();
-    bench_sums(folder);
-    bench_calculus(folder);
+    const char *part = argc > 2 ? argv[2] : "";
+    if (!*part || strcmp(part, "library") == 0)
+        bench_library();
+    if (!*part || strcmp(part, "sums") == 0)
+        bench_sums(folder);
+    if (!*part || strcmp(part, "calculus") == 0)
+        bench_calculus(folder);
     return 0;
 }
