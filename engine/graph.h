@@ -34,6 +34,9 @@ struct node {
     size_t offset;                    /* of the node's name in it */
 };
 
+/* Refs below are the user's (eqloom tag): no job writes there. */
+#define JOB_TAGS "tag/"
+
 struct job_ref {
     const char *name;
     struct node_source target;

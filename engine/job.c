@@ -30,6 +30,10 @@ enum err_code job_load(struct job **out, struct arena *a, const char *path,
                          "'%.100s' cannot be a job's name: use letters, digits, "
                          "'.', '_' and '-'",
                          d->name);
+    if (!strcmp(d->name, "tag"))
+        return yaml_fail(e, d->name_at,
+                         "no job can be named 'tag': " JOB_TAGS
+                         "... are the names that 'eqloom tag' gives");
     if (!d->n_nodes)
         return yaml_fail(e, d->name_at, "job '%s' has no nodes", d->name);
     if (err_up(e, draft_expand(d, e)))

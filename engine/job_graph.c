@@ -360,6 +360,11 @@ static enum err_code wire_refs(struct job *job, struct draft *d, const uint32_t 
         refs[i].name = d->refs[i].key->text;
         if (!is_relative_path(refs[i].name, "._@=,+"))
             return yaml_fail(e, d->refs[i].key, "'%.100s' cannot be a ref's name", refs[i].name);
+        if (!strncmp(refs[i].name, JOB_TAGS, strlen(JOB_TAGS)))
+            return yaml_fail(e, d->refs[i].key,
+                             "'%.100s' cannot be a ref's name: " JOB_TAGS
+                             "... are the names that 'eqloom tag' gives",
+                             refs[i].name);
         if (err_up(e, find_target(&refs[i].target, d, d->refs[i].value, place, &ref, e)))
             return ERR_INPUT;
     }

@@ -12,6 +12,11 @@
     {                                                                                              \
         "set", 0, "KEY=VALUE", true, "Set a parameter of the job, or of a node: NODE.KEY=VALUE."   \
     }
+#define WAIT                                                                                       \
+    {                                                                                              \
+        "wait", 0, "[=SECONDS]", false,                                                            \
+            "Wait for another writer of the store, for ever or so long."                           \
+    }
 #define OUTSIDE                                                                                    \
     {                                                                                              \
         "allow-outside", 0, NULL, false, "Let the job name files outside of its directory."        \
@@ -39,7 +44,7 @@ static const struct cli_option run_options[] = {
     {"check", 0, NULL, false, "Compute again what is cached and compare the results."},
     {"memory", 0, "SIZE", false, "Bound results in flight: 512M, 4G."},
     {"durable", 0, NULL, false, "Sync every commit to disk."},
-    {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store, for ever or so long."},
+    WAIT,
     OUTSIDE,
     {0},
 };
@@ -63,10 +68,17 @@ static const struct cli_option export_options[] = {
 };
 static const struct cli_option log_options[] = {
     {"limit", 'n', "N", false, "At most N runs; 20 if not given."}, JSON, {0}};
+static const struct cli_option tag_options[] = {
+    {"force", 'f', NULL, false, "Move a tag that names something else."},
+    WAIT,
+    JSON,
+    {0},
+};
+static const struct cli_option untag_options[] = {WAIT, JSON, {0}};
 static const struct cli_option gc_options[] = {
     {"dry-run", 'n', NULL, false, "Only count."},
     {"keep-runs", 0, "N", false, "Keep what the last N runs of each job made; 3 if not given."},
-    {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store."},
+    WAIT,
     JSON,
     {0},
 };
@@ -131,8 +143,17 @@ static const struct cli_command own_commands[] = {
      "JOB is a job's name or its file; RUN is JOB/NUMBER. A run in which nothing had to be done "
      "leaves no entry. 'killed' is a run that ended without a word.",
      "eqloom log quickstart\neqloom log quickstart/12", NULL, log_options, cli_log, NULL},
+    {"tag", "NAME REF", 2, 2, "Name something, so that it is kept and found",
+     "Gives what REF stands for the name tag/NAME (NAME for short, unless a node is called so). "
+     "Runs never change it and gc keeps it, with all that it refers to. No job can be named 'tag' "
+     "and no job's refs begin with 'tag/'. 'eqloom ls tag/' lists tags.",
+     "eqloom tag v1 quickstart/model\neqloom show tag/v1\neqloom tag --force v1 best", NULL,
+     tag_options, cli_tag, NULL},
+    {"untag", "NAME", 1, 1, "Take a tag away",
+     "What it named stays in the store until gc finds that nothing else refers to it.",
+     "eqloom untag v1", NULL, untag_options, cli_untag, NULL},
     {"gc", "", 0, 0, "Remove what nothing refers to any more",
-     "Kept are refs, what the last runs of each job made, and all that these refer to.",
+     "Kept are tags and refs, what the last runs of each job made, and all that these refer to.",
      "eqloom gc --dry-run", NULL, gc_options, cli_gc, NULL},
     {"fsck", "", 0, 0, "Check every record of the store",
      "Reads and hashes everything and names what is bad. With --repair, bad records are set aside "

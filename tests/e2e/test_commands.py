@@ -1,0 +1,96 @@
+"""The commands that look at what runs left: log, ls, tag, lineage, diff, query. All of them on one
+store, made once."""
+import json
+import os
+import unittest
+
+from harness import Project
+
+
+class CommandsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.p = Project()
+        cls.addClassCleanup(cls.p.close)
+        cls.p.run()
+
+    def ok(self, *args):
+        return self.p.eqloom(*args).out
+
+    def lines(self, *args):
+        return [json.loads(line) for line in self.ok(*args, "--json").splitlines()]
+
+    def refused(self, *args, status=2):
+        return self.p.eqloom(*args, expect=status).err
+
+
+class LogAndLs(CommandsTest):
+    def test_log_sums_runs_up(self):
+        (run,) = [r for r in self.lines("log") if r["run"].endswith("/000001")]
+        self.assertEqual(run["state"], "done")
+        self.assertEqual(run["failed"], 0)
+        self.assertGreater(run["nodes_ran"], 3)
+        self.assertGreater(run["elements_ran"], 10)
+        self.assertEqual(run["elements"], run["elements_ran"] + run["elements_cached"])
+        nodes = self.lines("log", run["run"])
+        self.assertEqual(len(nodes), run["nodes"])
+        self.assertEqual(sum(n["ran"] for n in nodes), run["elements_ran"])
+        # A job's number may be written short; its file names it too.
+        short = run["job"] + "/1"
+        self.assertEqual(self.ok("log", short), self.ok("log", run["run"]))
+        self.assertEqual(self.ok("log", "job.yaml"), self.ok("log", run["job"]))
+
+    def test_log_of_nothing(self):
+        self.assertIn("no run is called 'nothing'", self.refused("log", "nothing"))
+
+    def test_sizes_are_of_the_whole(self):
+        sizes = {r["ref"]: r for r in self.lines("ls", "-l")}
+        lists = [r for r in sizes.values() if r["kind"].startswith("collection of egraph")]
+        self.assertTrue(lists)
+        for item in lists:
+            elements = self.lines("show", item["ref"])[0]["elements"]
+            stored = {r["id"]: r["stored_bytes"] for r in self.lines("ls", "--kind", "egraph")}
+            self.assertGreaterEqual(item["stored_bytes"], sum(stored[i] for i in elements))
+
+    def test_ls_of_nothing_says_so(self):
+        r = self.p.eqloom("ls", "nothing/")
+        self.assertEqual(r.out, "")
+        self.assertIn("no name begins with 'nothing/'", r.err)
+
+
+class Tags(CommandsTest):
+    def test_tag_untag(self):
+        ids = self.p.ids()
+        name, other = [n for n in ids if "/" in n][:2]
+        self.ok("tag", "v1", name)
+        self.assertEqual(self.p.ids()["tag/v1"], ids[name])
+        self.ok("tag", "v1", name)  # the same again
+        self.assertIn("is taken", self.refused("tag", "v1", other))
+        self.ok("tag", "--force", "v1", other)
+        self.assertEqual(self.p.ids()["tag/v1"], ids[other])
+        self.assertIn("did you mean 'v1'", self.refused("untag", "v11"))
+        self.ok("untag", "v1")
+        self.assertEqual(self.p.ids(), ids)
+        self.assertIn("cannot be a ref", self.refused("tag", "a b", name))
+        self.assertIn("'nothing'", self.refused("tag", "v1", "nothing"))
+
+    def test_a_tag_keeps_what_it_names(self):
+        p = Project()
+        self.addCleanup(p.close)
+        p.run("seeds")
+        (name,) = [n for n in p.ids() if n.endswith("/seeds")]
+        old = p.ids()[name]
+        p.eqloom("tag", "kept", name)
+        p.edit("templates/" + os.listdir(p.dir / "templates")[0], "take: 14", "take: 9")
+        p.run("seeds")
+        self.assertNotEqual(p.ids()[name], old)
+        p.eqloom("gc", "--keep-runs", "0")
+        p.eqloom("export", "tag/kept", "-f", "jsonl")
+        p.eqloom("fsck")
+        p.eqloom("untag", "kept")
+        p.eqloom("gc", "--keep-runs", "0")
+        p.eqloom("show", old, expect=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
