@@ -1,7 +1,8 @@
-/* Maps: each element an action of its own. Workers take ranges of positions; results come back in
- * any order and are fed to the collection builders in element order, so at most MAP_WINDOW
- * elements (their output ids) are held, whatever the size of the map. */
-#include "engine/session.h"
+/* Maps: each element an action of its own, leaves of the input collection that are known as a whole
+ * left out (map_blocks.h). Workers take ranges of positions; results come back in any order and are
+ * fed to the collection builders in element order, so at most MAP_WINDOW elements (their output
+ * ids) are held, whatever the size of the map. */
+#include "engine/map_blocks.h"
 
 #include "base/os.h"
 #include "engine/label.h"
@@ -22,8 +23,9 @@ struct slot {
 
 struct map_run {
     /* Under the session's mutex. */
-    uint64_t next;      /* first element not handed out */
-    unsigned in_flight; /* ranges */
+    uint64_t next;             /* first element not handed out, and in no known leaf */
+    unsigned in_flight;        /* ranges */
+    struct map_blocks *blocks; /* NULL: every element is looked up */
     /* Under `mutex`. */
     pthread_mutex_t mutex;
     uint64_t floor; /* elements before it are in the builders */
@@ -34,7 +36,34 @@ struct map_run {
     struct collection_builder **builders;
 };
 
-struct map_run *map_new(struct worker *w, uint32_t i)
+static enum err_code feed(struct worker *w, uint32_t i, struct err *e);
+
+/* Whole leaves are looked up; the elements of a node whose outputs are not trusted are not. */
+static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    struct err e = {0};
+    if (s->options->check || r->distrust)
+        return;
+    /* A damaged input shows when its elements are asked for. */
+    if (map_blocks_new(&m->blocks, s, i, &e)) {
+        map_blocks_free(m->blocks, s->job->nodes[i].op);
+        m->blocks = NULL;
+    }
+    m->next = map_blocks_skip(m->blocks, 0);
+    r->cached = map_blocks_cached(m->blocks);
+    progress_cached(s->progress, i, r->cached);
+    if (feed(w, i, &e))
+        session_fail(s, &e);
+}
+
+bool map_has_work(const struct session *s, uint32_t i)
+{
+    return s->nodes[i].map->next < s->nodes[i].elements;
+}
+
+void map_new(struct worker *w, uint32_t i)
 {
     const struct op *op = w->s->job->nodes[i].op;
     size_t n = op_count_outputs(op);
@@ -47,7 +76,8 @@ struct map_run *map_new(struct worker *w, uint32_t i)
     m->builders = builders;
     for (size_t r = 0; r < n; r++)
         builders[r] = collection_builder_new(m->batch, op->outputs[r].kind);
-    return m;
+    w->s->nodes[i].map = m;
+    find_blocks(w, i, m);
 }
 
 static void empty_slot(struct slot *slot, size_t n_outputs)
@@ -70,6 +100,7 @@ void map_free(struct map_run *m, const struct op *op)
     for (size_t r = 0; r < n; r++)
         collection_builder_free(m->builders[r]);
     store_batch_free(m->batch);
+    map_blocks_free(m->blocks, op);
     free(m->builders);
     pthread_mutex_destroy(&m->mutex);
     free(m);
@@ -115,8 +146,9 @@ bool map_take(uint64_t *from, uint64_t *n, struct session *s, uint32_t i)
         *n = MAP_RANGE;
     if (*n > most)
         *n = most;
+    *n = map_blocks_run(m->blocks, m->next, *n);
     *from = m->next;
-    m->next += *n;
+    m->next = map_blocks_skip(m->blocks, m->next + *n);
     m->in_flight++;
     return true;
 }
@@ -136,16 +168,50 @@ bool map_is_over(struct session *s, uint32_t i)
 
 /* ---- results in order ---- */
 
-static enum err_code feed(struct map_run *m, size_t n_outputs, struct err *e)
+static enum err_code add_outputs(struct map_run *m, const struct id_list *outputs, size_t n_outputs,
+                                 struct err *e)
 {
     enum err_code code = OK;
+    for (size_t r = 0; r < n_outputs; r++)
+        for (size_t k = 0; !code && k < outputs[r].n; k++)
+            code = collection_builder_add(m->builders[r], &outputs[r].ids[k], e);
+    return err_up(e, code);
+}
+
+/* Leaves known as a whole that begin where the next element is awaited. */
+static enum err_code feed_known(struct worker *w, uint32_t i, struct err *e)
+{
+    struct map_run *m = w->s->nodes[i].map;
+    size_t n_outputs = op_count_outputs(w->s->job->nodes[i].op);
+    struct arena a = {0};
+    struct made made;
+    uint64_t n;
+    enum err_code code;
+    while (!(code = map_blocks_read(&made, &n, m->blocks, w->s, i, m->floor, &a, e))) {
+        if (err_up(e, code = add_outputs(m, made.outputs, n_outputs, e)))
+            break;
+        m->floor += n;
+        arena_reset(&a);
+    }
+    arena_free(&a);
+    return code == ERR_NOTFOUND ? OK : err_up(e, code);
+}
+
+/* All that is next in order; actions of leaves that are now whole go into the worker's batch. */
+static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
+{
+    struct map_run *m = w->s->nodes[i].map;
+    size_t n_outputs = op_count_outputs(w->s->job->nodes[i].op);
     struct slot *slot;
+    enum err_code code = feed_known(w, i, e);
     while (!code && (slot = &m->slots[m->floor % MAP_WINDOW])->full) {
-        for (size_t r = 0; r < n_outputs; r++)
-            for (size_t k = 0; !code && k < slot->outputs[r].n; k++)
-                code = collection_builder_add(m->builders[r], &slot->outputs[r].ids[k], e);
+        code = add_outputs(m, slot->outputs, n_outputs, e);
+        if (!code)
+            code = map_blocks_add(m->blocks, w->s, i, m->floor, slot->outputs, w->batch, e);
         empty_slot(slot, n_outputs);
         m->floor++;
+        if (!code)
+            code = feed_known(w, i, e);
     }
     return err_up(e, code);
 }
@@ -156,7 +222,6 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position, const struc
     struct map_run *m = s->nodes[i].map;
     size_t n = op_count_outputs(s->job->nodes[i].op);
     struct err e = {0};
-    bool spill = false;
     pthread_mutex_lock(&m->mutex);
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
@@ -170,14 +235,13 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position, const struc
                 memcpy(slot->outputs[r].ids, made->outputs[r].ids, bytes);
             }
         }
-        if (feed(m, n, &e))
+        if (feed(w, i, &e))
             m->broken = m->dropped = true;
-        spill = store_batch_bytes(m->batch) > BLOCKS_BYTES && !s->options->check;
-        if (spill)
+        if (store_batch_bytes(m->batch) > BLOCKS_BYTES && !s->options->check)
             store_batch_append(w->batch, m->batch);
     }
     pthread_mutex_unlock(&m->mutex);
-    if (e.code || (spill && committer_append(s->commit, w->batch, &e)))
+    if (e.code || (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e)))
         session_fail(s, &e);
 }
 

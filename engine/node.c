@@ -271,8 +271,8 @@ enum outcome node_begin(struct worker *w, uint32_t i)
         progress_node_start(s->progress, i, r->elements, r->why);
     if (node->op->node != OP_MAP)
         return OUT_OPEN;
-    r->map = map_new(w, i);
-    return r->elements ? OUT_OPEN : map_close(w, i);
+    map_new(w, i);
+    return map_has_work(s, i) ? OUT_OPEN : map_close(w, i);
 }
 
 void node_end_attempt(struct session *s, uint32_t i)

@@ -296,6 +296,13 @@ static void say_failure(struct progress *p, uint32_t node, uint64_t position,
     buf_free(&b);
 }
 
+void progress_cached(struct progress *p, uint32_t node, uint64_t n)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->lines[node].cached += n;
+    pthread_mutex_unlock(&p->mutex);
+}
+
 void progress_element(struct progress *p, uint32_t node, enum element_state state,
                       uint64_t position, const struct digest *id, const char *failure)
 {

@@ -17,6 +17,8 @@ enum element_state { ELEMENT_CACHED, ELEMENT_RAN, ELEMENT_FAILED };
 /* `failure` for ELEMENT_FAILED: the whole sentence; position and id for machines. */
 void progress_element(struct progress *p, uint32_t node, enum element_state state,
                       uint64_t position, const struct digest *id, const char *failure);
+/* So many more were known without being looked at one by one. */
+void progress_cached(struct progress *p, uint32_t node, uint64_t n);
 /* From ops. */
 void progress_op(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
                  const char *text);

@@ -162,7 +162,8 @@ enum err_code check_same(const struct op *op, const struct made *before, const s
 enum err_code map_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
                               const struct digest *id, struct err *e);
 enum { MAP_WINDOW = 4096, MAP_RANGE = 64 };
-struct map_run *map_new(struct worker *w, uint32_t i);
+void map_new(struct worker *w, uint32_t i);
+bool map_has_work(const struct session *s, uint32_t i); /* before any was handed out */
 void map_free(struct map_run *m, const struct op *op);
 /* The next elements to do; false when none may be handed out now. Caller holds the mutex. */
 bool map_take(uint64_t *from, uint64_t *n, struct session *s, uint32_t i);

@@ -284,10 +284,10 @@ static size_t child_of(const struct collection_node *node, uint64_t at)
     return low;
 }
 
-/* Makes path[0] the leaf that holds the element at this position. */
-static enum err_code descend(struct collection *c, uint64_t position, struct err *e)
+/* Makes path[depth] the node of that depth which holds the element at this position. */
+static enum err_code descend(struct collection *c, unsigned depth, uint64_t position, struct err *e)
 {
-    for (unsigned d = c->depth; d > 0; d--) {
+    for (unsigned d = c->depth; d > depth; d--) {
         const struct collection_node *node = &c->path[d];
         size_t i = child_of(node, position - c->first[d]);
         uint64_t first = c->first[d] + node->starts[i];
@@ -316,7 +316,7 @@ enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t 
             e, ERR_NOTFOUND, "a collection of %llu elements has no elements %llu to %llu",
             (unsigned long long)count, (unsigned long long)from, (unsigned long long)(from + n));
     while (n) {
-        enum err_code code = descend(c, from, e);
+        enum err_code code = descend(c, 0, from, e);
         if (code != OK)
             return err_up(e, code);
         uint64_t skip = from - c->first[0], take = c->path[0].n - skip;
@@ -327,5 +327,27 @@ enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t 
         from += take;
         n -= take;
     }
+    return OK;
+}
+
+bool collection_has_leaves(const struct collection *c)
+{
+    return c->depth > 0;
+}
+
+enum err_code collection_leaf(struct collection_leaf *out, struct collection *c, uint64_t position,
+                              struct err *e)
+{
+    if (c->depth == 0 || position >= collection_count(c))
+        return err_fail(e, ERR_NOTFOUND, "a collection without a leaf for element %llu",
+                        (unsigned long long)position);
+    enum err_code code = descend(c, 1, position, e);
+    if (code != OK)
+        return err_up(e, code);
+    const struct collection_node *node = &c->path[1];
+    size_t i = child_of(node, position - c->first[1]);
+    out->id = node->ids[i];
+    out->first = c->first[1] + node->starts[i];
+    out->n = node->starts[i + 1] - node->starts[i];
     return OK;
 }

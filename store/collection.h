@@ -23,6 +23,16 @@ enum record_kind collection_element_kind(const struct collection *c);
 /* Element ids at [from, from + n). */
 enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t from, uint64_t n,
                              struct err *e);
+/* A leaf of the tree: a CollectionBlock of consecutive elements. Collections that fit into one
+ * record have none. */
+struct collection_leaf {
+    struct digest id;
+    uint64_t first, n;
+};
+bool collection_has_leaves(const struct collection *c);
+/* The leaf that holds the element at a position, without reading it. */
+enum err_code collection_leaf(struct collection_leaf *out, struct collection *c, uint64_t position,
+                              struct err *e);
 
 /* Elements of `to` that `from` has not (added) and the other way round (removed), as multisets of
  * ids in order, skipping equal subtrees. Either visit may be NULL. */

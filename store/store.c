@@ -360,7 +360,6 @@ void store_quarantine(struct store *s, const struct digest *id)
     suspect_mark(s->path);
     if (rocks_is_secondary(s->rocks)) {
         condemn(s, id);
-        suspect_mark(s->path);
         return;
     }
     pthread_rwlock_wrlock(&s->commit_lock);
