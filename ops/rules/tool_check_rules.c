@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { N_VERDICTS = 6, BLOCK = 16 };
 
@@ -186,6 +187,14 @@ static void print_json(FILE *f, struct arena *a, const struct job *j)
     json_decref(summary);
 }
 
+/* For narration alone: results never depend on it. */
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 /* A number of at least `min`; `initial` when the option is absent. */
 static enum err_code read_number(uint64_t *out, const struct tool_args *args, const char *option,
                                  uint64_t initial, uint64_t min, uint64_t max, struct err *e)
@@ -210,9 +219,11 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     if (code)
         return err_up(e, code);
     struct job j = {.rules = &rules, .options = {(uint32_t)points, seed}};
+    double begin = seconds_now();
     code = check_all(&j, args->arena, e);
     if (code)
         return err_up(e, code);
+    fprintf(args->narration, "%zu rules checked in %.1f s\n", rules.n, seconds_now() - begin);
     if (args->json) {
         print_json(args->out, args->arena, &j);
     } else {

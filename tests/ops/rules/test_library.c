@@ -1,12 +1,15 @@
 /* The shipped rules: every one certified by ball arithmetic, none that takes a value away or gives
  * one to an undefined term, all operators, no producers of junk among those that are on. */
 #include "base/map.h"
+#include "base/os.h"
 #include "ops/expr/ball.h"
 #include "ops/rules/library.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -135,13 +138,73 @@ static void no_rule_is_given_twice(void **state)
     arena_free(&a);
 }
 
+/* ---- docs/rules.md ---- */
+
+static size_t family_length(const struct rule *r)
+{
+    return strcspn(r->group, ".");
+}
+
+/* A line for each family: its groups, each with the number of its rules. */
+static void write_table(struct buf *out, const struct rules *rules)
+{
+    buf_puts(out, "| family | rules | groups |\n|---|---|---|\n");
+    for (size_t i = 0, next; i < rules->n; i = next) {
+        const struct rule *first = &rules->rules[i];
+        size_t length = family_length(first);
+        struct buf groups = {0};
+        for (next = i; next < rules->n;) {
+            const char *group = rules->rules[next].group;
+            size_t begin = next;
+            assert_non_null(strchr(group, '.')); /* families are what stands before it */
+            if (family_length(&rules->rules[next]) != length ||
+                memcmp(group, first->group, length) != 0)
+                break;
+            while (next < rules->n && strcmp(rules->rules[next].group, group) == 0)
+                next++;
+            buf_printf(&groups, "%s`%s` %zu", groups.len ? ", " : "", group + length + 1,
+                       next - begin);
+        }
+        buf_printf(out, "| `%.*s` | %zu | %.*s |\n", (int)length, first->group, next - i,
+                   (int)groups.len, groups.data);
+        buf_free(&groups);
+    }
+    buf_printf(out, "| all | %zu | |\n", rules->n);
+}
+
+static void the_documented_counts_are_true(void **state)
+{
+    static const char begin[] = "EQLOOM_UPDATE_GOLDEN=1 -->\n", end[] = "<!-- end -->";
+    struct arena a = {0};
+    struct rules rules = load(&a);
+    struct buf table = {0};
+    struct err e = {0};
+    struct span text;
+    write_table(&table, &rules);
+    assert_int_equal(os_read_file(&text, &a, RULES_DOC, 1 << 20, &e), OK);
+    char *doc = arena_strndup(&a, (const char *)text.data, text.len);
+    char *from = strstr(doc, begin), *to = strstr(doc, end);
+    assert_true(from && to && from < to);
+    from += strlen(begin);
+    const char *update = getenv("EQLOOM_UPDATE_GOLDEN");
+    if (update && *update) {
+        FILE *f = fopen(RULES_DOC, "w");
+        assert_non_null(f);
+        fprintf(f, "%.*s%.*s%s", (int)(from - doc), doc, (int)table.len, table.data, to);
+        assert_int_equal(fclose(f), 0);
+    } else if ((size_t)(to - from) != table.len || memcmp(from, table.data, table.len) != 0) {
+        fail_msg("the table of docs/rules.md is not that of the library: see its comment");
+    }
+    buf_free(&table);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_is_certified),
-        cmocka_unit_test(all_operators_occur),
-        cmocka_unit_test(rules_that_are_on_make_no_junk),
-        cmocka_unit_test(no_rule_is_given_twice),
+        cmocka_unit_test(every_rule_is_certified),        cmocka_unit_test(all_operators_occur),
+        cmocka_unit_test(rules_that_are_on_make_no_junk), cmocka_unit_test(no_rule_is_given_twice),
+        cmocka_unit_test(the_documented_counts_are_true),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
