@@ -280,7 +280,7 @@ static void test_e_gen(void **state)
     (void)state;
     struct fixture f = {0};
     load(&f, "e-gen.yaml");
-    if (f.t.n < 4800 || f.t.n > 5100)
+    if (f.t.n < 5200 || f.t.n > 5500)
         fail_msg("%zu seeds", f.t.n);
     size_t counts[X_DECLARED + 1], derivatives = 0;
     count_operators(counts, &f.t);
@@ -290,7 +290,8 @@ static void test_e_gen(void **state)
                      op == X_DECLARED ? "exp" : lang_calculus.ops[op].name, counts[op]);
     for (size_t i = 0; i < f.t.n; i++)
         derivatives += f.t.exprs[i].nodes[0].op == X_D;
-    assert_int_equal(2 * derivatives, f.t.n);
+    if (derivatives < 2550)
+        fail_msg("%zu derivatives", derivatives);
     assert_no_duplicates(&f);
     arena_free(&f.arena);
 }

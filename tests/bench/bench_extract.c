@@ -1,0 +1,165 @@
+/* How fast terms come out of e-graphs: reading the grammar with exact counts, drawing 100 terms,
+ * comparing them with the seed, and enumerating. One line of figures for each expression of a file
+ * (infix, one a line), saturated with the shipped library first; nothing here passes or fails on
+ * time.
+ *
+ *     bench_extract FILE [ITERATIONS [NODES]] */
+#include "base/os.h"
+#include "ops/egraph/egraph.h"
+#include "ops/egraph/extract_cluster.h"
+#include "ops/rules/library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_ENUMERATED = 2000000 };
+
+struct timing {
+    double saturate, grammar, draw, cluster, enumerate;
+    uint64_t enumerated;
+};
+
+static void die(const struct err *e)
+{
+    fprintf(stderr, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
+    exit(1);
+}
+
+/* Of this thread: other work on the machine does not count. */
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double since(double *at)
+{
+    double now = cpu_seconds(), seconds = now - *at;
+    *at = now;
+    return seconds;
+}
+
+static bool count_term(void *arg, const struct term *t)
+{
+    uint64_t *n = arg;
+    return t->n && ++*n < MOST_ENUMERATED;
+}
+
+static const struct extract_options defaults = {
+    .grammar = {.max_tokens = 25,
+                .max_digits = 4,
+                .filter = true,
+                .leaf_constants = true,
+                .drop_loops = true},
+    .per_cluster = 100,
+    .lengths = DRAW_LENGTHS,
+    .shapes = DRAW_EVEN,
+    .verify = true,
+    .points = 5,
+    .low = 0.05,
+    .high = 12,
+};
+
+static void saturated(Eqloom__EGraph *out, struct arena *a, const struct expr *x,
+                      const struct rules *rules, const struct ruleset *set,
+                      const struct saturate_options *o)
+{
+    struct err e = {0};
+    struct saturate_result r;
+    struct egraph *g = egraph_new(rules->lang);
+    eclass_id root = egraph_add_expr(g, x);
+    if (egraph_saturate(&r, g, set, o, a, &e))
+        die(&e);
+    egraph_to_message(out, a, g, root);
+    egraph_free(g);
+    out->seed = arena_new(a, Eqloom__Expr);
+    eqloom__expr__init(out->seed);
+    out->seed->prefix = expr_prefix(a, x);
+}
+
+static void measure(struct timing *all, struct arena *a, const char *label, const struct expr *x,
+                    const struct rules *rules, const struct ruleset *set,
+                    const struct saturate_options *o)
+{
+    struct err e = {0};
+    struct timing t = {0};
+    struct grammar g;
+    struct term *terms;
+    uint32_t n;
+    Eqloom__EGraph message;
+    Eqloom__Cluster cluster;
+    struct rng rng = rng_new(1, 0);
+    char text[48];
+    double at = cpu_seconds();
+    saturated(&message, a, x, rules, set, o);
+    t.saturate = since(&at);
+    if (grammar_init(&g, a, &message, &lang_calculus, &defaults.grammar, &e))
+        die(&e);
+    t.grammar = since(&at);
+    grammar_draw(&terms, &n, a, &g, 100, defaults.lengths, defaults.shapes, &rng);
+    t.draw = since(&at);
+    for (uint32_t length = 1; g.root != GRAMMAR_NONE && length <= g.max_tokens; length++)
+        grammar_enumerate(&g, g.root, length, count_term, &t.enumerated);
+    t.enumerate = since(&at);
+    if (extract_cluster(&cluster, a, &message, &defaults, &rng, &e))
+        printf("%s: %s\n", label, e.message);
+    t.cluster = since(&at);
+    printf("%-28.28s %7zu nodes %8.2f ms  grammar %7.2f ms  draws %6.2f ms  cluster of %3zu %7.2f "
+           "ms  %.2e terms  %5.1f M terms/s\n",
+           label, message.n_node_op, 1e3 * t.saturate, 1e3 * t.grammar, 1e3 * t.draw,
+           cluster.n_members, 1e3 * t.cluster,
+           strtod(count_text(text, grammar_terms(&g), false), NULL),
+           (double)t.enumerated / t.enumerate / 1e6);
+    all->saturate += t.saturate;
+    all->grammar += t.grammar;
+    all->draw += t.draw;
+    all->cluster += t.cluster;
+    all->enumerate += t.enumerate;
+    all->enumerated += t.enumerated;
+}
+
+int main(int argc, char **argv)
+{
+    struct arena a = {0}, scratch = {0};
+    struct err e = {0};
+    struct rules rules = {.lang = &lang_calculus};
+    struct span file;
+    struct timing all = {0};
+    if (argc < 2)
+        return 2;
+    if (os_read_file(&file, &a, argv[1], 16 << 20, &e) || rules_parse_library(&rules, &a, &e) ||
+        rules_select(&rules, NULL, 0, NULL, 0, &e))
+        die(&e);
+    struct saturate_options o = {.iterations = argc > 2 ? (uint32_t)atoi(argv[2]) : 8,
+                                 .max_nodes = argc > 3 ? (uint32_t)atoi(argv[3]) : 10000,
+                                 .match_limit = 1000,
+                                 .ban_length = 5};
+    struct ruleset *set = ruleset_new(&rules);
+    struct source_text text = {argv[1], (const char *)file.data, file.len};
+    size_t n = 0;
+    for (size_t begin = 0; begin < text.len;) {
+        const char *end = memchr(text.text + begin, '\n', text.len - begin);
+        size_t len = end ? (size_t)(end - text.text) - begin : text.len - begin;
+        struct expr x;
+        arena_reset(&scratch);
+        if (len && expr_parse_infix(&x, &scratch, rules.lang, &text, begin, len, false, &e))
+            die(&e);
+        if (len) {
+            measure(&all, &scratch, expr_infix(&scratch, &x), &x, &rules, set, &o);
+            n++;
+        }
+        begin += len + 1;
+    }
+    printf("%zu expressions; means: saturate %.2f ms, grammar %.2f ms, 100 draws %.2f ms, verified "
+           "cluster %.2f ms; %.1f M terms/s enumerated\n",
+           n, 1e3 * all.saturate / (double)n, 1e3 * all.grammar / (double)n,
+           1e3 * all.draw / (double)n, 1e3 * all.cluster / (double)n,
+           (double)all.enumerated / all.enumerate / 1e6);
+    ruleset_free(set);
+    arena_free(&scratch);
+    arena_free(&a);
+    return 0;
+}
