@@ -3,6 +3,7 @@
  * from a random projection, small, with early exaggeration, momentum and gains as in the paper. */
 #include "ops/eval/tsne.h"
 
+#include "base/clones.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -71,11 +72,7 @@ static float sum_of(lanes s)
     return sum;
 }
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-__attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-static void
-forces_on(struct work *w, uint32_t i)
+EQL_CLONES static void forces_on(struct work *w, uint32_t i)
 {
     const float *row = w->p + (size_t)i * w->stride;
     lanes ax = {0}, ay = {0}, rx = {0}, ry = {0}, z = {0}, one = ax + 1;

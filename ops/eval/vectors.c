@@ -3,6 +3,7 @@
  * the folder is compiled without contraction into fused operations. */
 #include "ops/eval/vectors.h"
 
+#include "base/clones.h"
 #include "base/digest.h"
 #include "base/map.h"
 
@@ -10,12 +11,6 @@
 #include <string.h>
 
 typedef float lanes __attribute__((vector_size(VECTOR_LANES * sizeof(float)), aligned(4)));
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define VECTOR_CLONES
-#endif
 
 static inline float add_lanes(const float *s)
 {
@@ -28,7 +23,7 @@ static inline float add_lanes(const float *s)
     return t[0];
 }
 
-VECTOR_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
+EQL_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
 {
     lanes sum = {0};
     for (uint32_t i = 0; i < stride; i += VECTOR_LANES)
@@ -36,7 +31,7 @@ VECTOR_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
     return add_lanes((const float *)&sum);
 }
 
-VECTOR_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride)
+EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride)
 {
     lanes sum[4] = {{0}};
     const float *y1 = y + stride, *y2 = y1 + stride, *y3 = y2 + stride;
