@@ -9,7 +9,8 @@ enum { CHUNK = 4 << 20 };
 /* What is stored is what lies in memory. */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are stored little-endian");
 
-static const char *const prefixes[] = {"", "adam.m/", "adam.v/"};
+enum { PARTS = 4 };
+static const char *const prefixes[PARTS] = {"", "adam.m/", "adam.v/", "best/"};
 
 static char *tensor_name(struct arena *a, size_t part, const struct nn_param *p)
 {
@@ -57,8 +58,8 @@ enum err_code checkpoint_write(Eqloom__Checkpoint *out, const struct nn_model *m
                                const struct trainer_state *state, const struct chunk_io *io,
                                struct arena *a, struct err *e)
 {
-    const float *parts[] = {state->weights, state->m, state->v};
-    size_t n_parts = state->steps ? 3 : 1;
+    const float *parts[PARTS] = {state->weights, state->m, state->v, state->best};
+    size_t n_parts = !state->steps || !state->m ? 1 : state->best ? 4 : 3;
     out->architecture = nn_config_text(a, &m->config);
     out->step = state->steps;
     out->n_tensors = n_parts * m->n_params;
@@ -110,16 +111,21 @@ static enum err_code read_tensor(float *values, const struct nn_param *p, const 
     return OK;
 }
 
+bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_model *m)
+{
+    return c->step == 0 || c->n_tensors > m->n_params;
+}
+
 enum err_code checkpoint_read(struct trainer_state *out, const struct nn_model *m,
                               const Eqloom__Checkpoint *c, const struct chunk_io *io,
                               struct arena *a, struct err *e)
 {
-    float *parts[] = {out->weights, out->m, out->v};
-    size_t n_parts = c->step ? 3 : 1;
-    if (c->n_tensors != n_parts * m->n_params)
+    float *parts[PARTS] = {out->weights, out->m, out->v, out->best};
+    size_t n_parts = c->n_tensors / m->n_params;
+    if (c->n_tensors != n_parts * m->n_params || n_parts == 0 || n_parts == 2 || n_parts > PARTS)
         return err_fail(e, ERR_CORRUPT, "checkpoint: %zu tensors where its model has %zu",
-                        c->n_tensors, n_parts * m->n_params);
-    for (size_t k = 0; k < 3; k++) {
+                        c->n_tensors, m->n_params);
+    for (size_t k = 0; k < PARTS; k++) {
         if (!parts[k])
             continue;
         memset(parts[k], 0, m->total * sizeof(float));

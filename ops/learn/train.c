@@ -1,10 +1,14 @@
 /* Op train: contrastive training of an encoder, as a chain of checkpoints. Segment 0 is the
  * initialised model; segment i > 0 makes the steps (i-1) * segment .. min(i * segment, steps). A
  * segment's key holds only what its steps depend on, so that a longer training continues a
- * shorter one. */
+ * shorter one.
+ *
+ * With patience, checkpoints carry the best weights so far. The last segment, or the one in which
+ * training stops, gives these alone; the segments after a stop pass them on. */
 #include "base/os.h"
 #include "engine/op.h"
 #include "ops/learn/checkpoint.h"
+#include "ops/learn/series.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,6 +47,11 @@ static const struct op_param params[] = {
     {"eps", OP_REAL, "1e-8", NULL, 0, 1, "AdamW's."},
     {"clip", OP_REAL, "1", NULL, 0, 1e9, "Greatest norm of the gradient; 0: any."},
     {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which a recorded metric is a mean."},
+    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps from one validation to the next."},
+    {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs that a validation looks at."},
+    {"patience", OP_INT, "0", NULL, 0, 1e9,
+     "Validations without a lower loss after which training stops; the best weights are kept. 0: "
+     "all steps, last weights."},
     {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},
     {0},
 };
@@ -50,6 +59,7 @@ static const struct op_param params[] = {
 static const struct op_port inputs[] = {
     {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "What to train on: clusters of sequences."},
     {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
+    {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
     {0},
 };
 
@@ -113,6 +123,19 @@ static struct trainer_config trainer_config(const struct op_ctx *ctx)
     };
 }
 
+/* When to measure on validation data, and when to stop. */
+struct validation {
+    uint64_t every, patience;
+    size_t batches;
+};
+
+static struct validation validation_of(const struct op_ctx *ctx)
+{
+    return (struct validation){.every = (uint64_t)op_int(ctx, "valid_every"),
+                               .patience = (uint64_t)op_int(ctx, "patience"),
+                               .batches = (size_t)op_int(ctx, "valid_batches")};
+}
+
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     struct nn_config c = model_config(ctx, 1);
@@ -154,6 +177,21 @@ static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t fr
     return key;
 }
 
+static bool is_last(const struct op_ctx *ctx, uint64_t to)
+{
+    return to == (uint64_t)op_int(ctx, "steps");
+}
+
+static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t to)
+{
+    struct validation v = validation_of(ctx);
+    char *key = arena_printf(a, "valid_every=%" PRIu64 " valid_batches=%zu", v.every, v.batches);
+    if (v.patience)
+        key = arena_printf(a, "%s patience=%" PRIu64 "%s", key, v.patience,
+                           is_last(ctx, to) ? " last" : "");
+    return key;
+}
+
 static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e)
 {
@@ -173,10 +211,10 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
         a,
         "%sseed=%" PRIu64 "\nobjective=%s\nbatch=%zu\ntemperature=%.17g\ndropout=%.17g\n"
         "weight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_every=%" PRId64
-        "\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
+        "\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
         nn_config_text(a, &m), c.seed, op_string(ctx, "objective"), c.batch, c.temperature,
         c.dropout, c.weight_decay, c.clip, c.beta1, c.beta2, c.eps, op_int(ctx, "log_every"),
-        schedule_key(a, &c.schedule, from), from, to);
+        schedule_key(a, &c.schedule, from), validation_key(a, ctx, to), from, to);
     return OK;
 }
 
@@ -185,7 +223,8 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 struct shared {
     struct arena arena;
     struct nn_model *model;
-    struct dataset dataset;
+    struct dataset dataset, valid;
+    bool validates;
 };
 
 static void release(void *state)
@@ -194,24 +233,25 @@ static void release(void *state)
     if (!s)
         return;
     dataset_free(&s->dataset);
+    dataset_free(&s->valid);
     arena_free(&s->arena);
     free(s);
 }
 
-static enum err_code load_batches(struct shared *s, struct op_ctx *ctx, struct err *e)
+static enum err_code load_batches(struct dataset *d, const struct nn_config *c, const char *role,
+                                  struct op_ctx *ctx, struct err *e)
 {
-    const struct nn_config *c = &s->model->config;
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     struct arena work = {0};
     enum err_code code = OK;
-    uint64_t n = op_count(ctx, "batches");
+    uint64_t n = op_count(ctx, role);
     for (uint64_t i = 0; i < n && !code; i++) {
         ProtobufCMessage *message;
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "cancelled");
         else
-            code = err_up(e, op_get_in(&message, ctx, "batches", i, &work, e));
+            code = err_up(e, op_get_in(&message, ctx, role, i, &work, e));
         if (code)
             break;
         const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
@@ -219,12 +259,28 @@ static enum err_code load_batches(struct shared *s, struct op_ctx *ctx, struct e
             !span_equal(span_of(b->vocabulary_id.data, b->vocabulary_id.len),
                         span_of(vocabulary.bytes, DIGEST_SIZE)))
             code = err_fail(e, ERR_INPUT,
-                            "batches: element %" PRIu64 " was made with another vocabulary", i);
+                            "%s: element %" PRIu64 " was made with another vocabulary", role, i);
         else
-            code = err_up(e, dataset_add(&s->dataset, b, c->vocabulary, c->max_length, e));
+            code = err_up(e, dataset_add(d, b, c->vocabulary, c->max_length, e));
     }
     arena_free(&work);
     return code;
+}
+
+static enum err_code load_validation(struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    bool patience = op_int(ctx, "patience") > 0;
+    s->validates = op_count(ctx, "valid") > 0;
+    if (!s->validates && patience)
+        return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and clusters in it");
+    if (!s->validates)
+        return OK;
+    enum err_code code = load_batches(&s->valid, &s->model->config, "valid", ctx, e);
+    if (!code && s->valid.clusters < 2)
+        code = err_fail(e, ERR_INPUT,
+                        "validation needs at least two clusters of two expressions; valid has %zu",
+                        s->valid.clusters);
+    return err_up(e, code);
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
@@ -240,7 +296,9 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct nn_config c = model_config(ctx, (uint32_t)v->n_tokens);
     if ((code = err_up(e, nn_model_new(&s->model, &s->arena, &c, e))))
         goto out;
-    code = load_batches(s, ctx, e);
+    if ((code = err_up(e, load_batches(&s->dataset, &c, "batches", ctx, e))))
+        goto out;
+    code = load_validation(s, ctx, e);
 out:
     if (code)
         release(s);
@@ -262,55 +320,6 @@ static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32]
     return err_up(e, op_get_chunk(out, arg, id, a, e));
 }
 
-/* The series so far, and the sums of the current window. */
-struct series {
-    struct arena *arena;
-    Eqloom__Metric **all;
-    size_t n, cap;
-    struct step_result sum;
-    uint64_t steps;
-};
-
-static void series_add(struct series *s, uint64_t step, const char *name, double value)
-{
-    if (s->n == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 64;
-        Eqloom__Metric **grown = arena_array(s->arena, Eqloom__Metric *, s->cap);
-        if (s->n)
-            memcpy(grown, s->all, s->n * sizeof *grown);
-        s->all = grown;
-    }
-    Eqloom__Metric *m = s->all[s->n++] = arena_new(s->arena, Eqloom__Metric);
-    eqloom__metric__init(m);
-    m->step = step;
-    m->name = (char *)name;
-    m->value = value;
-}
-
-static void series_close_window(struct series *s, uint64_t step)
-{
-    if (s->steps == 0)
-        return;
-    double n = (double)s->steps;
-    series_add(s, step, "loss", s->sum.loss / n);
-    series_add(s, step, "accuracy", s->sum.accuracy / n);
-    series_add(s, step, "gradient_norm", s->sum.gradient_norm / n);
-    series_add(s, step, "learning_rate", s->sum.lr / n);
-    series_add(s, step, "tokens", (double)s->sum.tokens / n);
-    s->sum = (struct step_result){0};
-    s->steps = 0;
-}
-
-static void series_step(struct series *s, const struct step_result *r)
-{
-    s->sum.loss += r->loss;
-    s->sum.accuracy += r->accuracy;
-    s->sum.gradient_norm += r->gradient_norm;
-    s->sum.lr += r->lr;
-    s->sum.tokens += r->tokens;
-    s->steps++;
-}
-
 /* The rate is shown and forgotten: the only use of a clock, outside every result. */
 static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct step_result *r,
                  uint64_t tokens, uint64_t started_ns)
@@ -322,68 +331,111 @@ static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct
     op_progress(ctx, done, total, text);
 }
 
-static enum err_code train_steps(struct trainer *t, struct series *series, uint64_t to,
-                                 const struct shared *s, struct op_ctx *ctx, struct err *e)
+/* All that one segment works with. */
+struct session {
+    struct op_ctx *ctx;
+    const struct shared *shared;
+    struct validation validation;
+    struct series series;
+    struct trainer_state state; /* host memory; best is NULL without patience */
+    struct gpu_device *device;
+    struct trainer *trainer;
+};
+
+/* Measures; keeps the weights if they are the best so far; *stop when patience is at its end. */
+static enum err_code validate(bool *stop, struct session *s, struct err *e)
 {
+    struct step_result r;
+    enum err_code code =
+        trainer_measure(&r, s->trainer, &s->shared->valid, s->validation.batches, e);
+    if (code)
+        return err_up(e, code);
+    series_validation(&s->series, trainer_steps(s->trainer), &r);
+    if (!s->validation.patience)
+        return OK;
+    struct series_best best = series_best(&s->series);
+    *stop = best.since >= s->validation.patience;
+    if (best.since)
+        return OK;
+    struct trainer_state weights = {.weights = s->state.best};
+    return err_up(e, trainer_read(&weights, s->trainer, e));
+}
+
+static enum err_code train_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
+{
+    struct op_ctx *ctx = s->ctx;
+    struct trainer *t = s->trainer;
     uint64_t from = trainer_steps(t), started = os_monotonic_ns(), tokens = 0;
     uint64_t every = (uint64_t)op_int(ctx, "log_every");
-    while (trainer_steps(t) < to) {
+    while (trainer_steps(t) < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, trainer_steps(t));
-        enum err_code code = trainer_step(&r, t, &s->dataset, e);
+        enum err_code code = trainer_step(&r, t, &s->shared->dataset, e);
         if (code)
             return err_up(e, code);
-        series_step(series, &r);
+        uint64_t done = trainer_steps(t);
+        series_step(&s->series, &r);
         tokens += r.tokens;
-        if (trainer_steps(t) % every == 0 || trainer_steps(t) == to)
-            series_close_window(series, trainer_steps(t));
-        show(ctx, trainer_steps(t) - from, to - from, &r, tokens, started);
+        if (done % every == 0 || done == to)
+            series_close_window(&s->series, done);
+        if (s->shared->validates && done % s->validation.every == 0 &&
+            (code = validate(stop, s, e)))
+            return err_up(e, code);
+        show(ctx, done - from, to - from, &r, tokens, started);
     }
     return OK;
 }
 
-static enum err_code alloc_state(struct trainer_state *state, const struct nn_model *m,
-                                 struct arena *a, struct err *e)
+static enum err_code alloc_state(struct session *s, struct err *e)
 {
-    float **parts[] = {&state->weights, &state->m, &state->v};
-    for (size_t i = 0; i < 3; i++)
-        if (!(*parts[i] = arena_try_alloc(a, m->total, sizeof(float))))
+    const struct nn_model *m = s->shared->model;
+    float **parts[] = {&s->state.weights, &s->state.m, &s->state.v, &s->state.best};
+    size_t n = s->validation.patience ? 4 : 3;
+    for (size_t i = 0; i < n; i++)
+        if (!(*parts[i] = arena_try_alloc(op_arena(s->ctx), m->total, sizeof(float))))
             return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->count);
     return OK;
 }
 
 /* From the record before, if there is one. */
-static enum err_code restore(struct trainer *t, struct series *series, struct trainer_state *state,
-                             const struct shared *s, struct op_ctx *ctx, struct err *e)
+static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
+                             struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = op_previous(&message, ctx, e);
-    if (code || !message)
-        return err_up(e, code);
-    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
-    struct chunk_io io = {ctx, put_chunk, get_chunk};
-    if ((code = err_up(e, checkpoint_read(state, s->model, c, &io, op_arena(ctx), e))))
-        return code;
-    for (size_t i = 0; i < c->n_metrics; i++)
-        series_add(series, c->metrics[i]->step, c->metrics[i]->name, c->metrics[i]->value);
-    return err_up(e, trainer_write(t, state, e));
+    struct chunk_io io = {s->ctx, put_chunk, get_chunk};
+    enum err_code code;
+    if (c) {
+        series_load(&s->series, c);
+        if ((code = checkpoint_read(&s->state, s->shared->model, c, &io, op_arena(s->ctx), e)) ||
+            (code = trainer_write(s->trainer, &s->state, e)))
+            return err_up(e, code);
+    }
+    if (trainer_steps(s->trainer) != from)
+        return err_fail(e, ERR_CORRUPT,
+                        "checkpoint of step %" PRIu64 " where step %" PRIu64 " was expected",
+                        trainer_steps(s->trainer), from);
+    return OK;
 }
 
-static enum err_code emit(struct trainer *t, struct series *series, struct trainer_state *state,
-                          const struct shared *s, struct op_ctx *ctx, struct err *e)
+static enum err_code emit(struct session *s, bool finished, struct err *e)
 {
+    struct op_ctx *ctx = s->ctx;
     struct arena *a = op_arena(ctx);
     struct chunk_io io = {ctx, put_chunk, get_chunk};
+    struct series_best best = series_best(&s->series);
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
-    enum err_code code;
-    if ((code = err_up(e, trainer_read(state, t, e))) ||
-        (code = err_up(e, checkpoint_write(&out, s->model, state, &io, a, e))))
-        return code;
+    enum err_code code = trainer_read(&s->state, s->trainer, e);
+    struct trainer_state kept = s->state;
+    if (finished && best.count)
+        kept = (struct trainer_state){.weights = s->state.best, .steps = best.step};
+    else if (finished || !best.count)
+        kept.best = NULL;
+    if (code || (code = checkpoint_write(&out, s->shared->model, &kept, &io, a, e)))
+        return err_up(e, code);
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0), parent = op_previous_id(ctx);
-    out.metrics = series->all;
-    out.n_metrics = series->n;
+    out.metrics = s->series.all;
+    out.n_metrics = s->series.n;
     out.vocabulary_id.len = DIGEST_SIZE;
     out.vocabulary_id.data = vocabulary.bytes;
     out.numerics = arena_strdup(a, op_numerics(ctx));
@@ -394,48 +446,49 @@ static enum err_code emit(struct trainer *t, struct series *series, struct train
 
 static enum err_code run(struct op_ctx *ctx, void *shared, struct err *e)
 {
-    const struct shared *s = shared;
+    struct session s = {.ctx = ctx,
+                        .shared = shared,
+                        .validation = validation_of(ctx),
+                        .series = {.arena = op_arena(ctx)}};
     struct trainer_config c = trainer_config(ctx);
-    struct series series = {.arena = op_arena(ctx)};
-    struct trainer_state state = {0};
-    struct gpu_device *device = NULL;
-    struct trainer *t = NULL;
+    ProtobufCMessage *message = NULL;
     uint64_t from, to;
     segment_range(&from, &to, ctx, op_segment_index(ctx));
-    if (to > from && s->dataset.clusters < 2)
+    if (to > from && s.shared->dataset.clusters < 2)
         return err_fail(e, ERR_INPUT,
                         "training needs at least two clusters of two expressions; batches have %zu",
-                        s->dataset.clusters);
+                        s.shared->dataset.clusters);
     enum err_code code;
-    if ((code = err_up(e, alloc_state(&state, s->model, op_arena(ctx), e))) ||
-        (code = err_up(e, gpu_open_cpu(&device, op_pool(ctx), NULL, e))) ||
-        (code = err_up(e, trainer_new(&t, device, s->model, &c, e))) ||
-        (code = err_up(e, restore(t, &series, &state, s, ctx, e))))
+    if ((code = err_up(e, op_previous(&message, ctx, e))))
+        return code;
+    const Eqloom__Checkpoint *previous = (const Eqloom__Checkpoint *)message;
+    if (previous && !checkpoint_continues(previous, s.shared->model))
+        return err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
+    bool stop = false;
+    if ((code = err_up(e, alloc_state(&s, e))) ||
+        (code = err_up(e, gpu_open_cpu(&s.device, op_pool(ctx), NULL, e))) ||
+        (code = err_up(e, trainer_new(&s.trainer, s.device, s.shared->model, &c, e))) ||
+        (code = err_up(e, restore(&s, previous, from, e))) ||
+        (code = err_up(e, train_steps(&stop, &s, to, e))))
         goto out;
-    if (trainer_steps(t) != from) {
-        code = err_fail(e, ERR_CORRUPT,
-                        "checkpoint of step %" PRIu64 " where step %" PRIu64 " was expected",
-                        trainer_steps(t), from);
-        goto out;
-    }
-    if ((code = train_steps(t, &series, to, s, ctx, e)))
-        goto out;
-    code = emit(t, &series, &state, s, ctx, e);
+    code = emit(&s, s.validation.patience && (stop || is_last(ctx, to)), e);
 out:
-    trainer_free(t);
-    gpu_close(device);
+    trainer_free(s.trainer);
+    gpu_close(s.device);
     return code;
 }
 
 const struct op op_train = {
     .name = "train",
-    .version = 1,
+    .version = 2,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
     .doc =
         "Trains a transformer encoder to give equivalent expressions the same vector: InfoNCE on "
-        "pairs from the clusters, with in-batch negatives; AdamW.",
+        "pairs from the clusters, with in-batch negatives; AdamW. With clusters to validate on, "
+        "their "
+        "loss and accuracy are measured as training goes on, and patience stops it.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

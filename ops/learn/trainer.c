@@ -14,7 +14,7 @@ enum {
     BLOCK = 1 << 14,    /* parameters that are one piece of the update */
 };
 
-enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS };
+enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
 
 /* The batch on the host. */
 struct batch {
@@ -144,9 +144,11 @@ uint64_t trainer_steps(const struct trainer *t)
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e)
 {
     size_t bytes = t->model->total * sizeof(float);
-    gpu_read(t->queue, out->weights, t->weights, bytes);
-    gpu_read(t->queue, out->m, t->m, bytes);
-    gpu_read(t->queue, out->v, t->v, bytes);
+    float *to[] = {out->weights, out->m, out->v};
+    const float *from[] = {t->weights, t->m, t->v};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        if (to[i])
+            gpu_read(t->queue, to[i], from[i], bytes);
     out->steps = t->steps;
     return err_up(e, gpu_finish(t->queue, e));
 }
@@ -177,18 +179,18 @@ static void append(struct batch *b, const struct dataset *d, uint32_t sequence)
     b->offset[++b->all.n] = at + (uint32_t)n;
 }
 
-/* First all first members, then all second ones. */
-static void gather(struct trainer *t, const struct dataset *d)
+/* Batch number `index` of a stream of pairs: first all first members, then all second ones. */
+static void gather(struct trainer *t, const struct dataset *d, enum stream stream, uint64_t index)
 {
     struct batch *b = &t->batch;
     size_t n = t->config.batch;
     b->all.n = 0;
     b->offset = arena_array(&t->arena, uint32_t, 2 * n + 1);
     b->group = arena_array(&t->arena, uint32_t, 2 * n);
-    uint64_t seed = rng_at(t->config.seed, STREAM_PAIRS, 0);
+    uint64_t seed = rng_at(t->config.seed, stream, 0);
     struct pair *pairs = arena_array(&t->arena, struct pair, n);
     for (size_t i = 0; i < n; i++) {
-        pairs[i] = dataset_pair(d, seed, n, t->steps * n + i);
+        pairs[i] = dataset_pair(d, seed, n, index * n + i);
         b->group[i] = b->group[n + i] = pairs[i].cluster;
         append(b, d, pairs[i].a);
     }
@@ -404,13 +406,13 @@ static void read_loss(struct step_result *r, struct trainer *t)
     }
 }
 
-/* Loss and gradient of t->batch, on t->steps. */
-static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
+/* Loss of t->batch; its scores' gradients stay. */
+static enum err_code evaluate(struct step_result *r, struct trainer *t, double dropout,
+                              struct err *e)
 {
-    *r = (struct step_result){.tokens = t->batch.all.offset[t->batch.all.n],
-                              .lr = schedule_lr(&t->config.schedule, t->steps)};
+    *r = (struct step_result){0};
     t->dropout = (struct nn_dropout){
-        .rate = (float)t->config.dropout,
+        .rate = (float)dropout,
         .key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps),
     };
     enum err_code code;
@@ -422,16 +424,27 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
         return code;
     size_t loss_blocks = (t->batch.all.n + LOSS_ROWS - 1) / LOSS_ROWS;
     if ((code = err_up(e, gpu_each(t->device, t->n_shards, forward_shard, t, e))) ||
-        (code = err_up(e, gpu_each(t->device, loss_blocks, loss_rows, t, e))) ||
+        (code = err_up(e, gpu_each(t->device, loss_blocks, loss_rows, t, e))))
+        return code;
+    read_loss(r, t);
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+/* Loss and gradient of t->batch, on t->steps. */
+static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
+{
+    enum err_code code;
+    if ((code = err_up(e, evaluate(r, t, t->config.dropout, e))) ||
         (code = err_up(e, gpu_each(t->device, LEARN_GROUPS, backward_group, t, e))) ||
         (code = err_up(e, gpu_each(t->device, n_blocks(t), reduce_block, t, e))))
         return code;
-    read_loss(r, t);
     double sum = 0;
     for (size_t i = 0; i < n_blocks(t); i++)
         sum += t->squares[i];
     r->gradient_norm = sqrt(sum);
-    return err_up(e, gpu_finish(t->queue, e));
+    r->lr = schedule_lr(&t->config.schedule, t->steps);
+    r->tokens = t->batch.all.offset[t->batch.all.n];
+    return OK;
 }
 
 static bool all_finite(const float *x, size_t n)
@@ -506,8 +519,25 @@ enum err_code trainer_step(struct step_result *r, struct trainer *t, const struc
                            struct err *e)
 {
     arena_reset(&t->arena);
-    gather(t, d);
+    gather(t, d, STREAM_PAIRS, t->steps);
     return err_up(e, step(r, t, e));
+}
+
+enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
+                              size_t batches, struct err *e)
+{
+    struct step_result sum = {0};
+    for (size_t i = 0; i < batches; i++) {
+        arena_reset(&t->arena);
+        gather(t, d, STREAM_VALIDATION, i);
+        enum err_code code = evaluate(r, t, 0, e);
+        if (code)
+            return err_up(e, code);
+        sum.loss += r->loss / (double)batches;
+        sum.accuracy += r->accuracy / (double)batches;
+    }
+    *r = sum;
+    return OK;
 }
 
 enum err_code trainer_step_on(struct step_result *r, struct trainer *t,

@@ -44,10 +44,16 @@ uint64_t trainer_steps(const struct trainer *t);
  * step, tensor and batch, and leaves the weights as they were. */
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e);
+/* Loss and accuracy on `batches` batches of pairs of a dataset, the same pairs at each step,
+ * without dropout; the rest of the result is 0. Changes nothing. */
+enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
+                              size_t batches, struct err *e);
 
 /* The state, as flat vectors of model->total floats; steps goes with it. */
 struct trainer_state {
-    float *weights, *m, *v;
+    float *weights, *m, *v; /* reading: NULL if not asked for */
+    float *best;            /* weights of the least validation loss so far, or NULL; the trainer
+                             * does not look at them */
     uint64_t steps;
 };
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);

@@ -29,7 +29,7 @@ struct op_ctx {
     const struct op *op;
     const char *set; /* "name=value name=value": what is not the default */
     struct arena a;
-    uint64_t segment;
+    uint64_t segment, valid;            /* valid: clusters under that role */
     const ProtobufCMessage *checkpoint; /* previous, or the input of embed */
     ProtobufCMessage *out;
     struct chunk chunks[4096];
@@ -79,7 +79,7 @@ const char *op_string(const struct op_ctx *ctx, const char *name)
 
 uint64_t op_count(struct op_ctx *ctx, const char *role)
 {
-    return strcmp(role, "batches") == 0 ? CLUSTERS : 1;
+    return strcmp(role, "batches") == 0 ? CLUSTERS : strcmp(role, "valid") == 0 ? ctx->valid : 1;
 }
 
 enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
@@ -87,6 +87,8 @@ enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *
 {
     if (strcmp(role, "batches") == 0) {
         *out = &toy_batch(a, 1, i, MEMBERS, 4, 9)->base;
+    } else if (strcmp(role, "valid") == 0) {
+        *out = &toy_batch(a, 1, CLUSTERS + i, MEMBERS, 4, 9)->base;
     } else if (strcmp(role, "checkpoint") == 0) {
         *out = (ProtobufCMessage *)ctx->checkpoint;
     } else {
@@ -224,6 +226,9 @@ static void test_segment_keys(void **state)
     assert_true(same_key(" steps=1000 schedule=cosine-restarts",
                          " steps=2000 schedule=cosine-restarts", 5));
     assert_false(same_key(" steps=900", " steps=2000", 5));
+    /* With patience the last segment gives the best weights alone. */
+    assert_true(same_key(" steps=1000 patience=3", " steps=2000 patience=3", 4));
+    assert_false(same_key(" steps=1000 patience=3", " steps=2000 patience=3", 5));
     assert_true(same_key(" steps=900", " steps=2000", 4));
     /* Schedules that end with the last step. */
     assert_false(same_key(" steps=1000 schedule=cosine", " steps=2000 schedule=cosine", 1));
@@ -239,7 +244,8 @@ static void test_segment_keys(void **state)
     static const char *const matters[] = {
         " lr=0.1",         " temperature=0.2", " dropout=0.1", " batch=100",   " seed=3",
         " weight_decay=0", " clip=4",          " beta1=0.8",   " beta2=0.9",   " eps=1e-6",
-        " pooling=max",    " activation=gelu", " layers=3",    " log_every=5", " segment=100"};
+        " pooling=max",    " activation=gelu", " layers=3",    " log_every=5", " segment=100",
+        " valid_every=7",  " valid_batches=2", " patience=3"};
     for (size_t i = 0; i < sizeof matters / sizeof *matters; i++)
         assert_false(same_key(matters[i], "", 1));
 }
@@ -330,6 +336,126 @@ static void test_chain(void **state)
     context_free(many);
 }
 
+static bool same_tensors(const Eqloom__Checkpoint *a, const Eqloom__Checkpoint *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(a->tensors[i]->name, b->tensors[i]->name) != 0 ||
+            a->tensors[i]->chunk_ids.len != b->tensors[i]->chunk_ids.len ||
+            memcmp(a->tensors[i]->chunk_ids.data, b->tensors[i]->chunk_ids.data,
+                   a->tensors[i]->chunk_ids.len) != 0)
+            return false;
+    return true;
+}
+
+static size_t count_metric(const Eqloom__Checkpoint *c, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_metrics; i++)
+        n += strcmp(c->metrics[i]->name, name) == 0;
+    return n;
+}
+
+/* Nothing is learnt at rate 0: the first of equal losses is the best, two more end it at step 6. */
+static void test_stop(void **state)
+{
+    struct op_ctx *ctx =
+        context(&op_train, SMALL " lr=0 steps=20 segment=8 valid_every=2 patience=2");
+    void *shared;
+    ctx->valid = 4;
+    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
+    Eqloom__Checkpoint *c[4];
+    for (uint64_t i = 0; i < 4; i++)
+        c[i] = segment(ctx, shared, i);
+    assert_int_equal(c[1]->step, 2);
+    assert_int_equal(c[1]->n_tensors, c[0]->n_tensors);
+    assert_true(same_tensors(c[0], c[1], c[0]->n_tensors));
+    assert_int_equal(count_metric(c[1], "valid_loss"), 3);
+    assert_int_equal(count_metric(c[1], "valid_accuracy"), 3);
+    assert_int_equal(c[1]->metrics[c[1]->n_metrics - 1]->step, 6);
+    for (int i = 2; i < 4; i++) {
+        size_t n = protobuf_c_message_get_packed_size(&c[1]->base);
+        assert_int_equal(protobuf_c_message_get_packed_size(&c[i]->base), n);
+        uint8_t *x = arena_alloc(&ctx->a, n), *y = arena_alloc(&ctx->a, n);
+        protobuf_c_message_pack(&c[1]->base, x);
+        protobuf_c_message_pack(&c[i]->base, y);
+        assert_memory_equal(x, y, n);
+    }
+    for (int i = 0; i < 4; i++)
+        free_checkpoint(c[i]);
+    op_train.release(shared);
+    context_free(ctx);
+}
+
+static Eqloom__Checkpoint *train_whole(struct op_ctx *ctx)
+{
+    void *shared;
+    uint64_t n;
+    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
+    assert_int_equal(op_train.segments(&n, ctx, NULL), OK);
+    Eqloom__Checkpoint *c = segment(ctx, shared, 0);
+    for (uint64_t i = 1; i < n; i++) {
+        Eqloom__Checkpoint *previous = c;
+        c = segment(ctx, shared, i);
+        free_checkpoint(previous);
+    }
+    op_train.release(shared);
+    return c;
+}
+
+/* What is kept are the weights of the step that validation names, however the chain is cut. */
+static void test_best(void **state)
+{
+    static const char *const set[] = {
+        SMALL " lr=0.3 steps=14 segment=14 valid_every=2 patience=100",
+        SMALL " lr=0.3 steps=14 segment=5 valid_every=2 patience=100"};
+    struct op_ctx *ctx[2];
+    Eqloom__Checkpoint *c[2];
+    for (int i = 0; i < 2; i++) {
+        ctx[i] = context(&op_train, set[i]);
+        ctx[i]->valid = 4;
+        c[i] = train_whole(ctx[i]);
+    }
+    double least = INFINITY;
+    uint64_t step = 0;
+    for (size_t i = 0; i < c[0]->n_metrics; i++)
+        if (strcmp(c[0]->metrics[i]->name, "valid_loss") == 0 && c[0]->metrics[i]->value < least) {
+            least = c[0]->metrics[i]->value;
+            step = c[0]->metrics[i]->step;
+        }
+    assert_in_range(step, 2, 12); /* else the test shows nothing: at this rate it gets worse */
+    assert_int_equal(c[0]->step, step);
+    assert_int_equal(c[1]->step, step);
+    assert_int_equal(c[0]->n_tensors, c[1]->n_tensors);
+    assert_true(same_tensors(c[0], c[1], c[0]->n_tensors));
+    char steps[160];
+    snprintf(steps, sizeof steps, SMALL " lr=0.3 steps=%d segment=14 valid_every=2", (int)step);
+    struct op_ctx *plain = context(&op_train, steps);
+    plain->valid = 4;
+    Eqloom__Checkpoint *want = train_whole(plain);
+    assert_int_equal(want->n_tensors, 3 * c[0]->n_tensors);
+    assert_true(same_tensors(want, c[0], c[0]->n_tensors));
+    free_checkpoint(want);
+    context_free(plain);
+    for (int i = 0; i < 2; i++) {
+        free_checkpoint(c[i]);
+        context_free(ctx[i]);
+    }
+}
+
+static void test_validation_refused(void **state)
+{
+    struct op_ctx *ctx = context(&op_train, SMALL " patience=2");
+    struct err e;
+    void *shared;
+    assert_int_equal(op_train.prepare(&shared, ctx, &e), ERR_INPUT);
+    assert_string_equal(e.message, "patience needs the input 'valid', and clusters in it");
+    ctx->valid = 1;
+    assert_int_equal(op_train.prepare(&shared, ctx, &e), ERR_INPUT);
+    assert_string_equal(e.message, "validation needs at least two clusters of two expressions; "
+                                   "valid has 1");
+    context_free(ctx);
+}
+
 static void test_embed(void **state)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " steps=0");
@@ -365,9 +491,9 @@ static void test_embed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_segment_keys),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_segment_keys), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_chain),        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_best),         cmocka_unit_test(test_validation_refused),
         cmocka_unit_test(test_embed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
