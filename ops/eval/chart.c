@@ -130,6 +130,14 @@ static void write_grid(struct buf *out, const struct range *x, const struct rang
                    fabs(at) < step * 1e-6 ? 0 : at);
 }
 
+/* Values that differ in their last digits only are drawn as equal: they would be drawn as a curve
+ * of noise, with steps too small to add up. */
+static void flatten(struct range *r)
+{
+    if (r->high - r->low <= 1e-9 * fmax(fabs(r->low), fabs(r->high)))
+        r->high = r->low;
+}
+
 void chart_line(struct buf *out, const char *title, const double *x, const double *y, size_t n)
 {
     struct range rx = {INFINITY, -INFINITY}, ry = rx;
@@ -140,6 +148,7 @@ void chart_line(struct buf *out, const char *title, const double *x, const doubl
         }
     if (!isfinite(rx.low))
         return;
+    flatten(&ry);
     buf_printf(out,
                "<svg class=\"line\" viewBox=\"0 0 %d %d\" role=\"img\"><text class=\"title\" "
                "x=\"%d\" y=\"14\">",

@@ -3,8 +3,10 @@
  * at. */
 #include "base/os.h"
 #include "base/rng.h"
+#include "ops/eval/chart.h"
 #include "ops/eval/mathml.h"
 #include "ops/eval/page.h"
+#include "ops/eval/trivial.h"
 #include "ops/eval/tsne.h"
 
 #include <ctype.h>
@@ -127,7 +129,7 @@ struct fixture {
     struct vectors v;
     struct corpus_stats stats;
     Eqloom__Report reports[2], *list[2];
-    Eqloom__Value values[2][8], *value_lists[2][8];
+    Eqloom__Value values[2][10], *value_lists[2][10];
     Eqloom__Checkpoint checkpoint;
 };
 
@@ -205,12 +207,18 @@ static void add_training(struct fixture *f)
 
 static struct fixture *fixture_new(void)
 {
-    static const char *const names[] = {"kmeans_accuracy", "kmeans_accuracy_greedy",
-                                        "precision@1",     "precision@5",
-                                        "precision@20",    "mrr",
-                                        "clusters",        "sequences"};
-    static const double figures[2][8] = {{.953, .951, .992, .981, .944, .995, 24, 480},
-                                         {.412, .402, .731, .604, .455, .81, 24, 480}};
+    static const char *const names[] = {"kmeans_accuracy",
+                                        "kmeans_accuracy_greedy",
+                                        "precision@1",
+                                        "precision@5",
+                                        "precision@10",
+                                        "precision@20",
+                                        "mrr",
+                                        "clusters",
+                                        "sequences",
+                                        "dimensions"};
+    static const double figures[2][10] = {{.953, .951, .992, .981, .961, .944, .995, 24, 480, 128},
+                                          {.412, .402, .731, .604, .511, .455, .81, 24, 480, 59}};
     struct fixture *f = calloc(1, sizeof *f);
     add_vectors(f);
     add_corpus(f);
@@ -219,8 +227,8 @@ static struct fixture *fixture_new(void)
         eqloom__report__init(f->list[i] = &f->reports[i]);
         f->reports[i].title = i ? "tf-idf <b> & \"co\"" : "trained encoder";
         f->reports[i].values = f->value_lists[i];
-        f->reports[i].n_values = 8;
-        for (int k = 0; k < 8; k++) {
+        f->reports[i].n_values = 10;
+        for (int k = 0; k < 10; k++) {
             eqloom__value__init(f->value_lists[i][k] = &f->values[i][k]);
             f->values[i][k].name = (char *)names[k];
             f->values[i][k].value = figures[i][k];
@@ -231,6 +239,7 @@ static struct fixture *fixture_new(void)
 
 static void fixture_free(struct fixture *f)
 {
+    corpus_stats_free(&f->stats);
     arena_free(&f->a);
     free(f);
 }
@@ -265,6 +274,12 @@ static void test_page_is_well_formed_and_complete(void **state)
     assert_int_equal(count_of(page.data, "<article>"), STATS_EXAMPLES);
     assert_int_equal(count_of(page.data, "<tbody>"), 1);
     assert_non_null(strstr(page.data, "95.3"));
+    /* What all rows share stands below the table, once. */
+    assert_int_equal(count_of(page.data, "480 expressions."), 1);
+    assert_null(strstr(page.data, "<th>clusters"));
+    assert_non_null(strstr(page.data, "<th>dimensions"));
+    /* cos, sin, ... and e^(2x), which is exp. */
+    assert_non_null(strstr(page.data, "<b>23 of 34</b>"));
     assert_non_null(strstr(page.data, "tf-idf &lt;b&gt; &amp; &quot;co&quot;"));
     assert_null(strstr(page.data, "http"));
     assert_null(strstr(page.data, "nan"));
@@ -276,6 +291,34 @@ static void test_page_is_well_formed_and_complete(void **state)
     buf_free(&page);
     buf_free(&again);
     fixture_free(f);
+}
+
+static bool reducible(struct arena *a, const char *prefix)
+{
+    struct expr x;
+    assert_int_equal(expr_from_prefix(&x, a, &lang_calculus, prefix, NULL), OK);
+    return term_is_reducible(&x);
+}
+
+static void test_trivial_rewrites(void **state)
+{
+    static const char *const yes[] = {
+        "sin + x 0",   "* 1 x",        "pow x 1",       "- x 0",          "- 0 - 0 x",
+        "* -1 * x -1", "/ 1 / 1 x",    "abs abs x",     "asin sin x",     "pow e ln x",
+        "ln pow e x",  "sqrt pow x 2", "pow sqrt x 2",  "+ 3 cos acos x", "* x 0",
+        "/ x 1",       "pow 1 x",      "- y * -1 sin x"};
+    static const char *const no[] = {"x",       "+ x 1",     "* -1 x",     "- 0 x",
+                                     "/ 1 x",   "sin cos x", "pow x -1",   "asin cos x",
+                                     "pow e x", "pow x 2",   "ln pow x 2", "sqrt pow x 3",
+                                     "d x x",   "pow 0 x",   "* 2 * -1 x", "/ 1 + 1 x"};
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (!reducible(&a, yes[i]))
+            fail_msg("%s is trivial", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (reducible(&a, no[i]))
+            fail_msg("%s is not trivial", no[i]);
+    arena_free(&a);
 }
 
 static void test_page_without_inputs(void **state)
@@ -315,13 +358,25 @@ static void test_tsne_keeps_clouds_apart(void **state)
     fixture_free(f);
 }
 
+/* A constant learning rate, as means of windows of different lengths. */
+static void test_line_of_rounding_errors(void **state)
+{
+    const double x[] = {1, 2}, y[] = {0.001, nextafter(0.001, 1)};
+    struct buf out = {0};
+    chart_line(&out, "flat", x, y, 2);
+    assert_in_range(out.len, 1, 4096);
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mathml_follows_the_tree),
         cmocka_unit_test(test_text_is_escaped),
         cmocka_unit_test(test_page_is_well_formed_and_complete),
+        cmocka_unit_test(test_trivial_rewrites),
         cmocka_unit_test(test_page_without_inputs),
+        cmocka_unit_test(test_line_of_rounding_errors),
         cmocka_unit_test(test_tsne_keeps_clouds_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
