@@ -49,6 +49,8 @@ void store_batch_write(struct store_batch *b, enum rocks_family family, struct s
 void store_batch_remove(struct store_batch *b, enum rocks_family family, struct span key);
 struct store *store_batch_store(const struct store_batch *b);
 
+enum err_code store_check_ref_name(const char *name, struct err *e);
+
 static inline struct span digest_span(const struct digest *d)
 {
     return span_of(d->bytes, DIGEST_SIZE);

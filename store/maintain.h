@@ -31,4 +31,22 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
                          void (*bad)(void *arg, const struct digest *id, const char *what),
                          void *arg, struct err *e);
 
+struct kind_stats {
+    uint64_t records, raw, stored; /* bytes: of payloads, of envelopes */
+    uint64_t with_dictionary;      /* records */
+};
+/* By kind; the counts of keys and bytes on disk of everything. */
+struct store_stats {
+    struct kind_stats kinds[KIND_END];
+    uint64_t actions, refs, runs, files, quarantined;
+    uint64_t disk_bytes;
+};
+enum err_code store_stats(struct store_stats *out, struct store *s, struct err *e);
+
+/* Makes `directory`, which must not exist, a store with everything that is stored now. Tables are
+ * hard links where the file system is the same. */
+enum err_code store_backup(struct store *s, const char *directory, struct err *e);
+/* Gives back the space of what was removed or replaced. */
+enum err_code store_compact(struct store *s, struct err *e);
+
 #endif

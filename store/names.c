@@ -32,9 +32,45 @@ enum err_code store_action(struct span *out, struct store *s, const struct diges
     return err_up(e, store_read(out, s, ROCKS_ACTIONS, digest_span(key), a, e));
 }
 
+enum err_code store_each_action(struct store *s,
+                                enum err_code (*visit)(void *arg, const struct digest *key,
+                                                       struct span action, struct err *e),
+                                void *arg, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_ACTIONS);
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
+         rocks_iter_next(it)) {
+        struct span key = rocks_iter_key(it);
+        struct digest id;
+        if (key.len != DIGEST_SIZE)
+            continue; /* fsck tells */
+        memcpy(id.bytes, key.data, DIGEST_SIZE);
+        code = visit(arg, &id, rocks_iter_value(it), e);
+    }
+    if (code == OK)
+        code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,
+                                struct err *e)
+{
+    (void)e;
+    store_batch_write(b, ROCKS_TRACES, digest_span(key), trace);
+    return OK;
+}
+
+enum err_code store_trace(struct span *out, struct store *s, const struct digest *key,
+                          struct arena *a, struct err *e)
+{
+    return err_up(e, store_read(out, s, ROCKS_TRACES, digest_span(key), a, e));
+}
+
 /* ---- refs ---- */
 
-static enum err_code check_ref_name(const char *name, struct err *e)
+enum err_code store_check_ref_name(const char *name, struct err *e)
 {
     size_t n = strlen(name), part = 0;
     bool good = n > 0 && n <= NAME_MAX_BYTES;
@@ -60,7 +96,7 @@ static enum err_code check_ref_name(const char *name, struct err *e)
 enum err_code store_batch_ref(struct store_batch *b, const char *name, const struct digest *id,
                               struct err *e)
 {
-    if (err_up(e, check_ref_name(name, e)))
+    if (err_up(e, store_check_ref_name(name, e)))
         return ERR_INPUT;
     store_batch_write(b, ROCKS_REFS, span_str(name), digest_span(id));
     return OK;
@@ -68,7 +104,7 @@ enum err_code store_batch_ref(struct store_batch *b, const char *name, const str
 
 enum err_code store_batch_ref_delete(struct store_batch *b, const char *name, struct err *e)
 {
-    if (err_up(e, check_ref_name(name, e)))
+    if (err_up(e, store_check_ref_name(name, e)))
         return ERR_INPUT;
     store_batch_remove(b, ROCKS_REFS, span_str(name));
     return OK;
@@ -143,6 +179,28 @@ enum err_code store_source(struct span *out, struct store *s, const char *path, 
                            struct err *e)
 {
     return err_up(e, store_read(out, s, ROCKS_FILES, span_str(path), a, e));
+}
+
+enum err_code store_each_source(struct store *s,
+                                enum err_code (*visit)(void *arg, const char *path,
+                                                       struct span value, struct err *e),
+                                void *arg, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_FILES);
+    struct buf path = {0};
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
+         rocks_iter_next(it)) {
+        struct span key = rocks_iter_key(it);
+        buf_clear(&path);
+        buf_add(&path, key.data, key.len);
+        code = visit(arg, path.data, rocks_iter_value(it), e);
+    }
+    if (code == OK)
+        code = rocks_iter_error(it, e);
+    buf_free(&path);
+    rocks_iter_free(it);
+    return err_up(e, code);
 }
 
 /* ---- runs: job \0, number of digits, digits ---- */

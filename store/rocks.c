@@ -428,6 +428,17 @@ void rocks_compact(struct rocks *r, enum rocks_family family)
     rocksdb_compact_range_cf(r->db, r->family[family], NULL, 0, NULL, 0);
 }
 
+enum err_code rocks_checkpoint(struct rocks *r, const char *path, struct err *e)
+{
+    char *message = NULL;
+    rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(r->db, &message);
+    if (!message)
+        rocksdb_checkpoint_create(checkpoint, path, 0, &message);
+    if (checkpoint)
+        rocksdb_checkpoint_object_destroy(checkpoint);
+    return message ? fail(e, r, "cannot copy the store", message) : OK;
+}
+
 enum err_code rocks_flush(struct rocks *r, struct err *e)
 {
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();

@@ -6,7 +6,6 @@
 #include "store/lock.h"
 #include "store/rebuild.h"
 #include "store/suspect.h"
-#include "store/suspect.h"
 #include "store/tables.h"
 
 #include "base/os.h"

@@ -76,6 +76,17 @@ enum err_code store_batch_action(struct store_batch *b, const struct digest *key
 /* ERR_NOTFOUND when there is none. Does not look whether the outputs exist. */
 enum err_code store_action(struct span *out, struct store *s, const struct digest *key,
                            struct arena *a, struct err *e);
+/* In key order. */
+enum err_code store_each_action(struct store *s,
+                                enum err_code (*visit)(void *arg, const struct digest *key,
+                                                       struct span action, struct err *e),
+                                void *arg, struct err *e);
+
+/* Traces: key -> Eqloom__Trace (canonical bytes); see engine/reuse.h. */
+enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,
+                                struct err *e);
+enum err_code store_trace(struct span *out, struct store *s, const struct digest *key,
+                          struct arena *a, struct err *e);
 
 /* Refs: name -> id. Names are paths of [A-Za-z0-9._@=,+-], parts separated by '/'. The engine keeps
  * each node's outputs as "job/NODE" ("job/NODE.ROLE" for roles after the first). */
@@ -94,6 +105,11 @@ enum err_code store_batch_source(struct store_batch *b, const char *path, struct
                                  struct err *e);
 enum err_code store_source(struct span *out, struct store *s, const char *path, struct arena *a,
                            struct err *e);
+/* In path order. */
+enum err_code store_each_source(struct store *s,
+                                enum err_code (*visit)(void *arg, const char *path,
+                                                       struct span value, struct err *e),
+                                void *arg, struct err *e);
 
 /* Runs, by "JOB/NUMBER" in order of time; values are Eqloom__Run bytes. Rewritten while running. */
 enum err_code store_batch_run(struct store_batch *b, const char *run, struct span value,

@@ -88,6 +88,10 @@ static const struct cli_option fsck_options[] = {
     JSON,
     {0},
 };
+static const struct cli_option pack_options[] = {
+    {"output", 'o', "FILE", false, "The file to write."}, JSON, {0}};
+static const struct cli_option write_options[] = {
+    {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store."}, JSON, {0}};
 static const struct cli_option ops_options[] = {
     {"markdown", 0, NULL, false, "The whole reference, as in docs/ops.md."}, JSON, {0}};
 static const struct cli_option json_options[] = {JSON, {0}};
@@ -161,6 +165,27 @@ static const struct cli_command own_commands[] = {
      "eqloom fsck --repair",
      "0: the store is sound, or --repair has set aside what was bad. 1: faults were found.",
      fsck_options, cli_fsck, NULL},
+    {"stats", "", 0, 0, "Count what the store holds",
+     "For each kind of record: how many, the bytes of their payloads, the bytes stored, and how many "
+     "are compressed with a dictionary.",
+     "eqloom stats", NULL, json_options, cli_stats, NULL},
+    {"pack", "REF...", 1, UINT_MAX, "Write artifacts and all that they refer to into one file",
+     "REF as for 'show'. Refs keep their names.",
+     "eqloom pack quickstart/clusters quickstart/model -o quickstart.pack", NULL, pack_options,
+     cli_pack, NULL},
+    {"unpack", "FILE", 1, 1, "Take artifacts from a packed file into the store",
+     "Every record is verified before it is stored; what the store has already is skipped, so that "
+     "an unpacking that was cut off is gone on with by doing it again. A ref that leads elsewhere in "
+     "this store stays as it is. The store is created if there is none.",
+     "eqloom unpack quickstart.pack", NULL, write_options, cli_unpack, NULL},
+    {"backup", "DIR", 1, 1, "Make a copy of the store as it is now",
+     "DIR, which must not exist, becomes a store. On the same file system its tables are hard links, "
+     "which cost no space and change with the original: against failing disks, copy DIR elsewhere.",
+     "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
+    {"compact", "", 0, 0, "Give back the space of what was removed or replaced",
+     "Rewrites the tables of the store. 'gc' removes; this is needed only to have the space back at "
+     "once.",
+     "eqloom compact", NULL, write_options, cli_compact, NULL},
     {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
      "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,
      ops_options, cli_ops, NULL},

@@ -1,0 +1,37 @@
+/* Artifacts in one file, with all that they refer to: docs/format.md, section 7. */
+#ifndef STORE_PACK_H
+#define STORE_PACK_H
+
+#include "store/store.h"
+
+#include <stdio.h>
+
+struct pack_root {
+    const char *name; /* of the ref to carry along; NULL: none */
+    struct digest id;
+};
+struct pack_result {
+    uint64_t records, bytes; /* in the file */
+    uint64_t added;          /* records that the store had not */
+    uint64_t refs, kept;     /* kept: refs that led elsewhere and still do */
+};
+
+enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
+                         const struct pack_root *roots, size_t n, struct err *e);
+/* Nothing is stored before it has been verified, and nothing before what it refers to; so an
+ * unpacking that was cut off is gone on with by unpacking again. `name` is for messages. */
+enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
+                           struct err *e);
+
+/* What a pack holds, verified entry by entry: the format, each record's identity and canonical
+ * form, the checksum at the end. The payload is good during the call. */
+struct pack_visitor {
+    enum err_code (*record)(void *arg, const struct digest *id, const struct record *r,
+                            struct err *e);
+    enum err_code (*ref)(void *arg, const char *name, const struct digest *id, struct err *e);
+    void *arg;
+};
+enum err_code pack_read(struct pack_result *out, FILE *from, const char *name,
+                        const struct pack_visitor *visitor, struct err *e);
+
+#endif

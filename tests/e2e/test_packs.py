@@ -1,0 +1,90 @@
+"""pack, unpack, backup, stats and compact: what arrives is what left, or nothing wrong does."""
+import json
+import random
+import unittest
+
+from harness import ProjectTest
+
+
+class Packs(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.p.run()
+        self.q = self.project()
+
+    def test_there_and_back(self):
+        pack = str(self.p.dir / "small.pack")
+        self.p.eqloom("pack", "small/clusters", "small/report", "best", "-o", pack)
+        ids = self.p.ids()
+        text = self.p.eqloom("show", "small/clusters").out
+        self.q.eqloom("unpack", pack)
+        names = ["small/clusters", "small/report", "best"]
+        self.assertEqual(self.q.ids(), {name: ids[name] for name in names})
+        self.assertEqual(self.q.eqloom("show", "small/clusters").out, text)
+        self.q.eqloom("fsck")
+        again = json.loads(self.q.eqloom("unpack", pack, "--json").out)
+        self.assertEqual(again["added"], 0)
+        self.assertGreater(again["records"], 20)
+        # The same artifacts, packed where they arrived, are the same file.
+        back = self.q.dir / "back.pack"
+        self.q.eqloom("pack", *names, "-o", str(back))
+        self.assertEqual(back.read_bytes(), (self.p.dir / "small.pack").read_bytes())
+
+    def test_a_ref_that_leads_elsewhere_stays(self):
+        self.q.edit("job.yaml", "seed: 7", "seed: 8")
+        self.q.run()
+        ids = self.q.ids()
+        self.p.eqloom("pack", "small/clusters", "-o", "clusters.pack")
+        told = self.q.eqloom("unpack", str(self.p.dir / "clusters.pack")).out
+        self.assertIn("1 lead elsewhere", told)
+        self.assertEqual(self.q.ids(), ids)
+
+    def test_cut_off_and_damaged(self):
+        path = self.p.dir / "small.pack"
+        self.p.eqloom("pack", "small/clusters", "-o", str(path))
+        whole = path.read_bytes()
+        rng = random.Random(3)
+        for i in range(8):
+            data = bytearray(whole)
+            if i % 2:
+                data = data[:rng.randrange(8, len(data))]
+            else:
+                data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            path.write_bytes(data)
+            found = self.q.eqloom("unpack", str(path), expect=None)
+            self.assertIn(found.status, (1, 2), f"case {i}")
+            self.assertEqual(found.err.count("error:"), 1)
+            self.q.eqloom("fsck")  # what has arrived is whole
+        self.assertEqual(self.q.ids(), {})
+        path.write_bytes(whole)
+        self.q.eqloom("unpack", str(path))
+        self.assertEqual(list(self.q.ids()), ["small/clusters"])
+
+    def test_backup_is_a_store(self):
+        wanted = self.p.ids()
+        self.p.eqloom("backup", "copy")
+        self.p.eqloom("backup", "copy", expect=2)
+        self.p.edit("job.yaml", "seed: 7", "seed: 9")
+        self.p.run()
+        lines = self.p.eqloom("--store", "copy", "ls", "--json").out.splitlines()
+        self.assertEqual({r["ref"]: r["id"] for r in map(json.loads, lines) if "ref" in r}, wanted)
+        self.p.eqloom("--store", "copy", "fsck")
+        self.p.eqloom("--store", "copy", "compact")
+        self.p.eqloom("fsck")
+
+    def test_stats_count_what_is_there(self):
+        events = [json.loads(line) for line in self.p.eqloom("stats", "--json").out.splitlines()]
+        kinds = {e["kind"]: e for e in events if "kind" in e}
+        total = events[-1]
+        for key in ("records", "raw_bytes", "stored_bytes"):
+            self.assertEqual(sum(k[key] for k in kinds.values()), total[key])
+        listed = self.p.eqloom("ls", "--kind", "cluster", "--json").out.splitlines()
+        self.assertEqual(kinds["cluster"]["records"], len(listed))
+        summary = json.loads(self.p.eqloom("fsck", "--json").out.splitlines()[-1])
+        self.assertEqual((summary["records"], summary["actions"]),
+                         (total["records"], total["actions"]))
+        self.assertIn("cluster", self.p.eqloom("stats").out)
+
+
+if __name__ == "__main__":
+    unittest.main()
