@@ -75,6 +75,12 @@ static const struct cli_option tag_options[] = {
     {0},
 };
 static const struct cli_option untag_options[] = {WAIT, JSON, {0}};
+static const struct cli_option lineage_options[] = {
+    {"down", 'd', NULL, false, "What was made with it, instead of what it was made from."},
+    {"dot", 0, NULL, false, "A graph in the DOT language, for Graphviz."},
+    JSON,
+    {0},
+};
 static const struct cli_option gc_options[] = {
     {"dry-run", 'n', NULL, false, "Only count."},
     {"keep-runs", 0, "N", false, "Keep what the last N runs of each job made; 3 if not given."},
@@ -147,6 +153,14 @@ static const struct cli_command own_commands[] = {
      "JOB is a job's name or its file; RUN is JOB/NUMBER. A run in which nothing had to be done "
      "leaves no entry. 'killed' is a run that ended without a word.",
      "eqloom log quickstart\neqloom log quickstart/12", NULL, log_options, cli_log, NULL},
+    {"lineage", "REF", 1, 1, "Say what something was made from, or what was made with it",
+     "A tree from REF up to the files, seeds and parameters that it goes back to; with --down, to "
+     "everything in the store that goes back to it. A map is followed element by element from an "
+     "element, as a whole from a collection. Parameters are shown where they are not the op's "
+     "defaults; '(above)' marks what was shown already.",
+     "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules\n"
+     "eqloom lineage report --dot | dot -Tsvg > lineage.svg",
+     NULL, lineage_options, cli_lineage, NULL},
     {"tag", "NAME REF", 2, 2, "Name something, so that it is kept and found",
      "Gives what REF stands for the name tag/NAME (NAME for short, unless a node is called so). "
      "Runs never change it and gc keeps it, with all that it refers to. No job can be named 'tag' "

@@ -92,5 +92,51 @@ class Tags(CommandsTest):
         p.eqloom("show", old, expect=2)
 
 
+class Lineage(CommandsTest):
+    def element(self, ref, i=0):
+        return self.lines("show", ref)[0]["elements"][i]
+
+    def test_up_to_files_and_seeds(self):
+        up = self.lines("lineage", self.element("small/clusters"))
+        self.assertEqual(up[0]["made_by"]["op"], "extract")
+        self.assertEqual(up[0]["made_by"]["params"]["seed"], "7")
+        kinds = [item["kind"] for item in up]
+        self.assertIn("egraph", kinds)
+        self.assertIn("expr", kinds)
+        files = {item["name"] for item in up if item["kind"] == "file"}
+        self.assertTrue(any(f.startswith("rules/") for f in files), files)
+        self.assertTrue(any(f.startswith("templates/") for f in files), files)
+
+    def test_down_to_everything_that_used_it(self):
+        below = self.lines("lineage", "--down", self.element("small/rules"))
+        names = {item["name"] for item in below}
+        for node in ["egraphs", "clusters", "model@pooling=max", "tfidf-eval", "report",
+                     "report.html"]:
+            self.assertIn("small/" + node, names)
+        self.assertNotIn("small/vocabulary", names)
+        # What one element led to is that element's own, as far as maps go.
+        egraph = self.element("small/egraphs")
+        (clusters,) = [i for i in self.lines("lineage", "-d", egraph) if i["kind"] == "cluster"]
+        self.assertEqual(len(clusters["ids"]), 1)
+        self.assertEqual(self.lines("show", clusters["ids"][0])[0]["value"]["egraph_id"], egraph)
+
+    def test_up_and_down_agree(self):
+        report = self.p.ids()["small/report"]
+        for item in self.lines("lineage", report):
+            if item["kind"] == "file" or item["above"] or item["ids"] == [report]:
+                continue
+            below = self.lines("lineage", "--down", item["ids"][0])
+            self.assertIn([report], [i["ids"] for i in below], item)
+
+    def test_forms(self):
+        text = self.ok("lineage", "report")
+        self.assertIn("(above)", text)
+        dot = self.ok("lineage", "report", "--dot")
+        self.assertTrue(dot.startswith("digraph"), dot)
+        self.assertEqual(dot.count("{"), dot.count("}"))
+        self.assertIn("nothing was made with it", self.ok("lineage", "--down", "report"))
+        self.refused("lineage", "report", "--dot", "--json")
+
+
 if __name__ == "__main__":
     unittest.main()
