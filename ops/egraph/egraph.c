@@ -2,7 +2,7 @@
 #include "ops/egraph/egraph.h"
 
 #include "base/buf.h"
-#include "ops/egraph/graph.h"
+#include "ops/egraph/join.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct egraph *egraph_new(const struct language *lang)
     g->by_op = by_op;
     g->interpreted = is_calculus(lang);
     g->node_limit = UINT32_MAX;
+    g->joins = joins_new();
     facts_init(&g->facts);
     return g;
 }
@@ -57,6 +58,7 @@ void egraph_free(struct egraph *g)
     free(g->died.items);
     free(g->wave[0].items);
     free(g->wave[1].items);
+    joins_free(g->joins);
     proofs_free(g->proofs);
     free(g);
 }

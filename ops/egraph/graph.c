@@ -1,7 +1,7 @@
 /* Nodes and classes: add, union, rebuild. Invariants after a rebuild (egraph_check holds them):
  * arguments are canonical; live nodes are exactly what the hash table holds, so congruent nodes
  * are one; facts are closed under facts_apply; a class with a constant holds its number. */
-#include "ops/egraph/graph.h"
+#include "ops/egraph/join.h"
 
 #include "base/buf.h"
 
@@ -227,6 +227,7 @@ uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
         return n;
     n = new_node(g, op, kids, canonical, arity, hash);
     g->mask[n] = pattern_op_mask(op);
+    g->ops |= g->mask[n];
     g->fact[n] = node_fact(g, n);
     u32_push(&g->by_op[op], n);
     if (graph_fact(g, n)->constant != NO_NUMBER)
@@ -267,6 +268,9 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         return false;
     if (g->proofs)
         proofs_join(g->proofs, a, b, why);
+    bool both_frozen = into < g->frozen && from < g->frozen;
+    if (both_frozen)
+        joins_note_union(g->joins, into, from);
     uint32_t f;
     enum fact_conflict c = facts_meet(&f, &g->facts, g->fact[into], g->fact[from]);
     if (c) {
@@ -274,8 +278,11 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         f = g->fact[into];
     }
     /* The class with fewer parents goes: they are what has to be hashed again. */
-    if (g->n_parents[into] < g->n_parents[from] ||
-        (g->n_parents[into] == g->n_parents[from] && from < into)) {
+    bool swap = g->n_parents[into] < g->n_parents[from] ||
+                (g->n_parents[into] == g->n_parents[from] && from < into);
+    if (!both_frozen && (into < g->frozen || from < g->frozen))
+        swap = from < g->frozen;
+    if (swap) {
         uint32_t t = into;
         into = from;
         from = t;
@@ -444,6 +451,7 @@ void egraph_rebuild(struct egraph *g)
     g->pending.n = g->doubtful.n = 0;
     bury(g);
     stamp_changed(g);
+    joins_forget(g->joins);
 }
 
 void graph_begin_epoch(struct egraph *g)

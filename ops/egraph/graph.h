@@ -33,6 +33,8 @@ enum { STAMPS = 4, MASK_NUMBER = X_NUM, MASK_VARIABLE = X_SYM };
 #define OP_LEAF 0x40000000u
 #define OP_CONT 0x3fffffffu
 
+struct joins; /* join.h */
+
 struct u32_list {
     uint32_t *items;
     size_t n, cap;
@@ -62,6 +64,7 @@ struct egraph {
     struct name_map leaf_index;
     unsigned n_variables;
 
+    uint64_t ops;             /* masks of the operators that nodes apply */
     struct u32_list *by_op;   /* nodes by operator, ids ascending; swept of dead ones at times */
     struct u32_list pending;  /* nodes whose arguments lost their class: to be hashed again */
     struct u32_list doubtful; /* classes whose fact changed: their parents' facts may, too */
@@ -71,6 +74,12 @@ struct egraph {
     uint16_t epoch;
     unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
     uint32_t dead_indexed; /* dead nodes in by_op */
+
+    struct joins *joins; /* scratch of searching */
+
+    /* While a search goes on over the nodes below this: a class that has such a node is named by
+     * one, so that for the search nothing changes when classes without them join it. */
+    uint32_t frozen;
 
     uint32_t node_limit; /* constants get no leaves beyond it */
     bool folding_stopped;

@@ -1,6 +1,8 @@
 /* The matching machine; see machine.h. */
 #include "ops/egraph/machine.h"
 
+#include "ops/egraph/join.h"
+
 #include <string.h>
 
 struct machine {
@@ -32,43 +34,96 @@ static void record(struct machine *m)
     m->found++;
 }
 
-static void run(struct machine *m, const struct instruction *i)
+static void run(struct machine *m, const struct instruction *i);
+
+/* The class of a leaf of the rule set, or NO_NODE. */
+static uint32_t leaf_class(struct machine *m, uint32_t leaf)
+{
+    uint32_t n = m->g->leaves[m->leaf[leaf]].node;
+    return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
+}
+
+static uint32_t known_class(struct machine *m, const struct known_argument *k)
+{
+    return k->kind == KNOWN_LEAF ? leaf_class(m, k->x) : m->reg[k->x];
+}
+
+/* The one node of class c that has all known arguments; false if there is none. */
+static bool bind_whole(struct machine *m, const struct instruction *i, uint32_t c)
+{
+    uint32_t *kids = m->reg + i->out;
+    for (uint32_t k = 0; k < i->arity; k++)
+        if ((kids[k] = known_class(m, &i->known[k])) == NO_NODE)
+            return false;
+    uint32_t n = graph_lookup(m->g, i->x, kids);
+    if (n == NO_NODE || n >= m->until || graph_find(m->g, n) != c)
+        return false;
+    m->bound[m->n_bound++] = n;
+    return true;
+}
+
+static void bind_node(struct machine *m, const struct instruction *i, uint32_t n)
+{
+    uint32_t depth = m->n_bound;
+    const uint32_t *kid = &m->g->kid[2 * (size_t)n];
+    for (uint32_t k = 0; k < i->arity; k++)
+        m->reg[i->out + k] = graph_find(m->g, kid[k]);
+    m->bound[m->n_bound++] = n;
+    run(m, i + 1);
+    m->n_bound = depth;
+}
+
+static void bind_each(struct machine *m, const struct instruction *i, uint32_t c)
 {
     struct egraph *g = m->g;
+    bool keyed = i->key != PATTERN_NO_KEY;
+    uint32_t value = keyed ? known_class(m, &i->known[i->key]) : NO_NODE;
+    if (keyed && value == NO_NODE)
+        return;
+    struct join_range range;
+    struct join_key key = {c, i->x, keyed ? i->key : (uint32_t)JOIN_ANY};
+    if (joins_find(&range, g, key, value)) {
+        for (; range.begin < range.end && m->found < m->limit; range.begin++) {
+            uint32_t n = join_node(g->joins, range.begin);
+            if (n < m->until && (!keyed || graph_find(g, g->kid[2 * (size_t)n + i->key]) == value))
+                bind_node(m, i, n);
+        }
+        return;
+    }
+    uint32_t n = c;
+    do {
+        if (g->op[n] == i->x && n < m->until && /* a dead node's operator differs by its bit */
+            (!keyed || graph_find(g, g->kid[2 * (size_t)n + i->key]) == value))
+            bind_node(m, i, n);
+        n = g->next[n];
+    } while (n != c && m->found < m->limit);
+}
+
+static void run(struct machine *m, const struct instruction *i)
+{
     for (;; i++) {
         uint32_t c = m->reg[i->a];
         switch ((enum instruction_kind)i->kind) {
-        case I_LEAF: {
-            uint32_t n = g->leaves[m->leaf[i->x]].node;
-            if (n == NO_NODE || graph_find(g, n) != c)
+        case I_LEAF:
+            if (leaf_class(m, i->x) != c)
                 return;
             break;
-        }
         case I_SAME:
             if (c != m->reg[i->x])
                 return;
             break;
         case I_HAS:
-            if (!(g->mask[c] & pattern_op_mask(i->x)))
+            if (!(m->g->mask[c] & pattern_op_mask(i->x)))
                 return;
             break;
-        case I_BIND: {
-            uint32_t n = c;
-            do {
-                if (g->op[n] == i->x && n < m->until) { /* a dead node's differs by its bit */
-                    const uint32_t *kid = &g->kid[2 * (size_t)n];
-                    for (uint32_t k = 0; k < i->arity; k++)
-                        m->reg[i->out + k] = graph_find(g, kid[k]);
-                    m->bound[m->n_bound++] = n;
-                    run(m, i + 1);
-                    m->n_bound--;
-                    if (m->found >= m->limit)
-                        return;
-                }
-                n = g->next[n];
-            } while (n != c);
-            return;
-        }
+        case I_BIND:
+            if (!i->whole) {
+                bind_each(m, i, c);
+                return;
+            }
+            if (!bind_whole(m, i, c))
+                return;
+            break;
         case I_DONE: record(m); return;
         }
     }
@@ -124,6 +179,13 @@ static void search_nodes(struct machine *m, const struct compiled_rule *r,
     const struct pattern *p = m->p;
     const struct u32_list *nodes = &g->by_op[p->op];
     bool all = r->levels == LEVELS_ALWAYS || !since.epoch;
+    const struct machine_fresh *fresh = all ? NULL : since.fresh;
+    if (fresh && fresh->cells == since.cells && fresh->epoch == since.epoch) {
+        const struct fresh_nodes *f = &fresh->by_op[p->op];
+        if ((p->need[0] & ~f->mask[0]) || (p->need[1] & ~f->mask[1]))
+            return;
+        nodes = &f->nodes;
+    }
     for (size_t i = all || r->levels ? 0 : lower_bound(nodes, since.cells); i < nodes->n; i++) {
         uint32_t n = nodes->items[i], *reg = m->reg;
         if (n >= m->until)
@@ -146,13 +208,37 @@ static void search_nodes(struct machine *m, const struct compiled_rule *r,
     }
 }
 
+void machine_freshen(struct machine_fresh *out, struct egraph *g, uint32_t cells, uint16_t epoch)
+{
+    out->cells = cells;
+    out->epoch = epoch;
+    for (uint32_t op = 0; op < g->lang->n_ops; op++) {
+        const struct u32_list *all = &g->by_op[op];
+        struct fresh_nodes *f = &out->by_op[op];
+        uint32_t arity = g->lang->ops[op].arity;
+        f->nodes.n = 0;
+        f->mask[0] = f->mask[1] = 0;
+        for (size_t i = 0; i < all->n; i++) {
+            uint32_t n = all->items[i];
+            const uint32_t *kid = &g->kid[2 * (size_t)n];
+            if (g->op[n] & OP_DEAD ||
+                (n < cells && !is_touched(g, kid, arity, g->stamp_levels + 1, epoch)))
+                continue;
+            u32_push(&f->nodes, n);
+            for (uint32_t k = 0; k < arity && k < 2; k++)
+                f->mask[k] |= g->mask[kid[k]];
+        }
+    }
+}
+
 size_t machine_search(struct u32_list *out, struct egraph *g, const struct compiled_rule *r,
                       const uint32_t *leaf, struct machine_since since, size_t limit)
 {
     struct machine m = {.g = g, .p = &r->lhs, .leaf = leaf, .out = out, .limit = limit};
     m.until = since.until ? since.until : g->n_cells;
-    if (limit == 0)
+    if (limit == 0 || r->lhs.ops & ~g->ops)
         return 0;
+    joins_begin(g->joins);
     if (r->lhs.any)
         search_classes(&m, r, since);
     else

@@ -11,12 +11,27 @@
 
 #include "ops/egraph/ruleset.h"
 
+/* The nodes that an iteration may find new matches at: they are new, or something changed as far
+ * below them as any rule looks. By operator, with what stands in their first two arguments. */
+struct machine_fresh {
+    uint32_t cells; /* since this moment */
+    uint16_t epoch;
+    struct fresh_nodes {
+        struct u32_list nodes; /* ids ascending */
+        uint64_t mask[2];
+    } * by_op;
+};
+
 /* Only matches that may be new since a moment, of nodes that are not too new; zeroed: all. */
 struct machine_since {
-    uint32_t cells; /* nodes from here on are new */
-    uint16_t epoch; /* stamps from here on are new */
-    uint32_t until; /* nodes from here on are not looked at; 0: all are */
+    uint32_t cells;                    /* nodes from here on are new */
+    uint16_t epoch;                    /* stamps from here on are new */
+    uint32_t until;                    /* nodes from here on are not looked at; 0: all are */
+    const struct machine_fresh *fresh; /* if it is of the same moment, it saves time */
 };
+
+/* Collects the nodes that are fresh since a moment; the graph was just rebuilt. */
+void machine_freshen(struct machine_fresh *out, struct egraph *g, uint32_t cells, uint16_t epoch);
 
 static inline size_t machine_record(const struct egraph *g, const struct pattern *p)
 {

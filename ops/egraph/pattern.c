@@ -52,8 +52,35 @@ static bool add_var(struct compiler *c, const char *name, uint16_t reg)
     return true;
 }
 
-/* The tests of one argument, and its place in the queue if it is an application. */
-static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg, uint8_t depth)
+/* What argument `position` of a node is known to be, before the node is bound. */
+static struct known_argument known_before(struct compiler *c, uint32_t position)
+{
+    const struct expr_node *node = &c->x->nodes[position];
+    if (node->op == X_VAR) {
+        int v = find_var(c->p, node->leaf);
+        if (v >= 0)
+            return (struct known_argument){KNOWN_REGISTER, c->var_register[v]};
+    } else if (node->leaf) {
+        return (struct known_argument){KNOWN_LEAF, leaf_index(c->leaves, node->op, node->leaf)};
+    }
+    return (struct known_argument){KNOWN_NOT, 0};
+}
+
+/* How many arguments are known; an application without unknown ones counts as more than any. */
+static uint32_t count_known(struct compiler *c, uint32_t position)
+{
+    uint32_t arity = c->x->nodes[position].arity, known = 0, at = position + 1;
+    for (uint32_t i = 0; i < arity; i++) {
+        known += known_before(c, at).kind != KNOWN_NOT;
+        at += c->x->nodes[at].size;
+    }
+    return known == arity ? UINT32_MAX : known;
+}
+
+/* The tests of one argument, unless it is known to pass them, and its place in the queue if it is
+ * an application. */
+static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg, uint8_t depth,
+                             bool tested)
 {
     const struct expr_node *node = &c->x->nodes[position];
     struct pattern *p = c->p;
@@ -64,6 +91,8 @@ static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg
         return add_var(c, node->leaf, reg);
     if (depth > p->reach)
         p->reach = depth;
+    if (tested)
+        return true;
     if (node->op == X_VAR) {
         emit(c, I_SAME, reg, c->var_register[v]);
         return true;
@@ -81,24 +110,75 @@ static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg
     return true;
 }
 
+static void emit_bind(struct compiler *c, uint32_t position, uint16_t reg, uint16_t out)
+{
+    const struct expr_node *node = &c->x->nodes[position];
+    struct known_argument *known = arena_array(c->arena, struct known_argument, node->arity);
+    struct instruction *i = &c->program[c->n_program++];
+    *i = (struct instruction){.kind = I_BIND,
+                              .arity = (uint8_t)node->arity,
+                              .key = PATTERN_NO_KEY,
+                              .whole = true,
+                              .a = reg,
+                              .out = out,
+                              .x = node->op,
+                              .known = known};
+    uint32_t at = position + 1;
+    for (uint32_t k = 0; k < node->arity; k++) {
+        known[k] = known_before(c, at);
+        i->whole &= known[k].kind != KNOWN_NOT;
+        if (known[k].kind != KNOWN_NOT && i->key == PATTERN_NO_KEY)
+            i->key = (uint8_t)k;
+        at += c->x->nodes[at].size;
+    }
+}
+
+/* Of the applications in the queue, the one of which most is known is bound next: it has the
+ * fewest candidates. */
+static void choose_next(struct compiler *c, uint32_t bind)
+{
+    uint32_t best = bind, most = 0;
+    for (uint32_t i = bind; i < c->p->n_binds; i++) {
+        uint32_t known = count_known(c, c->bind_position[i]);
+        if (known > most) {
+            best = i;
+            most = known;
+        }
+    }
+    uint32_t position = c->bind_position[best];
+    uint16_t reg = c->bind_register[best];
+    uint8_t depth = c->bind_depth[best];
+    for (uint32_t i = best; i > bind; i--) {
+        c->bind_position[i] = c->bind_position[i - 1];
+        c->bind_register[i] = c->bind_register[i - 1];
+        c->bind_depth[i] = c->bind_depth[i - 1];
+    }
+    c->bind_position[bind] = position;
+    c->bind_register[bind] = reg;
+    c->bind_depth[bind] = depth;
+}
+
 static bool compile_node(struct compiler *c, uint32_t bind)
 {
+    struct pattern *p = c->p;
+    if (bind > 0)
+        choose_next(c, bind);
     uint32_t position = c->bind_position[bind];
     const struct expr_node *node = &c->x->nodes[position];
-    struct pattern *p = c->p;
     if (p->n_registers + node->arity > PATTERN_MAX_REGISTERS || c->bind_depth[bind] == UINT8_MAX)
         return false;
     uint16_t out = p->n_registers;
     p->n_registers = (uint16_t)(p->n_registers + node->arity);
-    if (bind > 0)
-        c->program[c->n_program++] = (struct instruction){.kind = I_BIND,
-                                                          .arity = (uint8_t)node->arity,
-                                                          .a = c->bind_register[bind],
-                                                          .out = out,
-                                                          .x = node->op};
+    const struct instruction *i = NULL;
+    if (bind > 0) {
+        emit_bind(c, position, c->bind_register[bind], out);
+        i = &c->program[c->n_program - 1];
+    }
     uint32_t at = position + 1;
-    for (uint16_t i = 0; i < node->arity; i++) {
-        if (!compile_argument(c, at, (uint16_t)(out + i), (uint8_t)(c->bind_depth[bind] + 1)))
+    for (uint16_t k = 0; k < node->arity; k++) {
+        bool tested = i && (i->whole || i->key == k);
+        if (!compile_argument(c, at, (uint16_t)(out + k), (uint8_t)(c->bind_depth[bind] + 1),
+                              tested))
             return false;
         at += c->x->nodes[at].size;
     }
@@ -116,6 +196,9 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
     c.bind_position = arena_array(a, uint32_t, x->n);
     c.bind_register = arena_array(a, uint16_t, x->n);
     c.bind_depth = arena_array(a, uint8_t, x->n);
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!x->nodes[i].leaf)
+            out->ops |= pattern_op_mask(x->nodes[i].op);
     out->program = c.program;
     out->var_register = c.var_register;
     out->var_name = c.var_name;

@@ -11,15 +11,26 @@ enum instruction_kind {
     I_LEAF, /* register a holds the leaf x */
     I_SAME, /* registers a and x hold the same class */
     I_HAS,  /* some node of register a may have operator x (a mask) */
-    I_BIND, /* for each node of register a with operator x: its arguments to registers out.. */
+    I_BIND, /* for each node of register a with operator x that has the known arguments: its
+             * arguments to registers out.. */
     I_DONE,
+};
+
+/* What an argument is known to be before its node is bound. */
+struct known_argument {
+    enum { KNOWN_NOT, KNOWN_LEAF, KNOWN_REGISTER } kind;
+    uint32_t x;
 };
 
 struct instruction {
     uint8_t kind, arity;
+    uint8_t key; /* I_BIND: the first known argument, or PATTERN_NO_KEY: only such nodes */
+    bool whole;  /* I_BIND: all arguments are known: at most one node */
     uint16_t a, out;
     uint32_t x;
+    const struct known_argument *known; /* by argument */
 };
+enum { PATTERN_NO_KEY = 255 };
 
 /* A bit for each operator, the last shared by those that a rules file declared. */
 enum { MASK_OTHERS = 62 };
@@ -43,6 +54,7 @@ struct pattern {
     bool any;    /* a bare variable: every class matches */
     uint16_t op; /* of the root; its arguments are registers 1.. */
     uint8_t arity;
+    uint64_t ops;     /* masks of all its operators */
     uint64_t need[2]; /* masks that the root's first two arguments must have */
     uint16_t n_vars;
     uint16_t n_binds; /* nodes bound: the root, then each I_BIND in program order */

@@ -9,6 +9,7 @@
  *
  * Backoff (as in egg): a rule that matches more than match_limit times in one iteration loses its
  * matches and rests ban_length iterations; both double each time. */
+#include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/terms.h"
 
@@ -32,8 +33,9 @@ struct saturator {
     uint32_t *leaf;          /* by leaf of the rule set */
     struct u32_list matches; /* of the rule at hand */
     uint32_t cells;          /* when this iteration began */
-    uint32_t *nodes;         /* scratch of one application */
-    uint64_t spent;          /* matches applied */
+    struct machine_fresh fresh;
+    uint32_t *nodes; /* scratch of one application */
+    uint64_t spent;  /* matches applied */
     bool out_of_nodes, out_of_matches, changed;
 };
 
@@ -60,6 +62,7 @@ static void search_rule(struct saturator *s, size_t i, uint32_t iteration)
         return;
     struct machine_since since = r->since;
     since.until = s->cells;
+    since.fresh = &s->fresh;
     uint64_t threshold = ban_threshold(s, r), limit = threshold;
     if (threshold < UINT64_MAX)
         limit++;
@@ -213,7 +216,8 @@ static bool is_spent(struct saturator *s)
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
     s->changed = false;
-    s->cells = s->g->n_cells;
+    machine_freshen(&s->fresh, s->g, s->cells, s->g->epoch);
+    s->cells = s->g->frozen = s->g->n_cells;
     graph_begin_epoch(s->g);
     for (size_t i = 0; i < s->rules->n && !is_spent(s); i++) {
         if (cancelled(s))
@@ -284,7 +288,8 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
             levels = r->levels - 1u;
     }
     s.nodes = calloc(longest, sizeof *s.nodes);
-    if (!s.state || !s.leaf || !s.nodes)
+    s.fresh.by_op = calloc(g->lang->n_ops, sizeof *s.fresh.by_op);
+    if (!s.state || !s.leaf || !s.nodes || !s.fresh.by_op)
         abort();
     for (size_t i = 0; i < rules->leaves.n; i++)
         s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
@@ -300,5 +305,10 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.leaf);
     free(s.nodes);
     free(s.matches.items);
+    for (uint32_t op = 0; op < g->lang->n_ops; op++)
+        free(s.fresh.by_op[op].nodes.items);
+    free(s.fresh.by_op);
+    joins_release(g->joins);
+    g->frozen = 0;
     return code;
 }

@@ -63,32 +63,65 @@ static void add_lines(struct egraph *g, struct arena *a, const struct language *
     egraph_rebuild(g);
 }
 
-static void run(const char *label, const struct rules *rules, const struct ruleset *set,
-                const struct source_text *exprs, int only, struct saturate_options o)
+struct figures {
+    double seconds;
+    size_t bytes;
+    uint32_t nodes, classes, iterations;
+    uint64_t matched, applied;
+};
+
+static struct figures run_once(const struct rules *rules, const struct ruleset *set,
+                               const struct source_text *exprs, int only,
+                               const struct saturate_options *o)
 {
     struct arena a = {0};
     struct err e = {0};
     struct saturate_result r;
+    struct figures f = {0};
     size_t before = heap_in_use();
     double begin = cpu_seconds();
     struct egraph *g = egraph_new(rules->lang);
     add_lines(g, &a, rules->lang, exprs, only);
-    if (egraph_saturate(&r, g, set, &o, &a, &e))
+    if (egraph_saturate(&r, g, set, o, &a, &e))
         die(&e);
-    double seconds = cpu_seconds() - begin;
-    size_t bytes = heap_in_use() - before;
-    uint64_t applied = 0, matched = 0;
+    f.seconds = cpu_seconds() - begin;
+    f.bytes = heap_in_use() - before;
     for (size_t i = 0; i < rules->n; i++) {
-        applied += r.applied[i];
-        matched += r.matched[i];
+        f.applied += r.applied[i];
+        f.matched += r.matched[i];
     }
-    uint32_t nodes = egraph_count_nodes(g);
-    printf("%-34s %9u nodes %8u classes %4u iterations %9.4f s %7.2f M nodes/s %6.1f B/node  "
-           "%llu matched %llu applied\n",
-           label, nodes, egraph_count_classes(g), r.iterations, seconds, nodes / seconds * 1e-6,
-           (double)bytes / nodes, (unsigned long long)matched, (unsigned long long)applied);
+    f.nodes = egraph_count_nodes(g);
+    f.classes = egraph_count_classes(g);
+    f.iterations = r.iterations;
     egraph_free(g);
     arena_free(&a);
+    return f;
+}
+
+static int by_seconds(const void *x, const void *y)
+{
+    const struct figures *a = x, *b = y;
+    return (a->seconds > b->seconds) - (a->seconds < b->seconds);
+}
+
+/* The median of several runs, where they are short; and the best, for machines with other work. */
+static void run(const char *label, const struct rules *rules, const struct ruleset *set,
+                const struct source_text *exprs, int only, struct saturate_options o)
+{
+    struct figures f[15];
+    size_t n = 0;
+    double total = 0;
+    while (n < sizeof f / sizeof *f && (n == 0 || total < 0.5)) {
+        f[n] = run_once(rules, set, exprs, only, &o);
+        total += f[n++].seconds;
+    }
+    qsort(f, n, sizeof *f, by_seconds);
+    const struct figures *m = &f[n / 2];
+    printf("%-26s %8u nodes %7u classes %3u iterations  %8.4f s (best %8.4f) %6.2f M nodes/s "
+           "%6.1f B/node  %llu matched %llu applied\n",
+           label, m->nodes, m->classes, m->iterations, m->seconds, f[0].seconds,
+           m->nodes / m->seconds * 1e-6, (double)m->bytes / m->nodes,
+           (unsigned long long)m->matched, (unsigned long long)m->applied);
 }
 
 static void bench_calculus(const char *folder)
@@ -145,7 +178,10 @@ static void bench_library(void)
                                 "cosh(3*x)^2 - 4\n"
                                 "d(x, cot(5*x))\n"
                                 "(2*x+3)^4\n"
-                                "ln(x^2 - 3*x)\n";
+                                "ln(x^2 - 3*x)\n"
+                                "asech(1)\n"
+                                "x/(x - x + 2)\n"
+                                "cos(0)\n";
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;

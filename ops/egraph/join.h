@@ -1,0 +1,70 @@
+/* Indexes for searching: the nodes of a class by operator, and those of one operator by one of
+ * their arguments; so that large classes are not walked for a few nodes, and two lists of nodes
+ * are joined in the time of reading them, not of pairing them. Candidates come in the order of the
+ * class's circle, as in a walk: an index changes how long a search takes, never what it finds. */
+#ifndef OPS_EGRAPH_JOIN_H
+#define OPS_EGRAPH_JOIN_H
+
+#include "ops/egraph/graph.h"
+
+enum { JOIN_ANY = 255, JOIN_GROUPS = 1024, JOIN_TABLES = 256 };
+
+struct join_key {
+    uint32_t class, op;
+    uint32_t argument; /* which, or JOIN_ANY: all nodes of the operator */
+};
+
+struct join_range {
+    uint32_t begin, end; /* of join_node */
+};
+
+struct joins {
+    uint32_t age; /* what is older is forgotten */
+    struct u32_list pool;
+    struct join_group { /* of one class: in the pool, the operators, and then the nodes */
+        uint32_t class, age, merged;
+        bool built;
+        uint32_t begin, n_ops;
+    } groups[JOIN_GROUPS];
+    struct join_table { /* of one key: in the pool, where buckets begin, and then the nodes */
+        struct join_key key;
+        uint32_t age;
+        uint64_t unions;
+        bool built;
+        uint32_t begin, buckets;
+    } tables[JOIN_TABLES];
+    uint64_t unions;
+    uint32_t merged[JOIN_GROUPS]; /* unions of the classes of a slot */
+};
+
+struct joins *joins_new(void);
+void joins_free(struct joins *j);
+/* The graph was rebuilt. */
+void joins_forget(struct joins *j);
+/* No search follows soon: gives its memory back. */
+void joins_release(struct joins *j);
+/* A search begins. */
+void joins_begin(struct joins *j);
+/* Candidates with an argument of class `value`, others among them. False: walk the class. */
+bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value);
+
+static inline uint32_t join_slot(uint32_t class)
+{
+    return class * 0x9e3779b1u >> 22;
+}
+
+/* Two classes with frozen nodes become one. */
+static inline void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
+{
+    j->unions++;
+    j->merged[join_slot(a)]++;
+    j->merged[join_slot(b)]++;
+}
+
+/* Ranges may be read until the search ends, whatever is found meanwhile. */
+static inline uint32_t join_node(const struct joins *j, uint32_t i)
+{
+    return j->pool.items[i];
+}
+
+#endif
