@@ -1,6 +1,6 @@
-/* The table of the calculus language: one row an operator, in the order of enum expr_op. Parsers,
- * writers and the evaluator take names, arities and precedences from here alone. exp is no row: it
- * is read as pow(e, x). */
+/* The tables of the languages: one row an operator, in the order of its number. Parsers, writers
+ * and evaluators take names, arities and precedences from here alone. exp is no row: it is read as
+ * pow(e, x). */
 #include "ops/expr/lang.h"
 
 #include <string.h>
@@ -9,11 +9,12 @@
     {                                                                                              \
         .name = n, .inverse = -1                                                                   \
     }
-#define INFIX(n, sign, prec, comm, assoc_right)                                                    \
+#define CONNECTIVE(n, sign, tex, prec, comm, assoc_right)                                          \
     {                                                                                              \
         .name = n, .arity = 2, .commutative = comm, .interpreted = true, .infix = sign,            \
-        .precedence = prec, .latex = sign, .inverse = -1, .right = assoc_right                     \
+        .precedence = prec, .latex = tex, .inverse = -1, .right = assoc_right                      \
     }
+#define INFIX(n, sign, prec, comm, assoc_right) CONNECTIVE(n, sign, sign, prec, comm, assoc_right)
 #define FUNCTION(n, args, tex, inv)                                                                \
     {                                                                                              \
         .name = n, .arity = args, .interpreted = true, .latex = tex, .inverse = inv                \
@@ -60,6 +61,65 @@ static const struct op_info calculus_ops[X_DECLARED] = {
 
 const struct language lang_calculus = {"calculus", calculus_ops, X_DECLARED};
 
+#define ABSENT                                                                                     \
+    {                                                                                              \
+        .name = "", .inverse = -1                                                                  \
+    }
+
+static const struct op_info boolean_ops[X_BOOLEAN_END] = {
+    [X_NUM] = LEAF("<number>"),
+    [X_SYM] = LEAF("<symbol>"),
+    [X_VAR] = LEAF("<pattern variable>"),
+    [X_ADD... X_ACOTH] = ABSENT,
+    [X_TRUE] = FUNCTION("true", 0, "\\top", -1),
+    [X_FALSE] = FUNCTION("false", 0, "\\bot", -1),
+    [X_NOT] = FUNCTION("not", 1, "\\neg", X_NOT),
+    [X_AND] = CONNECTIVE("and", "&", "\\land", 4, true, false),
+    [X_XOR] = CONNECTIVE("xor", "^", "\\oplus", 3, true, false),
+    [X_OR] = CONNECTIVE("or", "|", "\\lor", 2, true, false),
+    [X_IMPLIES] = CONNECTIVE("implies", "=>", "\\Rightarrow", 1, false, true),
+};
+
+const struct language lang_boolean = {"boolean", boolean_ops, X_BOOLEAN_END};
+
+static const struct op_info polynomial_ops[X_DECLARED] = {
+    [X_NUM] = LEAF("<number>"),
+    [X_SYM] = LEAF("<symbol>"),
+    [X_VAR] = LEAF("<pattern variable>"),
+    [X_ADD] = INFIX("+", "+", 1, true, false),
+    [X_SUB] = INFIX("-", "-", 1, false, false),
+    [X_MUL] = INFIX("*", "*", 2, true, false),
+    [X_DIV... X_ACOTH] = ABSENT,
+};
+
+const struct language lang_polynomial = {"polynomial", polynomial_ops, X_DECLARED};
+
+static const struct language *const languages[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
+enum { N_LANGUAGES = sizeof languages / sizeof *languages };
+
+const struct language *lang_by_name(const char *name)
+{
+    if (!*name)
+        return &lang_calculus;
+    for (int i = 0; i < N_LANGUAGES; i++)
+        if (strcmp(languages[i]->name, name) == 0)
+            return languages[i];
+    return NULL;
+}
+
+const char *lang_nearest(const char *name)
+{
+    const char *names[N_LANGUAGES];
+    for (int i = 0; i < N_LANGUAGES; i++)
+        names[i] = languages[i]->name;
+    return err_nearest(name, names, N_LANGUAGES);
+}
+
+bool lang_is(const struct language *lang, const struct language *base)
+{
+    return strcmp(lang->name, base->name) == 0;
+}
+
 static const struct alias {
     const char *name;
     uint16_t op;
@@ -85,7 +145,7 @@ int lang_find(const struct language *lang, const char *name, size_t n)
         if (same(lang->ops[op].name, name, n))
             return op;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (same(aliases[i].name, name, n))
+        if (same(aliases[i].name, name, n) && lang_has(lang, aliases[i].op))
             return aliases[i].op;
     return -1;
 }

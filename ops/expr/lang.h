@@ -1,6 +1,7 @@
 /* Languages: which operators there are and what they mean. The 34-operator language of the E-Gen
  * paper (exp x is written pow e x) is `lang_calculus`; a rules file may declare uninterpreted
- * operators on top of it; the Boolean and polynomial languages come as tables of their own. */
+ * operators on top of a language. `lang_boolean` and `lang_polynomial` are those of SemVec. All
+ * share the numbers of enum expr_op; a row that a language lacks has an empty name. */
 #ifndef OPS_EXPR_LANG_H
 #define OPS_EXPR_LANG_H
 
@@ -51,6 +52,18 @@ enum expr_op {
     X_DECLARED,
 };
 
+/* Operators of lang_boolean, behind the rows of the calculus, which it lacks. */
+enum boolean_op {
+    X_TRUE = X_DECLARED,
+    X_FALSE,
+    X_NOT,
+    X_AND,
+    X_XOR,
+    X_OR,
+    X_IMPLIES,
+    X_BOOLEAN_END,
+};
+
 enum {
     LANG_MAX_OPS = 4096,
     LANG_MAX_ARITY = 16,
@@ -76,6 +89,22 @@ struct language {
 };
 
 extern const struct language lang_calculus;
+/* true, false, not(a), a & b, a ^ b, a | b, a => b, from tight to loose. No numbers. */
+extern const struct language lang_boolean;
+/* + - * over numbers; every symbol is a variable. */
+extern const struct language lang_polynomial;
+/* By its name, "" for the calculus; NULL if there is none. */
+const struct language *lang_by_name(const char *name);
+/* The nearest of their names, for a hint; or NULL. */
+const char *lang_nearest(const char *name);
+/* Whether it is this language or an extension of it. */
+bool lang_is(const struct language *lang, const struct language *base);
+
+static inline bool lang_has(const struct language *lang, unsigned op)
+{
+    return op < lang->n_ops && lang->ops[op].name[0];
+}
+
 /* A language with more operators; lives in the arena. ERR_INPUT if the name is taken. */
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,

@@ -132,6 +132,18 @@ static void write_product(struct buf *out, const struct expr *x, uint32_t left, 
     write_group(out, x, right, group);
 }
 
+/* Connectives: parentheses around every other one inside, for who remembers their order. */
+static void write_connective(struct buf *out, const struct expr *x, uint32_t left, uint32_t right,
+                             uint16_t op)
+{
+    const struct op_info *ops = x->lang->ops;
+    const struct expr_node *l = &x->nodes[left], *r = &x->nodes[right];
+    write_group(out, x, left, l->op > X_VAR && ops[l->op].infix && (l->op != op || ops[op].right));
+    buf_printf(out, " %s ", ops[op].latex);
+    write_group(out, x, right,
+                r->op > X_VAR && ops[r->op].infix && (r->op != op || !ops[op].right));
+}
+
 static void write_node(struct buf *out, const struct expr *x, uint32_t i)
 {
     const struct expr_node *node = &x->nodes[i];
@@ -179,7 +191,11 @@ static void write_node(struct buf *out, const struct expr *x, uint32_t i)
             buf_putc(out, ' ');
         write_group(out, x, right, !is_function(&x->nodes[right]));
         break;
-    default: write_function(out, x, i, NULL);
+    default:
+        if (x->lang->ops[node->op].infix)
+            write_connective(out, x, left, right, node->op);
+        else
+            write_function(out, x, i, NULL);
     }
 }
 

@@ -64,7 +64,7 @@ static int peek_infix(struct infix *p, size_t *length)
             found = op;
         }
     }
-    if (left >= 2 && p->at[0] == '*' && p->at[1] == '*') {
+    if (left >= 2 && p->at[0] == '*' && p->at[1] == '*' && lang_has(lang, X_POW)) {
         *length = 2;
         return lang_find(lang, "**", 2);
     }
@@ -286,7 +286,7 @@ static enum err_code name(uint32_t *out, struct infix *p)
     const char *s = p->at;
     size_t n = identifier_length(s, p->end);
     int op = lang_find(t->lang, s, n);
-    bool exponential = n == 3 && memcmp(s, "exp", 3) == 0;
+    bool exponential = n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(t->lang, X_POW);
     if (op == X_D) {
         bool matched;
         if (err_up(p->e, derivative(out, p, &matched)))
@@ -345,7 +345,7 @@ static enum err_code operand(uint32_t *out, struct infix *p)
     if (p->at == p->end)
         return err_up(p->e, fail_unexpected(p));
     const char *s = p->at;
-    if (*s == '-') {
+    if (*s == '-' && lang_has(p->tree.lang, X_MUL)) {
         take(p, 1);
         uint32_t x;
         if (err_up(p->e, expression(&x, p, LANG_PRECEDENCE_MINUS)))

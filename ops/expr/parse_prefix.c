@@ -129,7 +129,7 @@ static enum err_code word(uint32_t *out, struct prefix *p, size_t n, bool head)
     if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
         return err_up(p->e, digits(out, p, s));
     int op = lang_find(p->tree.lang, s, n);
-    if (op >= 0 || is_exp(s, n)) {
+    if (op >= 0 || (is_exp(s, n) && lang_has(p->tree.lang, X_POW))) {
         if (p->sexpr && !head && (op < 0 || p->tree.lang->ops[op].arity > 0))
             return err_fail_at(p->e, p->tree.source, offset(p, s),
                                "operator '%.*s' needs a parenthesis before it", shown(n), s);

@@ -22,6 +22,14 @@ static enum err_code tree_add(uint32_t *out, struct tree *t, struct tree_node no
 enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf, size_t at,
                         struct err *e)
 {
+    if (op == X_NUM && !lang_has(t->lang, X_ADD)) {
+        err_fail_at(e, t->source, at, "there are no numbers in the %s language", t->lang->name);
+        err_hint(e, "write true or false");
+        return ERR_INPUT;
+    }
+    if (op == X_NUM && strchr(leaf, '/') && !lang_has(t->lang, X_DIV))
+        return err_fail_at(e, t->source, at, "the numbers of the %s language are integers",
+                           t->lang->name);
     struct tree_node node = {
         .op = op, .depth = 1, .first = UINT32_MAX, .next = UINT32_MAX, .leaf = leaf};
     return tree_add(out, t, node, at, e);
@@ -86,7 +94,9 @@ const char *tree_nearest_operator(const struct language *lang, const char *word,
     memcpy(name, word, n);
     name[n] = 0;
     for (int op = X_ADD; op < lang->n_ops; op++)
-        names[n_names++] = lang->ops[op].name;
-    names[n_names++] = "exp";
+        if (lang_has(lang, op))
+            names[n_names++] = lang->ops[op].name;
+    if (lang_has(lang, X_POW))
+        names[n_names++] = "exp";
     return err_nearest(name, names, n_names);
 }

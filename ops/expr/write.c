@@ -117,7 +117,7 @@ static void write_binary(struct buf *out, const struct expr *x, uint32_t i)
     if (node->op == X_DIV && l->op == X_NUM && (strchr(l->leaf, '/') || is_number(r, NULL)))
         around_left = true;
     write_group(out, x, left, around_left);
-    if (mine == PREC_SUM)
+    if (mine == PREC_SUM || node->op >= X_DECLARED) /* a + b, p & q, but a*b */
         buf_printf(out, " %s ", info->infix);
     else
         buf_puts(out, info->infix);

@@ -1,0 +1,42 @@
+/* Exact comparison in the languages that have a normal form: truth tables for lang_boolean,
+ * expanded polynomials over the integers for lang_polynomial. */
+#ifndef OPS_EXPR_EXACT_H
+#define OPS_EXPR_EXACT_H
+
+#include "ops/expr/expr.h"
+
+enum {
+    EXACT_MAX_VARIABLES = 16,
+    EXACT_MAX_TERMS = 100000, /* of a polynomial; a product beyond that is not expanded */
+};
+
+/* The variables of terms, pattern variables among them, in the order of their first occurrence. */
+struct exact_names {
+    const struct expr_node *leaves[EXACT_MAX_VARIABLES];
+    size_t n;
+};
+
+struct exact_result {
+    bool equal;
+    uint64_t points;     /* rows of the table; 1 for polynomials */
+    const char *witness; /* in the arena: "?a = true, b = false: true against false" */
+};
+
+/* Whether the language is one of these. */
+bool exact_applies(const struct language *lang);
+/* ERR_LIMIT: too many variables or terms, or an operator that a file declared. */
+enum err_code exact_compare(struct exact_result *out, struct arena *a, const struct expr *x,
+                            const struct expr *y, struct err *e);
+
+/* ---- between its files ---- */
+enum err_code exact_collect(struct exact_names *names, const struct expr *x, struct err *e);
+/* Index of a variable that was collected. */
+size_t exact_find(const struct exact_names *names, const struct expr_node *leaf);
+/* "?a = " or ", b = " */
+void exact_write_name(struct buf *out, const struct exact_names *names, size_t i);
+enum err_code truth_compare(struct exact_result *out, struct arena *a, const struct expr *x,
+                            const struct expr *y, struct err *e);
+enum err_code polynomial_compare(struct exact_result *out, struct arena *a, const struct expr *x,
+                                 const struct expr *y, struct err *e);
+
+#endif
