@@ -7,6 +7,7 @@
 #include "ops/rules/check.h"
 #include "ops/expr/ball.h"
 #include "ops/expr/ball_eval.h"
+#include "ops/expr/exact.h"
 #include "ops/expr/number.h"
 #include "ops/rules/range.h"
 #include "ops/rules/sample.h"
@@ -404,6 +405,22 @@ bool rule_holds_if(struct arena *a, const struct rule *r, const struct rule_cond
            o.points >= options->points / 4;
 }
 
+/* Languages with normal forms need no instances: the verdict is a proof either way. */
+static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struct rule *r)
+{
+    struct exact_result result;
+    struct err e = {0};
+    if (exact_compare(&result, a, &r->lhs, &r->rhs, &e)) {
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+        out->remark = arena_strdup(a, e.message);
+        return;
+    }
+    out->points = (uint32_t)result.points;
+    out->verdict = result.equal ? EQLOOM__VERDICT__CERTIFIED : EQLOOM__VERDICT__REFUTED;
+    if (!result.equal)
+        out->witness = arena_strdup(a, result.witness);
+}
+
 enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
                          const struct rule_check_options *options, struct err *e)
 {
@@ -411,6 +428,10 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
     struct outcome o;
     if (is_unchecked(r)) {
         out->verdict = EQLOOM__VERDICT__UNCHECKED;
+        return OK;
+    }
+    if (exact_applies(r->lhs.lang)) {
+        check_exactly(out, a, r);
         return OK;
     }
     const char *why = rule_conditions_contradict(a, r);

@@ -6,7 +6,10 @@
 
 /* The files, sorted by name; returns how many. */
 size_t rules_library(const struct source_text **out);
-/* All of them parsed and sorted, those of groups that are off included (see rules_select). */
+/* Those of a language parsed and sorted, groups that are off included (see rules_select). */
+enum err_code rules_parse_library_of(struct rules *out, struct arena *a,
+                                     const struct language *lang, struct err *e);
+/* The same of the calculus. */
 enum err_code rules_parse_library(struct rules *out, struct arena *a, struct err *e);
 
 #endif

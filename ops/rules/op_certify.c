@@ -7,7 +7,7 @@
 static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
                              struct op_ctx *ctx, struct err *e)
 {
-    const struct language *lang = &lang_calculus;
+    const struct language *lang = NULL;
     struct rule r;
     struct rule_check_options options = {(uint32_t)op_int(ctx, "points"),
                                          (uint64_t)op_int(ctx, "seed")};

@@ -1,6 +1,7 @@
 /* The rule file format (docs/rules.md), one statement a line:
  *
  *     # a comment
+ *     language boolean
  *     operator i/2
  *     group trigonometry.pythagorean [off]
  *     sin2-cos2: sin(?a)^2 + cos(?a)^2 -> 1
@@ -10,6 +11,7 @@
  * infix expressions with pattern variables. Comments are blanked in a copy of the text, so that
  * offsets stay those of the file. */
 #include "base/map.h"
+#include "ops/expr/exact.h"
 #include "ops/expr/lexical.h"
 #include "ops/rules/condition.h"
 
@@ -18,7 +20,8 @@
 struct parser {
     struct arena *a;
     struct rules *rules;
-    struct source_text source; /* without comments */
+    struct source_text source;       /* without comments */
+    const struct language *language; /* that the file names; NULL: none */
     const char *group;
     bool off;
     struct name_map names; /* "group/name" of every rule so far -> its index */
@@ -63,7 +66,8 @@ static bool is_word(const char *text, size_t at, size_t end, const char *word)
 /* Whether a statement begins here, rather than the continuation of one. */
 static bool begins_statement(const char *text, size_t at, size_t end)
 {
-    if (is_word(text, at, end, "group") || is_word(text, at, end, "operator"))
+    if (is_word(text, at, end, "group") || is_word(text, at, end, "operator") ||
+        is_word(text, at, end, "language"))
         return true;
     size_t n = name_length(text, at, end);
     size_t colon = skip_spaces(text, at + n, end);
@@ -116,6 +120,39 @@ static enum err_code parse_operator(struct parser *p, size_t at, size_t end, str
     if (code)
         err_locate(e, &p->source, at);
     return err_up(e, code);
+}
+
+/* The language of the file; that of the set, unless the set is empty. */
+static enum err_code parse_language(struct parser *p, size_t at, size_t end, struct err *e)
+{
+    const char *text = p->source.text;
+    at = skip_spaces(text, at, end);
+    size_t n = name_length(text, at, end);
+    if (!n || n > RULES_MAX_NAME || skip_spaces(text, at + n, end) != end)
+        return err_fail_at(e, &p->source, at, "expected the name of a language");
+    const char *name = arena_strndup(p->a, text + at, n);
+    if (p->language)
+        return err_fail_at(e, &p->source, at, "a file has one language");
+    p->language = lang_by_name(name);
+    if (p->language)
+        return OK;
+    err_fail_at(e, &p->source, at, "unknown language '%s'", name);
+    if (lang_nearest(name))
+        err_hint(e, "did you mean '%s'?", lang_nearest(name));
+    return ERR_INPUT;
+}
+
+/* Rules of different languages make no set. */
+static enum err_code join_language(struct parser *p, struct err *e)
+{
+    const struct language *mine = p->language ? p->language : &lang_calculus;
+    if (p->rules->n == 0 && !lang_is(p->rules->lang, mine))
+        p->rules->lang = mine;
+    if (!lang_is(p->rules->lang, mine))
+        return err_fail(e, ERR_INPUT,
+                        "%s: rules of the %s language cannot stand beside those of the %s language",
+                        p->source.name, mine->name, p->rules->lang->name);
+    return OK;
 }
 
 static enum err_code parse_group(struct parser *p, size_t at, size_t end, struct err *e)
@@ -232,6 +269,9 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
         err_up(e, condition_parse_list(&r.conditions, &r.n_conditions, p->a, p->rules->lang,
                                        &p->source, if_at + 2, s->end, e)))
         return ERR_INPUT;
+    if (r.n_conditions && exact_applies(p->rules->lang))
+        return err_fail_at(e, &p->source, if_at, "rules of the %s language have no conditions",
+                           p->rules->lang->name);
     for (size_t i = 0; i < r.n_conditions; i++)
         for (unsigned k = 0; k < r.conditions[i].n_args; k++)
             if (err_up(e, condition_check_bound(&r.conditions[i].args[k], &r.lhs, &p->source, if_at,
@@ -250,20 +290,23 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
 
 static enum err_code fail_statement(struct parser *p, const struct statement *s, struct err *e)
 {
-    static const char *const keywords[] = {"group", "operator"};
+    static const char *const keywords[] = {"group", "operator", "language"};
     const char *text = p->source.text;
     size_t n = identifier_length(text + s->at, text + s->end);
     err_fail_at(e, &p->source, s->at,
                 "expected 'NAME: TERM -> TERM', 'group NAME' or 'operator NAME/ARITY'");
     if (n && n < RULES_MAX_NAME) {
-        const char *nearest = err_nearest(arena_strndup(p->a, text + s->at, n), keywords, 2);
+        const char *nearest = err_nearest(arena_strndup(p->a, text + s->at, n), keywords, 3);
         if (nearest)
             err_hint(e, "did you mean '%s'?", nearest);
     }
     return ERR_INPUT;
 }
 
-static enum err_code parse_statements(struct parser *p, bool operators, struct err *e)
+/* What of a file is read in one go: languages, then operators, then rules. */
+enum pass { LANGUAGE, OPERATORS, RULES };
+
+static enum err_code parse_statements(struct parser *p, enum pass pass, struct err *e)
 {
     const char *text = p->source.text;
     struct statement s;
@@ -272,17 +315,20 @@ static enum err_code parse_statements(struct parser *p, bool operators, struct e
     enum err_code code = OK;
     while (!code && next_statement(&s, &p->source, &at, &line)) {
         size_t n = name_length(text, s.at, s.end);
-        bool is_rule = n && begins_statement(text, s.at, s.end) &&
-                       !is_word(text, s.at, s.end, "group") &&
-                       !is_word(text, s.at, s.end, "operator");
+        bool is_rule =
+            n && begins_statement(text, s.at, s.end) && !is_word(text, s.at, s.end, "group") &&
+            !is_word(text, s.at, s.end, "operator") && !is_word(text, s.at, s.end, "language");
+        bool is_language = !is_rule && is_word(text, s.at, s.end, "language");
         bool is_operator = !is_rule && is_word(text, s.at, s.end, "operator");
-        if (operators)
+        if (pass == LANGUAGE)
+            code = is_language ? parse_language(p, s.at + strlen("language"), s.end, e) : OK;
+        else if (pass == OPERATORS)
             code = is_operator ? parse_operator(p, s.at + strlen("operator"), s.end, e) : OK;
         else if (is_rule)
             code = parse_rule(p, &s, e);
         else if (is_word(text, s.at, s.end, "group"))
             code = parse_group(p, s.at + strlen("group"), s.end, e);
-        else if (!is_operator)
+        else if (!is_operator && !is_language)
             code = fail_statement(p, &s, e);
     }
     return err_up(e, code);
@@ -302,6 +348,14 @@ static char *blank_comments(struct arena *a, const struct source_text *source)
     return text;
 }
 
+const struct language *rules_language(struct arena *a, const struct source_text *source)
+{
+    struct parser p = {.a = a, .source = {source->name, blank_comments(a, source), source->len}};
+    if (parse_statements(&p, LANGUAGE, NULL))
+        return NULL;
+    return p.language ? p.language : &lang_calculus;
+}
+
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
                           struct err *e)
 {
@@ -319,10 +373,14 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
         name_map_put(&p.names,
                      arena_printf(a, "%s/%s", rules->rules[i].group, rules->rules[i].name), i,
                      NULL);
-    /* Operators first: where in the file they are declared means nothing. */
-    enum err_code code = parse_statements(&p, true, e);
+    /* Declarations first: where in the file they stand means nothing. */
+    enum err_code code = parse_statements(&p, LANGUAGE, e);
     if (!code)
-        code = parse_statements(&p, false, e);
+        code = join_language(&p, e);
+    if (!code)
+        code = parse_statements(&p, OPERATORS, e);
+    if (!code)
+        code = parse_statements(&p, RULES, e);
     if (code)
         *rules = before;
     name_map_free(&p.names);

@@ -1,5 +1,6 @@
 /* Rules as records: prefix tokens, so that a rule's spacing, comments and place in its file leave
  * no mark. */
+#include "ops/expr/exact.h"
 #include "ops/rules/condition.h"
 
 #include <stdlib.h>
@@ -65,6 +66,8 @@ void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set
         out->conditions[out->n_conditions++] = m;
     }
     add_operators(out, a, set->lang, r);
+    if (!lang_is(set->lang, &lang_calculus))
+        out->language = arena_strdup(a, set->lang->name);
 }
 
 static enum err_code read_pattern(struct expr *out, struct arena *a, const struct language *lang,
@@ -120,12 +123,30 @@ static enum err_code check_bound(const struct expr *x, const struct rule *r, con
     return OK;
 }
 
+static enum err_code take_language(const struct language **lang, const Eqloom__Rule *m,
+                                   const char *where, struct err *e)
+{
+    const struct language *base = lang_by_name(m->language);
+    if (!base)
+        return err_fail(e, ERR_INPUT, "rule %s: unknown language '%s'", where, m->language);
+    if (!*lang)
+        *lang = base;
+    if (!lang_is(*lang, base))
+        return err_fail(e, ERR_INPUT, "rule %s is of the %s language, not of the %s language",
+                        where, base->name, (*lang)->name);
+    if (m->n_conditions && exact_applies(base))
+        return err_fail(e, ERR_INPUT, "rule %s: rules of the %s language have no conditions", where,
+                        base->name);
+    return OK;
+}
+
 enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
                                 const Eqloom__Rule *message, struct err *e)
 {
     const char *where = arena_printf(a, "%s/%s", message->group, message->name);
     *out = (struct rule){.group = message->group, .name = message->name};
-    if (err_up(e, declare_operators(lang, a, message, e)) ||
+    if (err_up(e, take_language(lang, message, where, e)) ||
+        err_up(e, declare_operators(lang, a, message, e)) ||
         err_up(e, read_pattern(&out->lhs, a, *lang, where, message->lhs, e)) ||
         err_up(e, read_pattern(&out->rhs, a, *lang, where, message->rhs, e)) ||
         err_up(e, check_bound(&out->lhs, out, where, e)) ||

@@ -58,11 +58,14 @@ enum {
     RULES_MAX_NODES = 500,     /* of a side or a condition's term */
 };
 
-/* Parses one file; appends to *rules (zeroed at first, lang set). Bidirectional rules become two,
- * the second "name~". Errors: unknown predicate or operator, wrong arity, a right-hand variable
- * that the left side lacks, a duplicate name. Nothing is appended when it fails. */
+/* Parses one file; appends to *rules (zeroed at first, lang set; the first file may change it, the
+ * others must be of its language). Bidirectional rules become two, the second "name~". Errors:
+ * unknown predicate or operator, wrong arity, a right-hand variable that the left side lacks, a
+ * duplicate name. Nothing is appended when it fails. */
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
                           struct err *e);
+/* The language that a file names, the calculus if none; NULL if that is no language. */
+const struct language *rules_language(struct arena *a, const struct source_text *source);
 /* By (group, name): the order in which a rule set applies its rules; files' order is cosmetic. */
 void rules_sort(struct rules *rules);
 /* Keeps the rules of the included groups (none named: of all groups that are not off) that are not
@@ -72,7 +75,8 @@ enum err_code rules_select(struct rules *rules, const char *const *include, size
                            const char *const *exclude, size_t n_exclude, struct err *e);
 void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
                      const struct rule *r);
-/* *lang gains the record's declared operators. */
+/* *lang gains the record's declared operators; NULL takes the language of the record, and another
+ * than the record's is ERR_INPUT. */
 enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
                                 const Eqloom__Rule *message, struct err *e);
 const char *rule_predicate_name(enum rule_predicate p);

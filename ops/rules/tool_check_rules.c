@@ -65,21 +65,54 @@ static enum err_code check_all(struct job *j, struct arena *a, struct err *e)
     return OK;
 }
 
-static enum err_code read_rules(struct rules *out, const struct tool_args *args, struct err *e)
+static const struct language *const languages[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
+enum { N_LANGUAGES = sizeof languages / sizeof *languages };
+
+static enum err_code read_sources(struct source_text *out, const struct tool_args *args,
+                                  struct err *e)
 {
-    if (!args->n_positional)
-        return err_up(e, rules_parse_library(out, args->arena, e));
-    *out = (struct rules){.lang = &lang_calculus};
     for (size_t i = 0; i < args->n_positional; i++) {
         struct span text;
         enum err_code code =
             os_read_file(&text, args->arena, args->positional[i], RULES_MAX_FILE, e);
         if (code)
             return err_up(e, code);
-        struct source_text source = {args->positional[i], (const char *)text.data, text.len};
-        if (err_up(e, rules_parse(out, args->arena, &source, e)))
+        out[i] = (struct source_text){args->positional[i], (const char *)text.data, text.len};
+    }
+    return OK;
+}
+
+/* Files of each language make a set; what is checked is all of them. */
+static enum err_code read_rules(struct rules *out, const struct tool_args *args, struct err *e)
+{
+    struct arena *a = args->arena;
+    const struct source_text *files;
+    size_t n = rules_library(&files);
+    if (args->n_positional) {
+        struct source_text *given = arena_array(a, struct source_text, n = args->n_positional);
+        enum err_code code = read_sources(given, args, e);
+        if (code)
+            return err_up(e, code);
+        files = given;
+    }
+    struct rules sets[N_LANGUAGES];
+    for (int s = 0; s < N_LANGUAGES; s++)
+        sets[s] = (struct rules){.lang = languages[s]};
+    for (size_t i = 0; i < n; i++) {
+        const struct language *lang = rules_language(a, &files[i]);
+        int s = 0; /* what has no language is refused where it is read */
+        while (lang && languages[s] != lang)
+            s++;
+        if (err_up(e, rules_parse(&sets[s], a, &files[i], e)))
             return ERR_INPUT;
     }
+    *out = (struct rules){.lang = &lang_calculus};
+    for (int s = 0; s < N_LANGUAGES; s++)
+        out->cap += sets[s].n;
+    out->rules = arena_array(a, struct rule, out->cap);
+    for (int s = 0; s < N_LANGUAGES; out->n += sets[s++].n)
+        if (sets[s].n)
+            memcpy(out->rules + out->n, sets[s].rules, sets[s].n * sizeof *out->rules);
     rules_sort(out);
     return OK;
 }

@@ -32,6 +32,13 @@ static Eqloom__Certificate check(struct arena *a, const struct rule *r)
     return c;
 }
 
+static Eqloom__Certificate check_in(struct arena *a, const char *language, const char *rule)
+{
+    const char *text = arena_printf(a, "language %s\noperator f/1\nr: %s\n", language, rule);
+    struct rules rules = parse(a, "test.rules", text, strlen(text));
+    return check(a, &rules.rules[0]);
+}
+
 static Eqloom__Certificate check_text(struct arena *a, const char *rule)
 {
     const char *text = arena_printf(a, "operator i/2\nr: %s\n", rule);
@@ -149,12 +156,44 @@ static void witness_is_exact(void **state)
     arena_free(&a);
 }
 
+static void exact_languages_are_proved(void **state)
+{
+    static const struct {
+        const char *language, *rule;
+        Eqloom__Verdict verdict;
+        const char *witness;
+    } cases[] = {
+        {"boolean", "?a => ?b -> not(?b) => not(?a)", EQLOOM__VERDICT__CERTIFIED, ""},
+        {"boolean", "?a => ?b -> ?b => ?a", EQLOOM__VERDICT__REFUTED,
+         "?a = true, ?b = false: false against true"},
+        {"boolean", "(?a => ?b) => ?c -> ?a => (?b => ?c)", EQLOOM__VERDICT__REFUTED, NULL},
+        {"boolean", "?a ^ ?b -> ?a | ?b", EQLOOM__VERDICT__REFUTED, NULL},
+        {"boolean", "true -> false", EQLOOM__VERDICT__REFUTED, "true against false"},
+        {"boolean", "f(?a) -> ?a", EQLOOM__VERDICT__UNCHECKED, ""},
+        {"polynomial", "(?a + ?b)*(?a - ?b) -> ?a*?a - ?b*?b", EQLOOM__VERDICT__CERTIFIED, ""},
+        {"polynomial", "(?a + e)*?a -> ?a*?a + e*?a", EQLOOM__VERDICT__CERTIFIED, ""},
+        {"polynomial", "(?a + ?b)*(?a + ?b) -> ?a*?a + ?b*?b", EQLOOM__VERDICT__REFUTED, NULL},
+        {"polynomial", "?a*?a*?a -> ?a", EQLOOM__VERDICT__REFUTED, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        Eqloom__Certificate c = check_in(&a, cases[i].language, cases[i].rule);
+        if (c.verdict != cases[i].verdict)
+            fail_msg("%s: verdict %d: %s", cases[i].rule, c.verdict, c.witness);
+        if (cases[i].witness)
+            assert_string_equal(c.witness, cases[i].witness);
+        else
+            assert_non_null(strstr(c.witness, " against "));
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refutes_every_false_rule), cmocka_unit_test(suggests_the_missing_guard),
         cmocka_unit_test(gives_the_right_verdict),  cmocka_unit_test(remarks_lost_values),
-        cmocka_unit_test(witness_is_exact),
+        cmocka_unit_test(witness_is_exact),         cmocka_unit_test(exact_languages_are_proved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

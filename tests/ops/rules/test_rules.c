@@ -161,6 +161,36 @@ static void records_round_trip(void **state)
     arena_free(&a);
 }
 
+static void languages_keep_apart(void **state)
+{
+    struct arena a = {0};
+    struct rules r = parse(&a, "b: not(?a & ?b) <-> not(?a) | f(?b)\n"
+                               "language boolean\noperator f/1\n");
+    assert_int_equal(r.n, 2);
+    assert_true(lang_is(r.lang, &lang_boolean));
+    assert_prefix(&a, &r.rules[0].rhs, "or not ?a f ?b");
+    struct err e = {0};
+    static const char calculus[] = "c: ?a + ?b -> ?b + ?a";
+    struct source_text source = {"other.rules", calculus, strlen(calculus)};
+    assert_int_equal(rules_parse(&r, &a, &source, &e), ERR_INPUT);
+    assert_string_equal(e.message, "other.rules: rules of the calculus language cannot stand "
+                                   "beside those of the boolean language");
+    assert_int_equal(r.n, 2);
+    Eqloom__Rule m;
+    struct rule back;
+    const struct language *none = NULL, *other = &lang_calculus;
+    rule_to_message(&m, &a, &r, &r.rules[0]);
+    assert_string_equal(m.language, "boolean");
+    assert_int_equal(rule_from_message(&back, &none, &a, &m, &e), OK);
+    assert_true(expr_equal(&back.lhs, &r.rules[0].lhs));
+    assert_true(lang_is(none, &lang_boolean));
+    assert_int_equal(rule_from_message(&back, &other, &a, &m, &e), ERR_INPUT);
+    m.language = "klingon";
+    none = NULL;
+    assert_int_equal(rule_from_message(&back, &none, &a, &m, &e), ERR_INPUT);
+    arena_free(&a);
+}
+
 static void refuses_foreign_records(void **state)
 {
     static const struct {
@@ -216,6 +246,13 @@ static void refuses_with_position(void **state)
         {"operator f", 1, 10, "expected 'operator NAME/ARITY'", ""},
         {"operator sin/1", 1, 10, "exists already", ""},
         {"operator f/1\noperator f/2", 2, 10, "exists already", ""},
+        {"language bolean", 1, 10, "unknown language 'bolean'", "boolean"},
+        {"language", 1, 9, "expected the name of a language", ""},
+        {"language boolean\nlanguage boolean", 2, 10, "a file has one language", ""},
+        {"language boolean\na: ?a & 1 -> ?a", 2, 9, "there are no numbers", "true"},
+        {"language boolean\na: ?a -> ?a | ?a if real(?a)", 2, 18, "have no conditions", ""},
+        {"a: ?a & ?b -> ?a\nlanguage polynomial", 1, 7, "unexpected '&'", ""},
+        {"language boolean\noperator and/2", 2, 10, "exists already", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
@@ -296,10 +333,15 @@ static void selects_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_rules),           cmocka_unit_test(reads_conditions),
-        cmocka_unit_test(declares_operators),    cmocka_unit_test(cosmetic_changes_leave_no_mark),
-        cmocka_unit_test(records_round_trip),    cmocka_unit_test(refuses_foreign_records),
-        cmocka_unit_test(refuses_with_position), cmocka_unit_test(refuses_bad_terms),
+        cmocka_unit_test(reads_rules),
+        cmocka_unit_test(reads_conditions),
+        cmocka_unit_test(declares_operators),
+        cmocka_unit_test(cosmetic_changes_leave_no_mark),
+        cmocka_unit_test(records_round_trip),
+        cmocka_unit_test(languages_keep_apart),
+        cmocka_unit_test(refuses_foreign_records),
+        cmocka_unit_test(refuses_with_position),
+        cmocka_unit_test(refuses_bad_terms),
         cmocka_unit_test(selects_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
