@@ -1,20 +1,54 @@
 /* Statistics of clusters; see corpus_stats.h. */
 #include "ops/eval/corpus_stats.h"
 
+#include "base/rng.h"
+#include "ops/eval/trivial.h"
+
 #include <string.h>
 
-static void add_member(struct corpus_stats *s, const Eqloom__Member *m)
+const char *corpus_op_name(uint32_t op)
 {
-    bool seen[X_DECLARED] = {false};
-    for (const char *at = m->prefix; *at;) {
-        size_t len = strcspn(at, " ");
-        int op = lang_find(&lang_calculus, at, len);
-        if (op >= 0)
-            seen[op] = true;
-        at += len + (at[len] == ' ');
+    return op == STATS_EXP ? "exp" : lang_calculus.ops[op].name;
+}
+
+uint32_t corpus_stats_operators(const struct corpus_stats *s)
+{
+    uint32_t n = 0;
+    for (uint32_t op = X_ADD; op < STATS_OPS; op++)
+        n += s->by_op[op] > 0;
+    return n;
+}
+
+static bool is_exp(const struct expr *x, uint32_t i)
+{
+    return x->nodes[i].op == X_POW && x->nodes[i + 1].op == X_SYM &&
+           strcmp(x->nodes[i + 1].leaf, "e") == 0;
+}
+
+static void add_term(struct corpus_stats *s, struct map64 *own, const struct expr *x, bool is_seed)
+{
+    bool seen[STATS_OPS] = {false}, added;
+    uint64_t shape = x->n;
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint16_t op = x->nodes[i].op;
+        shape = rng_mix(shape ^ (op < X_ADD ? 0 : op));
+        if (op < X_DECLARED)
+            seen[is_exp(x, i) ? STATS_EXP : op] = true;
     }
-    for (int op = 0; op < X_DECLARED; op++)
+    for (int op = X_ADD; op < STATS_OPS; op++)
         s->by_op[op] += seen[op];
+    map64_put(&s->shapes, shape, 1, NULL);
+    map64_put(own, shape, 1, &added);
+    s->shapes_each += added;
+    s->reducible += !is_seed && term_is_reducible(x);
+}
+
+static void add_member(struct corpus_stats *s, struct map64 *own, struct arena *scratch,
+                       const Eqloom__Member *m, bool is_seed)
+{
+    struct expr x;
+    if (expr_from_prefix(&x, scratch, &lang_calculus, m->prefix, NULL) == OK)
+        add_term(s, own, &x, is_seed);
     s->members++;
     s->tokens += m->tokens;
     s->by_length[m->tokens < STATS_LENGTHS ? m->tokens : STATS_LENGTHS - 1]++;
@@ -22,16 +56,8 @@ static void add_member(struct corpus_stats *s, const Eqloom__Member *m)
         s->by_standing[m->standing]++;
 }
 
-void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Cluster *c, uint64_t i,
-                      uint64_t n)
+static void add_example(struct corpus_stats *s, struct arena *a, const Eqloom__Cluster *c)
 {
-    s->clusters++;
-    s->unsound |= c->unsound;
-    for (size_t k = 0; k < c->n_members; k++)
-        add_member(s, c->members[k]);
-    if (s->n_examples == STATS_EXAMPLES || !c->seed || c->n_members < 2 ||
-        i < n * (2 * s->n_examples + 1) / (2 * STATS_EXAMPLES))
-        return;
     struct corpus_example *example = &s->examples[s->n_examples++];
     example->seed = arena_strdup(a, c->seed->prefix);
     example->terms = arena_strdup(a, c->terms);
@@ -39,4 +65,28 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
     for (size_t k = 1; k < c->n_members && example->n_shown < STATS_SHOWN; k++)
         if (c->members[k]->tokens <= STATS_SHORT)
             example->members[example->n_shown++] = arena_strdup(a, c->members[k]->prefix);
+}
+
+void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Cluster *c, uint64_t i,
+                      uint64_t n)
+{
+    struct map64 own = {0};
+    struct arena scratch = {0};
+    s->clusters++;
+    s->unsound |= c->unsound;
+    s->derivatives += c->seed && strncmp(c->seed->prefix, "d ", 2) == 0;
+    for (size_t k = 0; k < c->n_members; k++) {
+        arena_reset(&scratch);
+        add_member(s, &own, &scratch, c->members[k], k == 0);
+    }
+    if (s->n_examples < STATS_EXAMPLES && c->seed && c->n_members > 1 &&
+        i >= n * (2 * s->n_examples + 1) / (2 * STATS_EXAMPLES))
+        add_example(s, a, c);
+    map64_free(&own);
+    arena_free(&scratch);
+}
+
+void corpus_stats_free(struct corpus_stats *s)
+{
+    map64_free(&s->shapes);
 }

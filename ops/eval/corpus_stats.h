@@ -3,6 +3,7 @@
 #define OPS_EVAL_CORPUS_STATS_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "cluster.pb-c.h"
 #include "ops/expr/lang.h"
 
@@ -13,14 +14,20 @@ enum {
     STATS_EXAMPLES = 6,
     STATS_SHOWN = 6,
     STATS_SHORT = 13,
-    STATS_STANDINGS = 4
+    STATS_STANDINGS = 4,
+    STATS_EXP = X_DECLARED, /* e^x is the 34th operator, not a case of pow */
+    STATS_OPS
 };
 
 struct corpus_stats {
     uint64_t clusters, members, tokens;
+    uint64_t derivatives;              /* clusters whose seed is one */
     uint64_t by_length[STATS_LENGTHS]; /* members; the last also longer ones */
-    uint64_t by_op[X_DECLARED];        /* members that contain it */
+    uint64_t by_op[STATS_OPS];         /* members that contain it */
     uint64_t by_standing[STATS_STANDINGS];
+    uint64_t reducible;   /* members that ops/eval/trivial.h can reduce, seeds apart */
+    struct map64 shapes;  /* hashes of terms with every number and symbol taken for one */
+    uint64_t shapes_each; /* different shapes in a cluster, summed over clusters */
     bool unsound;
     struct corpus_example {
         char *seed, *terms;
@@ -33,5 +40,9 @@ struct corpus_stats {
 /* Cluster i of n; examples are taken at even distances and copied into the arena. */
 void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Cluster *c, uint64_t i,
                       uint64_t n);
+void corpus_stats_free(struct corpus_stats *s);
+/* "sin", "exp" */
+const char *corpus_op_name(uint32_t op);
+uint32_t corpus_stats_operators(const struct corpus_stats *s);
 
 #endif

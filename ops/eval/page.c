@@ -39,11 +39,23 @@ const double *report_value(const Eqloom__Report *r, const char *name)
     return NULL;
 }
 
+/* Counts that are the same in all rows are told below the table. */
+static bool is_common(const struct page_input *in, const struct page_figure *f)
+{
+    const double *first = report_value(in->evaluations[0], f->name);
+    for (size_t i = 0; i < in->n_evaluations && first; i++) {
+        const double *v = report_value(in->evaluations[i], f->name);
+        if (!v || *v != *first)
+            return false;
+    }
+    return first && !f->percent;
+}
+
 static bool shown(const struct page_input *in, const struct page_figure *f)
 {
     for (size_t i = 0; i < in->n_evaluations; i++)
         if (report_value(in->evaluations[i], f->name))
-            return true;
+            return !is_common(in, f);
     return false;
 }
 
@@ -88,7 +100,11 @@ static void write_results(struct buf *out, const struct page_input *in)
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, "</tbody></table></div>\n<p class=\"note\">Accuracies, precisions and MRR in per "
-                  "cent; the best of each column is bold.</p>\n<dl>");
+                  "cent; the best of each column is bold.");
+    for (const struct page_figure *f = page_figures; f->name; f++)
+        if (is_common(in, f))
+            buf_printf(out, " %.0f %s.", *report_value(in->evaluations[0], f->name), f->title);
+    buf_puts(out, "</p>\n<dl>");
     for (const struct page_figure *f = page_figures; f->name; f++)
         if (f->explanation && shown(in, f))
             buf_printf(out, "<dt>%s</dt><dd>%s</dd>\n", f->title, f->explanation);
@@ -185,12 +201,12 @@ static void write_card(struct buf *out, const char *value, const char *name)
 
 static void write_corpus(struct buf *out, struct arena *a, const struct corpus_stats *s)
 {
-    struct chart_bar bars[X_DECLARED];
+    struct chart_bar bars[STATS_OPS];
     size_t n = 0;
     uint32_t longest = 1;
-    for (uint32_t op = X_ADD; op < X_DECLARED; op++)
+    for (uint32_t op = X_ADD; op < STATS_OPS; op++)
         if (s->by_op[op])
-            bars[n++] = (struct chart_bar){lang_calculus.ops[op].name, (double)s->by_op[op]};
+            bars[n++] = (struct chart_bar){corpus_op_name(op), (double)s->by_op[op]};
     qsort(bars, n, sizeof *bars, compare_bars);
     for (uint32_t i = 1; i < STATS_LENGTHS; i++)
         if (s->by_length[i])
@@ -202,12 +218,21 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
     write_card(out, arena_printf(a, "%llu", (unsigned long long)s->clusters), "clusters");
     write_card(out, arena_printf(a, "%.1f", (double)s->members / clusters), "in a cluster, mean");
     write_card(out, arena_printf(a, "%.1f", (double)s->tokens / members), "tokens, mean");
-    write_card(out, arena_printf(a, "%zu", n), "operators");
+    write_card(out, arena_printf(a, "%zu of %d", n, STATS_OPS - X_ADD), "operators");
+    write_card(out, arena_printf(a, "%zu", s->shapes.n), "different shapes");
+    write_card(out, arena_printf(a, "%.1f", (double)s->shapes_each / clusters),
+               "shapes in a cluster, mean");
+    write_card(out, arena_printf(a, "%.2f%%", 100 * (double)s->reducible / members),
+               "trivial rewrites");
     write_card(
         out,
         arena_printf(a, "%.2f%%", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members),
         "checked numerically");
     buf_puts(out, "</div>\n");
+    buf_puts(out,
+             "<p class=\"note\">A shape is a term with all numbers and symbols taken for one. "
+             "A trivial rewrite holds a neutral element (x + 0, x * 1, x^1), a double negation "
+             "or reciprocal, or a function of its own inverse.</p>\n");
     if (s->unsound)
         buf_puts(out,
                  "<p class=\"warning\">A refuted rule was allowed: some of these expressions may "

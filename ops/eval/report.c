@@ -63,12 +63,53 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
     return code;
 }
 
+static void add_figure(Eqloom__Table *table, Eqloom__Report *report, struct arena *a,
+                       const char *name, const char *format, double value)
+{
+    Eqloom__Row *row = table->rows[table->n_rows++] = arena_new(a, Eqloom__Row);
+    Eqloom__Value *v = report->values[report->n_values++] = arena_new(a, Eqloom__Value);
+    eqloom__row__init(row);
+    row->cells = arena_array(a, char *, 2);
+    row->n_cells = 2;
+    row->cells[0] = (char *)name;
+    row->cells[1] = arena_printf(a, format, value);
+    eqloom__value__init(v);
+    v->name = arena_printf(a, "corpus.%s", name);
+    v->value = value;
+}
+
+enum { CORPUS_FIGURES = 9 };
+
+static void write_corpus(Eqloom__Table *out, Eqloom__Report *report, struct arena *a,
+                         const struct corpus_stats *s)
+{
+    static char *columns[] = {"", "corpus"};
+    double members = s->members ? (double)s->members : 1, clusters = (double)s->clusters;
+    eqloom__table__init(out);
+    out->title = "Corpus";
+    out->columns = columns;
+    out->n_columns = 2;
+    out->rows = arena_array(a, Eqloom__Row *, CORPUS_FIGURES);
+    out->note = "a trivial rewrite holds a neutral element, a double negation or reciprocal, or a "
+                "function of its own inverse";
+    add_figure(out, report, a, "clusters", "%.0f", clusters);
+    add_figure(out, report, a, "clusters of derivatives", "%.0f", (double)s->derivatives);
+    add_figure(out, report, a, "expressions", "%.0f", (double)s->members);
+    add_figure(out, report, a, "expressions per cluster", "%.1f", (double)s->members / clusters);
+    add_figure(out, report, a, "mean length", "%.1f", (double)s->tokens / members);
+    add_figure(out, report, a, "operators", "%.0f", corpus_stats_operators(s));
+    add_figure(out, report, a, "shapes", "%.0f", (double)s->shapes.n);
+    add_figure(out, report, a, "shapes per cluster", "%.1f", (double)s->shapes_each / clusters);
+    add_figure(out, report, a, "trivial rewrites in per cent", "%.2f",
+               100 * (double)s->reducible / members);
+}
+
 static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     Eqloom__Report report;
-    Eqloom__Table table, *tables[1] = {&table};
-    size_t n_figures = 0, n_values = 0;
+    Eqloom__Table table, corpus, *tables[2] = {&table, &corpus};
+    size_t n_figures = 0;
     while (page_figures[n_figures].name)
         n_figures++;
     eqloom__report__init(&report);
@@ -79,7 +120,7 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
         table.columns[f + 1] = (char *)page_figures[f].title;
     table.n_columns = n_figures + 1;
     table.rows = arena_array(a, Eqloom__Row *, in->n_evaluations + 1);
-    report.values = arena_array(a, Eqloom__Value *, in->n_evaluations * n_figures + 1);
+    report.values = arena_array(a, Eqloom__Value *, in->n_evaluations * n_figures + CORPUS_FIGURES);
     for (size_t i = 0; i < in->n_evaluations; i++) {
         Eqloom__Row *row = table.rows[i] = arena_new(a, Eqloom__Row);
         eqloom__row__init(row);
@@ -93,7 +134,7 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
                                                           : arena_printf(a, "%.0f", *v);
             if (!v)
                 continue;
-            Eqloom__Value *value = report.values[n_values++] = arena_new(a, Eqloom__Value);
+            Eqloom__Value *value = report.values[report.n_values++] = arena_new(a, Eqloom__Value);
             eqloom__value__init(value);
             value->name = arena_printf(a, "%s.%s", row->cells[0], page_figures[f].name);
             value->value = *v;
@@ -105,7 +146,10 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
     report.title = (char *)in->title;
     report.tables = tables;
     report.n_tables = 1;
-    report.n_values = n_values;
+    if (in->corpus && in->corpus->clusters) {
+        report.n_tables = 2;
+        write_corpus(&corpus, &report, a, in->corpus);
+    }
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
@@ -161,8 +205,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         in.vectors = vectors.n > 2 ? &vectors : NULL;
     }
     if (n_clusters) {
-        if ((code = err_up(e, load_corpus(corpus, ctx, n_clusters, e))))
+        if ((code = err_up(e, load_corpus(corpus, ctx, n_clusters, e)))) {
+            corpus_stats_free(corpus);
             return code;
+        }
         in.corpus = corpus;
     }
     op_progress(ctx, 0, 1, "drawing");
@@ -171,12 +217,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (!code)
         code = err_up(e, emit_page(ctx, &page, e));
     buf_free(&page);
+    corpus_stats_free(corpus);
     return code;
 }
 
 const struct op op_report = {
     .name = "report",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,
