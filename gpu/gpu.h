@@ -29,10 +29,15 @@ struct gpu_queue;
 enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */ };
 enum gpu_pooling { GPU_MEAN, GPU_MAX };
 
+/* How products are computed: from the values as they are, or rounded to bf16 (to nearest, ties to
+ * even); sums are f32 in either case. */
+enum gpu_precision { GPU_F32, GPU_BF16 };
+
 /* c (m, n) = alpha * op(a) (m, k) * op(b) (k, n) [+ c], op being transposition where asked:
  * with ta, a is stored (k, m); with tb, b is stored (n, k). */
 struct gpu_matmul {
     bool ta, tb, accumulate;
+    enum gpu_precision precision;
     size_t m, n, k;
     float alpha;
     const float *a, *b;
@@ -80,6 +85,9 @@ struct gpu_ops {
     void (*add)(struct gpu_queue *q, float *y, const float *x, size_t n);
     void (*copy)(struct gpu_queue *q, float *y, const float *x, size_t n);
     void (*scale)(struct gpu_queue *q, float *x, size_t n, float factor);
+    /* y (rows, cols) = x, rows ld apart, rounded to bf16. */
+    void (*round_bf16)(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,
+                       size_t ld);
     /* y = sum of `count` vectors of length n, pairwise: ((0+1)+(2+3))+..., count <= 64. */
     void (*sum_many)(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n);
     /* y (rows, cols) = x + bias (cols) in each row; bias may be NULL; y may be x. */
@@ -163,6 +171,9 @@ struct gpu_queue {
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e);
 void gpu_close(struct gpu_device *d);
+/* Which units make products of GPU_BF16 on this machine: results may differ in the last bits from
+ * one to another. "amx", "avx512-bf16", "avx512", or "f32" (rounded values in f32 units). */
+const char *gpu_cpu_bf16(void);
 const struct gpu_ops *gpu_device_ops(const struct gpu_device *d);
 /* How many queues gpu_each may use at a time. */
 unsigned gpu_queues(const struct gpu_device *d);

@@ -31,6 +31,24 @@ static void scale(struct gpu_queue *q, float *x, size_t n, float factor)
         x[i] *= factor;
 }
 
+static uint16_t to_bf16(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    /* A NaN stays one, whatever of its payload is cut off. */
+    bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    return (uint16_t)(nan ? bits >> 16 | 0x40 : rounded);
+}
+
+static void round_bf16(struct gpu_queue *q, uint16_t *restrict y, const float *restrict x,
+                       size_t rows, size_t cols, size_t ld)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            y[i * cols + j] = to_bf16(x[i * ld + j]);
+}
+
 /* Pieces small enough to stay in the first cache while the tree of sums goes over them. */
 enum { SUM_BLOCK = 256, SUM_MOST = 64 };
 
@@ -153,6 +171,7 @@ void CPU(fill_elementwise)(struct gpu_ops *t)
     t->add = add;
     t->copy = copy;
     t->scale = scale;
+    t->round_bf16 = round_bf16;
     t->sum_many = sum_many;
     t->add_bias = add_bias;
     t->add_columns = add_columns;

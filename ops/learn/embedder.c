@@ -115,7 +115,7 @@ static enum err_code embed_shard(float *out, void **memory, size_t *size, const 
     l = (struct gpu_layout){.base = *memory};
     nn_tape_layout(&t, m, s, false, &l, a);
     nn_tape_load(q, &t, m, s, a);
-    struct nn_weights w = {em->weights, em->sinusoids};
+    struct nn_weights w = {em->weights, em->sinusoids, GPU_F32};
     nn_encoder_forward(q, m, &w, &t, &(struct nn_scratch){0}, NULL);
     float *norms = (float *)((char *)*memory + lengths);
     if (normalize)

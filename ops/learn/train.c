@@ -47,6 +47,8 @@ static const struct op_param params[] = {
     {"eps", OP_REAL, "1e-8", NULL, 0, 1, "AdamW's."},
     {"clip", OP_REAL, "1", NULL, 0, 1e9, "Greatest norm of the gradient; 0: any."},
     {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which a recorded metric is a mean."},
+    {"precision", OP_ENUM, "f32", "f32|bf16",
+     .doc = "Of the values that matrix products read; sums, weights and all else are f32."},
     {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps from one validation to the next."},
     {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs that a validation looks at."},
     {"patience", OP_INT, "0", NULL, 0, 1e9,
@@ -119,6 +121,7 @@ static struct trainer_config trainer_config(const struct op_ctx *ctx)
         .beta2 = op_real(ctx, "beta2"),
         .eps = op_real(ctx, "eps"),
         .schedule = schedule_of(ctx),
+        .precision = strcmp(op_string(ctx, "precision"), "bf16") == 0 ? GPU_BF16 : GPU_F32,
         .seed = (uint64_t)op_int(ctx, "seed"),
     };
 }
@@ -206,15 +209,18 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
         out->label = "initialisation";
         return OK;
     }
+    /* The numerics class speaks of f32 alone. */
+    const char *precision = c.precision == GPU_BF16 ? gpu_cpu_bf16() : "";
     out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
     out->key = arena_printf(
         a,
         "%sseed=%" PRIu64 "\nobjective=%s\nbatch=%zu\ntemperature=%.17g\ndropout=%.17g\n"
         "weight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_every=%" PRId64
-        "\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
+        "\nprecision=%s %s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
         nn_config_text(a, &m), c.seed, op_string(ctx, "objective"), c.batch, c.temperature,
         c.dropout, c.weight_decay, c.clip, c.beta1, c.beta2, c.eps, op_int(ctx, "log_every"),
-        schedule_key(a, &c.schedule, from), validation_key(a, ctx, to), from, to);
+        op_string(ctx, "precision"), precision, schedule_key(a, &c.schedule, from),
+        validation_key(a, ctx, to), from, to);
     return OK;
 }
 

@@ -278,7 +278,7 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
     struct trainer *t = arg;
     struct shard *s = &t->shards[item];
     size_t d = t->model->config.d_model;
-    struct nn_weights w = {t->weights, t->sinusoids};
+    struct nn_weights w = {t->weights, t->sinusoids, t->config.precision};
     struct nn_dropout drop = shard_dropout(t, s);
     if (s->s.n == 0)
         return;
@@ -342,7 +342,7 @@ static void backward_group(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
     size_t per_group = t->n_shards / LEARN_GROUPS, d = t->model->config.d_model;
-    struct nn_weights w = {t->weights, t->sinusoids};
+    struct nn_weights w = {t->weights, t->sinusoids, t->config.precision};
     q->op->fill(q, t->groups[item], t->model->total, 0);
     for (size_t i = item * per_group; i < (item + 1) * per_group; i++) {
         struct shard *s = &t->shards[i];

@@ -21,6 +21,7 @@ struct trainer_config {
     size_t batch; /* pairs */
     double temperature, dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
     struct schedule schedule;
+    enum gpu_precision precision; /* of the encoder's products; scores and all else are f32 */
     uint64_t seed;
 };
 

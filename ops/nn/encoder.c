@@ -16,6 +16,7 @@ struct pass {
     const struct nn_scratch *s;
     const struct nn_dropout *drop; /* NULL: none */
     size_t tokens, d, ff;
+    enum gpu_precision precision;
 };
 
 static struct pass pass_of(struct gpu_queue *q, const struct nn_model *m,
@@ -30,7 +31,8 @@ static struct pass pass_of(struct gpu_queue *q, const struct nn_model *m,
                          .drop = drop && drop->rate > 0 ? drop : NULL,
                          .tokens = t->tokens,
                          .d = m->config.d_model,
-                         .ff = m->config.d_ff};
+                         .ff = m->config.d_ff,
+                         .precision = w->precision};
 }
 
 static const float *weight(const struct pass *p, size_t at)
@@ -90,11 +92,11 @@ static void residual(const struct pass *p, float *y, const float *x, const float
     const float *w = weight(p, b->weight), *bias = weight(p, b->bias);
     if (!p->drop) {
         p->op->add_bias(p->q, y, x, bias, p->tokens, p->d);
-        linear(p->q, y, a, w, p->tokens, b->in, p->d, true);
+        linear(p->q, y, a, w, p->tokens, b->in, p->d, true, p->precision);
         return;
     }
     float *sum = p->s->branch;
-    linear(p->q, sum, a, w, p->tokens, b->in, p->d, false);
+    linear(p->q, sum, a, w, p->tokens, b->in, p->d, false, p->precision);
     p->op->add_bias(p->q, sum, sum, bias, p->tokens, p->d);
     dropout(p, sum, sum, p->d, b->layer, b->site);
     p->op->add(p->q, sum, x, p->tokens * p->d);
@@ -110,8 +112,8 @@ static void residual_back(const struct pass *p, float *da, const float *dx, cons
         dx = p->s->branch;
     }
     linear_back_weight(p->q, gradient(p, b->weight), gradient(p, b->bias), dx, a, p->tokens, b->in,
-                       p->d);
-    linear_back_input(p->q, da, dx, weight(p, b->weight), p->tokens, b->in, p->d);
+                       p->d, p->precision);
+    linear_back_input(p->q, da, dx, weight(p, b->weight), p->tokens, b->in, p->d, p->precision);
 }
 
 /* ---- attention: mid = x + out_proj(attention(in_proj(norm1(x)))) ---- */
@@ -137,7 +139,8 @@ static void attend(const struct pass *p, const struct nn_tape *t, size_t i)
     struct branch out = {w->out_weight, w->out_bias, p->d, i, SITE_ATTENTION};
     p->op->norm(p->q, l->n1, l->mean1, l->rstd1, l->x, weight(p, w->norm1_weight),
                 weight(p, w->norm1_bias), p->tokens, p->d);
-    linear(p->q, l->qkv, l->n1, weight(p, w->in_weight), p->tokens, p->d, 3 * p->d, false);
+    linear(p->q, l->qkv, l->n1, weight(p, w->in_weight), p->tokens, p->d, 3 * p->d, false,
+           p->precision);
     p->op->add_bias(p->q, l->qkv, l->qkv, weight(p, w->in_bias), p->tokens, 3 * p->d);
     p->op->attention(p->q, l->att, &at);
     residual(p, l->mid, l->x, l->att, &out);
@@ -153,8 +156,9 @@ static void attend_back(const struct pass *p, const struct nn_tape *t, size_t i)
     residual_back(p, s->dn, s->dx, l->att, &out);
     p->op->attention_back(p->q, s->wide, s->dn, &at);
     linear_back_weight(p->q, gradient(p, w->in_weight), gradient(p, w->in_bias), s->wide, l->n1,
-                       p->tokens, p->d, 3 * p->d);
-    linear_back_input(p->q, s->dn, s->wide, weight(p, w->in_weight), p->tokens, p->d, 3 * p->d);
+                       p->tokens, p->d, 3 * p->d, p->precision);
+    linear_back_input(p->q, s->dn, s->wide, weight(p, w->in_weight), p->tokens, p->d, 3 * p->d,
+                      p->precision);
     p->op->norm_back(p->q, s->dx, gradient(p, w->norm1_weight), gradient(p, w->norm1_bias), s->dn,
                      l->x, l->mean1, l->rstd1, weight(p, w->norm1_weight), p->tokens, p->d, true);
 }
@@ -168,7 +172,8 @@ static void feed(const struct pass *p, const struct nn_tape *t, size_t i, float 
     struct branch out = {w->linear2_weight, w->linear2_bias, p->ff, i, SITE_FEED_FORWARD};
     p->op->norm(p->q, l->n2, l->mean2, l->rstd2, l->mid, weight(p, w->norm2_weight),
                 weight(p, w->norm2_bias), p->tokens, p->d);
-    linear(p->q, l->h, l->n2, weight(p, w->linear1_weight), p->tokens, p->d, p->ff, false);
+    linear(p->q, l->h, l->n2, weight(p, w->linear1_weight), p->tokens, p->d, p->ff, false,
+           p->precision);
     p->op->activate(p->q, l->act, l->h, weight(p, w->linear1_bias), p->tokens, p->ff,
                     p->m->config.activation);
     if (p->drop)
@@ -189,8 +194,9 @@ static void feed_back(const struct pass *p, const struct nn_tape *t, size_t i)
     p->op->activate_back(p->q, s->wide, s->wide, kind == GPU_RELU ? l->act : l->h,
                          weight(p, w->linear1_bias), p->tokens, p->ff, kind);
     linear_back_weight(p->q, gradient(p, w->linear1_weight), gradient(p, w->linear1_bias), s->wide,
-                       l->n2, p->tokens, p->d, p->ff);
-    linear_back_input(p->q, s->dn, s->wide, weight(p, w->linear1_weight), p->tokens, p->d, p->ff);
+                       l->n2, p->tokens, p->d, p->ff, p->precision);
+    linear_back_input(p->q, s->dn, s->wide, weight(p, w->linear1_weight), p->tokens, p->d, p->ff,
+                      p->precision);
     p->op->norm_back(p->q, s->dx, gradient(p, w->norm2_weight), gradient(p, w->norm2_bias), s->dn,
                      l->mid, l->mean2, l->rstd2, weight(p, w->norm2_weight), p->tokens, p->d, true);
 }

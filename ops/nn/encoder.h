@@ -55,9 +55,11 @@ struct nn_dropout {
     uint64_t first_token; /* of the shard within the batch */
 };
 
-/* Parameters on the device: the flat vector, and the table of sinusoids (or NULL if learned). */
+/* Parameters on the device: the flat vector, and the table of sinusoids (or NULL if learned); and
+ * how their products are computed. */
 struct nn_weights {
     const float *flat, *sinusoids;
+    enum gpu_precision precision;
 };
 
 /* t->layers lives in the arena; the rest is carved from the layout. */

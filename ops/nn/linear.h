@@ -6,9 +6,10 @@
 
 /* y (T, out) [+]= x (T, in) w^T */
 static inline void linear(struct gpu_queue *q, float *y, const float *x, const float *w, size_t t,
-                          size_t in, size_t out, bool accumulate)
+                          size_t in, size_t out, bool accumulate, enum gpu_precision p)
 {
-    q->op->matmul(q, &(struct gpu_matmul){.tb = true,
+    q->op->matmul(q, &(struct gpu_matmul){.precision = p,
+                                          .tb = true,
                                           .m = t,
                                           .n = out,
                                           .k = in,
@@ -24,9 +25,11 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
 
 /* dx (T, in) = dy (T, out) w */
 static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
-                                     const float *w, size_t t, size_t in, size_t out)
+                                     const float *w, size_t t, size_t in, size_t out,
+                                     enum gpu_precision p)
 {
-    q->op->matmul(q, &(struct gpu_matmul){.m = t,
+    q->op->matmul(q, &(struct gpu_matmul){.precision = p,
+                                          .m = t,
                                           .n = in,
                                           .k = out,
                                           .alpha = 1,
@@ -40,9 +43,11 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
 
 /* dw (out, in) += dy^T x; db (out) += column sums of dy, unless NULL. */
 static inline void linear_back_weight(struct gpu_queue *q, float *dw, float *db, const float *dy,
-                                      const float *x, size_t t, size_t in, size_t out)
+                                      const float *x, size_t t, size_t in, size_t out,
+                                      enum gpu_precision p)
 {
-    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
+    q->op->matmul(q, &(struct gpu_matmul){.precision = p,
+                                          .ta = true,
                                           .m = out,
                                           .n = in,
                                           .k = t,

@@ -2,7 +2,7 @@
  * step's matrix products, over the whole step's time, compares with that of one large product on
  * every thread.
  *
- *     bench_train [THREADS [STEPS [D_MODEL LAYERS D_FF [BATCH]]]]
+ *     bench_train [THREADS [STEPS [D_MODEL LAYERS D_FF [BATCH [bf16]]]]]
  */
 #include "base/os.h"
 #include "ops/learn/trainer.h"
@@ -74,6 +74,7 @@ int main(int argc, char **argv)
                                  .beta2 = 0.999,
                                  .eps = 1e-8,
                                  .schedule = {.lr = 1e-3},
+                                 .precision = argc > 7 ? GPU_BF16 : GPU_F32,
                                  .seed = 1};
     struct err e;
     err_clear(&e);

@@ -115,6 +115,90 @@ static void test_matmul(void **state)
     }
 }
 
+static float widened(uint16_t x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float y;
+    memcpy(&y, &bits, sizeof y);
+    return y;
+}
+
+static void test_round_bf16(void **state)
+{
+    static const struct {
+        float from, to;
+    } cases[] = {{1, 1},
+                 {-2.5f, -2.5f},
+                 {0x1.01p0f, 0x1p0f},        /* ties to even: down, */
+                 {0x1.03p0f, 0x1.04p0f},     /* and up */
+                 {0x1.010002p0f, 0x1.02p0f}, /* above the middle */
+                 {-0.0f, -0.0f},
+                 {INFINITY, INFINITY},
+                 {0x1.ffp127f, INFINITY},
+                 {0x1p-140f, 0}};
+    enum { N = sizeof cases / sizeof *cases };
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (size_t i = 0; i < N; i++) {
+            uint16_t y[6];
+            float x[8] = {cases[i].from, 1, 2, 7, 3, cases[i].from, NAN, 7};
+            uint32_t payload = 0xff800001; /* a NaN whose kept bits alone are infinity's */
+            memcpy(&x[4], &payload, sizeof payload);
+            f.q->op->round_bf16(f.q, y, x, 2, 3, 4);
+            float a = widened(y[0]), b = widened(y[4]);
+            assert_memory_equal(&a, &cases[i].to, sizeof a);
+            assert_memory_equal(&b, &cases[i].to, sizeof b);
+            assert_true(widened(y[2]) == 2 && isnan(widened(y[3])) && isnan(widened(y[5])));
+        }
+        fixture_close(&f);
+    }
+}
+
+/* The product of rounded values, whatever unit makes it; sizes beyond one tile of any. */
+static void test_matmul_bf16(void **state)
+{
+    enum { M = 67, N = 83, K = 101 };
+    static float a[M * K], b[K * N], c[M * N];
+    static double ra[M * K], rb[K * N], rc[M * N];
+    static uint16_t rounded[M * K + K * N];
+    for (int isa = 0; isa < 3; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int mode = 0; mode < 8; mode++) {
+            bool ta = mode & 1, tb = mode & 2, accumulate = mode & 4;
+            fill(&f.r, a, ra, M * K, 1);
+            fill(&f.r, b, rb, K * N, 1);
+            fill(&f.r, c, rc, M * N, 1);
+            f.q->op->round_bf16(f.q, rounded, a, 1, M * K, M * K);
+            f.q->op->round_bf16(f.q, rounded + M * K, b, 1, K * N, K * N);
+            for (size_t i = 0; i < M * K; i++)
+                ra[i] = widened(rounded[i]);
+            for (size_t i = 0; i < K * N; i++)
+                rb[i] = widened(rounded[M * K + i]);
+            f.q->op->matmul(f.q, &(struct gpu_matmul){.precision = GPU_BF16,
+                                                      .ta = ta,
+                                                      .tb = tb,
+                                                      .accumulate = accumulate,
+                                                      .m = M,
+                                                      .n = N,
+                                                      .k = K,
+                                                      .alpha = 0.5f,
+                                                      .a = a,
+                                                      .lda = ta ? M : K,
+                                                      .b = b,
+                                                      .ldb = tb ? K : N,
+                                                      .c = c,
+                                                      .ldc = N});
+            ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
+            assert_near(c, rc, M * N, 1e-5, "matmul in bf16");
+        }
+        fixture_close(&f);
+    }
+}
+
 static void test_elementwise(void **state)
 {
     enum { N = 1003, PARTS = 7, ROWS = 5, COLS = 83 };
@@ -582,7 +666,8 @@ static void test_cross_entropy_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_round_bf16),
+        cmocka_unit_test(test_matmul_bf16),   cmocka_unit_test(test_elementwise),
         cmocka_unit_test(test_activation),    cmocka_unit_test(test_norm),
         cmocka_unit_test(test_normalize),     cmocka_unit_test(test_attention),
         cmocka_unit_test(test_embed),         cmocka_unit_test(test_pool),

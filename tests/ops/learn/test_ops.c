@@ -242,10 +242,10 @@ static void test_segment_keys(void **state)
     assert_true(same_key(" warmup=100", " warmup=150", 2)); /* both over by step 200 */
     assert_false(same_key(" warmup=100", " warmup=150", 1));
     static const char *const matters[] = {
-        " lr=0.1",         " temperature=0.2", " dropout=0.1", " batch=100",   " seed=3",
-        " weight_decay=0", " clip=4",          " beta1=0.8",   " beta2=0.9",   " eps=1e-6",
-        " pooling=max",    " activation=gelu", " layers=3",    " log_every=5", " segment=100",
-        " valid_every=7",  " valid_batches=2", " patience=3"};
+        " lr=0.1",         " temperature=0.2", " dropout=0.1", " batch=100",     " seed=3",
+        " weight_decay=0", " clip=4",          " beta1=0.8",   " beta2=0.9",     " eps=1e-6",
+        " pooling=max",    " activation=gelu", " layers=3",    " log_every=5",   " segment=100",
+        " valid_every=7",  " valid_batches=2", " patience=3",  " precision=bf16"};
     for (size_t i = 0; i < sizeof matters / sizeof *matters; i++)
         assert_false(same_key(matters[i], "", 1));
 }

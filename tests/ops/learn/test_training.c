@@ -104,6 +104,26 @@ static void test_threads(void **state)
     session_close(&one);
 }
 
+/* Products of bf16: near the f32 step, not the same; and the same for any number of threads. */
+static void test_bf16(void **state)
+{
+    struct trainer_config c = how;
+    struct session f32, one, two;
+    session_open(&f32, 1, &c);
+    c.precision = GPU_BF16;
+    session_open(&one, 1, &c);
+    session_open(&two, 2, &c);
+    struct step_result want = steps(&f32, 1), r = steps(&one, 1);
+    assert_true(fabs(r.loss - want.loss) < 0.02 * want.loss && r.loss != want.loss);
+    assert_true(fabs(r.gradient_norm - want.gradient_norm) < 0.05 * want.gradient_norm);
+    steps(&one, 4);
+    steps(&two, 5);
+    assert_same_state(&one, &two);
+    session_close(&f32);
+    session_close(&one);
+    session_close(&two);
+}
+
 /* Chunks in memory, by content. */
 struct memory {
     struct arena a;
@@ -316,11 +336,9 @@ static void test_not_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_checkpoint_damaged),
-        cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_embed_shards),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_resume),     cmocka_unit_test(test_checkpoint_damaged),
+        cmocka_unit_test(test_learns),     cmocka_unit_test(test_embed_shards),
         cmocka_unit_test(test_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
