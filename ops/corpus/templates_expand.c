@@ -124,7 +124,7 @@ static enum err_code add_instance(struct expansion *t, const struct template *tp
     err_clear(&inner);
     write_instance(t, tpl, choice);
     struct source_text source = {"<template>", t->text.data ? t->text.data : "", t->text.len};
-    if (expr_parse_infix(&x, t->a, &lang_calculus, &source, 0, source.len, false, &inner)) {
+    if (expr_parse_infix(&x, t->a, t->file->lang, &source, 0, source.len, false, &inner)) {
         yaml_fail(t->e, tpl->node, "this gives '%.120s': %s", source.text, inner.message);
         if (inner.hint[0])
             err_hint(t->e, "%s", inner.hint);
@@ -327,6 +327,13 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
         if ((code = err_up(e, template_file_read(file, a, &sources[i], e))) ||
             (code = err_up(e, add_domains(out, a, file, &sources[i], e))))
             goto out;
+        if (t.file && t.file->lang != file->lang) {
+            code = err_fail(e, ERR_INPUT,
+                            "%s: templates of the %s language cannot stand beside those of the %s "
+                            "language",
+                            sources[i].name, file->lang->name, t.file->lang->name);
+            goto out;
+        }
         t.file = file;
         t.file_start = t.n;
         for (size_t g = 0; g < file->n_groups; g++)
@@ -357,6 +364,8 @@ void templates_to_message(Eqloom__Expr *out, struct arena *a, const struct templ
     size_t n = expr_variables(&names, a, &t->exprs[i]);
     eqloom__expr__init(out);
     out->prefix = expr_prefix(a, &t->exprs[i]);
+    if (!lang_is(t->exprs[i].lang, &lang_calculus))
+        out->language = arena_strdup(a, t->exprs[i].lang->name);
     out->variables = arena_alloc(a, (n + 1) * sizeof *out->variables);
     for (size_t k = 0; k < n; k++)
         for (size_t d = 0; d < t->n_domains; d++) {

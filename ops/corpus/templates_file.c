@@ -253,10 +253,24 @@ static enum err_code read_domain(struct templates_domain *out, const struct yaml
     return ERR_INPUT;
 }
 
+static enum err_code read_language(const struct language **out, const struct yaml_node *node,
+                                   struct err *e)
+{
+    if (err_up(e, yaml_expect(node, YAML_SCALAR, "'language'", e)))
+        return ERR_INPUT;
+    *out = lang_by_name(node->text);
+    if (*out)
+        return OK;
+    yaml_fail(e, node, "unknown language '%.60s'", node->text);
+    if (lang_nearest(node->text))
+        err_hint(e, "did you mean '%s'?", lang_nearest(node->text));
+    return ERR_INPUT;
+}
+
 enum err_code template_file_read(struct template_file *out, struct arena *a,
                                  const struct source_text *source, struct err *e)
 {
-    static const char *const keys[] = {"templates", "variables", "sets", "groups"};
+    static const char *const keys[] = {"templates", "language", "variables", "sets", "groups"};
     struct yaml_options options = {0};
     const struct yaml_node *root, *node;
     *out = (struct template_file){0};
@@ -271,6 +285,9 @@ enum err_code template_file_read(struct template_file *out, struct arena *a,
     if (!node || node->type != YAML_SCALAR || strcmp(node->text, "1") != 0)
         return yaml_fail(e, node ? node : root, "a template file begins with 'templates: 1'");
 
+    out->lang = &lang_calculus;
+    if ((node = yaml_get(root, "language")) && err_up(e, read_language(&out->lang, node, e)))
+        return ERR_INPUT;
     if ((node = yaml_get(root, "variables"))) {
         if (err_up(e, yaml_expect(node, YAML_MAPPING, "'variables'", e)))
             return ERR_INPUT;

@@ -52,6 +52,7 @@ struct template_group {
 };
 
 struct template_file {
+    const struct language *lang;
     struct template_set *sets;
     size_t n_sets;
     struct template_group *groups;

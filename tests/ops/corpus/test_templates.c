@@ -120,6 +120,9 @@ static void test_refusals(void **state)
             3, 26, "this template gives 8000000 expressions; say how many to 'take'", "");
     refuses("templates: 1\nvariables: {y: reel}\ngroups: {}\n", 2, 16, "unknown domain 'reel'",
             "did you mean 'real'?");
+    refuses("templates: 1\nlanguage: bool\ngroups: {}\n", 2, 11, "unknown language 'bool'", "");
+    refuses("templates: 1\nlanguage: polynomial\ngroups: {g: {templates: ['x^2']}}\n", 3, 26,
+            "this gives 'x^2': unexpected '^'", "");
 #undef GROUP
 }
 
@@ -201,6 +204,30 @@ static void test_domains(void **state)
     templates_to_message(&m, &f.arena, &f.t, 2);
     assert_int_equal(m.n_variables, 2);
     assert_string_equal(m.variables[1]->name, "z");
+    arena_free(&f.arena);
+}
+
+static void test_languages(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    const char *yaml = "templates: 1\nlanguage: boolean\nsets: {op: ['&', '=>']}\n"
+                       "groups: {g: {templates: ['a {op} not(b)']}}";
+    assert_int_equal(expand(&f, yaml, 0, 0), OK);
+    assert_int_equal(f.t.n, 2);
+    Eqloom__Expr m;
+    templates_to_message(&m, &f.arena, &f.t, 1);
+    assert_string_equal(m.prefix, "implies a not b");
+    assert_string_equal(m.language, "boolean");
+    struct source_text both[] = {
+        {"a.yaml", yaml, strlen(yaml)},
+        {"b.yaml", "templates: 1\ngroups: {g: {templates: [x]}}", 0},
+    };
+    struct templates t;
+    struct templates_options options = {0};
+    both[1].len = strlen(both[1].text);
+    assert_int_equal(templates_expand(&t, &f.arena, both, 2, &options, &f.err), ERR_INPUT);
+    assert_non_null(strstr(f.err.message, "b.yaml: templates of the calculus language"));
     arena_free(&f.arena);
 }
 
@@ -311,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_choices_are_stable),
         cmocka_unit_test(test_take_per),
         cmocka_unit_test(test_domains),
+        cmocka_unit_test(test_languages),
         cmocka_unit_test(test_quickstart),
         cmocka_unit_test(test_e_gen),
     };
