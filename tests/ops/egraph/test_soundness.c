@@ -6,6 +6,7 @@
 #include "ops/egraph/terms.h"
 #include "ops/expr/ball.h"
 #include "ops/expr/ball_eval.h"
+#include "ops/expr/exact.h"
 #include "ops/rules/library.h"
 #include "tests/ops/egraph/help.h"
 
@@ -222,6 +223,57 @@ static void equal_nodes_have_equal_values(void **state)
     arena_free(&a);
 }
 
+/* The same where values are exact: every node's term is that of its class. */
+static void languages_are_sound(void **state)
+{
+    static const struct {
+        const struct language *lang;
+        const char *seed;
+    } cases[] = {
+        {&lang_boolean, "(a => b) & (b => a)"},
+        {&lang_boolean, "not(a & (b | not(a))) ^ c"},
+        {&lang_boolean, "((a & b) | (not(a) & c)) | (b & c)"},
+        {&lang_boolean, "(a ^ b) ^ (a & (true => b))"},
+        {&lang_polynomial, "(a + b)*(a - b) - c"},
+        {&lang_polynomial, "(a + 2)*(a + b) + -1*(c - e)"},
+        {&lang_polynomial, "a*a - (b*b - 0*c)"},
+    };
+    struct saturate_options o = {.iterations = ITERATIONS, .max_nodes = MAX_NODES};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct rules rules;
+        if (rules_parse_library_of(&rules, &a, cases[i].lang, &e))
+            fail_msg("%s", e.message);
+        struct egraph *g = egraph_new(rules.lang);
+        struct expr x = term(&a, rules.lang, cases[i].seed);
+        egraph_add_expr(g, &x);
+        saturate(g, &rules, o, &a);
+        struct terms t;
+        terms_find(&t, g);
+        size_t compared = 0;
+        for (uint32_t k = 0; k < t.n; k++) {
+            uint32_t class = t.order[k], n = t.best[class];
+            struct expr least = node_term(&a, g, &t, n);
+            while ((n = g->next[n]) != t.best[class]) {
+                if (!graph_is_live(g, n))
+                    continue;
+                struct exact_result r;
+                struct expr other = node_term(&a, g, &t, n);
+                assert_int_equal(exact_compare(&r, &a, &least, &other, &e), OK);
+                if (!r.equal)
+                    fail_msg("%s and %s: %s", expr_infix(&a, &least), expr_infix(&a, &other),
+                             r.witness);
+                compared++;
+            }
+        }
+        assert_true(compared > 100);
+        terms_free(&t);
+        egraph_free(g);
+        arena_free(&a);
+    }
+}
+
 /* Terms with a part that has no value anywhere mean nothing. They may contradict themselves, and
  * then saturation says so; they must do no harm. */
 static void undefined_terms_do_no_harm(void **state)
@@ -287,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_nodes_have_equal_values),
+        cmocka_unit_test(languages_are_sound),
         cmocka_unit_test(undefined_terms_do_no_harm),
         cmocka_unit_test(a_false_rule_is_seen),
     };
