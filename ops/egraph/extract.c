@@ -34,7 +34,8 @@ static const struct op_param params[] = {
     {"low", OP_REAL, "0.05", NULL, 0, 0, "Variables are positive and drawn from here ..."},
     {"high", OP_REAL, "12", NULL, 0, 0, "... to here."},
     {"never_both", OP_ENUM, "drop", "drop|keep", 0, 0,
-     "What to do with members that could be evaluated at no point together with the seed."},
+     "What to do with members that could be evaluated at no point together with the seed: draw "
+     "others in their place, or keep them."},
     {NULL},
 };
 
@@ -102,7 +103,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph: counts exactly how many there are of "

@@ -2,14 +2,26 @@
  * are read back from their text and compared with the seed at points that depend on nothing but the
  * options, on the positive axis unless a variable's domain says otherwise. */
 #include "ops/egraph/extract_cluster.h"
+#include "ops/expr/exact.h"
 
+#include "base/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    MAX_ROUNDS = 4,  /* of draws, when members are dropped */
+    MAX_RULES = 4096 /* of which the most applied are looked for */
+};
 
 struct verifier {
     struct ball_reference *reference;
+    const struct expr *exact; /* the seed, in a language that is compared exactly */
     struct ball_options options;
     const struct language *lang;
     const char *seed;
+    const Eqloom__EGraph *egraph;
 };
 
 /* Uninterpreted operators have no values to compare. */
@@ -32,27 +44,74 @@ static void set_domain(struct ball_options *options, const Eqloom__Expr *seed)
     }
 }
 
+static int compare_applied(const void *x, const void *y)
+{
+    const Eqloom__RuleStats *a = *(Eqloom__RuleStats *const *)x,
+                            *b = *(Eqloom__RuleStats *const *)y;
+    if (a->applied != b->applied)
+        return a->applied > b->applied ? -1 : 1;
+    return strcmp(a->rule, b->rule);
+}
+
+/* An e-graph without proofs cannot tell which rules led to a term: those that did most, and the
+ * command that finds a derivation. */
+static void hint_rules(struct err *e, const Eqloom__EGraph *m)
+{
+    Eqloom__RuleStats *rules[MAX_RULES];
+    size_t n = 0, at = 0;
+    char list[120] = "";
+    for (size_t i = 0; i < m->n_rules && n < MAX_RULES; i++)
+        if (m->rules[i]->applied)
+            rules[n++] = m->rules[i];
+    if (!e || n == 0)
+        return;
+    qsort(rules, n, sizeof *rules, compare_applied);
+    for (size_t i = 0; i < n && at + strlen(rules[i]->rule) + 8 < sizeof list; i++)
+        at += (size_t)sprintf(list + at, "%s%s", i ? ", " : "", rules[i]->rule);
+    err_hint(e, "of %zu rules at work: %s; 'eqloom explain' names those of a derivation", n, list);
+}
+
+static enum err_code check_exactly(Eqloom__Standing *out, struct verifier *v, struct arena *a,
+                                   const struct expr *x, const char *text, struct err *e)
+{
+    struct exact_result result;
+    *out = EQLOOM__STANDING__PROVED;
+    if (exact_compare(&result, a, v->exact, x, NULL))
+        return OK; /* too large to compare; the e-graph vouches for it */
+    *out = EQLOOM__STANDING__AGREES;
+    if (result.equal)
+        return OK;
+    enum err_code code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text,
+                                  v->seed, result.witness);
+    hint_rules(e, v->egraph);
+    return code;
+}
+
 /* PROVED when there is nothing to evaluate. */
 static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, struct arena *a,
                                   const char *text, struct err *e)
 {
     struct expr x;
     *out = EQLOOM__STANDING__PROVED;
-    if (!v->reference)
+    if (!v->reference && !v->exact)
         return OK;
     enum err_code code = err_up(e, expr_from_prefix(&x, a, v->lang, text, e));
     if (code)
         return code;
     if (!can_evaluate(&x))
         return OK;
+    if (v->exact)
+        return err_up(e, check_exactly(out, v, a, &x, text, e));
     struct ball_compare result;
     ball_reference_compare(&result, v->reference, &x);
     switch (result.verdict) {
     case BALL_EQUAL: *out = EQLOOM__STANDING__AGREES; break;
     case BALL_UNDEFINED: *out = EQLOOM__STANDING__NEVER_BOTH; break;
     case BALL_DIFFERENT:
-        return err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text, v->seed,
+        code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text, v->seed,
                         result.witness);
+        hint_rules(e, v->egraph);
+        return code;
     }
     return OK;
 }
@@ -68,13 +127,17 @@ static Eqloom__Member *member_new(struct arena *a, char *text, Eqloom__Standing 
     return m;
 }
 
+/* Terms that were seen already, the seed among them, are passed over. */
 static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const struct grammar *g,
-                                 const struct term *terms, uint32_t n, struct verifier *v,
-                                 const struct extract_options *options, struct err *e)
+                                 const struct term *terms, uint32_t n, struct name_map *seen,
+                                 struct verifier *v, const struct extract_options *options,
+                                 struct err *e)
 {
     for (uint32_t i = 0; i < n && out->n_members < options->per_cluster; i++) {
         char *text = grammar_term_text(a, g, &terms[i]);
-        if (strcmp(text, out->seed->prefix) == 0)
+        bool added;
+        name_map_put(seen, text, 0, &added);
+        if (!added)
             continue;
         Eqloom__Standing standing;
         struct arena_mark mark = arena_mark(a);
@@ -89,34 +152,56 @@ static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const st
     return OK;
 }
 
+/* Members that are dropped are replaced by further draws, larger ones as that goes on. */
+static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, const struct grammar *g,
+                                  struct verifier *v, const struct extract_options *options,
+                                  struct rng *rng, struct err *e)
+{
+    count_t all = grammar_terms(g);
+    struct name_map seen = {0};
+    enum err_code code = OK;
+    name_map_put(&seen, out->seed->prefix, 0, NULL);
+    for (uint32_t round = 0, wanted = options->per_cluster;
+         !code && round < MAX_ROUNDS && out->n_members < options->per_cluster; round++) {
+        struct term *terms;
+        uint32_t n;
+        if (round)
+            wanted = (options->per_cluster - (uint32_t)out->n_members) << (round + 1);
+        grammar_draw(&terms, &n, a, g, wanted, options->lengths, options->shapes, rng);
+        code = err_up(e, add_members(out, a, g, terms, n, &seen, v, options, e));
+        if (n == all)
+            break;
+    }
+    name_map_free(&seen);
+    return code;
+}
+
 enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *egraph,
                               const struct extract_options *options, struct rng *rng, struct err *e)
 {
     struct grammar g;
-    struct term *terms;
-    uint32_t n_terms;
     struct expr seed;
     char terms_text[48];
     enum err_code code;
     if (!egraph->seed)
         return err_fail(e, ERR_CORRUPT, "e-graph: it does not say what it began with");
-    if (egraph->seed->language[0] && strcmp(egraph->seed->language, lang_calculus.name) != 0)
-        return err_fail(e, ERR_UNSUPPORTED, "extraction of the language '%s'",
-                        egraph->seed->language);
-    if ((code = err_up(e, grammar_init(&g, a, egraph, &lang_calculus, &options->grammar, e))) ||
+    const struct language *lang = lang_by_name(egraph->seed->language);
+    if (!lang)
+        return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", egraph->seed->language);
+    if ((code = err_up(e, grammar_init(&g, a, egraph, lang, &options->grammar, e))) ||
         (code = err_up(e, expr_from_prefix(&seed, a, g.lang, egraph->seed->prefix, e))))
         return code;
-    /* One more than needed, in case the seed itself is drawn. */
-    grammar_draw(&terms, &n_terms, a, &g, options->per_cluster, options->lengths, options->shapes,
-                 rng);
     struct verifier v = {.lang = g.lang,
+                         .egraph = egraph,
                          .seed = egraph->seed->prefix,
                          .options = {.points = options->points,
                                      .low = options->low,
                                      .high = options->high,
                                      .precision = 64}};
     set_domain(&v.options, egraph->seed);
-    if (options->verify && can_evaluate(&seed))
+    if (options->verify && exact_applies(lang))
+        v.exact = &seed;
+    else if (options->verify && can_evaluate(&seed))
         v.reference = ball_reference_new(&seed, &v.options);
 
     eqloom__cluster__init(out);
@@ -130,7 +215,7 @@ enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloo
     if (!code) {
         out->members[out->n_members++] =
             member_new(a, out->seed->prefix, standing, expr_tokens(&seed));
-        code = err_up(e, add_members(out, a, &g, terms, n_terms, &v, options, e));
+        code = err_up(e, draw_members(out, a, &g, &v, options, rng, e));
     }
     if (v.reference)
         ball_reference_free(v.reference);

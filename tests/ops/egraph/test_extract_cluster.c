@@ -114,6 +114,34 @@ static void test_members_agree_with_the_seed(void **state)
     arena_free(&a);
 }
 
+/* Boolean clusters are checked by truth tables. */
+static void test_other_languages(void **state)
+{
+    static const char *const true_graph[] = {"0 a",      "1 b",      "2 not 0", "3 implies 0 1",
+                                             "3 or 2 1", "3 or 1 2", NULL};
+    static const char *const lie[] = {"0 a", "1 b", "2 implies 0 1", "2 implies 1 0", NULL};
+    struct arena a = {0};
+    struct err e;
+    Eqloom__Cluster c;
+    struct rng rng = rng_new(1, 2);
+    struct graph g;
+    build(&g, &a, lie, 2, "implies a b");
+    g.seed.language = "boolean";
+    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), ERR_FAILED);
+    assert_string_equal(e.message,
+                        "'implies b a' is not equal to the seed 'implies a b': a = true, "
+                        "b = false: false against true");
+    build(&g, &a, true_graph, 3, "implies a b");
+    g.seed.language = "boolean";
+    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), OK);
+    assert_int_equal(c.n_members, 3);
+    for (size_t i = 0; i < c.n_members; i++)
+        assert_int_equal(c.members[i]->standing, EQLOOM__STANDING__AGREES);
+    g.seed.language = "klingon";
+    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), ERR_UNSUPPORTED);
+    arena_free(&a);
+}
+
 static void test_a_lie_is_refuted(void **state)
 {
     static const char *const nodes[] = {"0 x", "1 cos 0", "1 tan 0", NULL};
@@ -144,6 +172,55 @@ static void test_members_never_defined_are_dropped_or_kept(void **state)
     arena_free(&a);
 }
 
+/* Three terms are defined, five are not: whatever the first draw gives, three remain. */
+static void test_dropped_members_are_replaced(void **state)
+{
+    static const char *const nodes[] = {"0 x",     "1 -1",    "2 * 0 1", "2 * 1 0", "3 - 0 0",
+                                        "4 cos 0", "4 cos 2", "4 / 5 3", "4 / 0 3", "4 / 2 3",
+                                        "4 / 3 3", "5 1",     NULL};
+    struct arena a = {0};
+    struct err e;
+    struct extract_options options = defaults;
+    options.per_cluster = 3;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        static struct graph g;
+        struct rng rng = rng_new(seed, 2);
+        Eqloom__Cluster c;
+        build(&g, &a, nodes, 4, "cos x");
+        assert_int_equal(extract_cluster(&c, &a, &g.m, &options, &rng, &e), OK);
+        assert_int_equal(c.n_members, 3);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(strncmp(c.members[i]->prefix, "cos", 3), 0);
+            for (size_t k = 0; k < i; k++)
+                assert_string_not_equal(c.members[i]->prefix, c.members[k]->prefix);
+        }
+    }
+    arena_free(&a);
+}
+
+static void test_a_refutation_names_rules(void **state)
+{
+    static const char *const nodes[] = {"0 x", "1 cos 0", "1 tan 0", NULL};
+    static struct graph g;
+    struct arena a = {0};
+    struct err e = {0};
+    struct rng rng = rng_new(1, 2);
+    Eqloom__RuleStats stats[3], *list[3];
+    Eqloom__Cluster c;
+    build(&g, &a, nodes, 1, "cos x");
+    for (uint64_t i = 0; i < 3; i++) {
+        eqloom__rule_stats__init(list[i] = &stats[i]);
+        stats[i].rule = i == 0 ? "a/idle" : i == 1 ? "a/rare" : "b/busy";
+        stats[i].matched = 9;
+        stats[i].applied = i * 3;
+    }
+    g.m.rules = list;
+    g.m.n_rules = 3;
+    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), ERR_FAILED);
+    assert_non_null(strstr(e.hint, "of 2 rules at work: b/busy, a/rare;"));
+    arena_free(&a);
+}
+
 static void test_uninterpreted_operators_are_taken_on_trust(void **state)
 {
     static const char *const nodes[] = {"0 x", "1 integral 0 0", "1 cos 0", NULL};
@@ -160,7 +237,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members_agree_with_the_seed),
+        cmocka_unit_test(test_other_languages),
         cmocka_unit_test(test_a_lie_is_refuted),
+        cmocka_unit_test(test_a_refutation_names_rules),
+        cmocka_unit_test(test_dropped_members_are_replaced),
         cmocka_unit_test(test_members_never_defined_are_dropped_or_kept),
         cmocka_unit_test(test_uninterpreted_operators_are_taken_on_trust),
     };
