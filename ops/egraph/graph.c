@@ -264,8 +264,11 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
 bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
 {
     uint32_t into = graph_find(g, a), from = graph_find(g, b);
-    if (into == from)
+    if (into == from) {
+        if (g->proofs && proofs_want(g->proofs, a, b))
+            proofs_add_spare(g->proofs, a, b, why);
         return false;
+    }
     if (g->proofs)
         proofs_join(g->proofs, a, b, why);
     bool both_frozen = into < g->frozen && from < g->frozen;

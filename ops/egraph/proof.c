@@ -1,10 +1,13 @@
-/* The proof forest; see proof.h. */
+/* The proof graph; see proof.h. */
 #include "ops/egraph/proof.h"
 
-#include <stdbool.h>
+#include "base/buf.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_SPARE = 12 }; /* edges of a node that joined nothing: more cost more than they help */
 
 struct proofs *proofs_new(void)
 {
@@ -18,9 +21,9 @@ void proofs_free(struct proofs *p)
 {
     if (!p)
         return;
-    free(p->to);
-    free(p->why);
-    free(p->backwards);
+    free(p->edges);
+    free(p->first);
+    free(p->spare);
     free(p->kid);
     free(p->matches);
     free(p);
@@ -28,50 +31,47 @@ void proofs_free(struct proofs *p)
 
 void proofs_grow(struct proofs *p, size_t cap)
 {
-    p->to = realloc(p->to, cap * sizeof *p->to);
-    p->why = realloc(p->why, cap * sizeof *p->why);
-    p->backwards = realloc(p->backwards, cap);
+    p->first = realloc(p->first, cap * sizeof *p->first);
+    p->spare = realloc(p->spare, cap);
     p->kid = realloc(p->kid, 2 * cap * sizeof *p->kid);
-    if (!p->to || !p->why || !p->backwards || !p->kid) {
+    if (!p->first || !p->spare || !p->kid) {
         fprintf(stderr, "eqloom: out of memory (proofs of %zu nodes)\n", cap);
         abort();
     }
-    p->cap = cap;
 }
 
 void proofs_add_node(struct proofs *p, uint32_t node, const uint32_t *kids, uint32_t arity)
 {
-    p->to[node] = UINT32_MAX;
-    p->why[node] = (struct reason){0};
-    p->backwards[node] = 0;
+    p->first[node] = NO_EDGE;
+    p->spare[node] = 0;
     if (arity)
         memcpy(&p->kid[2 * (size_t)node], kids, arity * sizeof *kids);
 }
 
-/* Turns the edges from n to its root around, so that n is the root. */
-static void make_root(struct proofs *p, uint32_t n)
-{
-    uint32_t to = UINT32_MAX;
-    struct reason why = {0};
-    bool backwards = false;
-    while (n != UINT32_MAX) {
-        uint32_t old_to = p->to[n];
-        struct reason old_why = p->why[n];
-        bool old_backwards = p->backwards[n];
-        p->to[n] = to;
-        p->why[n] = why;
-        p->backwards[n] = !backwards;
-        to = n;
-        why = old_why;
-        backwards = old_backwards;
-        n = old_to;
-    }
-}
-
 void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
 {
-    make_root(p, a);
-    p->to[a] = b;
-    p->why[a] = why;
-    p->backwards[a] = false;
+    p->edges = vec_grow(p->edges, &p->edges_cap, p->n_edges + 1, sizeof *p->edges);
+    p->edges[p->n_edges] = (struct proof_edge){{a, b}, {p->first[a], p->first[b]}, why};
+    p->first[a] = p->first[b] = (uint32_t)p->n_edges++;
+}
+
+bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b)
+{
+    if (a == b || p->spare[a] >= MAX_SPARE || p->spare[b] >= MAX_SPARE)
+        return false;
+    int looked = 0;
+    for (uint32_t e = p->first[a]; e != NO_EDGE && looked < 2 * MAX_SPARE; looked++) {
+        const struct proof_edge *edge = &p->edges[e];
+        if (edge->node[0] == b || edge->node[1] == b)
+            return false;
+        e = edge->next[edge->node[0] != a];
+    }
+    return true;
+}
+
+void proofs_add_spare(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
+{
+    p->spare[a]++;
+    p->spare[b]++;
+    proofs_join(p, a, b, why);
 }

@@ -1,12 +1,18 @@
-/* Why nodes are equal: a forest over the nodes of an e-graph, one edge per union that joined two
- * classes. The path between two nodes is unique, and it existed from the moment at which they
- * became equal; so an explanation may be unfolded recursively without ever running in a circle
- * (Nieuwenhuis and Oliveras 2005; Flatt et al. 2022). */
+/* Why nodes are equal: a graph over the nodes of an e-graph, with an edge for each union that
+ * joined two classes, and for more equalities that were found although they were known by then:
+ * they make proofs shorter (Flatt et al. 2022).
+ *
+ * Edges are numbered in the order in which they were found. What an edge needs (that arguments
+ * are equal, for a congruence or to see a pattern in a class) was proved by the edges before it;
+ * so an explanation that uses only those can be unfolded without ever running in a circle. */
 #ifndef OPS_EGRAPH_PROOF_H
 #define OPS_EGRAPH_PROOF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define NO_EDGE UINT32_MAX
 
 enum reason_kind {
     REASON_GIVEN,      /* somebody called egraph_union */
@@ -20,14 +26,18 @@ struct reason {
     uint32_t match; /* REASON_RULE */
 };
 
+struct proof_edge {
+    uint32_t node[2]; /* the reason reads from the first to the second */
+    uint32_t next[2]; /* another edge of each of them, or NO_EDGE */
+    struct reason why;
+};
+
 struct proofs {
-    /* By cell: the other end of the edge, UINT32_MAX at a root, and whether the edge goes
-     * backwards (the reason reads from the other end to this one). */
-    uint32_t *to;
-    struct reason *why;
-    uint8_t *backwards;
-    uint32_t *kid; /* by slot: arguments as they were when the node was added */
-    size_t cap;
+    struct proof_edge *edges;
+    size_t n_edges, edges_cap;
+    uint32_t *first; /* by cell: the last edge found of a node, or NO_EDGE */
+    uint8_t *spare;  /* by cell: edges that joined nothing */
+    uint32_t *kid;   /* by slot: arguments as they were when the node was added */
     /* REASON_RULE: rule index, then the record of machine.h, then the nodes of the right side in
      * the order of its term. */
     uint32_t *matches;
@@ -38,7 +48,9 @@ struct proofs *proofs_new(void);
 void proofs_free(struct proofs *p);
 void proofs_grow(struct proofs *p, size_t cap);
 void proofs_add_node(struct proofs *p, uint32_t node, const uint32_t *kids, uint32_t arity);
-/* a and b were in different trees. */
 void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why);
+/* One more reason for nodes that are known to be equal; only while it is worth remembering. */
+bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b);
+void proofs_add_spare(struct proofs *p, uint32_t a, uint32_t b, struct reason why);
 
 #endif

@@ -126,7 +126,9 @@ static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record
         if (!condition_holds(s->g, &r->conditions[i], vars, s->leaf))
             return false;
     uint32_t root = instantiate(s, &r->rhs, vars);
-    if (graph_find(s->g, root) == graph_find(s->g, record[0]))
+    struct proofs *p = s->g->proofs;
+    if (graph_find(s->g, root) == graph_find(s->g, record[0]) &&
+        !(p && proofs_want(p, record[0], root)))
         return false;
     struct reason why = record_proof(s, rule, record, size);
     return graph_union(s->g, record[0], root, why);
