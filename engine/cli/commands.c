@@ -81,6 +81,14 @@ static const struct cli_option lineage_options[] = {
     JSON,
     {0},
 };
+static const struct cli_option query_options[] = {
+    {"where", 'w', "CONDITION", true, "What must hold; all that are given must."},
+    {"job", 0, "JOB", false, "Only what nodes of this job hold now."},
+    {"node", 0, "NODE", false, "Only what nodes of this name hold now."},
+    {"limit", 'n', "N", false, "At most N records."},
+    JSON,
+    {0},
+};
 static const struct cli_option gc_options[] = {
     {"dry-run", 'n', NULL, false, "Only count."},
     {"keep-runs", 0, "N", false, "Keep what the last N runs of each job made; 3 if not given."},
@@ -161,6 +169,18 @@ static const struct cli_command own_commands[] = {
      "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules\n"
      "eqloom lineage report --dot | dot -Tsvg > lineage.svg",
      NULL, lineage_options, cli_lineage, NULL},
+    {"query", "KIND", 1, 1, "Find records by what they say",
+     "Records of a kind that meet every CONDITION: FIELD OPERATOR VALUE, with the operators = != < "
+     "<= > >= ~ !~. 'eqloom show' prints the fields of a record.\n\n"
+     "members>50: a list compares its length. seed.prefix~sin: a text that holds the word (sin, not "
+     "asin; *sin* for both). values.kmeans_accuracy>0.9, metrics.loss<1: the last item of a list "
+     "that is called so; values.\"a b.c\">0 where its name has blanks. members.standing=AGREES: any "
+     "item of a list. egraph_id=62e0: an id by its first digits. unsound: neither empty, zero nor "
+     "false.",
+     "eqloom query cluster -w 'members>50' -w 'seed.prefix~sin' --job quickstart\n"
+     "eqloom query checkpoint -w 'metrics.loss<1' --json\n"
+     "eqloom query egraph -w stop=SATURATED --limit 10",
+     NULL, query_options, cli_query, NULL},
     {"tag", "NAME REF", 2, 2, "Name something, so that it is kept and found",
      "Gives what REF stands for the name tag/NAME (NAME for short, unless a node is called so). "
      "Runs never change it and gc keeps it, with all that it refers to. No job can be named 'tag' "

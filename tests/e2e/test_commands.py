@@ -138,5 +138,37 @@ class Lineage(CommandsTest):
         self.refused("lineage", "report", "--dot", "--json")
 
 
+class Query(CommandsTest):
+    def test_query_agrees_with_show(self):
+        ids = self.lines("show", "small/clusters")[0]["elements"]
+        sizes = {i: len(self.lines("show", i)[0]["value"]["members"]) for i in ids}
+        middle = sorted(sizes.values())[len(sizes) // 2]
+        found = self.lines("query", "cluster", "-w", f"members>={middle}", "--job", "small",
+                           "--node", "clusters")
+        self.assertEqual([f["id"] for f in found], [i for i in ids if sizes[i] >= middle])
+        for f in found:
+            self.assertEqual(f["fields"]["members"], str(sizes[f["id"]]))
+        few = self.p.eqloom("query", "cluster", "--node", "clusters", "--limit", "2")
+        self.assertEqual(len(few.out.splitlines()), 2)
+        self.assertIn("and more", few.err)
+
+    def test_metrics_and_words(self):
+        sines = self.lines("query", "expr", "-w", "prefix~sin")
+        self.assertTrue(sines)
+        for f in sines:
+            self.assertIn("sin", f["fields"]["prefix"].split())
+        trained = self.lines("query", "checkpoint", "-w", "step=6")
+        self.assertEqual(len(trained), 2)  # pooling: mean and max
+        self.assertEqual(self.p.eqloom("query", "cluster", "-w", "unsound").out, "")
+
+    def test_refusals_have_a_place(self):
+        err = self.refused("query", "cluster", "-w", "membrs>3")
+        self.assertIn("--where:1:1: error: there is no field 'membrs'", err)
+        self.assertIn("did you mean 'members'?", err)
+        self.assertIn("did you mean 'cluster'?", self.refused("query", "clusters"))
+        self.assertIn("small/nothing", self.refused("query", "rule", "--job", "small", "--node",
+                                                    "nothing"))
+
+
 if __name__ == "__main__":
     unittest.main()
