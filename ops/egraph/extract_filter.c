@@ -4,6 +4,7 @@
  *     operations on two numbers, except powers              (the e-graph folds them)
  *     f(f^-1(x)) for each function with an inverse, e^ln(x), ln(e^x), sqrt(x)^2, sqrt(x^2), ||x||
  *     -1*(-1*x), x - (-1*y), x/(1/y), derivatives of numbers
+ *     in the Boolean language: operations on true or false, not(not(x))
  *
  * Whatever the filter, the first operand of `d` is a symbol: an e-graph may hold other terms equal
  * to the variable there. */
@@ -44,6 +45,8 @@ _Static_assert((int)X_DECLARED <= (int)BIT_ZERO && BIT_OTHER < 64, "kinds are bi
 
 kinds_t filter_leaf_kind(uint16_t op, const char *leaf)
 {
+    if (op >= X_DECLARED) /* without operands: true and false are trivial as 1 and 0 are */
+        return strcmp(leaf, "true") == 0 ? ONE : strcmp(leaf, "false") == 0 ? ZERO : BIT(BIT_OTHER);
     if (op != X_NUM)
         return strcmp(leaf, "e") == 0 ? E : strcmp(leaf, "pi") == 0 ? BIT(BIT_OTHER) : SYMBOL;
     if (strcmp(leaf, "0") == 0)
@@ -73,6 +76,15 @@ static void add(struct filter_ops *f, kinds_t left, kinds_t right, kinds_t kind)
 static kinds_t own_kind(uint16_t op)
 {
     return op < X_DECLARED ? BIT(op) : BIT(BIT_OTHER);
+}
+
+/* No double negation, no constants. */
+static void boolean_rules(struct filter_ops *f, uint16_t op)
+{
+    if (op == X_NOT)
+        add(f, OTHERS & ~NEGATED, 0, NEGATED);
+    else
+        add(f, OTHERS, OTHERS, own_kind(op));
 }
 
 static void standard_rules(struct filter_ops *f, const struct language *lang, uint16_t op)
@@ -128,7 +140,9 @@ void filter_init(struct filter *out, struct arena *a, const struct language *lan
     for (uint16_t op = X_ADD; op < lang->n_ops; op++) {
         struct filter_ops *f = &out->ops[op];
         uint8_t arity = lang->ops[op].arity;
-        if (standard)
+        if (standard && lang_is(lang, &lang_boolean) && op < X_BOOLEAN_END)
+            boolean_rules(f, op);
+        else if (standard)
             standard_rules(f, lang, op);
         else
             add(f, op == X_D ? SYMBOL : KINDS_ALL, arity > 1 ? KINDS_ALL : 0, own_kind(op));

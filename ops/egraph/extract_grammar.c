@@ -62,7 +62,7 @@ static enum err_code find_operators(int **out, struct builder *b, const Eqloom__
         if (i >= m->n_operators)
             continue;
         const char *name = m->operators[i];
-        if (arity == 0 || arity > 2)
+        if (arity > 2)
             return err_fail(e, ERR_UNSUPPORTED, "extraction of operator '%s' with %u operands",
                             name, arity);
         if (op[i] < 0)
