@@ -131,6 +131,8 @@ enum err_code made_write(struct store_batch *b, struct arena *a, const struct op
     m.run = (char *)made->run;
     if (made->elements)
         m.note = arena_printf(a, "elements=%" PRIu64, made->elements);
+    else if (made->note)
+        m.note = (char *)made->note;
     struct span bytes;
     enum err_code code = canonical_pack(&bytes, a, &m.base, e);
     if (!code)

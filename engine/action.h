@@ -17,6 +17,7 @@ struct made {
     uint64_t cost_ns;
     int64_t finished_ns;
     const char *run;
+    const char *note; /* of an element, for people; may be NULL */
 };
 
 size_t op_count_outputs(const struct op *op);

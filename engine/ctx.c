@@ -23,6 +23,16 @@ struct ctx_port {
     const ProtobufCMessage **decoded; /* side inputs, by position; NULL until one is read */
 };
 
+/* What a collection among the inputs has and an earlier one had not. */
+struct ctx_difference {
+    size_t port;
+    struct digest before;
+    enum err_code code; /* why it could not be found */
+    uint64_t *positions;
+    size_t n, cap;
+    struct ctx_difference *next;
+};
+
 struct ctx_node {
     struct ctx_host host;
     const struct node *node;
@@ -30,8 +40,9 @@ struct ctx_node {
     const struct ctx_input *inputs;
     struct ctx_port *ports;
     size_t n_ports;
-    pthread_mutex_t mutex; /* guards `decoded` and `arena` */
+    pthread_mutex_t mutex; /* guards what follows, and `decoded` */
     struct arena arena;
+    struct ctx_difference *differences;
 };
 
 void ctx_node_free(struct ctx_node *n)
@@ -40,6 +51,8 @@ void ctx_node_free(struct ctx_node *n)
         return;
     for (size_t p = 0; p < n->n_ports; p++)
         elements_close(n->ports[p].elements);
+    for (struct ctx_difference *d = n->differences; d; d = d->next)
+        free(d->positions);
     arena_free(&n->arena);
     pthread_mutex_destroy(&n->mutex);
     free(n->ports);
@@ -374,6 +387,50 @@ enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e)
                         op->name, ctx->outputs[r].n, op->outputs[r].role);
     }
     return OK;
+}
+
+/* ---- reuse ---- */
+
+void op_trace(struct op_ctx *ctx, struct span trace)
+{
+    ctx->trace = span_of(arena_memdup(ctx->arena, trace.data, trace.len), trace.len);
+}
+
+enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
+                             enum record_kind kind, struct err *e)
+{
+    return err_up(e, store_get_message(out, ctx->shared->host.store, id, kind, ctx->arena, e));
+}
+
+static enum err_code note_added(void *arg, uint64_t position, const struct digest *id,
+                                struct err *e)
+{
+    struct ctx_difference *d = arg;
+    d->positions = vec_grow(d->positions, &d->cap, d->n + 1, sizeof *d->positions);
+    d->positions[d->n++] = position;
+    return OK;
+}
+
+enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
+                        const struct digest *before, struct err *e)
+{
+    struct ctx_node *node = ctx->shared;
+    size_t p = port_of(ctx, role);
+    pthread_mutex_lock(&node->mutex);
+    struct ctx_difference *d = node->differences;
+    while (d && (d->port != p || !digest_equal(&d->before, before)))
+        d = d->next;
+    if (!d) {
+        d = arena_new(&node->arena, struct ctx_difference);
+        *d = (struct ctx_difference){.port = p, .before = *before, .next = node->differences};
+        node->differences = d;
+        d->code = collection_diff(node->host.store, before, node->inputs[p].ids, note_added, NULL,
+                                  d, NULL);
+    }
+    pthread_mutex_unlock(&node->mutex);
+    *positions = d->positions;
+    *n = d->n;
+    return d->code ? err_fail(e, d->code, "what %s was cannot be read", role) : OK;
 }
 
 /* ---- surroundings ---- */

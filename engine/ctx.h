@@ -59,6 +59,7 @@ struct op_ctx {
     struct id_list *outputs;   /* by op->outputs, grown by op_emit */
     size_t *output_caps;
     struct ctx_loss loss;
+    struct span trace; /* what the op noted for later proofs; data NULL: nothing */
 };
 
 /* `batch` NULL: for prepare and for counting segments. */
@@ -66,6 +67,12 @@ void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *no
               struct store_batch *batch);
 /* Every output that must be there is there, and those of one record are one. */
 enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
+/* A record that is not an input, into the ctx's arena. */
+enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
+                             enum record_kind kind, struct err *e);
+/* See op_earlier_added. Found once for each collection of before. */
+enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
+                        const struct digest *before, struct err *e);
 /* Frees what op_emit grew. */
 void ctx_finish(struct op_ctx *ctx);
 

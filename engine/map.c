@@ -6,6 +6,7 @@
 
 #include "base/os.h"
 #include "engine/label.h"
+#include "engine/reuse.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
@@ -302,6 +303,7 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     ctx.pool = node->op->parallel ? s->pool : NULL;
     enum outcome outcome = OUT_DONE;
     struct made made = {.outputs = ctx.outputs, .run = s->run};
+    bool trace = node->op->reuse && !before;
     if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
         (before && check_same(node->op, before, &made, &e))) {
         outcome = element_failed(w, i, position, id, &ctx, &e);
@@ -311,6 +313,8 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
         if (before)
             session_drop_batch(w);
         else if (made_write(w->batch, &w->arena, node->op, key, &made, &e) ||
+                 (trace && ctx.trace.data &&
+                  reuse_note(w->batch, w, i, id, &key->digest, ctx.trace, &e)) ||
                  committer_append(s->commit, w->batch, &e)) {
             session_drop_batch(w);
             session_fail(s, &e);
@@ -339,7 +343,30 @@ static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct er
     return OUT_DROPPED; /* no element can do better */
 }
 
-static enum outcome element(struct worker *w, uint32_t i, uint64_t position, bool *ran)
+/* An earlier result that stands becomes the result of this action, too. */
+static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const struct digest *id,
+                          const struct key *key)
+{
+    struct session *s = w->s;
+    struct made made;
+    struct span trace;
+    struct err e = {0};
+    if (s->options->check || s->nodes[i].distrust || !reuse_element(&made, &trace, w, i, id))
+        return false;
+    made.cost_ns = 0;
+    made.finished_ns = os_wall_ns();
+    if (made_write(w->batch, &w->arena, s->job->nodes[i].op, key, &made, &e) ||
+        reuse_note(w->batch, w, i, id, &key->digest, trace, &e) ||
+        committer_append(s->commit, w->batch, &e)) {
+        session_drop_batch(w);
+        return false;
+    }
+    deliver(w, i, position, &made);
+    return true;
+}
+
+static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
+                            enum element_state *state)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -348,7 +375,7 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position, boo
     struct key key;
     struct made made;
     struct err e = {0};
-    *ran = false;
+    *state = ELEMENT_CACHED;
     arena_reset(&w->arena);
     if (ctx_node_element(&id, r->shared, position, &e)) {
         struct ctx_loss loss = {.input = 0};
@@ -365,9 +392,13 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position, boo
         deliver(w, i, position, &made);
         return OUT_DONE;
     }
-    *ran = true;
+    *state = ELEMENT_RAN;
     if (node_prepare(w, i, &e))
         return prepare_failed(w, i, &e);
+    if (!known && op->reuse && element_reuse(w, i, position, &id, &key)) {
+        *state = ELEMENT_REUSED;
+        return OUT_DONE;
+    }
     return element_run(w, i, position, &id, &key, known ? &made : NULL);
 }
 
@@ -376,17 +407,18 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     for (uint64_t k = from; k < from + n; k++) {
-        bool ran;
+        enum element_state state;
         if (session_interrupted(s))
             give_up(r->map, OUT_DROPPED);
         if (is_stopping(s, i))
             break;
-        enum outcome outcome = element(w, i, k, &ran);
+        enum outcome outcome = element(w, i, k, &state);
         if (outcome == OUT_DONE) {
-            progress_element(s->progress, i, ran ? ELEMENT_RAN : ELEMENT_CACHED, k, NULL, NULL);
+            progress_element(s->progress, i, state, k, NULL, NULL);
             pthread_mutex_lock(&s->mutex);
-            r->ran += ran;
-            r->cached += !ran;
+            r->ran += state == ELEMENT_RAN;
+            r->reused += state == ELEMENT_REUSED;
+            r->cached += state == ELEMENT_CACHED;
             pthread_mutex_unlock(&s->mutex);
         } else {
             give_up(r->map, outcome);
@@ -395,6 +427,21 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 }
 
 /* ---- the end ---- */
+
+static void say_reused(struct session *s, uint32_t i)
+{
+    struct node_run *r = &s->nodes[i];
+    char *why;
+    if (!r->reused ||
+        asprintf(&why,
+                 "%s; %" PRIu64 " of %" PRIu64 " elements affected, %" PRIu64 " proved unaffected",
+                 r->why ? r->why : "", r->ran, r->elements, r->reused) < 0)
+        return;
+    pthread_mutex_lock(&s->mutex);
+    free(r->why);
+    r->why = why;
+    pthread_mutex_unlock(&s->mutex);
+}
 
 enum outcome map_close(struct worker *w, uint32_t i)
 {
@@ -412,7 +459,8 @@ enum outcome map_close(struct worker *w, uint32_t i)
     if (m->broken || m->floor < r->elements)
         return OUT_DROPPED;
     /* Elements of an earlier attempt in this run were found in the store by this one. */
-    r->cached = r->elements > r->ran ? r->elements - r->ran : 0;
+    r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
+    say_reused(s, i);
     arena_reset(&w->arena);
     made.outputs = arena_array(&w->arena, struct id_list, n);
     for (size_t k = 0; k < n; k++) {

@@ -195,7 +195,7 @@ static enum outcome finish_hit(struct worker *w, uint32_t i, const struct made *
     adopt(s, i, made);
     r->elements = made->elements;
     /* A node made again because of damage may have run earlier in this run. */
-    r->cached = made->elements > r->ran ? made->elements - r->ran : 0;
+    r->cached = made->elements > r->ran + r->reused ? made->elements - r->ran - r->reused : 0;
     r->state = r->ran ? NODE_RAN : s->job->nodes[i].op->node == OP_SOURCE ? NODE_READ : NODE_CACHED;
     if (node_write_refs(w->batch, s, i, r->outputs, &e) ||
         (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e)))
@@ -397,7 +397,7 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct made *made)
     made->finished_ns = os_wall_ns();
     /* Put together from elements that were all known: nothing ran. */
     enum op_node kind = s->job->nodes[i].op->node;
-    r->state = r->ran || kind == OP_TASK ? NODE_RAN : NODE_CACHED;
+    r->state = r->ran || kind == OP_TASK ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
     if (made_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||
         node_write_refs(w->batch, s, i, r->outputs, &e) ||
         committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))

@@ -60,6 +60,7 @@ struct op_port {
 };
 
 struct op_ctx;
+struct op_earlier;
 
 /* One segment of a chain. */
 struct op_segment {
@@ -74,11 +75,11 @@ struct op {
     const char *name;
     uint32_t version; /* raised whenever the result for the same input may change */
     enum op_node node;
-    bool numerics;    /* the result depends on the numerics class (cpu-f32-avx512, ...) */
-    bool parallel;    /* run() uses op_pool(): the engine gives it all threads, one at a time */
-    const char *doc;  /* one paragraph for docs/ops.md */
-    const struct op_param *params;                  /* ended by name == NULL; may be NULL */
-    const struct op_port *inputs, *outputs;         /* ended by role == NULL; inputs may be NULL */
+    bool numerics;   /* the result depends on the numerics class (cpu-f32-avx512, ...) */
+    bool parallel;   /* run() uses op_pool(): the engine gives it all threads, one at a time */
+    const char *doc; /* one paragraph for docs/ops.md */
+    const struct op_param *params;          /* ended by name == NULL; may be NULL */
+    const struct op_port *inputs, *outputs; /* ended by role == NULL; inputs may be NULL */
 
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
      * plan time: only op_param_* may be used. */
@@ -93,6 +94,12 @@ struct op {
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e);
+    /* Map only; may be NULL. An earlier result for the element is known, of this op, version and
+     * parameters, but with other side inputs: does it stand, which is to say, would run() give the
+     * very same records now? *reason is for people ("1 rule edited, which matches nowhere"), in the
+     * ctx's arena. On doubt: no. */
+    enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                           const struct op_earlier *earlier, struct err *e);
 };
 
 /* ---- parameters: of the declared type, defaults filled in ---- */
@@ -133,6 +140,17 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e);
 /* A Chunk that an output will refer to; at most 4 MiB. */
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e);
+
+/* ---- reuse ---- */
+/* In run(): what reuse() will want to know of this result; copied. Without it, it is not asked. */
+void op_trace(struct op_ctx *ctx, struct span trace);
+struct span op_earlier_trace(const struct op_earlier *x);
+/* An output of the earlier result, decoded into the ctx's arena. */
+enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const struct op_earlier *x,
+                             const char *role, uint64_t i, struct err *e);
+/* Positions of what a side input (a collection) has now and had not then, as multisets. */
+enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
+                               const struct op_earlier *x, const char *role, struct err *e);
 
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);

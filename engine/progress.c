@@ -309,7 +309,8 @@ void progress_element(struct progress *p, uint32_t node, enum element_state stat
     pthread_mutex_lock(&p->mutex);
     struct line *l = &p->lines[node];
     switch (state) {
-    case ELEMENT_CACHED: l->cached++; break;
+    case ELEMENT_CACHED:
+    case ELEMENT_REUSED: l->cached++; break;
     case ELEMENT_RAN: l->ran++; break;
     case ELEMENT_FAILED:
         l->failed++;

@@ -13,7 +13,7 @@ void progress_free(struct progress *p);
 
 void progress_run_start(struct progress *p, const char *run);
 void progress_node_start(struct progress *p, uint32_t node, uint64_t elements, const char *why);
-enum element_state { ELEMENT_CACHED, ELEMENT_RAN, ELEMENT_FAILED };
+enum element_state { ELEMENT_CACHED, ELEMENT_RAN, ELEMENT_REUSED, ELEMENT_FAILED };
 /* `failure` for ELEMENT_FAILED: the whole sentence; position and id for machines. */
 void progress_element(struct progress *p, uint32_t node, enum element_state state,
                       uint64_t position, const struct digest *id, const char *failure);

@@ -22,6 +22,7 @@ static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a
     n->elements = r->elements;
     n->ran = r->ran;
     n->cached = r->cached;
+    n->reused = r->reused;
     n->failed = r->failed;
     n->why = arena_strdup(a, r->why ? r->why : "");
     n->wall_ns = r->wall_ns;
@@ -89,7 +90,7 @@ static bool is_nothing_new(const struct session *s)
         const struct node_run *r = &s->nodes[i];
         if (r->phase == PHASE_UNWANTED)
             continue;
-        if (r->phase != PHASE_DONE || r->ran ||
+        if (r->phase != PHASE_DONE || r->ran || r->reused ||
             (r->state != NODE_CACHED && r->state != NODE_READ) || !same_key(s->history.made[i], r))
             return false;
     }

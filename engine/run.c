@@ -176,6 +176,7 @@ void session_fill_result(struct run_result *out, struct session *s)
         n->elements = r->elements;
         n->ran = r->ran;
         n->cached = r->cached;
+        n->reused = r->reused;
         n->failed = r->failed;
         n->wall_ns = r->wall_ns;
         n->why = r->why ? arena_strdup(s->arena, r->why) : "";

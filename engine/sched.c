@@ -168,6 +168,7 @@ static void report(struct session *s, uint32_t i)
                                .elements = r->elements,
                                .ran = r->ran,
                                .cached = r->cached,
+                               .reused = r->reused,
                                .failed = r->failed,
                                .wall_ns = r->wall_ns,
                                .why = r->why,

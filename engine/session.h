@@ -56,7 +56,7 @@ struct node_run {
     struct map_run *map;
     struct ctx_loss loss;
     uint64_t elements, cached, failed;
-    uint64_t ran; /* over all attempts */
+    uint64_t ran, reused; /* over all attempts */
     uint64_t start_ns, wall_ns;
     char *why, *failure; /* heap */
 };

@@ -50,6 +50,7 @@ struct saturate_result {
     Eqloom__StopReason stop;
     uint32_t iterations;
     uint64_t *matched, *applied; /* by rule, in the given arena */
+    uint32_t searched;           /* no search saw nodes from this one on */
 };
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               const struct ruleset *rules, const struct saturate_options *options,

@@ -1,6 +1,7 @@
 /* The op `saturate`: an expression and certified rules to an e-graph in canonical form. */
 #include "engine/op.h"
 #include "ops/egraph/egraph.h"
+#include "ops/egraph/reuse.h"
 
 #include "expr.pb-c.h"
 #include "rule.pb-c.h"
@@ -30,7 +31,9 @@ struct saturate_state {
     struct arena arena;
     struct rules rules;
     struct ruleset *compiled;
-    const char **names; /* "group/name" */
+    struct reuse_rules *reuse;
+    const Eqloom__Rule **records; /* in the order of the input */
+    const char **names;           /* "group/name" */
     bool unsound;
 };
 
@@ -55,18 +58,20 @@ static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, st
 {
     uint64_t n = op_count(ctx, "rules");
     struct arena *a = &s->arena;
-    s->rules.lang = &lang_calculus;
     s->rules.rules = arena_array(a, struct rule, n);
+    s->records = arena_array(a, const Eqloom__Rule *, n);
     for (uint64_t i = 0; i < n; i++) {
         ProtobufCMessage *m;
         if (err_up(e, op_get_in(&m, ctx, "rules", i, a, e)))
             return e->code;
-        const Eqloom__Rule *r = (const Eqloom__Rule *)m;
+        const Eqloom__Rule *r = s->records[i] = (const Eqloom__Rule *)m;
         if (err_up(e, check_certificate(&s->unsound, r, e)) ||
             err_up(e, rule_from_message(&s->rules.rules[i], &s->rules.lang, a, r, e)))
             return e->code;
         s->rules.n++;
     }
+    if (!n)
+        s->rules.lang = &lang_calculus;
     rules_sort(&s->rules);
     s->names = arena_array(a, const char *, n);
     for (uint64_t i = 0; i < n; i++)
@@ -79,6 +84,7 @@ static void release(void *state)
     struct saturate_state *s = state;
     if (!s)
         return;
+    reuse_rules_free(s->reuse);
     ruleset_free(s->compiled);
     arena_free(&s->arena);
     free(s);
@@ -94,6 +100,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         return e->code;
     }
     s->compiled = ruleset_new(&s->rules);
+    s->reuse = reuse_rules_new(&s->rules, s->compiled, s->records, s->unsound);
     *state = s;
     return OK;
 }
@@ -147,7 +154,45 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     message.iterations = r.iterations;
     message.unsound = s->unsound;
     write_statistics(&message, a, s, &r);
+    struct span trace;
+    if (err_up(e, reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
+        return e->code;
+    if (trace.data)
+        op_trace(ctx, trace);
     return err_up(e, op_emit(NULL, ctx, "egraphs", &message.base, e));
+}
+
+struct earlier {
+    struct op_ctx *ctx;
+    const struct op_earlier *x;
+};
+
+static enum err_code load_earlier(void *arg, const Eqloom__EGraph **out, struct err *e)
+{
+    struct earlier *earlier = arg;
+    ProtobufCMessage *m = NULL;
+    enum err_code code = op_earlier_get(&m, earlier->ctx, earlier->x, "egraphs", 0, e);
+    *out = (const Eqloom__EGraph *)m;
+    return err_up(e, code);
+}
+
+static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                           const struct op_earlier *x, struct err *e)
+{
+    const struct saturate_state *s = state;
+    struct earlier earlier = {ctx, x};
+    struct reuse_question q = {.trace = op_earlier_trace(x), .load = load_earlier, .arg = &earlier};
+    struct reuse_answer answer;
+    if (err_up(e, op_earlier_added(&q.positions, &q.n, ctx, x, "rules", e)) ||
+        err_up(e, reuse_decide(&answer, op_arena(ctx), s->reuse, &q, e)))
+        return ERR_FAILED;
+    *stands = answer.stands;
+    size_t n = answer.by_signature + answer.by_matching;
+    *reason = n ? arena_printf(op_arena(ctx),
+                               "%zu rule%s new or edited, matching nowhere (%zu by the operators)",
+                               n, n == 1 ? "" : "s", answer.by_signature)
+                : "no rule that matches is new, edited or gone";
+    return OK;
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -159,9 +204,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     Eqloom__Expr *seed = (Eqloom__Expr *)m;
-    if (seed->language[0] && strcmp(seed->language, lang_calculus.name) != 0)
-        return err_fail(e, ERR_UNSUPPORTED, "expressions in the language '%s' cannot be saturated",
-                        seed->language);
+    const char *language = seed->language[0] ? seed->language : lang_calculus.name;
+    if (strcmp(language, s->rules.lang->name) != 0)
+        return err_fail(e, ERR_INPUT,
+                        "the expression is of the %s language, the rules of the %s "
+                        "language",
+                        language, s->rules.lang->name);
     struct egraph *g = egraph_new(s->rules.lang);
     enum err_code code = saturate_expr(g, ctx, s, seed, e);
     egraph_free(g);
@@ -182,4 +230,5 @@ const struct op op_saturate = {
     .prepare = prepare,
     .release = release,
     .run = run,
+    .reuse = reuse,
 };

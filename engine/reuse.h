@@ -1,0 +1,18 @@
+/* Reuse by proof: an element's earlier result, made from other side inputs, stands if the op proves
+ * that it would be made again. The column family `traces` leads from an element (with op, version,
+ * numerics and parameters) to its latest action and to what the op noted then for such proofs. */
+#ifndef ENGINE_REUSE_H
+#define ENGINE_REUSE_H
+
+#include "engine/session.h"
+
+/* True: the earlier result stands; *made has its outputs and says why. False also when anything
+ * goes wrong: then the element is computed. The op is prepared. */
+bool reuse_element(struct made *made, struct span *trace, struct worker *w, uint32_t i,
+                   const struct digest *id);
+/* Notes what an element's action is, for later. */
+enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
+                         const struct digest *id, const struct digest *action, struct span trace,
+                         struct err *e);
+
+#endif
