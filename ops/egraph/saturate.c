@@ -219,7 +219,7 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
 {
     s->changed = false;
     machine_freshen(&s->fresh, s->g, s->cells, s->g->epoch);
-    s->cells = s->g->frozen = s->g->n_cells;
+    s->cells = s->g->frozen = s->result->searched = s->g->n_cells;
     graph_begin_epoch(s->g);
     for (size_t i = 0; i < s->rules->n && !is_spent(s); i++) {
         if (cancelled(s))
