@@ -106,6 +106,7 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
     if (err_up(e, envelope_write(&b->scratch, b->coder, kind, payload, e)))
         return ERR_LIMIT;
     write_record(b, id, span_of(b->scratch.data, b->scratch.len));
+    dictionaries_sample(&b->store->dictionaries, kind, id, payload);
     return OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "schemas/canonical.h"
+#include "store/dictionary.h"
 #include "store/record.h"
 #include "store/rocks.h"
 #include "store/store.h"
@@ -31,6 +32,8 @@ struct store {
     size_t n_coders;
     struct digest_map condemned; /* value 1: found corrupt and could not be removed */
     bool any_condemned;
+
+    struct dictionaries dictionaries; /* has a lock of its own */
 };
 
 struct coder *store_coder_take(struct store *s);

@@ -230,9 +230,9 @@ static enum err_code rescue_family(struct rescuer *r, enum rocks_family family, 
     return err_up(e, code);
 }
 
-static enum err_code rescue_all(struct rocks *to, struct rocks *from, struct err *e)
+static enum err_code rescue_all(struct rocks *to, struct store *s, struct err *e)
 {
-    struct rescuer r = {.from = from, .to = to, .coder = coder_new()};
+    struct rescuer r = {.from = s->rocks, .to = to, .coder = store_coder_take(s)};
     enum err_code code = rescue_family(&r, ROCKS_ACTIONS, e);
     if (code == OK)
         code = rescue_family(&r, ROCKS_REFS, e);
@@ -246,23 +246,23 @@ static enum err_code rescue_all(struct rocks *to, struct rocks *from, struct err
             code = rescue_linked(&r, v.bytes, e);
         rocks_value_free(&v);
     }
-    coder_free(r.coder);
+    store_coder_give(s, r.coder);
     free(r.stack);
     return err_up(e, code);
 }
 
-static enum err_code copy_database(struct rocks *from, const char *path, struct err *e)
+static enum err_code copy_database(struct store *s, const char *path, struct err *e)
 {
     struct copier c = {0};
     enum err_code code = rocks_open(&c.to, path, NULL, true, e);
     for (int family = ROCKS_DEFAULT + 1; code == OK && family < ROCKS_FAMILIES; family++) {
         c.family = (enum rocks_family)family;
-        code = store_scan(from, c.family, copy_entry, leave_behind, &c, e);
+        code = store_scan(s->rocks, c.family, copy_entry, leave_behind, &c, e);
         if (code == OK)
             code = copy_out(&c, e);
     }
     if (code == OK)
-        code = rescue_all(c.to, from, e);
+        code = rescue_all(c.to, s, e);
     if (code == OK)
         code = rocks_flush(c.to, e);
     rocks_close(c.to);
@@ -287,7 +287,7 @@ enum err_code store_rebuild(struct store *s, struct err *e)
     struct arena a = {0};
     struct places p = places_of(&a, s->path);
     remove_tree(p.fresh);
-    enum err_code code = copy_database(s->rocks, p.fresh, e);
+    enum err_code code = copy_database(s, p.fresh, e);
     if (code == OK) {
         rocks_close(s->rocks);
         s->rocks = NULL;

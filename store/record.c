@@ -21,6 +21,7 @@ struct coder {
     ZSTD_CCtx *compress;
     ZSTD_DCtx *decompress;
     struct buf scratch;
+    struct coder_dictionaries dictionaries;
 };
 
 static void *must(void *p)
@@ -45,6 +46,11 @@ void coder_free(struct coder *c)
     ZSTD_freeDCtx(c->decompress);
     buf_free(&c->scratch);
     free(c);
+}
+
+void coder_set_dictionaries(struct coder *c, struct coder_dictionaries dictionaries)
+{
+    c->dictionaries = dictionaries;
 }
 
 static void put_le(uint8_t *at, uint64_t value, int width)
@@ -120,6 +126,17 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
     return ZSTD_compressCCtx(c->compress, out, room, in, n, level);
 }
 
+static size_t compress_with(struct coder *c, void *out, size_t room, struct span in,
+                            const struct dictionary *d)
+{
+    if (!c->compress)
+        c->compress = must(ZSTD_createCCtx());
+    ZSTD_CCtx_reset(c->compress, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(c->compress, ZSTD_c_dictIDFlag, 0);
+    ZSTD_CCtx_refCDict(c->compress, d->compress);
+    return ZSTD_compress2(c->compress, out, room, in.data, in.len);
+}
+
 /* Tries the shuffles on a piece from the middle. Depends on nothing but the bytes. */
 static enum codec choose_codec(struct coder *c, enum record_kind kind, struct span payload)
 {
@@ -155,10 +172,23 @@ enum err_code envelope_write(struct buf *out, struct coder *c, enum record_kind 
         return err_fail(e, ERR_LIMIT, "a record of kind %s of %zu bytes: at most %d are allowed",
                         info->name, payload.len, RECORD_MAX_PAYLOAD);
     enum codec codec = choose_codec(c, kind, payload);
+    const struct dictionary *d = NULL;
+    if (codec == CODEC_ZSTD && payload.len <= DICTIONARY_MAX_PAYLOAD && c->dictionaries.for_kind)
+        d = c->dictionaries.for_kind(c->dictionaries.arg, kind);
     size_t room = ZSTD_compressBound(payload.len), size = payload.len;
-    buf_reserve(out, ENVELOPE_HEADER + room);
+    buf_reserve(out, ENVELOPE_HEADER + DIGEST_SIZE + room);
     uint8_t *header = (uint8_t *)out->data + out->len, *body = header + ENVELOPE_HEADER;
-    if (codec != CODEC_RAW) {
+    if (d) {
+        size = compress_with(c, body + DIGEST_SIZE, room, payload, d);
+        if (ZSTD_isError(size) || size + DIGEST_SIZE >= payload.len) {
+            d = NULL;
+        } else {
+            codec = CODEC_ZSTD_DICTIONARY;
+            memcpy(body, d->id.bytes, DIGEST_SIZE);
+            size += DIGEST_SIZE;
+        }
+    }
+    if (codec != CODEC_RAW && !d) {
         const uint8_t *in = payload.data;
         size_t width = (size_t)shuffle_width(codec);
         if (width > 1) {
@@ -207,15 +237,25 @@ enum err_code envelope_peek(enum record_kind *kind, uint64_t *length, struct spa
     return OK;
 }
 
+bool envelope_dictionary(struct digest *id, struct span bytes)
+{
+    if (bytes.len < ENVELOPE_HEADER + DIGEST_SIZE || bytes.data[3] != CODEC_ZSTD_DICTIONARY)
+        return false;
+    memcpy(id->bytes, bytes.data + ENVELOPE_HEADER, DIGEST_SIZE);
+    return true;
+}
+
 static enum err_code decompress(uint8_t *out, size_t length, struct coder *c, struct span body,
-                                struct err *e)
+                                const struct dictionary *d, struct err *e)
 {
     if (ZSTD_getFrameContentSize(body.data, body.len) != length ||
         ZSTD_findFrameCompressedSize(body.data, body.len) != body.len)
         return err_fail(e, ERR_CORRUPT, "not one zstd frame of the length stated");
     if (!c->decompress)
         c->decompress = must(ZSTD_createDCtx());
-    size_t n = ZSTD_decompressDCtx(c->decompress, out, length, body.data, body.len);
+    size_t n = d ? ZSTD_decompress_usingDDict(c->decompress, out, length, body.data, body.len,
+                                              d->decompress)
+                 : ZSTD_decompressDCtx(c->decompress, out, length, body.data, body.len);
     if (ZSTD_isError(n))
         return err_fail(e, ERR_CORRUPT, "zstd: %s", ZSTD_getErrorName(n));
     if (n != length)
@@ -232,10 +272,18 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
         return ERR_CORRUPT;
     struct span body = {bytes.data + ENVELOPE_HEADER, bytes.len - ENVELOPE_HEADER};
     unsigned number = bytes.data[3];
-    if (number == CODEC_ZSTD_DICTIONARY)
-        return err_fail(e, ERR_UNSUPPORTED,
-                        "compressed with a dictionary, which this version of "
-                        "eqloom cannot read");
+    const struct dictionary *d = NULL;
+    if (number == CODEC_ZSTD_DICTIONARY) {
+        struct digest id;
+        char hex[DIGEST_HEX];
+        if (!envelope_dictionary(&id, bytes))
+            return err_fail(e, ERR_CORRUPT, "too short for its codec");
+        if (c->dictionaries.by_id)
+            d = c->dictionaries.by_id(c->dictionaries.arg, &id);
+        if (!d)
+            return err_fail(e, ERR_CORRUPT, "its dictionary %s is not there", digest_hex(hex, &id));
+        body = span_of(body.data + DIGEST_SIZE, body.len - DIGEST_SIZE);
+    }
     if (number > CODEC_ZSTD_SHUFFLE4)
         return err_fail(e, ERR_CORRUPT, "unknown codec %u", number);
     enum codec codec = (enum codec)number;
@@ -251,12 +299,12 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
         if (length)
             memcpy(payload, body.data, length);
     } else if (width == 1) {
-        if (err_up(e, decompress(payload, length, c, body, e)))
+        if (err_up(e, decompress(payload, length, c, body, d, e)))
             return ERR_CORRUPT;
     } else {
         buf_clear(&c->scratch);
         buf_reserve(&c->scratch, length);
-        if (err_up(e, decompress((uint8_t *)c->scratch.data, length, c, body, e)))
+        if (err_up(e, decompress((uint8_t *)c->scratch.data, length, c, body, NULL, e)))
             return ERR_CORRUPT;
         unshuffle(payload, (const uint8_t *)c->scratch.data, length, width);
     }

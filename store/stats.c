@@ -1,4 +1,4 @@
-/* Counting, backing up, compacting; see maintain.h. */
+/* Counting and backing up; see maintain.h. */
 #include "store/maintain.h"
 
 #include "base/os.h"
@@ -108,13 +108,5 @@ enum err_code store_backup(struct store *s, const char *directory, struct err *e
         code = err_fail(e, ERR_CORRUPT, "the backup in %s is damaged: %s", directory, fault.data);
     buf_free(&fault);
     arena_free(&a);
-    return err_up(e, code);
-}
-
-enum err_code store_compact(struct store *s, struct err *e)
-{
-    enum err_code code = rocks_flush(s->rocks, e);
-    for (int i = ROCKS_DEFAULT + 1; code == OK && i < ROCKS_FAMILIES; i++)
-        rocks_compact(s->rocks, (enum rocks_family)i);
     return err_up(e, code);
 }

@@ -197,6 +197,7 @@ enum err_code store_open(struct store **out, const struct store_options *o, stru
     s->durable = o->durable;
     pthread_mutex_init(&s->lock, NULL);
     pthread_rwlock_init(&s->commit_lock, NULL);
+    dictionaries_init(&s->dictionaries, s);
     enum err_code code = o->read_only ? open_reader(s, o, e) : open_writer(s, o, e);
     if (code == OK)
         code = check_format(s, e);
@@ -234,6 +235,7 @@ void store_close(struct store *s)
     for (size_t i = 0; i < s->n_coders; i++)
         coder_free(s->coders[i]);
     digest_map_free(&s->condemned);
+    dictionaries_free(&s->dictionaries);
     pthread_rwlock_destroy(&s->commit_lock);
     pthread_mutex_destroy(&s->lock);
     free(s->secondary_path);
@@ -260,7 +262,11 @@ struct coder *store_coder_take(struct store *s)
     pthread_mutex_lock(&s->lock);
     struct coder *c = s->n_coders ? s->coders[--s->n_coders] : NULL;
     pthread_mutex_unlock(&s->lock);
-    return c ? c : coder_new();
+    if (!c) {
+        c = coder_new();
+        coder_set_dictionaries(c, dictionaries_for_coder(&s->dictionaries));
+    }
+    return c;
 }
 
 void store_coder_give(struct store *s, struct coder *c)

@@ -1,0 +1,255 @@
+/* Dictionaries: trained once, used from then on, read by everybody, kept by gc, and no single point
+ * whose loss would take a kind along. */
+#include "tests/store/fixture.h"
+
+#include "base/buf.h"
+#include "cluster.pb-c.h"
+#include "store/internal.h"
+#include "store/maintain.h"
+
+enum { CLUSTERS = 300, FIRST = 128 }; /* FIRST: what the dictionary is trained from */
+
+struct place {
+    char path[64];
+    struct store *s;
+    struct digest ids[CLUSTERS];
+};
+
+/* Texts of a common language, each its own. */
+static char *make_text(struct arena *a, struct rng *r)
+{
+    static const char *const words[] = {"sin x",     "cos + x 1",   "pow x 2",   "+ x 1",
+                                        "* 2 x",     "ln abs x",    "/ 1 x",     "sqrt x",
+                                        "asinh x 3", "- pow x 3 1", "tanh * 5 x"};
+    struct buf text = {0};
+    for (int i = 0; i < 4; i++)
+        buf_printf(&text, "* %s + %u ", words[rng_below(r, 11)], (unsigned)rng_below(r, 90));
+    char *copy = arena_strdup(a, text.data);
+    buf_free(&text);
+    return copy;
+}
+
+static struct digest put_cluster(struct store_batch *b, unsigned i)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct rng r = rng_new(5, i);
+    struct digest id;
+    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
+    Eqloom__Member *members[12];
+    for (int k = 0; k < 12; k++) {
+        members[k] = arena_alloc(&a, sizeof *members[k]);
+        *members[k] = (Eqloom__Member)EQLOOM__MEMBER__INIT;
+        members[k]->prefix = make_text(&a, &r);
+        members[k]->tokens = 20;
+    }
+    cluster.n_members = 12;
+    cluster.members = members;
+    cluster.max_tokens = 25;
+    MUST(store_batch_put_message(&id, b, KIND_CLUSTER, &cluster.base, &err));
+    arena_free(&a);
+    return id;
+}
+
+static void put_clusters(struct place *p, unsigned from, unsigned to)
+{
+    struct err err = {0};
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = from; i < to; i++)
+        p->ids[i] = put_cluster(b, i);
+    MUST(store_batch_ref(b, "first", &p->ids[from], &err));
+    MUST(store_batch_ref(b, "last", &p->ids[to - 1], &err));
+    commit(b);
+    store_batch_free(b);
+}
+
+static void check_clusters(struct store *s, const struct place *p, unsigned n)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct record r;
+    for (unsigned i = 0; i < n; i++) {
+        MUST(store_get(&r, s, &p->ids[i], &a, &err));
+        struct digest id = record_id(r.kind, r.payload);
+        assert_true(digest_equal(&id, &p->ids[i]));
+    }
+    arena_free(&a);
+}
+
+static struct kind_stats clusters_of(struct store *s, uint64_t *dictionaries)
+{
+    struct err err = {0};
+    struct store_stats stats;
+    MUST(store_stats(&stats, s, &err));
+    if (dictionaries)
+        *dictionaries = stats.kinds[KIND_DICTIONARY].records;
+    return stats.kinds[KIND_CLUSTER];
+}
+
+static int setup(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    temporary_directory(p->path);
+    p->s = open_store(p->path);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct place *p = *state;
+    store_close(p->s);
+    remove_tree(p->path);
+    free(p);
+    return 0;
+}
+
+static void test_trained_once_and_used(void **state)
+{
+    struct place *p = *state;
+    uint64_t dictionaries;
+    put_clusters(p, 0, FIRST - 1);
+    assert_int_equal(clusters_of(p->s, &dictionaries).with_dictionary, 0);
+    assert_int_equal(dictionaries, 0);
+    put_clusters(p, FIRST - 1, CLUSTERS);
+    struct kind_stats k = clusters_of(p->s, &dictionaries);
+    assert_int_equal(dictionaries, 1);
+    assert_int_equal(k.with_dictionary, CLUSTERS - FIRST);
+    check_clusters(p->s, p, CLUSTERS);
+    /* Another process, a reader, and a later writer. */
+    struct store *reader = open_reader(p->path);
+    check_clusters(reader, p, CLUSTERS);
+    store_close(reader);
+    store_close(p->s);
+    p->s = open_store(p->path);
+    check_clusters(p->s, p, CLUSTERS);
+    struct store_batch *b = store_batch_new(p->s);
+    put_cluster(b, CLUSTERS);
+    commit(b);
+    store_batch_free(b);
+    k = clusters_of(p->s, &dictionaries);
+    assert_int_equal(k.with_dictionary, CLUSTERS - FIRST + 1);
+    assert_int_equal(dictionaries, 1);
+}
+
+static void test_compact_compresses_what_was_before(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    put_clusters(p, 0, 60); /* too few for one to be trained by itself */
+    struct kind_stats before = clusters_of(p->s, NULL);
+    store_close(p->s);
+    p->s = open_store(p->path);
+    MUST(store_compact(p->s, &err));
+    struct kind_stats after = clusters_of(p->s, NULL);
+    assert_int_equal(after.with_dictionary, 60);
+    assert_int_equal(after.raw, before.raw);
+    assert_true(after.stored < before.stored * 9 / 10);
+    check_clusters(p->s, p, 60);
+    struct fsck_result r;
+    MUST(store_fsck(&r, p->s, false, NULL, NULL, &err));
+    assert_int_equal(r.faults, 0);
+}
+
+static void test_gc_keeps_what_is_needed(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct gc_result gc;
+    uint64_t dictionaries;
+    put_clusters(p, 0, CLUSTERS);
+    MUST(store_gc(&gc, p->s, &(struct gc_options){.keep_runs = 1}, &err));
+    assert_int_equal(clusters_of(p->s, &dictionaries).records, 2);
+    assert_int_equal(dictionaries, 1);
+    struct arena a = {0};
+    struct record r;
+    MUST(store_get(&r, p->s, &p->ids[CLUSTERS - 1], &a, &err));
+    arena_free(&a);
+}
+
+static void find_dictionary(struct digest *id, struct store *s)
+{
+    struct err err = {0};
+    struct rocks_value v;
+    MUST(rocks_get(&v, s->rocks, ROCKS_META, span_str("dictionary/cluster"), &err));
+    assert_int_equal(v.bytes.len, DIGEST_SIZE);
+    memcpy(id->bytes, v.bytes.data, DIGEST_SIZE);
+    rocks_value_free(&v);
+}
+
+static void test_lost_and_bad_dictionaries(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct fsck_result result;
+    struct arena a = {0};
+    struct record r;
+    struct digest id;
+    put_clusters(p, 0, CLUSTERS);
+    find_dictionary(&id, p->s);
+    /* The record is bad: its copy serves, fsck tells. */
+    struct rocks_write bad = {ROCKS_OBJECTS, false, digest_span(&id), span_str("eq rubbish")};
+    MUST(rocks_write(p->s->rocks, &bad, 1, true, &err));
+    store_close(p->s);
+    p->s = open_store(p->path);
+    check_clusters(p->s, p, CLUSTERS);
+    MUST(store_fsck(&result, p->s, false, NULL, NULL, &err));
+    assert_int_equal(result.bad_records, 1);
+    MUST(store_fsck(&result, p->s, true, NULL, NULL, &err));
+    check_clusters(p->s, p, CLUSTERS);
+    /* Both are gone: what needs it is bad, nothing else; the next ones get a new one. */
+    struct buf key = {0};
+    buf_puts(&key, "dictionary-copy/");
+    buf_add(&key, id.bytes, DIGEST_SIZE);
+    struct rocks_write gone = {.family = ROCKS_META, .remove = true, .key = {0}};
+    gone.key = span_of(key.data, key.len);
+    MUST(rocks_write(p->s->rocks, &gone, 1, true, &err));
+    buf_free(&key);
+    store_close(p->s);
+    p->s = open_store(p->path);
+    assert_int_equal(store_get(&r, p->s, &p->ids[CLUSTERS - 1], &a, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.message, "dictionary"));
+    err_clear(&err);
+    MUST(store_get(&r, p->s, &p->ids[0], &a, &err));
+    MUST(store_fsck(&result, p->s, true, NULL, NULL, &err));
+    assert_true(result.bad_records >= CLUSTERS - FIRST - 1);
+    put_clusters(p, 0, CLUSTERS);
+    check_clusters(p->s, p, CLUSTERS);
+    MUST(store_fsck(&result, p->s, false, NULL, NULL, &err));
+    assert_int_equal(result.bad_records, 0);
+    arena_free(&a);
+}
+
+static void test_same_first_records_same_dictionary(void **state)
+{
+    struct place *p = *state;
+    struct place other = {0};
+    struct digest mine, theirs;
+    put_clusters(p, 0, FIRST);
+    temporary_directory(other.path);
+    other.s = open_store(other.path);
+    struct store_batch *b = store_batch_new(other.s);
+    for (unsigned i = FIRST; i-- > 0;) /* in another order */
+        put_cluster(b, i);
+    commit(b);
+    store_batch_free(b);
+    find_dictionary(&mine, p->s);
+    find_dictionary(&theirs, other.s);
+    assert_true(digest_equal(&mine, &theirs));
+    store_close(other.s);
+    remove_tree(other.path);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_trained_once_and_used),
+        TEST(test_compact_compresses_what_was_before),
+        TEST(test_gc_keeps_what_is_needed),
+        TEST(test_lost_and_bad_dictionaries),
+        TEST(test_same_first_records_same_dictionary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
