@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/expr/ball.h"
+#include "ops/expr/exact.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ static bool read_complex(double *re, double *im, const char *text)
 /* asinh is linear near zero and logarithmic far out: relative errors stay small errors. */
 static double fingerprint_of(struct arena *a, const struct expr *x)
 {
+    if (exact_applies(x->lang))
+        return (double)(exact_fingerprint(x) >> 11); /* all of its 53 bits are kept */
     const char **names;
     size_t n = expr_variables(&names, a, x);
     double *re = arena_array(a, double, n + 1), *im = arena_array(a, double, n + 1), sum = 0;
@@ -106,6 +109,13 @@ static bool seeds_equal(const struct seed *x, const struct seed *y, uint32_t poi
 {
     if (expr_equal(&x->x, &y->x))
         return true;
+    if (exact_applies(x->x.lang)) {
+        struct arena work = {0};
+        struct exact_result exact;
+        bool equal = !exact_compare(&exact, &work, &x->x, &y->x, NULL) && exact.equal;
+        arena_free(&work);
+        return equal;
+    }
     struct ball_compare result;
     struct ball_options options = {.points = points, .low = 0.05, .high = 12, .precision = 128};
     ball_compare(&result, &x->x, &y->x, &options);
@@ -200,8 +210,10 @@ enum err_code clusters_merge(Eqloom__Cluster ***out, size_t *n_out, struct arena
         if (!in[i]->seed)
             return err_fail(e, ERR_CORRUPT, "cluster %u has no seed", i + 1);
         struct seed *s = order[i] = &seeds[i];
-        enum err_code code =
-            err_up(e, expr_from_prefix(&s->x, a, &lang_calculus, in[i]->seed->prefix, e));
+        const struct language *lang = lang_by_name(in[i]->seed->language);
+        if (!lang)
+            return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", in[i]->seed->language);
+        enum err_code code = err_up(e, expr_from_prefix(&s->x, a, lang, in[i]->seed->prefix, e));
         if (code)
             return code;
         s->index = s->parent = i;

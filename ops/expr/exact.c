@@ -1,6 +1,8 @@
 /* What truth tables and polynomials share: the variables of two terms; see exact.h. */
 #include "ops/expr/exact.h"
 
+#include "base/rng.h"
+
 #include <string.h>
 
 bool exact_applies(const struct language *lang)
@@ -44,4 +46,42 @@ void exact_write_name(struct buf *out, const struct exact_names *names, size_t i
 {
     buf_printf(out, "%s%s%s = ", i ? ", " : "", names->leaves[i]->op == X_VAR ? "?" : "",
                names->leaves[i]->leaf);
+}
+
+/* Modulo 2^64: a ring for polynomials, 64 rows of a truth table for Boolean terms. */
+static uint64_t leaf_word(const struct expr_node *node)
+{
+    uint64_t word = 0;
+    const char *s = node->leaf;
+    if (node->op == X_NUM) {
+        for (const char *digit = s + (*s == '-'); *digit; digit++)
+            word = 10 * word + (uint64_t)(*digit - '0');
+        return *s == '-' ? -word : word;
+    }
+    for (; *s; s++)
+        word = rng_mix(word ^ (unsigned char)*s);
+    return rng_mix(word + node->op);
+}
+
+static uint64_t word_of(const struct expr *x, uint32_t *at)
+{
+    const struct expr_node *node = &x->nodes[(*at)++];
+    if (node->op <= X_VAR)
+        return leaf_word(node);
+    uint64_t args[2] = {0};
+    for (unsigned i = 0; i < node->arity; i++) {
+        uint64_t word = word_of(x, at);
+        args[i < 2 ? i : 1] = word;
+    }
+    if (lang_is(x->lang, &lang_boolean))
+        return truth_word(node->op, args[0], args[1]);
+    return node->op == X_ADD   ? args[0] + args[1]
+           : node->op == X_SUB ? args[0] - args[1]
+                               : args[0] * args[1];
+}
+
+uint64_t exact_fingerprint(const struct expr *x)
+{
+    uint32_t at = 0;
+    return word_of(x, &at);
 }

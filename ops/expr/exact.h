@@ -28,12 +28,18 @@ bool exact_applies(const struct language *lang);
 enum err_code exact_compare(struct exact_result *out, struct arena *a, const struct expr *x,
                             const struct expr *y, struct err *e);
 
+/* Equal terms have the same; others hardly ever. Variables with a name that one of them lacks make
+ * no difference. */
+uint64_t exact_fingerprint(const struct expr *x);
+
 /* ---- between its files ---- */
 enum err_code exact_collect(struct exact_names *names, const struct expr *x, struct err *e);
 /* Index of a variable that was collected. */
 size_t exact_find(const struct exact_names *names, const struct expr_node *leaf);
 /* "?a = " or ", b = " */
 void exact_write_name(struct buf *out, const struct exact_names *names, size_t i);
+/* A Boolean operator on 64 rows at once. */
+uint64_t truth_word(uint16_t op, uint64_t left, uint64_t right);
 enum err_code truth_compare(struct exact_result *out, struct arena *a, const struct expr *x,
                             const struct expr *y, struct err *e);
 enum err_code polynomial_compare(struct exact_result *out, struct arena *a, const struct expr *x,

@@ -9,6 +9,21 @@ static const uint64_t columns[ROW_BITS] = {
     0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000,
 };
 
+uint64_t truth_word(uint16_t op, uint64_t left, uint64_t right)
+{
+    switch ((enum boolean_op)op) {
+    case X_TRUE: return UINT64_MAX;
+    case X_FALSE: return 0;
+    case X_NOT: return ~left;
+    case X_AND: return left & right;
+    case X_XOR: return left ^ right;
+    case X_OR: return left | right;
+    case X_IMPLIES: return ~left | right;
+    case X_BOOLEAN_END: break;
+    }
+    return 0; /* declared operators have no meaning */
+}
+
 /* Depth is bounded by EXPR_MAX_DEPTH. *at moves behind the term. */
 static uint64_t evaluate(const struct expr *x, const struct exact_names *names, uint64_t block,
                          uint32_t *at)
@@ -21,17 +36,7 @@ static uint64_t evaluate(const struct expr *x, const struct exact_names *names, 
     uint64_t args[2] = {0};
     for (unsigned i = 0; i < node->arity; i++)
         args[i] = evaluate(x, names, block, at);
-    switch ((enum boolean_op)node->op) {
-    case X_TRUE: return UINT64_MAX;
-    case X_FALSE: return 0;
-    case X_NOT: return ~args[0];
-    case X_AND: return args[0] & args[1];
-    case X_XOR: return args[0] ^ args[1];
-    case X_OR: return args[0] | args[1];
-    case X_IMPLIES: return ~args[0] | args[1];
-    case X_BOOLEAN_END: break;
-    }
-    return 0;
+    return truth_word(node->op, args[0], args[1]);
 }
 
 static const char *describe(struct arena *a, const struct exact_names *names, uint64_t row,

@@ -62,6 +62,32 @@ static void test_equal_seeds_are_joined(void **state)
     arena_free(&a);
 }
 
+static void test_exact_languages(void **state)
+{
+    static const struct {
+        char *language, *seeds[5];
+        size_t n;
+    } cases[] = {
+        {"boolean", {"implies a b", "and a not a", "or b not a", "implies b a", "false"}, 3},
+        {"polynomial", {"* e e", "- * + a b - a b * a a", "* a a", "- 0 * b b", "e"}, 4},
+    };
+    struct merge_options options = {.points = 4, .max_members = 100};
+    for (size_t k = 0; k < 2; k++) {
+        struct arena a = {0};
+        struct err e;
+        Eqloom__Cluster *in[5], **out;
+        size_t n;
+        for (size_t i = 0; i < 5; i++) {
+            const char *text[] = {cases[k].seeds[i], NULL};
+            in[i] = cluster(&a, text);
+            in[i]->seed->language = cases[k].language;
+        }
+        assert_int_equal(clusters_merge(&out, &n, &a, in, 5, &options, &e), OK);
+        assert_int_equal(n, cases[k].n);
+        arena_free(&a);
+    }
+}
+
 static void test_merging_twice_changes_nothing(void **state)
 {
     struct arena a = {0};
@@ -83,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_seeds_are_joined),
+        cmocka_unit_test(test_exact_languages),
         cmocka_unit_test(test_merging_twice_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

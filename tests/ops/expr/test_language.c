@@ -184,6 +184,7 @@ static void comparison_agrees_with_evaluation(void **state)
             if (r.equal != agree(&x, &y))
                 fail_msg("%s and %s", expr_infix(&a, &x), expr_infix(&a, &y));
             assert_true(r.equal == !r.witness);
+            assert_true(r.equal == (exact_fingerprint(&x) == exact_fingerprint(&y)));
             arena_free(&a);
         }
     assert_true(equal[0] > N_TERMS / 4 && equal[0] < N_TERMS / 2);
