@@ -183,6 +183,23 @@ static enum err_code sweep_meta(struct sweeper *w, struct span key, struct span 
     return sweep_key(w, ROCKS_META, key, e);
 }
 
+/* Traces whose action has gone; those that lose it in this sweep go in the next. */
+static enum err_code sweep_trace(struct sweeper *w, struct span key, struct span value,
+                                 struct err *e)
+{
+    struct arena a = {0};
+    ProtobufCMessage *message;
+    struct span action;
+    bool leads = canonical_unpack(&message, &a, &eqloom__trace__descriptor, value, NULL) == OK;
+    if (leads) {
+        const ProtobufCBinaryData *k = &((const Eqloom__Trace *)message)->action_key;
+        leads = store_read(&action, w->marker->store, ROCKS_ACTIONS, span_of(k->data, k->len), &a,
+                           NULL) == OK;
+    }
+    arena_free(&a);
+    return leads ? OK : sweep_key(w, ROCKS_TRACES, key, e);
+}
+
 static enum err_code sweep_family(struct sweeper *w, enum rocks_family family,
                                   enum err_code (*visit)(struct sweeper *w, struct span key,
                                                          struct span value, struct err *e),
@@ -208,6 +225,8 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
     enum err_code code = mark(&m, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_ACTIONS, sweep_action, e);
+    if (code == OK)
+        code = sweep_family(&w, ROCKS_TRACES, sweep_trace, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_meta, e);
     if (code == OK)

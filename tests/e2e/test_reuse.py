@@ -1,0 +1,44 @@
+"""After an edit of the rules, what the edit cannot have touched is proved to stand, and everything
+is as in a run from scratch."""
+import unittest
+
+from harness import ProjectTest
+
+
+class Reuse(ProjectTest):
+    def compare_with_scratch(self, edits, least):
+        self.p.run()
+        other = self.project()
+        for project in (self.p, other):
+            for edit in edits:
+                project.edit(*edit)
+        again = self.p.run()
+        scratch = other.run()
+        self.assertEqual((again["failed"], scratch["failed"]), (0, 0))
+        self.assertGreaterEqual(again["elements_reused"], least)
+        self.assertEqual(scratch["elements_reused"], 0)
+        self.assertEqual(again["elements"], again["elements_ran"] + again["elements_cached"] +
+                         again["elements_reused"])
+        self.assertEqual(self.p.ids(), other.ids())
+        self.p.eqloom("fsck")
+        self.assertEqual(self.p.run()["elements_ran"], 0)
+        self.assertEqual(self.p.run("--check")["failed"], 0)
+        return again
+
+    def test_edited_rule(self):
+        self.compare_with_scratch(
+            [("rules/algebra.rules", "2 * (sin(?a) * cos(?a))", "(2 * sin(?a)) * cos(?a)")], 1)
+        why = self.p.eqloom("why", "job.yaml", "egraphs").out
+        self.assertIn("trigonometry/double", why)
+        self.assertIn("proved unaffected", why)
+
+    def test_added_rule_that_matches_nowhere(self):
+        again = self.compare_with_scratch(
+            [("rules/algebra.rules", "group trigonometry",
+              "group unrelated\nnowhere: asech(acoth(?a)) -> acoth(?a) - acoth(?a) + "
+              "asech(acoth(?a))\n\ngroup trigonometry")], 20)
+        self.assertLess(again["elements_ran"], 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
