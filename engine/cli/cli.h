@@ -123,6 +123,7 @@ enum err_code cli_tag(int *status, struct cli *c, struct err *e);
 enum err_code cli_untag(int *status, struct cli *c, struct err *e);
 enum err_code cli_lineage(int *status, struct cli *c, struct err *e);
 enum err_code cli_query(int *status, struct cli *c, struct err *e);
+enum err_code cli_diff(int *status, struct cli *c, struct err *e);
 enum err_code cli_tool(int *status, struct cli *c, struct err *e);
 
 #endif

@@ -89,6 +89,8 @@ static const struct cli_option query_options[] = {
     JSON,
     {0},
 };
+static const struct cli_option diff_options[] = {
+    {"limit", 'n', "N", false, "Elements listed of each sort; 20 if not given."}, JSON, {0}};
 static const struct cli_option gc_options[] = {
     {"dry-run", 'n', NULL, false, "Only count."},
     {"keep-runs", 0, "N", false, "Keep what the last N runs of each job made; 3 if not given."},
@@ -181,6 +183,16 @@ static const struct cli_command own_commands[] = {
      "eqloom query checkpoint -w 'metrics.loss<1' --json\n"
      "eqloom query egraph -w stop=SATURATED --limit 10",
      NULL, query_options, cli_query, NULL},
+    {"diff", "A B", 2, 2, "Say how two artifacts or two runs differ",
+     "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed (-), "
+     "and changed (~: gone and come under one name) with the fields that differ. Other records: the "
+     "fields that differ; figures of reports and the last of each metric side by side, with their "
+     "difference.\n\n"
+     "Or A and B are runs, JOB/NUMBER or a job's last one: what each node made, its time, and the "
+     "parameters and figures that differ.",
+     "eqloom diff tag/v1 quickstart/clusters\neqloom diff trained-eval untrained-eval\n"
+     "eqloom diff quickstart/1 quickstart/2",
+     "0: they are the same. 3: they differ.", diff_options, cli_diff, NULL},
     {"tag", "NAME REF", 2, 2, "Name something, so that it is kept and found",
      "Gives what REF stands for the name tag/NAME (NAME for short, unless a node is called so). "
      "Runs never change it and gc keeps it, with all that it refers to. No job can be named 'tag' "

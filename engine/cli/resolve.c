@@ -3,6 +3,7 @@
 
 #include "engine/cli/reflect.h"
 #include "engine/cli/table.h"
+#include "engine/graph.h"
 #include "engine/label.h"
 #include "schemas/canonical.h"
 
@@ -14,7 +15,7 @@ enum { MAX_CANDIDATES = 32, MIN_DIGITS = 4 };
 struct search {
     struct arena *arena;
     const char *text;
-    struct resolved found[MAX_CANDIDATES], variants[MAX_CANDIDATES];
+    struct resolved found[MAX_CANDIDATES], variants[MAX_CANDIDATES], tag;
     size_t n_found, n_variants, n_names, cap;
     const char **names;
 };
@@ -44,6 +45,12 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     struct search *s = arg;
     const char *copy = arena_strdup(s->arena, name), *slash = strrchr(copy, '/');
     add_name(s, copy);
+    if (!strncmp(name, JOB_TAGS, strlen(JOB_TAGS))) {
+        add_name(s, copy + strlen(JOB_TAGS));
+        if (!strcmp(name + strlen(JOB_TAGS), s->text))
+            s->tag = (struct resolved){*id, copy};
+        return OK;
+    }
     if (slash)
         add_name(s, slash + 1);
     if ((is_variant(copy, s->text) || (slash && is_variant(slash + 1, s->text))) &&
@@ -141,6 +148,10 @@ enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, cons
         print_candidates(c, s, search->found, search->n_found);
         return err_fail(e, ERR_AMBIGUOUS, "'%.100s' is in several jobs: write JOB/%.100s", text,
                         text);
+    }
+    if (search->tag.name) {
+        *out = search->tag;
+        return OK;
     }
     if (search->n_variants) {
         print_candidates(c, s, search->variants, search->n_variants);

@@ -170,5 +170,71 @@ class Query(CommandsTest):
                                                     "nothing"))
 
 
+class Diff(unittest.TestCase):
+    """Two runs that differ in a template and in the steps of training."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.p = Project()
+        cls.addClassCleanup(cls.p.close)
+        cls.p.run()
+        for node in ["clusters", "model@pooling=mean", "seeds"]:
+            cls.p.eqloom("tag", "old/" + node, "small/" + node)
+        cls.p.edit("templates/" + os.listdir(cls.p.dir / "templates")[0], "take: 14", "take: 12")
+        cls.p.run("--set", "steps=8")
+
+    def diff(self, a, b, expect=3):
+        out = self.p.eqloom("diff", a, b, "--json", expect=expect).out
+        return [json.loads(line) for line in out.splitlines()]
+
+    def elements(self, ref):
+        return json.loads(self.p.eqloom("show", ref, "--json").out)["elements"]
+
+    def test_collections(self):
+        before, after = self.elements("tag/old/seeds"), self.elements("small/seeds")
+        events = self.diff("tag/old/seeds", "small/seeds")
+        self.assertEqual({e["id"] for e in events if e["event"] == "removed"},
+                         set(before) - set(after))
+        self.assertEqual({e["id"] for e in events if e["event"] == "added"},
+                         set(after) - set(before))
+        self.assertEqual(events[-1], {"event": "summary", "same": False})
+        # The other way round, added is removed.
+        back = self.diff("small/seeds", "tag/old/seeds")
+        self.assertEqual({e["id"] for e in back if e["event"] == "added"},
+                         {e["id"] for e in events if e["event"] == "removed"})
+
+    def test_messages(self):
+        fields = {e["field"]: e for e in self.diff("old/model@pooling=mean",
+                                                   "small/model@pooling=mean")
+                  if e["event"] == "field"}
+        self.assertEqual((fields["step"]["before"], fields["step"]["after"]), ("6", "8"))
+        self.assertIn("metrics.loss", fields)
+        self.assertNotIn("architecture", fields)
+        text = self.p.eqloom("diff", "old/model@pooling=mean", "small/model@pooling=mean",
+                             expect=3).out
+        self.assertRegex(text, r"step +6 +8 +\+2")
+
+    def test_runs(self):
+        events = self.diff("small/1", "small/2")
+        nodes = {e["node"]: e for e in events if e["event"] == "node"}
+        self.assertEqual(nodes["rules"]["verdict"], "same")
+        self.assertEqual(nodes["seeds"]["verdict"], "differs")
+        self.assertEqual(nodes["model@pooling=max"]["params"], "steps: 6 -> 8")
+        self.assertTrue([e for e in events if e["event"] == "field" and e["of"] == "report"])
+        self.assertEqual(self.diff("small/1", "small", 3)[-1], events[-1])
+
+    def test_the_same(self):
+        for pair in [("small/1", "small/1"), ("small/report", "small/report")]:
+            self.assertIn("the same", self.p.eqloom("diff", *pair).out)
+
+    def test_refusals(self):
+        self.assertIn("different kinds",
+                      self.p.eqloom("diff", "small/report", "best", expect=2).err)
+        self.assertIn("nothing in common",
+                      self.p.eqloom("diff", "small/seeds", "small/rules", expect=2).err)
+        self.assertIn("no run is called",
+                      self.p.eqloom("diff", "small/1", "small/9", expect=2).err)
+
+
 if __name__ == "__main__":
     unittest.main()
