@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-extern const struct op op_certify, op_embed, op_evaluate, op_extract, op_merge, op_report, op_rules,
-    op_saturate, op_split, op_templates, op_tfidf, op_tokenize, op_train, op_vocabulary;
+extern const struct op op_certify, op_embed, op_evaluate, op_export_corpus, op_extract,
+    op_import_clusters, op_merge, op_report, op_rules, op_saturate, op_split, op_templates,
+    op_tfidf, op_tokenize, op_train, op_vocabulary;
 
 const struct op *const op_table[] = {
-    &op_certify, &op_embed,    &op_evaluate, &op_extract,    &op_merge,
-    &op_report,  &op_rules,    &op_saturate, &op_split,      &op_templates,
-    &op_tfidf,   &op_tokenize, &op_train,    &op_vocabulary, NULL,
+    &op_certify, &op_embed,    &op_evaluate, &op_export_corpus, &op_extract, &op_import_clusters,
+    &op_merge,   &op_report,   &op_rules,    &op_saturate,      &op_split,   &op_templates,
+    &op_tfidf,   &op_tokenize, &op_train,    &op_vocabulary,    NULL,
 };
 
 extern const struct tool tool_check_rules, tool_explain;

@@ -1,0 +1,101 @@
+/* Writing the formats of lines; see corpus_format.h. */
+#include "base/rng.h"
+#include "ops/corpus/corpus_format.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Prefix tokens of the corpora: a fraction is an operation. */
+static void write_term(struct buf *out, const char *prefix)
+{
+    for (const char *at = prefix; *at;) {
+        size_t len = strcspn(at, " ");
+        const char *slash = memchr(at, '/', len);
+        if (slash && len > 1) {
+            buf_puts(out, "/ ");
+            buf_add(out, at, (size_t)(slash - at));
+            buf_putc(out, ' ');
+            buf_add(out, slash + 1, len - (size_t)(slash - at) - 1);
+        } else
+            buf_add(out, at, len);
+        at += len;
+        if (*at)
+            buf_putc(out, *at++);
+    }
+}
+
+static void write_clusters(struct buf *out, Eqloom__Cluster *const *clusters, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_putc(out, '\n');
+        for (size_t k = 0; k < clusters[i]->n_members; k++) {
+            write_term(out, clusters[i]->members[k]->prefix);
+            buf_putc(out, '\n');
+        }
+    }
+}
+
+static uint64_t hash_text(const char *s)
+{
+    uint64_t h = 0;
+    for (; *s; s++)
+        h = rng_mix(h ^ (uint8_t)*s);
+    return h;
+}
+
+/* A member of another cluster. */
+static const char *negative(struct rng *rng, Eqloom__Cluster *const *clusters, size_t n, size_t own)
+{
+    size_t other = (own + 1 + rng_below(rng, n - 1)) % n;
+    const Eqloom__Cluster *c = clusters[other];
+    return c->n_members ? c->members[rng_below(rng, c->n_members)]->prefix : c->seed->prefix;
+}
+
+/* Ordered pairs of different members, without repetition. Each cluster's generator depends on its
+ * seed: one more cluster changes no pairs of the others. */
+static void write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *clusters, size_t n,
+                        const struct corpus_write_options *options)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Eqloom__Cluster *c = clusters[i];
+        uint64_t m = c->n_members, all = m * (m - (m > 0)), wanted = options->per_cluster;
+        if (all == 0 || all > UINT32_MAX || (triplets && n < 2))
+            continue;
+        struct rng rng = rng_new(options->seed, hash_text(c->seed->prefix));
+        uint32_t *order = malloc(all * sizeof *order);
+        if (!order)
+            abort();
+        for (uint32_t k = 0; k < all; k++)
+            order[k] = k;
+        if (wanted && wanted < all)
+            rng_shuffle_u32(&rng, order, all);
+        for (uint64_t k = 0; k < all && (!wanted || k < wanted); k++) {
+            uint64_t first = order[k] / (m - 1), second = order[k] % (m - 1);
+            second += second >= first;
+            write_term(out, c->members[first]->prefix);
+            buf_putc(out, '\t');
+            write_term(out, c->members[second]->prefix);
+            if (triplets) {
+                buf_putc(out, '\t');
+                write_term(out, negative(&rng, clusters, n, i));
+            }
+            buf_putc(out, '\n');
+        }
+        free(order);
+    }
+}
+
+void corpus_write(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
+                  size_t n, const struct corpus_write_options *options)
+{
+    switch (format) {
+    case CORPUS_E_GEN: write_clusters(out, clusters, n); break;
+    case CORPUS_PAIRS: write_pairs(out, false, clusters, n, options); break;
+    case CORPUS_TRIPLETS: write_pairs(out, true, clusters, n, options); break;
+    case CORPUS_JSONL:
+    case CORPUS_SEMVEC: corpus_write_json(out, format, clusters, n); break;
+    case CORPUS_FORMATS: break;
+    }
+}

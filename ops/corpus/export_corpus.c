@@ -1,0 +1,91 @@
+/* The op `export-corpus`: clusters -> a file for other programs. */
+#include "engine/op.h"
+#include "ops/corpus/corpus_format.h"
+#include "report.pb-c.h"
+
+#include <string.h>
+
+enum { CHUNK_SIZE = 4 << 20 };
+
+static const struct op_param params[] = {
+    {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0, "docs/formats.md."},
+    {"pairs", OP_INT, "100", NULL, 0, 1e9,
+     "Of pairs and triplets: how many are drawn from each cluster, in either order; 0: all."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What to write."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"file", KIND_FILE, OP_ONE, false, "To be named under `exports` of the job."},
+    {NULL},
+};
+
+static enum err_code emit_file(struct op_ctx *ctx, const struct buf *text, const char *type,
+                               struct err *e)
+{
+    Eqloom__File file;
+    size_t n = text->len <= CHUNK_SIZE ? 0 : (text->len + CHUNK_SIZE - 1) / CHUNK_SIZE;
+    eqloom__file__init(&file);
+    file.media_type = (char *)type;
+    if (n == 0)
+        file.data = (ProtobufCBinaryData){text->len, (uint8_t *)text->data};
+    file.chunk_ids =
+        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
+    for (size_t i = 0; i < n; i++) {
+        struct digest id;
+        size_t at = i * CHUNK_SIZE, len = text->len - at < CHUNK_SIZE ? text->len - at : CHUNK_SIZE;
+        enum err_code code = err_up(e, op_emit_chunk(&id, ctx, span_of(text->data + at, len), e));
+        if (code)
+            return code;
+        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+    }
+    return err_up(e, op_emit(NULL, ctx, "file", &file.base, e));
+}
+
+static const char *media_type(enum corpus_format format)
+{
+    switch (format) {
+    case CORPUS_E_GEN: return "text/plain; charset=utf-8";
+    case CORPUS_PAIRS:
+    case CORPUS_TRIPLETS: return "text/tab-separated-values";
+    case CORPUS_JSONL:
+    case CORPUS_SEMVEC:
+    case CORPUS_FORMATS: break;
+    }
+    return "application/json";
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "clusters");
+    Eqloom__Cluster **clusters = arena_array(a, Eqloom__Cluster *, n + 1);
+    struct corpus_write_options options = {(uint32_t)op_int(ctx, "pairs"),
+                                           (uint64_t)op_int(ctx, "seed")};
+    enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
+    enum err_code code;
+    for (size_t i = 0; i < n; i++)
+        if ((code = err_up(e, op_get((ProtobufCMessage **)&clusters[i], ctx, "clusters", i, e))))
+            return code;
+    struct buf text = {0};
+    corpus_write(&text, format, clusters, n, &options);
+    code = err_up(e, emit_file(ctx, &text, media_type(format), e));
+    buf_free(&text);
+    return code;
+}
+
+const struct op op_export_corpus = {
+    .name = "export-corpus",
+    .version = 1,
+    .node = OP_TASK,
+    .doc =
+        "Writes clusters as a file in the formats of others (docs/formats.md): E-Gen's clusters, "
+        "pairs and triplets, JSON.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

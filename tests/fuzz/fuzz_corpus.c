@@ -1,0 +1,34 @@
+/* Any bytes as a corpus in any format: refused, or read into clusters that are written and read
+ * back as the same. The first byte chooses the format. */
+#include "ops/corpus/corpus_format.h"
+
+#include <assert.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a = {0};
+    struct err e;
+    if (size == 0)
+        return 0;
+    enum corpus_format format = (enum corpus_format)(data[0] % CORPUS_FORMATS);
+    struct corpus first = {.a = &a, .lang = &lang_calculus}, again = first;
+    struct source_text source = {"<fuzz>", (const char *)data + 1, size - 1};
+    if (corpus_read(&first, format, &source, &e) == OK) {
+        struct buf text = {0}, twice = {0};
+        struct corpus_write_options options = {0};
+        corpus_write(&text, CORPUS_E_GEN, first.clusters, first.n, &options);
+        struct source_text written = {"<written>", text.data ? text.data : "", text.len};
+        assert(corpus_read(&again, CORPUS_E_GEN, &written, &e) == OK);
+        assert(again.n == first.n);
+        corpus_write(&twice, CORPUS_E_GEN, again.clusters, again.n, &options);
+        assert(twice.len == text.len);
+        assert(text.len == 0 || memcmp(text.data, twice.data, text.len) == 0);
+        buf_free(&text);
+        buf_free(&twice);
+    }
+    arena_free(&a);
+    return 0;
+}

@@ -1,0 +1,186 @@
+/* Corpora in the formats of others: what is written is read back as the same, what others write is
+ * understood, what is malformed is refused with its place. */
+#include "ops/corpus/corpus_format.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static enum err_code read_text(struct corpus *c, struct arena *a, enum corpus_format format,
+                               const char *text, struct err *e)
+{
+    struct source_text source = {"corpus", text, strlen(text)};
+    *c = (struct corpus){.a = a, .lang = &lang_calculus};
+    return corpus_read(c, format, &source, e);
+}
+
+static struct corpus must_read(struct arena *a, enum corpus_format format, const char *text)
+{
+    struct corpus c;
+    struct err e = {0};
+    if (read_text(&c, a, format, text, &e))
+        fail_msg("%d:%d: %s", e.line, e.column, e.message);
+    return c;
+}
+
+static char *written(struct arena *a, enum corpus_format format, const struct corpus *c,
+                     uint32_t per_cluster)
+{
+    struct buf out = {0};
+    struct corpus_write_options options = {per_cluster, 5};
+    corpus_write(&out, format, c->clusters, c->n, &options);
+    char *text = arena_strndup(a, out.data ? out.data : "", out.len);
+    buf_free(&out);
+    return text;
+}
+
+/* Clusters as "seed = member = member; ..." */
+static char *summary(struct arena *a, const struct corpus *c)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < c->n; i++) {
+        assert_string_equal(c->clusters[i]->seed->prefix, c->clusters[i]->members[0]->prefix);
+        for (size_t k = 0; k < c->clusters[i]->n_members; k++)
+            buf_printf(&out, "%s%s", k ? " = " : i ? "; " : "", c->clusters[i]->members[k]->prefix);
+    }
+    char *text = arena_strndup(a, out.data ? out.data : "", out.len);
+    buf_free(&out);
+    return text;
+}
+
+static const char *const sample =
+    "* 2 x\n+ x x\n* x 2\n\npow x / 3 2\n* x sqrt x\n\n+ x -4\n- x 4\n";
+static const char *const sample_clusters =
+    "* 2 x = + x x = * x 2; pow x 3/2 = * x sqrt x; + x -4 = - x 4";
+
+static void test_e_gen(void **state)
+{
+    struct arena a = {0};
+    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
+    assert_string_equal(summary(&a, &c), sample_clusters);
+    assert_int_equal(c.clusters[1]->members[0]->tokens, 5);
+    assert_string_equal(written(&a, CORPUS_E_GEN, &c, 0), sample);
+    /* Digits, copies, line ends of another system, empty lines to spare. */
+    c = must_read(&a, CORPUS_E_GEN, "\r\nINT- 1 2\r\n-12\r\n- 0 INT+ 1 2\r\n\r\n\r\nlog x\r\n");
+    assert_string_equal(summary(&a, &c), "-12 = - 0 12; ln x");
+    /* Not a reduced fraction: an operation. */
+    c = must_read(&a, CORPUS_E_GEN, "/ 4 2\n/ 1 -2\n/ 3 1\n");
+    assert_string_equal(summary(&a, &c), "/ 4 2 = / 1 -2 = / 3 1");
+    arena_free(&a);
+}
+
+static void test_json(void **state)
+{
+    struct arena a = {0};
+    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
+    char *lines = written(&a, CORPUS_JSONL, &c, 0), *object = written(&a, CORPUS_SEMVEC, &c, 0);
+    assert_int_equal(strncmp(lines, "{\"seed\":\"* 2 x\",\"members\":[\"* 2 x\",\"+ x x\"", 40), 0);
+    struct corpus again = must_read(&a, CORPUS_JSONL, lines);
+    assert_string_equal(summary(&a, &again), sample_clusters);
+    again = must_read(&a, CORPUS_SEMVEC, object);
+    assert_string_equal(summary(&a, &again), sample_clusters);
+    c = must_read(&a, CORPUS_JSONL,
+                  "{\"index\":0,\"seed\":{\"prefix\":\"x\",\"language\":\"\"},\"members\":[{"
+                  "\"prefix\":\"x\",\"tokens\":1},{\"prefix\":\"+ x 0\"}]}\n");
+    assert_string_equal(summary(&a, &c), "x = + x 0");
+    arena_free(&a);
+}
+
+static void test_semvec_in_its_language(void **state)
+{
+    static const char text[] = "{\"a & b\":{\"Original\":{\"Tokens\":[\"a\",\"&\",\"b\"]},"
+                               "\"Noise\":[{\"Tokens\":[\"b\",\"&\",\"a\"],\"Tree\":{}}]}}";
+    struct arena a = {0};
+    struct err e = {0};
+    struct source_text source = {"corpus", text, strlen(text)};
+    struct corpus c = {.a = &a, .lang = &lang_boolean};
+    if (corpus_read(&c, CORPUS_SEMVEC, &source, &e))
+        fail_msg("%s", e.message);
+    assert_string_equal(summary(&a, &c), "and a b = and b a");
+    assert_string_equal(c.clusters[0]->seed->language, "boolean");
+    arena_free(&a);
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void test_pairs(void **state)
+{
+    struct arena a = {0};
+    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
+    char *all = written(&a, CORPUS_PAIRS, &c, 0);
+    assert_int_equal(lines_of(all), 6 + 2 + 2);
+    assert_non_null(strstr(all, "* 2 x\t* x 2\n"));
+    assert_non_null(strstr(all, "pow x / 3 2\t* x sqrt x\n"));
+    struct corpus again = must_read(&a, CORPUS_PAIRS, all);
+    assert_int_equal(again.n, 3);
+    assert_string_equal(summary(&a, &again), sample_clusters);
+    char *few = written(&a, CORPUS_PAIRS, &c, 2);
+    assert_int_equal(lines_of(few), 6);
+    assert_string_equal(few, written(&a, CORPUS_PAIRS, &c, 2));
+    /* Joined through what they have in common, in the order of the first expressions. */
+    c = must_read(&a, CORPUS_PAIRS, "x\t+ x 0\ny\t* y 1\n* 1 x\t+ x 0\ny\ty\n");
+    assert_string_equal(summary(&a, &c), "x = + x 0 = * 1 x; y = * y 1");
+    arena_free(&a);
+}
+
+static void test_triplets(void **state)
+{
+    struct arena a = {0};
+    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
+    char *all = written(&a, CORPUS_TRIPLETS, &c, 0);
+    assert_int_equal(lines_of(all), 10);
+    /* Negatives are never joined with what they stand beside. */
+    struct corpus again = must_read(&a, CORPUS_TRIPLETS, all);
+    assert_int_equal(again.n, 3);
+    c = must_read(&a, CORPUS_TRIPLETS, "x\t+ x 0\ty\n");
+    assert_string_equal(summary(&a, &c), "x = + x 0; y");
+    arena_free(&a);
+}
+
+static void refused(enum corpus_format format, const char *text, int line, const char *what)
+{
+    struct arena a = {0};
+    struct corpus c;
+    struct err e = {0};
+    assert_int_not_equal(read_text(&c, &a, format, text, &e), OK);
+    if (e.line != line || !strstr(e.message, what))
+        fail_msg("'%s': line %d: %s", text, e.line, e.message);
+    arena_free(&a);
+}
+
+static void test_refusals(void **state)
+{
+    refused(CORPUS_E_GEN, "x\n+ x\n", 2, "");
+    refused(CORPUS_E_GEN, "x\n\nsin x x\n", 3, "after the end");
+    refused(CORPUS_PAIRS, "x\tx\nx\n", 2, "2 expressions separated by tabs");
+    refused(CORPUS_PAIRS, "x\tx\tx\n", 1, "2 expressions separated by tabs");
+    refused(CORPUS_TRIPLETS, "x\tx\n", 1, "3 expressions separated by tabs");
+    refused(CORPUS_JSONL, "{\"seed\":\"x\",\"members\":[]}\n{\"seed\":1}\n", 2, "expected");
+    refused(CORPUS_JSONL, "{\"seed\":\"x\"", 1, "not JSON");
+    refused(CORPUS_JSONL, "{\"seed\":\"+ x\",\"members\":[]}", 1, "'+ x' is no expression");
+    refused(CORPUS_SEMVEC, "[1]", 1, "JSON object");
+    refused(CORPUS_SEMVEC, "{\"q\":{\"Original\":{\"Tokens\":[]}}}", 1, "'q'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_e_gen),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_semvec_in_its_language),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_triplets),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("formats", tests, NULL, NULL);
+}
