@@ -69,7 +69,7 @@ static enum err_code ask_record(struct query *q, const struct digest *id, struct
     enum err_code code = store_get_message(&m, q->store, id, q->kind->kind, &q->scratch, e);
     bool holds = !code;
     for (size_t i = 0; holds && i < q->n_conditions; i++)
-        holds = condition_holds(&q->conditions[i], m);
+        holds = condition_matches(&q->conditions[i], m);
     if (holds && !q->left)
         code = ERR_CANCELLED;
     else if (holds) {

@@ -47,7 +47,7 @@ struct condition {
 /* ERR_INPUT with the position in `text`. */
 enum err_code condition_parse(struct condition *out, struct arena *a, const char *text,
                               const ProtobufCMessageDescriptor *type, struct err *e);
-bool condition_holds(const struct condition *c, const ProtobufCMessage *m);
+bool condition_matches(const struct condition *c, const ProtobufCMessage *m);
 /* What the condition looked at, as text; "" if there is nothing. */
 const char *condition_shown(struct arena *a, const struct condition *c, const ProtobufCMessage *m);
 

@@ -144,7 +144,7 @@ static bool visit_compare(void *arg, const char *text, bool id)
     return compare_text(arg, text, id);
 }
 
-bool condition_holds(const struct condition *c, const ProtobufCMessage *m)
+bool condition_matches(const struct condition *c, const ProtobufCMessage *m)
 {
     struct arena a = {0};
     bool holds = each_text(c, m, 0, &a, visit_compare, (void *)c);

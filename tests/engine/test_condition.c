@@ -59,7 +59,7 @@ static bool holds(const ProtobufCMessage *m, const char *text)
     struct condition c;
     if (condition_parse(&c, &a, text, m->descriptor, &e))
         fail_msg("%s: %s", text, e.message);
-    bool yes = condition_holds(&c, m);
+    bool yes = condition_matches(&c, m);
     arena_free(&a);
     return yes;
 }
@@ -171,7 +171,7 @@ static void test_shown(void **state)
     f.cluster.seed = NULL;
     assert_int_equal(condition_parse(&c, &a, "seed.prefix~x", m->descriptor, NULL), OK);
     assert_string_equal(condition_shown(&a, &c, m), "");
-    assert_false(condition_holds(&c, m));
+    assert_false(condition_matches(&c, m));
     arena_free(&a);
 }
 

@@ -17,7 +17,7 @@ static void ask(const char *text, const ProtobufCMessage *m)
     struct err e = {0};
     struct condition c;
     if (!condition_parse(&c, &a, text, m->descriptor, &e)) {
-        condition_holds(&c, m);
+        condition_matches(&c, m);
         if (!condition_shown(&a, &c, m))
             __builtin_trap();
     } else if (!e.message[0]) {
