@@ -207,7 +207,7 @@ static const struct yaml_node *set_value(struct draft *d, const char *key, const
     return plain;
 }
 
-static void set_in_body(struct draft *d, struct draft_node *node, const char *key,
+static void set_in_body(struct draft *d, struct draft_node *node, const char *set, const char *key,
                         const struct yaml_node *value)
 {
     const struct yaml_node *old = node->body;
@@ -220,9 +220,15 @@ static void set_in_body(struct draft *d, struct draft_node *node, const char *ke
             i += i == k;
     }
     if (i == old->n) {
+        /* What is wrong with the key is wrong on the command line. */
+        struct source_text *source = arena_new(d->arena, struct source_text);
+        *source = (struct source_text){"--set", set, strlen(set)};
         struct yaml_node *name = arena_memdup(d->arena, value, sizeof *value);
-        *name = (struct yaml_node){
-            .type = YAML_SCALAR, .text = key, .len = strlen(key), .source = value->source};
+        *name = (struct yaml_node){.type = YAML_SCALAR,
+                                   .text = key,
+                                   .len = strlen(key),
+                                   .source = source,
+                                   .offset = (size_t)(strchr(set, '.') + 1 - set)};
         pairs[i].key = name;
         body->n++;
     }
@@ -267,7 +273,7 @@ static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
             continue;
         if (!strcmp(dot + 1, "op") || !strcmp(dot + 1, "matrix"))
             return err_fail(e, ERR_INPUT, "--set cannot change '%s' of a node", dot + 1);
-        set_in_body(d, &d->nodes[i], dot + 1, value);
+        set_in_body(d, &d->nodes[i], set, dot + 1, value);
         return OK;
     }
     return err_up(e, refuse_set(d, key, e));

@@ -37,6 +37,7 @@ struct tool {
     const char *arguments;  /* "[FILE...]" */
     const char *summary;    /* one line */
     const char *help;       /* paragraphs for --help and the manual */
+    const char *example;    /* lines, each a command; or NULL */
     const char *exit_codes; /* what 0, 1, 3, 4 mean here, or NULL */
     const struct tool_option *options; /* ended by name == NULL; --json is everybody's */
     enum err_code (*run)(int *exit_status, const struct tool_args *args, struct err *e);

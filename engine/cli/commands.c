@@ -174,20 +174,20 @@ static const struct cli_command own_commands[] = {
     {"query", "KIND", 1, 1, "Find records by what they say",
      "Records of a kind that meet every CONDITION: FIELD OPERATOR VALUE, with the operators = != < "
      "<= > >= ~ !~. 'eqloom show' prints the fields of a record.\n\n"
-     "members>50: a list compares its length. seed.prefix~sin: a text that holds the word (sin, not "
-     "asin; *sin* for both). values.kmeans_accuracy>0.9, metrics.loss<1: the last item of a list "
-     "that is called so; values.\"a b.c\">0 where its name has blanks. members.standing=AGREES: any "
-     "item of a list. egraph_id=62e0: an id by its first digits. unsound: neither empty, zero nor "
-     "false.",
+     "members>50: a list compares its length. seed.prefix~sin: a text that holds the word (sin, "
+     "not asin; *sin* for both). values.kmeans_accuracy>0.9, metrics.loss<1: the last item of a "
+     "list that is called so; values.\"a b.c\">0 where its name has blanks. "
+     "members.standing=AGREES: any item of a list. egraph_id=62e0: an id by its first digits. "
+     "unsound: neither empty, zero nor false.",
      "eqloom query cluster -w 'members>50' -w 'seed.prefix~sin' --job quickstart\n"
      "eqloom query checkpoint -w 'metrics.loss<1' --json\n"
      "eqloom query egraph -w stop=SATURATED --limit 10",
      NULL, query_options, cli_query, NULL},
     {"diff", "A B", 2, 2, "Say how two artifacts or two runs differ",
      "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed (-), "
-     "and changed (~: gone and come under one name) with the fields that differ. Other records: the "
-     "fields that differ; figures of reports and the last of each metric side by side, with their "
-     "difference.\n\n"
+     "and changed (~: gone and come under one name) with the fields that differ. Other records: "
+     "the fields that differ; figures of reports and the last of each metric side by side, with "
+     "their difference.\n\n"
      "Or A and B are runs, JOB/NUMBER or a job's last one: what each node made, its time, and the "
      "parameters and figures that differ.",
      "eqloom diff tag/v1 quickstart/clusters\neqloom diff trained-eval untrained-eval\n"
@@ -212,25 +212,26 @@ static const struct cli_command own_commands[] = {
      "0: the store is sound, or --repair has set aside what was bad. 1: faults were found.",
      fsck_options, cli_fsck, NULL},
     {"stats", "", 0, 0, "Count what the store holds",
-     "For each kind of record: how many, the bytes of their payloads, the bytes stored, and how many "
-     "are compressed with a dictionary.",
+     "For each kind of record: how many, the bytes of their payloads, the bytes stored, and how "
+     "many are compressed with a dictionary.",
      "eqloom stats", NULL, json_options, cli_stats, NULL},
     {"pack", "REF...", 1, UINT_MAX, "Write artifacts and all that they refer to into one file",
      "REF as for 'show'. Refs keep their names.",
      "eqloom pack quickstart/clusters quickstart/model -o quickstart.pack", NULL, pack_options,
      cli_pack, NULL},
     {"unpack", "FILE", 1, 1, "Take artifacts from a packed file into the store",
-     "Every record is verified before it is stored; what the store has already is skipped, so that "
-     "an unpacking that was cut off is gone on with by doing it again. A ref that leads elsewhere in "
-     "this store stays as it is. The store is created if there is none.",
+     "Every record is verified before it is stored; what the store has already is skipped, so "
+     "that an unpacking that was cut off is gone on with by doing it again. A ref that leads "
+     "elsewhere in this store stays as it is. The store is created if there is none.",
      "eqloom unpack quickstart.pack", NULL, write_options, cli_unpack, NULL},
     {"backup", "DIR", 1, 1, "Make a copy of the store as it is now",
-     "DIR, which must not exist, becomes a store. On the same file system its tables are hard links, "
-     "which cost no space and change with the original: against failing disks, copy DIR elsewhere.",
+     "DIR, which must not exist, becomes a store. On the same file system its tables are hard "
+     "links, which cost no space and change with the original: against failing disks, copy DIR "
+     "elsewhere.",
      "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
     {"compact", "", 0, 0, "Give back the space of what was removed or replaced",
-     "Rewrites the tables of the store. 'gc' removes; this is needed only to have the space back at "
-     "once.",
+     "Rewrites the tables of the store. 'gc' removes; this is needed only to have the space back "
+     "at once.",
      "eqloom compact", NULL, write_options, cli_compact, NULL},
     {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
      "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,
@@ -277,6 +278,7 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a)
                                               .max_arguments = UINT_MAX,
                                               .summary = capitalized(a, t->summary),
                                               .help = t->help,
+                                              .example = t->example,
                                               .exit_codes = t->exit_codes,
                                               .options = tool_options(a, t),
                                               .run = cli_tool,

@@ -1,6 +1,8 @@
 /* Bash completion: commands, options, node names after a job file, refs, files. */
 #include "engine/cli/cli.h"
 
+#include "schemas/kinds.h"
+
 #include <string.h>
 
 static void print_option_words(FILE *to, const struct cli_option *options)
@@ -47,8 +49,16 @@ void cli_print_completion(FILE *to, const struct cli *c)
           "        run:?*|plan:?*|why:?*)\n"
           "            options=$(sed -n 's/^  \\([A-Za-z0-9_-]*\\):.*/\\1/p' \"$job\" 2>/dev/null) "
           ";;\n"
-          "        show:*|export:*)\n"
-          "            options=$(eqloom ls 2>/dev/null | cut -d' ' -f1) ;;\n"
+          "        query::*) options='",
+          to);
+    for (int k = KIND_NONE + 1; k < KIND_END; k++)
+        fprintf(to, "%s%s", k > KIND_NONE + 1 ? " " : "", kind_info(k) ? kind_info(k)->name : "");
+    fputs("' ;;\n"
+          "        untag:*)\n"
+          "            options=$(eqloom ls tag/ 2>/dev/null | sed -n 's/^tag\\/\\([^ "
+          "]*\\).*/\\1/p') ;;\n"
+          "        show:*|export:*|lineage:*|diff:*|pack:*|tag:?*)\n"
+          "            options=$(eqloom ls 2>/dev/null | sed '1d;s/ .*//') ;;\n"
           "        *) compopt -o filenames 2>/dev/null\n"
           "           COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"
           "    esac\n"

@@ -235,6 +235,7 @@ const struct tool tool_explain = {
             "The answer is `proved`, with a rewriting step a line and the rule of each; `refuted`, "
             "with a point and both values there; or `undecided`, when they agree as far as was "
             "looked but no proof was found. A proof is replayed before it is shown.",
+    .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'",
     .exit_codes = "0 proved, 3 refuted, 4 undecided, 2 the input is wrong",
     .options = options,
     .run = run,

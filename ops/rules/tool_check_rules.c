@@ -286,6 +286,7 @@ const struct tool tool_check_rules = {
             "the condition that would make the rule hold, if one is found. A rule is vacuous if "
             "its sides are nowhere both defined, and unchecked if it has operators that a file "
             "declared, or asks maybe_nonzero.",
+    .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
     .options = options,
     .run = run,

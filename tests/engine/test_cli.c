@@ -1,14 +1,17 @@
 /* The command line without a store: arguments, help, and the writers of tables, JSON, .npy,
  * safetensors and TSV against exact bytes. */
 #include "base/os.h"
+#include "checkpoint.pb-c.h"
 #include "cluster.pb-c.h"
 #include "engine/cli/cli.h"
+#include "engine/cli/diff.h"
 #include "engine/cli/npy.h"
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/safetensors.h"
 #include "engine/cli/table.h"
 #include "engine/cli/tsv.h"
+#include "engine/cli/wrap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -370,6 +373,70 @@ static void test_table(void **state)
     arena_free(&a);
 }
 
+static void test_wrap(void **state)
+{
+    struct memory file = memory_open();
+    wrap_print(file.f, "one two  three\nfour", 4, 2, 10);
+    assert_written(&file, "one\n  two\n  three\n  four\n");
+    file = memory_open();
+    wrap_print(file.f, "a word-that-is-too-long b", 0, 0, 8);
+    assert_written(&file, "a\nword-that-is-too-long\nb\n");
+    file = memory_open();
+    wrap_print(file.f, "p=1  q=2\n\nz", 0, 4, WRAP_NEVER);
+    assert_written(&file, "p=1  q=2\n\n    z\n");
+    assert_int_equal(wrap_columns("\xc3\xa4x"), 2);
+}
+
+static const struct field_change *find_change(const struct field_changes *f, const char *path)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (!strcmp(f->rows[i].path, path))
+            return &f->rows[i];
+    return NULL;
+}
+
+static void test_diff_fields(void **state)
+{
+    struct arena a = {0};
+    struct cluster x, y;
+    struct field_changes f;
+    make_cluster(&x);
+    make_cluster(&y);
+    diff_fields(&f, &a, &x.c.base, &y.c.base);
+    assert_int_equal(f.n, 0);
+    y.seed.prefix = "+ x 2";
+    y.c.max_tokens = 30;
+    y.members[1] = &y.m[0];
+    diff_fields(&f, &a, &x.c.base, &y.c.base);
+    assert_int_equal(f.n_changed, 3);
+    assert_string_equal(find_change(&f, "seed.prefix")->after, "+ x 2");
+    assert_string_equal(find_change(&f, "max_tokens")->before, "25");
+    assert_string_equal(find_change(&f, "members")->after, "2 items: 1 new, 1 gone");
+    make_cluster(&y);
+    y.members[0] = &y.m[1];
+    y.members[1] = &y.m[0];
+    y.c.seed = NULL;
+    diff_fields(&f, &a, &x.c.base, &y.c.base);
+    assert_string_equal(find_change(&f, "members")->after, "2 items: another order");
+    assert_string_equal(find_change(&f, "seed")->before, "present");
+    /* Figures with names stand side by side, the last of each. */
+    Eqloom__Metric m[4], *series[] = {&m[0], &m[1], &m[2], &m[3]};
+    for (int i = 0; i < 4; i++) {
+        eqloom__metric__init(&m[i]);
+        m[i].name = i % 2 ? "rate" : "loss";
+        m[i].value = i;
+    }
+    Eqloom__Checkpoint p = EQLOOM__CHECKPOINT__INIT, q = EQLOOM__CHECKPOINT__INIT;
+    p.metrics = q.metrics = series;
+    p.n_metrics = 2;
+    q.n_metrics = 3;
+    diff_fields(&f, &a, &p.base, &q.base);
+    assert_int_equal(f.n, 2);
+    assert_string_equal(find_change(&f, "metrics.loss")->after, "2");
+    assert_true(find_change(&f, "metrics.rate")->same);
+    arena_free(&a);
+}
+
 /* ROOT/.eqloom, ROOT/jobs/x.yaml, ROOT/other */
 static void test_places(void **state)
 {
@@ -408,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_npy),        cmocka_unit_test(test_safetensors),
         cmocka_unit_test(test_reflection), cmocka_unit_test(test_tsv),
         cmocka_unit_test(test_table),      cmocka_unit_test(test_places),
+        cmocka_unit_test(test_wrap),       cmocka_unit_test(test_diff_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
