@@ -104,13 +104,14 @@ static enum err_code embed_shard(float *out, void **memory, size_t *size, const 
     size_t lengths = l.used;
     l.used += s->n * sizeof(float);
     if (l.used > *size) {
+        size_t grown = l.used + l.used / 8;
         gpu_free(em->device, *memory);
         *memory = NULL;
         *size = 0;
-        enum err_code code = gpu_alloc(memory, em->device, 2 * l.used, e);
+        enum err_code code = gpu_alloc(memory, em->device, grown, e);
         if (code)
             return err_up(e, code);
-        *size = 2 * l.used;
+        *size = grown;
     }
     l = (struct gpu_layout){.base = *memory};
     nn_tape_layout(&t, m, s, false, &l, a);
