@@ -81,8 +81,8 @@ static bool less(const struct fact *a, const struct fact *b, bool or_equal)
     return a->hi < b->lo || (a->hi == b->lo && (or_equal || strict));
 }
 
-bool condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
-                     const uint32_t *leaf)
+bool graph_condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
+                           const uint32_t *leaf)
 {
     struct argument a, b = {0};
     if (c->n_args > 1) {

@@ -50,7 +50,10 @@ struct saturate_result {
     Eqloom__StopReason stop;
     uint32_t iterations;
     uint64_t *matched, *applied; /* by rule, in the given arena */
-    uint32_t searched;           /* no search saw nodes from this one on */
+    /* No search saw nodes from `searched` on; those of rules from n_searched on none from
+     * `searched_before` on, because the budget was spent when it was their turn. */
+    uint32_t searched, searched_before;
+    size_t n_searched;
 };
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               const struct ruleset *rules, const struct saturate_options *options,

@@ -116,7 +116,7 @@ static bool has_bit(const ProtobufCBinaryData *bits, size_t i)
 
 struct signing {
     struct egraph *g;
-    uint32_t searched;
+    uint32_t searched;       /* nodes from here on do not count */
     uint32_t *token;         /* of each operator, then of each leaf; NOWHERE: not in the graph */
     uint32_t *begin, *nodes; /* of each class, by its id: nodes[begin[c] .. begin[c + 1]) */
 };
@@ -172,28 +172,54 @@ static void name_tokens(Eqloom__SaturationTrace *t, struct arena *a, struct sign
     }
 }
 
-/* Of the nodes before cell `searched`, in the classes of the end: a superset of what any search of
- * the run could see, since the last one looked at no later nodes and classes only merge. */
-static void write_signature(Eqloom__SaturationTrace *t, struct arena *a, struct egraph *g,
-                            uint32_t searched)
+static ProtobufCBinaryData new_bits(struct arena *a, size_t n)
 {
-    struct signing s = {.g = g, .searched = searched};
-    sort_by_class(&s, a);
-    name_tokens(t, a, &s);
+    ProtobufCBinaryData bits = {.len = (n + 7) / 8};
+    bits.data = arena_alloc(a, bits.len + 1);
+    memset(bits.data, 0, bits.len + 1);
+    return bits;
+}
+
+static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct arena *a,
+                                       struct signing *s)
+{
+    struct egraph *g = s->g;
     size_t tokens = t->n_operators + t->n_leaves;
-    t->under.len = (t->n_operators * t->arity * tokens + 7) / 8;
-    t->under.data = arena_alloc(a, t->under.len + 1);
-    memset(t->under.data, 0, t->under.len + 1);
-    for (uint32_t n = 0; n < searched; n++) {
-        if (!is_node(&s, n))
+    ProtobufCBinaryData bits = new_bits(a, t->n_operators * t->arity * tokens);
+    sort_by_class(s, a);
+    for (uint32_t n = 0; n < s->searched; n++) {
+        if (!is_node(s, n))
             continue;
-        size_t op = *token_of(&s, n);
+        size_t op = *token_of(s, n);
         for (uint32_t k = 0; k < graph_arity(g, graph_op(g, n)); k++) {
             uint32_t class = graph_find(g, g->kid[2 * (size_t)n + k]);
-            for (uint32_t i = s.begin[class]; i < s.begin[class + 1]; i++)
-                set_bit(t->under.data, (op * t->arity + k) * tokens + *token_of(&s, s.nodes[i]));
+            for (uint32_t i = s->begin[class]; i < s->begin[class + 1]; i++)
+                set_bit(bits.data, (op * t->arity + k) * tokens + *token_of(s, s->nodes[i]));
         }
     }
+    return bits;
+}
+
+/* Of the nodes before cell `searched`, in the classes of the end: a superset of what any search of
+ * the run could see, since the last one looked at no later nodes and classes only merge. The last
+ * iteration is mostly by far the largest, and cut short: rules whose turn did not come saw less. */
+static void write_signature(Eqloom__SaturationTrace *t, struct arena *a,
+                            const struct reuse_rules *r, const struct saturate_result *result,
+                            struct egraph *g)
+{
+    struct signing s = {.g = g, .searched = result->searched};
+    name_tokens(t, a, &s);
+    t->under = write_under(t, a, &s);
+    if (result->n_searched == 0 || result->n_searched >= r->rules->n)
+        return;
+    s.searched = result->searched_before;
+    t->last.data = r->digests[result->n_searched - 1].bytes;
+    t->last.len = DIGEST_SIZE;
+    t->under_before = write_under(t, a, &s);
+    t->before = new_bits(a, t->n_operators + t->n_leaves);
+    for (uint32_t n = 0; n < s.searched; n++)
+        if (is_node(&s, n))
+            set_bit(t->before.data, *token_of(&s, n));
 }
 
 static size_t find_token(const Eqloom__SaturationTrace *t, const struct language *lang,
@@ -208,14 +234,15 @@ static size_t find_token(const Eqloom__SaturationTrace *t, const struct language
     return SIZE_MAX;
 }
 
-/* Whether the signature leaves it possible that the pattern matches somewhere. */
-static bool may_match(const Eqloom__SaturationTrace *t, const struct expr *x)
+/* Whether the signature leaves it possible that the pattern matched somewhere. */
+static bool may_match(const Eqloom__SaturationTrace *t, bool before, const struct expr *x)
 {
     size_t tokens = t->n_operators + t->n_leaves;
+    const ProtobufCBinaryData *under = before ? &t->under_before : &t->under;
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expr_node *node = &x->nodes[i];
         size_t op = node->op == X_VAR ? 0 : find_token(t, x->lang, node);
-        if (op == SIZE_MAX)
+        if (op == SIZE_MAX || (before && node->op != X_VAR && !has_bit(&t->before, op)))
             return false;
         uint32_t at = i + 1;
         for (uint32_t k = 0; k < node->arity; at += x->nodes[at].size, k++) {
@@ -224,7 +251,7 @@ static bool may_match(const Eqloom__SaturationTrace *t, const struct expr *x)
             if (token == SIZE_MAX)
                 return false;
             if (kid->op != X_VAR &&
-                (k >= t->arity || !has_bit(&t->under, (op * t->arity + k) * tokens + token)))
+                (k >= t->arity || !has_bit(under, (op * t->arity + k) * tokens + token)))
                 return false;
         }
     }
@@ -252,7 +279,7 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     t.matched.len = n * DIGEST_SIZE;
     t.environment.data = (uint8_t *)r->environment.bytes;
     t.environment.len = DIGEST_SIZE;
-    write_signature(&t, a, g, result->searched);
+    write_signature(&t, a, r, result, g);
     return err_up(e, canonical_pack(out, a, &t.base, e));
 }
 
@@ -273,6 +300,17 @@ static bool find_matched(bool *is_matched, const struct reuse_rules *r,
         next = *at + 1;
     }
     return true;
+}
+
+/* Rules after this one were not searched for in the last iteration. */
+static size_t last_searched(const struct reuse_rules *r, const Eqloom__SaturationTrace *t)
+{
+    struct digest d;
+    if (t->last.len != DIGEST_SIZE)
+        return SIZE_MAX;
+    memcpy(d.bytes, t->last.data, DIGEST_SIZE);
+    const uint64_t *at = digest_map_get(&r->index_of, &d);
+    return at ? (size_t)*at : SIZE_MAX;
 }
 
 static bool matches(struct egraph *g, const struct ruleset *set, size_t rule)
@@ -325,6 +363,7 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const stru
         memcmp(t->environment.data, r->environment.bytes, DIGEST_SIZE) != 0 ||
         !find_matched(is_matched, r, t))
         return OK;
+    size_t last = last_searched(r, t);
     uint32_t *rest = arena_array(a, uint32_t, q->n);
     size_t n = 0;
     for (size_t i = 0; i < q->n; i++) {
@@ -333,7 +372,7 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const stru
             return OK;
         if (is_matched[rule])
             continue; /* only its certificate is new */
-        if (may_match(t, &r->rules->rules[rule].lhs))
+        if (may_match(t, rule > last, &r->rules->rules[rule].lhs))
             rest[n++] = rule;
         else
             out->by_signature++;

@@ -35,7 +35,7 @@ struct ruleset {
 
 /* Do the conditions hold for a match? `classes` are the variables' classes, `leaf` maps the rule
  * set's leaves to the graph's. Changes nothing. */
-bool condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
-                     const uint32_t *leaf);
+bool graph_condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
+                           const uint32_t *leaf);
 
 #endif

@@ -123,7 +123,7 @@ static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record
     const struct compiled_rule *r = &s->rules->rules[rule];
     const uint32_t *vars = record + 1;
     for (size_t i = 0; i < r->n_conditions; i++)
-        if (!condition_holds(s->g, &r->conditions[i], vars, s->leaf))
+        if (!graph_condition_holds(s->g, &r->conditions[i], vars, s->leaf))
             return false;
     uint32_t root = instantiate(s, &r->rhs, vars);
     struct proofs *p = s->g->proofs;
@@ -219,12 +219,15 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
 {
     s->changed = false;
     machine_freshen(&s->fresh, s->g, s->cells, s->g->epoch);
-    s->cells = s->g->frozen = s->result->searched = s->g->n_cells;
+    s->cells = s->g->frozen = s->g->n_cells;
+    s->result->searched_before = s->result->searched;
+    s->result->searched = s->cells;
     graph_begin_epoch(s->g);
     for (size_t i = 0; i < s->rules->n && !is_spent(s); i++) {
         if (cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
         search_rule(s, i, iteration);
+        s->result->n_searched = i + 1;
         if (err_up(e, apply_rule(s, i, e)))
             return e->code;
     }
