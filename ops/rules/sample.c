@@ -1,6 +1,5 @@
-/* The values are chosen where rules fail: at zero and one, on branch cuts and on both sides of
- * them, beyond the radius of a series, at multiples of pi, and where two variables are equal,
- * opposite or reciprocal. */
+/* Instances: values from the tables, values that the conditions point at, values tied to each other
+ * (equal, opposite, reciprocal), random ones. */
 #include "ops/rules/sample.h"
 #include "base/rng.h"
 #include "ops/expr/number.h"
@@ -15,180 +14,6 @@ enum {
     SIMPLE_REALS = 9,   /* of the special ones: those that make a readable witness */
     SIMPLE_ROUNDS = 24, /* instances of several variables that take their values there */
 };
-
-static const char *const special_reals[] = {
-    "0",
-    "1",
-    "-1",
-    "2",
-    "-2",
-    "1/2",
-    "-1/2",
-    "3",
-    "-3",
-    "1/3",
-    "-1/3",
-    "3/4",
-    "-3/4",
-    "5/4",
-    "-5/4",
-    "4",
-    "-4",
-    "3/2",
-    "-3/2",
-    "1/10",
-    "-1/10",
-    "7/8",
-    "-7/8",
-    "1/1000",
-    "-1/1000",
-    "10",
-    "-10",
-    "5",
-    "-5",
-    "22/7",
-    "-22/7",
-    "11/7",
-    "-11/7",
-    "355/113",
-    "25",
-    "-40",
-    "99/100",
-    "101/100",
-    "-99/100",
-    "-101/100",
-    "pi",
-    "-1*pi",
-    "pi/2",
-    "-1*(pi/2)",
-    "pi/4",
-    "2*pi",
-    "e",
-    "sqrt(2)",
-    "-1*sqrt(2)",
-    "sqrt(2)/2",
-    "6",
-    "-6",
-    "2/3",
-    "-2/3",
-    /* huge, tiny, close to 1 and -1; values of functions */
-    "1000000007",
-    "-1000000007",
-    "10000000000000000000001",
-    "1/1000000007",
-    "-1/1000000007",
-    "1/1000000000000000000000",
-    "-1/1000000000000000000000",
-    "1000000000001/1000000000000",
-    "-1000000000001/1000000000000",
-    "999999999999/1000000000000",
-    "-999999999999/1000000000000",
-    "sin(2)",
-    "ln(1/3)",
-    "-1*e^2",
-    "tan(2)",
-    "atan(-3)",
-    "asin(1/3)",
-    "3*pi/2",
-    "-5*(pi/2)",
-    "e^(-7)",
-    "-1*(pi/3)",
-    "sqrt(3)/3",
-};
-static const char *const special_complexes[] = {
-    "sqrt(-1)",
-    "-1*sqrt(-1)",
-    "2*sqrt(-1)",
-    "-2*sqrt(-1)",
-    "1/2*sqrt(-1)",
-    "-1/2*sqrt(-1)",
-    "1+sqrt(-1)",
-    "-1+sqrt(-1)",
-    "1-sqrt(-1)",
-    "-1-sqrt(-1)",
-    "2+1/4*sqrt(-1)",
-    "-2+1/4*sqrt(-1)",
-    "2-1/4*sqrt(-1)",
-    "-2-1/4*sqrt(-1)",
-    "1/4+3*sqrt(-1)",
-    "-1/4+3*sqrt(-1)",
-    "-1/4-3*sqrt(-1)",
-    "1/4-3*sqrt(-1)",
-    "-1/2+1/8*sqrt(-1)",
-    "1/2-1/8*sqrt(-1)",
-    "pi*sqrt(-1)",
-    "pi/2*sqrt(-1)",
-    "4*sqrt(-1)",
-    "-5*sqrt(-1)",
-    "-3+5*sqrt(-1)",
-    "5-3*sqrt(-1)",
-    /* close to the cuts, from both sides, and to the branch points */
-    "-2+1/1000000000000*sqrt(-1)",
-    "-2-1/1000000000000*sqrt(-1)",
-    "2+1/1000000000000*sqrt(-1)",
-    "2-1/1000000000000*sqrt(-1)",
-    "1/2+1/1000000000000*sqrt(-1)",
-    "1/2-1/1000000000000*sqrt(-1)",
-    "-1/2+1/1000000000000*sqrt(-1)",
-    "-1/2-1/1000000000000*sqrt(-1)",
-    "1/1000000000000+2*sqrt(-1)",
-    "-1/1000000000000+2*sqrt(-1)",
-    "1/1000000000000-2*sqrt(-1)",
-    "-1/1000000000000-2*sqrt(-1)",
-    "1/1000000000000+1/2*sqrt(-1)",
-    "-1/1000000000000-1/2*sqrt(-1)",
-    "1000000000001/1000000000000*sqrt(-1)",
-    "999999999999/1000000000000*sqrt(-1)",
-    "1/1000000000000*sqrt(-1)",
-    "-1000000007*sqrt(-1)",
-    "1000000007-1000000007*sqrt(-1)",
-    /* on the borders of the principal values: of ln, asin, acosh and others */
-    "ln(-2)",
-    "-1*ln(-2)",
-    "ln(-1/2)",
-    "asin(2)",
-    "asin(-2)",
-    "acos(-3)",
-    "acosh(-2)",
-    "acosh(1/2)",
-    "atanh(3)",
-    "atanh(-3)",
-    "1+pi*sqrt(-1)",
-    "-1-pi*sqrt(-1)",
-    "pi/2+2*sqrt(-1)",
-    "pi/2-2*sqrt(-1)",
-    "-1*(pi/2)+sqrt(-1)",
-    "-1*(pi/2)-sqrt(-1)",
-    "pi+sqrt(-1)",
-    "-1*pi-sqrt(-1)",
-    "1+pi/2*sqrt(-1)",
-    "-1-pi/2*sqrt(-1)",
-    "-1+pi/2*sqrt(-1)",
-    "1-2*pi*sqrt(-1)",
-    "1+22/7*sqrt(-1)",
-    "11/7-sqrt(-1)",
-    "(-2)^(1/3)",
-    "(-2)^(-1/3)",
-    "ln(sqrt(-1)/3)",
-    "e^(1+2*sqrt(-1))",
-    "sin(1+2*sqrt(-1))",
-};
-static const char *const terms[] = {
-    "x",        "x^2+1",      "sin(x)",     "1/x",
-    "e^x",      "3",          "y",          "-1*x",
-    "-2",       "x*y",        "ln(x)",      "sqrt(x)",
-    "x^3",      "2*x-1",      "1/2",        "x^2+2",
-    "1/(x+2)",  "-1*(x+1)",   "sin(y)",     "x/9",
-    "cos(3*x)", "sqrt(-1)*x", "x+y",        "1+sqrt(-1)*x",
-    "e^(-1*x)", "y^2",        "0",          "-1*(x/9)",
-    "pi",       "x^2-y",      "1",          "-1",
-    "sqrt(-1)", "ln(x-2)",    "sqrt(x-3)",  "asin(x)",
-    "abs(x-1)", "x^x",        "tan(3*x)",   "x^(1/3)",
-    "1-x",      "(-1)*x^2-1", "acosh(x)",   "sqrt(-1)*sin(x)",
-    "x-y",      "1/(x-2)",    "(-3)^(x/5)",
-};
-static const char *const integers[] = {"0",  "1", "-1", "2", "-2", "3",
-                                       "-3", "4", "-4", "5", "7",  "-6"};
 
 static struct expr *parse_all(struct arena *a, const struct language *lang,
                               const char *const *texts, size_t n)
@@ -222,8 +47,8 @@ static void add_neighbours(struct sampler *s, struct arena *a, const struct expr
 static void add_reals(struct sampler *s, struct arena *a, const struct rule *r,
                       const struct rule_condition *more, size_t n_more)
 {
-    s->n_reals = sizeof special_reals / sizeof *special_reals;
-    struct expr *specials = parse_all(a, s->lang, special_reals, s->n_reals);
+    s->n_reals = sample_reals_n;
+    struct expr *specials = parse_all(a, s->lang, sample_reals, s->n_reals);
     s->reals = arena_array(a, struct expr, MAX_REALS);
     memcpy(s->reals, specials, s->n_reals * sizeof *specials);
     add_neighbours(s, a, &r->lhs);
@@ -342,10 +167,10 @@ enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule
     add_derivatives(s, &r->lhs);
     add_derivatives(s, &r->rhs);
     add_reals(s, a, r, more, n_more);
-    s->n_complexes = sizeof special_complexes / sizeof *special_complexes;
-    s->n_terms = sizeof terms / sizeof *terms;
-    s->complexes = parse_all(a, s->lang, special_complexes, s->n_complexes);
-    s->terms = parse_all(a, s->lang, terms, s->n_terms);
+    s->n_complexes = sample_complexes_n;
+    s->n_terms = sample_terms_n;
+    s->complexes = parse_all(a, s->lang, sample_complexes, s->n_complexes);
+    s->terms = parse_all(a, s->lang, sample_terms, s->n_terms);
     add_near(s, a, r, more, n_more);
     return OK;
 }
@@ -424,7 +249,7 @@ static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i
     if (v->symbol)
         return s->terms[u % 4 == 3 ? 6 : 0]; /* y or x */
     if (v->integer)
-        return number(a, s, integers[u % (sizeof integers / sizeof *integers)]);
+        return number(a, s, sample_integers[u % sample_integers_n]);
     if (v->constant)
         return draw_rational(a, s, u);
     if (s->symbolic)

@@ -10,6 +10,11 @@
 
 enum { SAMPLE_MAX_VARIABLES = 16 };
 
+/* Values to begin with, in infix; see sample_tables.c. */
+extern const char *const sample_reals[], *const sample_complexes[], *const sample_terms[],
+                                                                        *const sample_integers[];
+extern const size_t sample_reals_n, sample_complexes_n, sample_terms_n, sample_integers_n;
+
 struct sample_variable {
     const char *name;
     bool real, integer, constant, symbol; /* what single conditions ask of it */
