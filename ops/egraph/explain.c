@@ -7,6 +7,7 @@
  * (expand), the rule makes it an instance of the right side, and the other way round that becomes
  * the term of the latter (contract). What an edge needs is proved with earlier edges only. Of the
  * paths between two nodes the one is taken whose edges seem to need the least. */
+#include "ops/egraph/explain.h"
 #include "ops/egraph/machine.h"
 
 #include <stdlib.h>
@@ -276,7 +277,10 @@ static uint32_t weigh(struct explainer *x, uint32_t edge)
     uint32_t gaps = 0, lhs[MAX_SIDE], rhs[MAX_SIDE];
     switch ((enum reason_kind)e->why.kind) {
     case REASON_GIVEN: return STEP;
-    case REASON_CONSTANT: return STEP + GAP;
+    case REASON_CONSTANT:
+        for (uint32_t i = 0, n = graph_arity(x->g, graph_op(x->g, e->node[0])); i < n; i++)
+            gaps += !(graph_op(x->g, p->kid[2 * (size_t)e->node[0] + i]) & OP_LEAF);
+        return STEP + GAP * gaps;
     case REASON_CONGRUENCE:
         for (uint32_t i = 0, n = graph_arity(x->g, graph_op(x->g, e->node[0])); i < n; i++)
             gaps += p->kid[2 * (size_t)e->node[0] + i] != p->kid[2 * (size_t)e->node[1] + i];
@@ -390,55 +394,41 @@ static void prove(struct explainer *x, struct tree **at, uint32_t from, uint32_t
     x->depth--;
 }
 
-/* Leaves out what comes back to a term that was there before. */
-static void shorten(struct explainer *x, const struct expr *from)
+struct explainer *explainer_new(struct arena *a, struct egraph *g, const struct ruleset *rules)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        size_t back = 0;
-        bool again = expr_equal(&x->steps[i].term, from);
-        for (; !again && back < kept; back++)
-            if (expr_equal(&x->steps[i].term, &x->steps[back].term))
-                break;
-        if (again)
-            kept = 0;
-        else if (back < kept)
-            kept = back + 1;
-        else
-            x->steps[kept++] = x->steps[i];
-    }
-    x->n = kept;
+    struct explainer *x = arena_new(a, struct explainer);
+    *x = (struct explainer){.g = g, .a = a, .rules = rules, .n_cells = g->n_cells};
+    x->distance = arena_array(a, uint32_t, g->n_cells);
+    x->via = arena_array(a, uint32_t, g->n_cells);
+    x->reached = arena_array(a, uint32_t, g->n_cells);
+    return x;
 }
 
-enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
-                             const struct ruleset *rules, const struct expr *from,
-                             const struct expr *to, struct err *e)
+void explainer_free(struct explainer *x)
 {
+    free(x->steps);
+    free(x->heap);
+}
+
+enum err_code explainer_connect(struct explanation *out, struct explainer *x,
+                                const struct expr *from, const struct expr *to, struct err *e)
+{
+    struct egraph *g = x->g;
+    uint32_t *p = arena_array(x->a, uint32_t, from->n), *q = arena_array(x->a, uint32_t, to->n);
     *out = (struct explanation){0};
-    if (!g->proofs)
-        return err_fail(e, ERR_INPUT, "this e-graph keeps no proofs");
-    uint32_t *p = arena_array(a, uint32_t, from->n), *q = arena_array(a, uint32_t, to->n);
     if (!graph_lookup_term(p, g, from) || !graph_lookup_term(q, g, to) ||
         graph_find(g, p[0]) != graph_find(g, q[0]))
         return err_fail(e, ERR_NOTFOUND, "the e-graph does not hold the two terms equal");
-    struct explainer x = {.g = g, .a = a, .rules = rules};
-    x.root = expr_tree(&x, from, 0);
-    x.n_cells = g->n_cells;
-    x.distance = arena_array(a, uint32_t, g->n_cells);
-    x.via = arena_array(a, uint32_t, g->n_cells);
-    x.reached = arena_array(a, uint32_t, g->n_cells);
-    contract(&x, &x.root, from, 0, p, NO_EDGE);
-    prove(&x, &x.root, p[0], q[0], NO_EDGE);
-    if (!x.failed)
-        expand(&x, &x.root, to, 0, q, NO_EDGE);
-    if (!x.failed) {
-        shorten(&x, from);
-        out->n = x.n;
-        out->steps = arena_memdup(a, x.steps, x.n * sizeof *x.steps);
-    }
-    free(x.steps);
-    free(x.heap);
-    if (x.failed)
+    x->n = x->depth = 0;
+    x->failed = false;
+    x->root = expr_tree(x, from, 0);
+    contract(x, &x->root, from, 0, p, NO_EDGE);
+    prove(x, &x->root, p[0], q[0], NO_EDGE);
+    if (!x->failed)
+        expand(x, &x->root, to, 0, q, NO_EDGE);
+    if (x->failed)
         return err_fail(e, ERR_LIMIT, "the proof has more than %d steps", MAX_STEPS);
+    out->n = x->n;
+    out->steps = arena_memdup(x->a, x->steps, x->n * sizeof *x->steps);
     return OK;
 }

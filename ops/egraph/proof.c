@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SPARE = 12 }; /* edges of a node that joined nothing: more cost more than they help */
+enum { MAX_SPARE = 40 }; /* edges of a node that joined nothing: more cost more than they help */
 
 struct proofs *proofs_new(void)
 {
@@ -55,14 +55,27 @@ void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
     p->first[a] = p->first[b] = (uint32_t)p->n_edges++;
 }
 
-bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b)
+/* Of rules, one reason each. */
+static bool is_same_reason(const struct proofs *p, struct reason why, enum reason_kind kind,
+                           uint32_t rule)
 {
-    if (a == b || p->spare[a] >= MAX_SPARE || p->spare[b] >= MAX_SPARE)
+    return why.kind == kind && (kind != REASON_RULE || p->matches[why.match] == rule);
+}
+
+bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b, enum reason_kind kind,
+                 uint32_t rule)
+{
+    if (a == b || (p->spare[a] >= MAX_SPARE && p->spare[b] >= MAX_SPARE))
         return false;
+    if (p->spare[b] < p->spare[a]) { /* the one with the shorter list */
+        uint32_t t = a;
+        a = b;
+        b = t;
+    }
     int looked = 0;
-    for (uint32_t e = p->first[a]; e != NO_EDGE && looked < 2 * MAX_SPARE; looked++) {
+    for (uint32_t e = p->first[a]; e != NO_EDGE && looked < MAX_SPARE; looked++) {
         const struct proof_edge *edge = &p->edges[e];
-        if (edge->node[0] == b || edge->node[1] == b)
+        if ((edge->node[0] == b || edge->node[1] == b) && is_same_reason(p, edge->why, kind, rule))
             return false;
         e = edge->next[edge->node[0] != a];
     }
@@ -71,7 +84,7 @@ bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b)
 
 void proofs_add_spare(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
 {
-    p->spare[a]++;
-    p->spare[b]++;
+    p->spare[a] += p->spare[a] < UINT8_MAX;
+    p->spare[b] += p->spare[b] < UINT8_MAX;
     proofs_join(p, a, b, why);
 }

@@ -50,7 +50,8 @@ void proofs_grow(struct proofs *p, size_t cap);
 void proofs_add_node(struct proofs *p, uint32_t node, const uint32_t *kids, uint32_t arity);
 void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why);
 /* One more reason for nodes that are known to be equal; only while it is worth remembering. */
-bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b);
+bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b, enum reason_kind kind,
+                 uint32_t rule);
 void proofs_add_spare(struct proofs *p, uint32_t a, uint32_t b, struct reason why);
 
 #endif

@@ -128,7 +128,7 @@ static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record
     uint32_t root = instantiate(s, &r->rhs, vars);
     struct proofs *p = s->g->proofs;
     if (graph_find(s->g, root) == graph_find(s->g, record[0]) &&
-        !(p && proofs_want(p, record[0], root)))
+        !(p && proofs_want(p, record[0], root, REASON_RULE, (uint32_t)rule)))
         return false;
     struct reason why = record_proof(s, rule, record, size);
     return graph_union(s->g, record[0], root, why);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { PROVED = 0, REFUTED = 3, UNDECIDED = 4 };
-enum { POINTS = 16, MAX_RULES_FILE = 16 << 20 };
+enum { POINTS = 16, MAX_RULES_FILE = 16 << 20, LOOK_AROUND = 2000 };
 
 struct question {
     const struct tool_args *args;
@@ -108,6 +108,14 @@ static enum err_code look_for_proof(struct question *q, struct err *e)
     enum err_code code = err_up(e, egraph_saturate(&q->run, g, set, &o, q->a, e));
     q->nodes = egraph_count_nodes(g);
     if (!code && egraph_find(g, a) == egraph_find(g, b)) {
+        /* the first way to be found is seldom the shortest: one more look around */
+        struct saturate_result again;
+        o.iterations = 1;
+        o.has_goal = false;
+        o.max_nodes = 2 * q->nodes + LOOK_AROUND;
+        code = err_up(e, egraph_saturate(&again, g, set, &o, q->a, e));
+    }
+    if (!code && egraph_find(g, a) == egraph_find(g, b)) {
         code = err_up(e, egraph_explain(&q->proof, q->a, g, set, &q->from, &q->to, e));
         if (!code)
             code = err_up(e, explanation_check(&q->proof, &q->from, &q->to, &q->rules, e));
@@ -132,6 +140,15 @@ static const char *stop_words(Eqloom__StopReason stop)
     return "unknown";
 }
 
+/* "rule~" is the other direction of "rule": for people it is the same one, read backwards. */
+static void print_reason(FILE *out, const struct explain_step *s)
+{
+    size_t n = strlen(s->rule);
+    bool other = n && s->rule[n - 1] == '~';
+    fprintf(out, "    [%.*s%s]\n", (int)(other ? n - 1 : n), s->rule,
+            s->backwards != other ? ", backwards" : "");
+}
+
 static void print_words(const struct question *q)
 {
     FILE *out = q->args->out;
@@ -144,8 +161,8 @@ static void print_words(const struct question *q)
         fprintf(out, "    %s\n", expr_infix(q->a, &q->from));
         for (size_t i = 0; i < q->proof.n; i++) {
             const struct explain_step *s = &q->proof.steps[i];
-            fprintf(out, "  = %s    [%s%s]\n", expr_infix(q->a, &s->term), s->rule,
-                    s->backwards ? ", backwards" : "");
+            fprintf(out, "  = %s", expr_infix(q->a, &s->term));
+            print_reason(out, s);
         }
         return;
     }

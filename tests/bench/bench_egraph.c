@@ -81,6 +81,8 @@ static struct figures run_once(const struct rules *rules, const struct ruleset *
     size_t before = heap_in_use();
     double begin = cpu_seconds();
     struct egraph *g = egraph_new(rules->lang);
+    if (o->explain)
+        egraph_keep_proofs(g);
     add_lines(g, &a, rules->lang, exprs, only);
     if (egraph_saturate(&r, g, set, o, &a, &e))
         die(&e);
@@ -197,6 +199,8 @@ static void bench_library(void)
             .iterations = 30, .max_nodes = 10000, .match_limit = 1000, .ban_length = 5};
         snprintf(label, sizeof label, "library, expression %d", line);
         run(label, &rules, set, &text, line, o);
+        o.explain = true;
+        run("  the same with proofs", &rules, set, &text, line, o);
     }
     ruleset_free(set);
     arena_free(&a);

@@ -93,6 +93,48 @@ static void the_checker_is_strict(void **state)
     arena_free(&a);
 }
 
+/* Steps that a person would take, where the e-graph knows many detours. */
+static void proofs_are_short(void **state)
+{
+    static const char text[] = "group ring\n"
+                               "comm: ?a + ?b -> ?b + ?a\n"
+                               "assoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n"
+                               "zero: ?a + 0 -> ?a\n"
+                               "zero-back: ?a -> ?a + 0\n"
+                               "one: ?a * 1 -> ?a\n"
+                               "square: ?a^2 <-> ?a * ?a\n";
+    static const struct {
+        const char *from, *to;
+        size_t most;
+    } cases[] = {{"a + (b + c)", "(a + b) + c", 1},
+                 {"(a + b) + c", "c + (b + a)", 2},
+                 {"((x + 0) * 1)^2 + 0", "x * x", 4},
+                 {"x * (1 + 2) + 0", "x * 3", 2}};
+    struct arena a = {0};
+    struct err e = {0};
+    struct rules rules = rules_of(&a, text);
+    struct ruleset *set = ruleset_new(&rules);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct egraph *g = egraph_new(rules.lang);
+        egraph_keep_proofs(g);
+        struct expr x = term(&a, rules.lang, cases[i].from), y = term(&a, rules.lang, cases[i].to);
+        egraph_add_expr(g, &x);
+        egraph_add_expr(g, &y);
+        struct saturate_options o = {.iterations = 5, .max_nodes = 3000, .explain = true};
+        struct saturate_result r;
+        struct explanation p;
+        assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), OK);
+        if (egraph_explain(&p, &a, g, set, &x, &y, &e) || explanation_check(&p, &x, &y, &rules, &e))
+            fail_msg("%s", e.message);
+        if (p.n > cases[i].most)
+            fail_msg("%s = %s in %zu steps instead of %zu", cases[i].from, cases[i].to, p.n,
+                     cases[i].most);
+        egraph_free(g);
+    }
+    ruleset_free(set);
+    arena_free(&a);
+}
+
 /* Between random terms that random rewriting made equal. */
 static void random_proofs_replay(void **state)
 {
@@ -166,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(proofs_replay),
         cmocka_unit_test(the_checker_is_strict),
+        cmocka_unit_test(proofs_are_short),
         cmocka_unit_test(random_proofs_replay),
         cmocka_unit_test(proofs_do_not_change_the_graph),
     };

@@ -1,0 +1,16 @@
+/* The parts of explaining: a first proof out of the proof graph, to be made shorter. */
+#ifndef OPS_EGRAPH_EXPLAIN_H
+#define OPS_EGRAPH_EXPLAIN_H
+
+#include "ops/egraph/graph.h"
+
+struct explainer;
+
+/* Lives in the arena, but for scratch that is to be freed. The graph must not change. */
+struct explainer *explainer_new(struct arena *a, struct egraph *g, const struct ruleset *rules);
+void explainer_free(struct explainer *x);
+/* ERR_NOTFOUND if the graph does not hold the terms equal, ERR_LIMIT if the proof is too long. */
+enum err_code explainer_connect(struct explanation *out, struct explainer *x,
+                                const struct expr *from, const struct expr *to, struct err *e);
+
+#endif

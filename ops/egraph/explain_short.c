@@ -1,0 +1,137 @@
+/* Making a proof shorter. A path through the proof graph is short by an estimate, and what an edge
+ * needs is proved by earlier edges only; but any two terms of a finished proof may be connected
+ * anew, with all edges, where they differ. That is tried for all pairs that are not far apart,
+ * until nothing gets shorter or the tries are spent. */
+#include "ops/egraph/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TRIES = 3000, MAX_SPAN = 40 };
+
+struct shortener {
+    struct explainer *x;
+    struct arena *a;
+    const struct expr *from;
+    struct explain_step *steps;
+    size_t n;
+    int tries;
+};
+
+/* Term 0 is where the proof begins, term k what step k made. */
+static const struct expr *term_at(const struct shortener *s, size_t k)
+{
+    return k ? &s->steps[k - 1].term : s->from;
+}
+
+/* Puts steps in the place of those from `begin` to `end`. */
+static void splice(struct shortener *s, size_t begin, size_t end, const struct explain_step *steps,
+                   size_t n)
+{
+    size_t tail = s->n - end;
+    struct explain_step *all = arena_array(s->a, struct explain_step, begin + n + tail + 1);
+    memcpy(all, s->steps, begin * sizeof *all);
+    if (n)
+        memcpy(all + begin, steps, n * sizeof *all);
+    memcpy(all + begin + n, s->steps + end, tail * sizeof *all);
+    s->steps = all;
+    s->n = begin + n + tail;
+}
+
+/* The deepest position below which all differences of two terms lie. */
+static uint32_t common_position(const struct expr *x, const struct expr *y)
+{
+    uint32_t position = 0;
+    for (;;) {
+        const struct expr_node *a = &x->nodes[position], *b = &y->nodes[position];
+        if (a->leaf || b->leaf || a->op != b->op || a->arity != b->arity)
+            return position;
+        uint32_t p = position + 1, q = p, differ = 0, next = 0;
+        for (uint32_t i = 0; i < a->arity; i++) {
+            struct expr u = expr_sub(x, p), v = expr_sub(y, q);
+            if (!expr_equal(&u, &v)) {
+                differ++;
+                next = p; /* the arguments before it are equal, so p is q */
+            }
+            p += u.n;
+            q += v.n;
+        }
+        if (differ != 1)
+            return position;
+        position = next;
+    }
+}
+
+/* `whole` with `part` at a position. */
+static struct expr embed(struct arena *a, const struct expr *whole, uint32_t position,
+                         const struct expr *part)
+{
+    uint32_t old = whole->nodes[position].size, n = whole->n - old + part->n;
+    struct expr_node *nodes = arena_array(a, struct expr_node, n);
+    memcpy(nodes, whole->nodes, position * sizeof *nodes);
+    memcpy(nodes + position, part->nodes, part->n * sizeof *nodes);
+    memcpy(nodes + position + part->n, whole->nodes + position + old,
+           (whole->n - position - old) * sizeof *nodes);
+    for (uint32_t i = 0; i < position; i++)
+        if (i + nodes[i].size > position)
+            nodes[i].size = nodes[i].size - old + part->n;
+    return (struct expr){whole->lang, nodes, n};
+}
+
+static bool shorten_between(struct shortener *s, size_t begin, size_t end)
+{
+    const struct expr *x = term_at(s, begin), *y = term_at(s, end);
+    if (expr_equal(x, y)) {
+        splice(s, begin, end, NULL, 0);
+        return true;
+    }
+    if (end - begin < 2)
+        return false;
+    s->tries++;
+    uint32_t position = common_position(x, y);
+    struct expr u = expr_sub(x, position), v = expr_sub(y, position);
+    struct explanation p;
+    struct err e = {0};
+    if (explainer_connect(&p, s->x, &u, &v, &e) || p.n >= end - begin)
+        return false;
+    for (size_t i = 0; i < p.n; i++) {
+        p.steps[i].term = embed(s->a, x, position, &p.steps[i].term);
+        p.steps[i].position += position;
+    }
+    splice(s, begin, end, p.steps, p.n);
+    return true;
+}
+
+static void shorten(struct shortener *s)
+{
+    for (size_t begin = 0; begin < s->n && s->tries < MAX_TRIES;) {
+        size_t end = begin + MAX_SPAN < s->n ? begin + MAX_SPAN : s->n;
+        while (end > begin && !shorten_between(s, begin, end))
+            end--;
+        if (end == begin)
+            begin++;
+    }
+}
+
+enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
+                             const struct ruleset *rules, const struct expr *from,
+                             const struct expr *to, struct err *e)
+{
+    *out = (struct explanation){0};
+    if (!g->proofs)
+        return err_fail(e, ERR_INPUT, "this e-graph keeps no proofs");
+    struct shortener s = {.x = explainer_new(a, g, rules), .a = a, .from = from};
+    struct explanation p;
+    if (!err_up(e, explainer_connect(&p, s.x, from, to, e))) {
+        s.steps = p.steps;
+        s.n = p.n;
+        size_t before;
+        do {
+            before = s.n;
+            shorten(&s);
+        } while (s.n < before && s.tries < MAX_TRIES);
+        *out = (struct explanation){s.steps, s.n};
+    }
+    explainer_free(s.x);
+    return out->n || expr_equal(from, to) ? OK : e->code;
+}
