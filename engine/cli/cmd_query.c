@@ -1,6 +1,7 @@
 /* eqloom query: records of a kind that meet conditions. */
 #include "engine/cli/cli.h"
 
+#include "base/map.h"
 #include "engine/cli/condition.h"
 #include "engine/cli/kinds.h"
 #include "engine/cli/place.h"
@@ -20,6 +21,7 @@ struct query {
     size_t n_conditions;
     const char *job, *node; /* NULL: any */
     uint64_t left, found, refs;
+    struct digest_map seen; /* several nodes may hold the same */
     struct arena scratch;
 };
 
@@ -66,6 +68,10 @@ static void print_match(struct query *q, const struct digest *id, const Protobuf
 static enum err_code ask_record(struct query *q, const struct digest *id, struct err *e)
 {
     ProtobufCMessage *m;
+    bool added;
+    digest_map_put(&q->seen, id, 1, &added);
+    if (!added)
+        return OK;
     enum err_code code = store_get_message(&m, q->store, id, q->kind->kind, &q->scratch, e);
     bool holds = !code;
     for (size_t i = 0; holds && i < q->n_conditions; i++)
@@ -156,6 +162,7 @@ static enum err_code query(struct query *q, struct err *e)
     enum err_code code = by_name ? store_each_ref(q->store, "", visit_ref, q, e)
                                  : store_each_record(q->store, visit_record, q, e);
     arena_free(&q->scratch);
+    digest_map_free(&q->seen);
     if (!code && by_name && !q->refs)
         return err_up(e, refuse_node(q, e));
     if (code == ERR_CANCELLED)

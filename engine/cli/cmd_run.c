@@ -5,6 +5,7 @@
 #include "checkpoint.pb-c.h"
 #include "engine/cli/cmd.h"
 #include "engine/cli/place.h"
+#include "engine/cli/runs.h"
 #include "engine/cli/table.h"
 #include "report.pb-c.h"
 
@@ -41,11 +42,29 @@ static void catch_signals(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
+/* A job's name where its file was wanted. */
+static void hint_at_file(struct cli *c, struct err *e)
+{
+    struct os_stat st;
+    struct run_list runs;
+    struct store *s;
+    char *path = place_find_store(c, NULL);
+    struct store_options options = {.path = path, .read_only = true, .command = c->line};
+    if (!path || !os_stat(&st, c->arguments[0], NULL) || store_open(&s, &options, NULL))
+        return;
+    if (!runs_load(&runs, c->arena, s, c->arguments[0], NULL) && runs.n)
+        err_hint(e, "job '%s' was last run from %s", runs.runs[0].job,
+                 place_shown(c->arena, runs.runs[0].job_path));
+    store_close(s);
+}
+
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
 {
     struct job_options options = {.allow_outside = cli_flag(c, "allow-outside")};
     options.n_sets = cli_values(&options.sets, c, "set");
     enum err_code code = job_load(out, c->arena, c->arguments[0], &options, e);
+    if (code == ERR_INPUT && e && !e->line && !*e->hint)
+        hint_at_file(c, e);
     /* A limit that the job file passes is a mistake in the input. */
     return err_up(e, code == ERR_LIMIT ? ERR_INPUT : code);
 }

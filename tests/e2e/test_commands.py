@@ -40,6 +40,9 @@ class LogAndLs(CommandsTest):
         self.assertEqual(self.ok("log", short), self.ok("log", run["run"]))
         self.assertEqual(self.ok("log", "job.yaml"), self.ok("log", run["job"]))
 
+    def test_a_job_by_name_is_told_its_file(self):
+        self.assertIn("job 'small' was last run from job.yaml", self.refused("plan", "small"))
+
     def test_log_of_nothing(self):
         self.assertIn("no run is called 'nothing'", self.refused("log", "nothing"))
 
@@ -148,6 +151,9 @@ class Query(CommandsTest):
         self.assertEqual([f["id"] for f in found], [i for i in ids if sizes[i] >= middle])
         for f in found:
             self.assertEqual(f["fields"]["members"], str(sizes[f["id"]]))
+        # Clusters, merged and parts hold the same: each is named once.
+        everywhere = [f["id"] for f in self.lines("query", "cluster", "--job", "small")]
+        self.assertEqual(len(everywhere), len(set(everywhere)))
         few = self.p.eqloom("query", "cluster", "--node", "clusters", "--limit", "2")
         self.assertEqual(len(few.out.splitlines()), 2)
         self.assertIn("and more", few.err)
