@@ -230,8 +230,8 @@ static const struct cli_command own_commands[] = {
      "elsewhere.",
      "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
     {"compact", "", 0, 0, "Give back the space of what was removed or replaced",
-     "Rewrites the tables of the store. 'gc' removes; this is needed only to have the space back "
-     "at once.",
+     "Rewrites the tables of the store, and compresses with the dictionary of their kind what was "
+     "stored before there was one. 'gc' removes; this is needed only to have the space at once.",
      "eqloom compact", NULL, write_options, cli_compact, NULL},
     {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
      "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,

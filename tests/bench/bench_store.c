@@ -1,16 +1,21 @@
-/* The store on records of 2 KB: put in batches of 1,000, get in random order, open. One line a
- * figure: NAME VALUE UNIT. */
+/* The store on clusters of 2 KB: put in batches of 1,000, get in random order, open; and RocksDB
+ * alone, with the store's own settings, on the same bytes in the same run. Ratios are given by the
+ * wall and, for busy machines, by processor time. One line a figure: NAME VALUE UNIT. */
+#include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "checkpoint.pb-c.h"
+#include "cluster.pb-c.h"
+#include "schemas/canonical.h"
+#include "store/rocks.h"
 #include "store/store.h"
 
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { RECORDS = 100000, BATCH = 1000, SIZE = 2000 };
+enum { RECORDS = 50000, BATCH = 1000, MEMBERS = 45 };
 
 static void check(enum err_code code, const struct err *e)
 {
@@ -28,16 +33,67 @@ static int remove_entry(const char *path, const struct stat *st, int flag, struc
     return remove(path);
 }
 
-/* Words from a small dictionary: compresses about as clusters of expressions do. */
-static void fill(uint8_t *data, uint64_t i)
+/* A cluster of terms over a small language; the payload goes into the arena. */
+static struct span make_payload(struct arena *a, uint64_t i)
 {
-    static const char *const words[] = {"sin ", "cos ", "+ ", "* ", "x ", "2 ", "pow ", "ln "};
+    static const char *const words[] = {"sin ", "cos ", "+ ",   "* ", "x ",   "2 ",
+                                        "pow ", "ln ",  "abs ", "/ ", "exp ", "sqrt "};
+    struct err e = {0};
     struct rng r = rng_new(1, i);
-    for (size_t at = 0; at < SIZE;) {
-        const char *w = words[rng_below(&r, 8)];
-        while (*w && at < SIZE)
-            data[at++] = (uint8_t)*w++;
+    struct arena scratch = {0};
+    struct span packed;
+    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
+    Eqloom__Member *members[MEMBERS];
+    for (int k = 0; k < MEMBERS; k++) {
+        struct buf text = {0};
+        for (int w = 0; w < 12; w++)
+            buf_puts(&text, words[rng_below(&r, 12)]);
+        members[k] = arena_alloc(&scratch, sizeof *members[k]);
+        *members[k] = (Eqloom__Member)EQLOOM__MEMBER__INIT;
+        members[k]->prefix = arena_strdup(&scratch, text.data);
+        members[k]->standing = EQLOOM__STANDING__PROVED;
+        members[k]->tokens = 12;
+        buf_free(&text);
     }
+    cluster.n_members = MEMBERS;
+    cluster.members = members;
+    check(canonical_pack(&packed, &scratch, &cluster.base, &e), &e);
+    packed = span_of(arena_memdup(a, packed.data, packed.len), packed.len);
+    arena_free(&scratch);
+    return packed;
+}
+
+struct watch {
+    uint64_t wall;
+    double cpu;
+};
+struct pace {
+    double wall, cpu; /* records a second */
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct watch watch_start(void)
+{
+    return (struct watch){os_monotonic_ns(), cpu_seconds()};
+}
+
+static struct pace watch_stop(struct watch w)
+{
+    return (struct pace){RECORDS / ((double)(os_monotonic_ns() - w.wall) / 1e9),
+                         RECORDS / (cpu_seconds() - w.cpu)};
+}
+
+static void print_pace(const char *name, struct pace ours, struct pace bare)
+{
+    printf("%s %.0f records/s\nbare_%s %.0f records/s\n", name, ours.wall, name, bare.wall);
+    printf("%s_ratio %.2f of bare\n%s_cpu_ratio %.2f of bare\n", name, ours.wall / bare.wall, name,
+           ours.cpu / bare.cpu);
 }
 
 static double seconds_since(uint64_t start)
@@ -61,6 +117,38 @@ static double time_open(const char *path, bool read_only)
     return best * 1e3;
 }
 
+/* Puts and gets the payloads as they are, under the same keys. */
+static void time_bare(struct pace *put, struct pace *get, const char *path,
+                      const struct digest *ids, const struct span *payloads)
+{
+    struct err e = {0};
+    struct rocks *r;
+    struct rocks_write *writes = calloc(BATCH, sizeof *writes);
+    check(rocks_open(&r, path, NULL, true, &e), &e);
+    struct watch start = watch_start();
+    for (size_t i = 0; i < RECORDS; i += BATCH) {
+        for (size_t k = 0; k < BATCH; k++)
+            writes[k] = (struct rocks_write){.family = ROCKS_OBJECTS,
+                                             .key = span_of(ids[i + k].bytes, DIGEST_SIZE),
+                                             .value = payloads[i + k]};
+        check(rocks_write(r, writes, BATCH, false, &e), &e);
+    }
+    *put = watch_stop(start);
+    rocks_close(r);
+    check(rocks_open(&r, path, NULL, false, &e), &e);
+    struct rng rng = rng_new(2, 2);
+    start = watch_start();
+    for (size_t i = 0; i < RECORDS; i++) {
+        struct rocks_value v;
+        struct span key = span_of(ids[rng_below(&rng, RECORDS)].bytes, DIGEST_SIZE);
+        check(rocks_get(&v, r, ROCKS_OBJECTS, key, &e), &e);
+        rocks_value_free(&v);
+    }
+    *get = watch_stop(start);
+    rocks_close(r);
+    free(writes);
+}
+
 int main(void)
 {
     struct err e = {0};
@@ -71,23 +159,24 @@ int main(void)
     struct store_options o = {.path = path, .create = true};
     check(store_open(&s, &o, &e), &e);
     struct digest *ids = malloc(RECORDS * sizeof *ids);
-    uint8_t data[SIZE];
-    Eqloom__Chunk chunk = EQLOOM__CHUNK__INIT;
-    chunk.data = (ProtobufCBinaryData){SIZE, data};
+    struct arena corpus = {0};
+    struct span *payloads = calloc(RECORDS, sizeof *payloads);
+    size_t bytes = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        payloads[i] = make_payload(&corpus, i);
+        bytes += payloads[i].len;
+    }
+    printf("payload %.0f bytes\n", (double)bytes / RECORDS);
 
     struct store_batch *b = store_batch_new(s);
-    double filling = 0;
-    uint64_t start = os_monotonic_ns();
+    struct watch start = watch_start();
     for (size_t i = 0; i < RECORDS; i++) {
-        uint64_t before = os_monotonic_ns();
-        fill(data, i);
-        filling += seconds_since(before);
-        check(store_batch_put_message(&ids[i], b, KIND_CHUNK, &chunk.base, &e), &e);
+        check(store_batch_put(&ids[i], b, KIND_CLUSTER, payloads[i], &e), &e);
         if (store_batch_count(b) == BATCH)
             check(store_batch_commit(b, &e), &e);
     }
     check(store_batch_commit(b, &e), &e);
-    printf("put %.0f records/s\n", RECORDS / (seconds_since(start) - filling));
+    struct pace put = watch_stop(start);
     store_batch_free(b);
     store_close(s);
 
@@ -97,14 +186,21 @@ int main(void)
     check(store_open(&s, &o, &e), &e);
     struct arena a = {0};
     struct rng r = rng_new(2, 2);
-    start = os_monotonic_ns();
+    start = watch_start();
     for (size_t i = 0; i < RECORDS; i++) {
         struct record record;
         check(store_get(&record, s, &ids[rng_below(&r, RECORDS)], &a, &e), &e);
         arena_reset(&a);
     }
-    printf("get %.0f records/s\n", RECORDS / seconds_since(start));
+    struct pace get = watch_stop(start), bare_put, bare_get;
     store_close(s);
+    char bare[64];
+    snprintf(bare, sizeof bare, "%s/bare", path);
+    time_bare(&bare_put, &bare_get, bare, ids, payloads);
+    print_pace("put", put, bare_put);
+    print_pace("get", get, bare_get);
+    free(payloads);
+    arena_free(&corpus);
     arena_free(&a);
     free(ids);
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
