@@ -220,8 +220,10 @@ enum err_code manifest_read(struct manifest *m, struct span bytes, struct err *e
             code = err_fail(e, ERR_CORRUPT, "a bad entry at byte %zu", at);
             break;
         }
-        if (at + LOG_HEADER + n > bytes.len)
-            break; /* being written */
+        if (at + LOG_HEADER + n > bytes.len) {
+            code = err_fail(e, ERR_CORRUPT, "an entry at byte %zu is cut off", at);
+            break;
+        }
         uint32_t want = crc32c_extend(&crc, 0, p + 6, n + 1);
         want = (want >> 15 | want << 17) + 0xa282ead8u;
         if (le32(p) != want) {

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MANIFEST_LIMIT = 64 << 20, PIECE = 256 << 10 };
@@ -131,6 +132,12 @@ enum err_code tables_check(struct tables_result *out, const char *db_path, uint6
     struct err why = {0};
     char *name = "CURRENT";
     enum err_code code = read_manifest(&m, &name, &c, &why);
+    if (code == ERR_CORRUPT) {
+        /* A writer may be at it: look again. */
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        err_clear(&why);
+        code = read_manifest(&m, &name, &c, &why);
+    }
     if (code == ERR_CORRUPT) {
         out->manifest_bad = true;
         report(&c, arena_printf(&c.arena, "%s: %s", name, why.message));

@@ -33,8 +33,7 @@ struct manifest {
     char **families; /* names by number; NULL: none */
     size_t n_families, cap_families;
 };
-/* ERR_CORRUPT; ERR_UNSUPPORTED for entries that this version of RocksDB does not write. A record
- * cut off at the end is one that is being written. */
+/* ERR_CORRUPT; ERR_UNSUPPORTED for entries that this version of RocksDB does not write. */
 enum err_code manifest_read(struct manifest *m, struct span bytes, struct err *e);
 void manifest_free(struct manifest *m);
 
