@@ -17,16 +17,14 @@ static enum err_code lineage(struct cli *c, struct store *s, struct err *e)
     if (!code)
         code = down ? err_up(e, lineage_down(&root, c->arena, l, &ref.id, e))
                     : err_up(e, lineage_up(&root, c->arena, l, &ref.id, e));
-    lineage_close(l);
-    if (code)
-        return code;
-    if (c->json)
+    if (!code && c->json)
         lineage_dump(c->out, root, down);
-    else if (cli_flag(c, "dot"))
+    else if (!code && cli_flag(c, "dot"))
         lineage_draw(c->out, root, down);
-    else
+    else if (!code)
         lineage_print(c->out, root, down);
-    return OK;
+    lineage_close(l);
+    return code;
 }
 
 enum err_code cli_lineage(int *status, struct cli *c, struct err *e)

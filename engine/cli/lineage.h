@@ -35,7 +35,7 @@ struct lineage;
 enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e);
 void lineage_close(struct lineage *l); /* NULL is fine */
 
-/* Lives as long as the arena. */
+/* Lives as long as the arena and the lineage. */
 enum err_code lineage_up(struct lineage_item **out, struct arena *a, struct lineage *l,
                          const struct digest *id, struct err *e);
 enum err_code lineage_down(struct lineage_item **out, struct arena *a, struct lineage *l,
