@@ -356,8 +356,9 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
     if (p->terminal && quiet)
         return;
     buf_printf(&b, "%s: %s", name, node_state_name(r->state));
-    if (r->elements && r->state != NODE_SKIPPED)
-        quiet ? buf_printf(&b, ", %" PRIu64 " elements", r->elements)
+    /* One that was interrupted keeps the elements that it has. */
+    if (r->elements && (r->state != NODE_SKIPPED || r->ran))
+        quiet ? buf_printf(&b, ", %" PRIu64 " element%s", r->elements, r->elements == 1 ? "" : "s")
               : buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " elements", r->ran, r->elements);
     if (r->failed)
         buf_printf(&b, ", %" PRIu64 " failed", r->failed);
@@ -488,7 +489,7 @@ void progress_summary(struct progress *p, const struct run_result *r)
     } else {
         buf_printf(&b, "%s: %" PRIu64 " nodes, ", p->job->name, nodes);
         r->nodes_ran ? buf_printf(&b, "%" PRIu64 " ran", r->nodes_ran)
-                     : buf_puts(&b, "nothing ran");
+                     : buf_puts(&b, r->elements_ran ? "none finished" : "nothing ran");
         buf_printf(&b, "; %" PRIu64 " elements, %" PRIu64 " ran, %" PRIu64 " cached", r->elements,
                    r->elements_ran, r->elements_cached);
         if (r->elements_reused)
