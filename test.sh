@@ -49,7 +49,7 @@ if [ "$mode" = all ]; then
     # RocksDB and oneDNN are not instrumented: what happens between their threads is not ours.
     build_in build-tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
     TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-        run_suite build-tsan engine-run engine-heal store eval-figures
+        run_suite build-tsan engine-run engine-heal engine-blocks eval-figures
     CC=clang build_in build-clang --buildtype=debugoptimized $werror
     run_suite build-clang --suite unit
 fi
