@@ -116,7 +116,7 @@ static bool has_bit(const ProtobufCBinaryData *bits, size_t i)
 
 struct signing {
     struct egraph *g;
-    uint32_t searched;       /* nodes from here on do not count */
+    uint32_t searched;       /* nodes from here on do not count, unless they are leaves */
     uint32_t *token;         /* of each operator, then of each leaf; NOWHERE: not in the graph */
     uint32_t *begin, *nodes; /* of each class, by its id: nodes[begin[c] .. begin[c + 1]) */
 };
@@ -127,22 +127,25 @@ static uint32_t *token_of(struct signing *s, uint32_t node)
     return &s->token[op & OP_LEAF ? s->g->lang->n_ops + (op & ~OP_LEAF) : op];
 }
 
+/* A search looks at no node from `searched` on, but sees where any leaf stands, however new. Dead
+ * nodes count, too: they stood there. */
 static bool is_node(const struct signing *s, uint32_t cell)
 {
-    return s->g->op[cell] != OP_CONT; /* dead ones, too: they stood there */
+    uint32_t op = s->g->op[cell];
+    return op != OP_CONT && (cell < s->searched || op & OP_LEAF);
 }
 
 static void sort_by_class(struct signing *s, struct arena *a)
 {
     struct egraph *g = s->g;
     s->begin = arena_array(a, uint32_t, g->n_cells + 2u);
-    s->nodes = arena_array(a, uint32_t, s->searched + 1u);
-    for (uint32_t n = 0; n < s->searched; n++)
+    s->nodes = arena_array(a, uint32_t, g->n_cells + 1u);
+    for (uint32_t n = 0; n < g->n_cells; n++)
         if (is_node(s, n))
             s->begin[graph_find(g, n) + 2]++;
     for (uint32_t c = 2; c < g->n_cells + 2; c++)
         s->begin[c] += s->begin[c - 1];
-    for (uint32_t n = 0; n < s->searched; n++)
+    for (uint32_t n = 0; n < g->n_cells; n++)
         if (is_node(s, n))
             s->nodes[s->begin[graph_find(g, n) + 1]++] = n;
 }
@@ -153,7 +156,7 @@ static void name_tokens(Eqloom__SaturationTrace *t, struct arena *a, struct sign
     size_t n_ops = g->lang->n_ops, n = n_ops + g->n_leaves;
     s->token = arena_array(a, uint32_t, n + 1);
     memset(s->token, 0xff, (n + 1) * sizeof *s->token);
-    for (uint32_t i = 0; i < s->searched; i++)
+    for (uint32_t i = 0; i < g->n_cells; i++)
         if (is_node(s, i))
             *token_of(s, i) = 0;
     t->operators = arena_array(a, char *, n_ops);
@@ -187,7 +190,7 @@ static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct 
     size_t tokens = t->n_operators + t->n_leaves;
     ProtobufCBinaryData bits = new_bits(a, t->n_operators * t->arity * tokens);
     sort_by_class(s, a);
-    for (uint32_t n = 0; n < s->searched; n++) {
+    for (uint32_t n = 0; n < g->n_cells; n++) {
         if (!is_node(s, n))
             continue;
         size_t op = *token_of(s, n);
@@ -200,9 +203,10 @@ static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct 
     return bits;
 }
 
-/* Of the nodes before cell `searched`, in the classes of the end: a superset of what any search of
- * the run could see, since the last one looked at no later nodes and classes only merge. The last
- * iteration is mostly by far the largest, and cut short: rules whose turn did not come saw less. */
+/* Of the nodes before cell `searched` and of all leaves, in the classes of the end: a superset of
+ * what any search of the run could see, since the last one looked at no later nodes but found
+ * leaves by a table that has the new ones, and classes only merge. The last iteration is mostly by
+ * far the largest, and cut short: rules whose turn did not come saw less. */
 static void write_signature(Eqloom__SaturationTrace *t, struct arena *a,
                             const struct reuse_rules *r, const struct saturate_result *result,
                             struct egraph *g)
@@ -217,7 +221,7 @@ static void write_signature(Eqloom__SaturationTrace *t, struct arena *a,
     t->last.len = DIGEST_SIZE;
     t->under_before = write_under(t, a, &s);
     t->before = new_bits(a, t->n_operators + t->n_leaves);
-    for (uint32_t n = 0; n < s.searched; n++)
+    for (uint32_t n = 0; n < g->n_cells; n++)
         if (is_node(&s, n))
             set_bit(t->before.data, *token_of(&s, n));
 }

@@ -40,5 +40,18 @@ class Reuse(ProjectTest):
         self.assertLess(again["elements_ran"], 5)
 
 
+    def test_a_leaf_made_in_the_last_iteration_is_seen(self):
+        # y - y becomes 0 in the only iteration, and a later rule of the same iteration sees it.
+        self.p.write("rules/algebra.rules", "group g\na-sub: ?a - ?a -> 0\n")
+        self.p.write("templates/small.yaml",
+                     "templates: 1\ngroups: {g: {templates: ['x + (y - y)']}}\n")
+        self.p.edit("job.yaml", "iterations: 4", "iterations: 1")
+        self.p.run("egraphs")
+        self.p.write("rules/algebra.rules",
+                     "group g\na-sub: ?a - ?a -> 0\nb-add: ?a + 0 -> ?a\n")
+        self.p.run("egraphs")
+        self.assertEqual(self.p.run("egraphs", "--check")["failed"], 0)
+
+
 if __name__ == "__main__":
     unittest.main()
