@@ -20,15 +20,21 @@ static enum err_code fail_errno(struct err *e, const char *what, const char *pat
     return err_fail(e, code, "%s %s: %s", what, path, strerror(errno));
 }
 
+static int64_t in_ns(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 enum err_code os_stat(struct os_stat *out, const char *path, struct err *e)
 {
     struct stat st;
     if (stat(path, &st) != 0)
         return fail_errno(e, "cannot look at", path);
+    int64_t mtime = in_ns(st.st_mtim), ctime = in_ns(st.st_ctim);
     *out = (struct os_stat){
         .size = (uint64_t)st.st_size,
         .inode = (uint64_t)st.st_ino,
-        .mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+        .changed_ns = mtime > ctime ? mtime : ctime,
         .is_dir = S_ISDIR(st.st_mode),
     };
     return OK;
@@ -163,8 +169,7 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *pattern,
-                      struct err *e)
+enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *pattern, struct err *e)
 {
     glob_t g;
     int r = glob(pattern, GLOB_NOSORT | GLOB_ERR, NULL, &g);

@@ -11,7 +11,7 @@
 
 struct os_stat {
     uint64_t size, inode;
-    int64_t mtime_ns;
+    int64_t changed_ns; /* mtime or ctime, the later: mtime can be set back */
     bool is_dir;
 };
 

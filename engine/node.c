@@ -450,7 +450,8 @@ static enum outcome source_again(struct worker *w, uint32_t i)
         return e.code == ERR_CANCELLED ? OUT_DROPPED : node_fail(w, i, "", &e);
     }
     adopt(s, i, &made);
-    if (committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
+    if (node_write_refs(w->batch, s, i, s->nodes[i].outputs, &e) ||
+        committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
         return broken(w, &e);
     return OUT_DONE;
 }

@@ -105,6 +105,14 @@ static bool has_node(const struct job *job, const char *name)
     return false;
 }
 
+static bool has_ref(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_refs; i++)
+        if (strcmp(job->refs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Nodes that the job had in its last run and has no more (renamed, removed) leave no refs, or what
  * they made would be kept for ever. */
 static enum err_code drop_old_refs(struct store_batch *b, struct session *s, struct err *e)
@@ -119,7 +127,8 @@ static enum err_code drop_old_refs(struct store_batch *b, struct session *s, str
             const char *name =
                 k ? arena_printf(&a, "%s/%s.%s", s->job->name, n->name, n->outputs[k]->role)
                   : arena_printf(&a, "%s/%s", s->job->name, n->name);
-            code = store_batch_ref_delete(b, name, e);
+            if (!has_ref(s->job, name)) /* it may go on as an alias */
+                code = store_batch_ref_delete(b, name, e);
         }
     }
     arena_free(&a);

@@ -25,9 +25,9 @@ static bool is_remembered(struct digest *id, struct store *s, const char *path,
     if (f->file_id.len != DIGEST_SIZE)
         return false;
     memcpy(id->bytes, f->file_id.data, DIGEST_SIZE);
-    *known = f->mtime_ns != 0;
-    return f->size == st->size && f->inode == st->inode && f->mtime_ns == st->mtime_ns &&
-           f->mtime_ns != 0;
+    *known = f->changed_ns != 0;
+    return f->size == st->size && f->inode == st->inode && f->changed_ns == st->changed_ns &&
+           f->changed_ns != 0;
 }
 
 static enum err_code remember(struct store_batch *b, const char *path, const struct os_stat *st,
@@ -36,7 +36,7 @@ static enum err_code remember(struct store_batch *b, const char *path, const str
     Eqloom__SourceFile f = EQLOOM__SOURCE_FILE__INIT;
     f.size = st->size;
     f.inode = st->inode;
-    f.mtime_ns = st->mtime_ns < os_wall_ns() - RACY_NS ? st->mtime_ns : 0;
+    f.changed_ns = st->changed_ns < os_wall_ns() - RACY_NS ? st->changed_ns : 0;
     f.file_id.data = (uint8_t *)id->bytes;
     f.file_id.len = DIGEST_SIZE;
     struct span bytes;
@@ -81,7 +81,7 @@ static enum err_code scan_file(struct op_file *f, uint64_t *n_read, struct arena
     if (code || !b)
         return err_up(e, code);
     /* A file that is still too young, and still the same, needs no second note of it. */
-    bool young = st.mtime_ns >= os_wall_ns() - RACY_NS;
+    bool young = st.changed_ns >= os_wall_ns() - RACY_NS;
     if (young && !settled && digest_equal(&remembered, &f->id))
         return OK;
     return err_up(e, remember(b, path, &st, &f->id, a, e));
