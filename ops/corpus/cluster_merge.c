@@ -105,7 +105,8 @@ static bool same_domains(const Eqloom__Expr *x, const Eqloom__Expr *y)
     return true;
 }
 
-static bool seeds_equal(const struct seed *x, const struct seed *y, uint32_t points)
+static bool seeds_equal(const struct seed *x, const struct seed *y, const Eqloom__Expr *of,
+                        uint32_t points)
 {
     if (expr_equal(&x->x, &y->x))
         return true;
@@ -116,9 +117,19 @@ static bool seeds_equal(const struct seed *x, const struct seed *y, uint32_t poi
         arena_free(&work);
         return equal;
     }
+    struct arena work = {0};
+    struct ball_domain *domains = arena_array(&work, struct ball_domain, of->n_variables);
+    for (size_t i = 0; i < of->n_variables; i++)
+        domains[i] = (struct ball_domain){of->variables[i]->name, of->variables[i]->domain};
     struct ball_compare result;
-    struct ball_options options = {.points = points, .low = 0.05, .high = 12, .precision = 128};
+    struct ball_options options = {.points = points,
+                                   .low = 0.05,
+                                   .high = 12,
+                                   .precision = 128,
+                                   .domains = domains,
+                                   .n_domains = of->n_variables};
     ball_compare(&result, &x->x, &y->x, &options);
+    arena_free(&work);
     return result.verdict == BALL_EQUAL;
 }
 
@@ -130,7 +141,7 @@ static void unite_equal(struct seed *seeds, struct seed **order, size_t n,
              j++) {
             uint32_t p = find(seeds, order[i]->index), q = find(seeds, order[j]->index);
             if (p == q || !same_domains(in[p]->seed, in[q]->seed) ||
-                !seeds_equal(order[i], order[j], points))
+                !seeds_equal(order[i], order[j], in[p]->seed, points))
                 continue;
             seeds[p > q ? p : q].parent = p < q ? p : q;
         }

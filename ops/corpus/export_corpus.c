@@ -70,6 +70,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     for (size_t i = 0; i < n; i++)
         if ((code = err_up(e, op_get((ProtobufCMessage **)&clusters[i], ctx, "clusters", i, e))))
             return code;
+    for (size_t i = 0; i < n; i++)
+        if (!clusters[i]->seed || !lang_by_name(clusters[i]->seed->language))
+            return err_fail(e, ERR_CORRUPT, "cluster %zu has no seed of a known language", i);
     struct buf text = {0};
     corpus_write(&text, format, clusters, n, &options);
     code = err_up(e, emit_file(ctx, &text, media_type(format), e));

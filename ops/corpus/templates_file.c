@@ -238,8 +238,8 @@ static enum err_code read_group(struct template_file *f, struct arena *a,
 static enum err_code read_domain(struct templates_domain *out, const struct yaml_pair *pair,
                                  struct err *e)
 {
-    static const char *const known[] = {"positive", "real",    "nonzero",
-                                        "complex",  "integer", "boolean"};
+    static const char *const known[] = {"positive", "nonnegative", "real",   "nonzero",
+                                        "complex",  "integer",     "boolean"};
     const size_t n = sizeof known / sizeof *known;
     if (err_up(e, yaml_expect(pair->value, YAML_SCALAR, "a variable's domain", e)))
         return ERR_INPUT;

@@ -201,7 +201,7 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
 static enum err_code check_shape(const Eqloom__EGraph *m, struct err *e)
 {
     bool ok = m->n_class_begin > 0 && m->n_child_begin == m->n_node_op + 1 &&
-              m->root + 1 < m->n_class_begin && m->class_begin[0] == 0 &&
+              m->root < m->n_class_begin - 1 && m->class_begin[0] == 0 &&
               m->class_begin[m->n_class_begin - 1] == m->n_node_op && m->child_begin[0] == 0 &&
               m->child_begin[m->n_node_op] == m->n_child;
     for (size_t i = 1; ok && i < m->n_class_begin; i++)
@@ -210,7 +210,7 @@ static enum err_code check_shape(const Eqloom__EGraph *m, struct err *e)
         ok = m->child_begin[i] <= m->child_begin[i + 1] &&
              m->node_op[i] < m->n_operators + m->n_leaves;
     for (size_t i = 0; ok && i < m->n_child; i++)
-        ok = m->child[i] + 1 < m->n_class_begin;
+        ok = m->child[i] < m->n_class_begin - 1;
     return ok ? OK : err_fail(e, ERR_CORRUPT, "an e-graph whose numbers do not fit together");
 }
 

@@ -126,6 +126,8 @@ enum err_code egraph_declare(struct egraph *g, const char *variable, const char 
     /* zero is one point of many */
     if (d == N && strcmp(domain, "nonzero") == 0)
         d = DOMAIN_REAL;
+    if (d == N && strcmp(g->lang->name, "boolean") == 0 && strcmp(domain, "boolean") == 0)
+        d = DOMAIN_COMPLEX; /* no fact of numbers holds of it */
     if (d == N) {
         const char *near = err_nearest(domain, names, N);
         err_fail(e, ERR_INPUT, "unknown domain '%s' of the variable %s", domain, variable);

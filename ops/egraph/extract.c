@@ -103,7 +103,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 2,
+    .version = 3,
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph: counts exactly how many there are of "

@@ -33,15 +33,13 @@ static bool can_evaluate(const struct expr *x)
     return true;
 }
 
-static void set_domain(struct ball_options *options, const Eqloom__Expr *seed)
+static void set_domains(struct ball_options *options, struct arena *a, const Eqloom__Expr *seed)
 {
-    for (size_t i = 0; i < seed->n_variables; i++) {
-        const char *domain = seed->variables[i]->domain;
-        if (strcmp(domain, "positive") != 0)
-            options->low = -options->high;
-        if (strcmp(domain, "complex") == 0)
-            options->complex_points = true;
-    }
+    struct ball_domain *domains = arena_array(a, struct ball_domain, seed->n_variables);
+    for (size_t i = 0; i < seed->n_variables; i++)
+        domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    options->domains = domains;
+    options->n_domains = seed->n_variables;
 }
 
 static int compare_applied(const void *x, const void *y)
@@ -198,7 +196,7 @@ enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloo
                                      .low = options->low,
                                      .high = options->high,
                                      .precision = 64}};
-    set_domain(&v.options, egraph->seed);
+    set_domains(&v.options, a, egraph->seed);
     if (options->verify && exact_applies(lang))
         v.exact = &seed;
     else if (options->verify && can_evaluate(&seed))

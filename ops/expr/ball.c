@@ -6,6 +6,7 @@
 
 #include "ops/expr/ball_eval.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,23 @@ static double draw(const struct ball_options *o, uint64_t stream, uint32_t k)
     return o->low + (o->high - o->low) * ((double)(u >> 11) * 0x1p-53);
 }
 
+/* The options for one variable: those of all, or what its domain says. */
+static struct ball_options options_of(bool *integer, const struct ball_reference *r, uint16_t op,
+                                      const char *name)
+{
+    struct ball_options o = r->options;
+    *integer = false;
+    for (size_t i = 0; op == X_SYM && i < o.n_domains; i++) {
+        const char *domain = o.domains[i].domain;
+        if (strcmp(o.domains[i].name, name) != 0 || strcmp(domain, "positive") == 0)
+            continue;
+        o.low = strcmp(domain, "nonnegative") == 0 ? 0 : -o.high;
+        o.complex_points = strcmp(domain, "complex") == 0;
+        *integer = strcmp(domain, "integer") == 0;
+    }
+    return o;
+}
+
 static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
 {
     struct ball_reference *r = arg;
@@ -78,17 +96,18 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     v->op = op;
     v->name = arena_strdup(&r->arena, name);
     v->values = arena_alloc(&r->arena, r->n_candidates * sizeof *v->values);
-    double width = (r->options.high - r->options.low) / 2;
+    bool integer;
+    struct ball_options o = options_of(&integer, r, op, name);
+    double width = (o.high - o.low) / 2;
     for (uint32_t k = 0; k < r->n_candidates; k++) {
         acb_init(&v->values[k]);
-        if (r->options.complex_points) {
-            double t = (double)(rng_at(r->options.seed ^ 1, h, k) >> 11) * 0x1p-53;
-            acb_set_d_d(&v->values[k],
-                        r->options.low +
-                            2 * width * ((double)(rng_at(r->options.seed, h, k) >> 11) * 0x1p-53),
-                        width * (2 * t - 1));
+        if (o.complex_points) {
+            double s = (double)(rng_at(o.seed, h, k) >> 11) * 0x1p-53;
+            double t = (double)(rng_at(o.seed ^ 1, h, k) >> 11) * 0x1p-53;
+            acb_set_d_d(&v->values[k], o.low + 2 * width * s, width * (2 * t - 1));
         } else {
-            acb_set_d(&v->values[k], draw(&r->options, h, k));
+            double value = draw(&o, h, k);
+            acb_set_d(&v->values[k], integer ? nearbyint(value) : value);
         }
     }
     return &v->values[r->at];

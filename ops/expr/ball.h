@@ -38,12 +38,21 @@ struct ball_compare {
     char witness[400]; /* BALL_DIFFERENT: "x = 0.5: 1.2345 against -1.2345" */
 };
 
+/* "positive", "nonnegative", "real", "nonzero", "integer" or "complex". */
+struct ball_domain {
+    const char *name, *domain;
+};
+
 struct ball_options {
     uint32_t points; /* wanted */
     uint64_t seed;
     double low, high;    /* variables are drawn from [low, high] ... */
     bool complex_points; /* ... or from a complex box around it */
     long precision;      /* bits to begin with; doubled while balls are too wide, to 1024 */
+    /* Variables with a domain of their own instead: real ones from [-high, high], ... Borrowed for
+     * as long as the reference lives. */
+    const struct ball_domain *domains;
+    size_t n_domains;
 };
 
 /* A prepared comparison of many terms with one: the values of x at its points are kept. x is

@@ -1,4 +1,5 @@
 """What is redone and what is not: cosmetic changes, edits, early cutoff, chains, other places."""
+import json
 import os
 import re
 import shutil
@@ -71,6 +72,37 @@ class Incremental(ProjectTest):
         other.dir = elsewhere
         other.run("-j2")
         self.assertEqual(self.p.ids(), other.ids())
+
+    def test_an_edit_that_keeps_size_and_time_is_seen(self):
+        self.p.run("seeds")
+        path = self.p.dir / "templates" / "small.yaml"
+        before, stat = self.p.ids(), path.stat()
+        path.write_text(path.read_text().replace("[2..5]", "[2..4]"))
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.assertEqual(path.stat().st_size, stat.st_size)
+        self.p.run("seeds")
+        self.assertNotEqual(self.p.ids()["small/seeds"], before["small/seeds"])
+
+    def test_an_old_name_goes_on_as_a_ref(self):
+        self.p.run("seeds")
+        before = self.p.ids()
+        text = (self.p.dir / "job.yaml").read_text()
+        text = text.replace("  seeds:  ", "  exprs:  ").replace("exprs: seeds", "exprs: exprs")
+        (self.p.dir / "job.yaml").write_text(text.replace("refs: {", "refs: {small/seeds: exprs, "))
+        self.p.run("exprs")
+        self.assertEqual(self.p.ids()["small/seeds"], before["small/seeds"])
+
+    def test_variables_have_their_domains(self):
+        self.p.write("rules/algebra.rules",
+                     "group g\nroot: sqrt(?a^2) -> ?a if nonnegative(?a)\n"
+                     "commute: ?a * ?b -> ?b * ?a\n")
+        self.p.write("templates/small.yaml",
+                     "templates: 1\nvariables: {y: real, n: integer, t: nonnegative}\n"
+                     "groups: {g: {templates: ['abs(y)*3', 'y*3', 'sqrt(u^2)*y', 'sqrt(t^2)*y*n']}}\n")
+        self.p.run("merged")
+        count = self.p.eqloom("show", "small/merged", "--json").out
+        # |y| and y are not equal where y is real: nothing is merged, nothing is refuted.
+        self.assertEqual(json.loads(count.splitlines()[0])["count"], 4)
 
     def test_targets(self):
         self.p.eqloom("run", "job.yaml", "seeds", "--json")
