@@ -86,7 +86,7 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
             return err_up(e, message_visit_ids(message, mark_id, m, e));
     }
     /* Absent or bad: nothing to follow. */
-    return code == ERR_IO ? err_fail(e, ERR_IO, "cannot read the store") : OK;
+    return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "cannot read the store") : OK;
 }
 
 /* Those that new records are going to use. */

@@ -74,7 +74,8 @@ static enum err_code check_batches(uint32_t *dim, size_t *total,
     *total = 0;
     for (size_t i = 0; i < n; i++) {
         const Eqloom__EmbeddingBatch *b = batches[i];
-        if (b->values.len != (uint64_t)b->dim * b->count * sizeof(float))
+        if (b->values.len % sizeof(float) ||
+            b->values.len / sizeof(float) != (uint64_t)b->dim * b->count)
             return err_fail(e, ERR_CORRUPT, "embedding batch %zu: %zu bytes for %u x %u values", i,
                             b->values.len, b->count, b->dim);
         if (b->count == 0)
