@@ -10,8 +10,11 @@ static const struct op_param params[] = {
     {"per_cluster", OP_INT, "100", NULL, 1, 1e6, "The most members of a cluster, seed included."},
     {"min_members", OP_INT, "2", NULL, 1, 1e6, "Smaller clusters are left out."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},
-    {"lengths", OP_ENUM, "uniform-lengths", "uniform-lengths|uniform-terms", 0, 0,
-     "Equal shares of all lengths, or as a uniform draw from all terms."},
+    {"lengths", OP_ENUM, "uniform-lengths", "uniform-lengths|uniform-terms|mean", 0, 0,
+     "Equal shares of all lengths, as a uniform draw from all terms, or shares that change by one "
+     "factor from length to length, such that the mean is `mean_tokens`."},
+    {"mean_tokens", OP_REAL, "15", NULL, 1, EXTRACT_MAX_TOKENS - 1,
+     "The mean length that `lengths: mean` makes for, as far as there are terms."},
     {"shapes", OP_ENUM, "even", "even|root|proportional", 0, 0,
      "Within a length: operators equally likely at every place, equal shares of the e-nodes at the "
      "root, or all terms equally likely."},
@@ -63,10 +66,13 @@ static struct extract_options options_of(struct op_ctx *ctx)
                     .merge_commutative = is(ctx, "commutative", "merge"),
                     .drop_loops = is(ctx, "loops", "drop")},
         .per_cluster = (uint32_t)op_int(ctx, "per_cluster"),
-        .lengths = is(ctx, "lengths", "uniform-terms") ? DRAW_TERMS : DRAW_LENGTHS,
-        .shapes = is(ctx, "shapes", "even")   ? DRAW_EVEN
-                  : is(ctx, "shapes", "root") ? DRAW_ROOT
-                                              : DRAW_PROPORTIONAL,
+        .draw = {.lengths = is(ctx, "lengths", "mean")            ? DRAW_MEAN
+                            : is(ctx, "lengths", "uniform-terms") ? DRAW_TERMS
+                                                                  : DRAW_LENGTHS,
+                 .shapes = is(ctx, "shapes", "even")   ? DRAW_EVEN
+                           : is(ctx, "shapes", "root") ? DRAW_ROOT
+                                                       : DRAW_PROPORTIONAL,
+                 .mean_tokens = op_real(ctx, "mean_tokens")},
         .verify = op_bool(ctx, "verify"),
         .keep_never_both = is(ctx, "never_both", "keep"),
         .points = (uint32_t)op_int(ctx, "points"),
@@ -103,7 +109,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 3,
+    .version = 4,
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph: counts exactly how many there are of "

@@ -165,7 +165,7 @@ static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, const s
         uint32_t n;
         if (round)
             wanted = (options->per_cluster - (uint32_t)out->n_members) << (round + 1);
-        grammar_draw(&terms, &n, a, g, wanted, options->lengths, options->shapes, rng);
+        grammar_draw(&terms, &n, a, g, wanted, &options->draw, rng);
         code = err_up(e, add_members(out, a, g, terms, n, &seen, v, options, e));
         if (n == all)
             break;

@@ -10,8 +10,7 @@
 struct extract_options {
     struct grammar_options grammar;
     uint32_t per_cluster; /* members at most, the seed included */
-    enum draw_lengths lengths;
-    enum draw_shapes shapes;
+    struct draw_options draw;
     bool verify;
     bool keep_never_both; /* members that share no point of definition with the seed */
     uint32_t points;

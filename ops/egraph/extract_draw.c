@@ -59,37 +59,6 @@ void count_sample(count_t *out, uint32_t k, count_t n, struct rng *rng)
     free(set.slots);
 }
 
-/* Equal shares of `wanted`, none above its limit; what is left over goes to bins at random. */
-static void share_out(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
-                      struct arena *a, struct rng *rng)
-{
-    uint32_t *open = arena_alloc(a, n * sizeof *open), n_open = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        share[i] = 0;
-        if (limit[i])
-            open[n_open++] = i;
-    }
-    while (wanted && n_open) {
-        uint32_t each = wanted / n_open;
-        if (each == 0) {
-            rng_shuffle_u32(rng, open, n_open);
-            for (uint32_t i = 0; i < wanted; i++)
-                share[open[i]]++;
-            return;
-        }
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < n_open; i++) {
-            count_t room = limit[open[i]] - share[open[i]];
-            uint32_t give = room < each ? (uint32_t)room : each;
-            share[open[i]] += give;
-            wanted -= give;
-            if (room > give)
-                open[kept++] = open[i];
-        }
-        n_open = kept;
-    }
-}
-
 struct drawing {
     const struct grammar *g;
     struct arena *a;
@@ -191,7 +160,7 @@ static void draw_by_root(struct drawing *d, uint32_t length, uint32_t wanted)
     uint32_t *share = arena_alloc(d->a, n * sizeof *share);
     for (uint32_t k = 0; k < n; k++)
         limit[k] = grammar_alt_count(g, c, length, begin + k);
-    share_out(share, limit, n, wanted, d->a, d->rng);
+    draw_share_evenly(share, limit, n, wanted, d->a, d->rng);
     for (uint32_t k = 0; k < n; k++) {
         count_t *ranks = arena_alloc(d->a, (share[k] + 1) * sizeof *ranks);
         count_sample(ranks, share[k], limit[k], d->rng);
@@ -224,27 +193,8 @@ static void draw_evenly(struct drawing *d, uint32_t length, uint32_t wanted)
     }
 }
 
-/* How many of each length a uniform draw takes. */
-static void share_by_terms(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
-                           struct arena *a, struct rng *rng)
-{
-    count_t *ranks = arena_alloc(a, (wanted + 1) * sizeof *ranks), all = 0;
-    bool saturated = false;
-    for (uint32_t i = 0; i < n; i++)
-        all = count_add(all, limit[i], &saturated);
-    memset(share, 0, n * sizeof *share);
-    count_sample(ranks, wanted, all, rng);
-    for (uint32_t i = 0; i < wanted; i++) {
-        uint32_t length = 0;
-        for (count_t r = ranks[i]; r >= limit[length]; length++)
-            r -= limit[length];
-        share[length]++;
-    }
-}
-
 void grammar_draw(struct term **out, uint32_t *n_out, struct arena *a, const struct grammar *g,
-                  uint32_t wanted, enum draw_lengths lengths, enum draw_shapes shapes,
-                  struct rng *rng)
+                  uint32_t wanted, const struct draw_options *options, struct rng *rng)
 {
     count_t terms = grammar_terms(g);
     if (terms < wanted)
@@ -253,15 +203,12 @@ void grammar_draw(struct term **out, uint32_t *n_out, struct arena *a, const str
     d.terms = arena_alloc(a, (wanted + 1) * sizeof *d.terms);
     index_set_init(&d.set, wanted);
     uint32_t n = g->max_tokens + 1, *share = arena_zalloc_array(a, n, sizeof *share);
-    const count_t *limit = wanted ? &g->totals[(size_t)g->root * n] : NULL;
-    if (wanted && lengths == DRAW_LENGTHS)
-        share_out(share, limit, n, wanted, a, rng);
-    else if (wanted)
-        share_by_terms(share, limit, n, wanted, a, rng);
+    if (wanted)
+        draw_share_lengths(share, &g->totals[(size_t)g->root * n], n, wanted, options, a, rng);
     for (uint32_t length = 1; length < n; length++) {
         if (!share[length])
             continue;
-        switch (shapes) {
+        switch (options->shapes) {
         case DRAW_PROPORTIONAL: draw_proportional(&d, length, share[length]); break;
         case DRAW_ROOT: draw_by_root(&d, length, share[length]); break;
         case DRAW_EVEN: draw_evenly(&d, length, share[length]); break;

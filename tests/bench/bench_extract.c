@@ -55,8 +55,7 @@ static const struct extract_options defaults = {
                 .leaf_constants = true,
                 .drop_loops = true},
     .per_cluster = 100,
-    .lengths = DRAW_LENGTHS,
-    .shapes = DRAW_EVEN,
+    .draw = {.lengths = DRAW_LENGTHS, .shapes = DRAW_EVEN},
     .verify = true,
     .points = 5,
     .low = 0.05,
@@ -99,7 +98,7 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
     if (grammar_init(&g, a, &message, &lang_calculus, &defaults.grammar, &e))
         die(&e);
     t.grammar = since(&at);
-    grammar_draw(&terms, &n, a, &g, 100, defaults.lengths, defaults.shapes, &rng);
+    grammar_draw(&terms, &n, a, &g, 100, &defaults.draw, &rng);
     t.draw = since(&at);
     for (uint32_t length = 1; g.root != GRAMMAR_NONE && length <= g.max_tokens; length++)
         grammar_enumerate(&g, g.root, length, count_term, &t.enumerated);

@@ -21,8 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct rng rng = rng_new(data[0], 0);
         struct term *terms;
         uint32_t n;
-        grammar_draw(&terms, &n, &a, &g, 20, data[0] & 16 ? DRAW_TERMS : DRAW_LENGTHS,
-                     (enum draw_shapes)(data[0] >> 5 & 1) + (data[0] >> 6 & 1), &rng);
+        struct draw_options draw = {data[0] & 128  ? DRAW_MEAN
+                                    : data[0] & 16 ? DRAW_TERMS
+                                                   : DRAW_LENGTHS,
+                                    (enum draw_shapes)(data[0] >> 5 & 1) + (data[0] >> 6 & 1), 9};
+        grammar_draw(&terms, &n, &a, &g, 20, &draw, &rng);
         for (uint32_t i = 0; i < n; i++)
             grammar_term_text(&a, &g, &terms[i]);
     }

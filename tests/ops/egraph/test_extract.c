@@ -471,7 +471,7 @@ static void draw_and_check(const struct graph *graph, const struct grammar *g, u
     struct rng rng = rng_new(7, (uint64_t)lengths * 3 + shapes);
     struct term *terms;
     uint32_t n;
-    grammar_draw(&terms, &n, &a, g, wanted, lengths, shapes, &rng);
+    grammar_draw(&terms, &n, &a, g, wanted, &(struct draw_options){lengths, shapes, 9}, &rng);
     assert_int_equal(n, grammar_terms(g) < wanted ? (uint32_t)grammar_terms(g) : wanted);
     struct texts t = {arena_alloc(&a, n * sizeof(char *)), n, n};
     for (uint32_t i = 0; i < n; i++) {
@@ -496,11 +496,48 @@ static void test_draws_are_different_terms_of_the_class(void **state)
             struct grammar_options o = {
                 .max_tokens = max, .merge_commutative = merge & 1, .drop_loops = merge & 2};
             assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), OK);
-            for (int lengths = 0; lengths < 2; lengths++)
+            for (int lengths = 0; lengths < 3; lengths++)
                 for (int shapes = 0; shapes < 3; shapes++)
                     draw_and_check(&graph, &g, 300, lengths, shapes);
             arena_free(&a);
         }
+}
+
+static void test_lengths_have_the_mean_that_is_asked_for(void **state)
+{
+    struct graph graph;
+    struct err e;
+    struct arena a = {0};
+    struct grammar g;
+    struct grammar_options o = {.max_tokens = 25};
+    loop_graph(&graph);
+    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), OK);
+    for (uint32_t mean = 8; mean <= 22; mean += 7) {
+        struct draw_options draw = {DRAW_MEAN, DRAW_EVEN, mean};
+        struct rng rng = rng_new(3, mean);
+        struct term *terms;
+        uint32_t n, sum = 0, of_length[26] = {0};
+        grammar_draw(&terms, &n, &a, &g, 400, &draw, &rng);
+        assert_int_equal(n, 400);
+        for (uint32_t i = 0; i < n; i++) {
+            sum += terms[i].length;
+            of_length[terms[i].length]++;
+        }
+        assert_true(fabs((double)sum / n - mean) < 0.05);
+        for (uint32_t length = 12; length < 25; length++) { /* where there are terms enough */
+            int grows = (int)of_length[length + 1] - (int)of_length[length];
+            assert_true(mean < 15 ? grows <= 1 : mean > 15 ? grows >= -1 : true);
+            assert_true(mean != 15 || of_length[length] > 0);
+        }
+    }
+    /* Beyond what the language holds: its nearest, the shortest or the longest. */
+    struct draw_options draw = {DRAW_MEAN, DRAW_PROPORTIONAL, 1};
+    struct rng rng = rng_new(4, 4);
+    struct term *terms;
+    uint32_t n;
+    grammar_draw(&terms, &n, &a, &g, 2, &draw, &rng);
+    assert_int_equal(terms[0].length + terms[1].length, 4); /* sin x, sin y; none of one token */
+    arena_free(&a);
 }
 
 static void test_proportional_draws_are_uniform(void **state)
@@ -528,7 +565,8 @@ static void test_proportional_draws_are_uniform(void **state)
         struct arena scratch = {0};
         struct term *terms;
         uint32_t got;
-        grammar_draw(&terms, &got, &scratch, &g, EACH, DRAW_TERMS, DRAW_PROPORTIONAL, &rng);
+        grammar_draw(&terms, &got, &scratch, &g, EACH,
+                     &(struct draw_options){DRAW_TERMS, DRAW_PROPORTIONAL, 0}, &rng);
         for (uint32_t k = 0; k < got; k++) {
             char *text = grammar_term_text(&scratch, &g, &terms[k]);
             seen[(char **)bsearch(&text, all.text, n, sizeof *all.text, compare_texts) -
@@ -599,6 +637,7 @@ int main(void)
         cmocka_unit_test(test_counts_equal_brute_force),
         cmocka_unit_test(test_merged_counts_equal_brute_force),
         cmocka_unit_test(test_draws_are_different_terms_of_the_class),
+        cmocka_unit_test(test_lengths_have_the_mean_that_is_asked_for),
         cmocka_unit_test(test_proportional_draws_are_uniform),
         cmocka_unit_test(test_saturated_counts_still_name_terms),
         cmocka_unit_test(test_samples_are_distinct),
