@@ -45,14 +45,19 @@ struct gpu_matmul {
     size_t lda, ldb, ldc;
 };
 
-/* Self-attention within each sequence: head h of row t has its query, key and value in columns
- * h * size of the three thirds of qkv (T, 3 * heads * size). */
+/* Attention of each sequence's queries to its keys: sequence i has the queries of rows first[i] ..
+ * end[i]-1, and the keys and values of rows key_first[i] .. key_end[i]-1, at least one. Head h is
+ * columns h * size .. of q, k and v, whose rows lie q_ld and kv_ld apart. Self-attention over
+ * packed sequences has (offset, offset + 1) for both; several sequences may share their keys, but
+ * then there is no backward. `causal`: query i of n sees the first m - n + 1 + i of m >= n keys. */
 struct gpu_attention {
     size_t sequences, heads, size;
-    const uint32_t *offset; /* (sequences + 1), from 0 */
-    const float *qkv;       /* (T, 3 * heads * size) */
-    float *lse;             /* (T, heads): logarithm of the softmax's denominator */
-    float scale;            /* of the scores */
+    const uint32_t *first, *end, *key_first, *key_end;
+    const float *q, *k, *v;
+    size_t q_ld, kv_ld;
+    float *lse;  /* (rows of q, heads): logarithm of the softmax's denominator */
+    float scale; /* of the scores */
+    bool causal;
 };
 
 /* One step of AdamW (Loshchilov and Hutter 2019) as PyTorch's. */
@@ -64,15 +69,17 @@ struct gpu_adamw {
 
 /* Rows of logits against a target column each. Columns that share the row's group do not count,
  * except the target (they are no negatives), nor does the row's own column when `self`: with
- * group == NULL and !self this is the plain cross entropy. */
+ * group == NULL and !self this is the plain cross entropy. Smoothing, for that one only, is
+ * PyTorch's: the wanted distribution is 1 - smoothing on the target and smoothing over all. */
 struct gpu_cross_entropy {
     size_t rows, cols, first_row; /* logits row r stands for row first_row + r of the whole */
     const uint32_t *target;       /* (all rows): column */
     const uint32_t *group;        /* (all rows, which are the columns), or NULL */
     bool self;
+    float smoothing;
     float scale;    /* of the gradient */
     float *loss;    /* (rows) */
-    float *correct; /* (rows): 1 where the target has the greatest logit, else 0 */
+    float *correct; /* (rows): 1 where the target has the greatest logit, shared among equals */
 };
 
 struct gpu_ops {
@@ -119,10 +126,10 @@ struct gpu_ops {
                       const float *x, const float *mean, const float *rstd, const float *gamma,
                       size_t rows, size_t cols, bool accumulate);
 
-    /* out (T, heads * size); fills lse. */
+    /* out (rows of q, heads * size); fills lse. */
     void (*attention)(struct gpu_queue *q, float *out, const struct gpu_attention *at);
-    /* dqkv (T, 3 * heads * size) from dout (T, heads * size). */
-    void (*attention_back)(struct gpu_queue *q, float *dqkv, const float *dout,
+    /* dq, dk and dv, which lie as q, k and v do, from dout (rows of q, heads * size). */
+    void (*attention_back)(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,
                            const struct gpu_attention *at);
 
     /* x (T, cols) = table[token] * scale + positions[place in the sequence]. */

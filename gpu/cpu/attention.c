@@ -1,4 +1,4 @@
-/* Self-attention over packed sequences, forward and backward, one (sequence, head) at a time.
+/* Attention over packed sequences, forward and backward, one (sequence, head) at a time.
  *
  * Sequences are short (13 tokens on average for expressions), too short for a matrix library: all
  * five products go through one small kernel of up to four rows by two vectors of columns. It reads
@@ -19,23 +19,23 @@ struct rows {
     size_t ld;
 };
 
-/* One head's scratch. n: length; np: n in whole vectors; size, hp: of the head, in whole vectors.
- */
+/* One head's scratch. n: queries; m: keys; mp: in whole vectors; size, hp: of the head, in whole
+ * vectors. */
 struct head {
-    size_t n, np, size, hp;
-    float *copy[4]; /* (n, hp): padded q, k, v or dout, result */
-    float *kt, *vt; /* (size, np): transposed */
-    float *p, *ds;  /* (n, np) */
+    size_t n, m, mp, size, hp;
+    float *copy[4]; /* (max(n, m), hp): padded q, k, v or dout, result */
+    float *kt, *vt; /* (size, mp): transposed */
+    float *p, *ds;  /* (n, mp) */
 };
 
-static size_t carve(struct head *h, float *base, size_t n, size_t size, bool backward)
+static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size, bool backward)
 {
-    size_t np = round_up(n, LANES), hp = round_up(size, LANES), used = 0;
-    size_t copy = hp == size ? 0 : n * hp;
-    *h = (struct head){.n = n, .np = np, .size = size, .hp = hp};
+    size_t mp = round_up(m, LANES), hp = round_up(size, LANES), used = 0;
+    size_t copy = hp == size ? 0 : (n > m ? n : m) * hp;
+    *h = (struct head){.n = n, .m = m, .mp = mp, .size = size, .hp = hp};
     float **parts[] = {&h->copy[0], &h->copy[1], &h->copy[2], &h->copy[3],
                        &h->kt,      &h->vt,      &h->p,       &h->ds};
-    size_t sizes[] = {copy, copy, copy, copy, size * np, size * np, n * np, backward ? n * np : 0};
+    size_t sizes[] = {copy, copy, copy, copy, size * mp, size * mp, n * mp, backward ? n * mp : 0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *parts[i] = base ? base + used : NULL;
         used += sizes[i];
@@ -43,12 +43,12 @@ static size_t carve(struct head *h, float *base, size_t n, size_t size, bool bac
     return used * sizeof(float);
 }
 
-/* The head's columns of `from` with rows of whole vectors. */
-static struct rows padded(const struct head *h, int copy, const float *from, size_t ld)
+/* The head's columns of `rows` rows of `from`, in whole vectors. */
+static struct rows padded(const struct head *h, int copy, const float *from, size_t ld, size_t rows)
 {
     if (h->hp == h->size)
         return (struct rows){(float *)from, ld};
-    for (size_t i = 0; i < h->n; i++) {
+    for (size_t i = 0; i < rows; i++) {
         memcpy(h->copy[copy] + i * h->hp, from + i * ld, h->size * sizeof *from);
         memset(h->copy[copy] + i * h->hp + h->size, 0, (h->hp - h->size) * sizeof *from);
     }
@@ -61,20 +61,20 @@ static struct rows result(const struct head *h, float *to, size_t ld)
     return h->hp == h->size ? (struct rows){to, ld} : (struct rows){h->copy[3], h->hp};
 }
 
-static void finish(const struct head *h, float *to, size_t ld)
+static void finish(const struct head *h, float *to, size_t ld, size_t rows)
 {
     if (h->hp != h->size)
-        for (size_t i = 0; i < h->n; i++)
+        for (size_t i = 0; i < rows; i++)
             memcpy(to + i * ld, h->copy[3] + i * h->hp, h->size * sizeof *to);
 }
 
 static void load_transposed(float *restrict to, const float *from, size_t ld, const struct head *h)
 {
     for (size_t d = 0; d < h->size; d++) {
-        for (size_t i = 0; i < h->n; i++)
-            to[d * h->np + i] = from[i * ld + d];
-        for (size_t i = h->n; i < h->np; i++)
-            to[d * h->np + i] = 0;
+        for (size_t i = 0; i < h->m; i++)
+            to[d * h->mp + i] = from[i * ld + d];
+        for (size_t i = h->m; i < h->mp; i++)
+            to[d * h->mp + i] = 0;
     }
 }
 
@@ -149,41 +149,52 @@ static void softmax_row(float *lse, float *s, float scale, size_t n, size_t np)
     *lse = most + logf(total);
 }
 
-static size_t longest(const struct gpu_attention *at)
+/* How many keys query i sees. */
+static size_t seen(const struct head *h, const struct gpu_attention *at, size_t i)
 {
-    size_t n = 0;
-    for (size_t s = 0; s < at->sequences; s++)
-        if (at->offset[s + 1] - at->offset[s] > n)
-            n = at->offset[s + 1] - at->offset[s];
-    return n;
+    return at->causal ? h->m - h->n + 1 + i : h->m;
 }
 
-static void head_forward(const struct head *h, float *out, float *lse, const float *qkv, size_t d,
-                         const struct gpu_attention *at)
+static void head_forward(const struct head *h, float *out, float *lse, const float *q,
+                         const float *k, const float *v, const struct gpu_attention *at)
 {
-    struct rows q = padded(h, 0, qkv, 3 * d), v = padded(h, 2, qkv + 2 * d, 3 * d);
-    struct rows p = {h->p, h->np};
-    load_transposed(h->kt, qkv + d, 3 * d, h);
-    product(p, q.at, q.ld, 1, (struct rows){h->kt, h->np}, h->n, h->np, h->size);
+    size_t d = at->heads * at->size;
+    struct rows qs = padded(h, 0, q, at->q_ld, h->n), vs = padded(h, 2, v, at->kv_ld, h->m);
+    struct rows p = {h->p, h->mp};
+    load_transposed(h->kt, k, at->kv_ld, h);
+    product(p, qs.at, qs.ld, 1, (struct rows){h->kt, h->mp}, h->n, h->mp, h->size);
     for (size_t i = 0; i < h->n; i++)
-        softmax_row(lse + i * at->heads, h->p + i * h->np, at->scale, h->n, h->np);
-    product(result(h, out, d), h->p, h->np, 1, v, h->n, h->hp, h->n);
-    finish(h, out, d);
+        softmax_row(lse + i * at->heads, h->p + i * h->mp, at->scale, seen(h, at, i), h->mp);
+    product(result(h, out, d), h->p, h->mp, 1, vs, h->n, h->hp, h->m);
+    finish(h, out, d, h->n);
+}
+
+/* Scratch that holds any of the sequences. */
+static float *scratch_for(struct gpu_queue *q, const struct gpu_attention *at, bool backward)
+{
+    struct head h;
+    size_t n = 0, m = 0;
+    for (size_t s = 0; s < at->sequences; s++) {
+        size_t queries = at->end[s] - at->first[s], keys = at->key_end[s] - at->key_first[s];
+        n = queries > n ? queries : n;
+        m = keys > m ? keys : m;
+    }
+    return cpu_scratch(q, carve(&h, NULL, n, m, at->size, backward));
 }
 
 static void attention(struct gpu_queue *q, float *out, const struct gpu_attention *at)
 {
     struct head h;
-    float *scratch = cpu_scratch(q, carve(&h, NULL, longest(at), at->size, false));
+    float *scratch = scratch_for(q, at, false);
     if (!scratch)
         return;
     size_t d = at->heads * at->size;
     for (size_t s = 0; s < at->sequences; s++) {
-        size_t first = at->offset[s];
-        carve(&h, scratch, at->offset[s + 1] - first, at->size, false);
-        for (size_t j = 0; j < at->heads; j++)
-            head_forward(&h, out + first * d + j * at->size, at->lse + first * at->heads + j,
-                         at->qkv + first * 3 * d + j * at->size, d, at);
+        size_t first = at->first[s], key = at->key_first[s] * at->kv_ld;
+        carve(&h, scratch, at->end[s] - first, at->key_end[s] - at->key_first[s], at->size, false);
+        for (size_t j = 0, c = 0; j < at->heads; j++, c += at->size)
+            head_forward(&h, out + first * d + c, at->lse + first * at->heads + j,
+                         at->q + first * at->q_ld + c, at->k + key + c, at->v + key + c, at);
     }
 }
 
@@ -202,42 +213,48 @@ static void softmax_row_back(float *p, float *ds, float lse, float scale, size_t
         vf_store(ds + j, vf_load(p + j) * (vf_load(ds + j) - dot) * scale);
 }
 
-static void head_backward(const struct head *h, float *dqkv, const float *dout, const float *lse,
-                          const float *qkv, size_t d, const struct gpu_attention *at)
+/* One head's gradients, or its values: they lie alike. */
+struct head_at {
+    float *q, *k, *v;
+};
+
+static void head_backward(const struct head *h, struct head_at to, struct head_at from,
+                          const float *dout, const float *lse, const struct gpu_attention *at)
 {
-    size_t n = h->n, ld = 3 * d;
-    struct rows q = padded(h, 0, qkv, ld), k = padded(h, 1, qkv + d, ld);
-    struct rows g = padded(h, 2, dout, d), p = {h->p, h->np}, ds = {h->ds, h->np};
-    load_transposed(h->kt, qkv + d, ld, h);
-    load_transposed(h->vt, qkv + 2 * d, ld, h);
-    product(p, q.at, q.ld, 1, (struct rows){h->kt, h->np}, n, h->np, h->size);
-    product(ds, g.at, g.ld, 1, (struct rows){h->vt, h->np}, n, h->np, h->size);
+    size_t n = h->n, m = h->m, d = at->heads * at->size, ld = at->kv_ld;
+    struct rows q = padded(h, 0, from.q, at->q_ld, n), k = padded(h, 1, from.k, ld, m);
+    struct rows g = padded(h, 2, dout, d, n), p = {h->p, h->mp}, ds = {h->ds, h->mp};
+    load_transposed(h->kt, from.k, ld, h);
+    load_transposed(h->vt, from.v, ld, h);
+    product(p, q.at, q.ld, 1, (struct rows){h->kt, h->mp}, n, h->mp, h->size);
+    product(ds, g.at, g.ld, 1, (struct rows){h->vt, h->mp}, n, h->mp, h->size);
     for (size_t i = 0; i < n; i++)
-        softmax_row_back(h->p + i * h->np, h->ds + i * h->np, lse[i * at->heads], at->scale, n,
-                         h->np);
-    product(result(h, dqkv, ld), h->ds, h->np, 1, k, n, h->hp, n); /* dq = ds k */
-    finish(h, dqkv, ld);
-    product(result(h, dqkv + d, ld), h->ds, 1, h->np, q, n, h->hp, n); /* dk = ds^T q */
-    finish(h, dqkv + d, ld);
-    product(result(h, dqkv + 2 * d, ld), h->p, 1, h->np, g, n, h->hp, n); /* dv = p^T dout */
-    finish(h, dqkv + 2 * d, ld);
+        softmax_row_back(h->p + i * h->mp, h->ds + i * h->mp, lse[i * at->heads], at->scale,
+                         seen(h, at, i), h->mp);
+    product(result(h, to.q, at->q_ld), h->ds, h->mp, 1, k, n, h->hp, m); /* dq = ds k */
+    finish(h, to.q, at->q_ld, n);
+    product(result(h, to.k, ld), h->ds, 1, h->mp, q, m, h->hp, n); /* dk = ds^T q */
+    finish(h, to.k, ld, m);
+    product(result(h, to.v, ld), h->p, 1, h->mp, g, m, h->hp, n); /* dv = p^T dout */
+    finish(h, to.v, ld, m);
 }
 
-static void attention_back(struct gpu_queue *q, float *dqkv, const float *dout,
+static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,
                            const struct gpu_attention *at)
 {
     struct head h;
-    float *scratch = cpu_scratch(q, carve(&h, NULL, longest(at), at->size, true));
+    float *scratch = scratch_for(q, at, true);
     if (!scratch)
         return;
     size_t d = at->heads * at->size;
     for (size_t s = 0; s < at->sequences; s++) {
-        size_t first = at->offset[s];
-        carve(&h, scratch, at->offset[s + 1] - first, at->size, true);
-        for (size_t j = 0; j < at->heads; j++)
-            head_backward(&h, dqkv + first * 3 * d + j * at->size, dout + first * d + j * at->size,
-                          at->lse + first * at->heads + j, at->qkv + first * 3 * d + j * at->size,
-                          d, at);
+        size_t first = at->first[s], row = first * at->q_ld, key = at->key_first[s] * at->kv_ld;
+        carve(&h, scratch, at->end[s] - first, at->key_end[s] - at->key_first[s], at->size, true);
+        for (size_t j = 0, c = 0; j < at->heads; j++, c += at->size)
+            head_backward(&h, (struct head_at){dq + row + c, dk + key + c, dv + key + c},
+                          (struct head_at){(float *)at->q + row + c, (float *)at->k + key + c,
+                                           (float *)at->v + key + c},
+                          dout + first * d + c, at->lse + first * at->heads + j, at);
     }
 }
 

@@ -21,6 +21,23 @@ static inline vf load(const float *p, size_t n)
     return n >= LANES ? vf_load(p) : vf_load_part(p, n, -INFINITY);
 }
 
+/* How much of an answer the target is, when its logit is the greatest: all, or its share. */
+static float share(const float *x, float most, size_t cols)
+{
+    size_t equals = 0;
+    for (size_t c = 0; c < cols; c++)
+        equals += x[c] == most;
+    return 1.0f / (float)equals;
+}
+
+static float row_sum(const float *x, size_t cols)
+{
+    vf sum = {0};
+    for (size_t c = 0; c < cols; c += LANES)
+        sum += cols - c >= LANES ? vf_load(x + c) : vf_load_part(x + c, cols - c, 0);
+    return vf_sum(sum);
+}
+
 static void row_loss(float *x, const struct gpu_cross_entropy *ce, size_t row, float *loss,
                      float *correct)
 {
@@ -30,6 +47,10 @@ static void row_loss(float *x, const struct gpu_cross_entropy *ce, size_t row, f
     for (size_t c = 0; c < cols; c += LANES)
         top = vf_max(top, load(x + c, cols - c));
     float most = vf_greatest(top), at_target = x[target];
+    float smooth = ce->smoothing / (float)cols, smoothed = 0;
+    if (ce->smoothing > 0)
+        smoothed = ce->smoothing * (at_target - row_sum(x, cols) / (float)cols);
+    *correct = at_target == most ? share(x, most, cols) : 0.0f;
     vf sum = {0};
     for (size_t c = 0; c < cols; c += LANES) {
         vf v = load(x + c, cols - c);
@@ -42,10 +63,9 @@ static void row_loss(float *x, const struct gpu_cross_entropy *ce, size_t row, f
     }
     float total = vf_sum(sum), by = ce->scale / total;
     for (size_t c = 0; c < cols; c++)
-        x[c] *= by;
-    x[target] -= ce->scale;
-    *loss = logf(total) - (at_target - most);
-    *correct = at_target == most ? 1.0f : 0.0f;
+        x[c] = x[c] * by - smooth * ce->scale;
+    x[target] -= (1 - ce->smoothing) * ce->scale;
+    *loss = logf(total) - (at_target - most) + smoothed;
 }
 
 static void cross_entropy(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce)

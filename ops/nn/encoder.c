@@ -125,8 +125,15 @@ static struct gpu_attention attention_of(const struct pass *p, const struct nn_t
     return (struct gpu_attention){.sequences = t->sequences,
                                   .heads = heads,
                                   .size = p->d / heads,
-                                  .offset = t->offset,
-                                  .qkv = l->qkv,
+                                  .first = t->offset,
+                                  .end = t->offset + 1,
+                                  .key_first = t->offset,
+                                  .key_end = t->offset + 1,
+                                  .q = l->qkv,
+                                  .k = l->qkv + p->d,
+                                  .v = l->qkv + 2 * p->d,
+                                  .q_ld = 3 * p->d,
+                                  .kv_ld = 3 * p->d,
                                   .lse = l->lse,
                                   .scale = 1 / sqrtf((float)(p->d / heads))};
 }
@@ -154,7 +161,7 @@ static void attend_back(const struct pass *p, const struct nn_tape *t, size_t i)
     struct gpu_attention at = attention_of(p, t, l);
     struct branch out = {w->out_weight, w->out_bias, p->d, i, SITE_ATTENTION};
     residual_back(p, s->dn, s->dx, l->att, &out);
-    p->op->attention_back(p->q, s->wide, s->dn, &at);
+    p->op->attention_back(p->q, s->wide, s->wide + p->d, s->wide + 2 * p->d, s->dn, &at);
     linear_back_weight(p->q, gradient(p, w->in_weight), gradient(p, w->in_bias), s->wide, l->n1,
                        p->tokens, p->d, 3 * p->d, p->precision);
     linear_back_input(p->q, s->dn, s->wide, weight(p, w->in_weight), p->tokens, p->d, 3 * p->d,

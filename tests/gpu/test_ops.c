@@ -379,45 +379,66 @@ static void test_normalize(void **state)
 }
 
 struct attention_case {
-    const uint32_t *offset;
-    size_t sequences, heads, size;
+    struct gpu_attention at; /* q, k, v: in one block, columns q_ld apart from one to the next */
     const double *weight;
+    size_t queries, k, v; /* where k and v begin */
 };
 
 static double attention_value(void *arg, const double *qkv)
 {
     struct attention_case *c = arg;
-    size_t n = c->offset[c->sequences] * c->heads * c->size;
+    size_t n = c->queries * c->at.heads * c->at.size;
     double *out = malloc(n * sizeof *out), s;
-    ref_attention(out, qkv, c->offset, c->sequences, c->heads, c->size, 0.3);
+    ref_attention(out, qkv, qkv + c->k, qkv + c->v, &c->at);
     s = dot(out, c->weight, n);
     free(out);
     return s;
 }
 
+/* Self-attention over packed rows of q, k, v; and queries of one packing to keys of another, rows
+ * of q followed by rows of k, v. Either may be causal. */
 static void test_attention(void **state)
 {
-    enum { HEADS = 2, TOKENS = 44, MOST = TOKENS * HEADS * 20 };
-    static const uint32_t offset[] = {0, 1, 14, 30, 30 + 14};
+    enum { HEADS = 2, TOKENS = 44, KEYS = 49, WIDEST = HEADS * 20 };
+    static const uint32_t offset[] = {0, 1, 14, 30, TOKENS}, other[] = {0, 3, 16, 33, KEYS};
     static const size_t sizes[] = {3, 16, 20};
-    static float qkv[3 * MOST], dqkv[3 * MOST], out[MOST], dout[MOST], lse[TOKENS * HEADS];
-    static double rqkv[3 * MOST], rout[MOST], rdout[MOST];
-    for (int isa = 0; isa < 3; isa++) {
+    static float x[3 * KEYS * WIDEST], dx[3 * KEYS * WIDEST], lse[TOKENS * HEADS];
+    static double rx[3 * KEYS * WIDEST], rout[TOKENS * WIDEST], rdout[TOKENS * WIDEST];
+    static float out[TOKENS * WIDEST], dout[TOKENS * WIDEST];
+    for (int run = 0; run < 3 * 3 * 4; run++) {
         struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
+        if (!fixture_open(&f, isas[run % 3]))
             continue;
-        for (int k = 0; k < 3; k++) {
-            size_t n = TOKENS * HEADS * sizes[k];
-            fill(&f.r, qkv, rqkv, 3 * n, 1.5);
-            fill(&f.r, dout, rdout, n, 1);
-            struct gpu_attention at = {4, HEADS, sizes[k], offset, qkv, lse, 0.3f};
-            struct attention_case c = {offset, 4, HEADS, sizes[k], rdout};
-            ref_attention(rout, rqkv, offset, 4, HEADS, sizes[k], 0.3);
-            f.q->op->attention(f.q, out, &at);
-            assert_near(out, rout, n, 1e-5, "attention");
-            f.q->op->attention_back(f.q, dqkv, dout, &at);
-            assert_gradient(dqkv, attention_value, &c, rqkv, 3 * n, 1e-4, "qkv");
-        }
+        bool cross = run / 9 & 1;
+        size_t size = sizes[run / 3 % 3], d = HEADS * size, n = TOKENS * d;
+        size_t all = cross ? n + 2 * KEYS * d : 3 * n;
+        const uint32_t *keys = cross ? other : offset;
+        struct attention_case c = {.at = {.sequences = 4,
+                                          .heads = HEADS,
+                                          .size = size,
+                                          .first = offset,
+                                          .end = offset + 1,
+                                          .key_first = keys,
+                                          .key_end = keys + 1,
+                                          .q_ld = cross ? d : 3 * d,
+                                          .kv_ld = cross ? 2 * d : 3 * d,
+                                          .lse = lse,
+                                          .scale = 0.3f,
+                                          .causal = run / 18 & 1},
+                                   .weight = rdout,
+                                   .queries = TOKENS,
+                                   .k = cross ? n : d,
+                                   .v = cross ? n + d : 2 * d};
+        fill(&f.r, x, rx, all, 1.5);
+        fill(&f.r, dout, rdout, n, 1);
+        c.at.q = x;
+        c.at.k = x + c.k;
+        c.at.v = x + c.v;
+        ref_attention(rout, rx, rx + c.k, rx + c.v, &c.at);
+        f.q->op->attention(f.q, out, &c.at);
+        assert_near(out, rout, n, 1e-5, "attention");
+        f.q->op->attention_back(f.q, dx, dx + c.k, dx + c.v, dout, &c.at);
+        assert_gradient(dx, attention_value, &c, rx, all, 1e-4, "qkv");
         fixture_close(&f);
     }
 }
@@ -521,12 +542,13 @@ struct loss_case {
     uint32_t target;
     const uint32_t *group;
     bool self;
+    double smoothing;
 };
 
 static double loss_value(void *arg, const double *x)
 {
     struct loss_case *c = arg;
-    return 0.25 * ref_cross_entropy(x, c->row, c->cols, c->target, c->group, c->self);
+    return 0.25 * ref_cross_entropy(x, c->row, c->cols, c->target, c->group, c->self, c->smoothing);
 }
 
 static void test_cross_entropy(void **state)
@@ -536,7 +558,8 @@ static void test_cross_entropy(void **state)
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
-        for (int grouped = 0; grouped < 2; grouped++) {
+        for (int kind = 0; kind < 3; kind++) { /* plain, with groups, smoothed */
+            bool grouped = kind == 1;
             float x[ROWS * N], loss[ROWS], correct[ROWS];
             double rx[ROWS * N];
             uint32_t target[N], group[N];
@@ -546,7 +569,9 @@ static void test_cross_entropy(void **state)
             }
             fill(&f.r, x, rx, ROWS * N, 4);
             x[1 * N + target[FIRST + 1]] = 50;  /* found, */
-            x[2 * N + target[FIRST + 2]] = -50; /* and not found */
+            x[2 * N + target[FIRST + 2]] = -50; /* not found, */
+            x[3 * N + target[FIRST + 3]] = 50;  /* and one of three */
+            x[3 * N + target[FIRST + 3] - 1] = x[3 * N + target[FIRST + 3] - 2] = 50;
             for (int i = 0; i < ROWS * N; i++)
                 rx[i] = x[i];
             f.q->op->cross_entropy(f.q, x,
@@ -556,17 +581,20 @@ static void test_cross_entropy(void **state)
                                                                .target = target,
                                                                .group = grouped ? group : NULL,
                                                                .self = grouped,
+                                                               .smoothing = kind == 2 ? 0.2f : 0,
                                                                .scale = 0.25f,
                                                                .loss = loss,
                                                                .correct = correct});
             for (size_t r = 0; r < ROWS; r++) {
-                struct loss_case c = {FIRST + r, N, target[FIRST + r], grouped ? group : NULL,
-                                      grouped};
+                struct loss_case c = {FIRST + r,         N,
+                                      target[FIRST + r], grouped ? group : NULL,
+                                      grouped,           kind == 2 ? 0.2 : 0};
                 double want = 4 * loss_value(&c, rx + r * N);
                 assert_near(loss + r, &want, 1, 1e-5, "loss");
                 assert_gradient(x + r * N, loss_value, &c, rx + r * N, N, 1e-5, "logits");
             }
             assert_true(correct[1] == 1 && correct[2] == 0);
+            assert_true(grouped || correct[3] == 1.0f / 3);
         }
         fixture_close(&f);
     }

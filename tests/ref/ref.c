@@ -40,36 +40,39 @@ void ref_norm(double *y, const double *x, const double *gamma, const double *bet
     }
 }
 
-static void attend_row(double *out, const double *q, const double *qkv, size_t n, size_t heads,
-                       size_t size, double scale)
+/* One query of one head to its first `n` keys. */
+static void attend_row(double *out, const double *q, const double *k, const double *v, size_t n,
+                       const struct gpu_attention *at)
 {
-    size_t d = heads * size;
+    size_t ld = at->kv_ld;
     double *p = calloc(n, sizeof *p), most = -INFINITY, sum = 0;
     for (size_t j = 0; j < n; j++) {
-        for (size_t c = 0; c < size; c++)
-            p[j] += scale * q[c] * qkv[j * 3 * d + d + c];
+        for (size_t c = 0; c < at->size; c++)
+            p[j] += (double)at->scale * q[c] * k[j * ld + c];
         most = fmax(most, p[j]);
     }
     for (size_t j = 0; j < n; j++)
         sum += p[j] = exp(p[j] - most);
-    for (size_t c = 0; c < size; c++) {
+    for (size_t c = 0; c < at->size; c++) {
         out[c] = 0;
         for (size_t j = 0; j < n; j++)
-            out[c] += p[j] / sum * qkv[j * 3 * d + 2 * d + c];
+            out[c] += p[j] / sum * v[j * ld + c];
     }
     free(p);
 }
 
-void ref_attention(double *out, const double *qkv, const uint32_t *offset, size_t sequences,
-                   size_t heads, size_t size, double scale)
+void ref_attention(double *out, const double *q, const double *k, const double *v,
+                   const struct gpu_attention *at)
 {
-    size_t d = heads * size;
-    for (size_t s = 0; s < sequences; s++)
-        for (size_t t = offset[s]; t < offset[s + 1]; t++)
-            for (size_t h = 0; h < heads; h++)
-                attend_row(out + t * d + h * size, qkv + t * 3 * d + h * size,
-                           qkv + offset[s] * 3 * d + h * size, offset[s + 1] - offset[s], heads,
-                           size, scale);
+    size_t d = at->heads * at->size;
+    for (size_t s = 0; s < at->sequences; s++)
+        for (size_t t = at->first[s]; t < at->end[s]; t++)
+            for (size_t h = 0; h < at->heads; h++) {
+                size_t column = h * at->size, key = at->key_first[s] * at->kv_ld + column;
+                size_t keys = at->key_end[s] - at->key_first[s];
+                attend_row(out + t * d + column, q + t * at->q_ld + column, k + key, v + key,
+                           at->causal ? keys - (at->end[s] - 1 - t) : keys, at);
+            }
 }
 
 void ref_embed(double *x, const double *table, const double *positions, const uint32_t *token,
@@ -108,9 +111,9 @@ void ref_normalize(double *y, const double *x, size_t rows, size_t cols)
 }
 
 double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t target,
-                         const uint32_t *group, bool self)
+                         const uint32_t *group, bool self, double smoothing)
 {
-    double most = -INFINITY, sum = 0;
+    double most = -INFINITY, sum = 0, all = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t c = 0; c < cols; c++) {
             if (c != target && ((self && c == row) || (group && group[c] == group[row])))
@@ -120,7 +123,9 @@ double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t
             else
                 sum += exp(logits[c] - most);
         }
-    return log(sum) + most - logits[target];
+    for (size_t c = 0; c < cols; c++)
+        all += logits[c];
+    return log(sum) + most - (1 - smoothing) * logits[target] - smoothing * all / (double)cols;
 }
 
 void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta1, double beta2,
@@ -153,7 +158,17 @@ static void encode_layer(double *x, const struct nn_config *c, const struct nn_l
     double *y = calloc(n * d, sizeof *y), *wide = calloc(n * (3 * d + ff), sizeof *wide);
     ref_norm(y, x, w + l->norm1_weight, w + l->norm1_bias, n, d);
     linear(wide, y, w + l->in_weight, at(w, l->in_bias), n, d, 3 * d, false);
-    ref_attention(y, wide, s->offset, s->n, c->heads, size, 1 / sqrt((double)size));
+    ref_attention(y, wide, wide + d, wide + 2 * d,
+                  &(struct gpu_attention){.sequences = s->n,
+                                          .heads = c->heads,
+                                          .size = size,
+                                          .first = s->offset,
+                                          .end = s->offset + 1,
+                                          .key_first = s->offset,
+                                          .key_end = s->offset + 1,
+                                          .q_ld = 3 * d,
+                                          .kv_ld = 3 * d,
+                                          .scale = (float)(1 / sqrt((double)size))});
     linear(x, y, w + l->out_weight, at(w, l->out_bias), n, d, d, true);
     ref_norm(y, x, w + l->norm2_weight, w + l->norm2_bias, n, d);
     linear(wide, y, w + l->linear1_weight, w + l->linear1_bias, n, d, ff, false);
@@ -217,8 +232,9 @@ double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *g
     ref_normalize(u, vectors, n, d);
     ref_matmul(scores, u, u, n, n, d, false, true, 1 / temperature, false);
     for (size_t i = 0; i < n; i++)
-        loss += ref_cross_entropy(scores + i * n, i, n, (uint32_t)((i + n / 2) % n), group, true) /
-                (double)n;
+        loss +=
+            ref_cross_entropy(scores + i * n, i, n, (uint32_t)((i + n / 2) % n), group, true, 0) /
+            (double)n;
     free(u);
     free(scores);
     return loss;

@@ -11,8 +11,9 @@ void ref_matmul(double *c, const double *a, const double *b, size_t m, size_t n,
 double ref_activation(double x, enum gpu_activation kind);
 void ref_norm(double *y, const double *x, const double *gamma, const double *beta, size_t rows,
               size_t cols);
-void ref_attention(double *out, const double *qkv, const uint32_t *offset, size_t sequences,
-                   size_t heads, size_t size, double scale);
+/* Values instead of at->q, k and v; lse is not filled. */
+void ref_attention(double *out, const double *q, const double *k, const double *v,
+                   const struct gpu_attention *at);
 void ref_embed(double *x, const double *table, const double *positions, const uint32_t *token,
                const uint32_t *offset, size_t sequences, size_t cols, double scale);
 void ref_pool(double *y, const double *x, const uint32_t *row, const uint32_t *offset,
@@ -20,7 +21,7 @@ void ref_pool(double *y, const double *x, const uint32_t *row, const uint32_t *o
 void ref_normalize(double *y, const double *x, size_t rows, size_t cols);
 /* The loss of one row of logits. */
 double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t target,
-                         const uint32_t *group, bool self);
+                         const uint32_t *group, bool self, double smoothing);
 void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta1, double beta2,
                double eps, double weight_decay, unsigned step);
 
