@@ -188,10 +188,12 @@ static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const 
     return out;
 }
 
+/* Of all n clusters; classes that hold one of those from `kept` on are left out. */
 static void gather(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
-                   Eqloom__Cluster *const *in, struct seed *seeds, size_t n, uint32_t max_members)
+                   Eqloom__Cluster *const *in, struct seed *seeds, size_t n, size_t kept,
+                   uint32_t max_members)
 {
-    /* Parts in one array, grouped by root: counting sort by first part. */
+    /* Parts in one array, grouped by root and ascending: counting sort by first part. */
     uint32_t *begin = arena_array(a, uint32_t, n + 1), *parts = arena_array(a, uint32_t, n + 1);
     for (uint32_t i = 0; i < n; i++)
         begin[find(seeds, i) + 1]++;
@@ -204,17 +206,34 @@ static void gather(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
     *n_out = 0;
     for (size_t i = 0; i < n; i++) {
         size_t size = begin[i + 1] - begin[i];
+        if (size == 0 || parts[begin[i + 1] - 1] >= kept)
+            continue;
         if (size == 1)
             (*out)[(*n_out)++] = in[i];
-        else if (size > 1)
+        else
             (*out)[(*n_out)++] = join(a, in, seeds, parts + begin[i], size, max_members);
     }
 }
 
+/* Those to be merged, then those to be left out. */
+static Eqloom__Cluster *const *with_exceptions(struct arena *a, Eqloom__Cluster *const *in,
+                                               size_t n, const struct merge_options *o)
+{
+    if (!o->n_except)
+        return in;
+    Eqloom__Cluster **all = arena_array(a, Eqloom__Cluster *, n + o->n_except);
+    if (n)
+        memcpy(all, in, n * sizeof *all);
+    memcpy(all + n, o->except, o->n_except * sizeof *all);
+    return all;
+}
+
 enum err_code clusters_merge(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
-                             Eqloom__Cluster *const *in, size_t n,
+                             Eqloom__Cluster *const *in, size_t n_in,
                              const struct merge_options *options, struct err *e)
 {
+    size_t n = n_in + options->n_except;
+    in = with_exceptions(a, in, n_in, options);
     struct seed *seeds = arena_array(a, struct seed, n + 1);
     struct seed **order = arena_array(a, struct seed *, n + 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -234,6 +253,6 @@ enum err_code clusters_merge(Eqloom__Cluster ***out, size_t *n_out, struct arena
     }
     qsort(order, n, sizeof *order, compare_fingerprints);
     unite_equal(seeds, order, n, in, options->points);
-    gather(out, n_out, a, in, seeds, n, options->max_members);
+    gather(out, n_out, a, in, seeds, n, n_in, options->max_members);
     return OK;
 }

@@ -7,8 +7,10 @@
 #include "cluster.pb-c.h"
 
 struct merge_options {
-    uint32_t max_members; /* of a merged cluster; clusters that stay alone are not cut */
-    uint32_t points;      /* at which seeds are compared */
+    uint32_t max_members;           /* of a merged cluster; clusters that stay alone are not cut */
+    uint32_t points;                /* at which seeds are compared */
+    Eqloom__Cluster *const *except; /* what is equal to the seed of one of these is left out */
+    size_t n_except;
 };
 
 /* Clusters live in the arena; those that stay alone are the input's. A merged cluster stands where

@@ -9,6 +9,8 @@ static const struct op_param params[] = {
 };
 static const struct op_port inputs[] = {
     {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of the corpus."},
+    {"except", KIND_CLUSTER, OP_COLLECTION, true,
+     "Clusters held out elsewhere: what is equal to one of them is dropped."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -16,17 +18,32 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
+static enum err_code get_all(Eqloom__Cluster ***out, size_t *n, struct op_ctx *ctx,
+                             const char *role, struct err *e)
+{
+    *n = op_count(ctx, role);
+    *out = arena_array(op_arena(ctx), Eqloom__Cluster *, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        enum err_code code = err_up(e, op_get((ProtobufCMessage **)&(*out)[i], ctx, role, i, e));
+        if (code)
+            return code;
+    }
+    return OK;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    size_t n = op_count(ctx, "clusters"), n_merged;
-    Eqloom__Cluster **in = arena_array(a, Eqloom__Cluster *, n + 1), **merged;
-    struct merge_options options = {(uint32_t)op_int(ctx, "max_members"),
-                                    (uint32_t)op_int(ctx, "points")};
+    size_t n, n_except, n_merged;
+    Eqloom__Cluster **in, **except, **merged;
     enum err_code code;
-    for (size_t i = 0; i < n; i++)
-        if ((code = err_up(e, op_get((ProtobufCMessage **)&in[i], ctx, "clusters", i, e))))
-            return code;
+    if ((code = get_all(&in, &n, ctx, "clusters", e)) ||
+        (code = get_all(&except, &n_except, ctx, "except", e)))
+        return code;
+    struct merge_options options = {.max_members = (uint32_t)op_int(ctx, "max_members"),
+                                    .points = (uint32_t)op_int(ctx, "points"),
+                                    .except = except,
+                                    .n_except = n_except};
     if ((code = err_up(e, clusters_merge(&merged, &n_merged, a, in, n, &options, e))))
         return code;
     for (size_t i = 0; i < n_merged; i++) {
@@ -41,12 +58,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_merge = {
     .name = "merge",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .doc =
         "Joins clusters whose seeds are equal, though they come from different e-graphs: numeric "
         "fingerprints find the candidates, ball arithmetic decides. Without it, a 'negative' "
-        "pair of the corpus could be equal.",
+        "pair of the corpus could be equal. With `except`, nothing equal to what is held out "
+        "elsewhere stays.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -105,11 +105,36 @@ static void test_merging_twice_changes_nothing(void **state)
     arena_free(&a);
 }
 
+static void test_what_is_held_out_is_dropped(void **state)
+{
+    struct arena a = {0};
+    struct err e;
+    Eqloom__Cluster *in[N], *except[3], **out;
+    size_t n;
+    for (int i = 0; i < N; i++)
+        in[i] = cluster(&a, texts[i]);
+    const char *held_out[3][2] = {{"sqrt - x 20"}, {"* x / 2 2"}, {"cos x"}};
+    for (int i = 0; i < 3; i++)
+        except[i] = cluster(&a, held_out[i]);
+    struct merge_options options = {
+        .max_members = 100, .points = 8, .except = except, .n_except = 3};
+    assert_int_equal(clusters_merge(&out, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(n, 4); /* without the two of sqrt(x - 20) and x; cos x is no cluster of ours */
+    assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
+    assert_ptr_equal(out[1], in[3]);
+    assert_ptr_equal(out[2], in[5]);
+    assert_ptr_equal(out[3], in[7]);
+    assert_int_equal(clusters_merge(&out, &n, &a, in, 0, &options, &e), OK);
+    assert_int_equal(n, 0);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_seeds_are_joined),
         cmocka_unit_test(test_exact_languages),
+        cmocka_unit_test(test_what_is_held_out_is_dropped),
         cmocka_unit_test(test_merging_twice_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
