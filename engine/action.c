@@ -56,6 +56,13 @@ enum err_code made_read(struct made *out, struct arena *a, struct store *s, cons
             return ERR_NOTFOUND;
         out->outputs[r].n = o->output_ids.len / DIGEST_SIZE;
         out->outputs[r].ids = (struct digest *)o->output_ids.data;
+        if (!o->from && !o->count)
+            continue;
+        if (out->outputs[r].n != 1)
+            return ERR_NOTFOUND;
+        if (!out->slices)
+            out->slices = arena_array(a, struct slice, n);
+        out->slices[r] = (struct slice){out->outputs[r].ids[0], o->from, o->count};
     }
     return OK;
 }
@@ -124,6 +131,8 @@ enum err_code made_write(struct store_batch *b, struct arena *a, const struct op
         o->role = (char *)op->outputs[r].role;
         o->output_ids.data = (uint8_t *)made->outputs[r].ids;
         o->output_ids.len = made->outputs[r].n * DIGEST_SIZE;
+        o->from = made->slices ? made->slices[r].from : 0;
+        o->count = made->slices ? made->slices[r].n : 0;
     }
     qsort(m.outputs, n, sizeof *m.outputs, compare_outputs);
     m.cost_ns = made->cost_ns;

@@ -11,6 +11,12 @@ struct id_list {
     size_t n;
 };
 
+/* Elements [from, from + n) of a collection. */
+struct slice {
+    struct digest collection;
+    uint64_t from, n;
+};
+
 struct made {
     struct id_list *outputs; /* by op->outputs */
     uint64_t elements;       /* of a whole map or chain */
@@ -18,6 +24,9 @@ struct made {
     int64_t finished_ns;
     const char *run;
     const char *note; /* of an element, for people; may be NULL */
+    /* By op->outputs, of a block of a map's input (map_blocks.h); else NULL. Then the outputs are
+     * the collections, one each. */
+    struct slice *slices;
 };
 
 size_t op_count_outputs(const struct op *op);

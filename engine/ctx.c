@@ -99,11 +99,6 @@ uint64_t ctx_node_elements(const struct ctx_node *n)
     return n->ports[0].elements ? elements_count(n->ports[0].elements) : 0;
 }
 
-struct elements *ctx_node_list(const struct ctx_node *n)
-{
-    return n->ports[0].elements;
-}
-
 enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e)
 {
     return err_up(e, elements_at(id, n->ports[0].elements, i, e));

@@ -35,7 +35,6 @@ enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
 void ctx_node_free(struct ctx_node *n);
 /* Elements of inputs[0] of a map. */
 uint64_t ctx_node_elements(const struct ctx_node *n);
-struct elements *ctx_node_list(const struct ctx_node *n); /* inputs[0]; NULL if it is absent */
 enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e);
 
 /* Which stored input could not be read, if any: then the failure is the store's, not the op's. */

@@ -1,8 +1,6 @@
 /* Windowed access to a collection; see elements.h. */
 #include "engine/elements.h"
 
-#include "base/buf.h"
-
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -68,25 +66,5 @@ enum err_code elements_at(struct digest *id, struct elements *el, uint64_t i, st
     if (!code)
         *id = el->window[i - el->from];
     pthread_mutex_unlock(&el->mutex);
-    return err_up(e, code);
-}
-
-enum err_code elements_leaves(struct collection_leaf **out, size_t *n, struct arena *a,
-                              struct elements *el, struct err *e)
-{
-    enum err_code code = OK;
-    struct collection_leaf *leaves = NULL;
-    size_t cap = 0;
-    *n = 0;
-    pthread_mutex_lock(&el->mutex);
-    for (uint64_t at = 0; !code && at < el->count && collection_has_leaves(el->reader);) {
-        leaves = vec_grow(leaves, &cap, *n + 1, sizeof *leaves);
-        code = collection_leaf(&leaves[*n], el->reader, at, e);
-        if (!code)
-            at += leaves[(*n)++].n;
-    }
-    pthread_mutex_unlock(&el->mutex);
-    *out = *n ? arena_memdup(a, leaves, *n * sizeof *leaves) : NULL;
-    free(leaves);
     return err_up(e, code);
 }

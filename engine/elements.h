@@ -11,8 +11,5 @@ enum err_code elements_open(struct elements **out, struct store *s, const struct
 void elements_close(struct elements *el); /* NULL is fine */
 uint64_t elements_count(const struct elements *el);
 enum err_code elements_at(struct digest *id, struct elements *el, uint64_t i, struct err *e);
-/* The leaves of the collection in order, in the arena; none when it fits into one record. */
-enum err_code elements_leaves(struct collection_leaf **out, size_t *n, struct arena *a,
-                              struct elements *el, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* Maps: each element an action of its own, leaves of the input collection that are known as a whole
  * left out (map_blocks.h). Workers take ranges of positions; results come back in any order and are
- * fed to the collection builders in element order, so at most MAP_WINDOW elements (their output
+ * put together in element order, so at most MAP_WINDOW elements (their output
  * ids) are held, whatever the size of the map. */
 #include "engine/map_blocks.h"
 
@@ -34,7 +34,7 @@ struct map_run {
     bool failed, lost, dropped;
     struct slot slots[MAP_WINDOW];
     struct store_batch *batch; /* blocks of the collections */
-    struct collection_builder **builders;
+    struct assemble *out;
 };
 
 static enum err_code feed(struct worker *w, uint32_t i, struct err *e);
@@ -67,16 +67,12 @@ bool map_has_work(const struct session *s, uint32_t i)
 void map_new(struct worker *w, uint32_t i)
 {
     const struct op *op = w->s->job->nodes[i].op;
-    size_t n = op_count_outputs(op);
     struct map_run *m = calloc(1, sizeof *m);
-    struct collection_builder **builders = calloc(n + 1, sizeof(*builders));
-    if (!m || !builders)
+    if (!m)
         abort(); /* as small allocations do */
     pthread_mutex_init(&m->mutex, NULL);
     m->batch = store_batch_new(w->s->store);
-    m->builders = builders;
-    for (size_t r = 0; r < n; r++)
-        builders[r] = collection_builder_new(m->batch, op->outputs[r].kind);
+    m->out = assemble_new(op, w->s->store, m->batch);
     w->s->nodes[i].map = m;
     find_blocks(w, i, m);
 }
@@ -98,11 +94,9 @@ void map_free(struct map_run *m, const struct op *op)
     size_t n = op_count_outputs(op);
     for (size_t k = 0; k < MAP_WINDOW; k++)
         empty_slot(&m->slots[k], n);
-    for (size_t r = 0; r < n; r++)
-        collection_builder_free(m->builders[r]);
+    assemble_free(m->out);
     store_batch_free(m->batch);
     map_blocks_free(m->blocks, op);
-    free(m->builders);
     pthread_mutex_destroy(&m->mutex);
     free(m);
 }
@@ -169,50 +163,20 @@ bool map_is_over(struct session *s, uint32_t i)
 
 /* ---- results in order ---- */
 
-static enum err_code add_outputs(struct map_run *m, const struct id_list *outputs, size_t n_outputs,
-                                 struct err *e)
-{
-    enum err_code code = OK;
-    for (size_t r = 0; r < n_outputs; r++)
-        for (size_t k = 0; !code && k < outputs[r].n; k++)
-            code = collection_builder_add(m->builders[r], &outputs[r].ids[k], e);
-    return err_up(e, code);
-}
-
-/* Leaves known as a whole that begin where the next element is awaited. */
-static enum err_code feed_known(struct worker *w, uint32_t i, struct err *e)
-{
-    struct map_run *m = w->s->nodes[i].map;
-    size_t n_outputs = op_count_outputs(w->s->job->nodes[i].op);
-    struct arena a = {0};
-    struct made made;
-    uint64_t n;
-    enum err_code code;
-    while (!(code = map_blocks_read(&made, &n, m->blocks, w->s, i, m->floor, &a, e))) {
-        if (err_up(e, code = add_outputs(m, made.outputs, n_outputs, e)))
-            break;
-        m->floor += n;
-        arena_reset(&a);
-    }
-    arena_free(&a);
-    return code == ERR_NOTFOUND ? OK : err_up(e, code);
-}
-
 /* All that is next in order; actions of leaves that are now whole go into the worker's batch. */
 static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
 {
-    struct map_run *m = w->s->nodes[i].map;
-    size_t n_outputs = op_count_outputs(w->s->job->nodes[i].op);
+    struct session *s = w->s;
+    struct map_run *m = s->nodes[i].map;
+    size_t n_outputs = op_count_outputs(s->job->nodes[i].op);
     struct slot *slot;
-    enum err_code code = feed_known(w, i, e);
+    enum err_code code = map_blocks_feed(m->blocks, m->out, &m->floor, s, i, e);
     while (!code && (slot = &m->slots[m->floor % MAP_WINDOW])->full) {
-        code = add_outputs(m, slot->outputs, n_outputs, e);
-        if (!code)
-            code = map_blocks_add(m->blocks, w->s, i, m->floor, slot->outputs, w->batch, e);
+        code = map_blocks_add(m->blocks, m->out, s, i, m->floor, slot->outputs, w->batch, e);
         empty_slot(slot, n_outputs);
         m->floor++;
         if (!code)
-            code = feed_known(w, i, e);
+            code = map_blocks_feed(m->blocks, m->out, &m->floor, s, i, e);
     }
     return err_up(e, code);
 }
@@ -448,8 +412,6 @@ enum outcome map_close(struct worker *w, uint32_t i)
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct map_run *m = r->map;
-    const struct op *op = s->job->nodes[i].op;
-    size_t n = op_count_outputs(op);
     struct err e = {0};
     struct made made = {0};
     if (r->loss.input != LOST_NONE)
@@ -462,14 +424,10 @@ enum outcome map_close(struct worker *w, uint32_t i)
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
     say_reused(s, i);
     arena_reset(&w->arena);
-    made.outputs = arena_array(&w->arena, struct id_list, n);
-    for (size_t k = 0; k < n; k++) {
-        struct digest *id = arena_new(&w->arena, struct digest);
-        made.outputs[k] = (struct id_list){id, 1};
-        if (collection_builder_finish(id, m->builders[k], &e)) {
-            session_fail(s, &e);
-            return OUT_DROPPED;
-        }
+    if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
+        map_blocks_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {
+        session_fail(s, &e);
+        return OUT_DROPPED;
     }
     store_batch_append(w->batch, m->batch);
     return node_commit(w, i, &made);

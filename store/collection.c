@@ -18,23 +18,6 @@
 
 enum { ROOT_MAX = 256, BLOCK_MIN = 16, BLOCK_MAX = 1024, CUT_MASK = 127 };
 
-/* A list of the tree while it is being made: what has not been put into a block yet. */
-struct level {
-    struct digest *ids;
-    uint64_t *counts; /* elements under each */
-    size_t n, cap_ids, cap_counts;
-    size_t in_block; /* of the n, how many the cutter has looked at */
-    bool cutting;    /* more than ROOT_MAX have come */
-};
-
-struct collection_builder {
-    struct store_batch *batch;
-    enum record_kind element;
-    uint64_t count;
-    struct level levels[COLLECTION_MAX_DEPTH + 1];
-    unsigned n_levels;
-};
-
 struct collection_builder *collection_builder_new(struct store_batch *b, enum record_kind element)
 {
     struct collection_builder *c = calloc(1, sizeof *c);
@@ -60,9 +43,6 @@ void collection_builder_free(struct collection_builder *c)
     free(c);
 }
 
-static enum err_code level_add(struct collection_builder *c, unsigned d, const struct digest *id,
-                               uint64_t count, struct err *e);
-
 /* Puts the first n waiting ids of list d as a block, whose id goes into list d + 1. */
 static enum err_code put_block(struct collection_builder *c, unsigned d, size_t n, struct err *e)
 {
@@ -86,7 +66,7 @@ static enum err_code put_block(struct collection_builder *c, unsigned d, size_t 
     memmove(l->counts, l->counts + n, (l->n - n) * sizeof *l->counts);
     l->n -= n;
     l->in_block = 0;
-    return err_up(e, level_add(c, d + 1, &id, count, e));
+    return err_up(e, collection_list_add(c, d + 1, &id, count, e));
 }
 
 static bool ends_block(const struct digest *id, size_t n)
@@ -94,8 +74,8 @@ static bool ends_block(const struct digest *id, size_t n)
     return n >= BLOCK_MAX || (n >= BLOCK_MIN && (id->bytes[DIGEST_SIZE - 1] & CUT_MASK) == 0);
 }
 
-static enum err_code level_add(struct collection_builder *c, unsigned d, const struct digest *id,
-                               uint64_t count, struct err *e)
+enum err_code collection_list_add(struct collection_builder *c, unsigned d, const struct digest *id,
+                                  uint64_t count, struct err *e)
 {
     if (d > COLLECTION_MAX_DEPTH)
         return err_fail(e, ERR_LIMIT, "a collection with too many elements");
@@ -122,7 +102,7 @@ enum err_code collection_builder_add(struct collection_builder *c, const struct 
                                      struct err *e)
 {
     c->count++;
-    return err_up(e, level_add(c, 0, id, 1, e));
+    return err_up(e, collection_list_add(c, 0, id, 1, e));
 }
 
 enum err_code collection_builder_finish(struct digest *id, struct collection_builder *c,
@@ -330,24 +310,25 @@ enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t 
     return OK;
 }
 
-bool collection_has_leaves(const struct collection *c)
+unsigned collection_depth(const struct collection *c)
 {
-    return c->depth > 0;
+    return c->depth;
 }
 
-enum err_code collection_leaf(struct collection_leaf *out, struct collection *c, uint64_t position,
-                              struct err *e)
+enum err_code collection_block(struct collection_block *out, struct collection *c, unsigned depth,
+                               uint64_t position, struct err *e)
 {
-    if (c->depth == 0 || position >= collection_count(c))
-        return err_fail(e, ERR_NOTFOUND, "a collection without a leaf for element %llu",
+    if (depth >= c->depth || position >= collection_count(c))
+        return err_fail(e, ERR_NOTFOUND,
+                        "a collection without a block of depth %u for element %llu", depth,
                         (unsigned long long)position);
-    enum err_code code = descend(c, 1, position, e);
+    enum err_code code = descend(c, depth + 1, position, e);
     if (code != OK)
         return err_up(e, code);
-    const struct collection_node *node = &c->path[1];
-    size_t i = child_of(node, position - c->first[1]);
+    const struct collection_node *node = &c->path[depth + 1];
+    size_t i = child_of(node, position - c->first[depth + 1]);
     out->id = node->ids[i];
-    out->first = c->first[1] + node->starts[i];
+    out->first = c->first[depth + 1] + node->starts[i];
     out->n = node->starts[i + 1] - node->starts[i];
     return OK;
 }

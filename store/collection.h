@@ -23,16 +23,20 @@ enum record_kind collection_element_kind(const struct collection *c);
 /* Element ids at [from, from + n). */
 enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t from, uint64_t n,
                              struct err *e);
-/* A leaf of the tree: a CollectionBlock of consecutive elements. Collections that fit into one
- * record have none. */
-struct collection_leaf {
+/* A block of the tree: a CollectionBlock over consecutive elements; one of depth 0 (a leaf) holds
+ * their ids. Collections that fit into one record have depth 0 and no blocks. */
+struct collection_block {
     struct digest id;
     uint64_t first, n;
 };
-bool collection_has_leaves(const struct collection *c);
-/* The leaf that holds the element at a position, without reading it. */
-enum err_code collection_leaf(struct collection_leaf *out, struct collection *c, uint64_t position,
-                              struct err *e);
+unsigned collection_depth(const struct collection *c); /* blocks have depths below it */
+/* The block of a depth that holds the element at a position, without reading it. */
+enum err_code collection_block(struct collection_block *out, struct collection *c, unsigned depth,
+                               uint64_t position, struct err *e);
+/* Appends the elements [from, from + n) of a stored collection of the same kind. Its blocks are
+ * taken over unread where the new tree has the same: O(log n) records are read. */
+enum err_code collection_builder_add_slice(struct collection_builder *b, struct collection *c,
+                                           uint64_t from, uint64_t n, struct err *e);
 
 /* Elements of `to` that `from` has not (added) and the other way round (removed), as multisets of
  * ids in order, skipping equal subtrees. Either visit may be NULL. */

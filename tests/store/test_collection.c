@@ -333,11 +333,60 @@ static void test_bad_trees(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* Slices of two collections and elements of their own, in any order: the same as one by one. */
+static void test_slices(void **state)
+{
+    struct rng r = rng_new(test_seed(), 7);
+    struct place *p = *state;
+    struct err err = {0};
+    static const size_t sizes[] = {200, 70000};
+    struct list sources[2];
+    struct collection *readers[2];
+    for (int k = 0; k < 2; k++) {
+        sources[k] = list_of(sizes[k]);
+        for (size_t i = 0; k && i < 40000; i += 3)
+            sources[k].ids[i] = any_id(i % 1000); /* much the same: blocks as long as they get */
+        struct digest id = build(p, &sources[k], NULL);
+        MUST(collection_open(&readers[k], p->s, &id, &err));
+    }
+    for (int round = 0; round < 60; round++) {
+        struct list all = {0};
+        struct digest id, expected;
+        struct collection_builder *c = collection_builder_new(p->b, KIND_EXPR);
+        for (size_t part = 0, parts = 1 + rng_below(&r, 6); part < parts; part++) {
+            const struct list *from = &sources[rng_below(&r, 4) > 0];
+            uint64_t at = rng_below(&r, 3) ? rng_below(&r, from->n) : 0;
+            uint64_t n = rng_below(&r, 3) ? rng_below(&r, from->n - at + 1) : from->n - at;
+            MUST(collection_builder_add_slice(c, readers[from != sources], at, n, &err));
+            for (uint64_t i = 0; i < n; i++)
+                list_insert(&all, all.n, from->ids[at + i]);
+            for (uint64_t i = rng_below(&r, 3); i > 0; i--) {
+                struct digest one = any_id(rng_below(&r, 100000));
+                MUST(collection_builder_add(c, &one, &err));
+                list_insert(&all, all.n, one);
+            }
+        }
+        MUST(collection_builder_finish(&id, c, &err));
+        collection_builder_free(c);
+        commit(p->b);
+        expected = build(p, &all, NULL);
+        assert_memory_equal(&id, &expected, sizeof id);
+        free(all.ids);
+    }
+    struct collection_builder *c = collection_builder_new(p->b, KIND_EXPR);
+    assert_int_equal(collection_builder_add_slice(c, readers[0], 190, 11, &err), ERR_CORRUPT);
+    collection_builder_free(c);
+    for (int k = 0; k < 2; k++) {
+        collection_close(readers[k]);
+        free(sources[k].ids);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_sizes),           TEST(test_repetitions), TEST(test_golden),
-        TEST(test_edits_are_cheap), TEST(test_diff),        TEST(test_bad_trees),
+        TEST(test_sizes), TEST(test_repetitions), TEST(test_golden), TEST(test_edits_are_cheap),
+        TEST(test_diff),  TEST(test_bad_trees),   TEST(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
