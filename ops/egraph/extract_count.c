@@ -2,31 +2,11 @@
  * with two operands has, at length L, the sum over i of left(i) * right(L - own - i) terms, and
  * operands are shorter than what they stand in, so one pass over the lengths fills everything,
  * cyclic or not. 128 bits hold any count of practice; beyond them counts stop at the greatest value
- * and the grammar says so. */
+ * and the grammar says so. Nearly all factors are so small that no sum of products can get there,
+ * which is what `wide` of a slot is for. */
 #include "ops/egraph/extract_grammar.h"
 
 #include <stdio.h>
-
-count_t count_add(count_t a, count_t b, bool *saturated)
-{
-    count_t sum = a + b;
-    if (__builtin_expect(sum < a, 0)) {
-        *saturated = true;
-        return COUNT_MAX;
-    }
-    return sum;
-}
-
-count_t count_mul(count_t a, count_t b, bool *saturated)
-{
-    if (__builtin_expect(((a | b) >> 64) == 0, 1))
-        return (count_t)(uint64_t)a * (uint64_t)b;
-    if (a && b > COUNT_MAX / a) {
-        *saturated = true;
-        return COUNT_MAX;
-    }
-    return a * b;
-}
 
 char *count_text(char out[48], count_t n, bool saturated)
 {
@@ -65,6 +45,27 @@ static count_t count_pairs(const count_t *own, uint32_t least, uint32_t rest, bo
     return sum;
 }
 
+/* Of n factors that go up and n that go down. */
+static count_t sum_products(const count_t *up, const count_t *down, uint32_t n, bool *saturated)
+{
+    count_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum = count_add(sum, count_mul(up[i], *(down - i), saturated), saturated);
+    return sum;
+}
+
+enum { NARROW_BITS = 60 };
+_Static_assert(2 * NARROW_BITS + 8 <= 128 && EXTRACT_MAX_TOKENS <= 1 << 8,
+               "sums of products of narrow counts do not wrap");
+
+static count_t sum_narrow_products(const count_t *up, const count_t *down, uint32_t n)
+{
+    count_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (count_t)(uint64_t)up[i] * (uint64_t) * (down - i);
+    return sum;
+}
+
 static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt, uint32_t length,
                          bool *saturated)
 {
@@ -82,15 +83,18 @@ static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt,
         return 0;
     if (alt->symmetric)
         return count_pairs(l, left->least, rest, saturated);
-    count_t sum = 0;
-    for (uint32_t i = left->least; i + right->least <= rest; i++)
-        sum = count_add(sum, count_mul(l[i], r[rest - i], saturated), saturated);
-    return sum;
+    if (left->least + right->least > rest)
+        return 0;
+    uint32_t n = rest - left->least - right->least + 1u;
+    if (left->wide || right->wide)
+        return sum_products(l + left->least, r + rest - left->least, n, saturated);
+    return sum_narrow_products(l + left->least, r + rest - left->least, n);
 }
 
 static void set_total(struct grammar *g, uint32_t slot, uint32_t length, count_t total)
 {
     g->totals[(size_t)slot * (g->max_tokens + 1) + length] = total;
+    g->slots[slot].wide |= total >> NARROW_BITS != 0;
     if (total && g->slots[slot].least == UINT16_MAX)
         g->slots[slot].least = (uint16_t)length;
 }

@@ -105,6 +105,7 @@ struct grammar {
         uint32_t base;                  /* the slot of the same kinds that has all of them */
         uint32_t *excluded, n_excluded; /* alternatives of the base that are not in this */
         uint16_t least;                 /* length of its least term; UINT16_MAX: none */
+        bool wide;                      /* a total is of more than 60 bits */
     } * slots;
     uint32_t *first_slot;       /* per class: unrestricted */
     uint32_t *first_restricted; /* per class */
@@ -140,8 +141,25 @@ static inline bool grammar_alt_in_slot(const struct grammar_slot *s, const struc
 /* Terms of the root of all lengths. */
 count_t grammar_terms(const struct grammar *g);
 /* Saturating; *saturated is set, never cleared. */
-count_t count_add(count_t a, count_t b, bool *saturated);
-count_t count_mul(count_t a, count_t b, bool *saturated);
+static inline count_t count_add(count_t a, count_t b, bool *saturated)
+{
+    count_t sum = a + b;
+    if (__builtin_expect(sum < a, 0)) {
+        *saturated = true;
+        return COUNT_MAX;
+    }
+    return sum;
+}
+static inline count_t count_mul(count_t a, count_t b, bool *saturated)
+{
+    if (__builtin_expect(((a | b) >> 64) == 0, 1))
+        return (count_t)(uint64_t)a * (uint64_t)b;
+    if (a && b > COUNT_MAX / a) {
+        *saturated = true;
+        return COUNT_MAX;
+    }
+    return a * b;
+}
 /* Decimal, ">=" in front of a lower bound; `out` holds 48 bytes. */
 char *count_text(char out[48], count_t n, bool saturated);
 
