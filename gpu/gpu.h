@@ -65,6 +65,7 @@ struct gpu_adamw {
     float lr, beta1, beta2, eps, weight_decay;
     float correction1, correction2; /* 1 - beta^step */
     float scale;                    /* of the gradient: clipping */
+    bool coupled;                   /* Adam: the decay is part of the gradient instead */
 };
 
 /* Rows of logits against a target column each. Columns that share the row's group do not count,
@@ -76,7 +77,9 @@ struct gpu_cross_entropy {
     const uint32_t *target;       /* (all rows): column */
     const uint32_t *group;        /* (all rows, which are the columns), or NULL */
     bool self;
+    bool own; /* the other way round: columns of other groups do not count */
     float smoothing;
+    float margin;   /* margin_loss */
     float scale;    /* of the gradient */
     float *loss;    /* (rows) */
     float *correct; /* (rows): 1 where the target has the greatest logit, shared among equals */
@@ -160,6 +163,11 @@ struct gpu_ops {
 
     /* logits (rows, cols) become scale * d loss / d logits. */
     void (*cross_entropy)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
+
+    /* The same, the loss being the mean of max(0, margin + logit - target's logit) over the columns
+     * that count, of which there must be one besides the target; `correct`: how many of them are
+     * below the target, equals a half. */
+    void (*margin_loss)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
 
     void (*adamw)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
                   const struct gpu_adamw *how);

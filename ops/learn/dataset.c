@@ -123,21 +123,40 @@ static uint64_t permuted(uint64_t at, uint64_t n, uint64_t key)
     return at;
 }
 
-enum stream { STREAM_EPOCH = 1, STREAM_PAIR };
+enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE };
 
 static uint32_t below(uint32_t bits, size_t n)
 {
     return (uint32_t)((uint64_t)bits * n >> 32);
 }
 
+/* The k-th of n things, for batches of `batch` consecutive k: each epoch in another order. An epoch
+ * is as many whole batches as the things fill; the rest of them sits it out. */
+static uint64_t shuffled(uint64_t n, uint64_t seed, size_t batch, uint64_t k)
+{
+    uint64_t length = n >= batch ? n / batch * batch : n;
+    return permuted(k % length, n, rng_at(seed, STREAM_EPOCH, k / length));
+}
+
 struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
 {
-    /* An epoch is as many whole batches as the clusters fill; the rest of them sits it out. */
-    uint64_t epoch_pairs = d->clusters >= batch ? d->clusters / batch * batch : d->clusters;
-    uint64_t epoch = k / epoch_pairs;
-    uint64_t c = permuted(k % epoch_pairs, d->clusters, rng_at(seed, STREAM_EPOCH, epoch));
+    uint64_t c = shuffled(d->clusters, seed, batch, k);
     size_t first = d->first[c], n = d->first[c + 1] - first;
     uint64_t bits = rng_at(seed, STREAM_PAIR, k);
     uint32_t a = below((uint32_t)bits, n), b = below((uint32_t)(bits >> 32), n - 1);
     return (struct pair){(uint32_t)c, d->member[first + a], d->member[first + b + (b >= a)]};
+}
+
+uint32_t dataset_negative(const struct dataset *d, uint64_t seed, uint32_t cluster, uint64_t k,
+                          uint64_t j)
+{
+    uint64_t bits = rng_at(rng_at(seed, STREAM_NEGATIVE, k), 0, j);
+    uint32_t c = below((uint32_t)bits, d->clusters - 1);
+    c += c >= cluster;
+    return d->member[d->first[c] + below((uint32_t)(bits >> 32), d->first[c + 1] - d->first[c])];
+}
+
+uint32_t dataset_sequence(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
+{
+    return (uint32_t)shuffled(d->sequences, seed, batch, k);
 }

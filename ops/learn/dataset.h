@@ -1,4 +1,4 @@
-/* What contrastive training draws from: all sequences of a collection of token batches, grouped
+/* What training draws from: all sequences of a collection of token batches, grouped
  * into clusters of equivalent ones. Pairs are never materialised: the k-th pair is a function of
  * the seed and k. */
 #ifndef OPS_LEARN_DATASET_H
@@ -41,5 +41,10 @@ struct pair {
  * repetition, a new order each epoch; if there are at least `batch` of them no batch has two pairs
  * of one cluster. The dataset must have a cluster. */
 struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k);
+/* Negative number j of the k-th pair: a sequence of another cluster. The dataset must have two. */
+uint32_t dataset_negative(const struct dataset *d, uint64_t seed, uint32_t cluster, uint64_t k,
+                          uint64_t j);
+/* The k-th sequence alone, in a random order as that of clusters; those that stand alone count. */
+uint32_t dataset_sequence(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k);
 
 #endif

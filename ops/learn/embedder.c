@@ -92,6 +92,26 @@ static size_t shard_end(const Eqloom__TokenBatch *b, size_t first)
     return end;
 }
 
+/* Sequences first .. first+n-1 as the model takes them. */
+static struct nn_sequences inputs_of(const Eqloom__TokenBatch *b, size_t first, size_t n, bool wrap,
+                                     struct arena *a)
+{
+    uint32_t around = wrap ? 2 : 0;
+    uint32_t *offset = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i <= n; i++)
+        offset[i] = b->offset[first + i] - b->offset[first] + (uint32_t)i * around;
+    if (!wrap)
+        return (struct nn_sequences){b->tokens + b->offset[first], offset, n};
+    uint32_t *tokens = arena_array(a, uint32_t, offset[n]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t length = b->offset[first + i + 1] - b->offset[first + i];
+        tokens[offset[i]] = NN_START;
+        memcpy(tokens + offset[i] + 1, b->tokens + b->offset[first + i], length * sizeof *tokens);
+        tokens[offset[i + 1] - 1] = NN_END;
+    }
+    return (struct nn_sequences){tokens, offset, n};
+}
+
 /* One shard; *memory grows as needed. */
 static enum err_code embed_shard(float *out, void **memory, size_t *size, const struct embedder *em,
                                  struct gpu_queue *q, const struct nn_sequences *s, bool normalize,
@@ -129,7 +149,7 @@ enum err_code embedder_run(float *out, const struct embedder *em, const Eqloom__
                            bool normalize, struct arena *a, struct err *e)
 {
     const struct nn_config *c = &em->model->config;
-    enum err_code code = token_batch_check(b, c->vocabulary, c->max_length, e);
+    enum err_code code = token_batch_check(b, c->vocabulary, nn_config_room(c), e);
     if (code)
         return err_up(e, code);
     struct gpu_queue *q = NULL;
@@ -140,10 +160,7 @@ enum err_code embedder_run(float *out, const struct embedder *em, const Eqloom__
     for (size_t first = 0, end; first < n && !code; first = end) {
         struct arena_mark mark = arena_mark(a);
         end = shard_end(b, first);
-        uint32_t *offset = arena_array(a, uint32_t, end - first + 1);
-        for (size_t i = first; i <= end; i++)
-            offset[i - first] = b->offset[i] - b->offset[first];
-        struct nn_sequences s = {b->tokens + b->offset[first], offset, end - first};
+        struct nn_sequences s = inputs_of(b, first, end - first, c->wrap, a);
         code = err_up(
             e, embed_shard(out + first * c->d_model, &memory, &size, em, q, &s, normalize, a, e));
         arena_release(a, mark);

@@ -28,6 +28,12 @@ static double restarts(const struct schedule *s, uint64_t at)
     return cosine(s, (double)at / (double)period);
 }
 
+static double decayed(const struct schedule *s, uint64_t at)
+{
+    double lr = s->lr * pow(s->factor, (double)(at / (s->every ? s->every : 1)));
+    return lr > s->lr_min ? lr : s->lr_min;
+}
+
 double schedule_lr(const struct schedule *s, uint64_t step)
 {
     if (step < s->warmup)
@@ -36,6 +42,7 @@ double schedule_lr(const struct schedule *s, uint64_t step)
     switch (s->kind) {
     case SCHEDULE_CONSTANT: return s->lr;
     case SCHEDULE_LINEAR: return s->lr + (s->lr_min - s->lr) * part_done(s, at);
+    case SCHEDULE_STEP: return decayed(s, at);
     case SCHEDULE_COSINE: return cosine(s, part_done(s, at));
     case SCHEDULE_RESTARTS: return restarts(s, at);
     }
@@ -46,6 +53,7 @@ bool schedule_needs_steps(enum schedule_kind kind)
 {
     switch (kind) {
     case SCHEDULE_CONSTANT:
+    case SCHEDULE_STEP:
     case SCHEDULE_RESTARTS: return false;
     case SCHEDULE_LINEAR:
     case SCHEDULE_COSINE: return true;

@@ -1,6 +1,5 @@
-/* One step of training: forward by shards, loss by rows, backward by groups, update by blocks; see
- * trainer.h. */
-#include "ops/learn/trainer.h"
+/* One step of training, whatever the objective: examples, gradient, update; see trainer.h. */
+#include "ops/learn/objective.h"
 
 #include "base/rng.h"
 
@@ -10,48 +9,10 @@
 
 enum {
     SHARD_TOKENS = 512, /* about: so that a shard's layer stays in the second cache */
-    LOSS_ROWS = 64,     /* rows of the matrix of scores that are one piece of work */
     BLOCK = 1 << 14,    /* parameters that are one piece of the update */
 };
 
 enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
-
-/* The batch on the host. */
-struct batch {
-    struct nn_sequences all;
-    uint32_t *tokens, *offset, *group, *target;
-    size_t tokens_cap;
-};
-
-struct shard {
-    struct nn_sequences s; /* offsets from 0 */
-    size_t first;          /* sequence within the batch */
-    struct nn_tape tape;
-};
-
-struct trainer {
-    struct gpu_device *device;
-    const struct nn_model *model;
-    struct trainer_config config;
-    uint64_t steps;
-    float *weights, *m, *v, *sinusoids, *gradient; /* device */
-    float *groups[LEARN_GROUPS];                   /* device: gradients */
-    struct gpu_queue *queue;
-
-    struct arena arena; /* of the step */
-    struct batch batch;
-    struct shard *shards;
-    size_t n_shards;
-    struct nn_scratch *scratch; /* by queue */
-    void *memory;               /* device: tapes, scratch and what follows */
-    size_t memory_size;
-    float *vectors, *units, *norms, *dvectors; /* (2B, d) (2B, d) (2B) (2B, d) */
-    float *scores, *loss, *correct;            /* (2B, 2B) (2B) (2B) */
-    uint32_t *target, *group;                  /* device copies */
-    double *squares;                           /* by block: host */
-    struct gpu_adamw how;
-    struct nn_dropout dropout;
-};
 
 /* ---- life ---- */
 
@@ -88,7 +49,8 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     float *host = malloc((n > table ? n : table) * sizeof *host);
     t->squares = calloc(n_blocks(t), sizeof *t->squares);
     t->scratch = calloc(gpu_queues(t->device), sizeof *t->scratch);
-    if (!host || !t->squares || !t->scratch) {
+    t->work = calloc(gpu_queues(t->device), sizeof *t->work);
+    if (!host || !t->squares || !t->scratch || !t->work) {
         free(host);
         return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->count);
     }
@@ -104,9 +66,13 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
                           const struct nn_model *model, const struct trainer_config *c,
                           struct err *e)
 {
+    bool generates = objective_generates(c->examples.objective);
+    if (generates && !model->config.decoder_layers)
+        return err_fail(e, ERR_INPUT, "this objective needs a model with a decoder");
     struct trainer *t = calloc(1, sizeof *t);
     if (!t)
         return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    t->objective = generates ? &objective_seq2seq : &objective_contrastive;
     t->device = device;
     t->model = model;
     t->config = *c;
@@ -130,7 +96,9 @@ void trainer_free(struct trainer *t)
     gpu_free(t->device, t->memory);
     gpu_queue_free(t->queue);
     arena_free(&t->arena);
-    free(t->batch.tokens);
+    for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
+        arena_free(&t->work[i]);
+    free(t->work);
     free(t->squares);
     free(t->scratch);
     free(t);
@@ -163,197 +131,64 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
     return err_up(e, gpu_finish(t->queue, e));
 }
 
-/* ---- the batch and its shards ---- */
+/* ---- what objectives use ---- */
 
-static void append(struct batch *b, const struct dataset *d, uint32_t sequence)
+enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e)
 {
-    size_t from = d->offset[sequence], n = d->offset[sequence + 1] - from;
-    uint32_t at = b->offset[b->all.n];
-    if (at + n > b->tokens_cap) {
-        b->tokens_cap = 2 * (at + n);
-        b->tokens = realloc(b->tokens, b->tokens_cap * sizeof *b->tokens);
-        if (!b->tokens)
-            abort();
-    }
-    memcpy(b->tokens + at, d->tokens + from, n * sizeof *b->tokens);
-    b->offset[++b->all.n] = at + (uint32_t)n;
+    if (bytes <= t->memory_size)
+        return OK;
+    gpu_free(t->device, t->memory);
+    t->memory = NULL;
+    t->memory_size = 0;
+    size_t size = bytes + bytes / 8;
+    enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
+    if (!code)
+        t->memory_size = size;
+    return err_up(e, code);
 }
 
-/* Batch number `index` of a stream of pairs: first all first members, then all second ones. */
-static void gather(struct trainer *t, const struct dataset *d, enum stream stream, uint64_t index)
+struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
+                                    size_t n)
 {
-    struct batch *b = &t->batch;
-    size_t n = t->config.batch;
-    b->all.n = 0;
-    b->offset = arena_array(&t->arena, uint32_t, 2 * n + 1);
-    b->group = arena_array(&t->arena, uint32_t, 2 * n);
-    uint64_t seed = rng_at(t->config.seed, stream, 0);
-    struct pair *pairs = arena_array(&t->arena, struct pair, n);
-    for (size_t i = 0; i < n; i++) {
-        pairs[i] = dataset_pair(d, seed, n, index * n + i);
-        b->group[i] = b->group[n + i] = pairs[i].cluster;
-        append(b, d, pairs[i].a);
-    }
-    for (size_t i = 0; i < n; i++)
-        append(b, d, pairs[i].b);
-    b->all.tokens = b->tokens;
-    b->all.offset = b->offset;
+    uint32_t *offset = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i <= n; i++)
+        offset[i] = all->offset[first + i] - all->offset[first];
+    return (struct nn_sequences){all->tokens + all->offset[first], offset, n};
 }
 
 /* Shard i ends with the first sequence that reaches the (i+1)-th part of the tokens. */
-static void cut(struct trainer *t, const struct nn_sequences *all)
+void trainer_cut(struct trainer *t, const uint32_t *weight)
 {
-    size_t tokens = all->offset[all->n];
+    const struct nn_sequences *all = &t->batch.inputs;
+    size_t tokens = weight[all->n];
     size_t per_group = (tokens + LEARN_GROUPS * SHARD_TOKENS - 1) / (LEARN_GROUPS * SHARD_TOKENS);
     t->n_shards = LEARN_GROUPS * per_group;
     t->shards = arena_array(&t->arena, struct shard, t->n_shards);
     size_t at = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
         size_t first = at, end = tokens * (i + 1) / t->n_shards;
-        while (at < all->n && all->offset[at + 1] <= end)
+        while (at < all->n && weight[at + 1] <= end)
             at++;
         if (i + 1 == t->n_shards)
             at = all->n;
-        uint32_t *offset = arena_array(&t->arena, uint32_t, at - first + 1);
-        for (size_t j = first; j <= at; j++)
-            offset[j - first] = all->offset[j] - all->offset[first];
-        t->shards[i] = (struct shard){.s = {all->tokens + all->offset[first], offset, at - first},
-                                      .first = first};
+        t->shards[i] =
+            (struct shard){.s = sequences_slice(&t->arena, all, first, at - first), .first = first};
     }
 }
 
-static void lay_out(struct trainer *t, const struct nn_sequences *all, struct gpu_layout *l)
+struct nn_weights trainer_weights(const struct trainer *t)
 {
-    size_t n = all->n, d = t->model->config.d_model, most = 0;
-    t->vectors = gpu_carve(l, n * d * sizeof(float));
-    t->units = gpu_carve(l, n * d * sizeof(float));
-    t->dvectors = gpu_carve(l, n * d * sizeof(float));
-    t->norms = gpu_carve(l, n * sizeof(float));
-    t->scores = gpu_carve(l, n * n * sizeof(float));
-    t->loss = gpu_carve(l, n * sizeof(float));
-    t->correct = gpu_carve(l, n * sizeof(float));
-    t->target = gpu_carve(l, n * sizeof(uint32_t));
-    t->group = gpu_carve(l, n * sizeof(uint32_t));
-    for (size_t i = 0; i < t->n_shards; i++) {
-        struct shard *s = &t->shards[i];
-        nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
-        if (l->base)
-            s->tape.pooled = t->vectors + s->first * d;
-        most = s->tape.tokens > most ? s->tape.tokens : most;
-    }
-    for (unsigned i = 0; i < gpu_queues(t->device); i++)
-        nn_scratch_layout(&t->scratch[i], t->model, most, true, l);
+    return (struct nn_weights){t->weights, t->sinusoids, t->config.precision};
 }
 
-static enum err_code make_room(struct trainer *t, const struct nn_sequences *all, struct err *e)
-{
-    struct gpu_layout l = {0};
-    lay_out(t, all, &l);
-    if (l.used > t->memory_size) {
-        gpu_free(t->device, t->memory);
-        t->memory = NULL;
-        t->memory_size = 0;
-        size_t size = l.used + l.used / 8;
-        enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
-        if (code)
-            return err_up(e, code);
-        t->memory_size = size;
-    }
-    l = (struct gpu_layout){.base = t->memory};
-    lay_out(t, all, &l);
-    return OK;
-}
-
-/* ---- the pieces of a step ---- */
-
-static struct nn_dropout shard_dropout(const struct trainer *t, const struct shard *s)
+struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
 {
     struct nn_dropout drop = t->dropout;
-    drop.first_token = t->batch.all.offset[s->first];
+    drop.first_token = first;
     return drop;
 }
 
-static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct trainer *t = arg;
-    struct shard *s = &t->shards[item];
-    size_t d = t->model->config.d_model;
-    struct nn_weights w = {t->weights, t->sinusoids, t->config.precision};
-    struct nn_dropout drop = shard_dropout(t, s);
-    if (s->s.n == 0)
-        return;
-    nn_encoder_forward(q, t->model, &w, &s->tape, &t->scratch[q->index], &drop);
-    q->op->normalize(q, t->units + s->first * d, t->norms + s->first, s->tape.pooled, s->s.n, d);
-}
-
-static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct trainer *t = arg;
-    size_t n = t->batch.all.n, d = t->model->config.d_model, first = item * LOSS_ROWS;
-    size_t rows = n - first < LOSS_ROWS ? n - first : LOSS_ROWS;
-    float *scores = t->scores + first * n;
-    q->op->matmul(q, &(struct gpu_matmul){.tb = true,
-                                          .m = rows,
-                                          .n = n,
-                                          .k = d,
-                                          .alpha = (float)(1 / t->config.temperature),
-                                          .a = t->units + first * d,
-                                          .lda = d,
-                                          .b = t->units,
-                                          .ldb = d,
-                                          .c = scores,
-                                          .ldc = n});
-    q->op->cross_entropy(q, scores,
-                         &(struct gpu_cross_entropy){.rows = rows,
-                                                     .cols = n,
-                                                     .first_row = first,
-                                                     .target = t->target,
-                                                     .group = t->group,
-                                                     .self = true,
-                                                     .scale = 1 / (float)n,
-                                                     .loss = t->loss + first,
-                                                     .correct = t->correct + first});
-}
-
-/* Scores are u_i . u_j / temperature, so with G the gradient of the scores that of u is
- * (G + G^T) u / temperature; here for the shard's rows. */
-static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu_queue *q)
-{
-    size_t n = t->batch.all.n, d = t->model->config.d_model;
-    float *du = t->dvectors + s->first * d, by = (float)(1 / t->config.temperature);
-    struct gpu_matmul mm = {.m = s->s.n,
-                            .n = d,
-                            .k = n,
-                            .alpha = by,
-                            .a = t->scores + s->first * n,
-                            .lda = n,
-                            .b = t->units,
-                            .ldb = d,
-                            .c = du,
-                            .ldc = d};
-    q->op->matmul(q, &mm);
-    mm.ta = mm.accumulate = true;
-    mm.a = t->scores + s->first;
-    q->op->matmul(q, &mm);
-    q->op->normalize_back(q, du, du, t->units + s->first * d, t->norms + s->first, s->s.n, d);
-}
-
-static void backward_group(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct trainer *t = arg;
-    size_t per_group = t->n_shards / LEARN_GROUPS, d = t->model->config.d_model;
-    struct nn_weights w = {t->weights, t->sinusoids, t->config.precision};
-    q->op->fill(q, t->groups[item], t->model->total, 0);
-    for (size_t i = item * per_group; i < (item + 1) * per_group; i++) {
-        struct shard *s = &t->shards[i];
-        struct nn_dropout drop = shard_dropout(t, s);
-        if (s->s.n == 0)
-            continue;
-        back_to_vectors(t, s, q);
-        nn_encoder_backward(q, t->groups[item], t->dvectors + s->first * d, t->model, &w, &s->tape,
-                            &t->scratch[q->index], &drop);
-    }
-}
+/* ---- the update ---- */
 
 static size_t block_length(const struct trainer *t, size_t item)
 {
@@ -381,69 +216,27 @@ static void update_block(void *arg, size_t item, struct gpu_queue *q)
 
 /* ---- the step ---- */
 
-static void load_batch(struct trainer *t)
+static void set_dropout(struct trainer *t, double rate)
 {
-    const struct batch *b = &t->batch;
-    size_t n = b->all.n;
-    uint32_t *target = arena_array(&t->arena, uint32_t, n);
-    for (size_t i = 0; i < n; i++)
-        target[i] = (uint32_t)((i + n / 2) % n);
-    gpu_write(t->queue, t->target, target, n * sizeof *target);
-    gpu_write(t->queue, t->group, b->group, n * sizeof *b->group);
-    for (size_t i = 0; i < t->n_shards; i++)
-        nn_tape_load(t->queue, &t->shards[i].tape, t->model, &t->shards[i].s, &t->arena);
-}
-
-static void read_loss(struct step_result *r, struct trainer *t)
-{
-    size_t n = t->batch.all.n;
-    float *values = arena_array(&t->arena, float, 2 * n);
-    gpu_read(t->queue, values, t->loss, n * sizeof *values);
-    gpu_read(t->queue, values + n, t->correct, n * sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        r->loss += values[i] / (double)n;
-        r->accuracy += values[n + i] / (double)n;
-    }
-}
-
-/* Loss of t->batch; its scores' gradients stay. */
-static enum err_code evaluate(struct step_result *r, struct trainer *t, double dropout,
-                              struct err *e)
-{
-    *r = (struct step_result){0};
     t->dropout = (struct nn_dropout){
-        .rate = (float)dropout,
+        .rate = (float)rate,
         .key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps),
     };
-    enum err_code code;
-    cut(t, &t->batch.all);
-    if ((code = err_up(e, make_room(t, &t->batch.all, e))))
-        return code;
-    load_batch(t);
-    if ((code = err_up(e, gpu_finish(t->queue, e))))
-        return code;
-    size_t loss_blocks = (t->batch.all.n + LOSS_ROWS - 1) / LOSS_ROWS;
-    if ((code = err_up(e, gpu_each(t->device, t->n_shards, forward_shard, t, e))) ||
-        (code = err_up(e, gpu_each(t->device, loss_blocks, loss_rows, t, e))))
-        return code;
-    read_loss(r, t);
-    return err_up(e, gpu_finish(t->queue, e));
 }
 
 /* Loss and gradient of t->batch, on t->steps. */
 static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
 {
     enum err_code code;
-    if ((code = err_up(e, evaluate(r, t, t->config.dropout, e))) ||
-        (code = err_up(e, gpu_each(t->device, LEARN_GROUPS, backward_group, t, e))) ||
+    *r = (struct step_result){.lr = schedule_lr(&t->config.schedule, t->steps)};
+    set_dropout(t, t->config.dropout);
+    if ((code = err_up(e, t->objective->differentiate(r, t, e))) ||
         (code = err_up(e, gpu_each(t->device, n_blocks(t), reduce_block, t, e))))
         return code;
     double sum = 0;
     for (size_t i = 0; i < n_blocks(t); i++)
         sum += t->squares[i];
     r->gradient_norm = sqrt(sum);
-    r->lr = schedule_lr(&t->config.schedule, t->steps);
-    r->tokens = t->batch.all.offset[t->batch.all.n];
     return OK;
 }
 
@@ -475,10 +268,10 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
             }
     }
     free(host);
-    uint64_t n = t->config.batch;
+    uint64_t n = t->config.examples.batch;
     return err_fail(e, ERR_FAILED,
-                    "step %llu: %s%s is not finite (loss %g, gradient norm %g), on pairs %llu to "
-                    "%llu",
+                    "step %llu: %s%s is not finite (loss %g, gradient norm %g), on examples %llu "
+                    "to %llu",
                     (unsigned long long)t->steps + 1, what, name, r->loss, r->gradient_norm,
                     (unsigned long long)(t->steps * n), (unsigned long long)(t->steps * n + n - 1));
 }
@@ -500,6 +293,7 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
                                 .beta2 = (float)c->beta2,
                                 .eps = (float)c->eps,
                                 .weight_decay = (float)c->weight_decay,
+                                .coupled = c->optimizer == OPTIMIZER_ADAM,
                                 .correction1 = (float)(1 - pow(c->beta1, n)),
                                 .correction2 = (float)(1 - pow(c->beta2, n)),
                                 .scale = (float)scale};
@@ -509,16 +303,16 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
     return err_up(e, code);
 }
 
-static void set_batch(struct trainer *t, const struct nn_sequences *s, const uint32_t *group)
+static void gather(struct trainer *t, const struct dataset *d, enum stream stream, uint64_t index)
 {
-    t->batch.all = *s;
-    t->batch.group = arena_memdup(&t->arena, group, s->n * sizeof *group);
+    arena_reset(&t->arena);
+    examples_gather(&t->batch, &t->arena, d, &t->config.examples, t->model->config.wrap,
+                    rng_at(t->config.seed, stream, 0), index);
 }
 
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e)
 {
-    arena_reset(&t->arena);
     gather(t, d, STREAM_PAIRS, t->steps);
     return err_up(e, step(r, t, e));
 }
@@ -528,9 +322,10 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
 {
     struct step_result sum = {0};
     for (size_t i = 0; i < batches; i++) {
-        arena_reset(&t->arena);
+        *r = (struct step_result){0};
         gather(t, d, STREAM_VALIDATION, i);
-        enum err_code code = evaluate(r, t, 0, e);
+        set_dropout(t, 0);
+        enum err_code code = t->objective->evaluate(r, t, e);
         if (code)
             return err_up(e, code);
         sum.loss += r->loss / (double)batches;
@@ -540,19 +335,19 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
     return OK;
 }
 
-enum err_code trainer_step_on(struct step_result *r, struct trainer *t,
-                              const struct nn_sequences *s, const uint32_t *group, struct err *e)
+enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const struct examples *x,
+                              struct err *e)
 {
     arena_reset(&t->arena);
-    set_batch(t, s, group);
+    t->batch = *x;
     return err_up(e, step(r, t, e));
 }
 
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
-                               const struct nn_sequences *s, const uint32_t *group, struct err *e)
+                               const struct examples *x, struct err *e)
 {
     arena_reset(&t->arena);
-    set_batch(t, s, group);
+    t->batch = *x;
     enum err_code code = differentiate(r, t, e);
     if (code)
         return err_up(e, code);

@@ -1,51 +1,60 @@
-/* Training of an encoder on pairs of equivalent sequences: weights and optimizer on a device, one
- * step at a time.
+/* Training of a model on equivalent sequences: weights and optimizer on a device, one step at a
+ * time.
  *
- * Objective: InfoNCE over the 2B vectors of a batch of B pairs, as in SimCLR: for each vector the
- * cross entropy of its partner against all vectors of other clusters, scores being cosines divided
- * by the temperature. Vectors of the same cluster are no negatives.
- *
- * The batch is cut into shards of whole sequences and about equal tokens, a function of the batch
- * alone; shards are joined into LEARN_GROUPS groups, each of which adds up its gradients in shard
- * order; groups are summed pairwise. So a step gives the same bits for any number of threads. */
+ * A step's batch is cut into shards of whole sequences and about equal tokens, a function of the
+ * batch alone; shards are joined into LEARN_GROUPS groups, each of which adds up its gradients in
+ * shard order; groups are summed pairwise. So a step gives the same bits for any number of threads,
+ * and for any number of parts that the batch is worked on in. */
 #ifndef OPS_LEARN_TRAINER_H
 #define OPS_LEARN_TRAINER_H
 
-#include "ops/learn/dataset.h"
+#include "ops/learn/examples.h"
 #include "ops/learn/schedule.h"
 #include "ops/nn/encoder.h"
 
 enum { LEARN_GROUPS = 8 };
 
+enum optimizer_kind {
+    OPTIMIZER_ADAMW, /* decay beside the gradient */
+    OPTIMIZER_ADAM,  /* decay added to the gradient, as PyTorch's Adam */
+};
+
 struct trainer_config {
-    size_t batch; /* pairs */
-    double temperature, dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
+    struct examples_config examples;
+    double temperature; /* contrastive: cosines are divided by it */
+    double margin;      /* triplet: of cosines */
+    double smoothing;   /* seq2seq: of labels */
+    double dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
+    enum optimizer_kind optimizer;
     struct schedule schedule;
-    enum gpu_precision precision; /* of the encoder's products; scores and all else are f32 */
+    size_t parts;                 /* a batch is worked on in so many, to save memory; 0 is 1 */
+    enum gpu_precision precision; /* of the model's products; scores and all else are f32 */
     uint64_t seed;
 };
 
 struct step_result {
-    double loss;          /* mean over the batch */
-    double accuracy;      /* how many find their partner first */
+    double loss;          /* mean over the batch: of its vectors, triplets or target tokens */
+    double accuracy;      /* share of vectors that find their partner first, of triplets in order,
+                           * of target tokens foretold */
     double gradient_norm; /* before clipping */
     double lr;
     uint64_t tokens;
 };
 
 struct trainer;
-/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer. */
+/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer.
+ * ERR_INPUT if the objective needs a decoder and the model has none. */
 enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
                           const struct nn_model *model, const struct trainer_config *c,
                           struct err *e);
 void trainer_free(struct trainer *t);
 
 uint64_t trainer_steps(const struct trainer *t);
-/* One step on the next `batch` pairs of the dataset. ERR_FAILED if a number is not finite: names
- * step, tensor and batch, and leaves the weights as they were. */
+/* One step on the next examples of the dataset. ERR_FAILED if a number is not finite: names step,
+ * tensor and examples, and leaves the weights as they were. */
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e);
-/* Loss and accuracy on `batches` batches of pairs of a dataset, the same pairs at each step,
+/* Loss and accuracy on `batches` batches of examples of a dataset, the same ones at each step,
  * without dropout; the rest of the result is 0. Changes nothing. */
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
                               size_t batches, struct err *e);
@@ -60,11 +69,11 @@ struct trainer_state {
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);
 enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e);
 
-/* Of given sequences instead, the first half paired with the second; group (n) tells clusters
- * apart. trainer_gradient gives loss and gradient (model->total) and changes nothing. */
-enum err_code trainer_step_on(struct step_result *r, struct trainer *t,
-                              const struct nn_sequences *s, const uint32_t *group, struct err *e);
+/* On given examples instead. trainer_gradient gives loss and gradient (model->total) and changes
+ * nothing. */
+enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const struct examples *x,
+                              struct err *e);
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
-                               const struct nn_sequences *s, const uint32_t *group, struct err *e);
+                               const struct examples *x, struct err *e);
 
 #endif

@@ -15,11 +15,15 @@ struct field {
     size_t at;
     enum field_type type;
     const char *const *names; /* FIELD_CHOICE: by value, ended by NULL */
+    bool optional;            /* not written where it is 0 */
 };
 
 static const char *const activations[] = {[GPU_RELU] = "relu", [GPU_GELU] = "gelu", NULL};
-static const char *const poolings[] = {
-    [NN_POOL_MEAN] = "mean", [NN_POOL_MAX] = "max", [NN_POOL_FIRST] = "first", NULL};
+static const char *const poolings[] = {[NN_POOL_MEAN] = "mean",
+                                       [NN_POOL_MAX] = "max",
+                                       [NN_POOL_FIRST] = "first",
+                                       [NN_POOL_LAST] = "last",
+                                       NULL};
 static const char *const positions[] = {
     [NN_SINUSOIDAL] = "sinusoidal", [NN_LEARNED] = "learned", NULL};
 static const char *const booleans[] = {"false", "true", NULL};
@@ -30,12 +34,16 @@ static const struct field fields[] = {
     {"attention_bias", offsetof(struct nn_config, attention_bias), FIELD_CHOICE, booleans},
     {"d_ff", offsetof(struct nn_config, d_ff), FIELD_NUMBER, NULL},
     {"d_model", offsetof(struct nn_config, d_model), FIELD_NUMBER, NULL},
+    {"decoder_layers", offsetof(struct nn_config, decoder_layers), FIELD_NUMBER, NULL, true},
     {"heads", offsetof(struct nn_config, heads), FIELD_NUMBER, NULL},
     {"layers", offsetof(struct nn_config, layers), FIELD_NUMBER, NULL},
     {"max_length", offsetof(struct nn_config, max_length), FIELD_NUMBER, NULL},
+    {"pool_special", offsetof(struct nn_config, pool_special), FIELD_CHOICE, booleans, true},
     {"pooling", offsetof(struct nn_config, pooling), FIELD_CHOICE, poolings},
     {"positions", offsetof(struct nn_config, positions), FIELD_CHOICE, positions},
+    {"tied_output", offsetof(struct nn_config, tied_output), FIELD_CHOICE, booleans, true},
     {"vocabulary", offsetof(struct nn_config, vocabulary), FIELD_NUMBER, NULL},
+    {"wrap", offsetof(struct nn_config, wrap), FIELD_CHOICE, booleans, true},
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
@@ -54,12 +62,23 @@ static void set(struct nn_config *c, const struct field *f, unsigned value)
         *(unsigned *)at = value;
 }
 
+uint32_t nn_config_room(const struct nn_config *c)
+{
+    uint32_t added = c->wrap ? 2 : c->decoder_layers ? 1 : 0;
+    return c->max_length > added ? c->max_length - added : 0;
+}
+
 enum err_code nn_config_check(const struct nn_config *c, struct err *e)
 {
     if (!c->vocabulary || !c->d_model || !c->layers || !c->heads || !c->d_ff || !c->max_length)
         return err_fail(e, ERR_INPUT, "a model needs at least one of each of its dimensions");
+    if (nn_config_room(c) == 0)
+        return err_fail(e, ERR_INPUT, "max_length %u leaves no room between start and end tokens",
+                        c->max_length);
+    if (c->tied_output && !c->decoder_layers)
+        return err_fail(e, ERR_INPUT, "a tied output needs a decoder");
     if (c->vocabulary > 1u << 24 || c->d_model > 1u << 16 || c->layers > 1u << 10 ||
-        c->d_ff > 1u << 18 || c->max_length > 1u << 20)
+        c->decoder_layers > 1u << 10 || c->d_ff > 1u << 18 || c->max_length > 1u << 20)
         return err_fail(e, ERR_INPUT, "the model's dimensions are too large");
     if (c->d_model % c->heads)
         return err_fail(e, ERR_INPUT, "d_model %u is not divisible by heads %u", c->d_model,
@@ -72,6 +91,8 @@ char *nn_config_text(struct arena *a, const struct nn_config *c)
     struct buf b = {0};
     for (size_t i = 0; i < N_FIELDS; i++) {
         const struct field *f = &fields[i];
+        if (f->optional && !get(c, f))
+            continue;
         switch (f->type) {
         case FIELD_NUMBER: buf_printf(&b, "%s=%u\n", f->key, get(c, f)); break;
         case FIELD_CHOICE: buf_printf(&b, "%s=%s\n", f->key, f->names[get(c, f)]); break;
@@ -109,8 +130,11 @@ enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err 
         const struct field *f = &fields[i];
         size_t key = strlen(f->key), line = strcspn(text, "\n");
         unsigned value;
-        if (line <= key || memcmp(text, f->key, key) || text[key] != '=' || text[line] != '\n' ||
-            !parse_value(&value, f, text + key + 1, line - key - 1))
+        bool named = line > key && memcmp(text, f->key, key) == 0 && text[key] == '=';
+        if (!named && f->optional)
+            continue;
+        if (!named || text[line] != '\n' ||
+            !parse_value(&value, f, text + key + 1, line - key - 1) || (f->optional && !value))
             return err_fail(e, ERR_CORRUPT, "architecture: '%s' expected, '%.*s' found", f->key,
                             (int)(line < 60 ? line : 60), text);
         set(c, f, value);

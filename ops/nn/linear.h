@@ -23,10 +23,10 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
                                           .accumulate = accumulate});
 }
 
-/* dx (T, in) = dy (T, out) w */
+/* dx (T, in) [+]= dy (T, out) w */
 static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
                                      const float *w, size_t t, size_t in, size_t out,
-                                     enum gpu_precision p)
+                                     bool accumulate, enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .m = t,
@@ -38,7 +38,8 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .b = w,
                                           .ldb = in,
                                           .c = dx,
-                                          .ldc = in});
+                                          .ldc = in,
+                                          .accumulate = accumulate});
 }
 
 /* dw (out, in) += dy^T x; db (out) += column sums of dy, unless NULL. */

@@ -30,23 +30,55 @@ static size_t add(struct builder *b, const char *name, enum nn_init init, uint32
     return p->at;
 }
 
-static void add_layer(struct builder *b, struct nn_layer *l)
+static struct nn_projections add_attention(struct builder *b, const char *name)
 {
-    const struct nn_config *c = &b->m->config;
-    uint32_t d = c->d_model, ff = c->d_ff;
-    bool bias = c->attention_bias;
-    l->in_weight = add(b, "self_attn.in_proj_weight", NN_INIT_XAVIER, 3 * d, d);
-    l->in_bias = bias ? add(b, "self_attn.in_proj_bias", NN_INIT_ZERO, 3 * d, 0) : NN_ABSENT;
-    l->out_weight = add(b, "self_attn.out_proj.weight", NN_INIT_XAVIER, d, d);
-    l->out_bias = bias ? add(b, "self_attn.out_proj.bias", NN_INIT_ZERO, d, 0) : NN_ABSENT;
+    uint32_t d = b->m->config.d_model;
+    bool bias = b->m->config.attention_bias;
+    struct builder in = {b->m, b->a, arena_printf(b->a, "%s%s.", b->prefix, name)};
+    struct nn_projections p;
+    p.in_weight = add(&in, "in_proj_weight", NN_INIT_XAVIER, 3 * d, d);
+    p.in_bias = bias ? add(&in, "in_proj_bias", NN_INIT_ZERO, 3 * d, 0) : NN_ABSENT;
+    p.out_weight = add(&in, "out_proj.weight", NN_INIT_XAVIER, d, d);
+    p.out_bias = bias ? add(&in, "out_proj.bias", NN_INIT_ZERO, d, 0) : NN_ABSENT;
+    return p;
+}
+
+static void add_norm(size_t *weight, size_t *bias, struct builder *b, const char *name)
+{
+    struct builder in = {b->m, b->a, arena_printf(b->a, "%s%s.", b->prefix, name)};
+    *weight = add(&in, "weight", NN_INIT_ONE, b->m->config.d_model, 0);
+    *bias = add(&in, "bias", NN_INIT_ZERO, b->m->config.d_model, 0);
+}
+
+static void add_layer(struct builder *b, struct nn_layer *l, bool decoder)
+{
+    uint32_t d = b->m->config.d_model, ff = b->m->config.d_ff;
+    const struct nn_projections none = {NN_ABSENT, NN_ABSENT, NN_ABSENT, NN_ABSENT};
+    l->self = add_attention(b, "self_attn");
+    l->cross = decoder ? add_attention(b, "multihead_attn") : none;
     l->linear1_weight = add(b, "linear1.weight", NN_INIT_XAVIER, ff, d);
     l->linear1_bias = add(b, "linear1.bias", NN_INIT_ZERO, ff, 0);
     l->linear2_weight = add(b, "linear2.weight", NN_INIT_XAVIER, d, ff);
     l->linear2_bias = add(b, "linear2.bias", NN_INIT_ZERO, d, 0);
-    l->norm1_weight = add(b, "norm1.weight", NN_INIT_ONE, d, 0);
-    l->norm1_bias = add(b, "norm1.bias", NN_INIT_ZERO, d, 0);
-    l->norm2_weight = add(b, "norm2.weight", NN_INIT_ONE, d, 0);
-    l->norm2_bias = add(b, "norm2.bias", NN_INIT_ZERO, d, 0);
+    l->norm3_weight = l->norm3_bias = NN_ABSENT;
+    add_norm(&l->norm1_weight, &l->norm1_bias, b, "norm1");
+    add_norm(&l->norm2_weight, &l->norm2_bias, b, "norm2");
+    if (decoder)
+        add_norm(&l->norm3_weight, &l->norm3_bias, b, "norm3");
+}
+
+static struct nn_layer *add_stack(size_t *norm_weight, size_t *norm_bias, struct builder *b,
+                                  const char *prefix, uint32_t n, bool decoder)
+{
+    struct nn_layer *layers = arena_array(b->a, struct nn_layer, n);
+    for (uint32_t i = 0; i < n; i++) {
+        b->prefix = arena_printf(b->a, "%slayers.%u.", prefix, i);
+        add_layer(b, &layers[i], decoder);
+    }
+    b->prefix = prefix;
+    add_norm(norm_weight, norm_bias, b, "norm");
+    b->prefix = "";
+    return layers;
 }
 
 enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct nn_config *c,
@@ -56,21 +88,26 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
     if (code)
         return err_up(e, code);
     struct nn_model *m = arena_new(a, struct nn_model);
-    m->config = *c;
-    m->params = arena_array(a, struct nn_param, 4 + 12 * (size_t)c->layers);
-    m->layers = arena_array(a, struct nn_layer, c->layers);
     struct builder b = {m, a, ""};
+    m->config = *c;
+    m->params = arena_array(a, struct nn_param,
+                            8 + 12 * (size_t)c->layers + 18 * (size_t)c->decoder_layers);
     m->embedding = add(&b, "embedding.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);
     m->positions = c->positions == NN_LEARNED
                        ? add(&b, "positions.weight", NN_INIT_XAVIER, c->max_length, c->d_model)
                        : NN_ABSENT;
-    for (uint32_t i = 0; i < c->layers; i++) {
-        b.prefix = arena_printf(a, "layers.%u.", i);
-        add_layer(&b, &m->layers[i]);
+    m->layers = add_stack(&m->norm_weight, &m->norm_bias, &b, c->decoder_layers ? "encoder." : "",
+                          c->layers, false);
+    m->output_weight = m->output_bias = NN_ABSENT;
+    m->decoder_norm_weight = m->decoder_norm_bias = NN_ABSENT;
+    if (c->decoder_layers) {
+        m->decoder = add_stack(&m->decoder_norm_weight, &m->decoder_norm_bias, &b, "decoder.",
+                               c->decoder_layers, true);
+        m->output_weight =
+            c->tied_output ? m->embedding
+                           : add(&b, "output.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);
+        m->output_bias = add(&b, "output.bias", NN_INIT_ZERO, c->vocabulary, 0);
     }
-    b.prefix = "";
-    m->norm_weight = add(&b, "norm.weight", NN_INIT_ONE, c->d_model, 0);
-    m->norm_bias = add(&b, "norm.bias", NN_INIT_ZERO, c->d_model, 0);
     *out = m;
     return OK;
 }

@@ -1,7 +1,11 @@
-/* A transformer encoder as data: its configuration, and its parameters as one flat f32 vector with
- * a table of names and shapes. Names and layouts are those of PyTorch's nn.TransformerEncoder
- * (norm_first, with a final norm), plus embedding.weight and, if positions are learned,
- * positions.weight; so a checkpoint's tensors load there as they are. */
+/* A transformer as data: an encoder, or an encoder and a decoder (pre-LN); its configuration, and
+ * its parameters as one flat f32 vector with a table of names and shapes.
+ *
+ * Names and layouts are PyTorch's, so that a checkpoint's tensors load there as they are: those of
+ * nn.TransformerEncoder (norm_first, with a final norm) if there is no decoder, else of
+ * nn.Transformer. Besides there are embedding.weight, which inputs and targets share;
+ * positions.weight if positions are learned, shared as well; and with a decoder output.bias and,
+ * unless the output is tied to the embedding, output.weight. */
 #ifndef OPS_NN_MODEL_H
 #define OPS_NN_MODEL_H
 
@@ -13,7 +17,7 @@
 #include <stdint.h>
 
 enum nn_positions { NN_SINUSOIDAL, NN_LEARNED };
-enum nn_pooling { NN_POOL_MEAN, NN_POOL_MAX, NN_POOL_FIRST };
+enum nn_pooling { NN_POOL_MEAN, NN_POOL_MAX, NN_POOL_FIRST, NN_POOL_LAST };
 
 struct nn_config {
     uint32_t vocabulary, d_model, layers, heads, d_ff;
@@ -22,13 +26,22 @@ struct nn_config {
     enum gpu_activation activation;
     enum nn_pooling pooling;
     bool attention_bias; /* in_proj and out_proj have biases */
+    bool wrap;           /* the encoder's inputs stand between start and end tokens */
+    bool pool_special;   /* special tokens are pooled like others */
+    uint32_t decoder_layers;
+    bool tied_output; /* the decoder's output weights are the embedding's */
 };
 
-enum { NN_SPECIAL_TOKENS = 3 }; /* padding, start, end: not pooled */
+/* What no encoding of an expression contains, and is not pooled unless asked. */
+enum { NN_PAD, NN_START, NN_END, NN_SPECIAL_TOKENS };
+
+/* How many tokens a sequence may have, what the model adds to it left out. */
+uint32_t nn_config_room(const struct nn_config *c);
 
 /* ERR_INPUT for what cannot be: no layer, heads that do not divide d_model, ... */
 enum err_code nn_config_check(const struct nn_config *c, struct err *e);
-/* "key=value" lines sorted by key: Checkpoint.architecture. */
+/* "key=value" lines sorted by key: Checkpoint.architecture. Lines from `wrap` on in the structure
+ * are absent where they would say 0 or false. */
 char *nn_config_text(struct arena *a, const struct nn_config *c);
 /* Exactly what nn_config_text writes (ERR_CORRUPT otherwise). */
 enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e);
@@ -46,21 +59,27 @@ struct nn_param {
     enum nn_init init;
 };
 
-/* Where a layer's parameters are in the flat vector; NN_ABSENT for biases that are not there. */
+/* Where a layer's parameters are in the flat vector; NN_ABSENT for what is not there: biases, and
+ * in an encoder's layers `cross` and norm3. */
 #define NN_ABSENT SIZE_MAX
-struct nn_layer {
+struct nn_projections {
     size_t in_weight, in_bias, out_weight, out_bias; /* (3d, d) (3d) (d, d) (d) */
-    size_t linear1_weight, linear1_bias;             /* (ff, d) (ff) */
-    size_t linear2_weight, linear2_bias;             /* (d, ff) (d) */
-    size_t norm1_weight, norm1_bias, norm2_weight, norm2_bias;
+};
+struct nn_layer {
+    struct nn_projections self, cross;
+    size_t linear1_weight, linear1_bias; /* (ff, d) (ff) */
+    size_t linear2_weight, linear2_bias; /* (d, ff) (d) */
+    size_t norm1_weight, norm1_bias, norm2_weight, norm2_bias, norm3_weight, norm3_bias;
 };
 
 struct nn_model {
     struct nn_config config;
     struct nn_param *params;
     size_t n_params;
-    struct nn_layer *layers;
+    struct nn_layer *layers, *decoder;
     size_t embedding, positions /* NN_ABSENT: sinusoidal */, norm_weight, norm_bias;
+    size_t decoder_norm_weight, decoder_norm_bias;
+    size_t output_weight /* the embedding if tied */, output_bias;
     size_t total; /* floats of the flat vector, gaps included (they stay 0) */
     size_t count; /* of parameters */
 };

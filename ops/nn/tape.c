@@ -1,5 +1,5 @@
-/* Memory of an encoder's pass, and what it pools; see encoder.h. */
-#include "ops/nn/encoder.h"
+/* Memory of an encoder's pass, and what it pools; see tape.h. */
+#include "ops/nn/tape.h"
 
 enum err_code nn_sequences_check(const struct nn_sequences *s, const struct nn_config *c,
                                  struct err *e)
@@ -24,37 +24,51 @@ static float *floats(struct gpu_layout *l, size_t n)
     return gpu_carve(l, n * sizeof(float));
 }
 
-static void layer_layout(struct nn_layer_tape *t, const struct nn_config *c, size_t n,
-                         struct gpu_layout *l)
+void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
+                      struct gpu_layout *l)
 {
     size_t d = c->d_model;
     t->x = floats(l, n * d);
-    t->mean1 = floats(l, n);
-    t->rstd1 = floats(l, n);
-    t->n1 = floats(l, n * d);
-    t->qkv = floats(l, n * 3 * d);
+    t->mean = floats(l, n);
+    t->rstd = floats(l, n);
+    t->n = floats(l, n * d);
+    t->q = floats(l, n * (keys ? d : 3 * d));
+    t->kv = keys ? floats(l, keys * 2 * d) : NULL;
     t->lse = floats(l, n * c->heads);
-    t->att = floats(l, n * d);
-    t->mid = floats(l, n * d);
-    t->mean2 = floats(l, n);
-    t->rstd2 = floats(l, n);
-    t->n2 = floats(l, n * d);
+    t->out = floats(l, n * d);
+}
+
+void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n,
+                    struct gpu_layout *l)
+{
+    size_t d = c->d_model;
+    t->x = floats(l, n * d);
+    t->mean = floats(l, n);
+    t->rstd = floats(l, n);
+    t->n = floats(l, n * d);
     t->h = floats(l, n * c->d_ff);
     t->act = c->activation == GPU_RELU ? t->h : floats(l, n * c->d_ff);
 }
 
-/* The rows that sequence i pools: its first token that is not special, or all such; of a sequence
- * of special tokens only, these. Returns how many; rows may be NULL. */
-static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i, bool first)
+/* The rows that sequence i pools: all that are not special unless these count too; of a sequence
+ * of special tokens only, these. The first or the last of them, if that is the pooling. Returns how
+ * many; rows may be NULL. */
+static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i,
+                          const struct nn_config *c)
 {
     size_t n = 0;
-    for (int special = 0; special < 2 && n == 0; special++)
-        for (uint32_t t = s->offset[i]; t < s->offset[i + 1] && !(first && n); t++)
-            if (special || s->tokens[t] >= NN_SPECIAL_TOKENS) {
-                if (rows)
-                    rows[n] = t;
-                n++;
-            }
+    for (int special = c->pool_special; special < 2 && n == 0; special++)
+        for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++) {
+            if (!special && s->tokens[t] < NN_SPECIAL_TOKENS)
+                continue;
+            if (c->pooling == NN_POOL_FIRST && n)
+                break;
+            if (c->pooling == NN_POOL_LAST)
+                n = 0;
+            if (rows)
+                rows[n] = t;
+            n++;
+        }
     return n;
 }
 
@@ -65,37 +79,38 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     size_t n = s->offset[s->n], d = c->d_model;
     *t = (struct nn_tape){.tokens = n, .sequences = s->n};
     for (size_t i = 0; i < s->n; i++)
-        t->pooled_rows += pooled_rows(NULL, s, i, c->pooling == NN_POOL_FIRST);
+        t->pooled_rows += pooled_rows(NULL, s, i, c);
     t->token = gpu_carve(l, n * sizeof(uint32_t));
     t->offset = gpu_carve(l, (s->n + 1) * sizeof(uint32_t));
     t->pool_row = gpu_carve(l, t->pooled_rows * sizeof(uint32_t));
     t->pool_offset = gpu_carve(l, (s->n + 1) * sizeof(uint32_t));
     t->layers = arena_array(a, struct nn_layer_tape, c->layers);
     for (uint32_t i = 0; i < c->layers; i++) {
-        if (training || i == 0)
-            layer_layout(&t->layers[i], c, n, l);
-        else
+        if (training || i == 0) {
+            nn_attend_layout(&t->layers[i].self, c, n, 0, l);
+            nn_feed_layout(&t->layers[i].feed, c, n, l);
+        } else {
             t->layers[i] = t->layers[0];
+        }
     }
-    t->last = training ? floats(l, n * d) : t->layers[0].x;
-    t->mean = floats(l, n);
-    t->rstd = floats(l, n);
-    t->out = training ? floats(l, n * d) : t->layers[0].n1;
+    t->final.x = training ? floats(l, n * d) : t->layers[0].self.x;
+    t->final.mean = floats(l, n);
+    t->final.rstd = floats(l, n);
+    t->final.out = training ? floats(l, n * d) : t->layers[0].self.n;
     t->arg = c->pooling == NN_POOL_MAX ? gpu_carve(l, s->n * d * sizeof(uint32_t)) : NULL;
     t->pooled = floats(l, s->n * d);
 }
 
-void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, bool training,
+void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
                        struct gpu_layout *l)
 {
-    *s = (struct nn_scratch){0};
-    if (!training)
-        return;
     size_t d = m->config.d_model, wide = m->config.d_ff > 3 * d ? m->config.d_ff : 3 * d;
     s->dx = floats(l, tokens * d);
     s->dn = floats(l, tokens * d);
     s->wide = floats(l, tokens * wide);
     s->branch = floats(l, tokens * d);
+    s->dkv = memory ? floats(l, memory * 2 * d) : NULL;
+    s->dmemory = memory ? floats(l, memory * d) : NULL;
 }
 
 void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model *m,
@@ -105,8 +120,7 @@ void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model 
     uint32_t *row = arena_array(a, uint32_t, t->pooled_rows);
     uint32_t *offset = arena_array(a, uint32_t, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
-        offset[i + 1] = offset[i] + (uint32_t)pooled_rows(row + offset[i], s, i,
-                                                          m->config.pooling == NN_POOL_FIRST);
+        offset[i + 1] = offset[i] + (uint32_t)pooled_rows(row + offset[i], s, i, &m->config);
     gpu_write(q, t->token, s->tokens, t->tokens * sizeof(uint32_t));
     gpu_write(q, t->offset, s->offset, (s->n + 1) * sizeof(uint32_t));
     gpu_write(q, t->pool_row, row, t->pooled_rows * sizeof(uint32_t));

@@ -111,7 +111,7 @@ static void print(const char *what, const struct bench *b, double tokens, double
 
 static void measure_training(struct bench *b, double peak, size_t steps)
 {
-    struct trainer_config how = {.batch = 256,
+    struct trainer_config how = {.examples = {.batch = 256},
                                  .temperature = 0.1,
                                  .weight_decay = 0.01,
                                  .clip = 1,
@@ -125,7 +125,7 @@ static void measure_training(struct bench *b, double peak, size_t steps)
     struct trainer *t;
     struct step_result r;
     static double s[MOST_STEPS];
-    double tokens = 0, rows = 2.0 * (double)how.batch;
+    double tokens = 0, rows = 2.0 * (double)how.examples.batch;
     need(trainer_new(&t, b->device, b->model, &how, &e), &e);
     need(trainer_step(&r, t, &b->data, &e), &e); /* memory, compiled products */
     for (size_t i = 0; i < steps; i++) {

@@ -157,7 +157,7 @@ static void encode_layer(double *x, const struct nn_config *c, const struct nn_l
     size_t n = s->offset[s->n], d = c->d_model, ff = c->d_ff, size = d / c->heads;
     double *y = calloc(n * d, sizeof *y), *wide = calloc(n * (3 * d + ff), sizeof *wide);
     ref_norm(y, x, w + l->norm1_weight, w + l->norm1_bias, n, d);
-    linear(wide, y, w + l->in_weight, at(w, l->in_bias), n, d, 3 * d, false);
+    linear(wide, y, w + l->self.in_weight, at(w, l->self.in_bias), n, d, 3 * d, false);
     ref_attention(y, wide, wide + d, wide + 2 * d,
                   &(struct gpu_attention){.sequences = s->n,
                                           .heads = c->heads,
@@ -169,7 +169,7 @@ static void encode_layer(double *x, const struct nn_config *c, const struct nn_l
                                           .q_ld = 3 * d,
                                           .kv_ld = 3 * d,
                                           .scale = (float)(1 / sqrt((double)size))});
-    linear(x, y, w + l->out_weight, at(w, l->out_bias), n, d, d, true);
+    linear(x, y, w + l->self.out_weight, at(w, l->self.out_bias), n, d, d, true);
     ref_norm(y, x, w + l->norm2_weight, w + l->norm2_bias, n, d);
     linear(wide, y, w + l->linear1_weight, w + l->linear1_bias, n, d, ff, false);
     for (size_t i = 0; i < n * ff; i++)

@@ -80,7 +80,7 @@ static void check_file(const char *name)
                           .activation = (enum gpu_activation)head[8],
                           .pooling = (enum nn_pooling)head[9],
                           .attention_bias = head[10]};
-    struct trainer_config config = {.batch = head[11],
+    struct trainer_config config = {.examples = {.batch = head[11]},
                                     .temperature = how[0],
                                     .weight_decay = how[2],
                                     .clip = how[3],
@@ -103,15 +103,16 @@ static void check_file(const char *name)
     }
     struct trainer_state state = {w[0], w[1], w[2], 0};
     struct nn_sequences s = {token, offset, n};
+    struct examples x = {.inputs = s, .group = group};
     float *gradient = arena_array(&a, float, m->total);
     assert_int_equal(nn_sequences_check(&s, &c, NULL), OK);
     assert_int_equal(trainer_write(t, &state, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, gradient, t, &s, group, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
     for (size_t i = 0; i < m->n_params; i++)
         assert_close(gradient + m->params[i].at, w[3] + m->params[i].at, &m->params[i], c.d_model,
                      "gradient");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(trainer_step_on(&r, t, &s, group, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, t, &x, NULL), OK);
         if (!(fabs(r.loss / losses[i] - 1) < 1e-4))
             fail_msg("%s: loss %d is %.9g, PyTorch's %.9g", name, i + 1, r.loss, losses[i]);
     }

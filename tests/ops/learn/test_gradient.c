@@ -37,7 +37,7 @@ static void check_model(const struct nn_config *c)
     struct gpu_device *d;
     struct trainer *t;
     struct step_result r;
-    struct trainer_config how = {.batch = 3, .temperature = 0.5};
+    struct trainer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
     assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
     assert_int_equal(trainer_new(&t, d, m, &how, NULL), OK);
@@ -45,6 +45,7 @@ static void check_model(const struct nn_config *c)
                                   arena_array(&a, float, m->total),
                                   arena_array(&a, float, m->total), 0};
     float *gradient = arena_array(&a, float, m->total);
+    struct examples x = {.inputs = sequences, .group = group};
     double *w = arena_array(&a, double, m->total);
     assert_int_equal(trainer_read(&state, t, NULL), OK);
     struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
@@ -54,7 +55,7 @@ static void check_model(const struct nn_config *c)
             w[j] = state.weights[j];
         }
     assert_int_equal(trainer_write(t, &state, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, gradient, t, &sequences, group, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
     assert_true(fabs(r.loss - loss_of(m, w)) < 1e-5);
     double squares = 0;
     for (size_t i = 0; i < m->n_params; i++)

@@ -21,7 +21,7 @@ static const struct nn_config config = {.vocabulary = TOY_VOCABULARY,
                                         .heads = 2,
                                         .d_ff = 64,
                                         .max_length = 16};
-static const struct trainer_config how = {.batch = 32,
+static const struct trainer_config how = {.examples = {.batch = 32},
                                           .temperature = 0.1,
                                           .dropout = 0.1,
                                           .weight_decay = 0.01,
@@ -326,7 +326,7 @@ static void test_not_finite(void **state)
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
     assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "step 3: layers.1.linear1.weight is not finite"));
-    assert_non_null(strstr(e.message, "pairs 64 to 95"));
+    assert_non_null(strstr(e.message, "examples 64 to 95"));
     assert_int_equal(trainer_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 2);
     assert_memory_equal(now.m, then.m, s.m->total * sizeof(float));

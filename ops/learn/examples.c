@@ -1,0 +1,105 @@
+/* Batches of examples; see examples.h. */
+#include "ops/learn/examples.h"
+
+#include <string.h>
+
+bool objective_generates(enum objective_kind kind)
+{
+    switch (kind) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_SIMCSE:
+    case OBJECTIVE_TRIPLET: return false;
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: return true;
+    }
+    return false;
+}
+
+/* The dataset's sequences of these numbers, packed. */
+static struct nn_sequences pack(struct arena *a, const struct dataset *d, const uint32_t *sequence,
+                                size_t n, bool wrap)
+{
+    uint32_t *offset = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = d->offset[sequence[i] + 1] - d->offset[sequence[i]];
+        offset[i + 1] = offset[i] + (uint32_t)length + (wrap ? 2 : 0);
+    }
+    uint32_t *tokens = arena_array(a, uint32_t, offset[n]), *to = tokens;
+    for (size_t i = 0; i < n; i++) {
+        size_t from = d->offset[sequence[i]], length = d->offset[sequence[i] + 1] - from;
+        if (wrap)
+            *to++ = NN_START;
+        memcpy(to, d->tokens + from, length * sizeof *to);
+        to += length;
+        if (wrap)
+            *to++ = NN_END;
+    }
+    return (struct nn_sequences){tokens, offset, n};
+}
+
+static void gather_contrastive(struct examples *out, struct arena *a, const struct dataset *d,
+                               const struct examples_config *c, bool wrap, uint64_t seed,
+                               uint64_t index)
+{
+    size_t n = c->batch, all = n * (2 + c->negatives);
+    uint32_t *sequence = arena_array(a, uint32_t, all), *group = arena_array(a, uint32_t, all);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t k = index * n + i;
+        struct pair p = dataset_pair(d, seed, n, k);
+        sequence[i] = p.a;
+        sequence[n + i] = p.b;
+        group[i] = group[n + i] = c->negatives ? (uint32_t)i : p.cluster;
+        for (size_t j = 0; j < c->negatives; j++) {
+            size_t at = 2 * n + i * c->negatives + j;
+            sequence[at] = dataset_negative(d, seed, p.cluster, k, j);
+            group[at] = (uint32_t)i;
+        }
+    }
+    out->inputs = pack(a, d, sequence, all, wrap);
+    out->group = group;
+}
+
+static void gather_simcse(struct examples *out, struct arena *a, const struct dataset *d,
+                          const struct examples_config *c, bool wrap, uint64_t seed, uint64_t index)
+{
+    size_t n = c->batch;
+    uint32_t *sequence = arena_array(a, uint32_t, 2 * n), *group = arena_array(a, uint32_t, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        sequence[i] = sequence[n + i] = dataset_sequence(d, seed, n, index * n + i);
+        group[i] = group[n + i] = sequence[i];
+    }
+    out->inputs = pack(a, d, sequence, 2 * n, wrap);
+    out->group = group;
+}
+
+static void gather_targets(struct examples *out, struct arena *a, const struct dataset *d,
+                           const struct examples_config *c, bool wrap, uint64_t seed,
+                           uint64_t index)
+{
+    size_t n = c->batch;
+    uint32_t *input = arena_array(a, uint32_t, n), *target = arena_array(a, uint32_t, n);
+    for (size_t i = 0; i < n; i++) {
+        if (c->objective == OBJECTIVE_AUTOENCODE) {
+            input[i] = target[i] = dataset_sequence(d, seed, n, index * n + i);
+        } else {
+            struct pair p = dataset_pair(d, seed, n, index * n + i);
+            input[i] = p.a;
+            target[i] = p.b;
+        }
+    }
+    out->inputs = pack(a, d, input, n, wrap);
+    out->targets = pack(a, d, target, n, false);
+}
+
+void examples_gather(struct examples *out, struct arena *a, const struct dataset *d,
+                     const struct examples_config *c, bool wrap, uint64_t seed, uint64_t index)
+{
+    *out = (struct examples){0};
+    switch (c->objective) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_TRIPLET: gather_contrastive(out, a, d, c, wrap, seed, index); break;
+    case OBJECTIVE_SIMCSE: gather_simcse(out, a, d, c, wrap, seed, index); break;
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: gather_targets(out, a, d, c, wrap, seed, index); break;
+    }
+}

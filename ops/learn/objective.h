@@ -1,0 +1,69 @@
+/* Inside of training: what the trainer and its objectives share. An objective computes the loss of
+ * t->batch, and its gradient into t->groups; all else is the trainer's. */
+#ifndef OPS_LEARN_OBJECTIVE_H
+#define OPS_LEARN_OBJECTIVE_H
+
+#include "ops/learn/trainer.h"
+
+struct objective {
+    /* Loss and accuracy; t->dropout applies. */
+    enum err_code (*evaluate)(struct step_result *r, struct trainer *t, struct err *e);
+    /* The same, and t->groups: the gradient in LEARN_GROUPS parts. */
+    enum err_code (*differentiate)(struct step_result *r, struct trainer *t, struct err *e);
+};
+extern const struct objective objective_contrastive; /* simcse and triplet too */
+extern const struct objective objective_seq2seq;     /* autoencode too */
+
+/* Sequences first .. first + s.n - 1 of the batch; group g has the shards g * per_group on. */
+struct shard {
+    size_t first;
+    struct nn_sequences s; /* the inputs, offsets from 0 */
+    struct nn_tape tape;   /* contrastive */
+    double loss, correct;  /* seq2seq: sums */
+};
+
+/* Contrastive: vectors (n, d), scores (rows, n); on the device. */
+struct contrastive {
+    size_t rows;
+    float *vectors, *units, *norms, *dvectors;
+    float *scores, *loss, *correct;
+    uint32_t *target, *group;
+};
+
+struct trainer {
+    struct gpu_device *device;
+    const struct nn_model *model;
+    const struct objective *objective;
+    struct trainer_config config;
+    uint64_t steps;
+    float *weights, *m, *v, *sinusoids, *gradient; /* device */
+    float *groups[LEARN_GROUPS];                   /* device: gradients */
+    struct gpu_queue *queue;
+
+    struct arena arena; /* of the step */
+    struct arena *work; /* by queue */
+    struct examples batch;
+    struct nn_dropout dropout;
+    struct shard *shards;
+    size_t n_shards;
+    void *memory; /* device: grows */
+    size_t memory_size;
+    struct nn_scratch *scratch; /* by queue; contrastive */
+    struct contrastive c;
+    size_t region;   /* seq2seq: bytes of memory for each queue */
+    double *squares; /* by block of the update: host */
+    struct gpu_adamw how;
+};
+
+/* At least so many bytes of t->memory. */
+enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e);
+/* Cuts the n sequences of t->batch.inputs; sequences 0 .. i-1 have weight[i] tokens. */
+void trainer_cut(struct trainer *t, const uint32_t *weight);
+struct nn_weights trainer_weights(const struct trainer *t);
+/* Dropout as of the batch's token `first`. */
+struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
+/* Sequences first .. first+n-1, offsets from 0. */
+struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
+                                    size_t n);
+
+#endif

@@ -1,0 +1,302 @@
+/* The parameters of op train, and what of them the key of a segment holds; see train.h. */
+#include "ops/learn/train.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const struct op_param train_params[] = {
+    {"objective", OP_ENUM, "contrastive", OBJECTIVE_NAMES,
+     .doc =
+         "What is learnt: equal vectors for equivalent expressions (contrastive, triplet) or for "
+         "one expression under dropout (simcse); to write an equivalent expression (seq2seq) or "
+         "the same one (autoencode)."},
+    {"d_model", OP_INT, "128", NULL, 1, 65536, "Width of the model and of its vectors."},
+    {"layers", OP_INT, "2", NULL, 1, 1024, "Layers of the encoder."},
+    {"decoder_layers", OP_INT, "0", NULL, 0, 1024,
+     "Layers of the decoder, for seq2seq and autoencode."},
+    {"heads", OP_INT, "4", NULL, 1, 65536, "Attention heads; divides d_model."},
+    {"d_ff", OP_INT, "512", NULL, 1, 262144, "Width of the feed-forward layers."},
+    {"max_length", OP_INT, "256", NULL, 1, 1048576, "Longest sequence, in tokens."},
+    {"positions", OP_ENUM, "sinusoidal", "sinusoidal|learned", .doc = "Encoding of positions."},
+    {"activation", OP_ENUM, "relu", "relu|gelu", .doc = "Of the feed-forward layers."},
+    {"attention_bias", OP_BOOL, "false", .doc = "Biases in the attention's projections."},
+    {"pooling", OP_ENUM, "mean", "mean|max|first|last",
+     .doc = "How the rows of a sequence's tokens become its vector."},
+    {"wrap", OP_BOOL, "false", .doc = "Start and end tokens around the encoder's inputs."},
+    {"pool_special", OP_BOOL, "false", .doc = "Start and end tokens are pooled as well."},
+    {"tied_output", OP_BOOL, "false",
+     .doc = "The decoder's output weights are the embedding's, not their own."},
+    {"dropout", OP_REAL, "0", NULL, 0, 0.9,
+     "Rate, on embeddings, activations and residual branches."},
+    {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
+     "contrastive, simcse: cosines are divided by it."},
+    {"negatives", OP_INT, "0", NULL, 0, 64,
+     "contrastive: so many for each pair, drawn from other clusters; 0: the vectors of all other "
+     "clusters in the batch. triplet: so many triplets for each pair, at least one."},
+    {"margin", OP_REAL, "0.5", NULL, 0, 2, "triplet: by which cosines are to differ."},
+    {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
+     "seq2seq, autoencode: share of the wanted probability that is spread over all tokens."},
+    {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) in a step."},
+    {"accumulate", OP_INT, "1", NULL, 1, 4096,
+     "Contrastive objectives: parts that a batch is worked on in. Takes as much less memory, and a "
+     "second forward pass; the result is the same. The others work in parts anyway."},
+    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps in all; 0: only initialise."},
+    {"segment", OP_INT, "200", NULL, 1, 1e12, "Steps from checkpoint to checkpoint."},
+    {"lr", OP_REAL, "0.001", NULL, 0, 100, "Learning rate after the warm-up."},
+    {"lr_min", OP_REAL, "1e-8", NULL, 0, 100, "Where the schedule ends."},
+    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps of linear rise of the learning rate."},
+    {"schedule", OP_ENUM, "constant", "constant|linear|step|cosine|cosine-restarts",
+     .doc = "Of the learning rate after the warm-up."},
+    {"restart_period", OP_INT, "1000", NULL, 1, 1e12, "cosine-restarts: steps of the first one."},
+    {"restart_growth", OP_INT, "2", NULL, 1, 1000, "cosine-restarts: factor from one to the next."},
+    {"decay_every", OP_INT, "1000", NULL, 1, 1e12, "step: steps from one decay to the next."},
+    {"decay_factor", OP_REAL, "0.1", NULL, 0, 1, "step: by which the learning rate is multiplied."},
+    {"optimizer", OP_ENUM, "adamw", "adamw|adam",
+     .doc = "Whether weight decay acts beside the gradient or is added to it."},
+    {"weight_decay", OP_REAL, "0.01", NULL, 0, 10, "Of the optimizer."},
+    {"beta1", OP_REAL, "0.9", NULL, 0, 0.9999999, "Of the optimizer."},
+    {"beta2", OP_REAL, "0.999", NULL, 0, 0.9999999, "Of the optimizer."},
+    {"eps", OP_REAL, "1e-8", NULL, 0, 1, "Of the optimizer."},
+    {"clip", OP_REAL, "1", NULL, 0, 1e9, "Greatest norm of the gradient; 0: any."},
+    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which a recorded metric is a mean."},
+    {"precision", OP_ENUM, "f32", "f32|bf16",
+     .doc = "Of the values that matrix products read; sums, weights and all else are f32."},
+    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps from one validation to the next."},
+    {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs that a validation looks at."},
+    {"patience", OP_INT, "0", NULL, 0, 1e9,
+     "Validations without a lower loss after which training stops; the best weights are kept. 0: "
+     "all steps, last weights."},
+    {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},
+    {0},
+};
+
+/* Which of "a|b|c" a parameter is. */
+static unsigned choice(const struct op_ctx *ctx, const char *param, const char *names)
+{
+    const char *value = op_string(ctx, param);
+    size_t n = strlen(value);
+    for (unsigned i = 0;; i++) {
+        if (strncmp(names, value, n) == 0 && (names[n] == '|' || !names[n]))
+            return i;
+        names += strcspn(names, "|") + 1; /* the engine has checked that it is among them */
+    }
+}
+
+struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
+{
+    return (struct nn_config){
+        .vocabulary = vocabulary,
+        .d_model = (uint32_t)op_int(ctx, "d_model"),
+        .layers = (uint32_t)op_int(ctx, "layers"),
+        .heads = (uint32_t)op_int(ctx, "heads"),
+        .d_ff = (uint32_t)op_int(ctx, "d_ff"),
+        .max_length = (uint32_t)op_int(ctx, "max_length"),
+        .positions = choice(ctx, "positions", "sinusoidal|learned") ? NN_LEARNED : NN_SINUSOIDAL,
+        .activation = choice(ctx, "activation", "relu|gelu") ? GPU_GELU : GPU_RELU,
+        .pooling = (enum nn_pooling)choice(ctx, "pooling", "mean|max|first|last"),
+        .wrap = op_bool(ctx, "wrap"),
+        .pool_special = op_bool(ctx, "pool_special"),
+        .decoder_layers = (uint32_t)op_int(ctx, "decoder_layers"),
+        .tied_output = op_bool(ctx, "tied_output"),
+        .attention_bias = op_bool(ctx, "attention_bias"),
+    };
+}
+
+static struct schedule schedule_of(const struct op_ctx *ctx)
+{
+    return (struct schedule){
+        .kind = (enum schedule_kind)choice(ctx, "schedule", SCHEDULE_NAMES),
+        .lr = op_real(ctx, "lr"),
+        .lr_min = op_real(ctx, "lr_min"),
+        .warmup = (uint64_t)op_int(ctx, "warmup"),
+        .steps = (uint64_t)op_int(ctx, "steps"),
+        .period = (uint64_t)op_int(ctx, "restart_period"),
+        .growth = (uint64_t)op_int(ctx, "restart_growth"),
+        .every = (uint64_t)op_int(ctx, "decay_every"),
+        .factor = op_real(ctx, "decay_factor"),
+    };
+}
+
+/* How many negatives of their own the examples have. */
+static size_t negatives(const struct op_ctx *ctx, enum objective_kind objective)
+{
+    size_t n = (size_t)op_int(ctx, "negatives");
+    switch (objective) {
+    case OBJECTIVE_CONTRASTIVE: return n;
+    case OBJECTIVE_TRIPLET: return n ? n : 1;
+    case OBJECTIVE_SIMCSE:
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: return 0;
+    }
+    return 0;
+}
+
+struct trainer_config train_trainer(const struct op_ctx *ctx)
+{
+    enum objective_kind objective = (enum objective_kind)choice(ctx, "objective", OBJECTIVE_NAMES);
+    return (struct trainer_config){
+        .examples = {.objective = objective,
+                     .batch = (size_t)op_int(ctx, "batch"),
+                     .negatives = negatives(ctx, objective)},
+        .temperature = objective == OBJECTIVE_TRIPLET ? 1 : op_real(ctx, "temperature"),
+        .margin = op_real(ctx, "margin"),
+        .smoothing = op_real(ctx, "label_smoothing"),
+        .dropout = op_real(ctx, "dropout"),
+        .weight_decay = op_real(ctx, "weight_decay"),
+        .clip = op_real(ctx, "clip"),
+        .beta1 = op_real(ctx, "beta1"),
+        .beta2 = op_real(ctx, "beta2"),
+        .eps = op_real(ctx, "eps"),
+        .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", "adamw|adam"),
+        .schedule = schedule_of(ctx),
+        .parts = (size_t)op_int(ctx, "accumulate"),
+        .precision = choice(ctx, "precision", "f32|bf16") ? GPU_BF16 : GPU_F32,
+        .seed = (uint64_t)op_int(ctx, "seed"),
+    };
+}
+
+struct train_validation train_validation(const struct op_ctx *ctx)
+{
+    return (struct train_validation){.every = (uint64_t)op_int(ctx, "valid_every"),
+                                     .patience = (uint64_t)op_int(ctx, "patience"),
+                                     .batches = (size_t)op_int(ctx, "valid_batches")};
+}
+
+enum err_code train_check(struct op_ctx *ctx, struct err *e)
+{
+    struct nn_config c = train_model(ctx, 1);
+    enum objective_kind objective = train_trainer(ctx).examples.objective;
+    if (objective_generates(objective) && !c.decoder_layers)
+        return err_fail(e, ERR_INPUT, "objective %s needs decoder_layers",
+                        op_string(ctx, "objective"));
+    if (!objective_generates(objective) && c.decoder_layers)
+        return err_fail(e, ERR_INPUT, "objective %s has no use for decoder_layers",
+                        op_string(ctx, "objective"));
+    if (objective == OBJECTIVE_SIMCSE && op_real(ctx, "dropout") == 0)
+        return err_fail(e, ERR_INPUT,
+                        "objective simcse needs dropout: nothing else tells the two "
+                        "passes of a sequence apart");
+    return err_up(e, nn_config_check(&c, e));
+}
+
+enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, const char *role,
+                           struct err *e)
+{
+    switch (train_trainer(ctx).examples.objective) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SEQ2SEQ:
+        if (d->clusters < 2)
+            return err_fail(e, ERR_INPUT,
+                            "at least two clusters of two expressions are needed; %s has %zu", role,
+                            d->clusters);
+        return OK;
+    case OBJECTIVE_SIMCSE:
+    case OBJECTIVE_AUTOENCODE:
+        if (d->sequences < 2)
+            return err_fail(e, ERR_INPUT, "at least two expressions are needed; %s has %zu", role,
+                            d->sequences);
+        return OK;
+    }
+    return OK;
+}
+
+/* ---- segments ---- */
+
+enum err_code train_segments(uint64_t *n, struct op_ctx *ctx, struct err *e)
+{
+    uint64_t steps = (uint64_t)op_int(ctx, "steps"), length = (uint64_t)op_int(ctx, "segment");
+    *n = 1 + (steps + length - 1) / length;
+    return OK;
+}
+
+void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_t index)
+{
+    uint64_t steps = (uint64_t)op_int(ctx, "steps"), length = (uint64_t)op_int(ctx, "segment");
+    *from = index ? (index - 1) * length : 0;
+    *to = index * length < steps ? index * length : steps;
+}
+
+/* What of the schedule the steps from..to depend on. */
+static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t from)
+{
+    char *key = arena_printf(a, "lr=%.17g", s->lr);
+    if (from < s->warmup || s->kind != SCHEDULE_CONSTANT)
+        key = arena_printf(a, "%s warmup=%" PRIu64, key, s->warmup);
+    switch (s->kind) {
+    case SCHEDULE_CONSTANT: return key;
+    case SCHEDULE_LINEAR:
+        return arena_printf(a, "%s linear min=%.17g steps=%" PRIu64, key, s->lr_min, s->steps);
+    case SCHEDULE_STEP:
+        return arena_printf(a, "%s step every=%" PRIu64 " factor=%.17g", key, s->every, s->factor);
+    case SCHEDULE_COSINE:
+        return arena_printf(a, "%s cosine min=%.17g steps=%" PRIu64, key, s->lr_min, s->steps);
+    case SCHEDULE_RESTARTS:
+        return arena_printf(a, "%s restarts min=%.17g period=%" PRIu64 " growth=%" PRIu64, key,
+                            s->lr_min, s->period, s->growth);
+    }
+    return key;
+}
+
+bool train_is_last(const struct op_ctx *ctx, uint64_t to)
+{
+    return to == (uint64_t)op_int(ctx, "steps");
+}
+
+static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t to)
+{
+    struct train_validation v = train_validation(ctx);
+    char *key = arena_printf(a, "valid_every=%" PRIu64 " valid_batches=%zu", v.every, v.batches);
+    if (v.patience)
+        key = arena_printf(a, "%s patience=%" PRIu64 "%s", key, v.patience,
+                           train_is_last(ctx, to) ? " last" : "");
+    return key;
+}
+
+/* What of the objective they depend on. */
+static char *objective_key(struct arena *a, const struct op_ctx *ctx,
+                           const struct trainer_config *c)
+{
+    const char *name = op_string(ctx, "objective");
+    switch (c->examples.objective) {
+    case OBJECTIVE_CONTRASTIVE:
+        return arena_printf(a, "%s negatives=%zu temperature=%.17g", name, c->examples.negatives,
+                            c->temperature);
+    case OBJECTIVE_SIMCSE: return arena_printf(a, "%s temperature=%.17g", name, c->temperature);
+    case OBJECTIVE_TRIPLET:
+        return arena_printf(a, "%s negatives=%zu margin=%.17g", name, c->examples.negatives,
+                            c->margin);
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: return arena_printf(a, "%s smoothing=%.17g", name, c->smoothing);
+    }
+    return NULL;
+}
+
+enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                            struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct nn_config m = train_model(ctx, 1); /* the true size comes with the input's id */
+    struct trainer_config c = train_trainer(ctx);
+    uint64_t from, to;
+    train_range(&from, &to, ctx, index);
+    out->index = index;
+    if (index == 0) {
+        out->key = arena_printf(a, "%sseed=%" PRIu64 "\n", nn_config_text(a, &m), c.seed);
+        out->label = "initialisation";
+        return OK;
+    }
+    /* The numerics class speaks of f32 alone. */
+    const char *precision = c.precision == GPU_BF16 ? gpu_cpu_bf16() : "";
+    out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
+    out->key = arena_printf(
+        a,
+        "%sseed=%" PRIu64 "\nobjective=%s\nbatch=%zu\ndropout=%.17g\n"
+        "optimizer=%s\nweight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_"
+        "every=%" PRId64 "\nprecision=%s %s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
+        nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), c.examples.batch, c.dropout,
+        op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1, c.beta2, c.eps,
+        op_int(ctx, "log_every"), op_string(ctx, "precision"), precision,
+        schedule_key(a, &c.schedule, from), validation_key(a, ctx, to), from, to);
+    return OK;
+}

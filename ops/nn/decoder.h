@@ -1,0 +1,42 @@
+/* A transformer decoder behind an encoder, forward and backward (pre-LN, as PyTorch's
+ * TransformerDecoderLayer with norm_first): for each place of a target the logits of its next
+ * token, given the tokens up to it and the states of the input's encoder.
+ *
+ *     x0 = embedding[token] * sqrt(d_model) + position
+ *     x = x + causal self-attention;  x = x + attention to the states;  x = x + feed-forward
+ *     logits = norm(x) W_output^T + b
+ *
+ * A target t1 .. tn is fed as START t1 .. tn and asked for t1 .. tn END. */
+#ifndef OPS_NN_DECODER_H
+#define OPS_NN_DECODER_H
+
+#include "ops/nn/tape.h"
+
+struct nn_decoder_tape {
+    size_t tokens, sequences, keys;
+    uint32_t *token, *offset, *label; /* device copies; label (tokens): what is asked for */
+    const uint32_t *key_offset;       /* the encoder's offsets, device */
+    const float *states;              /* (keys, d): the encoder's */
+    struct nn_layer_tape *layers;
+    struct nn_final_tape final;
+    float *logits, *loss, *correct; /* (tokens, vocabulary) (tokens) (tokens) */
+};
+
+/* `targets` as they are fed, of as many sequences as the encoder's tape `in` has. */
+void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
+                       const struct nn_sequences *targets, const struct nn_tape *in,
+                       struct gpu_layout *l, struct arena *a);
+void nn_decoder_load(struct gpu_queue *q, struct nn_decoder_tape *t,
+                     const struct nn_sequences *targets, const uint32_t *label);
+
+/* Fills t->logits. drop may be NULL. */
+void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
+                        struct nn_decoder_tape *t, const struct nn_scratch *s,
+                        const struct nn_dropout *drop);
+/* Adds to grad the gradient of sum(dlogits * logits), dlogits being in t->logits, and leaves that
+ * of the encoder's states in s->dmemory. */
+void nn_decoder_backward(struct gpu_queue *q, float *grad, const struct nn_model *m,
+                         const struct nn_weights *w, const struct nn_decoder_tape *t,
+                         const struct nn_scratch *s, const struct nn_dropout *drop);
+
+#endif

@@ -1,0 +1,240 @@
+/* The parts of layers; see part.h. Each stands as forward, then backward. */
+#include "ops/nn/part.h"
+
+#include "base/rng.h"
+#include "ops/nn/linear.h"
+
+#include <math.h>
+
+struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
+                          size_t tokens, const struct nn_scratch *s, const struct nn_dropout *drop)
+{
+    return (struct nn_pass){.q = q,
+                            .op = q->op,
+                            .m = m,
+                            .w = w->flat,
+                            .positions =
+                                m->positions == NN_ABSENT ? w->sinusoids : w->flat + m->positions,
+                            .s = s,
+                            .drop = drop && drop->rate > 0 ? drop : NULL,
+                            .tokens = tokens,
+                            .d = m->config.d_model,
+                            .ff = m->config.d_ff,
+                            .precision = w->precision};
+}
+
+/* Places where dropout acts, for its keys. */
+enum site { SITE_EMBEDDING, SITE_ATTENTION, SITE_ACTIVATION, SITE_FEED_FORWARD, SITE_CROSS };
+
+static void dropout(const struct nn_pass *p, float *y, const float *x, size_t cols, size_t layer,
+                    enum site site)
+{
+    p->op->dropout(p->q, y, x, p->tokens * cols, p->drop->rate, rng_at(p->drop->key, layer, site),
+                   p->drop->first_token * cols);
+}
+
+/* ---- embedding ---- */
+
+void nn_embed(const struct nn_pass *p, float *x, const uint32_t *token, const uint32_t *offset,
+              size_t sequences)
+{
+    p->op->embed(p->q, x, p->w + p->m->embedding, p->positions, token, offset, sequences, p->d,
+                 sqrtf((float)p->d));
+    if (p->drop)
+        dropout(p, x, x, p->d, 0, SITE_EMBEDDING);
+}
+
+void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
+                   const uint32_t *offset, size_t sequences)
+{
+    if (p->drop)
+        dropout(p, dx, dx, p->d, 0, SITE_EMBEDDING);
+    p->op->embed_back(p->q, p->grad + p->m->embedding, nn_gradient(p, p->m->positions), dx, token,
+                      offset, sequences, p->d, sqrtf((float)p->d));
+}
+
+/* ---- a residual branch: y = x + dropout(a W^T + b) ---- */
+
+struct branch {
+    size_t weight, bias, in, layer;
+    enum site site;
+};
+
+static void residual(const struct nn_pass *p, float *y, const float *x, const float *a,
+                     const struct branch *b)
+{
+    const float *w = nn_weight(p, b->weight), *bias = nn_weight(p, b->bias);
+    if (!p->drop) {
+        p->op->add_bias(p->q, y, x, bias, p->tokens, p->d);
+        linear(p->q, y, a, w, p->tokens, b->in, p->d, true, p->precision);
+        return;
+    }
+    float *sum = p->s->branch;
+    linear(p->q, sum, a, w, p->tokens, b->in, p->d, false, p->precision);
+    p->op->add_bias(p->q, sum, sum, bias, p->tokens, p->d);
+    dropout(p, sum, sum, p->d, b->layer, b->site);
+    p->op->add(p->q, sum, x, p->tokens * p->d);
+    p->op->copy(p->q, y, sum, p->tokens * p->d);
+}
+
+/* da (T, in) from dx, which stays: it is also the gradient of x. */
+static void residual_back(const struct nn_pass *p, float *da, const float *a,
+                          const struct branch *b)
+{
+    const float *dx = p->s->dx;
+    if (p->drop) {
+        dropout(p, p->s->branch, dx, p->d, b->layer, b->site);
+        dx = p->s->branch;
+    }
+    linear_back_weight(p->q, nn_gradient(p, b->weight), nn_gradient(p, b->bias), dx, a, p->tokens,
+                       b->in, p->d, p->precision);
+    linear_back_input(p->q, da, dx, nn_weight(p, b->weight), p->tokens, b->in, p->d, false,
+                      p->precision);
+}
+
+/* ---- attention ---- */
+
+static struct branch attend_branch(const struct nn_pass *p, const struct nn_attend *how)
+{
+    return (struct branch){how->at.out_weight, how->at.out_bias, p->d, how->layer,
+                           how->memory ? SITE_CROSS : SITE_ATTENTION};
+}
+
+static struct gpu_attention attention_of(const struct nn_pass *p, const struct nn_attend_tape *t,
+                                         const struct nn_attend *how)
+{
+    size_t heads = p->m->config.heads, d = p->d;
+    bool own = !how->memory;
+    return (struct gpu_attention){.sequences = how->sequences,
+                                  .heads = heads,
+                                  .size = d / heads,
+                                  .first = how->offset,
+                                  .end = how->offset + 1,
+                                  .key_first = how->key_offset,
+                                  .key_end = how->key_offset + 1,
+                                  .q = t->q,
+                                  .k = own ? t->q + d : t->kv,
+                                  .v = own ? t->q + 2 * d : t->kv + d,
+                                  .q_ld = own ? 3 * d : d,
+                                  .kv_ld = own ? 3 * d : 2 * d,
+                                  .lse = t->lse,
+                                  .scale = 1 / sqrtf((float)(d / heads)),
+                                  .causal = how->causal};
+}
+
+/* y (rows, cols) = x w^T + b for the rows from..from+cols of in_proj. */
+static void project(const struct nn_pass *p, float *y, const float *x, size_t rows, size_t from,
+                    size_t cols, const struct nn_projections *at)
+{
+    const float *bias = nn_weight(p, at->in_bias);
+    linear(p->q, y, x, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols, false,
+           p->precision);
+    if (bias)
+        p->op->add_bias(p->q, y, y, bias + from, rows, cols);
+}
+
+static void project_back(const struct nn_pass *p, float *dx, const float *dy, const float *x,
+                         size_t rows, size_t from, size_t cols, const struct nn_projections *at,
+                         bool accumulate)
+{
+    float *bias = nn_gradient(p, at->in_bias);
+    linear_back_weight(p->q, nn_gradient(p, at->in_weight) + from * p->d, bias ? bias + from : NULL,
+                       dy, x, rows, p->d, cols, p->precision);
+    linear_back_input(p->q, dx, dy, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols,
+                      accumulate, p->precision);
+}
+
+void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
+               const struct nn_attend *how)
+{
+    struct branch out = attend_branch(p, how);
+    struct gpu_attention at = attention_of(p, t, how);
+    p->op->norm(p->q, t->n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
+                nn_weight(p, how->norm_bias), p->tokens, p->d);
+    if (how->memory) {
+        project(p, t->q, t->n, p->tokens, 0, p->d, &how->at);
+        project(p, t->kv, how->memory, how->keys, p->d, 2 * p->d, &how->at);
+    } else {
+        project(p, t->q, t->n, p->tokens, 0, 3 * p->d, &how->at);
+    }
+    p->op->attention(p->q, t->out, &at);
+    residual(p, y, t->x, t->out, &out);
+}
+
+void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
+                    const struct nn_attend *how)
+{
+    const struct nn_scratch *s = p->s;
+    struct branch out = attend_branch(p, how);
+    struct gpu_attention at = attention_of(p, t, how);
+    residual_back(p, s->dn, t->out, &out);
+    if (how->memory) {
+        p->op->attention_back(p->q, s->wide, s->dkv, s->dkv + p->d, s->dn, &at);
+        project_back(p, dmemory, s->dkv, how->memory, how->keys, p->d, 2 * p->d, &how->at, true);
+        project_back(p, s->dn, s->wide, t->n, p->tokens, 0, p->d, &how->at, false);
+    } else {
+        p->op->attention_back(p->q, s->wide, s->wide + p->d, s->wide + 2 * p->d, s->dn, &at);
+        project_back(p, s->dn, s->wide, t->n, p->tokens, 0, 3 * p->d, &how->at, false);
+    }
+    p->op->norm_back(p->q, s->dx, nn_gradient(p, how->norm_weight), nn_gradient(p, how->norm_bias),
+                     s->dn, t->x, t->mean, t->rstd, nn_weight(p, how->norm_weight), p->tokens, p->d,
+                     true);
+}
+
+/* ---- feed-forward ---- */
+
+static struct branch feed_branch(const struct nn_pass *p, const struct nn_feed *how)
+{
+    return (struct branch){how->at->linear2_weight, how->at->linear2_bias, p->ff, how->layer,
+                           SITE_FEED_FORWARD};
+}
+
+void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
+             const struct nn_feed *how)
+{
+    struct branch out = feed_branch(p, how);
+    p->op->norm(p->q, t->n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
+                nn_weight(p, how->norm_bias), p->tokens, p->d);
+    linear(p->q, t->h, t->n, nn_weight(p, how->at->linear1_weight), p->tokens, p->d, p->ff, false,
+           p->precision);
+    p->op->activate(p->q, t->act, t->h, nn_weight(p, how->at->linear1_bias), p->tokens, p->ff,
+                    p->m->config.activation);
+    if (p->drop)
+        dropout(p, t->act, t->act, p->ff, how->layer, SITE_ACTIVATION);
+    residual(p, y, t->x, t->act, &out);
+}
+
+void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const struct nn_feed *how)
+{
+    const struct nn_scratch *s = p->s;
+    const struct nn_layer *at = how->at;
+    enum gpu_activation kind = p->m->config.activation;
+    struct branch out = feed_branch(p, how);
+    residual_back(p, s->wide, t->act, &out);
+    if (p->drop)
+        dropout(p, s->wide, s->wide, p->ff, how->layer, SITE_ACTIVATION);
+    p->op->activate_back(p->q, s->wide, s->wide, kind == GPU_RELU ? t->act : t->h,
+                         nn_weight(p, at->linear1_bias), p->tokens, p->ff, kind);
+    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), nn_gradient(p, at->linear1_bias),
+                       s->wide, t->n, p->tokens, p->d, p->ff, p->precision);
+    linear_back_input(p->q, s->dn, s->wide, nn_weight(p, at->linear1_weight), p->tokens, p->d,
+                      p->ff, false, p->precision);
+    p->op->norm_back(p->q, s->dx, nn_gradient(p, how->norm_weight), nn_gradient(p, how->norm_bias),
+                     s->dn, t->x, t->mean, t->rstd, nn_weight(p, how->norm_weight), p->tokens, p->d,
+                     true);
+}
+
+/* ---- the norm behind the last layer ---- */
+
+void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, size_t weight, size_t bias)
+{
+    p->op->norm(p->q, t->out, t->mean, t->rstd, t->x, nn_weight(p, weight), nn_weight(p, bias),
+                p->tokens, p->d);
+}
+
+void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
+                   size_t weight, size_t bias)
+{
+    p->op->norm_back(p->q, p->s->dx, nn_gradient(p, weight), nn_gradient(p, bias), dout, t->x,
+                     t->mean, t->rstd, nn_weight(p, weight), p->tokens, p->d, false);
+}

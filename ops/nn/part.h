@@ -1,0 +1,75 @@
+/* Inside of the models: the parts that their layers are made of, each as forward and backward. A
+ * part reads its input from its tape; the backward takes the gradient of its output in the
+ * scratch's dx and leaves that of its input there. */
+#ifndef OPS_NN_PART_H
+#define OPS_NN_PART_H
+
+#include "ops/nn/tape.h"
+
+/* Everything that the parts of one pass share. */
+struct nn_pass {
+    struct gpu_queue *q;
+    const struct gpu_ops *op;
+    const struct nn_model *m;
+    const float *w; /* the flat parameters */
+    float *grad;    /* backward: as flat */
+    const float *positions;
+    const struct nn_scratch *s;
+    const struct nn_dropout *drop; /* NULL: none */
+    size_t tokens, d, ff;          /* of this side */
+    enum gpu_precision precision;
+};
+
+struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
+                          size_t tokens, const struct nn_scratch *s, const struct nn_dropout *drop);
+
+/* NULL for what is absent. */
+static inline const float *nn_weight(const struct nn_pass *p, size_t at)
+{
+    return at == NN_ABSENT ? NULL : p->w + at;
+}
+
+static inline float *nn_gradient(const struct nn_pass *p, size_t at)
+{
+    return at == NN_ABSENT ? NULL : p->grad + at;
+}
+
+/* x = embedding[token] * sqrt(d_model) + position */
+void nn_embed(const struct nn_pass *p, float *x, const uint32_t *token, const uint32_t *offset,
+              size_t sequences);
+void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
+                   const uint32_t *offset, size_t sequences);
+
+/* One attention: where its parameters are, who sees what. */
+struct nn_attend {
+    struct nn_projections at;
+    size_t norm_weight, norm_bias, layer;
+    size_t sequences;
+    const uint32_t *offset;     /* of the queries */
+    const uint32_t *key_offset; /* of the keys; == offset in self-attention */
+    const float *memory;        /* (keys, d): the rows of keys from elsewhere, or NULL */
+    size_t keys;
+    bool causal;
+};
+void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
+               const struct nn_attend *how);
+/* dmemory += the gradient of how->memory. */
+void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
+                    const struct nn_attend *how);
+
+/* The feed-forward part of a layer, after the norm that it has for it. */
+struct nn_feed {
+    const struct nn_layer *at;
+    size_t norm_weight, norm_bias, layer;
+};
+void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
+             const struct nn_feed *how);
+void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const struct nn_feed *how);
+
+/* out = norm(x) */
+void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, size_t weight, size_t bias);
+/* dx of the scratch from dout. */
+void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
+                   size_t weight, size_t bias);
+
+#endif

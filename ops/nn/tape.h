@@ -1,0 +1,94 @@
+/* What the passes of a model work on: sequences, weights, dropout, the tape that a forward leaves
+ * for its backward, and scratch memory. Everything on the device is carved from one block
+ * (gpu_layout), so that one function both sizes and lays out. */
+#ifndef OPS_NN_TAPE_H
+#define OPS_NN_TAPE_H
+
+#include "ops/nn/model.h"
+
+/* Sequences on the host: sequence i is tokens[offset[i] .. offset[i+1]-1], offset[0] being 0. */
+struct nn_sequences {
+    const uint32_t *tokens, *offset;
+    size_t n;
+};
+
+/* Each sequence has a token, none more than max_length, all tokens within the vocabulary. */
+enum err_code nn_sequences_check(const struct nn_sequences *s, const struct nn_config *c,
+                                 struct err *e);
+
+/* y = x + out_proj(attention(in_proj(norm(x)))) */
+struct nn_attend_tape {
+    float *x;               /* (T, d) */
+    float *mean, *rstd, *n; /* of the norm: (T) (T) (T, d) */
+    float *q;               /* (T, 3d): queries, keys, values; or (T, d), the queries alone, */
+    float *kv;              /* (S, 2d): to keys and values of other rows; else NULL */
+    float *lse, *out;       /* (T, heads) (T, d) */
+};
+
+/* y = x + linear2(act(linear1(norm(x)))) */
+struct nn_feed_tape {
+    float *x, *mean, *rstd, *n;
+    float *h, *act; /* (T, ff): before and after the activation; one with ReLU */
+};
+
+struct nn_layer_tape {
+    struct nn_attend_tape self, cross; /* cross: decoders only */
+    struct nn_feed_tape feed;
+};
+
+/* The final norm's input, statistics, output. */
+struct nn_final_tape {
+    float *x, *mean, *rstd, *out;
+};
+
+/* The encoder's. */
+struct nn_tape {
+    size_t tokens, sequences, pooled_rows;
+    uint32_t *token, *offset;         /* device copies */
+    uint32_t *pool_row, *pool_offset; /* which rows each sequence pools */
+    struct nn_layer_tape *layers;
+    struct nn_final_tape final;
+    uint32_t *arg; /* of pooling by maximum */
+    float *pooled; /* (sequences, d): the result */
+};
+
+/* Memory of one pass, for one queue at a time: T, the most tokens of a side; S, the encoder's in
+ * front of a decoder. */
+struct nn_scratch {
+    float *dx, *dn, *wide, *branch; /* (T, d) (T, d) (T, max(ff, 3d)) (T, d) */
+    float *dkv, *dmemory;           /* decoder: (S, 2d) (S, d) */
+};
+
+/* Dropout on the embeddings, the residual branches and the activation; not on attention's
+ * probabilities. A function of the key and the token's place in the whole batch. */
+struct nn_dropout {
+    float rate;
+    uint64_t key;
+    uint64_t first_token; /* of the shard within the batch */
+};
+
+/* Parameters on the device: the flat vector, and the table of sinusoids (or NULL if learned); and
+ * how their products are computed. */
+struct nn_weights {
+    const float *flat, *sinusoids;
+    enum gpu_precision precision;
+};
+
+/* t->layers lives in the arena; the rest is carved from the layout. An inference tape has one
+ * layer's memory, used again and again. */
+void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
+                    bool training, struct gpu_layout *l, struct arena *a);
+/* Copies the shard's tokens and works out what is pooled. */
+void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model *m,
+                  const struct nn_sequences *s, struct arena *a);
+/* `memory` tokens of the encoder under a decoder, or 0. */
+void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
+                       struct gpu_layout *l);
+
+/* ---- for tapes of other models: n rows; keys: rows of keys from elsewhere, or 0 ---- */
+void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
+                      struct gpu_layout *l);
+void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n,
+                    struct gpu_layout *l);
+
+#endif
