@@ -151,32 +151,50 @@ static const double *at(const double *w, size_t place)
     return place == NN_ABSENT ? NULL : w + place;
 }
 
-static void encode_layer(double *x, const struct nn_config *c, const struct nn_layer *l,
-                         const double *w, const struct nn_sequences *s)
+/* x (t, d) += out_proj(attention of norm(x) to `memory`, or to norm(x) itself if NULL) */
+static void attend(double *x, const double *memory, const struct nn_config *c,
+                   const struct nn_projections *l, const double *gamma, const double *beta,
+                   const double *w, const struct nn_sequences *s, const uint32_t *key_offset,
+                   bool causal)
 {
-    size_t n = s->offset[s->n], d = c->d_model, ff = c->d_ff, size = d / c->heads;
-    double *y = calloc(n * d, sizeof *y), *wide = calloc(n * (3 * d + ff), sizeof *wide);
-    ref_norm(y, x, w + l->norm1_weight, w + l->norm1_bias, n, d);
-    linear(wide, y, w + l->self.in_weight, at(w, l->self.in_bias), n, d, 3 * d, false);
-    ref_attention(y, wide, wide + d, wide + 2 * d,
+    size_t n = s->offset[s->n], keys = key_offset[s->n], d = c->d_model, size = d / c->heads;
+    double *y = calloc(n * d, sizeof *y), *q = calloc(n * d, sizeof *q);
+    double *kv = calloc(keys * 2 * d, sizeof *kv);
+    const double *bias = at(w, l->in_bias);
+    ref_norm(y, x, gamma, beta, n, d);
+    linear(q, y, w + l->in_weight, bias, n, d, d, false);
+    linear(kv, memory ? memory : y, w + l->in_weight + d * d, bias ? bias + d : NULL, keys, d,
+           2 * d, false);
+    ref_attention(y, q, kv, kv + d,
                   &(struct gpu_attention){.sequences = s->n,
                                           .heads = c->heads,
                                           .size = size,
                                           .first = s->offset,
                                           .end = s->offset + 1,
-                                          .key_first = s->offset,
-                                          .key_end = s->offset + 1,
-                                          .q_ld = 3 * d,
-                                          .kv_ld = 3 * d,
-                                          .scale = (float)(1 / sqrt((double)size))});
-    linear(x, y, w + l->self.out_weight, at(w, l->self.out_bias), n, d, d, true);
-    ref_norm(y, x, w + l->norm2_weight, w + l->norm2_bias, n, d);
-    linear(wide, y, w + l->linear1_weight, w + l->linear1_bias, n, d, ff, false);
-    for (size_t i = 0; i < n * ff; i++)
-        wide[i] = ref_activation(wide[i], c->activation);
-    linear(x, wide, w + l->linear2_weight, w + l->linear2_bias, n, ff, d, true);
+                                          .key_first = key_offset,
+                                          .key_end = key_offset + 1,
+                                          .q_ld = d,
+                                          .kv_ld = 2 * d,
+                                          .scale = (float)(1 / sqrt((double)size)),
+                                          .causal = causal});
+    linear(x, y, w + l->out_weight, at(w, l->out_bias), n, d, d, true);
     free(y);
-    free(wide);
+    free(q);
+    free(kv);
+}
+
+static void feed_forward(double *x, const struct nn_config *c, const struct nn_layer *l,
+                         const double *gamma, const double *beta, const double *w, size_t n)
+{
+    size_t d = c->d_model, ff = c->d_ff;
+    double *y = calloc(n * d, sizeof *y), *h = calloc(n * ff, sizeof *h);
+    ref_norm(y, x, gamma, beta, n, d);
+    linear(h, y, w + l->linear1_weight, w + l->linear1_bias, n, d, ff, false);
+    for (size_t i = 0; i < n * ff; i++)
+        h[i] = ref_activation(h[i], c->activation);
+    linear(x, h, w + l->linear2_weight, w + l->linear2_bias, n, ff, d, true);
+    free(y);
+    free(h);
 }
 
 /* The tokens that are pooled: said here once more, in other words than in ops/nn/tape.c. */
@@ -185,13 +203,15 @@ static void pool_tokens(double *pooled, const double *x, const struct nn_config 
 {
     uint32_t *row = calloc(s->offset[s->n], sizeof *row), *offset = calloc(s->n + 1, sizeof *row);
     for (size_t i = 0, k = 0; i < s->n; i++) {
-        bool plain = false;
+        bool all = true;
+        for (uint32_t t = s->offset[i]; t < s->offset[i + 1] && !c->pool_special; t++)
+            all &= s->tokens[t] <= 2;
         for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
-            plain |= s->tokens[t] > 2;
-        for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
-            if (!plain || s->tokens[t] > 2)
+            if (all || s->tokens[t] > 2)
                 row[k++] = t;
-        if (c->pooling == NN_POOL_FIRST)
+        if (c->pooling == NN_POOL_LAST)
+            row[offset[i]] = row[k - 1];
+        if (c->pooling == NN_POOL_FIRST || c->pooling == NN_POOL_LAST)
             k = offset[i] + 1;
         offset[i + 1] = (uint32_t)k;
     }
@@ -201,12 +221,10 @@ static void pool_tokens(double *pooled, const double *x, const struct nn_config 
     free(offset);
 }
 
-void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
-                 const struct nn_sequences *s)
+static void embed_tokens(double *x, const struct nn_model *m, const double *w,
+                         const struct nn_sequences *s)
 {
-    const struct nn_config *c = &m->config;
-    size_t n = s->offset[s->n], d = c->d_model, table = (size_t)c->max_length * d;
-    double *x = calloc(n * d, sizeof *x), *y = calloc(n * d, sizeof *y);
+    size_t d = m->config.d_model, table = m->config.max_length * d;
     double *position = calloc(table, sizeof *position);
     for (size_t i = 0; i < table; i++) {
         size_t t = i / d, k = i % d;
@@ -216,13 +234,108 @@ void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
                                                 : sin(angle);
     }
     ref_embed(x, w + m->embedding, position, s->tokens, s->offset, s->n, d, sqrt((double)d));
-    for (uint32_t i = 0; i < c->layers; i++)
-        encode_layer(x, c, &m->layers[i], w, s);
-    ref_norm(y, x, w + m->norm_weight, w + m->norm_bias, n, d);
-    pool_tokens(pooled, y, c, s);
+    free(position);
+}
+
+/* states (tokens, d) */
+static void encode(double *states, const struct nn_model *m, const double *w,
+                   const struct nn_sequences *s)
+{
+    const struct nn_config *c = &m->config;
+    size_t n = s->offset[s->n], d = c->d_model;
+    double *x = calloc(n * d, sizeof *x);
+    embed_tokens(x, m, w, s);
+    for (uint32_t i = 0; i < c->layers; i++) {
+        const struct nn_layer *l = &m->layers[i];
+        attend(x, NULL, c, &l->self, w + l->norm1_weight, w + l->norm1_bias, w, s, s->offset,
+               false);
+        feed_forward(x, c, l, w + l->norm2_weight, w + l->norm2_bias, w, n);
+    }
+    ref_norm(states, x, w + m->norm_weight, w + m->norm_bias, n, d);
+    free(x);
+}
+
+void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
+                 const struct nn_sequences *s)
+{
+    double *states = calloc(s->offset[s->n] * m->config.d_model, sizeof *states);
+    encode(states, m, w, s);
+    pool_tokens(pooled, states, &m->config, s);
+    free(states);
+}
+
+/* logits (tokens, vocabulary) of targets as they are fed. */
+static void decode(double *logits, const struct nn_model *m, const double *w, const double *states,
+                   const uint32_t *key_offset, const struct nn_sequences *fed)
+{
+    const struct nn_config *c = &m->config;
+    size_t n = fed->offset[fed->n], d = c->d_model;
+    double *x = calloc(n * d, sizeof *x), *y = calloc(n * d, sizeof *y);
+    embed_tokens(x, m, w, fed);
+    for (uint32_t i = 0; i < c->decoder_layers; i++) {
+        const struct nn_layer *l = &m->decoder[i];
+        attend(x, NULL, c, &l->self, w + l->norm1_weight, w + l->norm1_bias, w, fed, fed->offset,
+               true);
+        attend(x, states, c, &l->cross, w + l->norm2_weight, w + l->norm2_bias, w, fed, key_offset,
+               false);
+        feed_forward(x, c, l, w + l->norm3_weight, w + l->norm3_bias, w, n);
+    }
+    ref_norm(y, x, w + m->decoder_norm_weight, w + m->decoder_norm_bias, n, d);
+    linear(logits, y, w + m->output_weight, w + m->output_bias, n, d, c->vocabulary, false);
     free(x);
     free(y);
-    free(position);
+}
+
+double ref_seq2seq(const struct nn_model *m, const double *w, const struct nn_sequences *inputs,
+                   const struct nn_sequences *targets, double smoothing)
+{
+    size_t d = m->config.d_model, v = m->config.vocabulary;
+    size_t n = targets->offset[targets->n] + targets->n;
+    double *states = calloc(inputs->offset[inputs->n] * d, sizeof *states), loss = 0;
+    double *logits = calloc(n * v, sizeof *logits);
+    uint32_t *fed = calloc(n, sizeof *fed), *label = calloc(n, sizeof *label);
+    uint32_t *offset = calloc(targets->n + 1, sizeof *offset);
+    for (size_t i = 0; i < targets->n; i++) {
+        const uint32_t *from = targets->tokens + targets->offset[i];
+        size_t length = targets->offset[i + 1] - targets->offset[i];
+        fed[offset[i]] = 1; /* start */
+        memcpy(fed + offset[i] + 1, from, length * sizeof *fed);
+        memcpy(label + offset[i], from, length * sizeof *fed);
+        label[offset[i] + length] = 2; /* end */
+        offset[i + 1] = offset[i] + (uint32_t)length + 1;
+    }
+    encode(states, m, w, inputs);
+    decode(logits, m, w, states, inputs->offset, &(struct nn_sequences){fed, offset, targets->n});
+    for (size_t i = 0; i < n; i++)
+        loss += ref_cross_entropy(logits + i * v, i, v, label[i], NULL, false, smoothing);
+    free(states);
+    free(logits);
+    free(fed);
+    free(label);
+    free(offset);
+    return loss / (double)n;
+}
+
+double ref_own_negatives(const double *vectors, size_t anchors, size_t negatives, size_t d,
+                         double temperature, double margin)
+{
+    size_t n = anchors * (2 + negatives);
+    double *u = calloc(n * d, sizeof *u), *score = calloc(1 + negatives, sizeof *score), loss = 0;
+    ref_normalize(u, vectors, n, d);
+    for (size_t i = 0; i < anchors; i++) {
+        for (size_t j = 0; j <= negatives; j++) {
+            size_t other = j ? 2 * anchors + i * negatives + j - 1 : anchors + i;
+            ref_matmul(&score[j], u + i * d, u + other * d, 1, 1, d, false, true, 1 / temperature,
+                       false);
+        }
+        if (margin < 0)
+            loss += ref_cross_entropy(score, 0, 1 + negatives, 0, NULL, false, 0);
+        for (size_t j = 1; j <= negatives && margin >= 0; j++)
+            loss += fmax(0, margin - score[0] + score[j]) / (double)negatives;
+    }
+    free(u);
+    free(score);
+    return loss / (double)anchors;
 }
 
 double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,

@@ -28,6 +28,13 @@ void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta
 /* pooled (sequences, d) from the flat parameters. */
 void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
                  const struct nn_sequences *s);
+/* Mean over the target tokens, the end included, of their smoothed cross entropy. */
+double ref_seq2seq(const struct nn_model *m, const double *w, const struct nn_sequences *inputs,
+                   const struct nn_sequences *targets, double smoothing);
+/* Anchors, their partners, then `negatives` of each: the mean InfoNCE of each anchor's partner
+ * against its negatives, or with `margin` >= 0 of max(0, margin - partner's score + score). */
+double ref_own_negatives(const double *vectors, size_t anchors, size_t negatives, size_t d,
+                         double temperature, double margin);
 /* Mean InfoNCE over vectors (n, d), the first half paired with the second. */
 double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,
                     double temperature);

@@ -20,32 +20,53 @@ static const struct nn_sequences sequences = {tokens, offset, 6};
 /* The second and third pairs are of one cluster: no negatives of each other. */
 static const uint32_t group[] = {0, 1, 1, 0, 1, 1};
 
+/* As targets. */
+static const uint32_t more[] = {9, 3, 3, 10, 8, 5, 6, 7, 7, 4};
+static const uint32_t more_offset[] = {0, 2, 3, 6, 7, 9, 10};
+static const struct nn_sequences targets = {more, more_offset, 6};
+
+struct setting {
+    const struct nn_model *m;
+    const struct trainer_config *how;
+};
+
 static double loss_of(void *arg, const double *w)
 {
-    const struct nn_model *m = arg;
-    double *vectors = calloc(6 * m->config.d_model, sizeof *vectors);
-    ref_encoder(vectors, m, w, &sequences);
-    double loss = ref_info_nce(vectors, 6, m->config.d_model, group, 0.5);
+    const struct setting *s = arg;
+    const struct examples_config *x = &s->how->examples;
+    size_t d = s->m->config.d_model;
+    double *vectors = calloc(6 * d, sizeof *vectors), loss;
+    if (objective_generates(x->objective)) {
+        loss = ref_seq2seq(s->m, w, &sequences, &targets, s->how->smoothing);
+    } else {
+        ref_encoder(vectors, s->m, w, &sequences);
+        loss = x->negatives
+                   ? ref_own_negatives(vectors, x->batch, x->negatives, d, s->how->temperature,
+                                       x->objective == OBJECTIVE_TRIPLET ? s->how->margin : -1)
+                   : ref_info_nce(vectors, 6, d, group, s->how->temperature);
+    }
     free(vectors);
     return loss;
 }
 
-static void check_model(const struct nn_config *c)
+static void check_model(const struct nn_config *c, const struct trainer_config *how)
 {
     struct arena a = {0};
     struct nn_model *m;
     struct gpu_device *d;
     struct trainer *t;
     struct step_result r;
-    struct trainer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
+    static const uint32_t owner[] = {0, 1, 0, 1, 0, 1};
+    struct examples x = {
+        .inputs = sequences, .group = how->examples.negatives ? owner : group, .targets = targets};
     assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
+    struct setting setting = {m, how};
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&t, d, m, &how, NULL), OK);
+    assert_int_equal(trainer_new(&t, d, m, how, NULL), OK);
     struct trainer_state state = {arena_array(&a, float, m->total),
                                   arena_array(&a, float, m->total),
                                   arena_array(&a, float, m->total), 0};
     float *gradient = arena_array(&a, float, m->total);
-    struct examples x = {.inputs = sequences, .group = group};
     double *w = arena_array(&a, double, m->total);
     assert_int_equal(trainer_read(&state, t, NULL), OK);
     struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
@@ -56,11 +77,11 @@ static void check_model(const struct nn_config *c)
         }
     assert_int_equal(trainer_write(t, &state, NULL), OK);
     assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
-    assert_true(fabs(r.loss - loss_of(m, w)) < 1e-5);
+    assert_true(fabs(r.loss - loss_of(&setting, w)) < 1e-5);
     double squares = 0;
     for (size_t i = 0; i < m->n_params; i++)
         for (size_t j = m->params[i].at; j < m->params[i].at + m->params[i].size; j++) {
-            double want = ref_derivative(loss_of, m, w, j);
+            double want = ref_derivative(loss_of, &setting, w, j);
             squares += want * want;
             if (!(fabs(gradient[j] - want) <= 2e-5 + 2e-4 * fabs(want)))
                 fail_msg("%s[%zu]: %.8g, finite difference %.8g", m->params[i].name,
@@ -72,10 +93,10 @@ static void check_model(const struct nn_config *c)
     arena_free(&a);
 }
 
-static void test_gradient(void **state)
+/* All options of the model, in as few runs as show each. */
+static struct nn_config model_number(int i)
 {
-    for (int i = 0; i < 6; i++) {
-        struct nn_config c = {.vocabulary = 11,
+    return (struct nn_config){.vocabulary = 11,
                               .d_model = 8,
                               .layers = 2,
                               .heads = 2,
@@ -83,14 +104,47 @@ static void test_gradient(void **state)
                               .max_length = 8,
                               .positions = i & 1 ? NN_LEARNED : NN_SINUSOIDAL,
                               .activation = i & 2 ? GPU_GELU : GPU_RELU,
-                              .pooling = (enum nn_pooling)(i % 3),
+                              .pooling = (enum nn_pooling)(i % 4),
+                              .pool_special = i & 4,
                               .attention_bias = i & 1};
-        check_model(&c);
+}
+
+static void test_contrastive(void **state)
+{
+    struct trainer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
+    for (int i = 0; i < 8; i++) {
+        struct nn_config c = model_number(i);
+        check_model(&c, &how);
+    }
+}
+
+static void test_own_negatives(void **state)
+{
+    struct trainer_config how = {
+        .examples = {.batch = 2, .negatives = 1}, .temperature = 0.5, .margin = 0.3};
+    struct nn_config c = model_number(1);
+    check_model(&c, &how);
+    how.examples.objective = OBJECTIVE_TRIPLET;
+    how.temperature = 1;
+    check_model(&c, &how);
+}
+
+static void test_seq2seq(void **state)
+{
+    struct trainer_config how = {.examples = {.objective = OBJECTIVE_SEQ2SEQ, .batch = 6}};
+    for (int i = 0; i < 4; i++) {
+        struct nn_config c = model_number(i);
+        c.decoder_layers = 1 + i % 2;
+        c.tied_output = i & 2;
+        how.smoothing = i & 1 ? 0.1 : 0;
+        check_model(&c, &how);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contrastive),
+                                       cmocka_unit_test(test_own_negatives),
+                                       cmocka_unit_test(test_seq2seq)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

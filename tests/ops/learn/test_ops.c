@@ -451,8 +451,8 @@ static void test_validation_refused(void **state)
     assert_string_equal(e.message, "patience needs the input 'valid', and clusters in it");
     ctx->valid = 1;
     assert_int_equal(op_train.prepare(&shared, ctx, &e), ERR_INPUT);
-    assert_string_equal(e.message, "validation needs at least two clusters of two expressions; "
-                                   "valid has 1");
+    assert_string_equal(e.message, "at least two clusters of two expressions are needed; valid "
+                                   "has 1");
     context_free(ctx);
 }
 
