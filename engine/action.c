@@ -26,8 +26,9 @@ size_t op_count_inputs(const struct op *op)
     return n;
 }
 
-enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
-                        const struct digest *key, struct err *e)
+enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage, struct arena *a,
+                            struct store *s, const struct op *op, const struct digest *key,
+                            struct err *e)
 {
     struct span bytes;
     ProtobufCMessage *message;
@@ -40,6 +41,7 @@ enum err_code made_read(struct made *out, struct arena *a, struct store *s, cons
         return ERR_NOTFOUND;
     const Eqloom__Action *action = (const Eqloom__Action *)message;
     size_t n = op_count_outputs(op);
+    *preimage = action->key;
     memset(out, 0, sizeof *out);
     out->outputs = arena_array(a, struct id_list, n);
     out->cost_ns = action->cost_ns;
@@ -65,6 +67,13 @@ enum err_code made_read(struct made *out, struct arena *a, struct store *s, cons
         out->slices[r] = (struct slice){out->outputs[r].ids[0], o->from, o->count};
     }
     return OK;
+}
+
+enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
+                        const struct digest *key, struct err *e)
+{
+    const Eqloom__ActionKey *preimage;
+    return made_read_key(out, &preimage, a, s, op, key, e);
 }
 
 static enum err_code visit_reference(void *arg, const uint8_t id[32], struct err *e)

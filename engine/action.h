@@ -35,6 +35,10 @@ size_t op_count_inputs(const struct op *op);
 /* ERR_NOTFOUND when there is no such action, or none that can be understood. */
 enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
                         const struct digest *key, struct err *e);
+/* The same; *preimage is its whole key, in the arena. */
+enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage, struct arena *a,
+                            struct store *s, const struct op *op, const struct digest *key,
+                            struct err *e);
 /* Whether every output exists. Deep: reads each (and so verifies it) and asks for what they refer
  * to; done only for nodes whose outputs were found damaged. */
 bool made_is_whole(struct store *s, const struct op *op, const struct made *made,

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "engine/elements.h"
+#include "engine/summary.h"
 #include "schemas/checkpoint.pb-c.h"
 
 #include <assert.h>
@@ -21,6 +22,7 @@ enum { SHARED_BYTES = 64 << 20, SPILL_BYTES = 32 << 20 };
 struct ctx_port {
     struct elements *elements;        /* collections */
     const ProtobufCMessage **decoded; /* side inputs, by position; NULL until one is read */
+    struct summaries *summaries;      /* NULL until one is asked for */
 };
 
 /* What a collection among the inputs has and an earlier one had not. */
@@ -49,8 +51,10 @@ void ctx_node_free(struct ctx_node *n)
 {
     if (!n)
         return;
-    for (size_t p = 0; p < n->n_ports; p++)
+    for (size_t p = 0; p < n->n_ports; p++) {
         elements_close(n->ports[p].elements);
+        summaries_close(n->ports[p].summaries);
+    }
     for (struct ctx_difference *d = n->differences; d; d = d->next)
         free(d->positions);
     arena_free(&n->arena);
@@ -269,6 +273,27 @@ enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *
     return err_up(e, code);
 }
 
+enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
+                              struct arena *a, struct err *e)
+{
+    return err_up(e, get_record(out, ctx, port, i, a, &ctx->loss, e));
+}
+
+enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                         struct err *e)
+{
+    size_t p = port_of(ctx, role);
+    struct ctx_port *port = &ctx->shared->ports[p];
+    assert(ctx->node->op->summarize && i < op_count(ctx, role));
+    enum err_code code = OK;
+    if (!port->summaries)
+        code = summaries_open(&port->summaries, ctx->shared->host.store, ctx->shared->inputs[p].ids,
+                              e);
+    if (!code)
+        code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.distrust, e);
+    return err_up(e, note_loss(ctx, (int)p, code, e));
+}
+
 enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
                            struct arena *a, struct err *e)
 {
@@ -328,14 +353,27 @@ static void spill_if_large(struct op_ctx *ctx)
         host->spill(host->arg, ctx->batch);
 }
 
+static void add_output(struct op_ctx *ctx, size_t output, const struct digest *id)
+{
+    struct id_list *list = &ctx->outputs[output];
+    list->ids = vec_grow(list->ids, &ctx->output_caps[output], list->n + 1, sizeof *list->ids);
+    list->ids[list->n++] = *id;
+}
+
+static size_t output_of(const struct op *op, const char *role)
+{
+    size_t r = 0;
+    while (op->outputs[r].role && strcmp(op->outputs[r].role, role) != 0)
+        r++;
+    return r;
+}
+
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e)
 {
     const struct op *op = ctx->node->op;
-    size_t n = op_count_outputs(op), r = 0;
-    while (r < n && strcmp(op->outputs[r].role, role) != 0)
-        r++;
-    if (r == n || !ctx->batch ||
+    size_t r = output_of(op, role);
+    if (!op->outputs[r].role || !ctx->batch ||
         message->descriptor != kind_info(op->outputs[r].kind)->descriptor) {
         fprintf(stderr, "eqloom: op %s emits what it does not declare: %s\n", op->name, role);
         abort();
@@ -345,15 +383,29 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
         store_batch_put_message(&made, ctx->batch, op->outputs[r].kind, message, e);
     if (code)
         return err_up(e, code);
-    struct id_list *list = &ctx->outputs[r];
-    list->ids = vec_grow(list->ids, &ctx->output_caps[r], list->n + 1, sizeof *list->ids);
-    list->ids[list->n++] = made;
+    add_output(ctx, r, &made);
     if (id)
         *id = made;
     if (ctx->shared->host.emitted)
         ctx->shared->host.emitted(ctx->shared->host.arg, &made, message);
     spill_if_large(ctx);
     return OK;
+}
+
+enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, uint64_t i,
+                      struct err *e)
+{
+    const struct op *op = ctx->node->op;
+    size_t r = output_of(op, role), p = port_of(ctx, input);
+    struct digest id;
+    if (!op->outputs[r].role || !ctx->batch || op->outputs[r].kind != op->inputs[p].kind) {
+        fprintf(stderr, "eqloom: op %s passes on what it does not declare: %s\n", op->name, role);
+        abort();
+    }
+    enum err_code code = input_id(&id, ctx, p, i, e);
+    if (!code)
+        add_output(ctx, r, &id);
+    return err_up(e, note_loss(ctx, (int)p, code, e));
 }
 
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e)

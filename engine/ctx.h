@@ -20,6 +20,7 @@ struct ctx_host {
     void (*spill)(void *arg,
                   struct store_batch *b); /* a batch that grew large: see op_emit; may be NULL */
     void *arg;
+    bool distrust; /* nothing is believed that could be computed: --check */
 };
 
 struct ctx_input {
@@ -69,6 +70,9 @@ enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
 /* A record that is not an input, into the ctx's arena. */
 enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
                              enum record_kind kind, struct err *e);
+/* An element of a collection among the inputs. A loss is noted. */
+enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
+                              struct arena *a, struct err *e);
 /* See op_earlier_added. Found once for each collection of before. */
 enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
                         const struct digest *before, struct err *e);

@@ -313,14 +313,14 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
 {
     struct session *s = w->s;
     struct made made;
-    struct span trace;
+    struct reuse_origin origin;
     struct err e = {0};
-    if (s->options->check || s->nodes[i].distrust || !reuse_element(&made, &trace, w, i, id))
+    if (s->options->check || s->nodes[i].distrust || !reuse_element(&made, &origin, w, i, id))
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
     if (made_write(w->batch, &w->arena, s->job->nodes[i].op, key, &made, &e) ||
-        reuse_note(w->batch, w, i, id, &key->digest, trace, &e) ||
+        reuse_follow(w->batch, w, &origin, &key->digest, &e) ||
         committer_append(s->commit, w->batch, &e)) {
         session_drop_batch(w);
         return false;

@@ -100,6 +100,11 @@ struct op {
      * ctx's arena. On doubt: no. */
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
+    /* Task only; may be NULL. What run() has to know of one element of a collection, as bytes in the
+     * arena: a function of the element and of the parameters alone, so that the engine can keep it.
+     * After a small change it is asked for the few elements that are new. */
+    enum err_code (*summarize)(struct span *out, struct arena *a, struct op_ctx *ctx,
+                               const ProtobufCMessage *element, struct err *e);
 };
 
 /* ---- parameters: of the declared type, defaults filled in ---- */
@@ -120,6 +125,10 @@ enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *rol
 enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e);
 struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i);
+/* Task: what op.summarize gives for an element of a collection; good until the next call with the
+ * role. Cheap where elements are asked for in order. */
+enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                         struct err *e);
 /* A Chunk that an input refers to. */
 enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
                            struct arena *a, struct err *e);
@@ -138,6 +147,9 @@ uint64_t op_segment_index(struct op_ctx *ctx);
 /* Packs and hands over; the message may be freed at once. *id may be NULL. Not thread-safe. */
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e);
+/* Hands on an element of an input as it is, unread. Not thread-safe. */
+enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, uint64_t i,
+                      struct err *e);
 /* A Chunk that an output will refer to; at most 4 MiB. */
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e);
 

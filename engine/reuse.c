@@ -27,52 +27,76 @@ static enum err_code trace_key(struct digest *out, struct worker *w, uint32_t i,
     return err_up(e, code);
 }
 
-enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
-                         const struct digest *id, const struct digest *action, struct span trace,
-                         struct err *e)
+static enum err_code write_trace(struct store_batch *b, struct worker *w, const struct digest *at,
+                                 const struct digest *action, const struct digest *made_by,
+                                 struct span note, struct err *e)
 {
-    struct digest key;
     struct span bytes;
     Eqloom__Trace m = EQLOOM__TRACE__INIT;
-    m.action_key.data = (uint8_t *)action->bytes;
-    m.action_key.len = DIGEST_SIZE;
-    m.note.data = (uint8_t *)trace.data;
-    m.note.len = trace.len;
-    enum err_code code = trace_key(&key, w, i, id, e);
+    m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)action->bytes};
+    if (made_by)
+        m.made_by = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)made_by->bytes};
+    m.note = (ProtobufCBinaryData){note.len, (uint8_t *)note.data};
+    enum err_code code = canonical_pack(&bytes, &w->arena, &m.base, e);
     if (!code)
-        code = canonical_pack(&bytes, &w->arena, &m.base, e);
-    if (!code)
-        code = store_batch_trace(b, &key, bytes, e);
+        code = store_batch_trace(b, at, bytes, e);
     return err_up(e, code);
 }
 
-/* The element's latest action, if all that it made is there. */
-static bool find_earlier(struct op_earlier *x, struct worker *w, uint32_t i,
-                         const struct digest *id)
+enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
+                         const struct digest *id, const struct digest *action, struct span note,
+                         struct err *e)
 {
-    struct store *s = w->s->store;
-    struct arena *a = &w->arena;
-    const struct op *op = w->s->job->nodes[i].op;
     struct digest key;
-    struct span bytes;
-    ProtobufCMessage *m;
-    if (trace_key(&key, w, i, id, NULL) || store_trace(&bytes, s, &key, a, NULL) ||
-        canonical_unpack(&m, a, &eqloom__trace__descriptor, bytes, NULL))
-        return false;
-    const Eqloom__Trace *trace = (const Eqloom__Trace *)m;
-    if (trace->action_key.len != DIGEST_SIZE)
-        return false;
-    memcpy(key.bytes, trace->action_key.data, DIGEST_SIZE);
-    x->trace = span_of(trace->note.data, trace->note.len);
-    if (made_read(&x->made, a, s, op, &key, NULL) || !made_is_whole(s, op, &x->made, a, false) ||
-        store_action(&bytes, s, &key, a, NULL) ||
-        canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, NULL))
-        return false;
-    x->key = ((const Eqloom__Action *)m)->key;
-    return x->key != NULL;
+    enum err_code code = trace_key(&key, w, i, id, e);
+    if (!code)
+        code = write_trace(b, w, &key, action, action, (struct span){0}, e);
+    if (!code)
+        code = write_trace(b, w, action, action, NULL, note, e);
+    return err_up(e, code);
 }
 
-bool reuse_element(struct made *made, struct span *trace, struct worker *w, uint32_t i,
+enum err_code reuse_follow(struct store_batch *b, struct worker *w,
+                           const struct reuse_origin *origin, const struct digest *action,
+                           struct err *e)
+{
+    return err_up(e,
+                  write_trace(b, w, &origin->trace, action, &origin->made_by, (struct span){0}, e));
+}
+
+static const Eqloom__Trace *read_trace(struct worker *w, const struct digest *key)
+{
+    struct span bytes;
+    ProtobufCMessage *m;
+    if (store_trace(&bytes, w->s->store, key, &w->arena, NULL) ||
+        canonical_unpack(&m, &w->arena, &eqloom__trace__descriptor, bytes, NULL))
+        return NULL;
+    const Eqloom__Trace *t = (const Eqloom__Trace *)m;
+    return t->action_key.len == DIGEST_SIZE ? t : NULL;
+}
+
+/* The element's latest action, if all that it made is there, and the note of the one that ran. */
+static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, struct worker *w,
+                         uint32_t i, const struct digest *id)
+{
+    struct store *s = w->s->store;
+    const struct op *op = w->s->job->nodes[i].op;
+    struct digest key;
+    const Eqloom__Trace *latest, *note;
+    if (trace_key(&origin->trace, w, i, id, NULL) || !(latest = read_trace(w, &origin->trace)) ||
+        latest->made_by.len != DIGEST_SIZE)
+        return false;
+    memcpy(key.bytes, latest->action_key.data, DIGEST_SIZE);
+    memcpy(origin->made_by.bytes, latest->made_by.data, DIGEST_SIZE);
+    if (made_read_key(&x->made, &x->key, &w->arena, s, op, &key, NULL) || !x->key ||
+        !made_is_whole(s, op, &x->made, &w->arena, false) ||
+        !(note = read_trace(w, &origin->made_by)))
+        return false;
+    x->trace = span_of(note->note.data, note->note.len);
+    return true;
+}
+
+bool reuse_element(struct made *made, struct reuse_origin *origin, struct worker *w, uint32_t i,
                    const struct digest *id)
 {
     struct session *s = w->s;
@@ -83,7 +107,7 @@ bool reuse_element(struct made *made, struct span *trace, struct worker *w, uint
     struct err e = {0};
     bool stands = false;
     const char *reason = "";
-    if (!op->reuse || !find_earlier(&x, w, i, id))
+    if (!op->reuse || !find_earlier(&x, origin, w, i, id))
         return false;
     ctx_init(&ctx, r->shared, &s->job->nodes[i], &w->arena, NULL);
     ctx.element = id;
@@ -95,7 +119,6 @@ bool reuse_element(struct made *made, struct span *trace, struct worker *w, uint
     *made = x.made;
     made->note = arena_printf(&w->arena, "reused: %s", reason);
     made->run = s->run;
-    *trace = x.trace;
     return true;
 }
 

@@ -129,6 +129,7 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
                                 .cancelled = is_cancelled,
                                 .progress = on_progress,
                                 .spill = options->check ? NULL : on_spill,
+                                .distrust = options->check,
                                 .arg = s};
     bool *wanted = session_wanted(a, job, options);
     enum err_code code = history_load(&s->history, a, store, job, e);

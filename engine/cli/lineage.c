@@ -72,11 +72,14 @@ static struct digest id_at(ProtobufCBinaryData bytes, size_t i)
     return id;
 }
 
-/* Some 128 elements of a map at once: the elements have actions of their own. */
+/* A block of a map's elements: they have actions of their own. Or summaries, which are no record.
+ */
 static bool is_of_block(const struct lineage *l, const Eqloom__ActionKey *key)
 {
     for (size_t i = 0; i < key->n_inputs; i++)
-        if (key->inputs[i]->input_ids.len == DIGEST_SIZE) {
+        if (!strcmp(key->inputs[i]->role, "@summary"))
+            return true;
+        else if (key->inputs[i]->input_ids.len == DIGEST_SIZE) {
             struct digest id = id_at(key->inputs[i]->input_ids, 0);
             if (lineage_kind(l, &id) == KIND_COLLECTION_BLOCK)
                 return true;

@@ -158,7 +158,8 @@ static void add_member(Eqloom__Cluster *out, Eqloom__Member *m, struct name_map 
         out->members[out->n_members++] = m;
 }
 
-/* `parts` are clusters of one class, ascending; the seed's part is moved to the front. */
+/* `parts` are clusters of one class, ascending; the seed's part is moved to the front. in[] of them
+ * is whole. */
 static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const struct seed *seeds,
                              uint32_t *parts, size_t n, uint32_t max_members)
 {
@@ -188,10 +189,25 @@ static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const 
     return out;
 }
 
+static enum err_code load_parts(Eqloom__Cluster **in, const uint32_t *parts, size_t n,
+                                const struct merge_options *o, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t i = 0; o->load && i < n && !code; i++)
+        code = o->load(o->arg, &in[parts[i]], parts[i], e);
+    return err_up(e, code);
+}
+
+struct merged {
+    Eqloom__Cluster **clusters;
+    uint32_t *only;
+    size_t n;
+};
+
 /* Of all n clusters; classes that hold one of those from `kept` on are left out. */
-static void gather(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
-                   Eqloom__Cluster *const *in, struct seed *seeds, size_t n, size_t kept,
-                   uint32_t max_members)
+static enum err_code gather(struct merged *out, struct arena *a, Eqloom__Cluster **in,
+                            struct seed *seeds, size_t n, size_t kept,
+                            const struct merge_options *o, struct err *e)
 {
     /* Parts in one array, grouped by root and ascending: counting sort by first part. */
     uint32_t *begin = arena_array(a, uint32_t, n + 1), *parts = arena_array(a, uint32_t, n + 1);
@@ -202,57 +218,83 @@ static void gather(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
     uint32_t *at = arena_memdup(a, begin, n * sizeof *at);
     for (uint32_t i = 0; i < n; i++)
         parts[at[find(seeds, i)]++] = i;
-    *out = arena_array(a, Eqloom__Cluster *, n + 1);
-    *n_out = 0;
+    out->clusters = arena_array(a, Eqloom__Cluster *, n + 1);
+    out->only = arena_array(a, uint32_t, n + 1);
     for (size_t i = 0; i < n; i++) {
+        uint32_t *of = parts + begin[i];
         size_t size = begin[i + 1] - begin[i];
-        if (size == 0 || parts[begin[i + 1] - 1] >= kept)
+        if (size == 0 || of[size - 1] >= kept)
             continue;
-        if (size == 1)
-            (*out)[(*n_out)++] = in[i];
-        else
-            (*out)[(*n_out)++] = join(a, in, seeds, parts + begin[i], size, max_members);
+        out->only[out->n] = size == 1 ? of[0] : UINT32_MAX;
+        if (size > 1 && err_up(e, load_parts(in, of, size, o, e)))
+            return e ? e->code : ERR_FAILED;
+        out->clusters[out->n++] = size == 1 ? in[i] : join(a, in, seeds, of, size, o->max_members);
     }
+    return OK;
 }
 
 /* Those to be merged, then those to be left out. */
-static Eqloom__Cluster *const *with_exceptions(struct arena *a, Eqloom__Cluster *const *in,
-                                               size_t n, const struct merge_options *o)
+static Eqloom__Cluster **with_exceptions(struct arena *a, Eqloom__Cluster *const *in, size_t n,
+                                         const struct merge_options *o)
 {
-    if (!o->n_except)
-        return in;
-    Eqloom__Cluster **all = arena_array(a, Eqloom__Cluster *, n + o->n_except);
+    Eqloom__Cluster **all = arena_array(a, Eqloom__Cluster *, n + o->n_except + 1);
     if (n)
         memcpy(all, in, n * sizeof *all);
-    memcpy(all + n, o->except, o->n_except * sizeof *all);
+    if (o->n_except)
+        memcpy(all + n, o->except, o->n_except * sizeof *all);
     return all;
 }
 
-enum err_code clusters_merge(Eqloom__Cluster ***out, size_t *n_out, struct arena *a,
-                             Eqloom__Cluster *const *in, size_t n_in,
+static enum err_code read_seed(struct expr *out, struct arena *a, const Eqloom__Expr *seed,
+                               struct err *e)
+{
+    const struct language *lang = lang_by_name(seed->language);
+    if (!lang)
+        return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", seed->language);
+    return err_up(e, expr_from_prefix(out, a, lang, seed->prefix, e));
+}
+
+enum err_code cluster_fingerprint(double *out, struct arena *a, const Eqloom__Expr *seed,
+                                  struct err *e)
+{
+    struct arena_mark mark = arena_mark(a);
+    struct expr x;
+    enum err_code code = read_seed(&x, a, seed, e);
+    if (!code)
+        *out = fingerprint_of(a, &x);
+    arena_release(a, mark);
+    return err_up(e, code);
+}
+
+enum err_code clusters_merge(Eqloom__Cluster ***out, uint32_t **only, size_t *n_out,
+                             struct arena *a, Eqloom__Cluster *const *given, size_t n_given,
                              const struct merge_options *options, struct err *e)
 {
-    size_t n = n_in + options->n_except;
-    in = with_exceptions(a, in, n_in, options);
+    size_t n = n_given + options->n_except;
+    Eqloom__Cluster **in = with_exceptions(a, given, n_given, options);
     struct seed *seeds = arena_array(a, struct seed, n + 1);
     struct seed **order = arena_array(a, struct seed *, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
+    struct merged merged = {0};
+    enum err_code code = OK;
+    for (uint32_t i = 0; i < n && !code; i++) {
+        struct seed *s = order[i] = &seeds[i];
+        s->index = s->parent = i;
         if (!in[i]->seed)
             return err_fail(e, ERR_CORRUPT, "cluster %u has no seed", i + 1);
-        struct seed *s = order[i] = &seeds[i];
-        const struct language *lang = lang_by_name(in[i]->seed->language);
-        if (!lang)
-            return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", in[i]->seed->language);
-        enum err_code code = err_up(e, expr_from_prefix(&s->x, a, lang, in[i]->seed->prefix, e));
-        if (code)
-            return code;
-        s->index = s->parent = i;
-        struct arena_mark mark = arena_mark(a);
-        s->fingerprint = fingerprint_of(a, &s->x);
-        arena_release(a, mark);
+        code = read_seed(&s->x, a, in[i]->seed, e);
+        if (!code && options->fingerprints)
+            s->fingerprint = options->fingerprints[i];
+        else if (!code)
+            code = cluster_fingerprint(&s->fingerprint, a, in[i]->seed, e);
     }
+    if (code)
+        return err_up(e, code);
     qsort(order, n, sizeof *order, compare_fingerprints);
     unite_equal(seeds, order, n, in, options->points);
-    gather(out, n_out, a, in, seeds, n, n_in, options->max_members);
-    return OK;
+    code = gather(&merged, a, in, seeds, n, n_given, options, e);
+    *out = merged.clusters;
+    *n_out = merged.n;
+    if (only)
+        *only = merged.only;
+    return err_up(e, code);
 }

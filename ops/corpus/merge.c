@@ -1,6 +1,9 @@
 /* The op `merge`: clusters of the whole corpus, those with equal seeds joined. */
 #include "engine/op.h"
 #include "ops/corpus/cluster_merge.h"
+#include "schemas/canonical.h"
+
+#include <string.h>
 
 static const struct op_param params[] = {
     {"max_members", OP_INT, "100", NULL, 1, 1e6, "The most members of a merged cluster."},
@@ -18,42 +21,77 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
-static enum err_code get_all(Eqloom__Cluster ***out, size_t *n, struct op_ctx *ctx,
-                             const char *role, struct err *e)
+/* What is known of a cluster without its members: enough for all that are not joined. */
+static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
+                               const ProtobufCMessage *element, struct err *e)
 {
-    *n = op_count(ctx, role);
-    *out = arena_array(op_arena(ctx), Eqloom__Cluster *, *n + 1);
-    for (size_t i = 0; i < *n; i++) {
-        enum err_code code = err_up(e, op_get((ProtobufCMessage **)&(*out)[i], ctx, role, i, e));
+    const Eqloom__Cluster *c = (const Eqloom__Cluster *)element;
+    Eqloom__ClusterPrint m = EQLOOM__CLUSTER_PRINT__INIT;
+    double fingerprint;
+    if (!c->seed)
+        return err_fail(e, ERR_CORRUPT, "a cluster has no seed");
+    enum err_code code = cluster_fingerprint(&fingerprint, a, c->seed, e);
+    m.seed = c->seed;
+    memcpy(&m.fingerprint, &fingerprint, sizeof m.fingerprint);
+    if (!code)
+        code = canonical_pack(out, a, &m.base, e);
+    return err_up(e, code);
+}
+
+/* Clusters with seeds alone, their fingerprints beside them. */
+static enum err_code get_prints(Eqloom__Cluster **out, double *fingerprints, size_t n,
+                                struct op_ctx *ctx, const char *role, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    for (size_t i = 0; i < n; i++) {
+        struct span bytes;
+        ProtobufCMessage *m;
+        if (op_cancelled(ctx))
+            return err_fail(e, ERR_CANCELLED, "merge was interrupted");
+        enum err_code code = op_summary(&bytes, ctx, role, i, e);
+        /* The summary is good until the next one: strings are copied in unpacking. */
+        if (!code)
+            code = canonical_unpack(&m, a, &eqloom__cluster_print__descriptor, bytes, e);
         if (code)
-            return code;
+            return err_up(e, code);
+        const Eqloom__ClusterPrint *print = (const Eqloom__ClusterPrint *)m;
+        out[i] = arena_new(a, Eqloom__Cluster);
+        eqloom__cluster__init(out[i]);
+        out[i]->seed = print->seed;
+        memcpy(&fingerprints[i], &print->fingerprint, sizeof fingerprints[i]);
     }
     return OK;
+}
+
+static enum err_code load(void *arg, Eqloom__Cluster **whole, size_t i, struct err *e)
+{
+    return err_up(e, op_get((ProtobufCMessage **)whole, arg, "clusters", i, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    size_t n, n_except, n_merged;
-    Eqloom__Cluster **in, **except, **merged;
-    enum err_code code;
-    if ((code = get_all(&in, &n, ctx, "clusters", e)) ||
-        (code = get_all(&except, &n_except, ctx, "except", e)))
-        return code;
+    size_t n = op_count(ctx, "clusters"), n_except = op_count(ctx, "except"), n_merged;
+    Eqloom__Cluster **in = arena_array(a, Eqloom__Cluster *, n + n_except + 1), **merged;
+    double *fingerprints = arena_array(a, double, n + n_except + 1);
+    uint32_t *only;
     struct merge_options options = {.max_members = (uint32_t)op_int(ctx, "max_members"),
                                     .points = (uint32_t)op_int(ctx, "points"),
-                                    .except = except,
-                                    .n_except = n_except};
-    if ((code = err_up(e, clusters_merge(&merged, &n_merged, a, in, n, &options, e))))
+                                    .except = in + n,
+                                    .n_except = n_except,
+                                    .fingerprints = fingerprints,
+                                    .load = load,
+                                    .arg = ctx};
+    enum err_code code;
+    if ((code = err_up(e, get_prints(in, fingerprints, n, ctx, "clusters", e))) ||
+        (code = err_up(e, get_prints(in + n, fingerprints + n, n_except, ctx, "except", e))) ||
+        (code = err_up(e, clusters_merge(&merged, &only, &n_merged, a, in, n, &options, e))))
         return code;
-    for (size_t i = 0; i < n_merged; i++) {
-        if (op_cancelled(ctx))
-            return err_fail(e, ERR_CANCELLED, "merge was interrupted");
-        if ((code = err_up(e, op_emit(NULL, ctx, "clusters", &merged[i]->base, e))))
-            return code;
-    }
+    for (size_t i = 0; i < n_merged && !code; i++)
+        code = only[i] == UINT32_MAX ? op_emit(NULL, ctx, "clusters", &merged[i]->base, e)
+                                     : op_pass(ctx, "clusters", "clusters", only[i], e);
     op_progress(ctx, n, n, arena_printf(a, "%zu clusters of %zu", n_merged, n));
-    return OK;
+    return err_up(e, code);
 }
 
 const struct op op_merge = {
@@ -69,4 +107,5 @@ const struct op op_merge = {
     .inputs = inputs,
     .outputs = outputs,
     .run = run,
+    .summarize = summarize,
 };

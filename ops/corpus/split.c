@@ -30,30 +30,38 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
+/* The part's index. */
+static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
+                               const ProtobufCMessage *element, struct err *e)
+{
+    const Eqloom__Cluster *c = (const Eqloom__Cluster *)element;
+    uint8_t *part = arena_alloc(a, 1);
+    *part = (uint8_t)split_part((uint64_t)op_int(ctx, "seed"), c->seed ? c->seed->prefix : "",
+                                op_real(ctx, "valid"), op_real(ctx, "test"));
+    *out = span_of(part, 1);
+    return OK;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     size_t n = op_count(ctx, "clusters"), counts[SPLIT_PARTS] = {0};
-    uint64_t seed = (uint64_t)op_int(ctx, "seed");
-    struct arena a = {0};
-    enum err_code code = OK;
-    for (size_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *m;
-        arena_reset(&a);
+    for (size_t i = 0; i < n; i++) {
+        struct span part;
         if (op_cancelled(ctx))
-            code = err_fail(e, ERR_CANCELLED, "split was interrupted");
-        else if (!(code = err_up(e, op_get_in(&m, ctx, "clusters", i, &a, e)))) {
-            const Eqloom__Cluster *c = (const Eqloom__Cluster *)m;
-            enum split_part part = split_part(seed, c->seed ? c->seed->prefix : "",
-                                              op_real(ctx, "valid"), op_real(ctx, "test"));
-            counts[part]++;
-            code = err_up(e, op_emit(NULL, ctx, part_names[part], m, e));
-        }
+            return err_fail(e, ERR_CANCELLED, "split was interrupted");
+        enum err_code code = op_summary(&part, ctx, "clusters", i, e);
+        if (!code && (part.len != 1 || part.data[0] >= SPLIT_PARTS))
+            code = err_fail(e, ERR_CORRUPT, "a summary that names no part");
+        if (!code)
+            code = op_pass(ctx, part_names[part.data[0]], "clusters", i, e);
+        if (code)
+            return err_up(e, code);
+        counts[part.data[0]]++;
     }
-    arena_free(&a);
     op_progress(ctx, n, n,
                 arena_printf(op_arena(ctx), "train %zu, valid %zu, test %zu", counts[SPLIT_TRAIN],
                              counts[SPLIT_VALID], counts[SPLIT_TEST]));
-    return code;
+    return OK;
 }
 
 const struct op op_split = {
@@ -68,4 +76,5 @@ const struct op op_split = {
     .outputs = outputs,
     .check = check,
     .run = run,
+    .summarize = summarize,
 };

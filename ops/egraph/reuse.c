@@ -10,6 +10,8 @@
 
 #define NOWHERE UINT32_MAX
 
+enum { PRINT = 16 }; /* bytes of a digest in a trace: as many as keep two rules apart */
+
 struct reuse_rules {
     struct arena arena;
     const struct rules *rules;
@@ -23,6 +25,7 @@ struct reuse_rules {
 
 /* ---- rules ---- */
 
+/* What traces know a rule by; zero from PRINT on. */
 static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule *m)
 {
     Eqloom__Rule bare = *m;
@@ -31,6 +34,7 @@ static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule 
     if (canonical_pack(&bytes, a, &bare.base, NULL))
         return false;
     *out = digest_of(&bytes, 1);
+    memset(out->bytes + PRINT, 0, DIGEST_SIZE - PRINT);
     return true;
 }
 
@@ -218,7 +222,7 @@ static void write_signature(Eqloom__SaturationTrace *t, struct arena *a,
         return;
     s.searched = result->searched_before;
     t->last.data = r->digests[result->n_searched - 1].bytes;
-    t->last.len = DIGEST_SIZE;
+    t->last.len = PRINT;
     t->under_before = write_under(t, a, &s);
     t->before = new_bits(a, t->n_operators + t->n_leaves);
     for (uint32_t n = 0; n < g->n_cells; n++)
@@ -274,13 +278,12 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     Eqloom__SaturationTrace t = EQLOOM__SATURATION_TRACE__INIT;
     t.whole =
         egraph_count_classes(g) + 1 == m->n_class_begin && egraph_count_nodes(g) == m->n_node_op;
-    struct digest *list = arena_array(a, struct digest, r->rules->n);
-    size_t n = 0;
+    t.matched.data = arena_alloc(a, r->rules->n * PRINT + 1);
     for (size_t i = 0; i < r->rules->n; i++)
-        if (result->matched[i])
-            list[n++] = r->digests[i];
-    t.matched.data = (uint8_t *)list;
-    t.matched.len = n * DIGEST_SIZE;
+        if (result->matched[i]) {
+            memcpy(t.matched.data + t.matched.len, r->digests[i].bytes, PRINT);
+            t.matched.len += PRINT;
+        }
     t.environment.data = (uint8_t *)r->environment.bytes;
     t.environment.len = DIGEST_SIZE;
     write_signature(&t, a, r, result, g);
@@ -292,11 +295,11 @@ static bool find_matched(bool *is_matched, const struct reuse_rules *r,
                          const Eqloom__SaturationTrace *t)
 {
     uint64_t next = 0;
-    if (t->matched.len % DIGEST_SIZE)
+    if (t->matched.len % PRINT)
         return false;
-    for (size_t i = 0; i < t->matched.len; i += DIGEST_SIZE) {
-        struct digest d;
-        memcpy(d.bytes, t->matched.data + i, DIGEST_SIZE);
+    for (size_t i = 0; i < t->matched.len; i += PRINT) {
+        struct digest d = {0};
+        memcpy(d.bytes, t->matched.data + i, PRINT);
         const uint64_t *at = digest_map_get(&r->index_of, &d);
         if (!at || *at < next)
             return false;
@@ -309,10 +312,10 @@ static bool find_matched(bool *is_matched, const struct reuse_rules *r,
 /* Rules after this one were not searched for in the last iteration. */
 static size_t last_searched(const struct reuse_rules *r, const Eqloom__SaturationTrace *t)
 {
-    struct digest d;
-    if (t->last.len != DIGEST_SIZE)
+    struct digest d = {0};
+    if (t->last.len != PRINT)
         return SIZE_MAX;
-    memcpy(d.bytes, t->last.data, DIGEST_SIZE);
+    memcpy(d.bytes, t->last.data, PRINT);
     const uint64_t *at = digest_map_get(&r->index_of, &d);
     return at ? (size_t)*at : SIZE_MAX;
 }

@@ -46,7 +46,7 @@ static void test_equal_seeds_are_joined(void **state)
     for (int i = 0; i < N; i++)
         in[i] = cluster(&a, texts[i]);
     struct merge_options options = {.max_members = 4, .points = 8};
-    assert_int_equal(clusters_merge(&out, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
     assert_int_equal(n, 6);
     /* The three forms of x + sin(x)^2: in the first one's place, with the least seed. */
     assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
@@ -82,7 +82,7 @@ static void test_exact_languages(void **state)
             in[i] = cluster(&a, text);
             in[i]->seed->language = cases[k].language;
         }
-        assert_int_equal(clusters_merge(&out, &n, &a, in, 5, &options, &e), OK);
+        assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, 5, &options, &e), OK);
         assert_int_equal(n, cases[k].n);
         arena_free(&a);
     }
@@ -97,8 +97,8 @@ static void test_merging_twice_changes_nothing(void **state)
     for (int i = 0; i < N; i++)
         in[i] = cluster(&a, texts[i]);
     struct merge_options options = {.max_members = 100, .points = 8};
-    assert_int_equal(clusters_merge(&out, &n, &a, in, N, &options, &e), OK);
-    assert_int_equal(clusters_merge(&again, &m, &a, out, n, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&again, NULL, &m, &a, out, n, &options, &e), OK);
     assert_int_equal(m, n);
     for (size_t i = 0; i < n; i++)
         assert_ptr_equal(again[i], out[i]);
@@ -118,13 +118,13 @@ static void test_what_is_held_out_is_dropped(void **state)
         except[i] = cluster(&a, held_out[i]);
     struct merge_options options = {
         .max_members = 100, .points = 8, .except = except, .n_except = 3};
-    assert_int_equal(clusters_merge(&out, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
     assert_int_equal(n, 4); /* without the two of sqrt(x - 20) and x; cos x is no cluster of ours */
     assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
     assert_ptr_equal(out[1], in[3]);
     assert_ptr_equal(out[2], in[5]);
     assert_ptr_equal(out[3], in[7]);
-    assert_int_equal(clusters_merge(&out, &n, &a, in, 0, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, 0, &options, &e), OK);
     assert_int_equal(n, 0);
     arena_free(&a);
 }
