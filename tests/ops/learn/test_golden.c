@@ -38,60 +38,93 @@ static void assert_close(const float *x, const float *y, const struct nn_param *
 }
 
 struct reader {
-    const uint8_t *at;
+    const uint8_t *at, *end;
 };
 
 static void take(void *out, struct reader *r, size_t bytes)
 {
+    assert_true(bytes <= (size_t)(r->end - r->at));
     memcpy(out, r->at, bytes);
     r->at += bytes;
+}
+
+static uint32_t *take_u32(struct arena *a, struct reader *r, size_t n)
+{
+    uint32_t *values = arena_array(a, uint32_t, n);
+    take(values, r, n * sizeof *values);
+    return values;
+}
+
+/* What the file says before the parameters. */
+struct golden {
+    struct nn_config model;
+    struct trainer_config how;
+    struct examples batch;
+    double losses[3];
+};
+
+enum { MAGIC = 0x54515445 };
+
+static void take_head(struct golden *g, struct arena *a, struct reader *in)
+{
+    uint32_t head[11], sizes[5] = {0};
+    float how[4];
+    take(head, in, sizeof head);
+    g->model = (struct nn_config){.vocabulary = head[1],
+                                  .d_model = head[2],
+                                  .layers = head[3],
+                                  .heads = head[4],
+                                  .d_ff = head[5],
+                                  .max_length = head[6],
+                                  .positions = (enum nn_positions)head[7],
+                                  .activation = (enum gpu_activation)head[8],
+                                  .pooling = (enum nn_pooling)head[9],
+                                  .attention_bias = head[10]};
+    if (head[0] == MAGIC) {
+        take(sizes, in, 2 * sizeof *sizes);
+        uint32_t n = 2 * sizes[0], *offset = take_u32(a, in, n + 1);
+        g->batch.inputs = (struct nn_sequences){take_u32(a, in, sizes[1]), offset, n};
+        g->batch.group = take_u32(a, in, n);
+        g->how.examples.batch = sizes[0];
+    } else {
+        assert_int_equal(head[0], MAGIC + 1);
+        take(sizes, in, sizeof sizes);
+        uint32_t n = sizes[2], *offset = take_u32(a, in, n + 1);
+        g->model.decoder_layers = sizes[0];
+        g->model.tied_output = sizes[1];
+        g->batch.inputs = (struct nn_sequences){take_u32(a, in, sizes[3]), offset, n};
+        offset = take_u32(a, in, n + 1);
+        g->batch.targets = (struct nn_sequences){take_u32(a, in, sizes[4]), offset, n};
+        g->how.examples = (struct examples_config){.objective = OBJECTIVE_SEQ2SEQ, .batch = n};
+    }
+    take(how, in, sizeof how);
+    take(g->losses, in, sizeof g->losses);
+    g->how.temperature = g->how.smoothing = how[0];
+    g->how.schedule.lr = how[1];
+    g->how.weight_decay = how[2];
+    g->how.clip = how[3];
+    g->how.beta1 = 0.9;
+    g->how.beta2 = 0.999;
+    g->how.eps = 1e-8;
 }
 
 static void check_file(const char *name)
 {
     struct arena a = {0};
     struct span file;
+    struct golden g = {0};
     struct nn_model *m;
     struct gpu_device *d;
     struct trainer *t;
     struct step_result r;
-    uint32_t head[13];
-    float how[4];
-    double losses[3];
     char *path = arena_printf(&a, "%s/%s", GOLDEN_DIR, name);
     assert_int_equal(os_read_file(&file, &a, path, 1 << 20, NULL), OK);
-    struct reader in = {file.data};
-    take(head, &in, sizeof head);
-    assert_int_equal(head[0], 0x54515445);
-    uint32_t n = 2 * head[11], *offset = arena_array(&a, uint32_t, n + 1),
-             *token = arena_array(&a, uint32_t, head[12]), *group = arena_array(&a, uint32_t, n);
-    take(offset, &in, (n + 1) * sizeof *offset);
-    take(token, &in, head[12] * sizeof *token);
-    take(group, &in, n * sizeof *group);
-    take(how, &in, sizeof how);
-    take(losses, &in, sizeof losses);
-    struct nn_config c = {.vocabulary = head[1],
-                          .d_model = head[2],
-                          .layers = head[3],
-                          .heads = head[4],
-                          .d_ff = head[5],
-                          .max_length = head[6],
-                          .positions = (enum nn_positions)head[7],
-                          .activation = (enum gpu_activation)head[8],
-                          .pooling = (enum nn_pooling)head[9],
-                          .attention_bias = head[10]};
-    struct trainer_config config = {.examples = {.batch = head[11]},
-                                    .temperature = how[0],
-                                    .weight_decay = how[2],
-                                    .clip = how[3],
-                                    .beta1 = 0.9,
-                                    .beta2 = 0.999,
-                                    .eps = 1e-8,
-                                    .schedule = {.lr = how[1]}};
-    assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
-    assert_int_equal(file.len - (size_t)(in.at - file.data), 3 * m->count * sizeof(float));
+    struct reader in = {file.data, file.data + file.len};
+    take_head(&g, &a, &in);
+    assert_int_equal(nn_model_new(&m, &a, &g.model, NULL), OK);
+    assert_int_equal(in.end - in.at, 3 * m->count * sizeof(float));
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&t, d, m, &config, NULL), OK);
+    assert_int_equal(trainer_new(&t, d, m, &g.how, NULL), OK);
     float *w[5]; /* state, m, v; golden gradient, golden weights */
     for (int i = 0; i < 5; i++)
         w[i] = arena_array(&a, float, m->total);
@@ -102,24 +135,22 @@ static void check_file(const char *name)
         take(w[4] + p->at, &in, p->size * sizeof(float));
     }
     struct trainer_state state = {w[0], w[1], w[2], 0};
-    struct nn_sequences s = {token, offset, n};
-    struct examples x = {.inputs = s, .group = group};
     float *gradient = arena_array(&a, float, m->total);
-    assert_int_equal(nn_sequences_check(&s, &c, NULL), OK);
+    assert_int_equal(nn_sequences_check(&g.batch.inputs, &g.model, NULL), OK);
     assert_int_equal(trainer_write(t, &state, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, gradient, t, &g.batch, NULL), OK);
     for (size_t i = 0; i < m->n_params; i++)
-        assert_close(gradient + m->params[i].at, w[3] + m->params[i].at, &m->params[i], c.d_model,
-                     "gradient");
+        assert_close(gradient + m->params[i].at, w[3] + m->params[i].at, &m->params[i],
+                     g.model.d_model, "gradient");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(trainer_step_on(&r, t, &x, NULL), OK);
-        if (!(fabs(r.loss / losses[i] - 1) < 1e-4))
-            fail_msg("%s: loss %d is %.9g, PyTorch's %.9g", name, i + 1, r.loss, losses[i]);
+        assert_int_equal(trainer_step_on(&r, t, &g.batch, NULL), OK);
+        if (!(fabs(r.loss / g.losses[i] - 1) < 1e-4))
+            fail_msg("%s: loss %d is %.9g, PyTorch's %.9g", name, i + 1, r.loss, g.losses[i]);
     }
     assert_int_equal(trainer_read(&state, t, NULL), OK);
     for (size_t i = 0; i < m->n_params; i++)
         assert_close(state.weights + m->params[i].at, w[4] + m->params[i].at, &m->params[i],
-                     c.d_model, "value after three steps");
+                     g.model.d_model, "value after three steps");
     trainer_free(t);
     gpu_close(d);
     arena_free(&a);
@@ -135,8 +166,23 @@ static void test_gelu(void **state)
     check_file("torch-gelu.bin");
 }
 
+static void test_seq2seq(void **state)
+{
+    check_file("torch-seq2seq.bin");
+}
+
+static void test_autoencode(void **state)
+{
+    check_file("torch-autoencode.bin");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_relu), cmocka_unit_test(test_gelu)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relu),
+        cmocka_unit_test(test_gelu),
+        cmocka_unit_test(test_seq2seq),
+        cmocka_unit_test(test_autoencode),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
