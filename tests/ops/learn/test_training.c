@@ -41,14 +41,27 @@ struct session {
     struct dataset data;
 };
 
+/* What each objective needs beside `how`. */
+static struct trainer_config how_to(enum objective_kind objective)
+{
+    struct trainer_config c = how;
+    c.examples.objective = objective;
+    c.examples.negatives = objective == OBJECTIVE_TRIPLET ? 2 : 0;
+    c.margin = 0.5;
+    c.smoothing = 0.1;
+    return c;
+}
+
 static void session_open(struct session *s, unsigned threads, const struct trainer_config *c)
 {
+    struct nn_config model = config;
+    model.decoder_layers = objective_generates(c->examples.objective) ? 2 : 0;
     *s = (struct session){.pool = pool_new(threads)};
     for (uint64_t i = 0; i < CLUSTERS; i++)
         assert_int_equal(
             dataset_add(&s->data, toy_batch(&s->a, 1, i, MEMBERS, 5, 12), TOY_VOCABULARY, 16, NULL),
             OK);
-    assert_int_equal(nn_model_new(&s->m, &s->a, &config, NULL), OK);
+    assert_int_equal(nn_model_new(&s->m, &s->a, &model, NULL), OK);
     assert_int_equal(gpu_open_cpu(&s->d, s->pool, NULL, NULL), OK);
     assert_int_equal(trainer_new(&s->t, s->d, s->m, c, NULL), OK);
 }
@@ -91,17 +104,38 @@ static void assert_same_state(struct session *a, struct session *b)
 
 static void test_threads(void **state)
 {
-    struct session one, more;
-    session_open(&one, 1, &how);
-    struct step_result want = steps(&one, 5);
-    for (unsigned threads = 2; threads <= 3; threads++) {
-        session_open(&more, threads, &how);
-        struct step_result r = steps(&more, 5);
-        assert_true(r.loss == want.loss && r.gradient_norm == want.gradient_norm);
-        assert_same_state(&one, &more);
-        session_close(&more);
+    for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
+        struct trainer_config c = how_to((enum objective_kind)i);
+        struct session one, more;
+        session_open(&one, 1, &c);
+        struct step_result want = steps(&one, 5);
+        for (unsigned threads = 2; threads <= 3; threads++) {
+            session_open(&more, threads, &c);
+            struct step_result r = steps(&more, 5);
+            assert_true(r.loss == want.loss && r.gradient_norm == want.gradient_norm);
+            assert_same_state(&one, &more);
+            session_close(&more);
+        }
+        session_close(&one);
     }
-    session_close(&one);
+}
+
+/* A batch in parts gives the bits of the batch as a whole, in less memory. */
+static void test_parts(void **state)
+{
+    struct trainer_config c = how;
+    c.examples.batch = 400; /* enough for several shards in a group */
+    c.examples.negatives = 1;
+    struct session whole, parts;
+    session_open(&whole, 1, &c);
+    steps(&whole, 2);
+    for (c.parts = 2; c.parts <= 3; c.parts++) {
+        session_open(&parts, 2, &c);
+        steps(&parts, 2);
+        assert_same_state(&whole, &parts);
+        session_close(&parts);
+    }
+    session_close(&whole);
 }
 
 /* Products of bf16: near the f32 step, not the same; and the same for any number of threads. */
@@ -170,17 +204,19 @@ static void test_resume(void **state)
     struct session whole, before, after;
     static struct memory memory;
     struct chunk_io io = {&memory, put, get};
-    for (int at = 0; at <= 4; at += 4) { /* from the initialisation, and from the middle */
+    for (int run = 0; run < 4; run++) { /* from the initialisation, and from the middle */
+        struct trainer_config c_run = how_to(run & 1 ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
+        int at = run & 2 ? 4 : 0;
         memory.n = 0;
-        session_open(&whole, 1, &how);
+        session_open(&whole, 1, &c_run);
         steps(&whole, 9);
-        session_open(&before, 1, &how);
+        session_open(&before, 1, &c_run);
         steps(&before, at);
         Eqloom__Checkpoint c;
         save(&c, &memory, &before);
         assert_int_equal(c.n_tensors, (at ? 3 : 1) * before.m->n_params);
         session_close(&before);
-        session_open(&after, 2, &how);
+        session_open(&after, 2, &c_run);
         struct trainer_state loaded = state_new(&after);
         assert_int_equal(checkpoint_read(&loaded, after.m, &c, &io, &after.a, NULL), OK);
         assert_int_equal(trainer_write(after.t, &loaded, NULL), OK);
@@ -277,6 +313,41 @@ static void test_learns(void **state)
     session_close(&s);
 }
 
+/* The others: the loss falls, and what is asked for is found. */
+static void test_others_learn(void **state)
+{
+    for (int i = OBJECTIVE_SIMCSE; i <= OBJECTIVE_AUTOENCODE; i++) {
+        struct trainer_config c = how_to((enum objective_kind)i);
+        struct session s;
+        struct step_result valid;
+        session_open(&s, 1, &c);
+        struct step_result first = steps(&s, 1), last = steps(&s, 150);
+        assert_int_equal(trainer_measure(&valid, s.t, &s.data, 2, NULL), OK);
+        print_message("objective %d: loss %.3f -> %.3f, accuracy %.2f -> %.2f\n", i, first.loss,
+                      last.loss, first.accuracy, valid.accuracy);
+        assert_true(last.loss < 0.9 * first.loss);
+        assert_true(valid.accuracy > first.accuracy);
+        session_close(&s);
+    }
+}
+
+/* A decoder is needed where something is to be written. */
+static void test_no_decoder(void **state)
+{
+    struct trainer_config c = how_to(OBJECTIVE_SEQ2SEQ);
+    struct arena a = {0};
+    struct nn_model *m;
+    struct gpu_device *d;
+    struct trainer *t;
+    struct err e;
+    assert_int_equal(nn_model_new(&m, &a, &config, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
+    assert_int_equal(trainer_new(&t, d, m, &c, &e), ERR_INPUT);
+    assert_string_equal(e.message, "this objective needs a model with a decoder");
+    gpu_close(d);
+    arena_free(&a);
+}
+
 /* Vectors do not depend on what else is in the batch, nor change with its cut into shards. */
 static void test_embed_shards(void **state)
 {
@@ -312,20 +383,21 @@ static void test_embed_shards(void **state)
     memory.a = (struct arena){0};
 }
 
-static void test_not_finite(void **state)
+static void check_not_finite(const struct trainer_config *c)
 {
     struct session s;
     struct err e;
     struct step_result r;
     err_clear(&e);
-    session_open(&s, 1, &how);
+    session_open(&s, 1, c);
     struct trainer_state now = state_new(&s), then = state_new(&s);
     steps(&s, 2);
     assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     now.weights[s.m->layers[1].linear1_weight + 5] = NAN;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
     assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
-    assert_non_null(strstr(e.message, "step 3: layers.1.linear1.weight is not finite"));
+    assert_non_null(strstr(e.message, "step 3: "));
+    assert_non_null(strstr(e.message, "layers.1.linear1.weight is not finite"));
     assert_non_null(strstr(e.message, "examples 64 to 95"));
     assert_int_equal(trainer_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 2);
@@ -333,13 +405,22 @@ static void test_not_finite(void **state)
     session_close(&s);
 }
 
+static void test_not_finite(void **state)
+{
+    for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
+        struct trainer_config c = how_to((enum objective_kind)i);
+        check_not_finite(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_resume),     cmocka_unit_test(test_checkpoint_damaged),
-        cmocka_unit_test(test_learns),     cmocka_unit_test(test_embed_shards),
-        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_resume),       cmocka_unit_test(test_checkpoint_damaged),
+        cmocka_unit_test(test_learns),       cmocka_unit_test(test_embed_shards),
+        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_others_learn), cmocka_unit_test(test_no_decoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

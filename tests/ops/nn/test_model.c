@@ -33,6 +33,26 @@ static void test_text(void **state)
     arena_free(&a);
 }
 
+/* With a decoder; what is 0 or false is not said, and must not be. */
+static void test_text_decoder(void **state)
+{
+    struct arena a = {0};
+    struct nn_config c = small, back;
+    c.pooling = NN_POOL_LAST;
+    c.wrap = c.pool_special = c.tied_output = true;
+    c.decoder_layers = 3;
+    const char *text = nn_config_text(&a, &c);
+    assert_string_equal(
+        text, "activation=gelu\nattention_bias=true\nd_ff=64\nd_model=32\ndecoder_layers=3\n"
+              "heads=4\nlayers=2\nmax_length=40\npool_special=true\npooling=last\n"
+              "positions=learned\ntied_output=true\nvocabulary=59\nwrap=true\n");
+    assert_int_equal(nn_config_parse(&back, text, NULL), OK);
+    assert_string_equal(nn_config_text(&a, &back), text);
+    text = arena_printf(&a, "%swrap=false\n", nn_config_text(&a, &small));
+    assert_int_equal(nn_config_parse(&back, text, NULL), ERR_CORRUPT);
+    arena_free(&a);
+}
+
 /* Every cut and every changed byte is refused, or gives another valid configuration whose text is
  * what was read. */
 static void test_text_damaged(void **state)
@@ -65,6 +85,14 @@ static void test_refused(void **state)
     c.layers = 0;
     assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
     c = small;
+    c.wrap = true;
+    c.max_length = 2;
+    assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
+    assert_string_equal(e.message, "max_length 2 leaves no room between start and end tokens");
+    c = small;
+    c.tied_output = true;
+    assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
+    c = small;
     c.d_model = UINT32_MAX;
     assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
 }
@@ -90,6 +118,53 @@ static void test_params(void **state)
     plain.positions = NN_SINUSOIDAL;
     assert_int_equal(nn_model_new(&m, &a, &plain, NULL), OK);
     assert_int_equal(m->count, 59 * d + 2 * (layer - 4 * d) + 2 * d);
+    arena_free(&a);
+}
+
+/* SemVec's transformers (Gangwar and Kani 2023, their table of model sizes): 6 + 6 layers of 8
+ * heads, feed-forward layers four times as wide as the model, biases everywhere, 23 tokens, an
+ * embedding that inputs and targets share and output weights of their own. */
+static void test_semvec_counts(void **state)
+{
+    static const struct {
+        uint32_t d_model;
+        size_t count;
+    } sizes[] = {{32, 179799}, {64, 703639}, {128, 2783511}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct arena a = {0};
+        struct nn_model *m;
+        struct nn_config c = {.vocabulary = 23,
+                              .d_model = sizes[i].d_model,
+                              .layers = 6,
+                              .decoder_layers = 6,
+                              .heads = 8,
+                              .d_ff = 4 * sizes[i].d_model,
+                              .max_length = 64,
+                              .pooling = NN_POOL_MAX,
+                              .attention_bias = true,
+                              .wrap = true};
+        assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
+        assert_int_equal(m->count, sizes[i].count);
+        arena_free(&a);
+    }
+}
+
+/* Names and number of a decoder's parameters. */
+static void test_decoder_params(void **state)
+{
+    struct arena a = {0};
+    struct nn_model *m;
+    struct nn_config c = small;
+    c.decoder_layers = 1;
+    c.tied_output = true;
+    assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
+    assert_string_equal(m->params[2].name, "encoder.layers.0.self_attn.in_proj_weight");
+    assert_string_equal(m->params[m->n_params - 4].name, "decoder.layers.0.norm3.bias");
+    assert_string_equal(m->params[m->n_params - 1].name, "output.bias");
+    size_t tied = m->count;
+    c.tied_output = false;
+    assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
+    assert_int_equal(m->count, tied + 59 * 32);
     arena_free(&a);
 }
 
@@ -125,9 +200,10 @@ static void test_init(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_text_damaged),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_params),
-        cmocka_unit_test(test_init),
+        cmocka_unit_test(test_text),           cmocka_unit_test(test_text_decoder),
+        cmocka_unit_test(test_text_damaged),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_params),         cmocka_unit_test(test_semvec_counts),
+        cmocka_unit_test(test_decoder_params), cmocka_unit_test(test_init),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
