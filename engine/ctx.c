@@ -288,7 +288,7 @@ enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role,
     enum err_code code = OK;
     if (!port->summaries)
         code = summaries_open(&port->summaries, ctx->shared->host.store, ctx->shared->inputs[p].ids,
-                              e);
+                              ctx->shared->inputs[p].before, e);
     if (!code)
         code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.distrust, e);
     return err_up(e, note_loss(ctx, (int)p, code, e));

@@ -26,6 +26,7 @@ struct ctx_host {
 struct ctx_input {
     const struct digest *ids; /* of records or of a collection */
     size_t n;
+    const struct digest *before; /* the one that the node read when it was made last; may be NULL */
 };
 
 struct ctx_node;

@@ -11,6 +11,17 @@
 
 /* ---- inputs and keys ---- */
 
+static const struct digest *input_before(const struct session *s, uint32_t i, const char *role)
+{
+    const Eqloom__RunNode *made = s->history.made[i];
+    for (size_t k = 0; made && k < made->key->n_inputs; k++) {
+        const Eqloom__KeyInput *in = made->key->inputs[k];
+        if (in->input_ids.len == DIGEST_SIZE && strcmp(in->role, role) == 0)
+            return (const struct digest *)in->input_ids.data;
+    }
+    return NULL;
+}
+
 void node_bind(struct session *s, uint32_t i)
 {
     const struct node *node = &s->job->nodes[i];
@@ -26,7 +37,7 @@ void node_bind(struct session *s, uint32_t i)
             ids[m] = s->nodes[in->sources[k].node].outputs[in->sources[k].output];
             m += !digest_is_zero(&ids[m]);
         }
-        r->inputs[p] = (struct ctx_input){ids, m};
+        r->inputs[p] = (struct ctx_input){ids, m, input_before(s, i, node->op->inputs[p].role)};
         r->key_inputs[p] = (struct key_input){node->op->inputs[p].role, ids, m};
     }
 }
@@ -74,9 +85,12 @@ static bool is_loss(const struct op_ctx *ctx)
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,
                         const struct err *e)
 {
-    return e->line ? arena_printf(a, "%s%s: %s:%d:%d: %s", node->name, where, e->input_file,
-                                  e->line, e->column, e->message)
-                   : arena_printf(a, "%s%s: %s", node->name, where, e->message);
+    char *text = e->line ? arena_printf(a, "%s%s: %s:%d:%d: %s", node->name, where, e->input_file,
+                                        e->line, e->column, e->message)
+                         : arena_printf(a, "%s%s: %s", node->name, where, e->message);
+    if (e->hint[0])
+        text = arena_printf(a, "%s\n    %s", text, e->hint);
+    return e->detail[0] ? arena_printf(a, "%s\n%s", text, e->detail) : text;
 }
 
 enum outcome node_fail(struct worker *w, uint32_t i, const char *where, const struct err *e)

@@ -1,33 +1,66 @@
 /* See summary.h. */
 #include "engine/summary.h"
 
+#include "base/buf.h"
+#include "base/map.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
 #include <stdlib.h>
 
-struct summaries {
-    struct store *store;
+/* A collection's leaves; one that fits into a record is a leaf itself. */
+struct leaves {
     struct digest id;
     struct collection *reader;
-    struct arena arena;            /* of the block that is loaded */
-    struct collection_block block; /* n == 0: none */
-    struct span *items;
 };
 
-enum err_code summaries_open(struct summaries **out, struct store *s,
-                             const struct digest *collection, struct err *e)
+struct summaries {
+    struct store *store;
+    struct leaves now;
+    struct arena arena;            /* of the leaf that is loaded */
+    struct collection_block block; /* n == 0: none */
+    struct span *items;
+    struct digest before;
+    bool has_before; /* not looked at yet */
+    /* Elements in leaves that the collection has no more. */
+    struct arena old_arena;
+    struct digest_map old; /* id -> position in old_items */
+    struct span *old_items;
+    size_t n_old, cap_old;
+};
+
+static enum err_code leaves_open(struct leaves *out, struct store *s, const struct digest *id,
+                                 struct err *e)
 {
-    struct collection *reader;
-    enum err_code code = collection_open(&reader, s, collection, e);
+    out->id = *id;
+    return err_up(e, collection_open(&out->reader, s, id, e));
+}
+
+static enum err_code leaf_at(struct collection_block *out, const struct leaves *l, uint64_t i,
+                             struct err *e)
+{
+    if (collection_depth(l->reader))
+        return err_up(e, collection_block(out, l->reader, 0, i, e));
+    *out = (struct collection_block){l->id, 0, collection_count(l->reader)};
+    return OK;
+}
+
+enum err_code summaries_open(struct summaries **out, struct store *s,
+                             const struct digest *collection, const struct digest *before,
+                             struct err *e)
+{
+    struct leaves now;
+    enum err_code code = leaves_open(&now, s, collection, e);
     if (code)
         return err_up(e, code);
     struct summaries *x = calloc(1, sizeof *x);
     if (!x)
         abort(); /* as small allocations do */
     x->store = s;
-    x->id = *collection;
-    x->reader = reader;
+    x->now = now;
+    x->has_before = before && !digest_equal(before, collection);
+    if (x->has_before)
+        x->before = *before;
     *out = x;
     return OK;
 }
@@ -36,44 +69,111 @@ void summaries_close(struct summaries *s)
 {
     if (!s)
         return;
-    collection_close(s->reader);
+    collection_close(s->now.reader);
     arena_free(&s->arena);
+    arena_free(&s->old_arena);
+    digest_map_free(&s->old);
+    free(s->old_items);
     free(s);
 }
 
-/* The leaf that holds an element; a collection without leaves is one. */
-static enum err_code find_block(struct collection_block *out, struct summaries *s, uint64_t i,
-                                struct err *e)
+static enum err_code make_key(struct key *key, struct arena *a, const struct digest *leaf,
+                              const struct op_ctx *ctx, struct err *e)
 {
-    if (collection_depth(s->reader))
-        return err_up(e, collection_block(out, s->reader, 0, i, e));
-    *out = (struct collection_block){s->id, 0, collection_count(s->reader)};
-    return OK;
-}
-
-static enum err_code make_key(struct key *key, struct summaries *s, const struct op_ctx *ctx,
-                              struct err *e)
-{
-    struct key_input in = {"@summary", &s->block.id, 1};
+    struct key_input in = {"@summary", leaf, 1};
     struct key_spec spec = {
         .node = ctx->node, .numerics = op_numerics(ctx), .inputs = &in, .n_inputs = 1};
-    return err_up(e, key_make(key, &s->arena, &spec, e));
+    return err_up(e, key_make(key, a, &spec, e));
 }
 
-static bool read_known(struct summaries *s, const struct key *key)
+/* As many summaries as the leaf has elements, or NULL. */
+static const Eqloom__Action *read_known(struct summaries *s, struct arena *a,
+                                        const struct digest *key, uint64_t n)
 {
     struct span bytes;
     ProtobufCMessage *m;
-    if (store_action(&bytes, s->store, &key->digest, &s->arena, NULL) ||
-        canonical_unpack(&m, &s->arena, &eqloom__action__descriptor, bytes, NULL))
-        return false;
+    if (store_action(&bytes, s->store, key, a, NULL) ||
+        canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, NULL))
+        return NULL;
     const Eqloom__Action *action = (const Eqloom__Action *)m;
-    if (action->n_summaries != s->block.n)
-        return false;
-    for (size_t k = 0; k < action->n_summaries; k++)
-        s->items[k] = span_of(action->summaries[k].data, action->summaries[k].len);
-    return true;
+    return action->n_summaries == n ? action : NULL;
 }
+
+static struct span summary_of(const Eqloom__Action *action, size_t k)
+{
+    return span_of(action->summaries[k].data, action->summaries[k].len);
+}
+
+/* ---- what was known before ---- */
+
+static void add_old_leaf(struct summaries *s, const struct leaves *l,
+                         const struct collection_block *leaf, const struct op_ctx *ctx)
+{
+    struct key key;
+    struct digest *ids = arena_array(&s->old_arena, struct digest, leaf->n);
+    enum err_code code = make_key(&key, &s->old_arena, &leaf->id, ctx, NULL);
+    const Eqloom__Action *action = code ? NULL : read_known(s, &s->old_arena, &key.digest, leaf->n);
+    if (!action || collection_ids(ids, l->reader, leaf->first, leaf->n, NULL))
+        return; /* then they are summarized again */
+    for (uint64_t k = 0; k < leaf->n; k++) {
+        s->old_items = vec_grow(s->old_items, &s->cap_old, s->n_old + 1, sizeof *s->old_items);
+        s->old_items[s->n_old] = summary_of(action, k);
+        digest_map_put(&s->old, &ids[k], s->n_old++, NULL);
+    }
+}
+
+static enum err_code each_leaf(const struct leaves *l,
+                               enum err_code (*visit)(void *arg, const struct leaves *l,
+                                                      const struct collection_block *leaf),
+                               void *arg)
+{
+    enum err_code code = OK;
+    for (uint64_t at = 0; at < collection_count(l->reader) && !code;) {
+        struct collection_block leaf;
+        code = leaf_at(&leaf, l, at, NULL);
+        if (!code)
+            code = visit(arg, l, &leaf);
+        at = leaf.first + leaf.n;
+    }
+    return code;
+}
+
+struct comparing {
+    struct summaries *s;
+    const struct op_ctx *ctx;
+    struct digest_map now;
+};
+
+static enum err_code note_leaf(void *arg, const struct leaves *l,
+                               const struct collection_block *leaf)
+{
+    digest_map_put(&((struct comparing *)arg)->now, &leaf->id, 0, NULL);
+    return OK;
+}
+
+static enum err_code visit_old_leaf(void *arg, const struct leaves *l,
+                                    const struct collection_block *leaf)
+{
+    struct comparing *c = arg;
+    if (!digest_map_get(&c->now, &leaf->id))
+        add_old_leaf(c->s, l, leaf, c->ctx);
+    return OK;
+}
+
+static void load_before(struct summaries *s, const struct op_ctx *ctx)
+{
+    struct comparing c = {.s = s, .ctx = ctx};
+    struct leaves before;
+    s->has_before = false;
+    if (leaves_open(&before, s->store, &s->before, NULL))
+        return;
+    if (!each_leaf(&s->now, note_leaf, &c))
+        each_leaf(&before, visit_old_leaf, &c);
+    collection_close(before.reader);
+    digest_map_free(&c.now);
+}
+
+/* ---- a leaf ---- */
 
 static enum err_code write_known(struct summaries *s, struct op_ctx *ctx, const struct key *key,
                                  struct err *e)
@@ -96,15 +196,28 @@ static enum err_code write_known(struct summaries *s, struct op_ctx *ctx, const 
     return err_up(e, code);
 }
 
+static enum err_code summarize_one(struct summaries *s, struct op_ctx *ctx, size_t port, uint64_t k,
+                                   const struct digest *id, struct arena *work, struct err *e)
+{
+    const uint64_t *old = digest_map_get(&s->old, id);
+    ProtobufCMessage *m;
+    if (old) {
+        s->items[k] = s->old_items[*old];
+        return OK;
+    }
+    enum err_code code = ctx_get_element(&m, ctx, port, s->block.first + k, work, e);
+    if (!code)
+        code = ctx->node->op->summarize(&s->items[k], &s->arena, ctx, m, e);
+    return err_up(e, code);
+}
+
 static enum err_code summarize(struct summaries *s, struct op_ctx *ctx, size_t port, struct err *e)
 {
     struct arena work = {0};
-    enum err_code code = OK;
+    struct digest *ids = arena_array(&s->arena, struct digest, s->block.n);
+    enum err_code code = collection_ids(ids, s->now.reader, s->block.first, s->block.n, e);
     for (uint64_t k = 0; k < s->block.n && !code; k++) {
-        ProtobufCMessage *m;
-        code = ctx_get_element(&m, ctx, port, s->block.first + k, &work, e);
-        if (!code)
-            code = ctx->node->op->summarize(&s->items[k], &s->arena, ctx, m, e);
+        code = summarize_one(s, ctx, port, k, &ids[k], &work, e);
         arena_reset(&work);
     }
     arena_free(&work);
@@ -115,10 +228,18 @@ static enum err_code load(struct summaries *s, struct op_ctx *ctx, size_t port, 
                           struct err *e)
 {
     struct key key;
+    const Eqloom__Action *known;
     s->items = arena_array(&s->arena, struct span, s->block.n);
-    enum err_code code = make_key(&key, s, ctx, e);
-    if (code || (!fresh && read_known(s, &key)))
+    enum err_code code = make_key(&key, &s->arena, &s->block.id, ctx, e);
+    if (code)
         return err_up(e, code);
+    if (!fresh && (known = read_known(s, &s->arena, &key.digest, s->block.n))) {
+        for (size_t k = 0; k < s->block.n; k++)
+            s->items[k] = summary_of(known, k);
+        return OK;
+    }
+    if (s->has_before && !fresh)
+        load_before(s, ctx);
     code = summarize(s, ctx, port, e);
     if (!code)
         code = write_known(s, ctx, &key, e);
@@ -133,7 +254,7 @@ enum err_code summaries_at(struct span *out, struct summaries *s, struct op_ctx 
         arena_reset(&s->arena);
         s->block.n = 0;
         struct collection_block block;
-        code = find_block(&block, s, i, e);
+        code = leaf_at(&block, &s->now, i, e);
         if (!code) {
             s->block = block;
             code = load(s, ctx, port, fresh, e);

@@ -4,6 +4,10 @@
  *   names    source -> names: a Rule for each line "group/name text"
  *   upper    map over exprs (side input names, optional): upper case, `repeat` times; fails on
  *            elements that contain "bad"
+ *   rank     map over exprs (side input names): the text of the names of its first letter; proves
+ *            that its result stands where those are what they were
+ *   weigh    task: of exprs, those of at most `most` letters passed on, and their letters in all;
+ *            by summaries
  *   first    map over exprs: the first letter of each
  *   alone    map over exprs, parallel
  *   join     task: all of exprs in one Expr
@@ -25,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_prepared, ops_beside, ops_drift;
+atomic_int ops_ran, ops_summarized, ops_prepared, ops_beside, ops_drift;
 static atomic_int now_running;
 
 static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char *text,
@@ -115,6 +119,106 @@ static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
                       e))
             return e->code;
     return OK;
+}
+
+/* ---- rank: matching names by letter ---- */
+
+struct rank_state {
+    uint64_t n;
+    struct digest *ids;
+    const Eqloom__Rule **names;
+};
+
+static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct rank_state *s = arena_new(a, struct rank_state);
+    s->n = op_count(ctx, "names");
+    s->ids = arena_array(a, struct digest, s->n);
+    s->names = arena_array(a, const Eqloom__Rule *, s->n);
+    for (uint64_t i = 0; i < s->n; i++) {
+        s->ids[i] = op_input_id(ctx, "names", i);
+        if (op_get((ProtobufCMessage **)&s->names[i], ctx, "names", i, e))
+            return e->code;
+    }
+    *state = s;
+    return OK;
+}
+
+static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct rank_state *s = state;
+    struct arena *a = op_arena(ctx);
+    struct digest *matched = arena_array(a, struct digest, s->n);
+    ProtobufCMessage *m;
+    size_t n = 0;
+    atomic_fetch_add(&ops_ran, 1);
+    if (op_get(&m, ctx, "exprs", 0, e))
+        return e->code;
+    char *text = arena_strdup(a, ((Eqloom__Expr *)m)->prefix), letter = text[0];
+    for (uint64_t i = 0; i < s->n; i++)
+        if (s->names[i]->name[0] == letter) {
+            text = arena_printf(a, "%s %s", text, s->names[i]->lhs);
+            matched[n++] = s->ids[i];
+        }
+    op_trace(ctx, span_of(matched, n * sizeof *matched + 1)); /* and a byte: there is a trace */
+    return emit_text(ctx, "exprs", text, e);
+}
+
+static bool rank_has(const struct rank_state *s, const uint8_t *id)
+{
+    for (uint64_t i = 0; i < s->n; i++)
+        if (memcmp(s->ids[i].bytes, id, DIGEST_SIZE) == 0)
+            return true;
+    return false;
+}
+
+static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                                const struct op_earlier *x, struct err *e)
+{
+    const struct rank_state *s = state;
+    struct span trace = op_earlier_trace(x);
+    const uint64_t *added;
+    size_t n;
+    ProtobufCMessage *m;
+    if (op_get(&m, ctx, "exprs", 0, e) || op_earlier_added(&added, &n, ctx, x, "names", e))
+        return e->code;
+    *stands = true;
+    *reason = "no name of its letter changed";
+    for (size_t i = 0; i + DIGEST_SIZE < trace.len; i += DIGEST_SIZE)
+        *stands = *stands && rank_has(s, trace.data + i);
+    for (size_t i = 0; i < n; i++)
+        *stands = *stands && s->names[added[i]]->name[0] != ((Eqloom__Expr *)m)->prefix[0];
+    return OK;
+}
+
+/* ---- weigh ---- */
+
+static enum err_code weigh_summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
+                                     const ProtobufCMessage *element, struct err *e)
+{
+    uint64_t *letters = arena_new(a, uint64_t);
+    atomic_fetch_add(&ops_summarized, 1);
+    *letters = strlen(((const Eqloom__Expr *)element)->prefix);
+    *out = span_of(letters, sizeof *letters);
+    return OK;
+}
+
+static enum err_code weigh_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    uint64_t sum = 0;
+    atomic_fetch_add(&ops_ran, 1);
+    for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
+        struct span bytes;
+        uint64_t letters;
+        if (op_summary(&bytes, ctx, "exprs", i, e))
+            return e->code;
+        memcpy(&letters, bytes.data, sizeof letters);
+        sum += letters;
+        if (letters <= (uint64_t)op_int(ctx, "most") && op_pass(ctx, "short", "exprs", i, e))
+            return e->code;
+    }
+    return emit_text(ctx, "expr", arena_printf(op_arena(ctx), "%" PRIu64, sum), e);
 }
 
 static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -289,6 +393,28 @@ static const struct op op_lines = {
     .name = "lines", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = lines_run};
 static const struct op op_names = {
     .name = "names", .version = 1, .node = OP_SOURCE, .outputs = names_port, .run = names_run};
+static const struct op_port named_inputs[] = {
+    COLLECTION("exprs", KIND_EXPR), COLLECTION("names", KIND_RULE), {0}};
+static const struct op op_rank = {.name = "rank",
+                                  .version = 1,
+                                  .node = OP_MAP,
+                                  .inputs = named_inputs,
+                                  .outputs = exprs_port,
+                                  .prepare = rank_prepare,
+                                  .run = rank_run,
+                                  .reuse = rank_reuse};
+static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
+                                               {0}};
+static const struct op_port weigh_outputs[] = {
+    COLLECTION("short", KIND_EXPR), ONE("expr", KIND_EXPR), {0}};
+static const struct op op_weigh = {.name = "weigh",
+                                   .version = 1,
+                                   .node = OP_TASK,
+                                   .params = weigh_params,
+                                   .inputs = exprs_port,
+                                   .outputs = weigh_outputs,
+                                   .run = weigh_run,
+                                   .summarize = weigh_summarize};
 static const struct op op_upper = {.name = "upper",
                                    .version = 3,
                                    .node = OP_MAP,
@@ -304,8 +430,9 @@ static const struct op op_wait = {.name = "wait",
                                   .outputs = expr_port,
                                   .run = wait_run};
 
-const struct op *const op_table[] = {&op_alone, &op_count_, &op_first, &op_fold, &op_join,
-                                     &op_lines, &op_names,  &op_upper, &op_wait, NULL};
+const struct op *const op_table[] = {&op_alone, &op_count_, &op_first, &op_fold,
+                                     &op_join,  &op_lines,  &op_names, &op_rank,
+                                     &op_upper, &op_wait,   &op_weigh, NULL};
 
 const struct op *op_find(const char *name)
 {
