@@ -2,6 +2,8 @@
  * the parameters, "@previous" among the inputs), so that they never meet a whole node's key. */
 #include "engine/key.h"
 
+#include "base/cpu.h"
+
 #include "schemas/canonical.h"
 #include "store/store.h"
 
@@ -82,18 +84,11 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
     return OK;
 }
 
-/* The same demands as the kernels' (gpu/cpu/device.c): one class is one set of kernels. */
 const char *key_numerics(void)
 {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma"))
-        return "cpu-f32-avx512";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("bmi2"))
-        return "cpu-f32-avx2";
-#endif
+    static const char *const known[] = {"cpu-f32-amx", "cpu-f32-avx512", "cpu-f32-avx2"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i] + strlen("cpu-f32-"), cpu_isa()) == 0)
+            return known[i];
     return "cpu-f32-base";
 }

@@ -33,10 +33,14 @@ enum gpu_pooling { GPU_MEAN, GPU_MAX };
  * even); sums are f32 in either case. */
 enum gpu_precision { GPU_F32, GPU_BF16 };
 
-/* c (m, n) = alpha * op(a) (m, k) * op(b) (k, n) [+ c], op being transposition where asked:
- * with ta, a is stored (k, m); with tb, b is stored (n, k). */
+/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ base] [+ bias]), op being
+ * transposition where asked: with ta, a is stored (k, m); with tb, b is stored (n, k). */
 struct gpu_matmul {
     bool ta, tb, accumulate;
+    bool relu;         /* act: negatives become 0 */
+    bool stable;       /* b is as it was since gpu_changed: it may be kept in another form */
+    const float *base; /* (m, n), rows ldc apart; not with accumulate */
+    const float *bias; /* (n), added to each row */
     enum gpu_precision precision;
     size_t m, n, k;
     float alpha;
@@ -181,15 +185,17 @@ struct gpu_queue {
     struct err failure;
 };
 
-/* The CPU: kernels for the best instruction set there is. The pool serves gpu_each (NULL: the
- * caller alone) and must outlive the device. isa: NULL (best), "base", "avx2", "avx512". */
+/* The CPU. The pool serves gpu_each (NULL: the caller alone) and must outlive the device. isa: NULL
+ * (what cpu_isa of base/cpu.h says), "base", "avx2", "avx512", "amx". */
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e);
 void gpu_close(struct gpu_device *d);
-/* Which units make products of GPU_BF16 on this machine: results may differ in the last bits from
- * one to another. "amx", "avx512-bf16", "avx512", or "f32" (rounded values in f32 units). */
+/* Which units make products of GPU_BF16 with cpu_isa: results may differ in the last bits from one
+ * to another. "tiles", "avx512-bf16", "avx512", or "f32" (rounded values in f32 units). */
 const char *gpu_cpu_bf16(void);
 const struct gpu_ops *gpu_device_ops(const struct gpu_device *d);
+/* What products were told is stable has changed, or has gone; none runs meanwhile. */
+void gpu_changed(struct gpu_device *d);
 /* How many queues gpu_each may use at a time. */
 unsigned gpu_queues(const struct gpu_device *d);
 

@@ -9,6 +9,7 @@ struct cpu_queue {
     struct gpu_queue base;
     void *scratch; /* grows, never shrinks; contents do not outlive an op */
     size_t scratch_size;
+    struct cpu_packs *packs; /* the device's */
 };
 
 /* NULL after recording the failure in the queue. */

@@ -1,6 +1,8 @@
 /* The CPU as a device: its memory is the host's, a queue runs each op at once in the calling
  * thread, and gpu_each spreads items over a pool. */
+#include "base/cpu.h"
 #include "gpu/cpu/cpu.h"
+#include "gpu/cpu/packs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,25 +12,18 @@ struct gpu_device {
     struct pool *pool;
     unsigned n_queues;
     struct cpu_queue *queues;
+    struct cpu_packs *packs; /* NULL: the instruction set has no use for them */
 };
-
-static bool isa_supported(const char *isa)
-{
-#if defined(__x86_64__)
-    if (strcmp(isa, "avx512") == 0)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma");
-    if (strcmp(isa, "avx2") == 0)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               __builtin_cpu_supports("bmi2");
-#endif
-    return strcmp(isa, "base") == 0;
-}
 
 static struct gpu_ops isa_table(const char *isa)
 {
 #if defined(__x86_64__)
+    if (strcmp(isa, "amx") == 0) {
+        struct gpu_ops t = cpu_table_avx512();
+        t.name = "cpu-amx";
+        t.matmul = amx_matmul;
+        return t;
+    }
     if (strcmp(isa, "avx512") == 0)
         return cpu_table_avx512();
     if (strcmp(isa, "avx2") == 0)
@@ -41,22 +36,27 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
                            struct err *e)
 {
     if (!isa)
-        isa = isa_supported("avx512") ? "avx512" : isa_supported("avx2") ? "avx2" : "base";
-    if (!isa_supported(isa))
+        isa = cpu_isa();
+    if (!cpu_supports(isa))
         return err_fail(e, ERR_UNSUPPORTED, "this processor does not support '%s'", isa);
     struct gpu_device *d = calloc(1, sizeof *d);
     if (!d)
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     d->n_queues = pool_threads(pool);
     d->queues = calloc(d->n_queues, sizeof *d->queues);
-    if (!d->queues) {
-        free(d);
+    bool tiles = strcmp(isa, "amx") == 0;
+    d->packs = tiles ? packs_new() : NULL;
+    if (!d->queues || (tiles && !d->packs)) {
+        gpu_close(d);
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     }
     d->ops = isa_table(isa);
     d->pool = pool;
     for (unsigned i = 0; i < d->n_queues; i++)
-        d->queues[i].base = (struct gpu_queue){.op = &d->ops, .device = d, .index = i};
+        d->queues[i] = (struct cpu_queue){
+            .base = {.op = &d->ops, .device = d, .index = i},
+            .packs = d->packs,
+        };
     *out = d;
     return OK;
 }
@@ -65,10 +65,17 @@ void gpu_close(struct gpu_device *d)
 {
     if (!d)
         return;
-    for (unsigned i = 0; i < d->n_queues; i++)
+    for (unsigned i = 0; d->queues && i < d->n_queues; i++)
         free(d->queues[i].scratch);
     free(d->queues);
+    packs_free(d->packs);
     free(d);
+}
+
+void gpu_changed(struct gpu_device *d)
+{
+    if (d->packs)
+        packs_forget(d->packs);
 }
 
 const struct gpu_ops *gpu_device_ops(const struct gpu_device *d)
@@ -112,6 +119,7 @@ enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct
     if (!q)
         return err_fail(e, ERR_NOMEM, "no memory for a queue");
     q->base = (struct gpu_queue){.op = &d->ops, .device = d};
+    q->packs = d->packs;
     *out = &q->base;
     return OK;
 }

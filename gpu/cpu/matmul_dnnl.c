@@ -5,6 +5,7 @@
  * library without it, or a processor that it refuses, gets rounded values and dnnl_sgemm.
  * Debian's oneDNN is built for OpenMP; our workers call it with one thread each, so that its pool
  * never starts and a product is the same whatever runs beside it. */
+#include "base/cpu.h"
 #include "gpu/cpu/cpu.h"
 
 #include <dnnl.h>
@@ -21,11 +22,13 @@ extern dnnl_status_t dnnl_gemm_bf16bf16f32(char ta, char tb, dnnl_dim_t m, dnnl_
 
 const char *gpu_cpu_bf16(void)
 {
+    if (strcmp(cpu_isa(), "amx") == 0)
+        return "tiles";
     int isa = (int)dnnl_get_effective_cpu_isa();
     if (!dnnl_gemm_bf16bf16f32 || (isa & dnnl_cpu_isa_avx512_core) != dnnl_cpu_isa_avx512_core)
         return "f32";
     if ((isa & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx)
-        return "amx";
+        return "amx"; /* oneDNN's own */
     if ((isa & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16)
         return "avx512-bf16";
     return "avx512";
@@ -81,16 +84,45 @@ static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul 
     return multiply_f32(&f32);
 }
 
-void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
+/* The base with the bias becomes c, to which the product is then added. */
+static void begin(struct gpu_queue *q, struct gpu_matmul *mm)
 {
+    if (!mm->base)
+        return;
+    if (mm->ldc == mm->n)
+        q->op->add_bias(q, mm->c, mm->base, mm->bias, mm->m, mm->n);
+    else
+        for (size_t i = 0; i < mm->m; i++)
+            q->op->add_bias(q, mm->c + i * mm->ldc, mm->base + i * mm->ldc, mm->bias, 1, mm->n);
+    mm->accumulate = true;
+    mm->bias = NULL;
+}
+
+static void end(struct gpu_queue *q, const struct gpu_matmul *mm)
+{
+    bool close = mm->ldc == mm->n;
+    for (size_t i = 0; i < (close ? 1 : mm->m) && (mm->bias || mm->relu); i++) {
+        float *c = mm->c + i * mm->ldc;
+        if (mm->relu)
+            q->op->activate(q, c, c, mm->bias, close ? mm->m : 1, mm->n, GPU_RELU);
+        else
+            q->op->add_bias(q, c, c, mm->bias, close ? mm->m : 1, mm->n);
+    }
+}
+
+void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
+{
+    struct gpu_matmul copy = *how, *mm = &copy;
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
     omp_set_num_threads(1);
     dnnl_status_t status = dnnl_success;
+    begin(q, mm);
     switch (mm->precision) {
     case GPU_F32: status = multiply_f32(mm); break;
     case GPU_BF16: status = multiply_bf16(q, mm); break;
     }
+    end(q, mm);
     if (status != dnnl_success)
         err_fail(&q->failure, status == dnnl_out_of_memory ? ERR_NOMEM : ERR_FAILED,
                  "oneDNN: matrix product of %zu x %zu x %zu failed (status %d)", mm->m, mm->n,

@@ -56,6 +56,7 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     }
     nn_model_init(host, m, rng_at(t->config.seed, STREAM_INIT, 0));
     gpu_write(t->queue, t->weights, host, n * sizeof *host);
+    gpu_changed(t->device);
     nn_sinusoids(host, &m->config);
     gpu_write(t->queue, t->sinusoids, host, table * sizeof *host);
     free(host);
@@ -128,6 +129,7 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
     gpu_write(t->queue, t->m, state->m, bytes);
     gpu_write(t->queue, t->v, state->v, bytes);
     t->steps = state->steps;
+    gpu_changed(t->device);
     return err_up(e, gpu_finish(t->queue, e));
 }
 
@@ -298,6 +300,7 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
                                 .correction2 = (float)(1 - pow(c->beta2, n)),
                                 .scale = (float)scale};
     code = gpu_each(t->device, n_blocks(t), update_block, t, e);
+    gpu_changed(t->device);
     if (!code)
         t->steps++;
     return err_up(e, code);

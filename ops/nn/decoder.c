@@ -96,9 +96,8 @@ void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
         nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &l->feed, &feed);
     }
     nn_final(&p, &t->final, m->decoder_norm_weight, m->decoder_norm_bias);
-    linear(q, t->logits, t->final.out, nn_weight(&p, m->output_weight), p.tokens, p.d, v, false,
-           p.precision);
-    p.op->add_bias(q, t->logits, t->logits, nn_weight(&p, m->output_bias), p.tokens, v);
+    linear(q, t->logits, t->final.out, nn_weight(&p, m->output_weight), p.tokens, p.d, v,
+           (struct linear_end){.bias = nn_weight(&p, m->output_bias)}, p.precision);
 }
 
 void nn_decoder_backward(struct gpu_queue *q, float *grad, const struct nn_model *m,

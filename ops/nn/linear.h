@@ -4,9 +4,16 @@
 
 #include "gpu/gpu.h"
 
-/* y (T, out) [+]= x (T, in) w^T */
+/* What becomes of a product besides: y = act(x w^T + base + bias). */
+struct linear_end {
+    const float *base; /* (T, out), or NULL */
+    const float *bias; /* (out), or NULL */
+    bool relu;
+};
+
+/* y (T, out) from x (T, in) */
 static inline void linear(struct gpu_queue *q, float *y, const float *x, const float *w, size_t t,
-                          size_t in, size_t out, bool accumulate, enum gpu_precision p)
+                          size_t in, size_t out, struct linear_end end, enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .tb = true,
@@ -17,10 +24,13 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
                                           .a = x,
                                           .lda = in,
                                           .b = w,
+                                          .stable = true,
                                           .ldb = in,
                                           .c = y,
                                           .ldc = out,
-                                          .accumulate = accumulate});
+                                          .base = end.base,
+                                          .bias = end.bias,
+                                          .relu = end.relu});
 }
 
 /* dx (T, in) [+]= dy (T, out) w */
@@ -36,6 +46,7 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .a = dy,
                                           .lda = out,
                                           .b = w,
+                                          .stable = true,
                                           .ldb = in,
                                           .c = dx,
                                           .ldc = in,

@@ -65,13 +65,13 @@ static void residual(const struct nn_pass *p, float *y, const float *x, const fl
 {
     const float *w = nn_weight(p, b->weight), *bias = nn_weight(p, b->bias);
     if (!p->drop) {
-        p->op->add_bias(p->q, y, x, bias, p->tokens, p->d);
-        linear(p->q, y, a, w, p->tokens, b->in, p->d, true, p->precision);
+        linear(p->q, y, a, w, p->tokens, b->in, p->d, (struct linear_end){.base = x, .bias = bias},
+               p->precision);
         return;
     }
     float *sum = p->s->branch;
-    linear(p->q, sum, a, w, p->tokens, b->in, p->d, false, p->precision);
-    p->op->add_bias(p->q, sum, sum, bias, p->tokens, p->d);
+    linear(p->q, sum, a, w, p->tokens, b->in, p->d, (struct linear_end){.bias = bias},
+           p->precision);
     dropout(p, sum, sum, p->d, b->layer, b->site);
     p->op->add(p->q, sum, x, p->tokens * p->d);
     p->op->copy(p->q, y, sum, p->tokens * p->d);
@@ -127,10 +127,8 @@ static void project(const struct nn_pass *p, float *y, const float *x, size_t ro
                     size_t cols, const struct nn_projections *at)
 {
     const float *bias = nn_weight(p, at->in_bias);
-    linear(p->q, y, x, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols, false,
-           p->precision);
-    if (bias)
-        p->op->add_bias(p->q, y, y, bias + from, rows, cols);
+    linear(p->q, y, x, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols,
+           (struct linear_end){.bias = bias ? bias + from : NULL}, p->precision);
 }
 
 static void project_back(const struct nn_pass *p, float *dx, const float *dy, const float *x,
@@ -195,10 +193,18 @@ void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
     struct branch out = feed_branch(p, how);
     p->op->norm(p->q, t->n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
                 nn_weight(p, how->norm_bias), p->tokens, p->d);
-    linear(p->q, t->h, t->n, nn_weight(p, how->at->linear1_weight), p->tokens, p->d, p->ff, false,
-           p->precision);
-    p->op->activate(p->q, t->act, t->h, nn_weight(p, how->at->linear1_bias), p->tokens, p->ff,
-                    p->m->config.activation);
+    const float *w = nn_weight(p, how->at->linear1_weight),
+                *bias = nn_weight(p, how->at->linear1_bias);
+    switch (p->m->config.activation) {
+    case GPU_RELU:
+        linear(p->q, t->act, t->n, w, p->tokens, p->d, p->ff,
+               (struct linear_end){.bias = bias, .relu = true}, p->precision);
+        break;
+    case GPU_GELU: /* the backward wants its input */
+        linear(p->q, t->h, t->n, w, p->tokens, p->d, p->ff, (struct linear_end){0}, p->precision);
+        p->op->activate(p->q, t->act, t->h, bias, p->tokens, p->ff, GPU_GELU);
+        break;
+    }
     if (p->drop)
         dropout(p, t->act, t->act, p->ff, how->layer, SITE_ACTIVATION);
     residual(p, y, t->x, t->act, &out);

@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-static const char *const isas[] = {"base", "avx2", "avx512"};
+static const char *const isas[] = {"base", "avx2", "avx512", "amx"};
+enum { N_ISAS = sizeof isas / sizeof *isas };
 
 struct fixture {
     struct gpu_device *device;
@@ -84,7 +85,7 @@ static double dot(const double *a, const double *b, size_t n)
 static void test_matmul(void **state)
 {
     enum { M = 19, N = 23, K = 37 };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -115,6 +116,66 @@ static void test_matmul(void **state)
     }
 }
 
+/* What a product does besides, kept operands and more blocks of k than are packed at once. */
+static void test_matmul_end(void **state)
+{
+    enum { M = 70, N = 45, K = 700, LD = 50 };
+    static float a[M * K], b[K * N], c[M * LD], base[M * LD], bias[N];
+    static double ra[M * K], rb[K * N], rbase[M * LD], rbias[N], want[M * N], expected[M * N];
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int mode = 0; mode < 16; mode++) {
+            bool with_base = mode & 1, with_bias = mode & 2, relu = mode & 4, accumulate = mode & 8;
+            if (with_base && accumulate)
+                continue;
+            size_t ld = mode & 2 ? LD : N;
+            fill(&f.r, a, ra, M * K, 0.1);
+            fill(&f.r, b, rb, K * N, 1);
+            fill(&f.r, base, rbase, M * LD, 1);
+            fill(&f.r, bias, rbias, N, 1);
+            memcpy(c, base, sizeof c);
+            gpu_changed(f.device);
+            struct gpu_matmul mm = {.m = M,
+                                    .n = N,
+                                    .k = K,
+                                    .alpha = 2,
+                                    .a = a,
+                                    .lda = K,
+                                    .b = b,
+                                    .ldb = N,
+                                    .c = c,
+                                    .ldc = ld,
+                                    .stable = true,
+                                    .accumulate = accumulate,
+                                    .base = with_base ? base : NULL,
+                                    .bias = with_bias ? bias : NULL,
+                                    .relu = relu};
+            f.q->op->matmul(f.q, &mm);
+            ref_matmul(want, ra, rb, M, N, K, false, false, 2, false);
+            for (size_t i = 0; i < M; i++)
+                for (size_t j = 0; j < N; j++) {
+                    double x = want[i * N + j] + (with_bias ? rbias[j] : 0) +
+                               (with_base || accumulate ? rbase[i * ld + j] : 0);
+                    expected[i * N + j] = relu && x < 0 ? 0 : x;
+                }
+            for (size_t i = 0; i < M; i++)
+                assert_near(c + i * ld, expected + i * N, N, 3e-5, "product");
+            assert_true(ld == N || c[N] == base[N]); /* between rows nothing is touched */
+            /* The kept form is used until something changes, and only for the same operand. */
+            mm.base = mm.bias = NULL;
+            mm.relu = mm.accumulate = mm.tb = false;
+            mm.ldc = N;
+            b[0] += 1;
+            gpu_changed(f.device);
+            f.q->op->matmul(f.q, &mm);
+            assert_true(fabs(c[0] - want[0] - 2 * ra[0]) <= 1e-4);
+        }
+        fixture_close(&f);
+    }
+}
+
 static float widened(uint16_t x)
 {
     uint32_t bits = (uint32_t)x << 16;
@@ -137,7 +198,7 @@ static void test_round_bf16(void **state)
                  {0x1.ffp127f, INFINITY},
                  {0x1p-140f, 0}};
     enum { N = sizeof cases / sizeof *cases };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -163,7 +224,7 @@ static void test_matmul_bf16(void **state)
     static float a[M * K], b[K * N], c[M * N];
     static double ra[M * K], rb[K * N], rc[M * N];
     static uint16_t rounded[M * K + K * N];
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -202,7 +263,7 @@ static void test_matmul_bf16(void **state)
 static void test_elementwise(void **state)
 {
     enum { N = 1003, PARTS = 7, ROWS = 5, COLS = 83 };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -263,7 +324,7 @@ static double activation_value(void *arg, const double *x)
 static void test_activation(void **state)
 {
     enum { ROWS = 7, COLS = 45 };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -310,7 +371,7 @@ static void test_norm(void **state)
 {
     enum { MOST = NORM_ROWS * 70 };
     static const size_t widths[] = {5, 16, 48, 70};
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -357,7 +418,7 @@ static double normalize_value(void *arg, const double *v)
 static void test_normalize(void **state)
 {
     enum { COLS = 37, N = NORM_ROWS * COLS };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -474,7 +535,7 @@ static void test_embed(void **state)
         T = EMBED_TABLE * EMBED_COLS,
         P = EMBED_LONGEST * EMBED_COLS
     };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -514,7 +575,7 @@ static double pool_value(void *arg, const double *x)
 static void test_pool(void **state)
 {
     enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -554,7 +615,7 @@ static double loss_value(void *arg, const double *x)
 static void test_cross_entropy(void **state)
 {
     enum { N = 22, FIRST = 3, ROWS = 5 };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -604,7 +665,7 @@ static void test_dropout(void **state)
 {
     enum { N = 20000 };
     static float x[N], y[N], again[N], first[N];
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -632,7 +693,7 @@ static void test_dropout(void **state)
 static void test_adamw(void **state)
 {
     enum { N = 33 };
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -663,7 +724,7 @@ static void test_adamw(void **state)
 /* The exponential inside the softmax: sums of powers far apart must neither overflow nor vanish. */
 static void test_cross_entropy_extremes(void **state)
 {
-    for (int isa = 0; isa < 3; isa++) {
+    for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
@@ -694,13 +755,21 @@ static void test_cross_entropy_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_round_bf16),
-        cmocka_unit_test(test_matmul_bf16),   cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_activation),    cmocka_unit_test(test_norm),
-        cmocka_unit_test(test_normalize),     cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_embed),         cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_cross_entropy), cmocka_unit_test(test_cross_entropy_extremes),
-        cmocka_unit_test(test_dropout),       cmocka_unit_test(test_adamw),
+        cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_matmul_end),
+        cmocka_unit_test(test_round_bf16),
+        cmocka_unit_test(test_matmul_bf16),
+        cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_activation),
+        cmocka_unit_test(test_norm),
+        cmocka_unit_test(test_normalize),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_embed),
+        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_cross_entropy),
+        cmocka_unit_test(test_cross_entropy_extremes),
+        cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_adamw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
