@@ -1,10 +1,13 @@
-/* Commands that ops bring to the command line (check-rules, explain, ...). Unlike an op, a tool may
- * read files; it never touches the store. */
+/* Commands that ops bring to the command line (check-rules, explain, embed, ...). Unlike an op, a
+ * tool may read files; of the store it sees what is below, and changes nothing. */
 #ifndef ENGINE_TOOL_H
 #define ENGINE_TOOL_H
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/err.h"
+#include "embedding.pb-c.h"
+#include "schemas/kinds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +18,7 @@ struct tool_option {
     const char *value; /* "FILE"; NULL: a flag */
     bool repeats;
     const char *doc;
+    char letter; /* 'k': -k; 0: none */
 };
 
 struct tool_value {
@@ -30,15 +34,16 @@ struct tool_args {
     bool color;
     FILE *out, *narration; /* data; words for people */
     struct arena *arena;
+    struct tool_store *store; /* of the command line: for the functions below */
 };
 
 struct tool {
     const char *name;
-    const char *arguments;  /* "[FILE...]" */
-    const char *summary;    /* one line */
-    const char *help;       /* paragraphs for --help and the manual */
-    const char *example;    /* lines, each a command; or NULL */
-    const char *exit_codes; /* what 0, 1, 3, 4 mean here, or NULL */
+    const char *arguments;             /* "[FILE...]" */
+    const char *summary;               /* one line */
+    const char *help;                  /* paragraphs for --help and the manual */
+    const char *example;               /* lines, each a command; or NULL */
+    const char *exit_codes;            /* what 0, 1, 3, 4 mean here, or NULL */
     const struct tool_option *options; /* ended by name == NULL; --json is everybody's */
     enum err_code (*run)(int *exit_status, const struct tool_args *args, struct err *e);
 };
@@ -47,5 +52,24 @@ extern const struct tool *const tool_table[]; /* ops/registry.c; ended by NULL *
 
 /* The last value given for an option, or NULL. */
 const char *tool_value(const struct tool_args *args, const char *option);
+
+/* ---- the store, to read: opened at the first call, while others may write ---- */
+struct tool_record {
+    struct digest id;
+    enum record_kind kind;
+    const char *name; /* as the user would write it: a tag, JOB/NODE or the given digits */
+};
+/* What a REF stands for, as in `eqloom show`. */
+enum err_code tool_find(struct tool_record *out, const struct tool_args *args, const char *ref,
+                        struct err *e);
+/* All names of records of a kind, tags first, then in name order. */
+enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_args *args,
+                         enum record_kind kind, struct err *e);
+/* Thread-safe once the store is open; each thread with its own arena. */
+enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
+                       const struct digest *id, enum record_kind kind, struct arena *a,
+                       struct err *e);
+/* A matrix and its index, as `eqloom export` writes them: PATH and PATH.jsonl. */
+enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *batch, struct err *e);
 
 #endif

@@ -22,6 +22,7 @@ enum record_kind {
     KIND_COLLECTION = 12,
     KIND_COLLECTION_BLOCK = 13,
     KIND_DICTIONARY = 14,
+    KIND_INDEX = 15,
     KIND_END
 };
 

@@ -191,6 +191,14 @@ static enum err_code check_count(const struct cli *c, struct err *e)
     return ERR_INPUT;
 }
 
+/* The arguments of tools may be expressions, which begin with a minus as well: only a letter that
+ * stands alone (-k 5) or before a number (-k5) is an option of theirs. */
+static bool is_short_of_tool(const struct parser *p, const char *arg)
+{
+    bool alone = !arg[2] || arg[2 + strspn(arg + 2, "0123456789")] == '\0';
+    return alone && find_option(p, NULL, 0, arg[1]);
+}
+
 static enum err_code read_words(struct parser *p, struct err *e)
 {
     struct cli *c = p->c;
@@ -206,7 +214,7 @@ static enum err_code read_words(struct parser *p, struct err *e)
             p->only_arguments = true;
         } else if (arg[1] == '-') {
             code = err_up(e, read_long(p, arg, e));
-        } else if (c->command && c->command->tool && strcmp(arg, "-h")) {
+        } else if (c->command && c->command->tool && !is_short_of_tool(p, arg)) {
             p->arguments[c->n_arguments++] = arg; /* an expression: -1, -x */
         } else {
             code = err_up(e, read_short(p, arg, e));

@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "checkpoint.pb-c.h"
 #include "engine/cli/npy.h"
+#include "engine/cli/out_file.h"
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/resolve.h"
@@ -18,7 +19,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum format { FORMAT_JSONL, FORMAT_TSV, FORMAT_NPY, FORMAT_SAFETENSORS, FORMAT_RAW, FORMATS };
 static const char *const format_names[FORMATS] = {"jsonl", "tsv", "npy", "safetensors", "raw"};
@@ -212,50 +212,27 @@ static enum err_code choose_format(enum format *out, struct cli *c, const char *
     return ERR_INPUT;
 }
 
-/* Closes, and moves the finished file over its target; or removes it. */
-static enum err_code finish_file(FILE *f, const char *beside, const char *path, bool keep,
-                                 struct err *e)
-{
-    bool good = !ferror(f) && !fflush(f);
-    good = !fclose(f) && good;
-    if (keep && good && !rename(beside, path))
-        return OK;
-    unlink(beside);
-    return keep ? err_fail(e, ERR_IO, "cannot write %s", path) : OK;
-}
-
-static enum err_code open_file(FILE **out, char **beside, struct arena *a, const char *path,
-                               struct err *e)
-{
-    *beside = arena_printf(a, "%s.%ld.tmp", path, (long)getpid());
-    *out = fopen(*beside, "wb");
-    return *out ? OK : err_fail(e, ERR_IO, "cannot write %s", path);
-}
-
 static enum err_code export_to_file(struct exporter *x, enum format format, const char *path,
                                     struct err *e)
 {
     struct arena *a = x->c->arena;
-    char *beside, *index_beside = NULL, *index = arena_printf(a, "%s.jsonl", path);
-    enum err_code code = err_up(e, open_file(&x->to, &beside, a, path, e));
+    struct out_file matrix, index = {0};
+    const char *index_path = arena_printf(a, "%s.jsonl", path);
+    enum err_code code = err_up(e, out_file_open(&matrix, a, path, e));
     if (code)
         return code;
     if (format == FORMAT_NPY)
-        code = err_up(e, open_file(&x->index, &index_beside, a, index, e));
+        code = err_up(e, out_file_open(&index, a, index_path, e));
+    x->to = matrix.f;
+    x->index = index.f;
     if (!code)
         code = err_up(e, export_as(x, format, e));
-    bool keep = !code;
-    if (x->index) {
-        enum err_code closed = err_up(e, finish_file(x->index, index_beside, index, keep, e));
-        code = code ? code : closed;
-        keep = keep && !closed;
-    }
-    enum err_code closed = err_up(e, finish_file(x->to, beside, path, keep, e));
-    code = code ? code : closed;
+    code = out_file_close(&index, code, e);
+    code = out_file_close(&matrix, code, e);
     if (!code)
         fprintf(x->c->narration, "wrote %s%s%s\n", path, x->index ? " and " : "",
-                x->index ? index : "");
-    return code;
+                x->index ? index_path : "");
+    return err_up(e, code);
 }
 
 enum err_code cli_export(int *status, struct cli *c, struct err *e)

@@ -248,8 +248,9 @@ static const struct cli_option *tool_options(struct arena *a, const struct tool 
         n++;
     struct cli_option *options = arena_array(a, struct cli_option, n + 2);
     for (size_t i = 0; i < n; i++)
-        options[i] = (struct cli_option){t->options[i].name, 0, t->options[i].value,
-                                         t->options[i].repeats, t->options[i].doc};
+        options[i] =
+            (struct cli_option){t->options[i].name, t->options[i].letter, t->options[i].value,
+                                t->options[i].repeats, t->options[i].doc};
     options[n] = (struct cli_option)JSON;
     return options;
 }

@@ -1,5 +1,5 @@
 /* Runs the commands that ops bring (engine/tool.h). */
-#include "engine/cli/cli.h"
+#include "engine/cli/tool_store.h"
 
 #include "base/os.h"
 
@@ -26,6 +26,7 @@ enum err_code cli_tool(int *status, struct cli *c, struct err *e)
     struct tool_value *values = arena_array(c->arena, struct tool_value, c->n_values);
     for (size_t i = 0; i < c->n_values; i++)
         values[i] = (struct tool_value){c->values[i].option->name, c->values[i].value};
+    struct tool_store store = {.cli = c};
     struct tool_args args = {
         .positional = c->arguments,
         .n_positional = c->n_arguments,
@@ -36,6 +37,9 @@ enum err_code cli_tool(int *status, struct cli *c, struct err *e)
         .out = c->out,
         .narration = c->narration,
         .arena = c->arena,
+        .store = &store,
     };
-    return err_up(e, c->command->tool->run(status, &args, e));
+    enum err_code code = err_up(e, c->command->tool->run(status, &args, e));
+    tool_store_close(&store);
+    return code;
 }

@@ -92,7 +92,9 @@ bool op_cancelled(const struct op_ctx *ctx)
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e)
 {
-    emitted = (Eqloom__Index *)message;
+    emitted = arena_memdup(&arena, message, sizeof *emitted);
+    emitted->checkpoint_id.data =
+        arena_memdup(&arena, emitted->checkpoint_id.data, emitted->checkpoint_id.len);
     return OK;
 }
 

@@ -1,0 +1,23 @@
+/* A file that is written beside its target and takes its place when it is whole: readers see the
+ * old one or the new one, and a failure leaves nothing behind. */
+#ifndef ENGINE_CLI_OUT_FILE_H
+#define ENGINE_CLI_OUT_FILE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdio.h>
+
+struct out_file {
+    FILE *f; /* NULL: none */
+    const char *path;
+    char *beside;
+};
+
+/* The path must outlive it. */
+enum err_code out_file_open(struct out_file *out, struct arena *a, const char *path, struct err *e);
+/* With code == OK the file takes its place, else it is removed. Returns code, or what went wrong
+ * now. A struct of zeros is no file. */
+enum err_code out_file_close(struct out_file *x, enum err_code code, struct err *e);
+
+#endif

@@ -1,0 +1,95 @@
+/* The op `index`: binds a corpus's vectors to the model that made them, so that a search embeds its
+ * questions by the same one. The vectors stay in their batches. */
+#include "engine/op.h"
+
+#include "embedding.pb-c.h"
+#include "index.pb-c.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct op_port inputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "What can be found."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model that made them."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"index", KIND_INDEX, OP_ONE, .doc = "For `eqloom search`."},
+    {0},
+};
+
+static const double LENGTH_TOLERANCE = 1e-3;
+
+static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, uint32_t dim,
+                                 struct err *e)
+{
+    if (b->values.len != (uint64_t)b->dim * b->count * sizeof(float) ||
+        (b->n_text && b->n_text != b->count))
+        return err_fail(e, ERR_CORRUPT, "embedding batch %llu contradicts itself",
+                        (unsigned long long)i);
+    if (b->count && b->dim != dim)
+        return err_fail(e, ERR_INPUT, "vectors of %u and of %u dimensions together", dim, b->dim);
+    for (uint32_t k = 0; k < b->count; k++) {
+        double sum = 0;
+        for (uint32_t d = 0; d < dim; d++) {
+            float x;
+            memcpy(&x, b->values.data + ((size_t)k * dim + d) * sizeof x, sizeof x);
+            sum += (double)x * (double)x;
+        }
+        if (!(fabs(sqrt(sum) - 1) <= LENGTH_TOLERANCE)) {
+            err_fail(e, ERR_INPUT, "vector %u of batch %llu has the length %g, not 1", k,
+                     (unsigned long long)i, sqrt(sum));
+            err_hint(e, "embed with 'normalize: true'");
+            return ERR_INPUT;
+        }
+    }
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx), work = {0};
+    uint64_t n = op_count(ctx, "embeddings");
+    struct digest checkpoint = op_input_id(ctx, "checkpoint", 0);
+    uint8_t *ids = arena_alloc(a, n * DIGEST_SIZE);
+    Eqloom__Index out;
+    enum err_code code = OK;
+    eqloom__index__init(&out);
+    out.batch_count = arena_array(a, uint32_t, n);
+    for (uint64_t i = 0; i < n && !code; i++) {
+        ProtobufCMessage *message;
+        struct digest id = op_input_id(ctx, "embeddings", i);
+        arena_reset(&work);
+        if (op_cancelled(ctx))
+            code = err_fail(e, ERR_CANCELLED, "indexing was interrupted");
+        else
+            code = err_up(e, op_get_in(&message, ctx, "embeddings", i, &work, e));
+        if (code)
+            break;
+        const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
+        if (!out.dim)
+            out.dim = b->dim;
+        code = err_up(e, check_batch(b, i, out.dim, e));
+        out.batch_count[i] = b->count;
+        memcpy(ids + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+    }
+    arena_free(&work);
+    if (code)
+        return code;
+    out.checkpoint_id = (ProtobufCBinaryData){DIGEST_SIZE, checkpoint.bytes};
+    out.batch_ids = (ProtobufCBinaryData){n * DIGEST_SIZE, ids};
+    out.n_batch_count = n;
+    return err_up(e, op_emit(NULL, ctx, "index", &out.base, e));
+}
+
+const struct op op_index = {
+    .name = "index",
+    .version = 1,
+    .node = OP_TASK,
+    .doc = "Makes vectors searchable (`eqloom search`): names them together with the model that "
+           "made them. Vectors must have length 1.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,99 @@
+/* Reading what the user asks about; see questions.h. */
+#include "ops/search/questions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum err_code parser(struct expr *out, struct arena *a, const struct language *lang,
+                             const struct source_text *source, size_t offset, size_t len,
+                             bool patterns, struct err *e);
+
+static const char *const syntaxes[] = {"infix", "prefix", "sexpr"};
+static parser *const parsers[] = {expr_parse_infix, expr_parse_prefix, expr_parse_sexpr};
+enum { SYNTAXES = sizeof syntaxes / sizeof *syntaxes };
+
+static enum err_code choose_parser(parser **out, const struct tool_args *args, struct err *e)
+{
+    const char *syntax = tool_value(args, "syntax");
+    *out = parsers[0];
+    for (int i = 0; i < SYNTAXES; i++)
+        if (!syntax || strcmp(syntax, syntaxes[i]) == 0) {
+            *out = parsers[i];
+            return OK;
+        }
+    err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or sexpr", syntax);
+    const char *near = err_nearest(syntax, syntaxes, SYNTAXES);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+enum err_code questions_open(struct questions *out, const struct tool_args *args,
+                             const struct language *lang, struct err *e)
+{
+    parser *ignored;
+    *out = (struct questions){.args = args, .lang = lang};
+    if (args->n_positional == 0) {
+        err_fail(e, ERR_INPUT, "which expressions?");
+        err_hint(e, "give them as arguments, or '-' and one a line on standard input");
+        return ERR_INPUT;
+    }
+    return err_up(e, choose_parser(&ignored, args, e));
+}
+
+void questions_close(struct questions *q)
+{
+    free(q->text);
+    q->text = NULL;
+}
+
+static enum err_code parse(struct expr *out, const struct questions *q, const char *name,
+                           const char *text, struct arena *a, struct err *e)
+{
+    parser *read;
+    struct source_text source = {name, arena_strdup(a, text), strlen(text)};
+    enum err_code code = err_up(e, choose_parser(&read, q->args, e));
+    return code ? code : err_up(e, read(out, a, q->lang, &source, 0, source.len, false, e));
+}
+
+/* *got is false at the end of standard input. */
+static enum err_code next_line(struct expr *out, bool *got, struct questions *q, struct arena *a,
+                               struct err *e)
+{
+    ssize_t n;
+    while ((n = getline(&q->text, &q->cap, stdin)) >= 0) {
+        q->line++;
+        while (n > 0 && strchr(" \t\r\n", q->text[n - 1]))
+            q->text[--n] = '\0';
+        if (n == 0)
+            continue;
+        *got = true;
+        return err_up(e, parse(out, q, arena_printf(a, "<standard input, line %zu>", q->line),
+                               q->text, a, e));
+    }
+    *got = false;
+    return OK;
+}
+
+enum err_code questions_next(struct expr *out, bool *more, struct questions *q, struct arena *a,
+                             struct err *e)
+{
+    *more = true;
+    for (;;) {
+        if (q->reading) {
+            enum err_code code = err_up(e, next_line(out, &q->reading, q, a, e));
+            if (code || q->reading)
+                return code;
+        }
+        if (q->next == q->args->n_positional) {
+            *more = false;
+            return OK;
+        }
+        size_t i = q->next++;
+        const char *text = q->args->positional[i];
+        if (strcmp(text, "-") == 0)
+            q->reading = true;
+        else
+            return err_up(e, parse(out, q, arena_printf(a, "<expression %zu>", i + 1), text, a, e));
+    }
+}

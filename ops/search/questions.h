@@ -1,0 +1,33 @@
+/* Expressions that a user asks about: arguments of the command line, and the lines of standard
+ * input where an argument is '-'. */
+#ifndef OPS_SEARCH_QUESTIONS_H
+#define OPS_SEARCH_QUESTIONS_H
+
+#include "engine/tool.h"
+#include "ops/expr/expr.h"
+
+struct questions {
+    const struct tool_args *args;
+    const struct language *lang;
+    size_t next;  /* argument */
+    bool reading; /* standard input, whose line is: */
+    size_t line;
+    char *text; /* of the line; heap */
+    size_t cap;
+};
+
+/* Of lang; --syntax says how they are written. ERR_INPUT when there are no arguments. */
+enum err_code questions_open(struct questions *out, const struct tool_args *args,
+                             const struct language *lang, struct err *e);
+void questions_close(struct questions *q);
+/* The next one, in the arena; *more is false when there are none left. Empty lines are skipped. */
+enum err_code questions_next(struct expr *out, bool *more, struct questions *q, struct arena *a,
+                             struct err *e);
+
+/* Of a tool's table of options. */
+#define QUESTIONS_SYNTAX                                                                           \
+    {                                                                                              \
+        "syntax", "NAME", false, "how expressions are written: infix (default), prefix, sexpr"     \
+    }
+
+#endif

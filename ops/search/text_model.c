@@ -1,0 +1,116 @@
+/* A checkpoint, its vocabulary and an embedder; see text_model.h. */
+#include "ops/search/text_model.h"
+
+#include "base/buf.h"
+#include "ops/corpus/encoding.h"
+#include "ops/learn/embedder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct text_model {
+    struct arena arena;
+    uint64_t step;
+    struct encoder encoder;
+    struct embedder *embedder;
+};
+
+static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
+                               struct err *e)
+{
+    struct digest chunk;
+    ProtobufCMessage *m;
+    memcpy(chunk.bytes, id, DIGEST_SIZE);
+    enum err_code code = err_up(e, tool_get(&m, arg, &chunk, KIND_CHUNK, a, e));
+    if (!code)
+        *out = span_of(((Eqloom__Chunk *)m)->data.data, ((Eqloom__Chunk *)m)->data.len);
+    return code;
+}
+
+static enum err_code load_vocabulary(struct text_model *m, const struct tool_args *args,
+                                     const Eqloom__Checkpoint *c, struct err *e)
+{
+    struct digest id;
+    ProtobufCMessage *vocabulary;
+    if (c->vocabulary_id.len != DIGEST_SIZE)
+        return err_fail(e, ERR_INPUT, "the model does not say which vocabulary it reads");
+    memcpy(id.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    enum err_code code = err_up(e, tool_get(&vocabulary, args, &id, KIND_VOCABULARY, &m->arena, e));
+    if (!code)
+        encoder_init(&m->encoder, (const Eqloom__Vocabulary *)vocabulary);
+    return code;
+}
+
+enum err_code text_model_load(struct text_model **out, const struct tool_args *args,
+                              const struct digest *checkpoint, struct err *e)
+{
+    struct text_model *m = calloc(1, sizeof *m);
+    struct arena work = {0}; /* of the weights' chunks */
+    ProtobufCMessage *message;
+    struct chunk_io io = {.arg = (void *)args, .get = get_chunk};
+    if (!m)
+        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    enum err_code code = err_up(e, tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e));
+    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    if (!code)
+        code = err_up(e, load_vocabulary(m, args, c, e));
+    if (!code)
+        code = err_up(e, embedder_new(&m->embedder, c, &io, e));
+    if (!code)
+        m->step = c->step;
+    arena_free(&work);
+    if (code)
+        text_model_free(m);
+    else
+        *out = m;
+    return code;
+}
+
+void text_model_free(struct text_model *m)
+{
+    if (!m)
+        return;
+    embedder_free(m->embedder);
+    encoder_free(&m->encoder);
+    arena_free(&m->arena);
+    free(m);
+}
+
+uint32_t text_model_dim(const struct text_model *m)
+{
+    return embedder_model(m->embedder)->config.d_model;
+}
+
+uint64_t text_model_step(const struct text_model *m)
+{
+    return m->step;
+}
+
+enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
+                               size_t n, bool normalize, struct arena *a, struct err *e)
+{
+    struct buf tokens = {0};
+    Eqloom__TokenBatch b;
+    enum err_code code = OK;
+    eqloom__token_batch__init(&b);
+    b.offset = arena_array(a, uint32_t, n + 1);
+    b.cluster = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i < n && !code; i++) {
+        uint32_t *ids;
+        size_t n_ids;
+        code = err_up(e, encode_prefix(&ids, &n_ids, a, &m->encoder, prefix[i], e));
+        if (!code)
+            buf_add(&tokens, ids, n_ids * sizeof *ids);
+        b.offset[i + 1] = (uint32_t)(tokens.len / sizeof *ids);
+    }
+    b.n_offset = n + 1;
+    b.n_cluster = n;
+    b.n_tokens = tokens.len / sizeof *b.tokens;
+    b.tokens = (uint32_t *)(void *)tokens.data;
+    if (!code && !(*out = arena_try_alloc(a, n * text_model_dim(m), sizeof **out)))
+        code = err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
+    if (!code)
+        code = err_up(e, embedder_run(*out, m->embedder, &b, normalize, a, e));
+    buf_free(&tokens);
+    return code;
+}

@@ -1,0 +1,207 @@
+/* Equality of a question and what was found; see verdict.h. Values are compared first, since that
+ * is cheap and most neighbours of other clusters differ; only what agrees costs a saturation. */
+#include "ops/search/verdict.h"
+
+#include "ops/expr/ball.h"
+#include "ops/expr/exact.h"
+#include "ops/rules/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
+
+struct judge {
+    struct arena arena;
+    uint32_t max_nodes;
+    struct rules rules;
+    struct ruleset *set; /* NULL: not needed yet */
+};
+
+struct judge *judge_new(uint32_t max_nodes)
+{
+    struct judge *j = calloc(1, sizeof *j);
+    if (j)
+        j->max_nodes = max_nodes;
+    return j;
+}
+
+void judge_free(struct judge *j)
+{
+    if (!j)
+        return;
+    if (j->set)
+        ruleset_free(j->set);
+    arena_free(&j->arena);
+    free(j);
+}
+
+const char *verdict_word(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_PROVED: return "proved";
+    case VERDICT_REFUTED: return "refuted";
+    case VERDICT_UNDECIDED: return "undecided";
+    }
+    return "";
+}
+
+static void decide(struct finding *f, enum verdict v, const char *why)
+{
+    f->verdict = v;
+    f->why = why;
+}
+
+/* ---- by values ---- */
+
+static void compare_exactly(struct finding *f, const struct expr *question, struct arena *a)
+{
+    struct exact_result r;
+    struct err e = {0};
+    if (exact_compare(&r, a, question, &f->x, &e))
+        decide(f, VERDICT_UNDECIDED, arena_strdup(a, e.message)); /* too large to be decided */
+    else if (r.equal)
+        decide(f, VERDICT_PROVED, "equal normal forms");
+    else
+        decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", r.witness));
+}
+
+static void compare_values(struct finding *f, const struct expr *question, struct arena *a)
+{
+    const Eqloom__Expr *seed = f->source ? f->source->seed : NULL;
+    size_t n = seed ? seed->n_variables : 0;
+    struct ball_domain *domains = arena_array(a, struct ball_domain, n + 1);
+    for (size_t i = 0; i < n; i++)
+        domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    struct ball_options options = {.points = POINTS,
+                                   .seed = 1,
+                                   .low = 0.0625,
+                                   .high = 8,
+                                   .precision = 128,
+                                   .domains = domains,
+                                   .n_domains = n};
+    struct ball_compare r;
+    ball_compare(&r, question, &f->x, &options);
+    switch (r.verdict) {
+    case BALL_DIFFERENT: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", r.witness)); return;
+    case BALL_EQUAL:
+        decide(f, VERDICT_UNDECIDED,
+               arena_printf(a, "agree to %d digits at %u points", r.digits, r.points));
+        return;
+    case BALL_UNDEFINED:
+        decide(f, VERDICT_UNDECIDED, "no point was found at which both are defined");
+        return;
+    }
+}
+
+/* ---- by rules ---- */
+
+static enum err_code need_rules(struct judge *j, struct err *e)
+{
+    if (j->set)
+        return OK;
+    enum err_code code;
+    if ((code = err_up(e, rules_parse_library(&j->rules, &j->arena, e))) ||
+        (code = err_up(e, rules_select(&j->rules, NULL, 0, NULL, 0, e))))
+        return code;
+    rules_sort(&j->rules);
+    j->set = ruleset_new(&j->rules);
+    return OK;
+}
+
+static enum err_code declare(struct egraph *g, const Eqloom__Cluster *source, struct err *e)
+{
+    const Eqloom__Expr *seed = source ? source->seed : NULL;
+    for (size_t i = 0; seed && i < seed->n_variables; i++) {
+        enum err_code code =
+            err_up(e, egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e));
+        if (code)
+            return code;
+    }
+    return OK;
+}
+
+static bool is_open(const struct finding *f, uint32_t cluster)
+{
+    return f->verdict == VERDICT_UNDECIDED && f->cluster == cluster;
+}
+
+/* Saturates the question and the first few findings of its cluster in one graph. */
+static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t n,
+                                      const struct expr *question, struct arena *a, struct err *e)
+{
+    struct finding *terms[TERMS_OF_A_CLUSTER];
+    eclass_id classes[TERMS_OF_A_CLUSTER];
+    size_t n_terms = 0;
+    struct saturate_result result;
+    enum err_code code = err_up(e, need_rules(j, e));
+    if (code)
+        return code;
+    struct egraph *g = egraph_new(j->rules.lang);
+    if ((code = err_up(e, declare(g, f->source, e))))
+        goto out;
+    eclass_id root = egraph_add_expr(g, question);
+    for (size_t i = 0; i < n && n_terms < TERMS_OF_A_CLUSTER; i++)
+        if (is_open(&f[i], f->cluster)) {
+            terms[n_terms] = &f[i];
+            classes[n_terms++] = egraph_add_expr(g, &f[i].x);
+        }
+    struct saturate_options options = {.iterations = ITERATIONS,
+                                       .max_nodes = j->max_nodes,
+                                       .match_limit = 1000,
+                                       .ban_length = 5,
+                                       .has_goal = true,
+                                       .goal = {root, classes[0]}};
+    code = err_up(e, egraph_saturate(&result, g, j->set, &options, a, e));
+    for (size_t i = 0; i < n_terms && !code; i++)
+        if (egraph_find(g, classes[i]) == egraph_find(g, root))
+            decide(terms[i], VERDICT_PROVED, "by certified rules");
+out:
+    egraph_free(g);
+    return code;
+}
+
+/* Whether a saturation for its cluster has been made. */
+static bool is_tried(const struct finding *f, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (is_open(&f[k], f[i].cluster))
+            return true;
+    return false;
+}
+
+/* One that is proved and that rules made from the seed proves the others that they made from it. */
+static void spread(struct finding *f, size_t n, uint32_t cluster)
+{
+    bool proved = false;
+    for (size_t i = 0; i < n; i++)
+        proved |= f[i].cluster == cluster && f[i].by_rules && f[i].verdict == VERDICT_PROVED;
+    for (size_t i = 0; i < n && proved; i++)
+        if (is_open(&f[i], cluster) && f[i].by_rules)
+            decide(&f[i], VERDICT_PROVED, "by certified rules, through its cluster");
+}
+
+enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const struct expr *question,
+                        struct arena *a, struct err *e)
+{
+    enum err_code code = OK;
+    bool exact = exact_applies(question->lang);
+    for (size_t i = 0; i < n; i++) {
+        if (expr_equal(question, &f[i].x))
+            decide(&f[i], VERDICT_PROVED, "the same expression");
+        else if (exact)
+            compare_exactly(&f[i], question, a);
+        else
+            compare_values(&f[i], question, a);
+    }
+    if (exact) /* the rules have nothing to add */
+        return OK;
+    for (size_t i = 0; i < n && !code; i++) {
+        spread(f, n, f[i].cluster);
+        if (!is_open(&f[i], f[i].cluster) || is_tried(f, i))
+            continue;
+        code = err_up(e, saturate_cluster(j, f + i, n - i, question, a, e));
+        spread(f, n, f[i].cluster);
+    }
+    return code;
+}

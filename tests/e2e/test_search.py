@@ -1,0 +1,161 @@
+"""`eqloom embed` and `eqloom search`: vectors of expressions, neighbours with verdicts, and what is
+said when there is no model or no index."""
+import json
+import math
+import os
+import pathlib
+import struct
+import subprocess
+import unittest
+
+from harness import BINARY, Project
+
+INDEX = """
+  corpus-tokens:  {op: tokenize, clusters: merged, vocabulary: vocabulary}
+  corpus-vectors: {op: embed, batches: corpus-tokens, checkpoint: "model@pooling=mean"}
+  index:          {op: index, embeddings: corpus-vectors, checkpoint: "model@pooling=mean"}
+refs:"""
+
+
+def read_npy(path):
+    data = pathlib.Path(path).read_bytes()
+    header = data[10:128].decode()
+    rows, columns = (int(n) for n in header.split("(")[1].split(")")[0].split(","))
+    numbers = struct.unpack(f"<{rows * columns}f", data[128:])
+    return [list(numbers[i * columns:(i + 1) * columns]) for i in range(rows)]
+
+
+def dot(x, y):
+    return sum(a * b for a, b in zip(x, y))
+
+
+class Search(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.p = Project()
+        cls.addClassCleanup(cls.p.close)
+        cls.p.edit("job.yaml", "\nrefs:", INDEX)
+        cls.p.eqloom("run", "job.yaml")
+        cls.p.eqloom("export", "small/corpus-vectors", "-f", "npy", "-o", "corpus.npy")
+        cls.vectors = read_npy(cls.p.dir / "corpus.npy")
+        rows = (cls.p.dir / "corpus.npy.jsonl").read_text().splitlines()
+        cls.texts = [json.loads(row)["text"] for row in rows]
+
+    def lines(self, *args):
+        return [json.loads(line) for line in self.p.eqloom(*args, "--json").out.splitlines()]
+
+    def ask(self, text, **kwargs):
+        return subprocess.run([os.path.abspath(BINARY), *text], cwd=self.p.dir, text=True,
+                              env=self.p.environment(), capture_output=True, timeout=60, **kwargs)
+
+    def test_vectors_are_those_of_the_corpus(self):
+        some = list(range(0, len(self.texts), 7))
+        texts = [self.texts[i] for i in some]
+        rows = self.lines("embed", "--syntax", "prefix", *texts)
+        self.assertEqual([row["prefix"] for row in rows], texts)
+        for i, row in zip(some, rows):
+            for a, b in zip(row["vector"], self.vectors[i]):
+                self.assertAlmostEqual(a, b, places=6)
+
+    def test_vectors_in_files(self):
+        self.p.eqloom("embed", "x", "sin(x)", "-o", "two.npy")
+        self.p.eqloom("embed", "x", "sin(x)", "-o", "two.jsonl")
+        rows = [json.loads(line) for line in (self.p.dir / "two.jsonl").read_text().splitlines()]
+        self.assertEqual([row["expression"] for row in rows], ["x", "sin(x)"])
+        for a, b in zip(read_npy(self.p.dir / "two.npy"), rows):
+            self.assertEqual(len(a), len(b["vector"]))
+            self.assertTrue(all(abs(x - y) < 1e-7 for x, y in zip(a, b["vector"])))
+        index = (self.p.dir / "two.npy.jsonl").read_text().splitlines()
+        self.assertEqual(json.loads(index[1])["text"], "sin x")
+        self.assertIn("in .npy or .jsonl",
+                      self.p.eqloom("embed", "x", "-o", "two.txt", expect=2).err)
+
+    def test_words(self):
+        done = self.p.eqloom("embed", "sin(x)^2", "cos(2*x)")
+        self.assertIn("best, step 6: 16 dimensions", done.err)
+        self.assertIn("cosine of sin(x)^2 and cos(2*x): ", done.err)
+        names, vectors = zip(*(line.split("\t") for line in done.out.splitlines()))
+        self.assertEqual(names, ("sin(x)^2", "cos(2*x)"))
+        for vector in vectors:
+            self.assertAlmostEqual(math.hypot(*map(float, vector.split())), 1, places=4)
+        raw = self.p.eqloom("embed", "--raw", "x").out.split("\t")[1].split()
+        self.assertGreater(abs(math.hypot(*map(float, raw)) - 1), 1e-3)
+
+    def test_neighbours_are_the_nearest(self):
+        i = len(self.texts) // 2
+        answer = self.lines("search", "-k", "12", "--syntax", "prefix", self.texts[i])[0]
+        best = sorted((-dot(self.vectors[i], v), j) for j, v in enumerate(self.vectors))[:12]
+        found = answer["neighbours"]
+        self.assertEqual(len(found), 12)
+        for got, (similarity, _) in zip(found, best):
+            self.assertAlmostEqual(got["similarity"], -similarity, places=5)
+        mine = [f for f in found if f["prefix"] == self.texts[i]]
+        self.assertEqual(mine[0]["verdict"], "proved")
+        self.assertEqual(mine[0]["why"], "the same expression")
+        self.assertLess(answer["ms"], 5000)
+
+    def test_one_of_each_cluster(self):
+        found = self.lines("search", "-k", "4", "--per-cluster", "1", "sin(x)")[0]["neighbours"]
+        self.assertEqual(len({f["cluster"] for f in found}), len(found))
+
+    def test_a_verdict_of_every_neighbour(self):
+        """The verdicts of all members of the corpus are those of `eqloom explain`, or kinder: a
+        cluster carries proofs further than one e-graph."""
+        seed = self.lines("search", "-k", "1", "x")[0]["neighbours"][0]["seed"]
+        found = self.lines("search", "-k", "1000", f"({seed}) + 0")[0]["neighbours"]
+        verdicts = {f["verdict"] for f in found}
+        self.assertIn("proved", verdicts)
+        self.assertIn("refuted", verdicts)
+        for f in found:
+            if f["seed"] == seed:
+                self.assertEqual(f["verdict"], "proved", f)
+
+    def test_questions_on_standard_input(self):
+        done = self.ask(["search", "-k", "2", "-", "tan(x)"], input="sin(x)\n\n cos(x) \n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        heads = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+        self.assertEqual(heads, ["sin(x)", "cos(x)", "tan(x)"])
+        wrong = self.ask(["search", "-"], input="sin(x)\nsin(\n")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("<standard input, line 2>:1:5: error:", wrong.stderr)
+
+    def test_errors_say_what_to_do(self):
+        def refused(status, *args):
+            return self.p.eqloom(*args, expect=status).err
+
+        self.assertIn("did you mean 'sin'?", refused(2, "embed", "sni(x)"))
+        self.assertIn("'w' of '* x w' is not in the vocabulary", refused(2, "embed", "x*w"))
+        self.assertIn("which expressions?", refused(2, "search"))
+        self.assertIn("did you mean 'infix'?", refused(2, "search", "x", "--syntax", "infx"))
+        self.assertIn("--neighbours takes a number from 1 to 1000", refused(2, "search", "x", "-k", "0"))
+        self.assertIn("is not a trained model but a record of kind 'collection'",
+                      refused(2, "embed", "--model", "small/vectors@pooling=mean", "x"))
+        long = "+".join(["x"] * 200)
+        self.assertIn("more than the model's max_length", refused(1, "embed", long))
+
+
+class Choice(unittest.TestCase):
+    def setUp(self):
+        self.p = Project()
+        self.addCleanup(self.p.close)
+
+    def test_without_a_model(self):
+        error = self.p.eqloom("embed", "x", expect=2).err
+        self.assertIn("there is no store", error)
+        self.p.eqloom("run", "job.yaml", "merged")
+        self.assertIn("the store has no checkpoint", self.p.eqloom("embed", "x", expect=2).err)
+        error = self.p.eqloom("search", "x", expect=2).err
+        self.assertIn("the store has no index", error)
+        self.assertIn("jobs/quickstart.yaml", error)
+
+    def test_several_models(self):
+        self.p.edit("job.yaml", "refs: {best: \"model@pooling=mean\"}", "")
+        self.p.eqloom("run", "job.yaml", "model@pooling=mean", "model@pooling=max")
+        error = self.p.eqloom("embed", "x", expect=2).err
+        self.assertIn("which one? --model REF", error)
+        self.assertIn("small/model@pooling=max", error)
+        self.p.eqloom("embed", "x", "--model", "model@pooling=max")
+
+
+if __name__ == "__main__":
+    unittest.main()
