@@ -13,6 +13,7 @@ void dataset_free(struct dataset *d)
     free(d->offset);
     free(d->member);
     free(d->first);
+    free(d->path);
     *d = (struct dataset){0};
 }
 
@@ -123,7 +124,7 @@ static uint64_t permuted(uint64_t at, uint64_t n, uint64_t key)
     return at;
 }
 
-enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE };
+enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE, STREAM_CUT };
 
 static uint32_t below(uint32_t bits, size_t n)
 {
@@ -138,9 +139,21 @@ static uint64_t shuffled(uint64_t n, uint64_t seed, size_t batch, uint64_t k)
     return permuted(k % length, n, rng_at(seed, STREAM_EPOCH, k / length));
 }
 
+/* Runs of the path come in a random order, cut at other places each epoch. */
+static uint64_t related_cluster(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
+{
+    uint64_t runs = d->clusters / d->related, in_batch = batch / d->related, run = k / d->related;
+    uint64_t length = runs >= in_batch ? runs / in_batch * in_batch : runs, epoch = run / length;
+    uint64_t at = permuted(run % length, runs, rng_at(seed, STREAM_EPOCH, epoch)) * d->related;
+    uint64_t cut = rng_at(seed, STREAM_CUT, epoch) % d->clusters;
+    return d->path[(cut + at + k % d->related) % d->clusters];
+}
+
 struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
 {
-    uint64_t c = shuffled(d->clusters, seed, batch, k);
+    bool related = d->path && d->clusters >= d->related;
+    uint64_t c = related ? related_cluster(d, seed, batch, k)
+                         : shuffled(d->clusters, seed, batch, k);
     size_t first = d->first[c], n = d->first[c + 1] - first;
     uint64_t bits = rng_at(seed, STREAM_PAIR, k);
     uint32_t a = below((uint32_t)bits, n), b = below((uint32_t)(bits >> 32), n - 1);

@@ -33,6 +33,9 @@ const struct op_param train_params[] = {
     {"negatives", OP_INT, "0", NULL, 0, 64,
      "contrastive: so many for each pair, drawn from other clusters; 0: the vectors of all other "
      "clusters in the batch. triplet: so many triplets for each pair, at least one."},
+    {"related", OP_INT, "1", NULL, 1, 65536,
+     "contrastive, without negatives of their own: so many clusters that use much the same tokens "
+     "come together in a batch, which is a multiple of it; they are hard to tell apart."},
     {"margin", OP_REAL, "0.5", NULL, 0, 2, "triplet: by which cosines are to differ."},
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
      "seq2seq, autoencode: share of the wanted probability that is spread over all tokens."},
@@ -176,6 +179,13 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
         return err_fail(e, ERR_INPUT,
                         "objective simcse needs dropout: nothing else tells the two "
                         "passes of a sequence apart");
+    int64_t related = op_int(ctx, "related"), batch = op_int(ctx, "batch");
+    if (related > 1 && (objective != OBJECTIVE_CONTRASTIVE || op_int(ctx, "negatives") > 0))
+        return err_fail(e, ERR_INPUT, "'related' is for contrastive training on the batch's own "
+                                      "negatives");
+    if (batch % related)
+        return err_fail(e, ERR_INPUT, "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64
+                                      ")", batch, related);
     return err_up(e, nn_config_check(&c, e));
 }
 

@@ -55,7 +55,8 @@ static struct nn_attend self_of(const struct nn_model *m, const struct nn_decode
                               .layer = i,
                               .sequences = t->sequences,
                               .offset = t->offset,
-                              .key_offset = t->offset,
+                              .key_first = t->offset,
+                              .key_end = t->offset + 1,
                               .causal = true};
 }
 
@@ -69,7 +70,8 @@ static struct nn_attend cross_of(const struct nn_model *m, const struct nn_decod
                               .layer = i,
                               .sequences = t->sequences,
                               .offset = t->offset,
-                              .key_offset = t->key_offset,
+                              .key_first = t->key_offset,
+                              .key_end = t->key_offset + 1,
                               .memory = t->states,
                               .keys = t->keys};
 }

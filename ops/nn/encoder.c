@@ -12,7 +12,8 @@ static struct nn_attend attend_of(const struct nn_model *m, const struct nn_tape
                               .layer = i,
                               .sequences = t->sequences,
                               .offset = t->offset,
-                              .key_offset = t->offset};
+                              .key_first = t->offset,
+                              .key_end = t->offset + 1};
 }
 
 static struct nn_feed feed_of(const struct nn_model *m, size_t i)

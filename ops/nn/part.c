@@ -104,18 +104,19 @@ static struct gpu_attention attention_of(const struct nn_pass *p, const struct n
                                          const struct nn_attend *how)
 {
     size_t heads = p->m->config.heads, d = p->d;
-    bool own = !how->memory;
+    bool own = !how->cache && !how->memory;
+    const float *kv = own ? t->q + d : how->cache ? how->cache->kv : t->kv;
     return (struct gpu_attention){.sequences = how->sequences,
                                   .heads = heads,
                                   .size = d / heads,
                                   .first = how->offset,
                                   .end = how->offset + 1,
-                                  .key_first = how->key_offset,
-                                  .key_end = how->key_offset + 1,
+                                  .key_first = how->key_first,
+                                  .key_end = how->key_end,
                                   .q = t->q,
-                                  .k = own ? t->q + d : t->kv,
-                                  .v = own ? t->q + 2 * d : t->kv + d,
-                                  .q_ld = own ? 3 * d : d,
+                                  .k = kv,
+                                  .v = kv + d,
+                                  .q_ld = how->memory ? d : 3 * d,
                                   .kv_ld = own ? 3 * d : 2 * d,
                                   .lse = t->lse,
                                   .scale = 1 / sqrtf((float)(d / heads)),
@@ -142,6 +143,20 @@ static void project_back(const struct nn_pass *p, float *dx, const float *dy, co
                       accumulate, p->precision);
 }
 
+void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
+                       const struct nn_projections *at)
+{
+    project(p, kv, memory, keys, p->d, 2 * p->d, at);
+}
+
+static void remember(const struct nn_pass *p, const struct nn_attend_tape *t,
+                     const struct nn_cache *c)
+{
+    for (size_t i = 0; i < p->tokens; i++)
+        p->op->copy(p->q, c->kv + (i * c->length + c->at) * 2 * p->d, t->q + i * 3 * p->d + p->d,
+                    2 * p->d);
+}
+
 void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how)
 {
@@ -151,10 +166,13 @@ void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t
                 nn_weight(p, how->norm_bias), p->tokens, p->d);
     if (how->memory) {
         project(p, t->q, t->n, p->tokens, 0, p->d, &how->at);
-        project(p, t->kv, how->memory, how->keys, p->d, 2 * p->d, &how->at);
+        if (!how->projected)
+            nn_project_memory(p, t->kv, how->memory, how->keys, &how->at);
     } else {
         project(p, t->q, t->n, p->tokens, 0, 3 * p->d, &how->at);
     }
+    if (how->cache)
+        remember(p, t, how->cache);
     p->op->attention(p->q, t->out, &at);
     residual(p, y, t->x, t->out, &out);
 }

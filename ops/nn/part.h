@@ -40,20 +40,32 @@ void nn_embed(const struct nn_pass *p, float *x, const uint32_t *token, const ui
 void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
                    const uint32_t *offset, size_t sequences);
 
+/* Keys and values of earlier tokens: row i's are rows i * length .. of kv, those of the present
+ * token being number `at`. */
+struct nn_cache {
+    float *kv; /* (rows, length, 2d) */
+    size_t length, at;
+};
+
 /* One attention: where its parameters are, who sees what. */
 struct nn_attend {
     struct nn_projections at;
     size_t norm_weight, norm_bias, layer;
     size_t sequences;
-    const uint32_t *offset;     /* of the queries */
-    const uint32_t *key_offset; /* of the keys; == offset in self-attention */
-    const float *memory;        /* (keys, d): the rows of keys from elsewhere, or NULL */
+    const uint32_t *offset;              /* of the queries */
+    const uint32_t *key_first, *key_end; /* of the keys, by sequence */
+    const float *memory;                 /* (keys, d): the rows of keys from elsewhere, or NULL */
     size_t keys;
+    bool projected;         /* t->kv holds the keys and values of memory already */
+    struct nn_cache *cache; /* self-attention of one token per sequence; or NULL */
     bool causal;
 };
 void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how);
-/* dmemory += the gradient of how->memory. */
+/* kv (keys, 2d): keys and values of the rows of memory. */
+void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
+                       const struct nn_projections *at);
+/* Not with a cache. dmemory += the gradient of how->memory. */
 void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
                     const struct nn_attend *how);
 

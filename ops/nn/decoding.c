@@ -1,0 +1,151 @@
+/* Step-by-step decoding; see decoding.h. */
+#include "ops/nn/decoding.h"
+
+#include "ops/nn/linear.h"
+#include "ops/nn/part.h"
+
+static float *floats(struct gpu_layout *l, size_t n)
+{
+    return gpu_carve(l, n * sizeof(float));
+}
+
+static uint32_t *numbers(struct gpu_layout *l, size_t n)
+{
+    return gpu_carve(l, n * sizeof(uint32_t));
+}
+
+static float **by_layer(const struct nn_model *m, size_t each, struct gpu_layout *l,
+                        struct arena *a)
+{
+    float **out = arena_array(a, float *, m->config.decoder_layers);
+    for (uint32_t i = 0; i < m->config.decoder_layers; i++)
+        out[i] = floats(l, each);
+    return out;
+}
+
+void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t rows, size_t length,
+                        size_t keys, struct gpu_layout *l, struct arena *a)
+{
+    const struct nn_config *c = &m->config;
+    size_t d = c->d_model;
+    *t = (struct nn_decoding){.rows = rows, .length = length, .keys = keys};
+    t->cache = by_layer(m, rows * length * 2 * d, l, a);
+    t->spare = by_layer(m, rows * length * 2 * d, l, a);
+    t->cross = by_layer(m, keys * 2 * d, l, a);
+    t->token = numbers(l, rows);
+    t->offset = numbers(l, rows + 1);
+    t->self_first = numbers(l, rows);
+    t->self_end = numbers(l, rows);
+    t->cross_first = numbers(l, rows);
+    t->cross_end = numbers(l, rows);
+    nn_attend_layout(&t->self, c, rows, 0, l);
+    nn_attend_layout(&t->other, c, rows, 1, l); /* its kv is the cross table's */
+    nn_feed_layout(&t->feed, c, rows, l);
+    t->final.x = t->self.x;
+    t->final.mean = t->self.mean;
+    t->final.rstd = t->self.rstd;
+    t->final.out = t->self.n;
+    t->logits = floats(l, rows * c->vocabulary);
+}
+
+void nn_decoding_begin(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
+                       const struct nn_weights *w, const float *states, struct arena *a)
+{
+    struct arena_mark mark = arena_mark(a);
+    struct nn_pass p = nn_pass_of(q, m, w, t->keys, NULL, NULL);
+    uint32_t *offset = arena_array(a, uint32_t, t->rows + 1);
+    uint32_t *first = arena_array(a, uint32_t, t->rows);
+    for (size_t i = 0; i < t->rows; i++) {
+        offset[i + 1] = (uint32_t)i + 1;
+        first[i] = (uint32_t)(i * t->length);
+    }
+    gpu_write(q, t->offset, offset, (t->rows + 1) * sizeof *offset);
+    gpu_write(q, t->self_first, first, t->rows * sizeof *first);
+    for (uint32_t i = 0; i < m->config.decoder_layers; i++)
+        nn_project_memory(&p, t->cross[i], states, t->keys, &m->decoder[i].cross);
+    t->states = states;
+    t->at = 0;
+    arena_release(a, mark);
+}
+
+/* Each row's cache becomes its parent's. */
+static void move(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
+                 const struct nn_decoding_step *s)
+{
+    size_t row = t->length * 2 * m->config.d_model, used = t->at * 2 * m->config.d_model;
+    bool still = true;
+    for (size_t i = 0; i < s->n; i++)
+        still &= s->parent[i] == i;
+    if (still)
+        return;
+    for (uint32_t i = 0; i < m->config.decoder_layers; i++)
+        for (size_t j = 0; j < s->n; j++)
+            q->op->copy(q, t->spare[i] + j * row, t->cache[i] + s->parent[j] * row, used);
+    float **old = t->cache;
+    t->cache = t->spare;
+    t->spare = old;
+}
+
+static void load(struct gpu_queue *q, struct nn_decoding *t, const struct nn_decoding_step *s,
+                 struct arena *a)
+{
+    struct arena_mark mark = arena_mark(a);
+    uint32_t *end = arena_array(a, uint32_t, s->n);
+    for (size_t i = 0; i < s->n; i++)
+        end[i] = (uint32_t)(i * t->length + t->at + 1);
+    gpu_write(q, t->token, s->token, s->n * sizeof(uint32_t));
+    gpu_write(q, t->self_end, end, s->n * sizeof(uint32_t));
+    gpu_write(q, t->cross_first, s->states_first, s->n * sizeof(uint32_t));
+    gpu_write(q, t->cross_end, s->states_end, s->n * sizeof(uint32_t));
+    arena_release(a, mark);
+}
+
+static void layer(const struct nn_pass *p, struct nn_decoding *t, size_t i)
+{
+    const struct nn_layer *l = &p->m->decoder[i];
+    struct nn_cache cache = {t->cache[i], t->length, t->at};
+    struct nn_attend self = {.at = l->self,
+                             .norm_weight = l->norm1_weight,
+                             .norm_bias = l->norm1_bias,
+                             .layer = i,
+                             .sequences = p->tokens,
+                             .offset = t->offset,
+                             .key_first = t->self_first,
+                             .key_end = t->self_end,
+                             .cache = &cache};
+    struct nn_attend cross = {.at = l->cross,
+                              .norm_weight = l->norm2_weight,
+                              .norm_bias = l->norm2_bias,
+                              .layer = i,
+                              .sequences = p->tokens,
+                              .offset = t->offset,
+                              .key_first = t->cross_first,
+                              .key_end = t->cross_end,
+                              .memory = t->states,
+                              .keys = t->keys,
+                              .projected = true};
+    struct nn_feed feed = {l, l->norm3_weight, l->norm3_bias, i};
+    struct nn_attend_tape other = t->other;
+    other.kv = t->cross[i];
+    nn_attend(p, t->other.x, &t->self, &self);
+    nn_attend(p, t->feed.x, &other, &cross);
+    nn_feed(p, t->self.x, &t->feed, &feed);
+}
+
+void nn_decoding_next(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
+                      const struct nn_weights *w, const struct nn_decoding_step *s, struct arena *a)
+{
+    struct nn_pass p = nn_pass_of(q, m, w, s->n, NULL, NULL);
+    size_t v = m->config.vocabulary;
+    if (t->at)
+        move(q, t, m, s);
+    load(q, t, s, a);
+    p.positions += t->at * p.d; /* each row is a sequence of one token, at this place */
+    nn_embed(&p, t->self.x, t->token, t->offset, s->n);
+    for (size_t i = 0; i < m->config.decoder_layers; i++)
+        layer(&p, t, i);
+    nn_final(&p, &t->final, m->decoder_norm_weight, m->decoder_norm_bias);
+    linear(q, t->logits, t->final.out, nn_weight(&p, m->output_weight), s->n, p.d, v,
+           (struct linear_end){.bias = nn_weight(&p, m->output_bias)}, p.precision);
+    t->at++;
+}
