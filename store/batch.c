@@ -16,7 +16,7 @@ struct store_batch {
     size_t n, cap;
     struct digest *put; /* ids of the records among the writes, in order */
     size_t n_put, cap_put;
-    struct digest_map have; /* the same ids */
+    struct digest_map have; /* id -> position among the writes */
     size_t bytes;
     struct coder *coder;
     struct buf scratch;
@@ -89,7 +89,7 @@ void store_batch_remove(struct store_batch *b, enum rocks_family family, struct 
 
 static void write_record(struct store_batch *b, const struct digest *id, struct span envelope)
 {
-    digest_map_put(&b->have, id, 1, NULL);
+    digest_map_put(&b->have, id, b->n, NULL);
     b->put = vec_grow(b->put, &b->cap_put, b->n_put + 1, sizeof *b->put);
     b->put[b->n_put++] = *id;
     store_batch_write(b, ROCKS_OBJECTS, digest_span(id), envelope);
@@ -103,10 +103,9 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
     if (digest_map_get(&b->have, id) || store_has(b->store, id))
         return OK;
     buf_clear(&b->scratch);
-    if (err_up(e, envelope_write(&b->scratch, b->coder, kind, payload, e)))
+    if (err_up(e, envelope_write(&b->scratch, b->coder, EFFORT_LITTLE, kind, payload, e)))
         return ERR_LIMIT;
     write_record(b, id, span_of(b->scratch.data, b->scratch.len));
-    dictionaries_sample(&b->store->dictionaries, kind, id, payload);
     return OK;
 }
 
@@ -133,6 +132,14 @@ enum err_code store_batch_put_message(struct digest *id, struct store_batch *b,
     else
         arena_release(&b->arena, mark);
     return err_up(e, code);
+}
+
+bool store_batch_find(struct span *envelope, const struct store_batch *b, const struct digest *id)
+{
+    const uint64_t *at = digest_map_get(&b->have, id);
+    if (at)
+        *envelope = b->writes[*at].value;
+    return at != NULL;
 }
 
 enum err_code store_batch_commit(struct store_batch *b, struct err *e)

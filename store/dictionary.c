@@ -1,40 +1,22 @@
-/* Training, storing and loading dictionaries; see dictionary.h.
+/* Storing and loading models and dictionaries; see dictionary.h.
  *
- * meta holds `dictionary/KIND` -> id of the dictionary that new records of the kind use, and
+ * meta holds `model/KIND` -> id of the model that new dense forms of the kind use, and
  * `dictionary-copy/` id -> a second copy of the record: all records of a kind hang on a few
- * kilobytes. Samples are taken in the order of their ids, so that the same first records give the
- * same dictionary. */
+ * kilobytes. Envelopes name a model by the first bytes of its id, a dictionary by all of it. */
 #include "store/dictionary.h"
 
 #include "checkpoint.pb-c.h"
+#include "store/dense/model.h"
 #include "store/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <zdict.h>
 #include <zstd.h>
 
-#define CURRENT_PREFIX "dictionary/"
+#define CURRENT_PREFIX "model/"
 #define COPY_PREFIX "dictionary-copy/"
 
-enum {
-    LEVEL = 3,
-    SAMPLES = 128,           /* that a dictionary is trained from */
-    MIN_SAMPLES = 32,        /* fewer teach nothing */
-    SAMPLE_BYTES = 16 << 10, /* of one record at most: its beginning */
-    DICTIONARY_BYTES = 32 << 10,
-};
-
-struct sample {
-    struct digest id;
-    size_t n;
-    uint8_t *data;
-};
-
-bool dictionary_serves(enum record_kind kind)
-{
-    return kind == KIND_CLUSTER || kind == KIND_TOKEN_BATCH || kind == KIND_EGRAPH;
-}
+enum { COPY_KEY = sizeof COPY_PREFIX - 1 + DIGEST_SIZE };
 
 void dictionaries_init(struct dictionaries *d, struct store *s)
 {
@@ -42,24 +24,19 @@ void dictionaries_init(struct dictionaries *d, struct store *s)
     pthread_mutex_init(&d->lock, NULL);
 }
 
-static void forget_samples(struct sampler *s)
+static void dictionary_free(struct dictionary *it)
 {
-    for (size_t i = 0; i < s->n; i++)
-        free(s->samples[i].data);
-    free(s->samples);
-    s->samples = NULL;
-    s->n = s->cap = s->bytes = 0;
+    if (!it)
+        return;
+    ZSTD_freeDDict(it->decompress);
+    dense_model_free(it->model);
+    free(it);
 }
 
 void dictionaries_free(struct dictionaries *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        ZSTD_freeCDict(d->loaded[i]->compress);
-        ZSTD_freeDDict(d->loaded[i]->decompress);
-        free(d->loaded[i]);
-    }
-    for (int kind = 0; kind < KIND_END; kind++)
-        forget_samples(&d->kinds[kind]);
+    for (size_t i = 0; i < d->n; i++)
+        dictionary_free(d->loaded[i]);
     pthread_mutex_destroy(&d->lock);
 }
 
@@ -71,12 +48,13 @@ static const struct dictionary *add_loaded(struct dictionaries *d, const struct 
         free(new);
         return NULL;
     }
-    *new = (struct dictionary){*id, ZSTD_createCDict(content.data, content.len, LEVEL),
-                               ZSTD_createDDict(content.data, content.len)};
-    if (!new->compress || !new->decompress) {
-        ZSTD_freeCDict(new->compress);
-        ZSTD_freeDDict(new->decompress);
-        free(new);
+    new->id = *id;
+    if (dense_is_model(content))
+        dense_model_new(&new->model, content, NULL);
+    else
+        new->decompress = ZSTD_createDDict(content.data, content.len);
+    if (!new->model && !new->decompress) {
+        dictionary_free(new);
         return NULL;
     }
     return d->loaded[d->n++] = new;
@@ -108,176 +86,184 @@ static enum err_code read_content(struct span *out, struct dictionaries *d, stru
     return err_up(e, code);
 }
 
-static struct span copy_key(uint8_t key[sizeof COPY_PREFIX - 1 + DIGEST_SIZE],
-                            const struct digest *id)
+static struct span copy_key(uint8_t key[COPY_KEY], const uint8_t *id, size_t n)
 {
     memcpy(key, COPY_PREFIX, sizeof COPY_PREFIX - 1);
-    memcpy(key + sizeof COPY_PREFIX - 1, id->bytes, DIGEST_SIZE);
-    return span_of(key, sizeof COPY_PREFIX - 1 + DIGEST_SIZE);
+    memcpy(key + sizeof COPY_PREFIX - 1, id, n);
+    return span_of(key, sizeof COPY_PREFIX - 1 + n);
+}
+
+/* The first key that begins with `prefix`, what stands before an id left away. */
+static bool find_key(struct digest *id, struct store *s, enum rocks_family family,
+                     struct span prefix, size_t before)
+{
+    struct rocks_iter *it = rocks_iter_new(s->rocks, family);
+    rocks_iter_seek(it, prefix);
+    bool found = false;
+    if (rocks_iter_valid(it)) {
+        struct span key = rocks_iter_key(it);
+        found = key.len == before + DIGEST_SIZE && memcmp(key.data, prefix.data, prefix.len) == 0;
+        if (found)
+            memcpy(id->bytes, key.data + before, DIGEST_SIZE);
+    }
+    rocks_iter_free(it);
+    return found;
+}
+
+static bool find_id(struct digest *id, struct store *s, const uint8_t *prefix, size_t n)
+{
+    uint8_t key[COPY_KEY];
+    return find_key(id, s, ROCKS_META, copy_key(key, prefix, n), sizeof COPY_PREFIX - 1) ||
+           find_key(id, s, ROCKS_OBJECTS, span_of(prefix, n), 0);
 }
 
 /* The lock is held. */
-static const struct dictionary *load(struct dictionaries *d, const struct digest *id)
+static const struct dictionary *load(struct dictionaries *d, const uint8_t *prefix, size_t n)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (digest_equal(&d->loaded[i]->id, id))
+        if (memcmp(d->loaded[i]->id.bytes, prefix, n) == 0)
             return d->loaded[i];
     struct arena a = {0};
     struct span content;
-    uint8_t key[sizeof COPY_PREFIX - 1 + DIGEST_SIZE];
-    enum err_code code = read_content(&content, d, &a, ROCKS_OBJECTS, digest_span(id), id, NULL);
-    if (code != OK)
-        code = read_content(&content, d, &a, ROCKS_META, copy_key(key, id), id, NULL);
-    const struct dictionary *found = code == OK ? add_loaded(d, id, content) : NULL;
+    struct digest id;
+    uint8_t key[COPY_KEY];
+    const struct dictionary *found = NULL;
+    if (find_id(&id, d->store, prefix, n)) {
+        enum err_code code =
+            read_content(&content, d, &a, ROCKS_OBJECTS, digest_span(&id), &id, NULL);
+        if (code != OK)
+            code = read_content(&content, d, &a, ROCKS_META, copy_key(key, id.bytes, DIGEST_SIZE),
+                                &id, NULL);
+        found = code == OK ? add_loaded(d, &id, content) : NULL;
+    }
     arena_free(&a);
     return found;
 }
 
-static const struct dictionary *by_id(void *arg, const struct digest *id)
+static const struct dictionary *by_id(void *arg, const uint8_t *id, size_t n)
 {
     struct dictionaries *d = arg;
     pthread_mutex_lock(&d->lock);
-    const struct dictionary *found = load(d, id);
+    const struct dictionary *found = load(d, id, n);
     pthread_mutex_unlock(&d->lock);
     return found;
 }
 
 /* The lock is held. */
-static struct sampler *sampler_of(struct dictionaries *d, enum record_kind kind)
+static const struct dictionary *current(struct dictionaries *d, enum record_kind kind)
 {
-    struct sampler *s = &d->kinds[kind];
-    if (s->state != KIND_UNKNOWN)
-        return s;
+    if (d->kinds[kind].known || !dense_serves(kind))
+        return d->kinds[kind].model;
     char key[64];
     struct rocks_value v;
     snprintf(key, sizeof key, CURRENT_PREFIX "%s", kind_info(kind)->name);
-    s->state = KIND_SAMPLING;
-    if (!dictionary_serves(kind)) {
-        s->state = KIND_WITHOUT;
-    } else if (rocks_get(&v, d->store->rocks, ROCKS_META, span_str(key), NULL) == OK) {
-        struct digest id;
-        if (v.bytes.len == DIGEST_SIZE) {
-            memcpy(id.bytes, v.bytes.data, DIGEST_SIZE);
-            s->dictionary = load(d, &id);
-        }
-        if (s->dictionary)
-            s->state = KIND_HAS_DICTIONARY;
+    d->kinds[kind].known = true;
+    if (rocks_get(&v, d->store->rocks, ROCKS_META, span_str(key), NULL) == OK) {
+        const struct dictionary *found =
+            v.bytes.len == DIGEST_SIZE ? load(d, v.bytes.data, DIGEST_SIZE) : NULL;
+        if (found && found->model)
+            d->kinds[kind].model = found;
         rocks_value_free(&v);
     }
-    return s;
+    return d->kinds[kind].model;
 }
 
-static const struct dictionary *for_kind(void *arg, enum record_kind kind)
+static const struct dictionary *model_for_kind(void *arg, enum record_kind kind)
 {
     struct dictionaries *d = arg;
-    if (!dictionary_serves(kind))
-        return NULL;
     pthread_mutex_lock(&d->lock);
-    const struct dictionary *found = sampler_of(d, kind)->dictionary;
+    const struct dictionary *found = current(d, kind);
     pthread_mutex_unlock(&d->lock);
     return found;
 }
 
 struct coder_dictionaries dictionaries_for_coder(struct dictionaries *d)
 {
-    return (struct coder_dictionaries){for_kind, by_id, d};
+    return (struct coder_dictionaries){model_for_kind, by_id, d};
 }
 
-static int by_digest(const void *a, const void *b)
+size_t dictionaries_model_bytes(struct dictionaries *d, enum record_kind kind)
 {
-    return digest_compare(&((const struct sample *)a)->id, &((const struct sample *)b)->id);
+    const struct dictionary *it = model_for_kind(d, kind);
+    return it ? dense_model_bytes(it->model) : 0;
 }
 
-/* 0 when zstd finds nothing in them. */
-static size_t train(uint8_t out[DICTIONARY_BYTES], struct sampler *s)
+struct digest dictionaries_model(struct dictionaries *d, enum record_kind kind)
 {
-    struct buf all = {0};
-    size_t *sizes = calloc(s->n, sizeof *sizes);
-    qsort(s->samples, s->n, sizeof *s->samples, by_digest);
-    for (size_t i = 0; sizes && i < s->n; i++) {
-        buf_add(&all, s->samples[i].data, s->samples[i].n);
-        sizes[i] = s->samples[i].n;
-    }
-    size_t room = s->bytes / 8 < DICTIONARY_BYTES ? s->bytes / 8 : DICTIONARY_BYTES;
-    size_t n = sizes ? ZDICT_trainFromBuffer(out, room, all.data, sizes, (unsigned)s->n) : 0;
-    free(sizes);
-    buf_free(&all);
-    return ZDICT_isError(n) ? 0 : n;
+    const struct dictionary *it = model_for_kind(d, kind);
+    return it ? it->id : (struct digest){0};
 }
 
-/* Puts the dictionary into the store before any record that needs it. */
+/* Puts the record into the store before any that needs it. */
 static enum err_code keep(struct digest *id, struct dictionaries *d, enum record_kind kind,
-                          struct span content)
+                          struct span content, struct err *e)
 {
     struct arena a = {0};
     struct buf envelope = {0};
     struct span payload;
-    char current[64];
-    uint8_t copy[sizeof COPY_PREFIX - 1 + DIGEST_SIZE];
+    char name[64];
+    uint8_t copy[COPY_KEY];
     Eqloom__Chunk chunk = EQLOOM__CHUNK__INIT;
     chunk.data = (ProtobufCBinaryData){content.len, (uint8_t *)(uintptr_t)content.data};
     struct coder *c = coder_new();
-    enum err_code code = canonical_pack(&payload, &a, &chunk.base, NULL);
+    enum err_code code = canonical_pack(&payload, &a, &chunk.base, e);
     if (code == OK)
-        code = envelope_write(&envelope, c, KIND_DICTIONARY, payload, NULL);
+        code = envelope_write(&envelope, c, EFFORT_MUCH, KIND_DICTIONARY, payload, e);
     if (code == OK) {
         *id = record_id(KIND_DICTIONARY, payload);
-        snprintf(current, sizeof current, CURRENT_PREFIX "%s", kind_info(kind)->name);
+        snprintf(name, sizeof name, CURRENT_PREFIX "%s", kind_info(kind)->name);
         struct span value = span_of(envelope.data, envelope.len);
         struct rocks_write writes[] = {
             {ROCKS_OBJECTS, false, digest_span(id), value},
-            {ROCKS_META, false, copy_key(copy, id), value},
-            {ROCKS_META, false, span_str(current), digest_span(id)},
+            {ROCKS_META, false, copy_key(copy, id->bytes, DIGEST_SIZE), value},
+            {ROCKS_META, false, span_str(name), digest_span(id)},
         };
-        code = rocks_write(d->store->rocks, writes, 3, false, NULL);
+        code = rocks_write(d->store->rocks, writes, 3, true, e);
     }
     coder_free(c);
     buf_free(&envelope);
     arena_free(&a);
-    return code;
+    return err_up(e, code);
 }
 
-/* The lock is held. */
-static void make(struct dictionaries *d, enum record_kind kind)
+enum err_code dictionaries_make_model(struct dictionaries *d, enum record_kind kind,
+                                      const struct span *samples, size_t n, struct err *e)
 {
-    struct sampler *s = &d->kinds[kind];
+    struct buf content = {0};
     struct digest id;
-    uint8_t *content = malloc(DICTIONARY_BYTES);
-    size_t n = content && s->n >= MIN_SAMPLES ? train(content, s) : 0;
-    if (n && keep(&id, d, kind, span_of(content, n)) == OK)
-        s->dictionary = add_loaded(d, &id, span_of(content, n));
-    s->state = s->dictionary ? KIND_HAS_DICTIONARY : KIND_WITHOUT;
-    forget_samples(s);
-    free(content);
-}
-
-void dictionaries_sample(struct dictionaries *d, enum record_kind kind, const struct digest *id,
-                         struct span payload)
-{
-    if (!dictionary_serves(kind))
-        return;
+    dense_content(&content, kind, samples, n);
     pthread_mutex_lock(&d->lock);
-    struct sampler *s = sampler_of(d, kind);
-    if (s->state == KIND_SAMPLING && payload.len) {
-        size_t n = payload.len < SAMPLE_BYTES ? payload.len : SAMPLE_BYTES;
-        s->samples = vec_grow(s->samples, &s->cap, s->n + 1, sizeof *s->samples);
-        struct sample *new = &s->samples[s->n++];
-        *new = (struct sample){*id, n, malloc(n)};
-        if (new->data)
-            memcpy(new->data, payload.data, n);
-        else
-            s->n--;
-        s->bytes += n;
-        if (s->n == SAMPLES)
-            make(d, kind);
+    enum err_code code = keep(&id, d, kind, span_of(content.data, content.len), e);
+    if (code == OK) {
+        d->kinds[kind].known = true;
+        d->kinds[kind].model = load(d, id.bytes, DIGEST_SIZE);
     }
     pthread_mutex_unlock(&d->lock);
+    buf_free(&content);
+    return err_up(e, code);
 }
 
-void dictionaries_train_now(struct dictionaries *d, enum record_kind kind)
+bool dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope)
 {
+    struct span prefix = envelope_dictionary(envelope);
+    if (!prefix.len)
+        return false;
     pthread_mutex_lock(&d->lock);
-    if (sampler_of(d, kind)->state == KIND_SAMPLING)
-        make(d, kind);
+    bool found = false;
+    for (size_t i = 0; i < d->n && !found; i++) {
+        found = memcmp(d->loaded[i]->id.bytes, prefix.data, prefix.len) == 0;
+        *id = d->loaded[i]->id;
+    }
     pthread_mutex_unlock(&d->lock);
+    return found || find_id(id, d->store, prefix.data, prefix.len);
+}
+
+void dictionaries_each_current(struct dictionaries *d,
+                               void (*visit)(void *arg, const struct digest *id), void *arg)
+{
+    for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
+        const struct dictionary *it = model_for_kind(d, (enum record_kind)kind);
+        if (it)
+            visit(arg, &it->id);
+    }
 }

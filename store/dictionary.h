@@ -1,5 +1,6 @@
-/* zstd dictionaries of a store: one for each kind of small record, trained from its first records,
- * stored as a record itself and loaded when needed. Thread-safe. */
+/* What records are compressed with: the models of a store, one for each kind that has a dense form,
+ * and the zstd dictionaries of stores of format 1. Each is a record itself, loaded when needed.
+ * Thread-safe. */
 #ifndef STORE_DICTIONARY_H
 #define STORE_DICTIONARY_H
 
@@ -10,13 +11,11 @@
 struct dictionaries {
     struct store *store;
     pthread_mutex_t lock;
-    struct dictionary *loaded[64]; /* few: a kind gets a second one only if the first is lost */
+    struct dictionary *loaded[64]; /* few: a kind gets another model only when it has grown much */
     size_t n;
-    struct sampler {
-        enum { KIND_UNKNOWN, KIND_SAMPLING, KIND_HAS_DICTIONARY, KIND_WITHOUT } state;
-        const struct dictionary *dictionary;
-        struct sample *samples;
-        size_t n, cap, bytes;
+    struct {
+        bool known; /* whether `model` has been looked for */
+        const struct dictionary *model;
     } kinds[KIND_END];
 };
 
@@ -24,13 +23,17 @@ void dictionaries_init(struct dictionaries *d, struct store *s);
 void dictionaries_free(struct dictionaries *d);
 /* What coders ask. */
 struct coder_dictionaries dictionaries_for_coder(struct dictionaries *d);
-/* A record that has just been put; once there are enough of its kind, their dictionary is trained
- * and stored. That it cannot be is no failure: records are stored without. */
-void dictionaries_sample(struct dictionaries *d, enum record_kind kind, const struct digest *id,
-                         struct span payload);
-/* Trains from what has been put so far, if that is worth it at all. */
-void dictionaries_train_now(struct dictionaries *d, enum record_kind kind);
-/* Whether records of this kind get one. */
-bool dictionary_serves(enum record_kind kind);
+/* Makes a model from samples, stores it, and lets new dense forms of the kind use it. */
+enum err_code dictionaries_make_model(struct dictionaries *d, enum record_kind kind,
+                                      const struct span *samples, size_t n, struct err *e);
+/* The bytes that the current model of a kind has learnt from; 0: there is none. */
+size_t dictionaries_model_bytes(struct dictionaries *d, enum record_kind kind);
+/* Its id; zeros if there is none. */
+struct digest dictionaries_model(struct dictionaries *d, enum record_kind kind);
+/* The id of the dictionary that an envelope needs; false if it needs none or it is not there. */
+bool dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope);
+/* The models that new dense forms are going to use. */
+void dictionaries_each_current(struct dictionaries *d,
+                               void (*visit)(void *arg, const struct digest *id), void *arg);
 
 #endif

@@ -76,7 +76,7 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
     if (code == OK)
         code = envelope_peek(&kind, &length, v.bytes, NULL);
     struct digest dictionary;
-    if (code == OK && envelope_dictionary(&dictionary, v.bytes))
+    if (code == OK && dictionaries_needed(&dictionary, &m->store->dictionaries, v.bytes))
         mark_id(m, dictionary.bytes, NULL);
     rocks_value_free(&v);
     if (code == OK && message_type_has_ids(kind_info(kind)->descriptor)) {
@@ -90,22 +90,14 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
 }
 
 /* Those that new records are going to use. */
-static void mark_dictionaries(struct marker *m)
+static void mark_model(void *arg, const struct digest *id)
 {
-    for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
-        char key[64];
-        struct rocks_value v;
-        snprintf(key, sizeof key, "dictionary/%s", kind_info((enum record_kind)kind)->name);
-        if (rocks_get(&v, m->store->rocks, ROCKS_META, span_str(key), NULL) == OK &&
-            v.bytes.len == DIGEST_SIZE)
-            mark_id(m, v.bytes.data, NULL);
-        rocks_value_free(&v);
-    }
+    mark_id(arg, id->bytes, NULL);
 }
 
 static enum err_code mark(struct marker *m, struct err *e)
 {
-    mark_dictionaries(m);
+    dictionaries_each_current(&m->store->dictionaries, mark_model, m);
     enum err_code code = store_each_ref(m->store, "", mark_ref, m, e);
     if (code == OK)
         code = store_each_run(m->store, NULL, mark_run, m, e);

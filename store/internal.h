@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-enum { STORE_FORMAT = 1 };
+enum { STORE_FORMAT = 2 }; /* 2: records under a model (codec 5) */
 #define QUARANTINE_PREFIX "quarantine/"
 
 struct store {
@@ -34,6 +34,7 @@ struct store {
     bool any_condemned;
 
     struct dictionaries dictionaries; /* has a lock of its own */
+    const struct store_batch *overlay; /* see store_overlay */
 };
 
 struct coder *store_coder_take(struct store *s);
@@ -51,6 +52,8 @@ void store_batch_write(struct store_batch *b, enum rocks_family family, struct s
                        struct span value);
 void store_batch_remove(struct store_batch *b, enum rocks_family family, struct span key);
 struct store *store_batch_store(const struct store_batch *b);
+/* A record among the writes, as it will be stored. */
+bool store_batch_find(struct span *envelope, const struct store_batch *b, const struct digest *id);
 
 enum err_code store_check_ref_name(const char *name, struct err *e);
 

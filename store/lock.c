@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50 };
+enum { POLL_MS = 50, GLANCE_MS = 5 };
 
 static enum err_code fail_busy(int fd, const char *path, struct err *e)
 {
@@ -54,11 +54,16 @@ enum err_code lock_acquire(int *out, const char *path, const char *command, doub
     if (fd < 0)
         return err_fail(e, ERR_IO, "cannot open %s: %s", path, strerror(errno));
     uint64_t start = os_monotonic_ns();
-    for (;;) {
+    for (bool again = true;;) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             break;
         if (errno == EINTR)
             continue;
+        if (errno == EWOULDBLOCK && again) { /* it may be no writer, but lock_is_held */
+            again = false;
+            nanosleep(&(struct timespec){0, GLANCE_MS * 1000000L}, NULL);
+            continue;
+        }
         enum err_code code = OK;
         if (errno != EWOULDBLOCK)
             code = err_fail(e, ERR_IO, "cannot lock %s: %s", path, strerror(errno));
@@ -73,6 +78,16 @@ enum err_code lock_acquire(int *out, const char *path, const char *command, doub
     describe_holder(fd, command);
     *out = fd;
     return OK;
+}
+
+bool lock_is_held(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return held;
 }
 
 void lock_release(int fd)

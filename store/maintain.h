@@ -33,7 +33,8 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
 
 struct kind_stats {
     uint64_t records, raw, stored; /* bytes: of payloads, of envelopes */
-    uint64_t with_dictionary;      /* records */
+    uint64_t dense;                /* records coded under the model of their kind */
+    uint64_t with_dictionary;      /* records of format 1 */
 };
 /* By kind; the counts of keys and bytes on disk of everything. */
 struct store_stats {

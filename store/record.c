@@ -6,15 +6,20 @@
  * RECORD_MAX_PAYLOAD, and the frame must agree with the header about its size. */
 #include "store/record.h"
 
+#include "store/dense/model.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 enum {
+    LEVEL_PASSING = 1, /* of what compact makes dense later */
     LEVEL = 3,
-    RAW_BELOW = 100,       /* shorter payloads do not shrink enough to pay */
-    SHUFFLE_FROM = 4096,   /* tensors below this are not worth a trial */
-    SHUFFLE_SAMPLE = 32768 /* bytes on which shuffles are tried */
+    LEVEL_MUCH = 9,
+    RAW_BELOW = 100,         /* shorter payloads do not shrink enough to pay */
+    RAW_BELOW_LITTLE = 8192, /* zstd would take half of the time of a put */
+    SHUFFLE_FROM = 4096,     /* tensors below this are not worth a trial */
+    SHUFFLE_SAMPLE = 32768   /* bytes on which shuffles are tried */
 };
 
 struct coder {
@@ -89,7 +94,8 @@ static int shuffle_width(enum codec codec)
     switch (codec) {
     case CODEC_RAW:
     case CODEC_ZSTD:
-    case CODEC_ZSTD_DICTIONARY: return 1;
+    case CODEC_ZSTD_DICTIONARY:
+    case CODEC_MODEL: return 1;
     case CODEC_ZSTD_SHUFFLE2: return 2;
     case CODEC_ZSTD_SHUFFLE4: return 4;
     }
@@ -126,22 +132,12 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
     return ZSTD_compressCCtx(c->compress, out, room, in, n, level);
 }
 
-static size_t compress_with(struct coder *c, void *out, size_t room, struct span in,
-                            const struct dictionary *d)
-{
-    if (!c->compress)
-        c->compress = must(ZSTD_createCCtx());
-    ZSTD_CCtx_reset(c->compress, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(c->compress, ZSTD_c_dictIDFlag, 0);
-    ZSTD_CCtx_refCDict(c->compress, d->compress);
-    return ZSTD_compress2(c->compress, out, room, in.data, in.len);
-}
-
 /* Tries the shuffles on a piece from the middle. Depends on nothing but the bytes. */
-static enum codec choose_codec(struct coder *c, enum record_kind kind, struct span payload)
+static enum codec choose_codec(struct coder *c, enum effort effort, enum record_kind kind,
+                               struct span payload)
 {
     static const enum codec candidates[] = {CODEC_ZSTD, CODEC_ZSTD_SHUFFLE2, CODEC_ZSTD_SHUFFLE4};
-    if (payload.len < RAW_BELOW)
+    if (payload.len < (effort == EFFORT_LITTLE ? RAW_BELOW_LITTLE : RAW_BELOW))
         return CODEC_RAW;
     if (!holds_tensors(kind) || payload.len < SHUFFLE_FROM)
         return CODEC_ZSTD;
@@ -164,53 +160,82 @@ static enum codec choose_codec(struct coder *c, enum record_kind kind, struct sp
     return best;
 }
 
-enum err_code envelope_write(struct buf *out, struct coder *c, enum record_kind kind,
-                             struct span payload, struct err *e)
+static void put_header(uint8_t *header, enum codec codec, const struct kind_info *info,
+                       size_t length)
+{
+    memcpy(header, "eq", 2);
+    header[2] = ENVELOPE_FORMAT;
+    header[3] = (uint8_t)codec;
+    put_le(header + 4, info->kind, 2);
+    put_le(header + 6, info->schema, 2);
+    put_le(header + 8, length, 8);
+}
+
+/* Appends the payload under the model of its kind; leaves `out` as it was if there is none or it
+ * does not help. */
+static bool write_dense(struct buf *out, struct coder *c, const struct kind_info *info,
+                        struct span payload)
+{
+    const struct dictionary *d =
+        c->dictionaries.model_for_kind
+            ? c->dictionaries.model_for_kind(c->dictionaries.arg, info->kind)
+            : NULL;
+    if (!d || payload.len > DENSE_MAX_PAYLOAD)
+        return false;
+    size_t start = out->len;
+    buf_reserve(out, ENVELOPE_HEADER + MODEL_PREFIX);
+    put_header((uint8_t *)out->data + start, CODEC_MODEL, info, payload.len);
+    memcpy(out->data + start + ENVELOPE_HEADER, d->id.bytes, MODEL_PREFIX);
+    out->len += ENVELOPE_HEADER + MODEL_PREFIX;
+    if (dense_write(out, d->model, payload, NULL) == OK &&
+        out->len - start < ENVELOPE_HEADER + payload.len)
+        return true;
+    out->len = start;
+    return false;
+}
+
+/* The length of the body, or SIZE_MAX if it is no shorter than the payload. */
+static size_t compress_body(uint8_t *body, size_t room, struct coder *c, enum codec codec,
+                            struct span payload, int level)
+{
+    const uint8_t *in = payload.data;
+    size_t width = (size_t)shuffle_width(codec);
+    if (width > 1) {
+        buf_clear(&c->scratch);
+        buf_reserve(&c->scratch, payload.len);
+        shuffle((uint8_t *)c->scratch.data, payload.data, payload.len, width);
+        in = (const uint8_t *)c->scratch.data;
+    }
+    size_t size = compress(c, body, room, in, payload.len, level);
+    return ZSTD_isError(size) || size >= payload.len ? SIZE_MAX : size;
+}
+
+enum err_code envelope_write(struct buf *out, struct coder *c, enum effort effort,
+                             enum record_kind kind, struct span payload, struct err *e)
 {
     const struct kind_info *info = kind_info(kind);
     if (payload.len > RECORD_MAX_PAYLOAD)
         return err_fail(e, ERR_LIMIT, "a record of kind %s of %zu bytes: at most %d are allowed",
                         info->name, payload.len, RECORD_MAX_PAYLOAD);
-    enum codec codec = choose_codec(c, kind, payload);
-    const struct dictionary *d = NULL;
-    if (codec == CODEC_ZSTD && payload.len <= DICTIONARY_MAX_PAYLOAD && c->dictionaries.for_kind)
-        d = c->dictionaries.for_kind(c->dictionaries.arg, kind);
-    size_t room = ZSTD_compressBound(payload.len), size = payload.len;
-    buf_reserve(out, ENVELOPE_HEADER + DIGEST_SIZE + room);
+    if (effort == EFFORT_MUCH && write_dense(out, c, info, payload))
+        return OK;
+    enum codec codec = choose_codec(c, effort, kind, payload);
+    size_t room = codec == CODEC_RAW ? payload.len : ZSTD_compressBound(payload.len);
+    buf_reserve(out, ENVELOPE_HEADER + room);
     uint8_t *header = (uint8_t *)out->data + out->len, *body = header + ENVELOPE_HEADER;
-    if (d) {
-        size = compress_with(c, body + DIGEST_SIZE, room, payload, d);
-        if (ZSTD_isError(size) || size + DIGEST_SIZE >= payload.len) {
-            d = NULL;
-        } else {
-            codec = CODEC_ZSTD_DICTIONARY;
-            memcpy(body, d->id.bytes, DIGEST_SIZE);
-            size += DIGEST_SIZE;
-        }
+    size_t size = SIZE_MAX;
+    if (codec != CODEC_RAW)
+        size = compress_body(body, room, c, codec, payload,
+                             effort == EFFORT_MUCH ? LEVEL_MUCH
+                             : dense_serves(kind)  ? LEVEL_PASSING
+                                                   : LEVEL);
+    if (size == SIZE_MAX) {
+        codec = CODEC_RAW;
+        size = payload.len;
+        if (size)
+            memcpy(body, payload.data, size);
     }
-    if (codec != CODEC_RAW && !d) {
-        const uint8_t *in = payload.data;
-        size_t width = (size_t)shuffle_width(codec);
-        if (width > 1) {
-            buf_clear(&c->scratch);
-            buf_reserve(&c->scratch, payload.len);
-            shuffle((uint8_t *)c->scratch.data, payload.data, payload.len, width);
-            in = (const uint8_t *)c->scratch.data;
-        }
-        size = compress(c, body, room, in, payload.len, LEVEL);
-        if (ZSTD_isError(size) || size >= payload.len) {
-            codec = CODEC_RAW;
-            size = payload.len;
-        }
-    }
-    if (codec == CODEC_RAW && size)
-        memcpy(body, payload.data, size);
-    memcpy(header, "eq", 2);
-    header[2] = ENVELOPE_FORMAT;
-    header[3] = (uint8_t)codec;
-    put_le(header + 4, kind, 2);
-    put_le(header + 6, info->schema, 2);
-    put_le(header + 8, payload.len, 8);
+    put_header(header, codec, info, payload.len);
     out->len += ENVELOPE_HEADER + size;
     out->data[out->len] = 0;
     return OK;
@@ -237,12 +262,14 @@ enum err_code envelope_peek(enum record_kind *kind, uint64_t *length, struct spa
     return OK;
 }
 
-bool envelope_dictionary(struct digest *id, struct span bytes)
+struct span envelope_dictionary(struct span bytes)
 {
-    if (bytes.len < ENVELOPE_HEADER + DIGEST_SIZE || bytes.data[3] != CODEC_ZSTD_DICTIONARY)
-        return false;
-    memcpy(id->bytes, bytes.data + ENVELOPE_HEADER, DIGEST_SIZE);
-    return true;
+    size_t n = bytes.len < ENVELOPE_HEADER              ? 0
+               : bytes.data[3] == CODEC_ZSTD_DICTIONARY ? DIGEST_SIZE
+               : bytes.data[3] == CODEC_MODEL           ? MODEL_PREFIX
+                                                        : 0;
+    return bytes.len < ENVELOPE_HEADER + n ? span_of("", 0)
+                                           : span_of(bytes.data + ENVELOPE_HEADER, n);
 }
 
 static enum err_code decompress(uint8_t *out, size_t length, struct coder *c, struct span body,
@@ -263,6 +290,32 @@ static enum err_code decompress(uint8_t *out, size_t length, struct coder *c, st
     return OK;
 }
 
+/* The dictionary or model that the codec needs, and the body behind its id. */
+static enum err_code find_dictionary(const struct dictionary **out, struct span *body,
+                                     struct coder *c, enum codec codec, enum record_kind kind,
+                                     struct span bytes, struct err *e)
+{
+    struct span id = envelope_dictionary(bytes);
+    if (!id.len)
+        return err_fail(e, ERR_CORRUPT, "too short for its codec");
+    const struct dictionary *d =
+        c->dictionaries.by_id ? c->dictionaries.by_id(c->dictionaries.arg, id.data, id.len) : NULL;
+    if (!d) {
+        struct digest shown = {0};
+        char hex[DIGEST_HEX];
+        memcpy(shown.bytes, id.data, id.len);
+        return err_fail(e, ERR_CORRUPT, "its dictionary %.16s is not there",
+                        digest_hex(hex, &shown));
+    }
+    bool serves = codec == CODEC_MODEL ? d->model && dense_model_kind(d->model) == kind
+                                       : d->decompress != NULL;
+    if (!serves)
+        return err_fail(e, ERR_CORRUPT, "its dictionary is for something else");
+    *out = d;
+    *body = span_of(body->data + id.len, body->len - id.len);
+    return OK;
+}
+
 enum err_code envelope_read(struct record *out, struct coder *c, struct span bytes, struct arena *a,
                             struct err *e)
 {
@@ -271,22 +324,16 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
     if (err_up(e, envelope_peek(&kind, &length, bytes, e)))
         return ERR_CORRUPT;
     struct span body = {bytes.data + ENVELOPE_HEADER, bytes.len - ENVELOPE_HEADER};
-    unsigned number = bytes.data[3];
     const struct dictionary *d = NULL;
-    if (number == CODEC_ZSTD_DICTIONARY) {
-        struct digest id;
-        char hex[DIGEST_HEX];
-        if (!envelope_dictionary(&id, bytes))
-            return err_fail(e, ERR_CORRUPT, "too short for its codec");
-        if (c->dictionaries.by_id)
-            d = c->dictionaries.by_id(c->dictionaries.arg, &id);
-        if (!d)
-            return err_fail(e, ERR_CORRUPT, "its dictionary %s is not there", digest_hex(hex, &id));
-        body = span_of(body.data + DIGEST_SIZE, body.len - DIGEST_SIZE);
-    }
-    if (number > CODEC_ZSTD_SHUFFLE4)
-        return err_fail(e, ERR_CORRUPT, "unknown codec %u", number);
-    enum codec codec = (enum codec)number;
+    if (bytes.data[3] > CODEC_MODEL)
+        return err_fail(e, ERR_CORRUPT, "unknown codec %u", bytes.data[3]);
+    enum codec codec = (enum codec)bytes.data[3];
+    if ((codec == CODEC_ZSTD_DICTIONARY || codec == CODEC_MODEL) &&
+        err_up(e, find_dictionary(&d, &body, c, codec, kind, bytes, e)))
+        return ERR_CORRUPT;
+    *out = (struct record){.kind = kind};
+    if (codec == CODEC_MODEL)
+        return err_up(e, dense_read(&out->payload, d->model, body, length, a, e));
     if (codec == CODEC_RAW ? body.len != length
                            : ZSTD_getFrameContentSize(body.data, body.len) != length)
         return err_fail(e, ERR_CORRUPT, "the body has not the length stated");
@@ -308,7 +355,7 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
             return ERR_CORRUPT;
         unshuffle(payload, (const uint8_t *)c->scratch.data, length, width);
     }
-    *out = (struct record){kind, {payload, length}};
+    out->payload = span_of(payload, length);
     return OK;
 }
 

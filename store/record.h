@@ -10,26 +10,30 @@ enum {
     RECORD_MAX_PAYLOAD = 256 << 20,
     ENVELOPE_HEADER = 16,
     ENVELOPE_FORMAT = 1,
-    DICTIONARY_MAX_PAYLOAD = 128 << 10, /* longer ones learn enough from themselves */
+    MODEL_PREFIX = 8, /* bytes of its id that name a model */
 };
 
 enum codec {
     CODEC_RAW = 0,
     CODEC_ZSTD = 1,
-    CODEC_ZSTD_DICTIONARY = 2,
+    CODEC_ZSTD_DICTIONARY = 2, /* only read: stores of format 1 have it */
     CODEC_ZSTD_SHUFFLE2 = 3,
     CODEC_ZSTD_SHUFFLE4 = 4,
+    CODEC_MODEL = 5,
 };
 
+/* What a record of kind `dictionary` holds: one of the two. */
+struct dense_model;
 struct dictionary {
     struct digest id; /* of its record */
-    struct ZSTD_CDict_s *compress;
     struct ZSTD_DDict_s *decompress;
+    struct dense_model *model;
 };
-/* Where a coder gets them; both return NULL if there is none. */
+/* Where a coder gets them; all return NULL if there is none. */
 struct coder_dictionaries {
-    const struct dictionary *(*for_kind)(void *arg, enum record_kind kind);
-    const struct dictionary *(*by_id)(void *arg, const struct digest *id);
+    const struct dictionary *(*model_for_kind)(void *arg, enum record_kind kind);
+    /* By the first n bytes of its id. */
+    const struct dictionary *(*by_id)(void *arg, const uint8_t *id, size_t n);
     void *arg;
 };
 
@@ -40,9 +44,13 @@ void coder_free(struct coder *c);
 /* Without, nothing is compressed with a dictionary and what is cannot be read. */
 void coder_set_dictionaries(struct coder *c, struct coder_dictionaries dictionaries);
 
-/* Appends the envelope of a payload to `out`; the codec is chosen by what is smaller. */
-enum err_code envelope_write(struct buf *out, struct coder *c, enum record_kind kind,
-                             struct span payload, struct err *e);
+enum effort {
+    EFFORT_LITTLE, /* while a run waits: small payloads as they are, others by zstd's fastest level */
+    EFFORT_MUCH,   /* for good: under the model of their kind, or by a high level of zstd */
+};
+/* Appends the envelope of a payload to `out`. */
+enum err_code envelope_write(struct buf *out, struct coder *c, enum effort effort,
+                             enum record_kind kind, struct span payload, struct err *e);
 /* Reads the payload into the arena. ERR_CORRUPT for anything but an envelope; the payload is only
  * decompressed: whoever knows the id compares it. */
 enum err_code envelope_read(struct record *out, struct coder *c, struct span bytes, struct arena *a,
@@ -50,8 +58,8 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
 /* Only the header: kind and payload length. */
 enum err_code envelope_peek(enum record_kind *kind, uint64_t *length, struct span bytes,
                             struct err *e);
-/* The id of the dictionary that an envelope needs; false if it needs none. */
-bool envelope_dictionary(struct digest *id, struct span bytes);
+/* The first bytes of the id of the dictionary or model that an envelope needs; empty if none. */
+struct span envelope_dictionary(struct span bytes);
 /* envelope_read and the comparison. */
 enum err_code envelope_verify(struct record *out, struct coder *c, const struct digest *id,
                               struct span bytes, struct arena *a, struct err *e);

@@ -42,6 +42,7 @@ static enum err_code count_objects(struct store_stats *out, struct store *s, str
         k->records++;
         k->raw += length;
         k->stored += value.len;
+        k->dense += value.data[3] == CODEC_MODEL;
         k->with_dictionary += value.data[3] == CODEC_ZSTD_DICTIONARY;
     }
     if (code == OK)

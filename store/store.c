@@ -82,6 +82,17 @@ static bool has_records(struct rocks *r)
     return any;
 }
 
+static enum err_code write_format(struct store *s, struct err *e)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", STORE_FORMAT);
+    struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str(text)};
+    return err_up(e, rocks_write(s->rocks, &w, 1, true, e));
+}
+
+/* A writer raises the format of an older store. From 1 to 2 nothing else is to be done: what was
+ * written before is read as it is, and `compact` makes it dense; an eqloom that does not know dense
+ * records no longer opens the store. */
 static enum err_code check_format(struct store *s, struct err *e)
 {
     struct rocks_value v;
@@ -99,10 +110,7 @@ static enum err_code check_format(struct store *s, struct err *e)
     }
     if (code == ERR_NOTFOUND) {
         err_clear(e);
-        char text[16];
-        snprintf(text, sizeof text, "%d", STORE_FORMAT);
-        struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str(text)};
-        return err_up(e, rocks_write(s->rocks, &w, 1, true, e));
+        return err_up(e, write_format(s, e));
     }
     if (code != OK)
         return err_up(e, code);
@@ -119,6 +127,8 @@ static enum err_code check_format(struct store *s, struct err *e)
                         "the store in %s has format version %ld, written by a newer eqloom; this "
                         "one knows versions up to %d",
                         s->path, format, STORE_FORMAT);
+    if (format < STORE_FORMAT && !s->secondary_path)
+        return err_up(e, write_format(s, e));
     return OK;
 }
 
@@ -248,6 +258,17 @@ const char *store_notice(const struct store *s)
     return s->notice.data;
 }
 
+bool store_has_writer(const struct store *s)
+{
+    if (s->lock_fd >= 0)
+        return true;
+    struct buf path = {0};
+    buf_printf(&path, "%s/lock", s->path);
+    bool held = lock_is_held(path.data);
+    buf_free(&path);
+    return held;
+}
+
 enum err_code store_refresh(struct store *s, struct err *e)
 {
     pthread_mutex_lock(&s->lock);
@@ -332,14 +353,16 @@ static enum err_code get_object(struct rocks_value *v, struct store *s, const st
 static enum err_code read_verified(struct record *out, struct store *s, const struct digest *id,
                                    struct arena *a, struct err *e)
 {
-    struct rocks_value v;
-    enum err_code code = get_object(&v, s, id, e);
+    struct rocks_value v = {0};
+    bool ahead = s->overlay && store_batch_find(&v.bytes, s->overlay, id);
+    enum err_code code = ahead ? OK : get_object(&v, s, id, e);
     if (code != OK)
         return err_up(e, code);
     struct coder *c = store_coder_take(s);
     code = err_up(e, envelope_verify(out, c, id, v.bytes, a, e));
     store_coder_give(s, c);
-    rocks_value_free(&v);
+    if (!ahead)
+        rocks_value_free(&v);
     return code;
 }
 
@@ -413,10 +436,17 @@ bool store_has(struct store *s, const struct digest *id)
     if (is_condemned(s, id))
         return false;
     struct rocks_value v;
+    if (s->overlay && store_batch_find(&v.bytes, s->overlay, id))
+        return true;
     if (get_object(&v, s, id, NULL) != OK)
         return false;
     rocks_value_free(&v);
     return true;
+}
+
+void store_overlay(struct store *s, const struct store_batch *b)
+{
+    s->overlay = b;
 }
 
 enum err_code store_read(struct span *out, struct store *s, enum rocks_family family,

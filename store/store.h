@@ -31,6 +31,8 @@ void store_close(struct store *s);
 /* What was wrong with the store when it was opened and has been put right, in one sentence; NULL if
  * nothing. */
 const char *store_notice(const struct store *s);
+/* Whether a process, this one or another, has the store open for writing now. */
+bool store_has_writer(const struct store *s);
 /* A secondary instance sees what the writer has committed since. */
 enum err_code store_refresh(struct store *s, struct err *e);
 
@@ -68,6 +70,10 @@ enum err_code store_batch_put_message(struct digest *id, struct store_batch *b,
 enum err_code store_batch_commit(struct store_batch *b, struct err *e);
 /* Appends the contents of `from` to `to` and empties `from`. */
 void store_batch_append(struct store_batch *to, struct store_batch *from);
+
+/* From now on records of the batch can be read as if it had been committed, by a store that one
+ * thread uses; NULL: no longer. For looking ahead without writing. */
+void store_overlay(struct store *s, const struct store_batch *b);
 
 /* Actions: key -> Eqloom__Action (canonical bytes). */
 struct digest action_key(struct span canonical_preimage);

@@ -1,5 +1,5 @@
-/* Dictionaries: trained once, used from then on, read by everybody, kept by gc, and no single point
- * whose loss would take a kind along. */
+/* Models of a store: made by compact, read by everybody, kept by gc, made again when the store has
+ * grown, and no single point whose loss would take a kind along. */
 #include "tests/store/fixture.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include "store/internal.h"
 #include "store/maintain.h"
 
-enum { CLUSTERS = 300, FIRST = 128 }; /* FIRST: what the dictionary is trained from */
+enum { CLUSTERS = 300, FEW = 40 };
 
 struct place {
     char path[64];
@@ -104,51 +104,75 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_trained_once_and_used(void **state)
+static void compact(struct place *p)
+{
+    struct err err = {0};
+    MUST(store_compact(p->s, &err));
+}
+
+static void test_compact_makes_dense(void **state)
 {
     struct place *p = *state;
+    struct err err = {0};
     uint64_t dictionaries;
-    put_clusters(p, 0, FIRST - 1);
-    assert_int_equal(clusters_of(p->s, &dictionaries).with_dictionary, 0);
+    put_clusters(p, 0, CLUSTERS);
+    struct kind_stats before = clusters_of(p->s, &dictionaries);
+    assert_int_equal(before.dense, 0);
     assert_int_equal(dictionaries, 0);
-    put_clusters(p, FIRST - 1, CLUSTERS);
-    struct kind_stats k = clusters_of(p->s, &dictionaries);
+    compact(p);
+    struct kind_stats after = clusters_of(p->s, &dictionaries);
     assert_int_equal(dictionaries, 1);
-    assert_int_equal(k.with_dictionary, CLUSTERS - FIRST);
+    assert_int_equal(after.dense, CLUSTERS);
+    assert_int_equal(after.raw, before.raw);
+    assert_true(after.stored * 5 < before.stored * 2);
     check_clusters(p->s, p, CLUSTERS);
-    /* Another process, a reader, and a later writer. */
+    /* A reader, and a later writer. */
     struct store *reader = open_reader(p->path);
     check_clusters(reader, p, CLUSTERS);
     store_close(reader);
     store_close(p->s);
     p->s = open_store(p->path);
     check_clusters(p->s, p, CLUSTERS);
-    struct store_batch *b = store_batch_new(p->s);
-    put_cluster(b, CLUSTERS);
-    commit(b);
-    store_batch_free(b);
-    k = clusters_of(p->s, &dictionaries);
-    assert_int_equal(k.with_dictionary, CLUSTERS - FIRST + 1);
-    assert_int_equal(dictionaries, 1);
-}
-
-static void test_compact_compresses_what_was_before(void **state)
-{
-    struct place *p = *state;
-    struct err err = {0};
-    put_clusters(p, 0, 60); /* too few for one to be trained by itself */
-    struct kind_stats before = clusters_of(p->s, NULL);
-    store_close(p->s);
-    p->s = open_store(p->path);
-    MUST(store_compact(p->s, &err));
-    struct kind_stats after = clusters_of(p->s, NULL);
-    assert_int_equal(after.with_dictionary, 60);
-    assert_int_equal(after.raw, before.raw);
-    assert_true(after.stored < before.stored * 9 / 10);
-    check_clusters(p->s, p, 60);
     struct fsck_result r;
     MUST(store_fsck(&r, p->s, false, NULL, NULL, &err));
     assert_int_equal(r.faults, 0);
+    /* Once more changes nothing. */
+    compact(p);
+    assert_int_equal(clusters_of(p->s, &dictionaries).stored, after.stored);
+    assert_int_equal(dictionaries, 1);
+}
+
+static void test_a_larger_store_gets_a_better_model(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct gc_result gc;
+    uint64_t dictionaries;
+    put_clusters(p, 0, FEW);
+    compact(p);
+    struct digest first = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
+    assert_int_equal(clusters_of(p->s, &dictionaries).dense, FEW);
+    put_clusters(p, FEW, CLUSTERS);
+    compact(p);
+    struct digest second = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
+    assert_false(digest_equal(&first, &second));
+    assert_int_equal(clusters_of(p->s, &dictionaries).dense, CLUSTERS);
+    assert_int_equal(dictionaries, 2);
+    check_clusters(p->s, p, CLUSTERS);
+    /* Nothing needs the first any more. */
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = 0; i < CLUSTERS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "c/%u", i);
+        MUST(store_batch_ref(b, name, &p->ids[i], &err));
+    }
+    commit(b);
+    store_batch_free(b);
+    MUST(store_gc(&gc, p->s, &(struct gc_options){.keep_runs = 1}, &err));
+    assert_int_equal(gc.records_removed, 1);
+    store_close(p->s);
+    p->s = open_store(p->path);
+    check_clusters(p->s, p, CLUSTERS);
 }
 
 static void test_gc_keeps_what_is_needed(void **state)
@@ -158,6 +182,7 @@ static void test_gc_keeps_what_is_needed(void **state)
     struct gc_result gc;
     uint64_t dictionaries;
     put_clusters(p, 0, CLUSTERS);
+    compact(p);
     MUST(store_gc(&gc, p->s, &(struct gc_options){.keep_runs = 1}, &err));
     assert_int_equal(clusters_of(p->s, &dictionaries).records, 2);
     assert_int_equal(dictionaries, 1);
@@ -167,26 +192,17 @@ static void test_gc_keeps_what_is_needed(void **state)
     arena_free(&a);
 }
 
-static void find_dictionary(struct digest *id, struct store *s)
-{
-    struct err err = {0};
-    struct rocks_value v;
-    MUST(rocks_get(&v, s->rocks, ROCKS_META, span_str("dictionary/cluster"), &err));
-    assert_int_equal(v.bytes.len, DIGEST_SIZE);
-    memcpy(id->bytes, v.bytes.data, DIGEST_SIZE);
-    rocks_value_free(&v);
-}
-
-static void test_lost_and_bad_dictionaries(void **state)
+static void test_lost_and_bad_models(void **state)
 {
     struct place *p = *state;
     struct err err = {0};
     struct fsck_result result;
     struct arena a = {0};
     struct record r;
-    struct digest id;
     put_clusters(p, 0, CLUSTERS);
-    find_dictionary(&id, p->s);
+    compact(p);
+    put_clusters(p, 0, CLUSTERS); /* nothing new */
+    struct digest id = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
     /* The record is bad: its copy serves, fsck tells. */
     struct rocks_write bad = {ROCKS_OBJECTS, false, digest_span(&id), span_str("eq rubbish")};
     MUST(rocks_write(p->s->rocks, &bad, 1, true, &err));
@@ -197,7 +213,11 @@ static void test_lost_and_bad_dictionaries(void **state)
     assert_int_equal(result.bad_records, 1);
     MUST(store_fsck(&result, p->s, true, NULL, NULL, &err));
     check_clusters(p->s, p, CLUSTERS);
-    /* Both are gone: what needs it is bad, nothing else; the next ones get a new one. */
+    /* Both are gone: what needs it is bad, nothing else, and is made anew. */
+    struct store_batch *other = store_batch_new(p->s);
+    struct digest text = put_text(other, "+ x 1");
+    commit(other);
+    store_batch_free(other);
     struct buf key = {0};
     buf_puts(&key, "dictionary-copy/");
     buf_add(&key, id.bytes, DIGEST_SIZE);
@@ -210,9 +230,9 @@ static void test_lost_and_bad_dictionaries(void **state)
     assert_int_equal(store_get(&r, p->s, &p->ids[CLUSTERS - 1], &a, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.message, "dictionary"));
     err_clear(&err);
-    MUST(store_get(&r, p->s, &p->ids[0], &a, &err));
+    MUST(store_get(&r, p->s, &text, &a, &err));
     MUST(store_fsck(&result, p->s, true, NULL, NULL, &err));
-    assert_true(result.bad_records >= CLUSTERS - FIRST - 1);
+    assert_true(result.bad_records >= CLUSTERS - 1);
     put_clusters(p, 0, CLUSTERS);
     check_clusters(p->s, p, CLUSTERS);
     MUST(store_fsck(&result, p->s, false, NULL, NULL, &err));
@@ -220,21 +240,22 @@ static void test_lost_and_bad_dictionaries(void **state)
     arena_free(&a);
 }
 
-static void test_same_first_records_same_dictionary(void **state)
+static void test_same_records_same_model(void **state)
 {
     struct place *p = *state;
     struct place other = {0};
-    struct digest mine, theirs;
-    put_clusters(p, 0, FIRST);
+    put_clusters(p, 0, CLUSTERS);
     temporary_directory(other.path);
     other.s = open_store(other.path);
     struct store_batch *b = store_batch_new(other.s);
-    for (unsigned i = FIRST; i-- > 0;) /* in another order */
+    for (unsigned i = CLUSTERS; i-- > 0;) /* in another order */
         put_cluster(b, i);
     commit(b);
     store_batch_free(b);
-    find_dictionary(&mine, p->s);
-    find_dictionary(&theirs, other.s);
+    compact(p);
+    compact(&other);
+    struct digest mine = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
+    struct digest theirs = dictionaries_model(&other.s->dictionaries, KIND_CLUSTER);
     assert_true(digest_equal(&mine, &theirs));
     store_close(other.s);
     remove_tree(other.path);
@@ -245,11 +266,9 @@ static void test_same_first_records_same_dictionary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_trained_once_and_used),
-        TEST(test_compact_compresses_what_was_before),
-        TEST(test_gc_keeps_what_is_needed),
-        TEST(test_lost_and_bad_dictionaries),
-        TEST(test_same_first_records_same_dictionary),
+        TEST(test_compact_makes_dense),     TEST(test_a_larger_store_gets_a_better_model),
+        TEST(test_gc_keeps_what_is_needed), TEST(test_lost_and_bad_models),
+        TEST(test_same_records_same_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void test_golden_envelope(void **state)
     struct coder *c = coder_new();
     Eqloom__Expr expr = EQLOOM__EXPR__INIT;
     expr.prefix = "x";
-    MUST(envelope_write(&out, c, KIND_EXPR, packed(&a, &expr.base), &err));
+    MUST(envelope_write(&out, c, EFFORT_MUCH, KIND_EXPR, packed(&a, &expr.base), &err));
     assert_int_equal(out.len, 19);
     assert_memory_equal(out.data, "eq\1\0\1\0\1\0\3\0\0\0\0\0\0\0\x0a\1x", 19);
     coder_free(c);
@@ -83,7 +83,7 @@ static void test_roundtrip(void **state)
             struct record r;
             struct span payload = chunk_payload(&a, sizes[i], rule);
             struct digest id = record_id(KIND_CHUNK, payload);
-            MUST(envelope_write(&out, c, KIND_CHUNK, payload, &err));
+            MUST(envelope_write(&out, c, EFFORT_MUCH, KIND_CHUNK, payload, &err));
             assert_true(out.len <= payload.len + ENVELOPE_HEADER);
             if (rule == 2 && sizes[i] >= 70000) {
                 assert_int_equal(out.data[3], CODEC_ZSTD_SHUFFLE4);
@@ -127,7 +127,7 @@ static void test_damage(void **state)
         struct buf out = {0};
         struct span payload = chunk_payload(&a, sizes[i], i == 2 ? 2 : 1);
         struct digest id = record_id(KIND_CHUNK, payload);
-        MUST(envelope_write(&out, c, KIND_CHUNK, payload, &err));
+        MUST(envelope_write(&out, c, EFFORT_MUCH, KIND_CHUNK, payload, &err));
         assert_int_equal(out.data[3], codecs[i]);
         for (size_t n = 0; n < out.len; n++) {
             uint8_t *copy = malloc(n ? n : 1); /* so that ASan sees a step too far */
@@ -157,7 +157,7 @@ static void test_wrong_id(void **state)
     struct coder *c = coder_new();
     struct span payload = chunk_payload(&a, 500, 1);
     struct digest id = record_id(KIND_DICTIONARY, payload); /* same payload, another kind */
-    MUST(envelope_write(&out, c, KIND_CHUNK, payload, &err));
+    MUST(envelope_write(&out, c, EFFORT_MUCH, KIND_CHUNK, payload, &err));
     assert_int_equal(envelope_verify(&r, c, &id, span_of(out.data, out.len), &a, &err),
                      ERR_CORRUPT);
     coder_free(c);

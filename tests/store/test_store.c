@@ -426,12 +426,12 @@ static void test_newer_format(void **state)
     snprintf(path, sizeof path, "%s/db", p->path);
     struct rocks *r;
     MUST(rocks_open(&r, path, NULL, false, &err));
-    struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str("2")};
+    struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str("3")};
     MUST(rocks_write(r, &w, 1, true, &err));
     rocks_close(r);
     struct store_options o = {.path = p->path, .create = true};
     assert_int_equal(store_open(&s, &o, &err), ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "format version 2, written by a newer eqloom"));
+    assert_non_null(strstr(err.message, "format version 3, written by a newer eqloom"));
 }
 
 static void test_few_files(void **state)

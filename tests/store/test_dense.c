@@ -1,0 +1,279 @@
+/* Dense forms: any message of a kind comes back bit for bit, whatever its texts and numbers; a
+ * record does not depend on those coded before it; damage gives an error or another payload, whose
+ * digest tells, never more. Random tests print their seed. */
+#include "tests/store/fixture.h"
+
+#include "base/buf.h"
+#include "cluster.pb-c.h"
+#include "egraph.pb-c.h"
+#include "rule.pb-c.h"
+#include "store/dense/model.h"
+#include "token.pb-c.h"
+
+enum { ROUNDS = 60, SAMPLES = 12 };
+
+/* Words of expressions, with odd ones among them now and then. */
+static char *random_text(struct arena *a, struct rng *r)
+{
+    static const char *const words[] = {
+        "sin",     "cos", "+",  "*", "x", "2",        "pow",  "-1/3",
+        "ln",      "and", "pi", "d", "",  "\xc3\xa9", "\x01", "123456789012345678901234567890",
+        "(0,inf)", "=3/2"};
+    struct buf text = {0};
+    for (uint64_t n = rng_below(r, 14); n; n--) {
+        uint64_t k = rng_below(r, rng_below(r, 8) ? 9 : 20);
+        if (k < 18)
+            buf_puts(&text, words[k]);
+        else
+            for (uint64_t i = rng_below(r, k == 18 ? 4 : 400); i; i--)
+                buf_putc(&text, (char)(1 + rng_below(r, 127)));
+        if (n > 1 || !rng_below(r, 10))
+            buf_putc(&text, ' ');
+    }
+    char *copy = arena_strdup(a, text.data ? text.data : "");
+    buf_free(&text);
+    return copy;
+}
+
+static uint64_t random_number(struct rng *r)
+{
+    return rng_u64(r) >> (rng_below(r, 3) ? 50 + rng_below(r, 14) : rng_below(r, 64));
+}
+
+/* A message with random fields, by its descriptor. */
+static ProtobufCMessage *random_message(struct arena *a, struct rng *r,
+                                        const ProtobufCMessageDescriptor *type, int depth);
+
+static void random_value(struct arena *a, struct rng *r, const ProtobufCFieldDescriptor *f,
+                         char *at, int depth)
+{
+    uint64_t number = random_number(r);
+    uint32_t half = (uint32_t)number;
+    switch (f->type) {
+    case PROTOBUF_C_TYPE_BOOL: *(protobuf_c_boolean *)at = number & 1; break;
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT:
+    case PROTOBUF_C_TYPE_ENUM: memcpy(at, &half, 4); break;
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE: memcpy(at, &number, 8); break;
+    case PROTOBUF_C_TYPE_STRING: *(char **)at = random_text(a, r); break;
+    case PROTOBUF_C_TYPE_BYTES: {
+        size_t n = rng_below(r, 4) ? 32 : rng_below(r, 70);
+        uint8_t *data = arena_alloc(a, n + 1);
+        for (size_t i = 0; i < n; i++)
+            data[i] = (uint8_t)rng_u64(r);
+        *(ProtobufCBinaryData *)at = (ProtobufCBinaryData){n, data};
+        break;
+    }
+    case PROTOBUF_C_TYPE_MESSAGE:
+        *(ProtobufCMessage **)at = random_message(a, r, f->descriptor, depth + 1);
+        break;
+    }
+}
+
+static size_t value_size(ProtobufCType type)
+{
+    return type == PROTOBUF_C_TYPE_STRING || type == PROTOBUF_C_TYPE_MESSAGE ? sizeof(void *)
+           : type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData)
+           : type == PROTOBUF_C_TYPE_UINT64 || type == PROTOBUF_C_TYPE_INT64 ||
+                   type == PROTOBUF_C_TYPE_DOUBLE
+               ? 8
+               : 4;
+}
+
+static ProtobufCMessage *random_message(struct arena *a, struct rng *r,
+                                        const ProtobufCMessageDescriptor *type, int depth)
+{
+    ProtobufCMessage *m = arena_zalloc(a, type->sizeof_message);
+    protobuf_c_message_init(type, m);
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &type->fields[i];
+        char *at = (char *)m + f->offset;
+        if (!rng_below(r, 5) || depth > 4)
+            continue;
+        if (f->label != PROTOBUF_C_LABEL_REPEATED) {
+            random_value(a, r, f, at, depth);
+            continue;
+        }
+        size_t n = rng_below(r, rng_below(r, 3) ? 9 : 60), size = value_size(f->type);
+        char *list = arena_zalloc(a, n * size + 1);
+        for (size_t k = 0; k < n; k++)
+            random_value(a, r, f, list + k * size, depth);
+        *(size_t *)((char *)m + f->quantifier_offset) = n;
+        *(char **)at = list;
+    }
+    return m;
+}
+
+/* ERR_INPUT when the random message has no canonical form, such as a text that is no UTF-8. */
+static struct span random_payload(struct arena *a, struct rng *r, enum record_kind kind)
+{
+    struct span payload;
+    while (canonical_pack(&payload, a, random_message(a, r, kind_info(kind)->descriptor, 0),
+                          NULL) != OK)
+        continue;
+    return payload;
+}
+
+static struct dense_model *make_model(struct rng *r, enum record_kind kind, size_t n)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct buf content = {0};
+    struct span samples[SAMPLES];
+    struct dense_model *m;
+    for (size_t i = 0; i < n; i++)
+        samples[i] = random_payload(&a, r, kind);
+    dense_content(&content, kind, samples, n);
+    assert_true(dense_is_model(span_of(content.data, content.len)));
+    MUST(dense_model_new(&m, span_of(content.data, content.len), &err));
+    assert_int_equal(dense_model_kind(m), kind);
+    buf_free(&content);
+    arena_free(&a);
+    return m;
+}
+
+static const enum record_kind kinds[] = {KIND_EXPR, KIND_RULE, KIND_EGRAPH, KIND_CLUSTER,
+                                         KIND_TOKEN_BATCH};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void test_any_message_comes_back(void **state)
+{
+    struct err err = {0};
+    struct rng r = rng_new(test_seed(), 1);
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t n = 0; n <= SAMPLES; n += SAMPLES) {
+            assert_true(dense_serves(kinds[k]));
+            struct dense_model *m = make_model(&r, kinds[k], n);
+            struct buf first = {0};
+            struct arena keep = {0};
+            struct span before = random_payload(&keep, &r, kinds[k]);
+            MUST(dense_write(&first, m, before, &err));
+            for (int i = 0; i < ROUNDS; i++) {
+                struct arena a = {0};
+                struct buf coded = {0};
+                struct span back, payload = random_payload(&a, &r, kinds[k]);
+                MUST(dense_write(&coded, m, payload, &err));
+                MUST(dense_read(&back, m, span_of(coded.data, coded.len), payload.len, &a, &err));
+                assert_true(span_equal(back, payload));
+                buf_free(&coded);
+                arena_free(&a);
+            }
+            /* What came between left nothing behind. */
+            struct buf again = {0};
+            MUST(dense_write(&again, m, before, &err));
+            assert_true(span_equal(span_of(first.data, first.len), span_of(again.data, again.len)));
+            buf_free(&first);
+            buf_free(&again);
+            arena_free(&keep);
+            dense_model_free(m);
+        }
+}
+
+static void test_damage(void **state)
+{
+    struct err err = {0};
+    struct rng r = rng_new(test_seed(), 2);
+    unsigned refused = 0, tried = 0;
+    for (size_t k = 0; k < KINDS; k++) {
+        struct dense_model *m = make_model(&r, kinds[k], SAMPLES);
+        for (int i = 0; i < ROUNDS; i++) {
+            struct arena a = {0};
+            struct buf coded = {0};
+            struct span back, payload = random_payload(&a, &r, kinds[k]);
+            MUST(dense_write(&coded, m, payload, &err));
+            size_t n = coded.len;
+            uint8_t *bytes = malloc(n + 1); /* so that ASan sees a step too far */
+            memcpy(bytes, coded.data ? coded.data : "", n);
+            if (n && rng_below(&r, 2))
+                bytes[rng_below(&r, n)] ^= (uint8_t)(1u << rng_below(&r, 8));
+            else if (n)
+                n = rng_below(&r, n);
+            size_t length = rng_below(&r, 3) ? payload.len : rng_below(&r, 2 * payload.len + 2);
+            enum err_code code = dense_read(&back, m, span_of(bytes, n), length, &a, &err);
+            tried++;
+            if (code == OK)
+                assert_int_equal(back.len, length);
+            else
+                assert_int_equal(code, ERR_CORRUPT), refused++;
+            err_clear(&err);
+            free(bytes);
+            buf_free(&coded);
+            arena_free(&a);
+        }
+        dense_model_free(m);
+    }
+    assert_true(refused * 2 > tried);
+}
+
+static void test_what_is_no_model(void **state)
+{
+    struct err err = {0};
+    struct dense_model *m;
+    struct rng r = rng_new(test_seed(), 3);
+    struct arena a = {0};
+    struct buf content = {0};
+    struct span sample = random_payload(&a, &r, KIND_CLUSTER);
+    dense_content(&content, KIND_CLUSTER, &sample, 1);
+    for (size_t n = 0; n < content.len; n++) {
+        bool whole = n == 10; /* no samples at all */
+        enum err_code code = dense_model_new(&m, span_of(content.data, n), &err);
+        assert_int_equal(code, whole ? OK : ERR_CORRUPT);
+        if (whole)
+            dense_model_free(m);
+        err_clear(&err);
+    }
+    content.data[8] = KIND_CHUNK;
+    assert_int_equal(dense_model_new(&m, span_of(content.data, content.len), &err), ERR_CORRUPT);
+    buf_free(&content);
+    arena_free(&a);
+}
+
+/* The bytes of a dense form are part of the format. */
+static void test_golden(void **state)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct buf content = {0}, out = {0};
+    struct dense_model *m;
+    struct span payload;
+    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
+    Eqloom__Member one = EQLOOM__MEMBER__INIT, two = EQLOOM__MEMBER__INIT;
+    Eqloom__Member *members[] = {&one, &two};
+    one.prefix = "+ pow sin x 2 pow cos x 2", one.tokens = 9,
+    one.standing = EQLOOM__STANDING__AGREES;
+    two.prefix = "1", two.tokens = 1, two.standing = EQLOOM__STANDING__AGREES;
+    cluster.n_members = 2, cluster.members = members, cluster.max_tokens = 25;
+    MUST(canonical_pack(&payload, &a, &cluster.base, &err));
+    dense_content(&content, KIND_CLUSTER, &payload, 1);
+    MUST(dense_model_new(&m, span_of(content.data, content.len), &err));
+    MUST(dense_write(&out, m, payload, &err));
+    struct digest found = digest_of(&(struct span){(const uint8_t *)out.data, out.len}, 1);
+    char hex[DIGEST_HEX];
+    print_message("%zu bytes for %zu\n", out.len, payload.len);
+    assert_string_equal(digest_hex(hex, &found),
+                        "77418aa4f5754df6eac0fc0314aeead6ad493437299a680d42a0afd3ac40b7fe");
+    dense_model_free(m);
+    buf_free(&content);
+    buf_free(&out);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_message_comes_back),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_what_is_no_model),
+        cmocka_unit_test(test_golden),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
