@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,8 +153,8 @@ static uint64_t related_cluster(const struct dataset *d, uint64_t seed, size_t b
 struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
 {
     bool related = d->path && d->clusters >= d->related;
-    uint64_t c = related ? related_cluster(d, seed, batch, k)
-                         : shuffled(d->clusters, seed, batch, k);
+    uint64_t c =
+        related ? related_cluster(d, seed, batch, k) : shuffled(d->clusters, seed, batch, k);
     size_t first = d->first[c], n = d->first[c + 1] - first;
     uint64_t bits = rng_at(seed, STREAM_PAIR, k);
     uint32_t a = below((uint32_t)bits, n), b = below((uint32_t)(bits >> 32), n - 1);

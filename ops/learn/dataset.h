@@ -39,8 +39,7 @@ enum err_code token_batch_check(const Eqloom__TokenBatch *batch, uint32_t vocabu
 /* From now on `related` consecutive pairs are of clusters whose members use much the same tokens,
  * next to each other on a greedy path through all of them: hard negatives for each other. Call
  * after all dataset_add; tokens are below `vocabulary`. ERR_NOMEM. */
-enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary,
-                             struct err *e);
+enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary, struct err *e);
 
 struct pair {
     uint32_t cluster, a, b; /* a, b: sequences, two different members of the cluster */

@@ -85,6 +85,9 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         goto out;
     if ((code = err_up(e, load_batches(&s->dataset, &c, "batches", ctx, e))))
         goto out;
+    size_t related = (size_t)op_int(ctx, "related");
+    if (related > 1 && (code = err_up(e, dataset_relate(&s->dataset, related, c.vocabulary, e))))
+        goto out;
     code = load_validation(s, ctx, e);
 out:
     if (code)
@@ -96,7 +99,7 @@ out:
 
 const struct op op_train = {
     .name = "train",
-    .version = 3,
+    .version = 4,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

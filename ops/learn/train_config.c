@@ -181,11 +181,13 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         "passes of a sequence apart");
     int64_t related = op_int(ctx, "related"), batch = op_int(ctx, "batch");
     if (related > 1 && (objective != OBJECTIVE_CONTRASTIVE || op_int(ctx, "negatives") > 0))
-        return err_fail(e, ERR_INPUT, "'related' is for contrastive training on the batch's own "
-                                      "negatives");
+        return err_fail(e, ERR_INPUT,
+                        "'related' is for contrastive training on the batch's own "
+                        "negatives");
     if (batch % related)
-        return err_fail(e, ERR_INPUT, "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64
-                                      ")", batch, related);
+        return err_fail(e, ERR_INPUT,
+                        "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64 ")", batch,
+                        related);
     return err_up(e, nn_config_check(&c, e));
 }
 
@@ -270,8 +272,8 @@ static char *objective_key(struct arena *a, const struct op_ctx *ctx,
     const char *name = op_string(ctx, "objective");
     switch (c->examples.objective) {
     case OBJECTIVE_CONTRASTIVE:
-        return arena_printf(a, "%s negatives=%zu temperature=%.17g", name, c->examples.negatives,
-                            c->temperature);
+        return arena_printf(a, "%s negatives=%zu related=%" PRId64 " temperature=%.17g", name,
+                            c->examples.negatives, op_int(ctx, "related"), c->temperature);
     case OBJECTIVE_SIMCSE: return arena_printf(a, "%s temperature=%.17g", name, c->temperature);
     case OBJECTIVE_TRIPLET:
         return arena_printf(a, "%s negatives=%zu margin=%.17g", name, c->examples.negatives,

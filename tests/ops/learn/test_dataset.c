@@ -47,6 +47,44 @@ static void test_pairs(void **state)
     dataset_free(&d);
 }
 
+/* Twelve clusters of three kinds, mixed: each kind uses a token that the others lack. */
+static void test_related_clusters(void **state)
+{
+    enum { CLUSTERS = 12, KINDS = 3, RELATED = 2, BATCH = 6 };
+    struct dataset d = {0};
+    for (uint32_t i = 0; i < CLUSTERS; i++) {
+        uint32_t kind = 5 + i % KINDS, tokens[] = {3, kind, 4, 4, kind, 3, 8 + i % 2};
+        uint32_t offset[] = {0, 3, 7}, cluster[] = {0, 0};
+        Eqloom__TokenBatch b;
+        eqloom__token_batch__init(&b);
+        b.tokens = tokens;
+        b.n_tokens = 7;
+        b.offset = offset;
+        b.n_offset = 3;
+        b.cluster = cluster;
+        b.n_cluster = 2;
+        assert_int_equal(dataset_add(&d, &b, TOY_VOCABULARY, 11, NULL), OK);
+    }
+    assert_int_equal(dataset_relate(&d, RELATED, TOY_VOCABULARY, NULL), OK);
+    size_t place[CLUSTERS], changes = 0;
+    for (size_t i = 0; i < CLUSTERS; i++) {
+        place[d.path[i]] = i;
+        changes += i && d.path[i] % KINDS != d.path[i - 1] % KINDS;
+    }
+    assert_int_equal(changes, KINDS - 1);
+    for (uint64_t epoch = 0; epoch < 50; epoch++) {
+        unsigned seen = 0;
+        for (uint64_t k = 0; k < CLUSTERS; k += RELATED) {
+            uint32_t a = dataset_pair(&d, 1, BATCH, epoch * CLUSTERS + k).cluster;
+            uint32_t b = dataset_pair(&d, 1, BATCH, epoch * CLUSTERS + k + 1).cluster;
+            assert_int_equal(place[b], (place[a] + 1) % CLUSTERS);
+            seen |= 1u << a | 1u << b;
+        }
+        assert_int_equal(seen, (1u << CLUSTERS) - 1); /* each once an epoch */
+    }
+    dataset_free(&d);
+}
+
 /* With fewer clusters than a batch has pairs, all take their turn. */
 static void test_few_clusters(void **state)
 {
@@ -137,9 +175,8 @@ static void test_schedules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_few_clusters),
-        cmocka_unit_test(test_mixed_batch),
+        cmocka_unit_test(test_pairs),        cmocka_unit_test(test_related_clusters),
+        cmocka_unit_test(test_few_clusters), cmocka_unit_test(test_mixed_batch),
         cmocka_unit_test(test_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
