@@ -35,18 +35,18 @@ static void reach(struct canonical *c, uint32_t root)
         uint32_t class = todo.items[--todo.n], n = class;
         do {
             if (graph_is_live(g, n)) {
-                uint32_t arity = graph_arity(g, g->op[n]);
+                uint32_t arity = graph_arity(g, g->cells[n].op);
                 c->n_nodes++;
                 c->n_kids += arity;
                 for (uint32_t i = 0; i < arity; i++) {
-                    uint32_t k = graph_find(g, g->kid[2 * (size_t)n + i]);
+                    uint32_t k = graph_find(g, *graph_kid(g, n, i));
                     if (c->number[k] == UNREACHED) {
                         c->number[k] = 0;
                         u32_push(&todo, k);
                     }
                 }
             }
-            n = g->next[n];
+            n = graph_next(g, n);
         } while (n != class);
     }
     free(todo.items);
@@ -57,10 +57,10 @@ static int compare_nodes(const void *x, const void *y, void *arg)
     const struct canonical *c = arg;
     uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
     struct egraph *g = c->g;
-    int order = terms_compare_tokens(g, g->op[a], g->op[b]);
-    for (uint32_t i = 0, n = graph_arity(g, g->op[a]); !order && i < n; i++) {
-        uint32_t p = c->number[graph_find(g, g->kid[2 * (size_t)a + i])];
-        uint32_t q = c->number[graph_find(g, g->kid[2 * (size_t)b + i])];
+    int order = terms_compare_tokens(g, g->cells[a].op, g->cells[b].op);
+    for (uint32_t i = 0, n = graph_arity(g, g->cells[a].op); !order && i < n; i++) {
+        uint32_t p = c->number[graph_find(g, *graph_kid(g, a, i))];
+        uint32_t q = c->number[graph_find(g, *graph_kid(g, b, i))];
         order = (p > q) - (p < q);
     }
     return order;
@@ -86,7 +86,7 @@ static void arrange(struct canonical *c)
         do {
             if (graph_is_live(g, n))
                 c->nodes[at++] = n;
-            n = g->next[n];
+            n = graph_next(g, n);
         } while (n != class);
         qsort_r(c->nodes + c->begin[i], at - c->begin[i], sizeof *c->nodes, compare_nodes, c);
     }
@@ -107,7 +107,7 @@ static void write_tables(Eqloom__EGraph *out, struct arena *a, const struct cano
     memset(op_index, 0xff, g->lang->n_ops * sizeof *op_index);
     memset(leaf_index, 0xff, (g->n_leaves + 1) * sizeof *leaf_index);
     for (uint32_t i = 0; i < c->n_nodes; i++) {
-        uint32_t op = g->op[c->nodes[i]];
+        uint32_t op = g->cells[c->nodes[i]].op;
         if (!(op & OP_LEAF)) {
             op_index[op] = 0;
         } else if (leaf_index[op & ~OP_LEAF] == UINT32_MAX) {
@@ -147,11 +147,11 @@ static void write_nodes(Eqloom__EGraph *out, struct arena *a, const struct canon
     out->child = arena_array(a, uint32_t, c->n_kids);
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->n_nodes; i++) {
-        uint32_t n = c->nodes[i], op = g->op[n];
+        uint32_t n = c->nodes[i], op = g->cells[n].op;
         out->node_op[i] = op & OP_LEAF ? leaf_index[op & ~OP_LEAF] : op_index[op];
         out->child_begin[i] = at;
         for (uint32_t k = 0, arity = graph_arity(g, op); k < arity; k++)
-            out->child[at++] = c->number[graph_find(g, g->kid[2 * (size_t)n + k])];
+            out->child[at++] = c->number[graph_find(g, *graph_kid(g, n, k))];
     }
     out->child_begin[c->n_nodes] = at;
 }
@@ -164,7 +164,7 @@ static void write_facts(Eqloom__EGraph *out, struct arena *a, const struct canon
     out->n_facts = c->n_classes;
     out->facts = arena_array(a, char *, c->n_classes);
     for (uint32_t i = 0; i < c->n_classes; i++) {
-        uint32_t f = c->g->fact[c->classes[i]];
+        uint32_t f = c->g->classes[c->classes[i]].fact;
         if (!text[f]) {
             buf_clear(&b);
             facts_write(&b, c->g, f);

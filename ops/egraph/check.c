@@ -4,18 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_class(const struct egraph *g, uint32_t c)
-{
-    return g->op[c] != OP_CONT && g->uf[c] == c;
-}
-
 static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
 {
-    uint32_t op = g->op[n], arity = graph_arity(g, op);
-    const uint32_t *kids = &g->kid[2 * (size_t)n];
-    for (uint32_t i = 0; i < arity; i++)
-        if (kids[i] >= g->n_cells || !is_class(g, kids[i]))
+    uint32_t op = g->cells[n].op, arity = graph_arity(g, op);
+    uint32_t kids[256];
+    for (uint32_t i = 0; i < arity; i++) {
+        kids[i] = *graph_kid(g, n, i);
+        if (kids[i] >= g->n_cells || !graph_is_class(g, kids[i]))
             return err_fail(e, ERR_FAILED, "node %u: argument %u is not canonical", n, i);
+    }
     if (op & OP_LEAF) {
         if (g->leaves[op & ~OP_LEAF].node != n)
             return err_fail(e, ERR_FAILED, "node %u: its leaf has another node", n);
@@ -23,14 +20,14 @@ static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
         return err_fail(e, ERR_FAILED, "node %u: not found by its key: two congruent nodes?", n);
     }
     uint32_t c = graph_find(g, n);
-    if (!(op & OP_LEAF) && !(g->mask[c] & pattern_op_mask(op)))
+    if (!(op & OP_LEAF) && !(g->classes[c].mask & pattern_op_mask(op)))
         return err_fail(e, ERR_FAILED, "node %u: its operator is not in its class's mask", n);
     for (uint32_t i = 0; i < arity; i++) {
-        uint32_t last = g->parents[kids[i]], slot = last, steps = 0;
+        uint32_t last = g->classes[kids[i]].parents, slot = last, steps = 0;
         do {
             if (slot == NO_NODE || steps++ > 2 * g->n_cells)
                 return err_fail(e, ERR_FAILED, "node %u is not among its argument's parents", n);
-            slot = g->link[slot];
+            slot = g->cells[slot >> 1].link[slot & 1];
         } while (slot != 2 * n + i && slot != last);
         if (slot != 2 * n + i)
             return err_fail(e, ERR_FAILED, "node %u is not among its argument's parents", n);
@@ -43,7 +40,7 @@ static enum err_code check_classes(struct egraph *g, uint8_t *seen, struct err *
 {
     uint32_t classes = 0, nodes = 0;
     for (uint32_t c = 0; c < g->n_cells; c++) {
-        if (!is_class(g, c))
+        if (!graph_is_class(g, c))
             continue;
         classes++;
         uint32_t n = c, live = 0;
@@ -53,7 +50,7 @@ static enum err_code check_classes(struct egraph *g, uint8_t *seen, struct err *
             if (graph_find(g, n) != c)
                 return err_fail(e, ERR_FAILED, "class %u: node %u belongs elsewhere", c, n);
             live += graph_is_live(g, n);
-            n = g->next[n];
+            n = graph_next(g, n);
         } while (n != c);
         if (!live)
             return err_fail(e, ERR_FAILED, "class %u has no live node", c);
@@ -61,7 +58,7 @@ static enum err_code check_classes(struct egraph *g, uint8_t *seen, struct err *
     }
     if (classes != g->n_classes || nodes != g->n_nodes || nodes != g->cons.n)
         return err_fail(e, ERR_FAILED,
-                        "counted %u classes and %u nodes; the graph says %u and %u, its table %zu",
+                        "counted %u classes and %u nodes; the graph says %u and %u, its table %u",
                         classes, nodes, g->n_classes, g->n_nodes, g->cons.n);
     for (uint32_t n = 0; n < g->n_cells; n++)
         if (graph_is_live(g, n) && !seen[n])
@@ -69,21 +66,12 @@ static enum err_code check_classes(struct egraph *g, uint8_t *seen, struct err *
     return OK;
 }
 
-static bool is_indexed(const struct egraph *g, uint32_t n)
-{
-    const struct u32_list *l = &g->by_op[g->op[n]];
-    for (size_t i = 0; i < l->n; i++)
-        if (l->items[i] == n)
-            return true;
-    return false;
-}
-
 /* What the node says is part of what its class knows. */
 static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
 {
-    uint32_t op = g->op[n], arity = graph_arity(g, op), facts[256], told;
+    uint32_t op = g->cells[n].op, arity = graph_arity(g, op), facts[256], told;
     for (uint32_t i = 0; i < arity; i++)
-        facts[i] = g->fact[g->kid[2 * (size_t)n + i]];
+        facts[i] = g->classes[*graph_kid(g, n, i)].fact;
     if (op & OP_LEAF)
         told = g->leaves[op & ~OP_LEAF].fact;
     else
@@ -91,7 +79,7 @@ static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
                            g->interpreted && op < X_DECLARED && g->lang->ops[op].interpreted, facts,
                            arity);
     uint32_t c = graph_find(g, n), both;
-    if (facts_meet(&both, &g->facts, g->fact[c], told) || both != g->fact[c])
+    if (facts_meet(&both, &g->facts, g->classes[c].fact, told) || both != g->classes[c].fact)
         return err_fail(e, ERR_FAILED, "class %u knows less than its node %u says", c, n);
     uint32_t number = graph_fact(g, c)->constant;
     if (number == NO_NUMBER || g->folding_stopped || !g->interpreted)
@@ -115,8 +103,6 @@ enum err_code egraph_check(struct egraph *g, struct err *e)
         if (!graph_is_live(g, n))
             continue;
         code = check_node(g, n, e);
-        if (!code && !(g->op[n] & OP_LEAF) && !is_indexed(g, n))
-            code = err_fail(e, ERR_FAILED, "node %u is not in its operator's index", n);
         if (!code && !g->conflict)
             code = check_fact(g, n, e);
     }

@@ -23,7 +23,7 @@ static void evaluate(struct argument *out, struct egraph *g, const struct build 
     }
     for (uint32_t v = 0; v < b->n_vars; v++) {
         class[v] = graph_find(g, classes[v]);
-        fact[v] = g->fact[class[v]];
+        fact[v] = g->classes[class[v]].fact;
     }
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
@@ -44,7 +44,7 @@ static void evaluate(struct argument *out, struct egraph *g, const struct build 
         class[at] = n == NO_NODE ? NO_NODE : graph_find(g, n);
         bool known = g->interpreted && node->op < X_DECLARED && g->lang->ops[node->op].interpreted;
         fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, known, facts, node->arity)
-                                : g->fact[class[at]];
+                                : g->classes[class[at]].fact;
     }
     *out = (struct argument){class[b->root], &g -> facts.items[fact[b->root]]};
     if (class != few[0])
@@ -53,7 +53,7 @@ static void evaluate(struct argument *out, struct egraph *g, const struct build 
 
 static bool holds_symbol(struct egraph *g, uint32_t class)
 {
-    return class != NO_NODE && g->mask[class] >> MASK_VARIABLE & 1;
+    return class != NO_NODE && g->classes[class].mask >> MASK_VARIABLE & 1;
 }
 
 /* No variable of the second occurs in the first. The second is a variable itself: its own bits
@@ -68,7 +68,7 @@ static bool is_free_of(struct egraph *g, const struct argument *a, const struct 
         uint32_t op = graph_op(g, n);
         if (op & OP_LEAF && g->leaves[op & ~OP_LEAF].is_variable)
             bits |= 1ull << g->leaves[op & ~OP_LEAF].bit;
-        n = g->next[n];
+        n = graph_next(g, n);
     } while (n != x->class);
     return !(a->fact->vars & bits);
 }

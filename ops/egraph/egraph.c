@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_FACTS_KEPT = 1 << 16 };
+
 static bool is_calculus(const struct language *lang)
 {
     return lang->n_ops >= X_DECLARED && lang->ops[X_SIN].name &&
@@ -17,11 +19,9 @@ static bool is_calculus(const struct language *lang)
 struct egraph *egraph_new(const struct language *lang)
 {
     struct egraph *g = calloc(1, sizeof *g);
-    struct u32_list *by_op = calloc(lang->n_ops, sizeof *by_op);
-    if (!g || !by_op)
+    if (!g)
         abort();
     g->lang = lang;
-    g->by_op = by_op;
     g->interpreted = is_calculus(lang);
     g->node_limit = UINT32_MAX;
     g->joins = joins_new();
@@ -33,34 +33,56 @@ void egraph_free(struct egraph *g)
 {
     if (!g)
         return;
-    free(g->op);
-    free(g->kid);
-    free(g->uf);
-    free(g->next);
-    free(g->parents);
-    free(g->n_parents);
-    free(g->link);
-    free(g->fact);
-    free(g->mask);
-    free(g->stamp);
+    free(g->cells);
+    free(g->classes);
     hashcons_free(&g->cons);
     facts_free(&g->facts);
     for (size_t i = 0; i < g->n_leaves; i++)
         free(g->leaves[i].text);
     free(g->leaves);
     name_map_free(&g->leaf_index);
-    for (unsigned op = 0; op < g->lang->n_ops; op++)
-        free(g->by_op[op].items);
-    free(g->by_op);
     free(g->pending.items);
     free(g->doubtful.items);
     free(g->changed.items);
     free(g->died.items);
+    free(g->journal.items);
     free(g->wave[0].items);
     free(g->wave[1].items);
     joins_free(g->joins);
     proofs_free(g->proofs);
     free(g);
+}
+
+void egraph_clear(struct egraph *g)
+{
+    for (size_t i = 0; i < g->n_leaves; i++)
+        free(g->leaves[i].text);
+    name_map_free(&g->leaf_index);
+    proofs_free(g->proofs);
+    struct egraph old = *g;
+    *g = (struct egraph){.lang = old.lang,
+                         .interpreted = old.interpreted,
+                         .cap = old.cap,
+                         .cells = old.cells,
+                         .classes = old.classes,
+                         .cons = old.cons,
+                         .facts = old.facts,
+                         .leaves = old.leaves,
+                         .leaves_cap = old.leaves_cap,
+                         .node_limit = UINT32_MAX,
+                         .joins = old.joins};
+    struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed, &g->died,
+                               &g->wave[0], &g->wave[1],  &g->journal};
+    const struct u32_list was[] = {old.pending, old.doubtful, old.changed, old.died,
+                                   old.wave[0], old.wave[1],  old.journal};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        *kept[i] = (struct u32_list){.items = was[i].items, .cap = was[i].cap};
+    hashcons_clear(&g->cons);
+    joins_forget(g->joins);
+    if (g->facts.n > MAX_FACTS_KEPT) {
+        facts_free(&g->facts);
+        facts_init(&g->facts);
+    }
 }
 
 void egraph_keep_proofs(struct egraph *g)

@@ -12,6 +12,9 @@ struct egraph;
 
 struct egraph *egraph_new(const struct language *lang);
 void egraph_free(struct egraph *g);
+/* Empties the graph, as if it were new, for another term of the same language: it keeps its memory
+ * and what it has found out about facts, so that the next graph takes less time. */
+void egraph_clear(struct egraph *g);
 /* Variables are real and positive unless declared "nonnegative", "real", "nonzero", "integer" or
  * "complex" before their first use. ERR_INPUT for other words. */
 enum err_code egraph_declare(struct egraph *g, const char *variable, const char *domain,
@@ -50,10 +53,9 @@ struct saturate_result {
     Eqloom__StopReason stop;
     uint32_t iterations;
     uint64_t *matched, *applied; /* by rule, in the given arena */
-    /* No search saw nodes from `searched` on; those of rules from n_searched on none from
-     * `searched_before` on, because the budget was spent when it was their turn. */
-    uint32_t searched, searched_before;
-    size_t n_searched;
+    /* What the run could see: no search looked at nodes from `searched` on, and none began at nodes
+     * from `roots` on. */
+    uint32_t searched, roots;
 };
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               const struct ruleset *rules, const struct saturate_options *options,
@@ -66,10 +68,10 @@ enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const st
 
 /* ---- explanations ---- */
 struct explain_step {
-    const char *rule; /* "group/name", "arithmetic" or "given" */
-    bool backwards;   /* the rule was read from right to left */
+    const char *rule;  /* "group/name", "arithmetic" or "given" */
+    bool backwards;    /* the rule was read from right to left */
     uint32_t position; /* of the subterm that it changed, in prefix order */
-    struct expr term; /* what stands there now */
+    struct expr term;  /* what stands there now */
 };
 struct explanation {
     struct explain_step *steps; /* from a, which is not among them, to b, the last one's term */

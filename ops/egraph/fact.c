@@ -19,10 +19,45 @@ void facts_free(struct facts *t)
     numbers_free(&t->numbers);
     free(t->items);
     free(t->slots);
-    map64_free(&t->applied);
-    map64_free(&t->met);
+    free(t->applied.slots);
+    free(t->met.slots);
     *t = (struct facts){0};
 }
+
+/* ---- what was computed before ---- */
+
+static void memo_grow(struct fact_memo *m)
+{
+    struct fact_memo bigger = {.n = m->n, .size = m->size ? m->size * 2 : 1024};
+    bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
+    if (!bigger.slots)
+        abort();
+    for (size_t i = 0; i < m->size; i++)
+        if (m->slots[i].key)
+            *fact_memo_find(&bigger, m->slots[i].key) = m->slots[i];
+    free(m->slots);
+    *m = bigger;
+}
+
+static bool memo_get(uint32_t *value, const struct fact_memo *m, uint64_t key)
+{
+    if (!m->size)
+        return false;
+    const struct fact_memo_slot *s = fact_memo_find(m, key);
+    *value = s->value;
+    return s->key;
+}
+
+/* The key is new. */
+static void memo_put(struct fact_memo *m, uint64_t key, uint32_t value)
+{
+    if (m->n * 2 >= m->size)
+        memo_grow(m);
+    *fact_memo_find(m, key) = (struct fact_memo_slot){key, value};
+    m->n++;
+}
+
+/* ---- facts ---- */
 
 struct interval fact_interval(const struct fact *f)
 {
@@ -85,7 +120,7 @@ static uint32_t hash_fact(const struct fact *f)
 
 static void grow_slots(struct facts *t)
 {
-    size_t n = t->n_slots ? t->n_slots * 2 : 256;
+    size_t n = t->n_slots ? t->n_slots * 2 : 1024;
     t->slots = realloc(t->slots, n * sizeof *t->slots);
     if (!t->slots)
         abort();
@@ -198,18 +233,18 @@ enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32
     *out = a;
     if (a == b)
         return FACT_AGREE;
-    const uint64_t conflict_bit = 1ull << 63;
-    bool added;
-    uint64_t *known =
-        map64_put(&t->met, (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a), 0, &added);
-    if (added) {
+    const uint32_t conflict_bit = 1u << 31;
+    uint64_t key = (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a);
+    uint32_t known;
+    if (!memo_get(&known, &t->met, key)) {
         struct fact f;
         enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
-        *known = c ? conflict_bit | (uint64_t)c : facts_intern(t, f);
+        known = c ? conflict_bit | (uint32_t)c : facts_intern(t, f);
+        memo_put(&t->met, key, known);
     }
-    if (*known & conflict_bit)
-        return (enum fact_conflict)(*known & ~conflict_bit);
-    *out = (uint32_t)*known;
+    if (known & conflict_bit)
+        return (enum fact_conflict)(known & ~conflict_bit);
+    *out = known;
     return FACT_AGREE;
 }
 
@@ -222,18 +257,14 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
         return facts_unknown(t, vars);
     }
     uint32_t second = n == 2 ? args[1] : 0;
-    bool small = args[0] < 1u << 28 && second < 1u << 28; /* op is below 2^8 */
-    uint64_t *known = NULL;
-    if (small) {
-        bool added;
-        known = map64_put(&t->applied, (uint64_t)op << 56 | (uint64_t)args[0] << 28 | second,
-                          UINT64_MAX, &added);
-        if (!added)
-            return (uint32_t)*known;
-    }
+    bool small = t->n < 1u << 28; /* op is below 2^8, and not 0 */
+    uint64_t key = fact_key(op, args[0], second);
+    uint32_t id;
+    if (small && memo_get(&id, &t->applied, key))
+        return id;
     struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
-    uint32_t id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
+    id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
     if (small)
-        *known = id;
+        memo_put(&t->applied, key, id);
     return id;
 }

@@ -47,8 +47,14 @@ struct facts {
         uint32_t hash, id; /* id UINT32_MAX: empty */
     } * slots;
     size_t n_slots;
-    struct map64 applied; /* (op, fact, fact) -> fact */
-    struct map64 met;     /* (fact, fact) -> fact, or a conflict */
+    struct fact_memo {
+        struct fact_memo_slot {
+            uint64_t key; /* 0: empty */
+            uint32_t value;
+        } * slots;
+        size_t n, size;
+    } applied, /* (op, fact, fact) -> fact */
+        met;   /* (fact, fact) -> fact, or a conflict */
 };
 
 void facts_init(struct facts *t);
@@ -75,6 +81,33 @@ enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32
 uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args,
                      size_t n);
 struct interval fact_interval(const struct fact *f); /* f is real */
+
+static inline struct fact_memo_slot *fact_memo_find(const struct fact_memo *m, uint64_t key)
+{
+    uint64_t h = key * 0x9e3779b97f4a7c15u;
+    size_t i = (h ^ h >> 32) & (m->size - 1);
+    while (m->slots[i].key && m->slots[i].key != key)
+        i = (i + 1) & (m->size - 1);
+    return &m->slots[i];
+}
+
+/* Facts and operators are few enough for a key of 64 bits, or else they are not remembered. */
+static inline uint64_t fact_key(unsigned op, uint32_t a, uint32_t b)
+{
+    return (uint64_t)op << 56 | (uint64_t)a << 28 | b;
+}
+
+/* facts_apply for interpreted operators of two arguments. */
+static inline uint32_t facts_apply_two(struct facts *t, unsigned op, uint32_t a, uint32_t b)
+{
+    uint64_t key = fact_key(op, a, b);
+    if (t->applied.size && t->n < 1u << 28) {
+        const struct fact_memo_slot *s = fact_memo_find(&t->applied, key);
+        if (s->key)
+            return s->value;
+    }
+    return facts_apply(t, op, true, (uint32_t[]){a, b}, 2);
+}
 
 /* transfer.c: the same without memory; a and b are the arguments (b NULL for unary operators). */
 struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CELLS = 1024, MAX_CELLS = 1 << 28 };
+enum { FIRST_CELLS = 1024, LARGE = 1 << 16, MAX_CELLS = 1 << 28 };
 
 static void *grow_array(void *array, size_t n, size_t size)
 {
@@ -22,85 +22,150 @@ static void *grow_array(void *array, size_t n, size_t size)
     return p;
 }
 
+/* By an eighth once the graph is large: memory is moved by its pages, not copied, and the peak is
+ * close to what is used. */
 static void reserve_cells(struct egraph *g, uint32_t more)
 {
     if (g->n_cells + more <= g->cap)
         return;
     uint32_t cap = g->cap ? g->cap : FIRST_CELLS;
     while (cap < g->n_cells + more)
-        cap += cap / 2;
+        cap += cap < LARGE ? cap : cap / 8;
     assert(cap < MAX_CELLS * 2u);
-    g->op = grow_array(g->op, cap, sizeof *g->op);
-    g->kid = grow_array(g->kid, cap, 2 * sizeof *g->kid);
-    g->uf = grow_array(g->uf, cap, sizeof *g->uf);
-    g->next = grow_array(g->next, cap, sizeof *g->next);
-    g->parents = grow_array(g->parents, cap, sizeof *g->parents);
-    g->n_parents = grow_array(g->n_parents, cap, sizeof *g->n_parents);
-    g->link = grow_array(g->link, cap, 2 * sizeof *g->link);
-    g->fact = grow_array(g->fact, cap, sizeof *g->fact);
-    g->mask = grow_array(g->mask, cap, sizeof *g->mask);
-    g->stamp = grow_array(g->stamp, cap, STAMPS * sizeof *g->stamp);
+    g->cells = grow_array(g->cells, cap, sizeof *g->cells);
+    g->classes = grow_array(g->classes, cap, sizeof *g->classes);
     if (g->proofs)
         proofs_grow(g->proofs, cap);
     g->cap = cap;
 }
 
-static uint32_t find_node(const struct egraph *g, uint32_t hash, uint32_t op, const uint32_t *kids,
-                          uint32_t arity)
+/* What is looked up: an operator and canonical arguments, two in each of `pairs`. Nearly all nodes
+ * have one or two, so that the first pair is all there is. */
+struct key {
+    uint32_t op, arity, n_pairs, hash;
+    uint64_t pairs[128];
+};
+
+static inline uint32_t hash_pair(uint32_t op, uint64_t pair)
+{
+    return hashcons_end(hashcons_mix(hashcons_begin(op), pair));
+}
+
+static inline void set_hash(struct key *k)
+{
+    uint64_t h = hashcons_begin(k->op);
+    for (uint32_t i = 0; i < k->n_pairs; i++)
+        h = hashcons_mix(h, k->pairs[i]);
+    k->hash = hashcons_end(h);
+}
+
+static inline uint64_t find_pair(struct egraph *g, const uint32_t *kids, uint32_t n)
+{
+    uint64_t second = n > 1 ? graph_find(g, kids[1]) : 0;
+    return n ? second << 32 | graph_find(g, kids[0]) : 0;
+}
+
+static inline void set_key(struct key *k, struct egraph *g, uint32_t op, const uint32_t *kids)
+{
+    k->op = op;
+    k->arity = graph_arity(g, op);
+    k->n_pairs = (k->arity + 1) / 2;
+    for (uint32_t i = 0; i < k->n_pairs; i++)
+        k->pairs[i] = find_pair(g, kids + 2 * i, k->arity - 2 * i);
+    set_hash(k);
+}
+
+/* The key of a node as it is stored. */
+static inline void set_node_key(struct key *k, const struct egraph *g, uint32_t n)
+{
+    k->op = g->cells[n].op;
+    k->arity = graph_arity(g, k->op);
+    k->n_pairs = (k->arity + 1) / 2;
+    for (uint32_t i = 0; i < k->n_pairs; i++)
+        k->pairs[i] = graph_pair(&g->cells[n + i]);
+    set_hash(k);
+}
+
+static inline uint32_t find_node(const struct egraph *g, const struct key *k)
 {
     const struct hashcons *t = &g->cons;
-    if (!t->size)
-        return NO_NODE;
-    for (size_t i = hash & (t->size - 1);; i = (i + 1) & (t->size - 1)) {
-        uint32_t n = t->slots[i].node;
-        if (n == NO_NODE)
-            return NO_NODE;
-        if (t->slots[i].hash != hash || g->op[n] != op)
-            continue;
-        const uint32_t *k = &g->kid[2 * (size_t)n];
+    for (struct hashcons_probe p = hashcons_probe(t, k->hash); hashcons_next(&p, t);) {
+        const struct cell *c = &g->cells[p.node];
         uint32_t same = 0;
-        while (same < arity && k[same] == kids[same])
+        if (c->op != k->op)
+            continue;
+        while (same < k->n_pairs && graph_pair(&c[same]) == k->pairs[same])
             same++;
-        if (same == arity)
-            return n;
+        if (same == k->n_pairs)
+            return p.node;
     }
+    return NO_NODE;
+}
+
+/* Of one or two arguments. */
+static inline uint32_t find_small(const struct egraph *g, uint32_t hash, uint32_t op, uint64_t pair)
+{
+    const struct hashcons *t = &g->cons;
+    for (struct hashcons_probe p = hashcons_probe(t, hash); hashcons_next(&p, t);)
+        if (g->cells[p.node].op == op && graph_pair(&g->cells[p.node]) == pair)
+            return p.node;
+    return NO_NODE;
+}
+
+/* The table has no hashes: when it grows, the nodes say theirs again. */
+static void grow_table(struct egraph *g)
+{
+    hashcons_grow(&g->cons, g->cap);
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (graph_is_live(g, n)) {
+            struct key k;
+            set_node_key(&k, g, n);
+            hashcons_insert(&g->cons, k.hash, n);
+        }
 }
 
 /* ---- circles of slots ---- */
 
-static void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+static inline uint32_t *slot_link(struct egraph *g, uint32_t slot)
 {
-    uint32_t last = g->parents[class];
-    if (last == NO_NODE) {
-        g->link[slot] = slot;
-    } else {
-        g->link[slot] = g->link[last];
-        g->link[last] = slot;
-    }
-    g->parents[class] = slot;
-    g->n_parents[class]++;
+    return &g->cells[slot >> 1].link[slot & 1];
 }
 
-static void splice_parents(struct egraph *g, uint32_t into, uint32_t from)
+static void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
-    uint32_t a = g->parents[into], b = g->parents[from];
-    g->n_parents[into] += g->n_parents[from];
+    struct eclass *c = &g->classes[class];
+    if (c->parents == NO_NODE) {
+        *slot_link(g, slot) = slot;
+    } else {
+        uint32_t *last = slot_link(g, c->parents);
+        *slot_link(g, slot) = *last;
+        *last = slot;
+    }
+    c->parents = slot;
+    c->weight += c->weight < MAX_WEIGHT;
+}
+
+static void splice_parents(struct egraph *g, struct eclass *into, struct eclass *from)
+{
+    uint32_t a = into->parents, b = from->parents;
+    uint32_t weight = (uint32_t)into->weight + from->weight;
+    into->weight = (uint16_t)(weight < MAX_WEIGHT ? weight : MAX_WEIGHT);
     if (b == NO_NODE)
         return;
     if (a != NO_NODE) {
-        uint32_t first = g->link[a];
-        g->link[a] = g->link[b];
-        g->link[b] = first;
+        uint32_t *x = slot_link(g, a), *y = slot_link(g, b), first = *x;
+        *x = *y;
+        *y = first;
     }
-    g->parents[into] = b;
-    g->parents[from] = NO_NODE;
+    into->parents = b;
+    from->parents = NO_NODE;
 }
 
 /* ---- facts ---- */
 
 static void mark_changed(struct egraph *g, uint32_t class)
 {
-    uint16_t *stamp = &g->stamp[STAMPS * (size_t) class];
+    uint8_t *stamp = g->classes[class].stamp;
     if (stamp[0] == g->epoch && g->epoch)
         return;
     stamp[0] = g->epoch;
@@ -109,27 +174,29 @@ static void mark_changed(struct egraph *g, uint32_t class)
 
 static void doubt(struct egraph *g, uint32_t class)
 {
-    if (g->mask[class] & MASK_DOUBTFUL)
+    if (g->classes[class].mask & MASK_DOUBTFUL)
         return;
-    g->mask[class] |= MASK_DOUBTFUL;
+    g->classes[class].mask |= MASK_DOUBTFUL;
     u32_push(&g->doubtful, class);
 }
 
-static uint32_t node_fact(struct egraph *g, uint32_t n)
+static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
 {
-    uint32_t op = graph_op(g, n);
+    return g->classes[graph_find(g, *graph_kid(g, n, i))].fact;
+}
+
+static inline uint32_t node_fact(struct egraph *g, uint32_t n)
+{
+    uint32_t op = graph_op(g, n), facts[256];
     if (op & OP_LEAF)
         return g->leaves[op & ~OP_LEAF].fact;
-    uint32_t arity = graph_arity(g, op), few[2] = {0, 0}, *facts = few;
-    if (arity > 2)
-        facts = grow_array(NULL, arity, sizeof *facts);
-    for (uint32_t i = 0; i < arity; i++)
-        facts[i] = g->fact[graph_find(g, g->kid[2 * (size_t)n + i])];
-    bool known = g->interpreted && op < X_DECLARED && g->lang->ops[op].interpreted;
-    uint32_t f = facts_apply(&g->facts, op, known, facts, arity);
-    if (facts != few)
-        free(facts);
-    return f;
+    const struct op_info *info = &g->lang->ops[op];
+    bool known = g->interpreted && op < X_DECLARED && info->interpreted;
+    if (known && info->arity == 2)
+        return facts_apply_two(&g->facts, op, kid_fact(g, n, 0), kid_fact(g, n, 1));
+    for (uint32_t i = 0; i < info->arity; i++)
+        facts[i] = kid_fact(g, n, i);
+    return facts_apply(&g->facts, op, known, facts, info->arity);
 }
 
 static void note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a, uint32_t b,
@@ -162,16 +229,17 @@ static void add_constant(struct egraph *g, uint32_t n)
 /* The fact of a class learns what node n of it says; add_constant follows. */
 static void learn(struct egraph *g, uint32_t n)
 {
-    uint32_t c = graph_find(g, n), f, told = node_fact(g, n);
-    enum fact_conflict conflict = facts_meet(&f, &g->facts, g->fact[c], told);
+    uint32_t c = graph_find(g, n), f, told = node_fact(g, n), known = g->classes[c].fact;
+    enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
     if (conflict) {
-        note_conflict(g, conflict, c, n, g->fact[c], told);
+        note_conflict(g, conflict, c, n, known, told);
         return;
     }
-    if (f == g->fact[c])
+    if (f == known)
         return;
-    bool computed = graph_fact(g, c)->constant == NO_NUMBER;
-    g->fact[c] = f;
+    bool computed = g->facts.items[known].constant == NO_NUMBER;
+    g->classes[c].fact = f;
+    g->classes[c].joined = g->epoch;
     doubt(g, c);
     mark_changed(g, c);
     if (computed)
@@ -180,59 +248,117 @@ static void learn(struct egraph *g, uint32_t n)
 
 /* ---- adding ---- */
 
-static uint32_t new_node(struct egraph *g, uint32_t op, const uint32_t *kids,
-                         const uint32_t *canonical, uint32_t arity, uint32_t hash)
+/* Room for one node more. */
+static inline uint32_t take_cells(struct egraph *g, uint32_t n)
 {
-    uint32_t cells = arity > 2 ? (arity + 1) / 2 : 1;
-    reserve_cells(g, cells);
-    uint32_t n = g->n_cells;
-    g->n_cells += cells;
-    for (uint32_t i = 0; i < cells; i++) {
-        g->op[n + i] = OP_CONT;
-        g->uf[n + i] = n;
-    }
-    g->op[n] = op;
-    g->next[n] = n;
-    g->parents[n] = NO_NODE;
-    g->n_parents[n] = 0;
-    memset(&g->stamp[STAMPS * (size_t)n], 0, STAMPS * sizeof *g->stamp);
-    if (arity)
-        memcpy(&g->kid[2 * (size_t)n], canonical, arity * sizeof *kids);
+    uint32_t first = g->n_cells;
+    reserve_cells(g, n);
+    if (!hashcons_has_room(&g->cons, g->cap))
+        grow_table(g);
+    g->n_cells += n;
+    return first;
+}
+
+static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64_t pair, uint32_t n)
+{
+    g->cells[cell] = (struct cell){.op = op, .kid = {(uint32_t)pair, (uint32_t)(pair >> 32)}};
+    g->classes[cell] = (struct eclass){.up = n, .next = n, .parents = NO_NODE};
+}
+
+/* `kids` are the arguments as they were given, for proofs. */
+static inline void finish_node(struct egraph *g, uint32_t n, uint32_t hash, const uint32_t *kids,
+                               uint32_t arity)
+{
     for (uint32_t i = 0; i < arity; i++)
-        add_parent(g, canonical[i], 2 * n + i);
+        add_parent(g, *graph_kid(g, n, i), 2 * n + i);
     if (g->proofs)
         proofs_add_node(g->proofs, n, kids, arity);
     hashcons_insert(&g->cons, hash, n);
     g->n_nodes++;
+}
+
+static uint32_t settle_new(struct egraph *g, uint32_t n, uint32_t op)
+{
+    uint64_t mask = pattern_op_mask(op);
+    uint32_t fact = node_fact(g, n);
+    g->classes[n].mask = mask;
+    g->classes[n].fact = fact;
+    g->ops |= mask;
     g->n_classes++;
+    if (g->facts.items[fact].constant != NO_NUMBER)
+        add_constant(g, n);
     return n;
+}
+
+/* Of more than two arguments. */
+static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t *kids, bool add)
+{
+    struct key k;
+    set_key(&k, g, op, kids);
+    uint32_t n = find_node(g, &k);
+    if (n != NO_NODE || !add)
+        return n;
+    n = take_cells(g, k.n_pairs);
+    for (uint32_t i = 0; i < k.n_pairs; i++)
+        set_cell(g, n + i, i ? OP_CONT : op, k.pairs[i], n);
+    finish_node(g, n, k.hash, kids, k.arity);
+    return settle_new(g, n, op);
 }
 
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
-    uint32_t arity = graph_arity(g, op), canonical[256];
-    for (uint32_t i = 0; i < arity; i++)
-        canonical[i] = graph_find(g, kids[i]);
-    return find_node(g, hashcons_hash(op, canonical, arity), op, canonical, arity);
+    uint32_t arity = graph_arity(g, op);
+    if (arity > 2)
+        return lookup_or_add_wide(g, op, kids, false);
+    uint64_t pair = find_pair(g, kids, arity);
+    return find_small(g, hash_pair(op, pair), op, pair);
 }
 
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
-    uint32_t arity = graph_arity(g, op), canonical[256];
-    for (uint32_t i = 0; i < arity; i++)
-        canonical[i] = graph_find(g, kids[i]);
-    uint32_t hash = hashcons_hash(op, canonical, arity);
-    uint32_t n = find_node(g, hash, op, canonical, arity);
+    uint32_t arity = graph_arity(g, op);
+    if (arity > 2)
+        return lookup_or_add_wide(g, op, kids, true);
+    uint64_t pair = find_pair(g, kids, arity);
+    uint32_t hash = hash_pair(op, pair), n = find_small(g, hash, op, pair);
     if (n != NO_NODE)
         return n;
-    n = new_node(g, op, kids, canonical, arity, hash);
-    g->mask[n] = pattern_op_mask(op);
-    g->ops |= g->mask[n];
-    g->fact[n] = node_fact(g, n);
-    u32_push(&g->by_op[op], n);
-    if (graph_fact(g, n)->constant != NO_NUMBER)
-        add_constant(g, n);
+    n = take_cells(g, 1);
+    set_cell(g, n, op, pair, n);
+    finish_node(g, n, hash, kids, arity);
+    return settle_new(g, n, op);
+}
+
+uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
+                        uint32_t to)
+{
+    uint32_t arity = graph_arity(g, op);
+    *placed = false;
+    if (arity > 2)
+        return lookup_or_add_wide(g, op, kids, true);
+    uint64_t pair = find_pair(g, kids, arity);
+    uint32_t hash = hash_pair(op, pair), n = find_small(g, hash, op, pair);
+    if (n != NO_NODE)
+        return n;
+    n = take_cells(g, 1);
+    set_cell(g, n, op, pair, n);
+    finish_node(g, n, hash, kids, arity);
+    uint32_t c = graph_find(g, to);
+    g->classes[n].up = c;
+    g->classes[n].next = g->classes[c].next;
+    g->classes[c].next = n;
+    *placed = true;
     return n;
+}
+
+void graph_settle(struct egraph *g, uint32_t n)
+{
+    uint32_t c = graph_find(g, n), op = g->cells[n].op;
+    uint64_t mask = pattern_op_mask(op);
+    g->classes[c].mask |= mask;
+    g->ops |= mask;
+    mark_changed(g, c);
+    learn(g, n);
 }
 
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
@@ -241,10 +367,15 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     if (l->node != NO_NODE)
         return l->node;
     uint32_t op = OP_LEAF | leaf;
-    uint32_t n = new_node(g, op, NULL, NULL, 0, hashcons_hash(op, NULL, 0));
+    uint32_t n = take_cells(g, 1);
+    set_cell(g, n, op, 0, n);
+    finish_node(g, n, hashcons_end(hashcons_begin(op)), NULL, 0);
+    g->n_classes++;
     l->node = n;
-    g->mask[n] = l->op == X_NUM ? 1ull << MASK_NUMBER : l->is_variable ? 1ull << MASK_VARIABLE : 0;
-    g->fact[n] = l->fact;
+    g->classes[n].mask = 1ull << (l->op == X_NUM   ? MASK_NUMBER
+                                  : l->is_variable ? MASK_VARIABLE
+                                                   : MASK_OTHER_LEAF);
+    g->classes[n].fact = l->fact;
     /* A fraction is a quotient, too: that form is a term of the corpora. */
     uint32_t number = g->facts.items[l->fact].constant;
     struct facts *f = &g->facts;
@@ -272,43 +403,50 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     }
     if (g->proofs)
         proofs_join(g->proofs, a, b, why);
+    struct eclass *to = &g->classes[into], *gone = &g->classes[from];
     bool both_frozen = into < g->frozen && from < g->frozen;
     if (both_frozen)
         joins_note_union(g->joins, into, from);
     uint32_t f;
-    enum fact_conflict c = facts_meet(&f, &g->facts, g->fact[into], g->fact[from]);
+    enum fact_conflict c = facts_meet(&f, &g->facts, to->fact, gone->fact);
     if (c) {
-        note_conflict(g, c, a, b, g->fact[into], g->fact[from]);
-        f = g->fact[into];
+        note_conflict(g, c, a, b, to->fact, gone->fact);
+        f = to->fact;
     }
     /* The class with fewer parents goes: they are what has to be hashed again. */
-    bool swap = g->n_parents[into] < g->n_parents[from] ||
-                (g->n_parents[into] == g->n_parents[from] && from < into);
+    bool swap = to->weight < gone->weight || (to->weight == gone->weight && from < into);
     if (!both_frozen && (into < g->frozen || from < g->frozen))
         swap = from < g->frozen;
     if (swap) {
         uint32_t t = into;
         into = from;
         from = t;
+        to = &g->classes[into];
+        gone = &g->classes[from];
     }
-    bool learnt = f != g->fact[into] || f != g->fact[from];
-    uint32_t last = g->parents[from];
+    uint32_t last = gone->parents;
     if (last != NO_NODE) {
         uint32_t slot = last;
         do {
-            slot = g->link[slot];
+            slot = *slot_link(g, slot);
             uint32_t owner = graph_slot_owner(g, slot);
             if (graph_is_live(g, owner))
                 u32_push(&g->pending, owner);
         } while (slot != last);
     }
-    g->uf[from] = into;
-    splice_parents(g, into, from);
-    uint32_t first = g->next[into];
-    g->next[into] = g->next[from];
-    g->next[from] = first;
-    g->mask[into] |= g->mask[from];
-    g->fact[into] = f;
+    /* parents have to be asked again if what they saw has changed */
+    bool learnt = f != to->fact || (f != gone->fact && last != NO_NODE);
+    gone->up = into;
+    splice_parents(g, to, gone);
+    uint32_t first = to->next;
+    to->next = gone->next;
+    gone->next = first;
+    to->mask |= gone->mask;
+    to->fact = f;
+    if (both_frozen || learnt)
+        to->joined = g->epoch;
+    else if (gone->joined > to->joined)
+        to->joined = gone->joined;
     g->n_classes--;
     if (learnt)
         doubt(g, into);
@@ -322,42 +460,45 @@ static void repair_node(struct egraph *g, uint32_t n)
 {
     if (!graph_is_live(g, n))
         return;
-    uint32_t op = g->op[n], arity = graph_arity(g, op), canonical[256];
-    uint32_t *kids = &g->kid[2 * (size_t)n];
+    struct key before, after;
+    set_node_key(&before, g, n);
+    after.op = before.op;
+    after.arity = before.arity;
+    after.n_pairs = before.n_pairs;
     bool stale = false;
-    for (uint32_t i = 0; i < arity; i++) {
-        canonical[i] = graph_find(g, kids[i]);
-        stale |= canonical[i] != kids[i];
+    for (uint32_t i = 0; i < before.n_pairs; i++) {
+        after.pairs[i] = find_pair(g, g->cells[n + i].kid, before.arity - 2 * i);
+        stale |= after.pairs[i] != before.pairs[i];
     }
     if (!stale)
         return;
-    hashcons_remove(&g->cons, hashcons_hash(op, kids, arity), n);
-    memcpy(kids, canonical, arity * sizeof *kids);
-    uint32_t hash = hashcons_hash(op, canonical, arity);
-    uint32_t twin = find_node(g, hash, op, canonical, arity);
+    set_hash(&after);
+    hashcons_remove(&g->cons, before.hash, n);
+    for (uint32_t i = 0; i < after.arity; i++)
+        *graph_kid(g, n, i) = (uint32_t)(after.pairs[i / 2] >> (i % 2 ? 32 : 0));
+    uint32_t twin = find_node(g, &after);
     if (twin == NO_NODE) {
-        hashcons_insert(&g->cons, hash, n);
+        hashcons_insert(&g->cons, after.hash, n);
         return;
     }
-    g->op[n] |= OP_DEAD;
+    g->cells[n].op |= OP_DEAD;
     g->n_nodes--;
-    g->dead_indexed++;
     u32_push(&g->died, n);
     graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
 }
 
 static void doubt_parents(struct egraph *g, uint32_t class)
 {
-    uint32_t c = graph_find(g, class), last = g->parents[c];
-    bool waiting = g->mask[c] & MASK_DOUBTFUL;
-    g->mask[c] &= ~MASK_DOUBTFUL;
+    uint32_t c = graph_find(g, class), last = g->classes[c].parents;
+    bool waiting = g->classes[c].mask & MASK_DOUBTFUL;
+    g->classes[c].mask &= ~MASK_DOUBTFUL;
     if (!waiting || last == NO_NODE)
         return; /* its class joined another that has been seen to */
     /* learn() may add nodes and join classes, and so change this circle: the slots first */
     size_t begin = g->wave[0].n;
     uint32_t slot = last;
     do {
-        slot = g->link[slot];
+        slot = *slot_link(g, slot);
         uint32_t owner = graph_slot_owner(g, slot);
         if (graph_is_live(g, owner))
             u32_push(&g->wave[0], owner);
@@ -371,31 +512,51 @@ static void doubt_parents(struct egraph *g, uint32_t class)
 static void bury(struct egraph *g)
 {
     for (size_t i = 0; i < g->died.n; i++) {
-        if (g->next[g->died.items[i]] == NO_NODE)
+        if (graph_next(g, g->died.items[i]) == NO_NODE)
             continue; /* with an earlier one of its class */
         uint32_t c = graph_find(g, g->died.items[i]), n = c;
-        while (g->next[n] != c) {
-            uint32_t following = g->next[n];
-            if (!(g->op[following] & OP_DEAD)) {
+        while (graph_next(g, n) != c) {
+            uint32_t following = graph_next(g, n);
+            if (!(g->cells[following].op & OP_DEAD)) {
                 n = following;
                 continue;
             }
-            g->next[n] = g->next[following];
-            g->next[following] = NO_NODE;
+            g->classes[n].next = graph_next(g, following);
+            g->classes[following].next = NO_NODE;
         }
     }
     g->died.n = 0;
-    if (g->dead_indexed <= g->n_nodes / 4)
+}
+
+static void journal_put(struct egraph *g, uint32_t n)
+{
+    if (n < g->frozen)
+        u32_push(&g->journal, n);
+}
+
+/* The parents of a class that changed k - 1 steps below: they may be the roots of new matches, and
+ * their classes changed k steps below. */
+static void stamp_parents(struct egraph *g, struct u32_list *to, uint32_t class, unsigned k)
+{
+    uint32_t last = g->classes[class].parents, slot = last;
+    if (last == NO_NODE)
         return;
-    for (uint32_t op = 0; op < g->lang->n_ops; op++) {
-        struct u32_list *l = &g->by_op[op];
-        size_t kept = 0;
-        for (size_t i = 0; i < l->n; i++)
-            if (graph_is_live(g, l->items[i]))
-                l->items[kept++] = l->items[i];
-        l->n = kept;
-    }
-    g->dead_indexed = 0;
+    do {
+        slot = *slot_link(g, slot);
+        uint32_t owner = graph_slot_owner(g, slot);
+        if (!graph_is_live(g, owner))
+            continue;
+        journal_put(g, owner);
+        if (k > g->stamp_levels)
+            continue;
+        uint32_t p = graph_find(g, owner);
+        uint8_t *stamp = g->classes[p].stamp;
+        if (stamp[STAMPS - 1] == g->epoch)
+            continue; /* level by level: it changed no farther below than this */
+        for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
+            stamp[j] = g->epoch;
+        u32_push(to, p);
+    } while (slot != last);
 }
 
 /* Stamps the changed classes, and those above them, level by level. */
@@ -405,35 +566,19 @@ static void stamp_changed(struct egraph *g)
     from->n = 0;
     for (size_t i = 0; i < g->changed.n; i++) {
         uint32_t c = graph_find(g, g->changed.items[i]);
-        uint16_t *stamp = &g->stamp[STAMPS * (size_t)c];
+        uint8_t *stamp = g->classes[c].stamp;
         stamp[0] = g->epoch;
-        if (stamp[1] == g->epoch)
+        if (stamp[STAMPS - 1] == g->epoch)
             continue;
         for (int k = 1; k < STAMPS; k++)
             stamp[k] = g->epoch;
         u32_push(from, c);
+        journal_put(g, c);
     }
-    g->changed.n = 0;
-    for (unsigned k = 1; k <= g->stamp_levels; k++) {
+    for (unsigned k = 1; k <= g->stamp_levels + 1; k++) {
         to->n = 0;
-        for (size_t i = 0; i < from->n; i++) {
-            uint32_t last = g->parents[from->items[i]], slot = last;
-            if (last == NO_NODE)
-                continue;
-            do {
-                slot = g->link[slot];
-                uint32_t owner = graph_slot_owner(g, slot);
-                if (!graph_is_live(g, owner))
-                    continue;
-                uint32_t p = graph_find(g, owner);
-                uint16_t *stamp = &g->stamp[STAMPS * (size_t)p];
-                if (stamp[k] == g->epoch)
-                    continue;
-                for (unsigned j = k; j < STAMPS; j++)
-                    stamp[j] = g->epoch;
-                u32_push(to, p);
-            } while (slot != last);
-        }
+        for (size_t i = 0; i < from->n; i++)
+            stamp_parents(g, to, from->items[i], k);
         struct u32_list *t = from;
         from = to;
         to = t;
@@ -454,11 +599,24 @@ void egraph_rebuild(struct egraph *g)
     }
     g->pending.n = g->doubtful.n = 0;
     bury(g);
-    stamp_changed(g);
+    if (g->watched)
+        stamp_changed(g);
+    g->changed.n = 0;
     joins_forget(g->joins);
 }
 
-void graph_begin_epoch(struct egraph *g)
+bool graph_begin_epoch(struct egraph *g)
 {
+    bool halved = g->epoch == MAX_EPOCH;
+    if (halved) {
+        for (uint32_t c = 0; c < g->n_cells; c++) {
+            struct eclass *k = &g->classes[c];
+            k->joined = (uint8_t)((k->joined + 1) / 2);
+            for (int i = 0; i < STAMPS; i++)
+                k->stamp[i] = (uint8_t)((k->stamp[i] + 1) / 2);
+        }
+        g->epoch = (MAX_EPOCH + 1) / 2;
+    }
     g->epoch++;
+    return halved;
 }

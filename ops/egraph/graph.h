@@ -1,19 +1,11 @@
 /* The insides of an e-graph, for the files of this folder.
  *
- * Everything is an array indexed by cell. A node takes one cell for each two arguments, at least
- * one; its id is its first cell, the others are marked OP_CONT. A class is named by one of its
- * nodes, so that union-find, classes and nodes share their ids. An argument's place is a *slot*:
- * slot 2 * cell + i, so that the arguments of node n are kid[2n ..].
- *
- *     op      what the node applies: an operator number, or OP_LEAF | leaf; with OP_DEAD once a
- *             congruent twin stands for it
- *     kid     classes, by slot; canonical after a rebuild
- *     next    a circle through the nodes of a class (a dead node may stay where it names the class)
- *     parents by class: the last slot of a circle (through `link`) of slots that hold the class
- *     fact    by class: see fact.h
- *     mask    by class: which operators stand in it, to refuse a pattern at a glance; and
- * MASK_DOUBTFUL stamp   by class: the last epoch in which something changed at most 0, 1, 2, 3
- * steps below
+ * Everything is an array indexed by cell, in two parts: what a node is (struct cell) and what its
+ * class knows (struct eclass). A node takes one cell for each two arguments, at least one; its id
+ * is its first cell, the others are marked OP_CONT. A class is named by one of its nodes, so that
+ * union-find, classes and nodes share their ids. An argument's place is a *slot*: slot 2 * cell +
+ * i, so that the arguments of node n are slots 2n and on. 52 bytes a cell in all; with the table of
+ * hashcons.h about 60.
  *
  * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
 #ifndef OPS_EGRAPH_GRAPH_H
@@ -27,7 +19,15 @@
 #include "ops/egraph/proof.h"
 
 #define NO_NODE UINT32_MAX
-enum { STAMPS = 4, MASK_NUMBER = X_NUM, MASK_VARIABLE = X_SYM };
+enum {
+    STAMPS = 4,
+    MAX_EPOCH = 255,
+    MAX_WEIGHT = UINT16_MAX,
+    MASK_NUMBER = X_NUM,
+    MASK_VARIABLE = X_SYM,
+    MASK_OTHER_LEAF = X_VAR, /* pi and e */
+};
+#define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
 #define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
@@ -49,13 +49,35 @@ struct leaf {
     uint32_t fact;
 };
 
+/* A node. */
+struct cell {
+    uint32_t op;      /* an operator number, or OP_LEAF | leaf; with OP_DEAD once a congruent twin
+                       * stands for it */
+    uint32_t kid[2];  /* classes of its arguments, canonical after a rebuild; 0 where it has none */
+    uint32_t link[2]; /* circles of the slots that hold one class */
+};
+
+/* The class named by a node; of other nodes only `up` and `next` mean anything. */
+struct eclass {
+    uint32_t up;      /* union-find */
+    uint32_t next;    /* a circle through the nodes of a class (a dead one may stay where it names
+                       * the class) */
+    uint32_t parents; /* the last slot of a circle of slots that hold the class, or NO_NODE */
+    uint32_t fact;    /* see fact.h */
+    uint64_t mask;    /* which operators stand in it, to refuse a pattern at a glance */
+    uint16_t weight;  /* slots that hold it, or MAX_WEIGHT */
+    /* The last epoch in which it joined another class with frozen nodes, or learnt something; and
+     * in which it changed in any way, or something at most 0, 1, 2, 3 steps below it did. */
+    uint8_t joined, stamp[STAMPS];
+};
+_Static_assert(sizeof(struct cell) == 20 && sizeof(struct eclass) == 32, "bytes an e-node");
+
 struct egraph {
     const struct language *lang;
     bool interpreted; /* the operators are those of lang_calculus */
     uint32_t n_cells, cap, n_nodes, n_classes;
-    uint32_t *op, *kid, *uf, *next, *parents, *n_parents, *link, *fact;
-    uint64_t *mask;
-    uint16_t *stamp; /* STAMPS per cell */
+    struct cell *cells;
+    struct eclass *classes;
 
     struct hashcons cons;
     struct facts facts;
@@ -65,15 +87,17 @@ struct egraph {
     unsigned n_variables;
 
     uint64_t ops;             /* masks of the operators that nodes apply */
-    struct u32_list *by_op;   /* nodes by operator, ids ascending; swept of dead ones at times */
     struct u32_list pending;  /* nodes whose arguments lost their class: to be hashed again */
     struct u32_list doubtful; /* classes whose fact changed: their parents' facts may, too */
     struct u32_list changed;  /* classes that merged or learnt something since the last rebuild */
     struct u32_list died;     /* nodes that did, and still stand in their class's circle */
     struct u32_list wave[2];  /* scratch of stamping */
-    uint16_t epoch;
+    /* While searches follow one another, a rebuild stamps what changed, and notes in the journal
+     * old nodes below which something did, and classes that did. */
+    bool watched;
+    struct u32_list journal;
+    uint8_t epoch;
     unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
-    uint32_t dead_indexed; /* dead nodes in by_op */
 
     struct joins *joins; /* scratch of searching */
 
@@ -93,10 +117,10 @@ struct egraph {
 
 static inline uint32_t graph_find(struct egraph *g, uint32_t c)
 {
-    uint32_t *uf = g->uf;
-    while (uf[c] != c) {
-        uf[c] = uf[uf[c]];
-        c = uf[c];
+    struct eclass *k = g->classes;
+    while (k[c].up != c) {
+        k[c].up = k[k[c].up].up;
+        c = k[c].up;
     }
     return c;
 }
@@ -108,26 +132,55 @@ static inline uint32_t graph_arity(const struct egraph *g, uint32_t op)
 
 static inline bool graph_is_live(const struct egraph *g, uint32_t n)
 {
-    return !(g->op[n] & OP_DEAD) && g->op[n] != OP_CONT;
+    return !(g->cells[n].op & OP_DEAD) && g->cells[n].op != OP_CONT;
+}
+
+/* Its cell names a class. */
+static inline bool graph_is_class(const struct egraph *g, uint32_t c)
+{
+    return g->classes[c].up == c && g->cells[c].op != OP_CONT;
 }
 
 static inline uint32_t graph_op(const struct egraph *g, uint32_t n)
 {
-    return g->op[n] & ~OP_DEAD;
+    return g->cells[n].op & ~OP_DEAD;
 }
 
 static inline uint32_t graph_slot_owner(const struct egraph *g, uint32_t slot)
 {
     uint32_t n = slot >> 1;
-    while (g->op[n] == OP_CONT)
+    while (g->cells[n].op == OP_CONT)
         n--;
     return n;
+}
+
+/* The arguments in a cell as one number. */
+static inline uint64_t graph_pair(const struct cell *c)
+{
+    return (uint64_t)c->kid[1] << 32 | c->kid[0];
+}
+
+/* As stored: canonical after a rebuild only. */
+static inline uint32_t *graph_kid(const struct egraph *g, uint32_t n, uint32_t i)
+{
+    return &g->cells[n + (i >> 1)].kid[i & 1];
+}
+
+/* The next node of the circle through a class. */
+static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
+{
+    return g->classes[n].next;
 }
 
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
+/* As graph_add; but what is not there yet is placed in the class of node `to`, for a reason that
+ * the caller notes where there are proofs, before graph_settle. */
+uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
+                        uint32_t to);
+void graph_settle(struct egraph *g, uint32_t n);
 /* The node of op over these classes, or NO_NODE. */
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */
@@ -136,10 +189,13 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
 /* Nodes of a term, by position in x. Adds; or gives false, where it adds nothing. */
 void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
-void graph_begin_epoch(struct egraph *g);
+/* What changes from here on is stamped with the next epoch. Epochs are few: when they run out, all
+ * stamps and the current epoch are halved, rounded up, and true is returned; who remembers an
+ * epoch halves it, rounded down. */
+bool graph_begin_epoch(struct egraph *g);
 static inline const struct fact *graph_fact(const struct egraph *g, uint32_t class)
 {
-    return &g->facts.items[g->fact[class]];
+    return &g->facts.items[g->classes[class].fact];
 }
 
 static inline void u32_push(struct u32_list *l, uint32_t v)

@@ -4,8 +4,13 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { FIRST_SIZE = 1024 };
+enum {
+    FIRST_SIZE = 1024,
+    SPARE_BITS = 2,
+    LARGE = 1 << 16
+}; /* ids may be four times as many as slots, or more */
 
 void hashcons_free(struct hashcons *t)
 {
@@ -13,54 +18,47 @@ void hashcons_free(struct hashcons *t)
     *t = (struct hashcons){0};
 }
 
-static void place(struct hashcons *t, uint32_t hash, uint32_t node)
+void hashcons_grow(struct hashcons *t, uint32_t cells)
 {
-    size_t i = hash & (t->size - 1);
-    while (t->slots[i].node != UINT32_MAX)
-        i = (i + 1) & (t->size - 1);
-    t->slots[i] = (struct hashcons_slot){hash, node};
-}
-
-static void grow(struct hashcons *t)
-{
-    struct hashcons old = *t;
-    t->size = old.size ? old.size * 2 : FIRST_SIZE;
-    t->slots = malloc(t->size * sizeof *t->slots);
-    if (!t->slots) {
-        fprintf(stderr, "eqloom: out of memory (hash table of %zu slots)\n", t->size);
-        abort();
+    uint32_t size = t->size ? t->size : FIRST_SIZE;
+    while ((t->n + 1) * 8ull >= size * 5ull)
+        size *= 2;
+    if (size != t->size) {
+        free(t->slots);
+        t->slots = malloc(size * sizeof *t->slots);
+        if (!t->slots) {
+            fprintf(stderr, "eqloom: out of memory (hash table of %u slots)\n", size);
+            abort();
+        }
     }
-    for (size_t i = 0; i < t->size; i++)
-        t->slots[i].node = UINT32_MAX;
-    for (size_t i = 0; i < old.size; i++)
-        if (old.slots[i].node != UINT32_MAX)
-            place(t, old.slots[i].hash, old.slots[i].node);
-    free(old.slots);
+    uint32_t id_mask = (size << SPARE_BITS) - 1;
+    while (cells > id_mask - 2)
+        id_mask = 2 * id_mask + 1;
+    *t = (struct hashcons){.slots = t->slots, .size = size, .id_mask = id_mask};
+    memset(t->slots, 0xff, size * sizeof *t->slots);
 }
 
-void hashcons_insert(struct hashcons *t, uint32_t hash, uint32_t node)
+void hashcons_clear(struct hashcons *t)
 {
-    if (t->n * 4 >= t->size * 3)
-        grow(t);
-    place(t, hash, node);
-    t->n++;
+    if (t->size > LARGE) {
+        hashcons_free(t);
+        return;
+    }
+    t->n = t->n_gaps = 0;
+    if (t->size)
+        memset(t->slots, 0xff, t->size * sizeof *t->slots);
 }
 
 void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node)
 {
-    size_t mask = t->size - 1, i = hash & mask;
-    while (t->slots[i].node != node) {
-        assert(t->slots[i].node != UINT32_MAX);
+    uint32_t mask = t->size - 1, i = hash & mask, slot = (hash & ~t->id_mask) | node;
+    while (t->slots[i] != slot) {
+        assert(t->slots[i] != (uint32_t)HASHCONS_EMPTY);
         i = (i + 1) & mask;
     }
-    /* Close the gap: an entry may move back to i unless its own place lies after i. */
-    for (size_t j = (i + 1) & mask; t->slots[j].node != UINT32_MAX; j = (j + 1) & mask) {
-        size_t home = t->slots[j].hash & mask;
-        if (((j - home) & mask) >= ((j - i) & mask)) {
-            t->slots[i] = t->slots[j];
-            i = j;
-        }
-    }
-    t->slots[i].node = UINT32_MAX;
+    /* at the end of a run nothing is skipped over it */
+    bool last = t->slots[(i + 1) & mask] == (uint32_t)HASHCONS_EMPTY;
+    t->slots[i] = last ? (uint32_t)HASHCONS_EMPTY : (uint32_t)HASHCONS_GAP;
+    t->n_gaps += !last;
     t->n--;
 }

@@ -3,14 +3,24 @@
 #include "ops/egraph/interval.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 enum { SLACK = 8, COARSE_BITS = 12, COARSE_EXPONENT = 40 };
 
+/* So many doubles further down; as nextafter, but one step for all. */
 static double down(double v, int steps)
 {
-    while (steps-- > 0)
-        v = nextafter(v, -INFINITY);
-    return v;
+    int64_t bits;
+    if (isnan(v) || v == -INFINITY)
+        return v;
+    memcpy(&bits, &v, sizeof bits);
+    /* in the order of the values, with both zeros at 0 */
+    int64_t place = bits >= 0 ? bits : INT64_MIN - bits;
+    place -= steps;
+    bits = place >= 0 ? place : INT64_MIN - place;
+    memcpy(&v, &bits, sizeof v);
+    return isnan(v) ? -INFINITY : v;
 }
 
 static double up(double v, int steps)
@@ -70,15 +80,22 @@ struct interval interval_meet(struct interval a, struct interval b)
 /* The largest value of COARSE_BITS bits that is at most v. */
 static double coarse_down(double v)
 {
+    enum { BIAS = 1022, FRACTION = 52, DROP = FRACTION + 1 - COARSE_BITS };
+    uint64_t bits;
     if (v == 0 || isinf(v))
         return v;
-    int exponent;
-    double m = frexp(v, &exponent); /* 0.5 <= |m| < 1 */
+    memcpy(&bits, &v, sizeof bits);
+    int exponent = (int)(bits >> FRACTION & 0x7ff) - BIAS; /* v = m 2^exponent, 0.5 <= |m| < 1 */
     if (exponent > COARSE_EXPONENT)
-        return v > 0 ? ldexp(1, COARSE_EXPONENT) : -INFINITY;
+        return v > 0 ? 0x1p40 : -INFINITY;
     if (exponent < -COARSE_EXPONENT)
-        return v > 0 ? 0 : -ldexp(1, -COARSE_EXPONENT);
-    return ldexp(floor(ldexp(m, COARSE_BITS)), exponent - COARSE_BITS);
+        return v > 0 ? 0 : -0x1p-40;
+    uint64_t rest = bits & ((1ull << DROP) - 1);
+    bits -= rest;
+    if (v < 0 && rest) /* away from zero; a carry into the exponent is what it should be */
+        bits += 1ull << DROP;
+    memcpy(&v, &bits, sizeof v);
+    return v;
 }
 
 struct interval interval_coarsen(struct interval a)

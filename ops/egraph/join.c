@@ -57,7 +57,7 @@ static uint32_t *pool_take(struct joins *j, uint32_t n)
 
 static bool is_listed(const struct egraph *g, uint32_t n)
 {
-    return !(g->op[n] & (OP_LEAF | OP_DEAD)) && (!g->frozen || n < g->frozen);
+    return !(g->cells[n].op & (OP_LEAF | OP_DEAD)) && (!g->frozen || n < g->frozen);
 }
 
 /* In the pool: for each operator where its nodes begin, and its number; at last where they end. */
@@ -65,7 +65,7 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
 {
     uint32_t ops[MAX_OPS], count[MAX_OPS], n_ops = 0, total = 0, n = s->class;
     do {
-        uint32_t op = g->op[n], i = 0;
+        uint32_t op = g->cells[n].op, i = 0;
         if (is_listed(g, n)) {
             while (i < n_ops && ops[i] != op)
                 i++;
@@ -78,7 +78,7 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
             count[i]++;
             total++;
         }
-        n = g->next[n];
+        n = graph_next(g, n);
     } while (n != s->class);
     s->begin = (uint32_t)j->pool.n;
     s->n_ops = n_ops;
@@ -95,24 +95,31 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
         do {
             uint32_t i = 0;
             if (is_listed(g, n)) {
-                while (ops[i] != g->op[n])
+                while (ops[i] != g->cells[n].op)
                     i++;
                 j->pool.items[count[i]++] = n;
             }
-            n = g->next[n];
+            n = graph_next(g, n);
         } while (n != s->class);
     s->built = true;
 }
 
-static bool find_group(struct join_range *out, struct egraph *g, uint32_t class, uint32_t op)
+/* Built when it is asked for the second time, or if the class is large: `eager`. */
+static bool find_group(struct join_range *out, struct egraph *g, uint32_t class, uint32_t op,
+                       bool eager)
 {
     struct joins *j = g->joins;
     uint32_t slot = join_slot(class);
     struct join_group *s = &j->groups[slot];
     if (s->age != j->age || s->class != class || s->merged != j->merged[slot]) {
         *s = (struct join_group){.class = class, .age = j->age, .merged = j->merged[slot]};
+        if (!eager)
+            return false;
+    }
+    if (!s->built && !s->refused) {
         if (j->pool.n < MAX_POOL)
             build_group(j, g, s);
+        s->refused = !s->built;
     }
     if (!s->built)
         return false;
@@ -143,14 +150,15 @@ static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
     t->begin = (uint32_t)j->pool.n;
     uint32_t *start = pool_take(j, t->buckets + 1 + n);
     memset(start, 0, (t->buckets + 1) * sizeof *start);
-    const uint32_t *from = j->pool.items + nodes.begin, *kid = g->kid + t->key.argument;
+    const uint32_t *from = j->pool.items + nodes.begin;
+    uint32_t k = t->key.argument;
     for (uint32_t i = 0; i < n; i++)
-        start[bucket_of(graph_find(g, kid[2 * (size_t)from[i]]), t->buckets) + 1]++;
+        start[bucket_of(graph_find(g, *graph_kid(g, from[i], k)), t->buckets) + 1]++;
     start[0] = t->begin + t->buckets + 1;
     for (uint32_t b = 0; b < t->buckets; b++)
         start[b + 1] += start[b];
     for (uint32_t i = 0; i < n; i++) { /* start[b] moves to its end, where b + 1 began ... */
-        uint32_t b = bucket_of(graph_find(g, kid[2 * (size_t)from[i]]), t->buckets);
+        uint32_t b = bucket_of(graph_find(g, *graph_kid(g, from[i], k)), t->buckets);
         j->pool.items[start[b]++] = from[i];
     }
     for (uint32_t b = t->buckets; b > 0; b--) /* ... and back */
@@ -159,10 +167,11 @@ static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
     t->built = true;
 }
 
-bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value)
+bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,
+                bool eager)
 {
     struct joins *j = g->joins;
-    if (!find_group(out, g, key.class, key.op))
+    if (!find_group(out, g, key.class, key.op, eager))
         return false;
     if (key.argument == JOIN_ANY || out->end - out->begin <= SMALL)
         return true;

@@ -23,7 +23,7 @@ struct joins {
     struct u32_list pool;
     struct join_group { /* of one class: in the pool, the operators, and then the nodes */
         uint32_t class, age, merged;
-        bool built;
+        bool built, refused;
         uint32_t begin, n_ops;
     } groups[JOIN_GROUPS];
     struct join_table { /* of one key: in the pool, where buckets begin, and then the nodes */
@@ -45,8 +45,10 @@ void joins_forget(struct joins *j);
 void joins_release(struct joins *j);
 /* A search begins. */
 void joins_begin(struct joins *j);
-/* Candidates with an argument of class `value`, others among them. False: walk the class. */
-bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value);
+/* Candidates with an argument of class `value`, others among them. False: walk the class; for a
+ * class that was not asked for before, unless `eager`. */
+bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,
+                bool eager);
 
 static inline uint32_t join_slot(uint32_t class)
 {

@@ -3,43 +3,134 @@
 
 #include "ops/egraph/join.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-struct machine {
-    struct egraph *g;
-    const struct pattern *p;
-    const uint32_t *leaf;
-    struct u32_list *out;
-    size_t found, limit;
-    uint32_t until; /* nodes from here on are not looked at */
-    uint32_t reg[PATTERN_MAX_REGISTERS];
-    uint32_t bound[PATTERN_MAX_REGISTERS];
-    uint32_t n_bound;
-};
+#define NEVER UINT32_MAX
 
-static void record(struct machine *m)
+/* A class of more nodes is walked by the indexes of join.h. */
+enum { SMALL_CLASS = 16 };
+
+/* ---- which states are awake ---- */
+
+static struct activity activity_of(const struct machine_rule *r)
 {
-    const struct pattern *p = m->p;
-    struct u32_list *out = m->out;
+    if (r->asleep || r->stopped)
+        return (struct activity){NEVER, NEVER};
+    const struct moment *s = &r->since[r->since[1].cells <= r->since[0].cells];
+    return (struct activity){s->cells, s->epoch};
+}
+
+static struct activity older(struct activity a, struct activity b)
+{
+    return (struct activity){a.cells < b.cells ? a.cells : b.cells,
+                             a.epoch < b.epoch ? a.epoch : b.epoch};
+}
+
+static struct activity activity_below(const struct machine *m, const struct state *s)
+{
+    struct activity a = {NEVER, NEVER};
+    if (s->kind == STATE_DONE)
+        return activity_of(&m->rules[s->x]);
+    for (uint32_t i = s->first; i < s->first + s->n; i++)
+        a = older(a, m->active[i]);
+    return a;
+}
+
+static bool is_awake(const struct machine *m, uint32_t state)
+{
+    return m->active[state].cells != NEVER;
+}
+
+/* The rule is not searched for any more in this iteration. */
+static void stop_rule(struct machine *m, uint32_t rule)
+{
+    const struct automaton *automaton = &m->set->automaton;
+    m->rules[rule].stopped = true;
+    for (uint32_t s = automaton->done[rule]; s != NO_STATE; s = automaton->states[s].parent) {
+        struct activity a = activity_below(m, &automaton->states[s]);
+        if (a.cells == m->active[s].cells && a.epoch == m->active[s].epoch)
+            return;
+        m->active[s] = a;
+    }
+}
+
+/* ---- matches ---- */
+
+static bool is_new(const struct machine *m, const struct compiled_rule *r,
+                   const struct machine_rule *state)
+{
+    const struct moment *since = &state->since[m->node >= state->cursor];
+    for (uint32_t i = 0; i < m->n_bound; i++)
+        if (m->bound[i] >= since->cells)
+            return true;
+    for (uint32_t i = 0; i < r->n_watched; i++)
+        if (m->g->classes[m->reg[r->watched[i]]].joined >= since->epoch)
+            return true;
+    for (uint32_t i = 0; i < r->lhs.n_leaves; i++)
+        if (m->leaf_node[r->lhs.leaves[i]] >= since->cells)
+            return true;
+    return false;
+}
+
+static void record(struct machine *m, uint32_t rule)
+{
+    const struct compiled_rule *r = &m->set->rules[rule];
+    const struct pattern *p = &r->lhs;
+    struct machine_rule *state = &m->rules[rule];
+    if (state->stopped || !is_new(m, r, state))
+        return;
+    m->matched[rule]++;
+    if (state->left == 0) {
+        stop_rule(m, rule);
+        return;
+    }
+    state->left--;
+    struct u32_list *out = &m->records;
     size_t size = machine_record(m->g, p);
     if (out->n + size > out->cap)
         out->items = vec_grow(out->items, &out->cap, out->n + size, sizeof *out->items);
-    uint32_t *r = out->items + out->n;
-    r[0] = m->bound[0];
+    if (m->n_matches == m->cap_matches)
+        m->matches = vec_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
+    m->matches[m->n_matches++] = (struct machine_match){rule, (uint32_t)out->n};
+    uint32_t *at = out->items + out->n;
+    at[0] = m->bound[0];
     for (uint32_t v = 0; v < p->n_vars; v++)
-        r[1 + v] = m->reg[p->var_register[v]];
+        at[1 + v] = m->reg[p->var_register[v]];
     if (size > 1u + p->n_vars)
-        memcpy(r + 1 + p->n_vars, m->bound + 1, (size - 1 - p->n_vars) * sizeof *r);
+        memcpy(at + 1 + p->n_vars, m->bound + 1, (size - 1 - p->n_vars) * sizeof *at);
     out->n += size;
-    m->found++;
 }
 
-static void run(struct machine *m, const struct instruction *i);
+/* ---- states ---- */
+
+static void enter(struct machine *m, const struct state *s);
+
+/* Could anything that the rules of this state see be new to them? */
+static inline bool may_be_new(const struct machine *m, uint32_t state, const struct state *s)
+{
+    const struct activity *a = &m->active[state];
+    return m->node >= a->cells || m->age[0][s->levels[0]] >= a->epoch ||
+           m->age[1][s->levels[1]] >= a->epoch;
+}
+
+static inline void step(struct machine *m, uint32_t state)
+{
+    const struct state *s = &m->set->automaton.states[state];
+    if (may_be_new(m, state, s))
+        enter(m, s);
+}
+
+static inline void follow(struct machine *m, const struct state *s)
+{
+    for (uint32_t i = s->first, end = s->first + s->n; i < end; i++)
+        step(m, i);
+}
 
 /* The class of a leaf of the rule set, or NO_NODE. */
 static uint32_t leaf_class(struct machine *m, uint32_t leaf)
 {
-    uint32_t n = m->g->leaves[m->leaf[leaf]].node;
+    uint32_t n = m->leaf_node[leaf];
     return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
 }
 
@@ -48,200 +139,246 @@ static uint32_t known_class(struct machine *m, const struct known_argument *k)
     return k->kind == KNOWN_LEAF ? leaf_class(m, k->x) : m->reg[k->x];
 }
 
-/* The one node of class c that has all known arguments; false if there is none. */
-static bool bind_whole(struct machine *m, const struct instruction *i, uint32_t c)
+/* The one node of class c that has all known arguments, if there is one. */
+static void bind_whole(struct machine *m, const struct state *s, uint32_t c)
 {
+    const struct instruction *i = s->bind;
     uint32_t *kids = m->reg + i->out;
     for (uint32_t k = 0; k < i->arity; k++)
         if ((kids[k] = known_class(m, &i->known[k])) == NO_NODE)
-            return false;
+            return;
     uint32_t n = graph_lookup(m->g, i->x, kids);
     if (n == NO_NODE || n >= m->until || graph_find(m->g, n) != c)
-        return false;
+        return;
     m->bound[m->n_bound++] = n;
-    return true;
+    follow(m, s);
+    m->n_bound--;
 }
 
-static void bind_node(struct machine *m, const struct instruction *i, uint32_t n)
+static void bind_node(struct machine *m, const struct state *s, uint32_t n)
 {
-    uint32_t depth = m->n_bound;
-    const uint32_t *kid = &m->g->kid[2 * (size_t)n];
-    for (uint32_t k = 0; k < i->arity; k++)
-        m->reg[i->out + k] = graph_find(m->g, kid[k]);
+    for (uint32_t k = 0; k < s->bind->arity; k++)
+        m->reg[s->bind->out + k] = graph_find(m->g, *graph_kid(m->g, n, k));
     m->bound[m->n_bound++] = n;
-    run(m, i + 1);
-    m->n_bound = depth;
+    follow(m, s);
+    m->n_bound--;
 }
 
-static void bind_each(struct machine *m, const struct instruction *i, uint32_t c)
+static bool has_argument(struct egraph *g, uint32_t n, const struct instruction *i, uint32_t value)
+{
+    return i->key == PATTERN_NO_KEY || graph_find(g, *graph_kid(g, n, i->key)) == value;
+}
+
+static void bind_indexed(struct machine *m, const struct state *s, struct join_range range,
+                         uint32_t value)
+{
+    uint32_t id = (uint32_t)(s - m->set->automaton.states);
+    for (; range.begin < range.end && is_awake(m, id); range.begin++) {
+        uint32_t n = join_node(m->g->joins, range.begin);
+        if (n < m->until && has_argument(m->g, n, s->bind, value))
+            bind_node(m, s, n);
+    }
+}
+
+static void bind_each(struct machine *m, const struct state *s, uint32_t c)
 {
     struct egraph *g = m->g;
-    bool keyed = i->key != PATTERN_NO_KEY;
-    uint32_t value = keyed ? known_class(m, &i->known[i->key]) : NO_NODE;
-    if (keyed && value == NO_NODE)
+    const struct instruction *i = s->bind;
+    uint32_t few[SMALL_CLASS], n_few = 0, walked = 0, n = c, value = NO_NODE;
+    if (i->key != PATTERN_NO_KEY && (value = known_class(m, &i->known[i->key])) == NO_NODE)
         return;
     struct join_range range;
-    struct join_key key = {c, i->x, keyed ? i->key : (uint32_t)JOIN_ANY};
-    if (joins_find(&range, g, key, value)) {
-        for (; range.begin < range.end && m->found < m->limit; range.begin++) {
-            uint32_t n = join_node(g->joins, range.begin);
-            if (n < m->until && (!keyed || graph_find(g, g->kid[2 * (size_t)n + i->key]) == value))
-                bind_node(m, i, n);
+    struct join_key key = {c, i->x, i->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : i->key};
+    if (joins_find(&range, g, key, value, false)) {
+        bind_indexed(m, s, range, value);
+        return;
+    }
+    do {
+        if (g->cells[n].op == i->x && n < m->until) /* a dead node's operator differs by its bit */
+            few[n_few++] = n;
+        n = graph_next(g, n);
+    } while (n != c && ++walked < SMALL_CLASS);
+    if (n == c) {
+        for (uint32_t k = 0; k < n_few; k++)
+            if (has_argument(g, few[k], i, value))
+                bind_node(m, s, few[k]);
+        return;
+    }
+    if (joins_find(&range, g, key, value, true)) {
+        bind_indexed(m, s, range, value);
+        return;
+    }
+    uint32_t id = (uint32_t)(s - m->set->automaton.states);
+    do {
+        if (g->cells[n].op == i->x && n < m->until && has_argument(g, n, i, value))
+            bind_node(m, s, n);
+        n = graph_next(g, n);
+    } while (n != c && is_awake(m, id));
+}
+
+static void enter(struct machine *m, const struct state *s)
+{
+    uint32_t c = m->reg[s->a];
+    uint64_t mask = m->g->classes[c].mask;
+    switch ((enum state_kind)s->kind) {
+    case STATE_LEAF:
+        if (!(mask & MASK_LEAVES) || leaf_class(m, s->x) != c)
+            return;
+        break;
+    case STATE_SAME:
+        if (c != m->reg[s->x])
+            return;
+        break;
+    case STATE_SWITCH:
+        for (uint64_t bits = mask & s->mask; bits; bits &= bits - 1)
+            step(m, s->first + s->step[__builtin_ctzll(bits)]);
+        return;
+    case STATE_BIND:
+        if (s->bind->whole)
+            bind_whole(m, s, c);
+        else
+            bind_each(m, s, c);
+        return;
+    case STATE_DONE: record(m, s->x); return;
+    case STATE_ROOT:
+    case STATE_STEP: break;
+    }
+    follow(m, s);
+}
+
+/* ---- nodes ---- */
+
+static void note_age(uint8_t *age, const struct eclass *c)
+{
+    for (int k = 0; k < STAMPS; k++)
+        if (c->stamp[k] > age[k + 1])
+            age[k + 1] = c->stamp[k];
+}
+
+static void visit_class(struct machine *m, uint32_t c)
+{
+    uint32_t root = m->set->automaton.any;
+    if (root == NO_STATE || m->g->classes[c].up != c)
+        return;
+    memset(m->age, 0, sizeof m->age);
+    note_age(m->age[0], &m->g->classes[c]);
+    m->reg[0] = m->bound[0] = c;
+    m->n_bound = 1;
+    step(m, root);
+}
+
+static void visit_leaf(struct machine *m, uint32_t n)
+{
+    uint32_t leaf = m->g->cells[n].op & ~OP_LEAF;
+    for (size_t i = 0; i < m->set->n_constants; i++) {
+        uint32_t rule = m->set->constants[i];
+        if (m->leaf[m->set->rules[rule].lhs.leaves[0]] != leaf || m->rules[rule].asleep)
+            continue;
+        m->bound[0] = n;
+        m->n_bound = 1;
+        record(m, rule);
+    }
+}
+
+static void visit_application(struct machine *m, uint32_t n)
+{
+    struct egraph *g = m->g;
+    uint32_t op = g->cells[n].op, arity = graph_arity(g, op);
+    const struct automaton *automaton = &m->set->automaton;
+    if (op >= automaton->n_ops || automaton->root[op] == NO_STATE)
+        return;
+    memset(m->age, 0, sizeof m->age);
+    for (uint32_t k = 0; k < arity; k++) {
+        uint32_t c = graph_find(g, *graph_kid(g, n, k));
+        m->reg[1 + k] = c;
+        note_age(m->age[k > 0], &g->classes[c]);
+    }
+    m->reg[0] = graph_find(g, n);
+    m->bound[0] = n;
+    m->n_bound = 1;
+    step(m, automaton->root[op]);
+}
+
+/* Stable, by rule. Matches of one rule mostly come together, and few nodes have many. */
+static void sort_matches(struct machine *m)
+{
+    size_t n = m->n_matches;
+    struct machine_match *from = m->matches, *to = NULL;
+    if (n <= 64) {
+        for (size_t i = 1; i < n; i++) {
+            struct machine_match x = from[i];
+            size_t k = i;
+            for (; k > 0 && from[k - 1].rule > x.rule; k--)
+                from[k] = from[k - 1];
+            from[k] = x;
         }
         return;
     }
-    uint32_t n = c;
-    do {
-        if (g->op[n] == i->x && n < m->until && /* a dead node's operator differs by its bit */
-            (!keyed || graph_find(g, g->kid[2 * (size_t)n + i->key]) == value))
-            bind_node(m, i, n);
-        n = g->next[n];
-    } while (n != c && m->found < m->limit);
+    uint32_t *at = calloc(m->set->n + 1, sizeof *at);
+    to = malloc(m->cap_matches * sizeof *to);
+    if (!at || !to)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        at[from[i].rule + 1]++;
+    for (size_t r = 0; r < m->set->n; r++)
+        at[r + 1] += at[r];
+    for (size_t i = 0; i < n; i++)
+        to[at[from[i].rule]++] = from[i];
+    free(at);
+    free(from);
+    m->matches = to;
 }
 
-static void run(struct machine *m, const struct instruction *i)
+void machine_visit(struct machine *m, uint32_t n)
 {
-    for (;; i++) {
-        uint32_t c = m->reg[i->a];
-        switch ((enum instruction_kind)i->kind) {
-        case I_LEAF:
-            if (leaf_class(m, i->x) != c)
-                return;
-            break;
-        case I_SAME:
-            if (c != m->reg[i->x])
-                return;
-            break;
-        case I_HAS:
-            if (!(m->g->mask[c] & pattern_op_mask(i->x)))
-                return;
-            break;
-        case I_BIND:
-            if (!i->whole) {
-                bind_each(m, i, c);
-                return;
-            }
-            if (!bind_whole(m, i, c))
-                return;
-            break;
-        case I_DONE: record(m); return;
-        }
-    }
-}
-
-/* Has anything that the pattern could see below these classes changed? */
-static bool is_touched(const struct egraph *g, const uint32_t *classes, uint32_t n, unsigned levels,
-                       uint16_t epoch)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (g->stamp[STAMPS * (size_t)classes[i] + levels - 1] >= epoch)
-            return true;
-    return false;
-}
-
-static void search_classes(struct machine *m, const struct compiled_rule *r,
-                           struct machine_since since)
-{
-    struct egraph *g = m->g;
-    bool all = r->levels == LEVELS_ALWAYS || !since.epoch;
-    for (uint32_t c = all || r->levels ? 0 : since.cells; c < m->until; c++) {
-        if (g->uf[c] != c)
-            continue;
-        if (!all && c < since.cells && g->stamp[STAMPS * (size_t)c] < since.epoch)
-            continue;
-        m->reg[0] = m->bound[0] = c;
-        if (!r->lhs.n_vars) /* a constant: its own node stands for it in proofs */
-            m->bound[0] = g->leaves[m->leaf[r->lhs.program->x]].node;
-        m->n_bound = 1;
-        run(m, r->lhs.program);
-        if (m->found >= m->limit)
-            return;
-    }
-}
-
-static size_t lower_bound(const struct u32_list *l, uint32_t at_least)
-{
-    size_t lo = 0, hi = l->n;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (l->items[mid] < at_least)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static void search_nodes(struct machine *m, const struct compiled_rule *r,
-                         struct machine_since since)
-{
-    struct egraph *g = m->g;
-    const struct pattern *p = m->p;
-    const struct u32_list *nodes = &g->by_op[p->op];
-    bool all = r->levels == LEVELS_ALWAYS || !since.epoch;
-    const struct machine_fresh *fresh = all ? NULL : since.fresh;
-    if (fresh && fresh->cells == since.cells && fresh->epoch == since.epoch) {
-        const struct fresh_nodes *f = &fresh->by_op[p->op];
-        if ((p->need[0] & ~f->mask[0]) || (p->need[1] & ~f->mask[1]))
-            return;
-        nodes = &f->nodes;
-    }
-    for (size_t i = all || r->levels ? 0 : lower_bound(nodes, since.cells); i < nodes->n; i++) {
-        uint32_t n = nodes->items[i], *reg = m->reg;
-        if (n >= m->until)
-            return;
-        if (g->op[n] & OP_DEAD)
-            continue;
-        for (uint32_t k = 0; k < p->arity; k++)
-            reg[1 + k] = graph_find(g, g->kid[2 * (size_t)n + k]);
-        if ((p->need[0] && p->need[0] & ~g->mask[reg[1]]) ||
-            (p->need[1] && p->need[1] & ~g->mask[reg[2]]))
-            continue;
-        if (!all && n < since.cells && !is_touched(g, reg + 1, p->arity, r->levels, since.epoch))
-            continue;
-        reg[0] = graph_find(g, n);
-        m->bound[0] = n;
-        m->n_bound = 1;
-        run(m, p->program);
-        if (m->found >= m->limit)
-            return;
-    }
-}
-
-void machine_freshen(struct machine_fresh *out, struct egraph *g, uint32_t cells, uint16_t epoch)
-{
-    out->cells = cells;
-    out->epoch = epoch;
-    for (uint32_t op = 0; op < g->lang->n_ops; op++) {
-        const struct u32_list *all = &g->by_op[op];
-        struct fresh_nodes *f = &out->by_op[op];
-        uint32_t arity = g->lang->ops[op].arity;
-        f->nodes.n = 0;
-        f->mask[0] = f->mask[1] = 0;
-        for (size_t i = 0; i < all->n; i++) {
-            uint32_t n = all->items[i];
-            const uint32_t *kid = &g->kid[2 * (size_t)n];
-            if (g->op[n] & OP_DEAD ||
-                (n < cells && !is_touched(g, kid, arity, g->stamp_levels + 1, epoch)))
-                continue;
-            u32_push(&f->nodes, n);
-            for (uint32_t k = 0; k < arity && k < 2; k++)
-                f->mask[k] |= g->mask[kid[k]];
-        }
-    }
-}
-
-size_t machine_search(struct u32_list *out, struct egraph *g, const struct compiled_rule *r,
-                      const uint32_t *leaf, struct machine_since since, size_t limit)
-{
-    struct machine m = {.g = g, .p = &r->lhs, .leaf = leaf, .out = out, .limit = limit};
-    m.until = since.until ? since.until : g->n_cells;
-    if (limit == 0 || r->lhs.ops & ~g->ops)
-        return 0;
-    joins_begin(g->joins);
-    if (r->lhs.any)
-        search_classes(&m, r, since);
+    m->n_matches = m->records.n = 0;
+    m->node = n;
+    uint32_t op = m->g->cells[n].op;
+    if (op == OP_CONT)
+        return;
+    joins_begin(m->g->joins);
+    visit_class(m, n);
+    if (op & OP_DEAD)
+        return;
+    if (op & OP_LEAF)
+        visit_leaf(m, n);
     else
-        search_nodes(&m, r, since);
-    return m.found;
+        visit_application(m, n);
+    sort_matches(m);
+}
+
+void machine_begin(struct machine *m, uint32_t until)
+{
+    const struct automaton *automaton = &m->set->automaton;
+    struct activity first = m->set->n ? activity_of(&m->rules[0]) : (struct activity){0};
+    bool same = true; /* mostly: no rule rests */
+    m->until = until;
+    for (size_t i = 0; i < m->set->leaves.n; i++) {
+        uint32_t n = m->g->leaves[m->leaf[i]].node;
+        m->leaf_node[i] = n < until ? n : NO_NODE;
+    }
+    for (size_t i = 1; same && i < m->set->n; i++) {
+        struct activity a = activity_of(&m->rules[i]);
+        same = a.cells == first.cells && a.epoch == first.epoch;
+    }
+    for (uint32_t s = automaton->n; s-- > 0;)
+        m->active[s] = same ? first : activity_below(m, &automaton->states[s]);
+}
+
+void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
+                  const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched)
+{
+    *m = (struct machine){.g = g, .set = set, .leaf = leaf, .rules = rules, .matched = matched};
+    m->leaf_node = malloc((set->leaves.n + 1) * sizeof *m->leaf_node);
+    m->active = malloc((set->automaton.n + 1) * sizeof *m->active);
+    if (!m->leaf_node || !m->active)
+        abort();
+}
+
+void machine_free(struct machine *m)
+{
+    free(m->matches);
+    free(m->records.items);
+    free(m->leaf_node);
+    free(m->active);
 }

@@ -1,46 +1,78 @@
-/* The matching machine: runs a compiled pattern over an e-graph. Matches come in the order of
- * their root nodes, then of the nodes bound, and are written one after another as records:
+/* The matching machine: runs the automaton of a rule set at one node of an e-graph after another.
+ * The matches at a node come in rule-set order, those of one rule in the order of the nodes bound,
+ * as records:
  *
  *     root node | class of each variable | with proofs: the node of each further bind
  *
- * (for a pattern that is a bare variable the root is the class). In a graph with unions that were
- * not rebuilt yet, matches are found once or more, or not at all if it is these unions that make
- * two arguments congruent. */
+ * (for a bare variable the root is the class, for a constant its node). Only new matches are found:
+ * those that could not have been found when the rule was last searched for, because a node that
+ * they bind was not there, or two classes were not one, or a fact was not known. This does not
+ * depend on which other rules there are.
+ *
+ * The graph may grow between visits. Nodes from `until` on are not looked at, and in a graph with
+ * unions that were not rebuilt yet, matches are found once or more, or not at all if it is these
+ * unions that make two arguments congruent: then the next search counts them as new. */
 #ifndef OPS_EGRAPH_MACHINE_H
 #define OPS_EGRAPH_MACHINE_H
 
 #include "ops/egraph/ruleset.h"
 
-/* The nodes that an iteration may find new matches at: they are new, or something changed as far
- * below them as any rule looks. By operator, with what stands in their first two arguments. */
-struct machine_fresh {
-    uint32_t cells; /* since this moment */
-    uint16_t epoch;
-    struct fresh_nodes {
-        struct u32_list nodes; /* ids ascending */
-        uint64_t mask[2];
-    } * by_op;
+/* A moment of a run: what came later is new. Zeroed: everything is. */
+struct moment {
+    uint32_t cells; /* nodes from here on */
+    uint32_t epoch; /* stamps from here on */
+    uint64_t journal;
 };
 
-/* Only matches that may be new since a moment, of nodes that are not too new; zeroed: all. */
-struct machine_since {
-    uint32_t cells;                    /* nodes from here on are new */
-    uint16_t epoch;                    /* stamps from here on are new */
-    uint32_t until;                    /* nodes from here on are not looked at; 0: all are */
-    const struct machine_fresh *fresh; /* if it is of the same moment, it saves time */
+/* What is to be found of one rule. A rule that stopped in the middle of an iteration is at a later
+ * moment before the node at which it stopped. */
+struct machine_rule {
+    struct moment since[2]; /* of nodes before `cursor`, and from it on */
+    uint32_t cursor;
+    bool asleep;
+    bool stopped;  /* found more than `left` */
+    uint64_t left; /* matches that may still be found */
 };
 
-/* Collects the nodes that are fresh since a moment; the graph was just rebuilt. */
-void machine_freshen(struct machine_fresh *out, struct egraph *g, uint32_t cells, uint16_t epoch);
+struct machine_match {
+    uint32_t rule, record; /* index into `records` */
+};
+
+struct machine {
+    struct egraph *g;
+    const struct ruleset *set;
+    const uint32_t *leaf;       /* of the graph, by leaf of the rule set */
+    struct machine_rule *rules; /* of the caller, who may change them between searches */
+    uint64_t *matched;          /* by rule: counted up */
+    uint32_t until;
+    struct machine_match *matches; /* of the node visited last */
+    size_t n_matches, cap_matches;
+    struct u32_list records;
+
+    uint32_t *leaf_node; /* by leaf of the rule set, NO_NODE if it is not there yet */
+    struct activity {    /* by state: the oldest moment of its rules; never: none is awake */
+        uint32_t cells, epoch;
+    } * active;
+    uint32_t node;              /* that is visited */
+    uint8_t age[2][STAMPS + 1]; /* stamps below its first argument, and below the others */
+    uint32_t reg[PATTERN_MAX_REGISTERS];
+    uint32_t bound[PATTERN_MAX_REGISTERS];
+    uint32_t n_bound;
+};
+
+void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
+                  const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched);
+void machine_free(struct machine *m);
+/* To be called after `rules` changed and the graph was rebuilt, before visits: of the nodes before
+ * `until`. */
+void machine_begin(struct machine *m, uint32_t until);
+/* Finds the new matches at a node. */
+void machine_visit(struct machine *m, uint32_t node);
 
 static inline size_t machine_record(const struct egraph *g, const struct pattern *p)
 {
     size_t binds = g->proofs && p->n_binds ? p->n_binds - 1u : 0;
     return 1 + p->n_vars + binds;
 }
-
-/* Appends records; stops after `limit` of them. Returns how many. `leaf` as for conditions. */
-size_t machine_search(struct u32_list *out, struct egraph *g, const struct compiled_rule *r,
-                      const uint32_t *leaf, struct machine_since since, size_t limit);
 
 #endif

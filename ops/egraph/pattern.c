@@ -18,6 +18,9 @@ struct compiler {
     uint32_t *bind_position;
     uint16_t *bind_register; /* register of the class to bind, by bind */
     uint8_t *bind_depth;
+    uint8_t *bind_side; /* 0: below the root's first argument, 1: below another */
+    uint16_t *watched;
+    uint32_t *watched_leaves;
 };
 
 static uint32_t leaf_index(struct pattern_leaves *t, uint16_t op, const char *text)
@@ -77,20 +80,28 @@ static uint32_t count_known(struct compiler *c, uint32_t position)
     return known == arity ? UINT32_MAX : known;
 }
 
+static void deepen(uint8_t *reach, uint8_t depth)
+{
+    if (depth > *reach)
+        *reach = depth;
+}
+
 /* The tests of one argument, unless it is known to pass them, and its place in the queue if it is
  * an application. */
 static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg, uint8_t depth,
-                             bool tested)
+                             unsigned side, bool tested)
 {
     const struct expr_node *node = &c->x->nodes[position];
     struct pattern *p = c->p;
     int v = node->op == X_VAR ? find_var(p, node->leaf) : -1;
-    if (node->op == X_VAR && depth > p->var_reach)
-        p->var_reach = depth;
+    if (node->op == X_VAR)
+        deepen(&p->var_reach[side], depth);
     if (node->op == X_VAR && v < 0)
         return add_var(c, node->leaf, reg);
-    if (depth > p->reach)
-        p->reach = depth;
+    deepen(&p->reach[side], depth);
+    c->watched[p->n_watched++] = reg;
+    if (node->leaf && node->op != X_VAR)
+        c->watched_leaves[p->n_leaves++] = leaf_index(c->leaves, node->op, node->leaf);
     if (tested)
         return true;
     if (node->op == X_VAR) {
@@ -102,10 +113,9 @@ static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg
         return true;
     }
     emit(c, I_HAS, reg, node->op);
-    if (depth == 1 && reg <= 2) /* most nodes are refused by these two, before the program runs */
-        p->need[reg - 1] = pattern_op_mask(node->op);
     c->bind_position[p->n_binds] = position;
     c->bind_register[p->n_binds] = reg;
+    c->bind_side[p->n_binds] = (uint8_t)side;
     c->bind_depth[p->n_binds++] = depth;
     return true;
 }
@@ -147,15 +157,17 @@ static void choose_next(struct compiler *c, uint32_t bind)
     }
     uint32_t position = c->bind_position[best];
     uint16_t reg = c->bind_register[best];
-    uint8_t depth = c->bind_depth[best];
+    uint8_t depth = c->bind_depth[best], side = c->bind_side[best];
     for (uint32_t i = best; i > bind; i--) {
         c->bind_position[i] = c->bind_position[i - 1];
         c->bind_register[i] = c->bind_register[i - 1];
         c->bind_depth[i] = c->bind_depth[i - 1];
+        c->bind_side[i] = c->bind_side[i - 1];
     }
     c->bind_position[bind] = position;
     c->bind_register[bind] = reg;
     c->bind_depth[bind] = depth;
+    c->bind_side[bind] = side;
 }
 
 static bool compile_node(struct compiler *c, uint32_t bind)
@@ -177,7 +189,8 @@ static bool compile_node(struct compiler *c, uint32_t bind)
     uint32_t at = position + 1;
     for (uint16_t k = 0; k < node->arity; k++) {
         bool tested = i && (i->whole || i->key == k);
-        if (!compile_argument(c, at, (uint16_t)(out + k), (uint8_t)(c->bind_depth[bind] + 1),
+        unsigned side = bind ? c->bind_side[bind] : k > 0;
+        if (!compile_argument(c, at, (uint16_t)(out + k), (uint8_t)(c->bind_depth[bind] + 1), side,
                               tested))
             return false;
         at += c->x->nodes[at].size;
@@ -196,6 +209,11 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
     c.bind_position = arena_array(a, uint32_t, x->n);
     c.bind_register = arena_array(a, uint16_t, x->n);
     c.bind_depth = arena_array(a, uint8_t, x->n);
+    c.bind_side = arena_array(a, uint8_t, x->n);
+    c.watched = arena_array(a, uint16_t, x->n);
+    c.watched_leaves = arena_array(a, uint32_t, x->n);
+    out->watched = c.watched;
+    out->leaves = c.watched_leaves;
     for (uint32_t i = 0; i < x->n; i++)
         if (!x->nodes[i].leaf)
             out->ops |= pattern_op_mask(x->nodes[i].op);
@@ -208,9 +226,8 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
         out->any = true;
         add_var(&c, root->leaf, 0);
     } else if (root->leaf) {
-        /* a constant: every class, and the test that it holds it */
-        out->any = true;
-        emit(&c, I_LEAF, 0, leaf_index(leaves, root->op, root->leaf));
+        out->constant = true;
+        c.watched_leaves[out->n_leaves++] = leaf_index(leaves, root->op, root->leaf);
     } else {
         out->op = root->op;
         out->arity = (uint8_t)root->arity;
@@ -221,6 +238,7 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
                                 PATTERN_MAX_VARS);
     }
     emit(&c, I_DONE, 0, 0);
+    out->n_program = c.n_program;
     return OK;
 }
 

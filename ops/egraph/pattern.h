@@ -1,6 +1,7 @@
-/* Patterns and right-hand sides compiled: a left side becomes a straight program of tests for the
- * matching machine, a right side (or the argument of a condition) a list of nodes to build.
- * Compiled once per rule set, read-only, shared by threads and e-graphs. */
+/* Patterns and right-hand sides compiled: a left side becomes a straight program of tests, from
+ * which the automaton of the rule set is made (automaton.h), a right side (or the argument of a
+ * condition) a list of nodes to build. Compiled once per rule set, read-only, shared by threads and
+ * e-graphs. */
 #ifndef OPS_EGRAPH_PATTERN_H
 #define OPS_EGRAPH_PATTERN_H
 
@@ -10,7 +11,7 @@
 enum instruction_kind {
     I_LEAF, /* register a holds the leaf x */
     I_SAME, /* registers a and x hold the same class */
-    I_HAS,  /* some node of register a may have operator x (a mask) */
+    I_HAS,  /* some node of register a may have operator x, by its class's mask */
     I_BIND, /* for each node of register a with operator x that has the known arguments: its
              * arguments to registers out.. */
     I_DONE,
@@ -51,21 +52,28 @@ struct pattern_leaves {
 };
 
 struct pattern {
-    bool any;    /* a bare variable: every class matches */
-    uint16_t op; /* of the root; its arguments are registers 1.. */
+    bool any;      /* a bare variable: every class matches */
+    bool constant; /* a leaf, the only one of `leaves`: its node matches */
+    uint16_t op;   /* of the root; its arguments are registers 1.. */
     uint8_t arity;
-    uint64_t ops;     /* masks of all its operators */
-    uint64_t need[2]; /* masks that the root's first two arguments must have */
+    uint64_t ops; /* masks of all its operators */
     uint16_t n_vars;
     uint16_t n_binds; /* nodes bound: the root, then each I_BIND in program order */
     uint16_t n_registers;
-    const struct instruction *program;
     const uint16_t *var_register; /* by variable */
     const char *const *var_name;
-    const uint32_t *bind_position; /* in the pattern's expression, by bind */
-    /* How far below the root's class a match looks: at operators, leaves and repeated variables;
-     * and where its farthest variable stands. */
-    uint8_t reach, var_reach;
+    const uint32_t *bind_position;     /* in the pattern's expression, by bind */
+    const struct instruction *program; /* of n_program instructions, the last I_DONE */
+    uint32_t n_program;
+    /* How far below the root's first argument, and below its others, a match looks: 0 not at all,
+     * 1 at the argument's class; at operators, leaves and repeated variables (reach), and at first
+     * occurrences of variables. For a bare variable: below the class above it. */
+    uint8_t reach[2], var_reach[2];
+    /* A match that could be made before is made anew only if a node that it binds is new, or one of
+     * these leaves, or a class in one of these registers joined another. */
+    const uint16_t *watched;
+    const uint32_t *leaves;
+    uint16_t n_watched, n_leaves;
 };
 
 /* What to build: in order, arguments first. A reference below n_vars is a variable, others are

@@ -120,7 +120,8 @@ static bool has_bit(const ProtobufCBinaryData *bits, size_t i)
 
 struct signing {
     struct egraph *g;
-    uint32_t searched;       /* nodes from here on do not count, unless they are leaves */
+    uint32_t searched,
+        roots;               /* nodes from here on do not count, unless they are leaves; as roots */
     uint32_t *token;         /* of each operator, then of each leaf; NOWHERE: not in the graph */
     uint32_t *begin, *nodes; /* of each class, by its id: nodes[begin[c] .. begin[c + 1]) */
 };
@@ -135,7 +136,7 @@ static uint32_t *token_of(struct signing *s, uint32_t node)
  * nodes count, too: they stood there. */
 static bool is_node(const struct signing *s, uint32_t cell)
 {
-    uint32_t op = s->g->op[cell];
+    uint32_t op = s->g->cells[cell].op;
     return op != OP_CONT && (cell < s->searched || op & OP_LEAF);
 }
 
@@ -188,18 +189,17 @@ static ProtobufCBinaryData new_bits(struct arena *a, size_t n)
 }
 
 static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct arena *a,
-                                       struct signing *s)
+                                       struct signing *s, uint32_t until)
 {
     struct egraph *g = s->g;
     size_t tokens = t->n_operators + t->n_leaves;
     ProtobufCBinaryData bits = new_bits(a, t->n_operators * t->arity * tokens);
-    sort_by_class(s, a);
-    for (uint32_t n = 0; n < g->n_cells; n++) {
+    for (uint32_t n = 0; n < until; n++) {
         if (!is_node(s, n))
             continue;
         size_t op = *token_of(s, n);
         for (uint32_t k = 0; k < graph_arity(g, graph_op(g, n)); k++) {
-            uint32_t class = graph_find(g, g->kid[2 * (size_t)n + k]);
+            uint32_t class = graph_find(g, *graph_kid(g, n, k));
             for (uint32_t i = s->begin[class]; i < s->begin[class + 1]; i++)
                 set_bit(bits.data, (op * t->arity + k) * tokens + *token_of(s, s->nodes[i]));
         }
@@ -208,26 +208,21 @@ static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct 
 }
 
 /* Of the nodes before cell `searched` and of all leaves, in the classes of the end: a superset of
- * what any search of the run could see, since the last one looked at no later nodes but found
- * leaves by a table that has the new ones, and classes only merge. The last iteration is mostly by
- * far the largest, and cut short: rules whose turn did not come saw less. */
+ * what any search of the run could see, since the last one looked at no later nodes and classes
+ * only merge. The last iteration is mostly by far the largest, and cut short: at most of its nodes
+ * no search began, so roots are told apart. */
 static void write_signature(Eqloom__SaturationTrace *t, struct arena *a,
-                            const struct reuse_rules *r, const struct saturate_result *result,
-                            struct egraph *g)
+                            const struct saturate_result *result, struct egraph *g)
 {
-    struct signing s = {.g = g, .searched = result->searched};
+    struct signing s = {.g = g, .searched = result->searched, .roots = result->roots};
     name_tokens(t, a, &s);
-    t->under = write_under(t, a, &s);
-    if (result->n_searched == 0 || result->n_searched >= r->rules->n)
-        return;
-    s.searched = result->searched_before;
-    t->last.data = r->digests[result->n_searched - 1].bytes;
-    t->last.len = PRINT;
-    t->under_before = write_under(t, a, &s);
-    t->before = new_bits(a, t->n_operators + t->n_leaves);
+    sort_by_class(&s, a);
+    t->under = write_under(t, a, &s, s.searched);
+    t->under_root = write_under(t, a, &s, s.roots);
+    t->root = new_bits(a, t->n_operators + t->n_leaves);
     for (uint32_t n = 0; n < g->n_cells; n++)
-        if (is_node(&s, n))
-            set_bit(t->before.data, *token_of(&s, n));
+        if (is_node(&s, n) && (n < s.roots || g->cells[n].op & OP_LEAF))
+            set_bit(t->root.data, *token_of(&s, n));
 }
 
 static size_t find_token(const Eqloom__SaturationTrace *t, const struct language *lang,
@@ -243,14 +238,14 @@ static size_t find_token(const Eqloom__SaturationTrace *t, const struct language
 }
 
 /* Whether the signature leaves it possible that the pattern matched somewhere. */
-static bool may_match(const Eqloom__SaturationTrace *t, bool before, const struct expr *x)
+static bool may_match(const Eqloom__SaturationTrace *t, const struct expr *x)
 {
     size_t tokens = t->n_operators + t->n_leaves;
-    const ProtobufCBinaryData *under = before ? &t->under_before : &t->under;
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expr_node *node = &x->nodes[i];
+        const ProtobufCBinaryData *under = i == 0 ? &t->under_root : &t->under;
         size_t op = node->op == X_VAR ? 0 : find_token(t, x->lang, node);
-        if (op == SIZE_MAX || (before && node->op != X_VAR && !has_bit(&t->before, op)))
+        if (op == SIZE_MAX || (i == 0 && node->op != X_VAR && !has_bit(&t->root, op)))
             return false;
         uint32_t at = i + 1;
         for (uint32_t k = 0; k < node->arity; at += x->nodes[at].size, k++) {
@@ -286,7 +281,7 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
         }
     t.environment.data = (uint8_t *)r->environment.bytes;
     t.environment.len = DIGEST_SIZE;
-    write_signature(&t, a, r, result, g);
+    write_signature(&t, a, result, g);
     return err_up(e, canonical_pack(out, a, &t.base, e));
 }
 
@@ -309,35 +304,32 @@ static bool find_matched(bool *is_matched, const struct reuse_rules *r,
     return true;
 }
 
-/* Rules after this one were not searched for in the last iteration. */
-static size_t last_searched(const struct reuse_rules *r, const Eqloom__SaturationTrace *t)
+/* Which of these rules match anywhere in a whole graph? Counts, by rule; it stops at the first. */
+static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
+                        const struct ruleset *set, const uint32_t *rules, size_t n)
 {
-    struct digest d = {0};
-    if (t->last.len != PRINT)
-        return SIZE_MAX;
-    memcpy(d.bytes, t->last.data, PRINT);
-    const uint64_t *at = digest_map_get(&r->index_of, &d);
-    return at ? (size_t)*at : SIZE_MAX;
-}
-
-static bool matches(struct egraph *g, const struct ruleset *set, size_t rule)
-{
-    uint32_t *leaf = calloc(set->leaves.n + 1, sizeof *leaf);
-    struct u32_list found = {0};
-    if (!leaf)
-        abort();
+    uint32_t *leaf = arena_array(a, uint32_t, set->leaves.n + 1);
+    struct machine_rule *state = arena_array(a, struct machine_rule, set->n + 1);
+    struct machine m;
     for (size_t i = 0; i < set->leaves.n; i++)
         leaf[i] = graph_leaf(g, set->leaves.items[i].op, set->leaves.items[i].text);
-    bool any = machine_search(&found, g, &set->rules[rule], leaf, (struct machine_since){0}, 1) > 0;
-    free(found.items);
-    free(leaf);
+    for (size_t i = 0; i < set->n; i++)
+        state[i].asleep = true;
+    for (size_t i = 0; i < n; i++)
+        state[rules[i]] = (struct machine_rule){.left = UINT64_MAX};
+    machine_init(&m, g, set, leaf, state, matched);
+    machine_begin(&m, g->n_cells);
+    for (uint32_t node = 0; node < g->n_cells && m.n_matches == 0; node++)
+        machine_visit(&m, node);
+    bool any = m.n_matches > 0;
+    machine_free(&m);
     return any;
 }
 
 /* Of the rules in question, those that the signature does not refute, by matching. */
-static enum err_code match_rest(struct reuse_answer *out, const struct reuse_rules *r,
-                                const uint32_t *rest, size_t n, const struct reuse_question *q,
-                                struct err *e)
+static enum err_code match_rest(struct reuse_answer *out, struct arena *a,
+                                const struct reuse_rules *r, const uint32_t *rest, size_t n,
+                                const struct reuse_question *q, struct err *e)
 {
     const Eqloom__EGraph *m;
     struct egraph *g;
@@ -345,10 +337,9 @@ static enum err_code match_rest(struct reuse_answer *out, const struct reuse_rul
     if (err_up(e, q->load(q->arg, &m, e)) ||
         err_up(e, egraph_from_message(&g, &root, r->rules->lang, m, e)))
         return ERR_FAILED;
-    for (size_t i = 0; i < n && out->stands; i++) {
-        out->stands = !matches(g, r->compiled, rest[i]);
-        out->by_matching += out->stands;
-    }
+    uint64_t *matched = arena_array(a, uint64_t, r->rules->n);
+    out->stands = !any_matches(matched, a, g, r->compiled, rest, n);
+    out->by_matching = out->stands ? n : 0;
     egraph_free(g);
     return OK;
 }
@@ -370,7 +361,6 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const stru
         memcmp(t->environment.data, r->environment.bytes, DIGEST_SIZE) != 0 ||
         !find_matched(is_matched, r, t))
         return OK;
-    size_t last = last_searched(r, t);
     uint32_t *rest = arena_array(a, uint32_t, q->n);
     size_t n = 0;
     for (size_t i = 0; i < q->n; i++) {
@@ -379,7 +369,7 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const stru
             return OK;
         if (is_matched[rule])
             continue; /* only its certificate is new */
-        if (may_match(t, rule > last, &r->rules->rules[rule].lhs))
+        if (may_match(t, &r->rules->rules[rule].lhs))
             rest[n++] = rule;
         else
             out->by_signature++;
@@ -387,5 +377,5 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const stru
     out->stands = true;
     if (n && !t->whole)
         out->stands = false;
-    return n && t->whole ? err_up(e, match_rest(out, r, rest, n, q, e)) : OK;
+    return n && t->whole ? err_up(e, match_rest(out, a, r, rest, n, q, e)) : OK;
 }

@@ -2,26 +2,42 @@
 #include "ops/egraph/ruleset.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_variable(const struct expr *x)
 {
     return x->nodes[0].op == X_VAR;
 }
 
-static uint8_t levels_of(const struct compiled_rule *r)
+static bool asks_for_terms(const struct rule *r)
 {
-    unsigned levels = r->lhs.reach;
-    if (r->n_conditions && r->lhs.var_reach > levels)
-        levels = r->lhs.var_reach; /* facts of variables count */
-    if (r->n_conditions && levels == 0)
-        levels = 1;
     for (size_t i = 0; i < r->n_conditions; i++)
-        for (size_t k = 0; k < r->rule->conditions[i].n_args; k++)
-            if (!is_variable(&r->rule->conditions[i].args[k]))
-                return LEVELS_ALWAYS; /* the term may stand anywhere */
-    if (r->lhs.any && !r->lhs.n_vars)
-        return LEVELS_ALWAYS;
-    return levels > STAMPS ? LEVELS_ALWAYS : (uint8_t)levels;
+        for (size_t k = 0; k < r->conditions[i].n_args; k++)
+            if (!is_variable(&r->conditions[i].args[k]))
+                return true;
+    return false;
+}
+
+/* What makes a match of this rule new. */
+static void find_dependencies(struct compiled_rule *out, struct arena *a)
+{
+    const struct pattern *p = &out->lhs;
+    memcpy(out->levels, p->reach, sizeof out->levels);
+    out->watched = p->watched;
+    out->n_watched = p->n_watched;
+    out->waits = asks_for_terms(out->rule);
+    if (out->waits || !out->n_conditions)
+        return;
+    uint16_t *watched = arena_array(a, uint16_t, p->n_watched + p->n_vars);
+    memcpy(watched, p->watched, p->n_watched * sizeof *watched);
+    memcpy(watched + p->n_watched, p->var_register, p->n_vars * sizeof *watched);
+    out->watched = watched;
+    out->n_watched = (uint16_t)(p->n_watched + p->n_vars);
+    for (int k = 0; k < 2; k++)
+        if (p->var_reach[k] > out->levels[k])
+            out->levels[k] = p->var_reach[k];
+    if (p->any)
+        out->levels[0] = 1;
 }
 
 static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set,
@@ -43,8 +59,30 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
                                         &r->conditions[i].args[k], e)))
                 return e->code;
     }
-    out->levels = levels_of(out);
+    find_dependencies(out, a);
     return OK;
+}
+
+static void build_automaton(struct ruleset *set)
+{
+    struct arena *a = &set->arena;
+    struct automaton_rule *rules = arena_array(a, struct automaton_rule, set->n);
+    uint32_t n_ops = 0;
+    set->constants = arena_array(a, uint32_t, set->n);
+    for (size_t i = 0; i < set->n; i++) {
+        const struct compiled_rule *r = &set->rules[i];
+        rules[i].pattern = &r->lhs;
+        for (int k = 0; k < 2; k++) {
+            rules[i].levels[k] = r->levels[k] < STAMPS ? r->levels[k] : STAMPS;
+            if (r->levels[k] > set->reach)
+                set->reach = r->levels[k];
+        }
+        if (r->lhs.op >= n_ops)
+            n_ops = r->lhs.op + 1u;
+        if (r->lhs.constant)
+            set->constants[set->n_constants++] = (uint32_t)i;
+    }
+    automaton_build(&set->automaton, a, rules, set->n, n_ops);
 }
 
 struct ruleset *ruleset_new(const struct rules *rules)
@@ -63,6 +101,8 @@ struct ruleset *ruleset_new(const struct rules *rules)
                      rules->rules[i].name, e.message);
         }
     }
+    if (!set->too_large)
+        build_automaton(set);
     return set;
 }
 

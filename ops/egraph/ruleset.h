@@ -2,6 +2,7 @@
 #ifndef OPS_EGRAPH_RULESET_H
 #define OPS_EGRAPH_RULESET_H
 
+#include "ops/egraph/automaton.h"
 #include "ops/egraph/graph.h"
 #include "ops/egraph/pattern.h"
 
@@ -17,11 +18,16 @@ struct compiled_rule {
     struct build rhs;
     struct condition *conditions;
     size_t n_conditions;
-    /* A match is new only if its root node is, or something changed at most `levels` steps below
-     * the root's class; ALWAYS if that cannot be told. */
-    uint8_t levels;
+    /* How far below the root's first argument, and below its others, a change can make a match new;
+     * of a bare variable below the class above it. */
+    uint8_t levels[2];
+    /* Registers whose class makes a match new by joining another or by learning something. */
+    const uint16_t *watched;
+    uint16_t n_watched;
+    /* A condition asks for the fact of a term, which may come to stand anywhere: what fails waits,
+     * and is asked again. Of others, the variables are watched. */
+    bool waits;
 };
-enum { LEVELS_ALWAYS = 255 };
 
 struct ruleset {
     const struct rules *source;
@@ -29,6 +35,10 @@ struct ruleset {
     struct pattern_leaves leaves;
     struct compiled_rule *rules;
     size_t n;
+    struct automaton automaton;
+    uint32_t *constants; /* rules whose left side is a constant */
+    size_t n_constants;
+    unsigned reach; /* the greatest of all levels */
     bool too_large; /* some rule was: `problem` says which */
     struct err problem;
 };

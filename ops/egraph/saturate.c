@@ -1,14 +1,16 @@
-/* Saturation: iterations of searching and applying, and a rebuild, until nothing is new or a budget
- * is spent. Each rule in turn is searched for and what was found applied, so that nothing is
- * searched for when a budget is spent: the last iteration is by far the largest. Matches are made
- * of the nodes with which the iteration began, so no rule runs ahead of the others; what the
- * iteration's own unions hide until the rebuild, the next iteration sees as changed. Rules come in
- * rule-set order, matches in the machine's, so a run is a function of its input. Budgets are
- * exact: no application begins when the graph has max_nodes nodes, and no match beyond max_matches
- * is applied.
+/* Saturation: iterations over the nodes at which something is new, and a rebuild, until nothing is
+ * new or a budget is spent. Nodes come in the order of their ids; at each, all rules are searched
+ * for at once, and what was found is applied, in rule-set order, before the next node is looked at.
+ * So nothing is searched for when a budget is spent (the last iteration is by far the largest), and
+ * no group of rules takes all of it. Matches are made of the nodes with which the iteration began,
+ * so no rule runs ahead of the others; what the iteration's own unions hide until the rebuild, the
+ * next iteration sees as changed. A run is a function of its input. Budgets are exact: no
+ * application begins when the graph has max_nodes nodes, and no match beyond max_matches is
+ * applied.
  *
- * Backoff (as in egg): a rule that matches more than match_limit times in one iteration loses its
- * matches and rests ban_length iterations; both double each time. */
+ * Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
+ * another rests ban_length iterations, and later goes on with the node at which it stopped; both
+ * double each time. */
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/terms.h"
@@ -16,12 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, JOURNAL_MIN = 4096 };
 
-struct rule_state {
-    struct machine_since since;
-    uint32_t banned_until, bans;
-    size_t found; /* in this iteration */
+struct rest {
+    uint32_t until, times;
 };
 
 struct saturator {
@@ -29,13 +29,17 @@ struct saturator {
     const struct ruleset *rules;
     const struct saturate_options *options;
     struct saturate_result *result;
-    struct rule_state *state;
-    uint32_t *leaf;          /* by leaf of the rule set */
-    struct u32_list matches; /* of the rule at hand */
-    uint32_t cells;          /* when this iteration began */
-    struct machine_fresh fresh;
-    uint32_t *nodes; /* scratch of one application */
-    uint64_t spent;  /* matches applied */
+    struct machine machine;
+    struct machine_rule *state; /* by rule */
+    struct rest *rests;         /* by rule */
+    uint32_t *leaf;             /* by leaf of the rule set */
+    struct moment now;          /* when this iteration began */
+    uint64_t journal_begin;     /* what the journal's first entry counts as */
+    uint64_t *dirty;            /* by cell, a bit: a node to visit */
+    size_t dirty_words;
+    struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
+    uint32_t *nodes;         /* scratch of one application */
+    uint64_t spent;          /* matches applied */
     bool out_of_nodes, out_of_matches, changed;
 };
 
@@ -44,47 +48,76 @@ static bool cancelled(const struct saturator *s)
     return s->options->cancel && __atomic_load_n(s->options->cancel, __ATOMIC_RELAXED);
 }
 
-/* ---- search ---- */
+/* ---- what to visit ---- */
 
-static uint64_t ban_threshold(const struct saturator *s, const struct rule_state *r)
+/* What the journal says of a moment is gone. */
+static bool is_forgotten(const struct saturator *s, const struct moment *m)
 {
-    if (!s->options->ban_length || r->bans >= 32)
-        return UINT64_MAX;
-    return (uint64_t)s->options->match_limit << r->bans;
+    return m->cells > 0 && m->journal < s->journal_begin;
 }
 
-static void search_rule(struct saturator *s, size_t i, uint32_t iteration)
+/* Keeps what some rule has not seen yet, unless to look at every node costs less. */
+static void trim_journal(struct saturator *s)
 {
-    struct rule_state *r = &s->state[i];
-    r->found = 0;
-    s->matches.n = 0;
-    if (iteration < r->banned_until)
+    struct u32_list *j = &s->g->journal;
+    uint64_t oldest = s->journal_begin + j->n;
+    for (size_t i = 0; i < s->rules->n; i++)
+        if (!is_forgotten(s, &s->state[i].since[1]) && s->state[i].since[1].journal < oldest)
+            oldest = s->state[i].since[1].journal;
+    size_t gone = (size_t)(oldest - s->journal_begin);
+    if (j->n > JOURNAL_MIN && j->n - gone > s->g->n_cells / 4)
+        gone = j->n;
+    if (gone <= j->n / 2)
         return;
-    struct machine_since since = r->since;
-    since.until = s->cells;
-    since.fresh = &s->fresh;
-    uint64_t threshold = ban_threshold(s, r), limit = threshold;
-    if (threshold < UINT64_MAX)
-        limit++;
-    size_t found = machine_search(&s->matches, s->g, &s->rules->rules[i], s->leaf, since,
-                                  limit > SIZE_MAX ? SIZE_MAX : (size_t)limit);
-    s->result->matched[i] += found;
-    if (found > threshold) {
-        uint64_t rest = (uint64_t)s->options->ban_length << (r->bans < 20 ? r->bans : 20);
-        r->banned_until = rest > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)rest;
-        r->bans++;
-        return; /* what it found is still new to it */
+    memmove(j->items, j->items + gone, (j->n - gone) * sizeof *j->items);
+    j->n -= gone;
+    s->journal_begin += gone;
+}
+
+static void mark(struct saturator *s, uint32_t n)
+{
+    s->dirty[n / 64] |= 1ull << (n % 64);
+}
+
+/* Marks the nodes at which a rule that is awake may find something. */
+static void mark_dirty(struct saturator *s)
+{
+    struct egraph *g = s->g;
+    size_t words = g->n_cells / 64 + 1;
+    uint32_t from = g->n_cells;
+    uint64_t journal = s->journal_begin + g->journal.n;
+    bool all = false;
+    for (size_t i = 0; i < s->rules->n; i++) {
+        const struct moment *since = &s->state[i].since[1];
+        if (s->state[i].asleep)
+            continue;
+        from = since->cells < from ? since->cells : from;
+        journal = since->journal < journal ? since->journal : journal;
+        all |= is_forgotten(s, since);
     }
-    r->found = found;
-    r->since = (struct machine_since){.cells = s->cells, .epoch = s->g->epoch};
+    if (words > s->dirty_words) {
+        s->dirty = realloc(s->dirty, words * sizeof *s->dirty);
+        if (!s->dirty)
+            abort();
+        s->dirty_words = words;
+    }
+    memset(s->dirty, 0, words * sizeof *s->dirty);
+    for (uint32_t n = all ? 0 : from; n < g->n_cells; n++)
+        mark(s, n);
+    for (uint64_t i = journal; !all && i < s->journal_begin + g->journal.n; i++)
+        mark(s, g->journal.items[i - s->journal_begin]);
 }
 
 /* ---- application ---- */
 
-/* Builds the right side; *nodes has the nodes in its order. Returns the root. */
-static uint32_t instantiate(struct saturator *s, const struct build *b, const uint32_t *vars)
+/* Builds the right side; `nodes` has the nodes in its order. Returns the root; what is new of it is
+ * placed in the class of the match, to be settled. */
+static uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
+                            const uint32_t *record)
 {
+    const uint32_t *vars = record + 1;
     uint32_t kids[256];
+    *placed = false;
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
         if (node->is_leaf) {
@@ -95,19 +128,19 @@ static uint32_t instantiate(struct saturator *s, const struct build *b, const ui
             uint32_t ref = b->refs[node->ref + k];
             kids[k] = ref < b->n_vars ? vars[ref] : s->nodes[ref - b->n_vars];
         }
-        s->nodes[i] = graph_add(s->g, node->op, kids);
+        s->nodes[i] = i + 1u < b->n ? graph_add(s->g, node->op, kids)
+                                    : graph_add_into(placed, s->g, node->op, kids, record[0]);
     }
     return b->root < b->n_vars ? vars[b->root] : s->nodes[b->root - b->n_vars];
 }
 
-static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record,
-                                  size_t size)
+static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
 {
     struct proofs *p = s->g->proofs;
     if (!p)
         return (struct reason){REASON_RULE, 0};
     const struct compiled_rule *r = &s->rules->rules[rule];
-    size_t n = 1 + size + r->rhs.n;
+    size_t size = machine_record(s->g, &r->lhs), n = 1 + size + r->rhs.n;
     p->matches = vec_grow(p->matches, &p->matches_cap, p->n_matches + n, sizeof *p->matches);
     uint32_t *m = p->matches + p->n_matches;
     m[0] = (uint32_t)rule;
@@ -118,20 +151,45 @@ static struct reason record_proof(struct saturator *s, size_t rule, const uint32
     return why;
 }
 
-static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record, size_t size)
+static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *record)
 {
     const struct compiled_rule *r = &s->rules->rules[rule];
-    const uint32_t *vars = record + 1;
     for (size_t i = 0; i < r->n_conditions; i++)
-        if (!graph_condition_holds(s->g, &r->conditions[i], vars, s->leaf))
+        if (!graph_condition_holds(s->g, &r->conditions[i], record + 1, s->leaf))
             return false;
-    uint32_t root = instantiate(s, &r->rhs, vars);
+    return true;
+}
+
+/* Keeps a match for later. */
+static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t *record)
+{
+    size_t size = machine_record(s->g, &s->rules->rules[rule].lhs);
+    u32_push(&s->waiting, (uint32_t)rule);
+    for (size_t i = 0; i < size; i++)
+        u32_push(&s->waiting, record[i]);
+}
+
+static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record)
+{
+    const struct compiled_rule *r = &s->rules->rules[rule];
+    if (!conditions_hold(s, rule, record)) {
+        if (r->waits)
+            wait_for_conditions(s, rule, record);
+        return false;
+    }
+    bool placed;
+    uint32_t root = instantiate(&placed, s, &r->rhs, record);
     struct proofs *p = s->g->proofs;
+    if (placed) {
+        if (p)
+            proofs_join(p, record[0], root, record_proof(s, rule, record));
+        graph_settle(s->g, root);
+        return true;
+    }
     if (graph_find(s->g, root) == graph_find(s->g, record[0]) &&
         !(p && proofs_want(p, record[0], root, REASON_RULE, (uint32_t)rule)))
         return false;
-    struct reason why = record_proof(s, rule, record, size);
-    return graph_union(s->g, record[0], root, why);
+    return graph_union(s->g, record[0], root, record_proof(s, rule, record));
 }
 
 static enum err_code fail_contradiction(struct saturator *s, const struct rule *rule, struct err *e)
@@ -160,31 +218,60 @@ static bool at_goal(struct saturator *s)
     return s->options->has_goal && graph_find(s->g, goal[0]) == graph_find(s->g, goal[1]);
 }
 
-static enum err_code apply_rule(struct saturator *s, size_t i, struct err *e)
+/* One match more; *go_on is false once a budget is spent. */
+static enum err_code apply(struct saturator *s, size_t rule, const uint32_t *record, bool *go_on,
+                           struct err *e)
 {
-    const struct compiled_rule *r = &s->rules->rules[i];
-    size_t size = machine_record(s->g, &r->lhs);
-    for (size_t k = 0; k < s->state[i].found; k++) {
-        if (s->g->n_nodes >= s->options->max_nodes) {
-            s->out_of_nodes = true;
-            return OK;
-        }
-        if (s->options->max_matches && s->spent >= s->options->max_matches) {
-            s->out_of_matches = true;
-            return OK;
-        }
-        s->spent++;
-        if (s->spent % POLL_EVERY == 0 && cancelled(s))
-            return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        if (apply_match(s, i, s->matches.items + k * size, size)) {
-            s->result->applied[i]++;
-            s->changed = true;
-        }
-        if (s->g->conflict)
-            return fail_contradiction(s, r->rule, e);
-        if (at_goal(s))
-            return OK;
+    *go_on = false;
+    if (s->g->n_nodes >= s->options->max_nodes) {
+        s->out_of_nodes = true;
+        return OK;
     }
+    if (s->options->max_matches && s->spent >= s->options->max_matches) {
+        s->out_of_matches = true;
+        return OK;
+    }
+    s->spent++;
+    if (s->spent % POLL_EVERY == 0 && cancelled(s))
+        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+    if (apply_match(s, rule, record)) {
+        s->result->applied[rule]++;
+        s->changed = true;
+    }
+    if (s->g->conflict)
+        return fail_contradiction(s, s->rules->rules[rule].rule, e);
+    *go_on = !at_goal(s);
+    return OK;
+}
+
+static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+{
+    struct machine *m = &s->machine;
+    machine_visit(m, node);
+    for (size_t i = 0; i < m->n_matches && *go_on; i++)
+        if (err_up(e,
+                   apply(s, m->matches[i].rule, m->records.items + m->matches[i].record, go_on, e)))
+            return e->code;
+    return OK;
+}
+
+/* Applies the matches that wait for their conditions, where these hold now. */
+static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
+{
+    struct u32_list *w = &s->waiting;
+    size_t n = w->n, kept = 0;
+    for (size_t i = 0, size; i < n; i += size) {
+        uint32_t rule = w->items[i];
+        size = 1 + machine_record(s->g, &s->rules->rules[rule].lhs);
+        if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
+            if (err_up(e, apply(s, rule, w->items + i + 1, go_on, e)))
+                return e->code;
+            continue;
+        }
+        memmove(w->items + kept, w->items + i, size * sizeof *w->items);
+        kept += size;
+    }
+    w->n = kept;
     return OK;
 }
 
@@ -194,44 +281,89 @@ static enum err_code apply_rule(struct saturator *s, size_t i, struct err *e)
 static bool wake_rules(struct saturator *s, uint32_t next)
 {
     uint32_t first = UINT32_MAX;
-    for (size_t i = 0; i < s->rules->n; i++)
-        if (s->state[i].banned_until > next && s->state[i].banned_until < first)
-            first = s->state[i].banned_until;
     bool awake_later = false;
-    for (size_t i = 0; i < s->rules->n; i++)
-        awake_later |= s->state[i].banned_until == next && next > 0 && s->state[i].bans;
-    if (first == UINT32_MAX)
+    for (size_t i = 0; i < s->rules->n; i++) {
+        if (s->rests[i].until > next && s->rests[i].until < first)
+            first = s->rests[i].until;
+        awake_later |= s->rests[i].until == next && next > 0 && s->rests[i].times;
+    }
+    if (first == UINT32_MAX || awake_later)
         return awake_later;
-    if (awake_later)
-        return true;
     for (size_t i = 0; i < s->rules->n; i++)
-        if (s->state[i].banned_until > next)
-            s->state[i].banned_until -= first - next;
+        if (s->rests[i].until > next)
+            s->rests[i].until -= first - next;
     return true;
 }
 
-static bool is_spent(struct saturator *s)
+static uint64_t matches_allowed(const struct saturator *s, const struct rest *r)
 {
-    return s->out_of_nodes || s->out_of_matches || at_goal(s);
+    if (!s->options->ban_length || r->times >= 32)
+        return UINT64_MAX;
+    return (uint64_t)s->options->match_limit << r->times;
+}
+
+static void begin_iteration(struct saturator *s, uint32_t iteration)
+{
+    struct egraph *g = s->g;
+    if (graph_begin_epoch(g))
+        for (size_t i = 0; i < s->rules->n; i++)
+            for (int k = 0; k < 2; k++)
+                s->state[i].since[k].epoch /= 2;
+    s->now = (struct moment){g->n_cells, g->epoch, s->journal_begin + g->journal.n};
+    g->frozen = g->n_cells;
+    for (size_t i = 0; i < s->rules->n; i++) {
+        s->state[i].asleep = iteration < s->rests[i].until;
+        s->state[i].stopped = false;
+        s->state[i].left = matches_allowed(s, &s->rests[i]);
+    }
+    mark_dirty(s);
+    machine_begin(&s->machine, g->n_cells);
+    s->result->searched = g->n_cells;
+    s->changed = false;
+}
+
+/* Rules that stopped rest; the others have seen everything up to now. */
+static void end_iteration(struct saturator *s, uint32_t iteration)
+{
+    for (size_t i = 0; i < s->rules->n; i++) {
+        struct machine_rule *r = &s->state[i];
+        struct rest *rest = &s->rests[i];
+        if (r->asleep)
+            continue;
+        r->since[0] = s->now;
+        if (!r->stopped) {
+            r->since[1] = s->now;
+            r->cursor = 0;
+            continue;
+        }
+        uint64_t length = (uint64_t)s->options->ban_length << (rest->times < 20 ? rest->times : 20);
+        rest->until = length > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)length;
+        rest->times++;
+    }
+    trim_journal(s);
 }
 
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
-    s->changed = false;
-    machine_freshen(&s->fresh, s->g, s->cells, s->g->epoch);
-    s->cells = s->g->frozen = s->g->n_cells;
-    s->result->searched_before = s->result->searched;
-    s->result->searched = s->cells;
-    graph_begin_epoch(s->g);
-    for (size_t i = 0; i < s->rules->n && !is_spent(s); i++) {
-        if (cancelled(s))
+    bool go_on = true;
+    begin_iteration(s, iteration);
+    if (err_up(e, retry(s, &go_on, e)))
+        return e->code;
+    for (size_t w = 0; w <= (s->now.cells - 1) / 64 && go_on; w++) {
+        if (s->dirty[w] && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        search_rule(s, i, iteration);
-        s->result->n_searched = i + 1;
-        if (err_up(e, apply_rule(s, i, e)))
-            return e->code;
+        for (uint64_t bits = s->dirty[w]; bits && go_on; bits &= bits - 1) {
+            uint32_t node = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
+            if (node >= s->now.cells)
+                break;
+            s->result->roots = node + 1 > s->result->roots ? node + 1 : s->result->roots;
+            if (err_up(e, visit(s, node, &go_on, e)))
+                return e->code;
+        }
     }
+    s->g->watched = go_on; /* else no search follows */
     egraph_rebuild(s->g);
+    end_iteration(s, iteration);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
@@ -283,36 +415,30 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                                     .applied = arena_array(a, uint64_t, rules->n)};
     struct saturator s = {.g = g, .rules = rules, .options = options, .result = out};
     s.state = calloc(rules->n + 1, sizeof *s.state);
+    s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);
     size_t longest = 1;
-    unsigned levels = 0;
-    for (size_t i = 0; i < rules->n; i++) {
-        const struct compiled_rule *r = &rules->rules[i];
-        longest = r->rhs.n > longest ? r->rhs.n : longest;
-        if (r->levels != LEVELS_ALWAYS && r->levels > levels + 1)
-            levels = r->levels - 1u;
-    }
+    for (size_t i = 0; i < rules->n; i++)
+        longest = rules->rules[i].rhs.n > longest ? rules->rules[i].rhs.n : longest;
     s.nodes = calloc(longest, sizeof *s.nodes);
-    s.fresh.by_op = calloc(g->lang->n_ops, sizeof *s.fresh.by_op);
-    if (!s.state || !s.leaf || !s.nodes || !s.fresh.by_op)
+    if (!s.state || !s.rests || !s.leaf || !s.nodes)
         abort();
     for (size_t i = 0; i < rules->leaves.n; i++)
         s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
-    g->stamp_levels = levels;
+    machine_init(&s.machine, g, rules, s.leaf, s.state, out->matched);
+    g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
-    if (g->epoch >
-        UINT16_MAX - MAX_ITERATIONS - 1) { /* stamps of earlier runs would be met again */
-        memset(g->stamp, 0, (size_t)g->n_cells * STAMPS * sizeof *g->stamp);
-        g->epoch = 0;
-    }
+    g->watched = true;
     enum err_code code = run(&s, e);
     free(s.state);
     free(s.leaf);
     free(s.nodes);
-    free(s.matches.items);
-    for (uint32_t op = 0; op < g->lang->n_ops; op++)
-        free(s.fresh.by_op[op].nodes.items);
-    free(s.fresh.by_op);
+    free(s.rests);
+    free(s.dirty);
+    free(s.waiting.items);
+    machine_free(&s.machine);
+    g->journal.n = 0;
+    g->watched = false;
     joins_release(g->joins);
     g->frozen = 0;
     return code;

@@ -20,7 +20,7 @@ static uint32_t node_size(const uint32_t *size, struct egraph *g, uint32_t n)
         return leaf_tokens(g, op);
     uint64_t sum = 1;
     for (uint32_t i = 0, arity = graph_arity(g, op); i < arity; i++) {
-        uint32_t s = size[graph_find(g, g->kid[2 * (size_t)n + i])];
+        uint32_t s = size[graph_find(g, *graph_kid(g, n, i))];
         if (s == UINT32_MAX)
             return UINT32_MAX;
         sum += s;
@@ -66,8 +66,8 @@ static int compare_nodes(const struct terms *t, struct egraph *g, uint32_t a, ui
             return c;
         uint32_t arity = graph_arity(g, op), i = 0, x = 0, y = 0;
         for (; i < arity; i++) {
-            x = graph_find(g, g->kid[2 * (size_t)a + i]);
-            y = graph_find(g, g->kid[2 * (size_t)b + i]);
+            x = graph_find(g, *graph_kid(g, a, i));
+            y = graph_find(g, *graph_kid(g, b, i));
             if (x != y)
                 break;
         }
@@ -92,7 +92,7 @@ static void choose_best(struct terms *t, struct egraph *g, uint32_t class)
         if (graph_is_live(g, n) && node_size(t->size, g, n) == t->size[class] &&
             (best == NO_NODE || compare_nodes(t, g, n, best) < 0))
             best = n;
-        n = g->next[n];
+        n = graph_next(g, n);
     } while (n != class);
     t->best[class] = best;
 }
@@ -125,7 +125,7 @@ void terms_find(struct terms *t, struct egraph *g)
         abort();
     find_sizes(t->size, g);
     for (uint32_t c = 0; c < g->n_cells; c++)
-        if (g->op[c] != OP_CONT && g->uf[c] == c && t->size[c] != UINT32_MAX)
+        if (graph_is_class(g, c) && t->size[c] != UINT32_MAX)
             t->order[t->n++] = c;
     struct sorting s = {t, g};
     qsort_r(t->order, t->n, sizeof *t->order, by_size, &s);
@@ -154,7 +154,7 @@ static void write_node(struct buf *out, const struct terms *t, struct egraph *g,
     uint32_t op = graph_op(g, n);
     write_token(out, g, op);
     for (uint32_t i = 0, arity = graph_arity(g, op); i < arity; i++)
-        terms_write(out, t, g, graph_find(g, g->kid[2 * (size_t)n + i]));
+        terms_write(out, t, g, graph_find(g, *graph_kid(g, n, i)));
 }
 
 void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class)

@@ -112,7 +112,7 @@ static struct expr node_term(struct arena *a, struct egraph *g, const struct ter
     uint32_t arity = graph_arity(g, op);
     for (uint32_t i = 0; i < arity; i++) {
         struct buf b = {0};
-        terms_write(&b, t, g, graph_find(g, g->kid[2 * (size_t)n + i]));
+        terms_write(&b, t, g, graph_find(g, *graph_kid(g, n, i)));
         kids[i] = prefix_term(a, g, &b);
         buf_free(&b);
     }
@@ -162,7 +162,7 @@ static size_t check_class(struct egraph *g, const struct ruleset *set, const str
                         report(&a, g, set, &first, &x, points[p]);
                 }
             }
-            n = g->next[n];
+            n = graph_next(g, n);
         } while (n != t->best[class]);
     }
     acb_clear(value);
@@ -255,7 +255,7 @@ static void languages_are_sound(void **state)
         for (uint32_t k = 0; k < t.n; k++) {
             uint32_t class = t.order[k], n = t.best[class];
             struct expr least = node_term(&a, g, &t, n);
-            while ((n = g->next[n]) != t.best[class]) {
+            while ((n = graph_next(g, n)) != t.best[class]) {
                 if (!graph_is_live(g, n))
                     continue;
                 struct exact_result r;

@@ -1,0 +1,49 @@
+/* The patterns of a rule set as one automaton: the programs of pattern.h that begin alike share
+ * their beginnings, so that a node is tested for all rules at once. A tree of states; its roots are
+ * the operators of the patterns' roots and the bare variable. Read-only, shared by threads. */
+#ifndef OPS_EGRAPH_AUTOMATON_H
+#define OPS_EGRAPH_AUTOMATON_H
+
+#include "ops/egraph/pattern.h"
+
+enum state_kind {
+    STATE_ROOT,   /* nothing to test */
+    STATE_SWITCH, /* of the operators that may stand in register a, one step for each */
+    STATE_STEP,   /* of a switch: passed */
+    STATE_LEAF,   /* as I_LEAF and so on */
+    STATE_SAME,
+    STATE_BIND,
+    STATE_DONE, /* rule x matches */
+};
+
+/* What follows a state are the states `first` to `first + n` - 1. */
+struct state {
+    uint8_t kind;
+    uint8_t levels[2]; /* how far below the root's arguments the rules of its subtree look */
+    uint16_t a;
+    uint32_t x;
+    uint32_t parent, first, n;
+    uint64_t mask;       /* STATE_SWITCH: follows a step for each bit, lowest first ... */
+    const uint8_t *step; /* ... whose place is, by bit */
+    const struct instruction *bind; /* STATE_BIND */
+};
+
+struct automaton {
+    struct state *states; /* a state comes before what follows it */
+    uint32_t n;
+    uint32_t *root; /* by operator; NO_STATE: no pattern begins with it */
+    uint32_t n_ops;
+    uint32_t any;   /* the root of bare variables, or NO_STATE */
+    uint32_t *done; /* by rule: its last state, or NO_STATE */
+};
+#define NO_STATE UINT32_MAX
+
+struct automaton_rule {
+    const struct pattern *pattern; /* NULL: takes no part */
+    uint8_t levels[2];
+};
+/* In the arena; keeps pointers to the patterns' instructions. */
+void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,
+                     size_t n, uint32_t n_ops);
+
+#endif
