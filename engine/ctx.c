@@ -386,8 +386,6 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
     add_output(ctx, r, &made);
     if (id)
         *id = made;
-    if (ctx->shared->host.emitted)
-        ctx->shared->host.emitted(ctx->shared->host.arg, &made, message);
     spill_if_large(ctx);
     return OK;
 }

@@ -15,8 +15,6 @@ struct ctx_host {
     const char *numerics;
     bool (*cancelled)(void *arg);
     void (*progress)(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text);
-    /* Told of every record emitted; may be NULL. */
-    void (*emitted)(void *arg, const struct digest *id, const ProtobufCMessage *message);
     void (*spill)(void *arg,
                   struct store_batch *b); /* a batch that grew large: see op_emit; may be NULL */
     void *arg;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED_MAX = 64, SHOWN_MAX = 4, UNSTORED_MAX = 1 << 20 };
+enum { NAMED_MAX = 64, SHOWN_MAX = 4 };
 
 struct change {
     struct digest id;
@@ -29,14 +29,6 @@ struct diff {
     struct changes added, removed;
     uint64_t before, now; /* elements in all */
 };
-
-const struct unstored *unstored_find(const struct unstored_set *set, const struct digest *id)
-{
-    for (size_t i = 0; set && i < set->n; i++)
-        if (digest_equal(&set->lists[i].id, id))
-            return &set->lists[i];
-    return NULL;
-}
 
 static void note_change(struct changes *c, const struct digest *id)
 {
@@ -58,54 +50,14 @@ static enum err_code on_removed(void *arg, uint64_t position, const struct diges
     return OK;
 }
 
-/* Against a list in memory: counts every id up on one side and down on the other. */
-static enum err_code diff_unstored(struct diff *d, struct elements *before,
-                                   const struct unstored *now)
-{
-    struct digest_map counts = {0};
-    enum err_code code = OK;
-    d->before = elements_count(before);
-    if (d->before > UNSTORED_MAX)
-        return ERR_LIMIT;
-    for (size_t i = 0; i < now->n; i++)
-        ++*digest_map_put(&counts, &now->ids[i], 0, NULL);
-    for (uint64_t i = 0; i < d->before; i++) {
-        struct digest id;
-        if ((code = elements_at(&id, before, i, NULL)))
-            goto out;
-        uint64_t *left = digest_map_get(&counts, &id);
-        if (left && *left)
-            --*left;
-        else
-            note_change(&d->removed, &id);
-    }
-    for (size_t i = 0; i < now->n; i++) {
-        uint64_t *left = digest_map_get(&counts, &now->ids[i]);
-        if (!*left)
-            continue;
-        --*left;
-        note_change(&d->added, &now->ids[i]);
-        if (d->added.n <= NAMED_MAX)
-            d->added.items[d->added.n - 1].label = now->labels ? now->labels[i] : NULL;
-    }
-out:
-    digest_map_free(&counts);
-    return code;
-}
-
-static enum err_code diff_collections(struct diff *d, struct store *s,
-                                      const struct unstored_set *unstored,
-                                      const struct digest *before, const struct digest *now)
+static enum err_code diff_collections(struct diff *d, struct store *s, const struct digest *before,
+                                      const struct digest *now)
 {
     struct elements *a = NULL, *b = NULL;
-    const struct unstored *list = unstored_find(unstored, now);
     enum err_code code = elements_open(&a, s, before, NULL);
-    if (code)
-        return code;
-    if (list) {
-        d->now = list->n;
-        code = diff_unstored(d, a, list);
-    } else if (!(code = elements_open(&b, s, now, NULL))) {
+    if (!code)
+        code = elements_open(&b, s, now, NULL);
+    if (!code) {
         d->before = elements_count(a);
         d->now = elements_count(b);
         code = collection_diff(s, before, now, on_added, on_removed, d, NULL);
@@ -159,12 +111,11 @@ static uint64_t pair_changes(struct diff *d)
     return n;
 }
 
-static void describe_collection(struct buf *b, struct arena *a, struct store *s,
-                                const struct unstored_set *unstored, const char *role,
+static void describe_collection(struct buf *b, struct arena *a, struct store *s, const char *role,
                                 const struct digest *before, const struct digest *now)
 {
     struct diff *d = calloc(1, sizeof *d);
-    if (!d || diff_collections(d, s, unstored, before, now)) {
+    if (!d || diff_collections(d, s, before, now)) {
         buf_printf(b, "%s changed", role);
     } else if (d->added.n + d->removed.n == 0) {
         buf_printf(b, "%s changed: another order", role);
@@ -252,8 +203,7 @@ static const Eqloom__KeyParam *find_param(const Eqloom__ActionKey *k, const char
     return NULL;
 }
 
-static void compare_inputs(struct buf *b, struct arena *a, struct store *s,
-                           const struct unstored_set *unstored, const struct node *node,
+static void compare_inputs(struct buf *b, struct arena *a, struct store *s, const struct node *node,
                            const Eqloom__ActionKey *before, const Eqloom__ActionKey *now)
 {
     for (size_t i = 0; i < now->n_inputs; i++) {
@@ -268,7 +218,7 @@ static void compare_inputs(struct buf *b, struct arena *a, struct store *s,
             buf_printf(b, "%s is new", new->role);
         else if (port && port->cardinality == OP_COLLECTION && old->input_ids.len == DIGEST_SIZE &&
                  new->input_ids.len == DIGEST_SIZE)
-            describe_collection(b, a, s, unstored, new->role, id_at(old, 0), id_at(new, 0));
+            describe_collection(b, a, s, new->role, id_at(old, 0), id_at(new, 0));
         else
             describe_list(b, node, old, new);
     }
@@ -295,9 +245,8 @@ static void compare_params(struct buf *b, const Eqloom__ActionKey *before,
     }
 }
 
-char *explain_difference(struct arena *a, struct store *s, const struct unstored_set *unstored,
-                         const struct node *node, const Eqloom__ActionKey *before,
-                         const Eqloom__ActionKey *now)
+char *explain_difference(struct arena *a, struct store *s, const struct node *node,
+                         const Eqloom__ActionKey *before, const Eqloom__ActionKey *now)
 {
     struct buf b = {0};
     if (strcmp(before->op, now->op) != 0) {
@@ -310,7 +259,7 @@ char *explain_difference(struct arena *a, struct store *s, const struct unstored
             buf_printf(&b, "numerics %s -> %s", before->numerics, now->numerics);
         }
         compare_params(&b, before, now);
-        compare_inputs(&b, a, s, unstored, node, before, now);
+        compare_inputs(&b, a, s, node, before, now);
     }
     char *line = arena_strdup(a, b.data ? b.data : "");
     buf_free(&b);

@@ -65,7 +65,7 @@ char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missi
     if (output_missing)
         return arena_strdup(a, "output missing");
     if (before) {
-        char *why = explain_difference(a, s->store, s->unstored, node, before->key, r->key.message);
+        char *why = explain_difference(a, s->store, node, before->key, r->key.message);
         return *why ? why : arena_strdup(a, "what the store knew of it is gone");
     }
     if (last && strcmp(last->state, "failed") == 0)

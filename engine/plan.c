@@ -1,68 +1,26 @@
 /* What a run would do, without doing it. Sources are read (and parsed, if they changed) into a
- * batch that is thrown away, so that ids below them are known; a map of which all elements are
- * known is put together in the same way. Below a node that would have to run, nothing is known. */
+ * batch that is thrown away but can be read (store_overlay), so that what is below them is known; a
+ * map is put together there, too, if all its elements are known, are proved to stand, or are few
+ * that took next to no time when they ran last: those are run. Below a node that would really have
+ * to run, nothing is known. All this looking ahead ends after FORESIGHT_NS. */
 #include "engine/session.h"
 
-#include "base/buf.h"
-#include "base/map.h"
-#include "engine/elements.h"
-#include "engine/label.h"
-#include "store/collection.h"
+#include "base/os.h"
+#include "engine/map_blocks.h"
+#include "engine/reuse.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const uint64_t FORESIGHT_NS = 1000000000, CHEAP_NS = 100000000;
+
 struct plan {
-    struct session s; /* first: callbacks get it as `arg` */
-    struct store_batch *discard;
-    struct unstored_set unstored;
-    struct digest_map labels; /* record -> index into label_list */
-    char **label_list;
-    size_t n_labels, cap_labels;
+    struct session s;
+    struct worker worker; /* its batch is thrown away */
+    uint64_t deadline_ns;
     bool *unknown; /* by node: its outputs are */
 };
-
-/* ---- sources ---- */
-
-static void on_emitted(void *arg, const struct digest *id, const ProtobufCMessage *message)
-{
-    struct plan *p = arg;
-    bool added;
-    digest_map_put(&p->labels, id, p->n_labels, &added);
-    if (!added)
-        return;
-    char *label = label_of_message(p->s.arena, message);
-    p->label_list = vec_grow(p->label_list, &p->cap_labels, p->n_labels + 1, sizeof(char *));
-    p->label_list[p->n_labels++] = label ? label : label_short_id(p->s.arena, id);
-}
-
-static struct unstored *add_unstored(struct plan *p, const struct digest *id, size_t n)
-{
-    struct unstored_set *set = &p->unstored;
-    set->lists = vec_grow(set->lists, &set->cap, set->n + 1, sizeof *set->lists);
-    struct unstored *u = &set->lists[set->n++];
-    *u = (struct unstored){.id = *id, .n = n};
-    u->ids = arena_array(p->s.arena, struct digest, n);
-    u->labels = arena_array(p->s.arena, char *, n);
-    return u;
-}
-
-static void on_source(struct session *s, uint32_t i, const struct made *made,
-                      const struct id_list *emitted)
-{
-    struct plan *p = (struct plan *)s;
-    const struct op *op = s->job->nodes[i].op;
-    for (size_t r = 0; r < op_count_outputs(op); r++) {
-        if (op->outputs[r].cardinality != OP_COLLECTION ||
-            store_has(s->store, made->outputs[r].ids))
-            continue;
-        struct unstored *u = add_unstored(p, made->outputs[r].ids, emitted[r].n);
-        for (size_t k = 0; k < u->n; k++) {
-            u->ids[k] = emitted[r].ids[k];
-            u->labels[k] = p->label_list[*digest_map_get(&p->labels, &u->ids[k])];
-        }
-    }
-}
 
 static void set_outputs(struct plan *p, uint32_t i, const struct made *made)
 {
@@ -76,7 +34,7 @@ static enum err_code plan_source(struct plan *p, uint32_t i, struct err *e)
     struct node_run *r = &p->s.nodes[i];
     struct made made;
     bool fresh, hit;
-    enum err_code code = source_node(&made, &fresh, &hit, &p->s, i, &r->arena, p->discard, e);
+    enum err_code code = source_node(&made, &fresh, &hit, &p->s, i, &r->arena, p->worker.batch, e);
     if (code)
         return err_up(e, code);
     set_outputs(p, i, &made);
@@ -90,97 +48,159 @@ static enum err_code plan_source(struct plan *p, uint32_t i, struct err *e)
 struct walk {
     struct plan *p;
     uint32_t node;
-    const struct unstored *list;
-    struct elements *elements;
-    struct collection_builder **builders;
+    struct map_blocks *blocks;
+    struct assemble *out;
+    uint64_t at; /* elements before it are counted */
+    uint64_t to_run;
+    bool whole;  /* the outputs of all before it are known */
+    bool trying; /* elements are run, as long as they are few */
+    bool proving;
 };
 
-static enum err_code walk_element(struct walk *w, uint64_t k, bool *known, struct arena *a,
-                                  struct err *e)
+/* What an element of the node takes, if the last run says. */
+static uint64_t expected_ns(const struct walk *w)
+{
+    const Eqloom__RunNode *last = w->p->s.history.made[w->node];
+    return last && last->ran ? last->wall_ns / last->ran : UINT64_MAX;
+}
+
+static bool has_time(const struct walk *w)
+{
+    return os_monotonic_ns() < w->p->deadline_ns;
+}
+
+static bool prepare(struct walk *w)
+{
+    struct err e = {0};
+    return node_prepare(&w->p->worker, w->node, &e) == OK;
+}
+
+/* Runs one element, if that is next to nothing. */
+static bool try_element(struct made *made, struct walk *w, const struct digest *id)
+{
+    struct node_run *r = &w->p->s.nodes[w->node];
+    const struct node *node = &w->p->s.job->nodes[w->node];
+    struct arena *a = &w->p->worker.arena;
+    struct op_ctx ctx;
+    uint64_t each = expected_ns(w);
+    w->trying = w->trying && !node->op->parallel && has_time(w) && each < CHEAP_NS &&
+                (w->to_run + 1) * each < CHEAP_NS && prepare(w);
+    if (!w->trying)
+        return false;
+    ctx_init(&ctx, r->shared, node, a, w->p->worker.batch);
+    ctx.element = id;
+    bool done = !node->op->run(&ctx, r->op_state, NULL) && ctx.loss.input == LOST_NONE;
+    if (done) {
+        size_t n = op_count_outputs(node->op);
+        *made = (struct made){.outputs = arena_array(a, struct id_list, n)};
+        for (size_t k = 0; k < n; k++)
+            made->outputs[k] = (struct id_list){
+                arena_memdup(a, ctx.outputs[k].ids, ctx.outputs[k].n * sizeof(struct digest)),
+                ctx.outputs[k].n};
+    }
+    ctx_finish(&ctx);
+    w->trying = done;
+    return done;
+}
+
+static bool prove_element(struct made *made, struct walk *w, const struct digest *id)
+{
+    struct reuse_origin origin;
+    w->proving = w->proving && has_time(w) && prepare(w);
+    return w->proving && reuse_element(made, &origin, &w->p->worker, w->node, id);
+}
+
+static enum err_code walk_element(struct walk *w, struct err *e)
 {
     struct session *s = &w->p->s;
+    struct node_run *r = &s->nodes[w->node];
     const struct op *op = s->job->nodes[w->node].op;
+    struct arena *a = &w->p->worker.arena;
     struct digest id;
     struct key key;
     struct made made;
-    enum err_code code = OK;
-    if (w->list)
-        id = w->list->ids[k];
-    else
-        code = elements_at(&id, w->elements, k, e);
+    enum err_code code = ctx_node_element(&id, r->shared, w->at, e);
     if (!code)
         code = map_element_key(&key, s, a, w->node, &id, e);
     if (code)
         return err_up(e, code);
-    *known = !made_read(&made, a, s->store, op, &key.digest, NULL) &&
-             made_is_whole(s->store, op, &made, a, false);
-    for (size_t r = 0; *known && r < op_count_outputs(op); r++)
-        for (size_t m = 0; !code && m < made.outputs[r].n; m++)
-            code = collection_builder_add(w->builders[r], &made.outputs[r].ids[m], e);
+    bool known = true;
+    if (!made_read(&made, a, s->store, op, &key.digest, NULL) &&
+        made_is_whole(s->store, op, &made, a, false)) {
+        r->cached++;
+    } else if (prove_element(&made, w, &id)) {
+        r->reused++;
+    } else {
+        known = try_element(&made, w, &id);
+        w->to_run++;
+    }
+    w->whole = w->whole && known;
+    if (w->whole)
+        code = map_blocks_add(w->blocks, w->out, s, w->node, w->at, made.outputs, NULL, e);
+    w->at++;
     return err_up(e, code);
 }
 
-static enum err_code walk_elements(struct walk *w, struct err *e)
+static enum err_code walk_map(struct walk *w, struct err *e)
 {
-    struct node_run *r = &w->p->s.nodes[w->node];
-    struct arena a = {0};
-    enum err_code code = OK;
-    r->elements = w->list ? w->list->n : elements_count(w->elements);
-    r->cached = r->ran = 0;
-    for (uint64_t k = 0; !code && k < r->elements; k++) {
-        bool known = false;
-        code = walk_element(w, k, &known, &a, e);
-        r->cached += known;
-        r->ran += !known;
-        arena_reset(&a);
+    struct session *s = &w->p->s;
+    struct node_run *r = &s->nodes[w->node];
+    enum err_code code = map_blocks_new(&w->blocks, s, w->node, e);
+    r->elements = ctx_node_elements(r->shared);
+    r->cached = map_blocks_cached(w->blocks);
+    while (!code && w->at < r->elements) {
+        if (w->whole)
+            code = map_blocks_feed(w->blocks, w->out, &w->at, s, w->node, e);
+        else
+            w->at = map_blocks_skip(w->blocks, w->at);
+        if (!code && w->at < r->elements)
+            code = walk_element(w, e);
+        arena_reset(&w->p->worker.arena);
     }
-    arena_free(&a);
+    r->ran = w->to_run;
     return err_up(e, code);
 }
 
-static enum err_code finish_walk(struct walk *w, struct made *made, struct err *e)
+static void say_proved(struct node_run *r)
 {
-    const struct op *op = w->p->s.job->nodes[w->node].op;
-    struct arena *a = &w->p->s.nodes[w->node].arena;
-    size_t n = op_count_outputs(op);
-    enum err_code code = OK;
-    made->outputs = arena_array(a, struct id_list, n);
-    for (size_t r = 0; !code && r < n; r++) {
-        struct digest *id = arena_new(a, struct digest);
-        code = collection_builder_finish(id, w->builders[r], e);
-        made->outputs[r] = (struct id_list){id, 1};
-    }
-    return err_up(e, code);
+    char *why;
+    if (!r->reused ||
+        asprintf(&why,
+                 "%s; %" PRIu64 " of %" PRIu64 " elements affected, %" PRIu64 " proved unaffected",
+                 r->why ? r->why : "", r->ran, r->elements, r->reused) < 0)
+        return;
+    free(r->why);
+    r->why = why;
 }
 
 static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
 {
     struct node_run *r = &p->s.nodes[i];
-    const struct op *op = p->s.job->nodes[i].op;
-    size_t n = op_count_outputs(op);
-    struct walk w = {.p = p, .node = i, .list = unstored_find(&p->unstored, r->inputs[0].ids)};
-    enum err_code code = OK;
-    if (!w.list)
-        code = elements_open(&w.elements, p->s.store, r->inputs[0].ids, NULL);
+    const struct node *node = &p->s.job->nodes[i];
+    struct walk w = {
+        .p = p, .node = i, .whole = true, .trying = true, .proving = node->op->reuse != NULL};
+    struct err unread = {0};
+    int lost;
     p->unknown[i] = true;
-    if (code)
+    if (ctx_node_new(&r->shared, &p->s.host, node, i, r->inputs, &lost, &unread))
         return OK; /* damaged: the run will find out, and heal it */
-    w.builders = arena_array(&r->arena, struct collection_builder *, n);
-    for (size_t k = 0; k < n; k++)
-        w.builders[k] = collection_builder_new(p->discard, op->outputs[k].kind);
-    code = walk_elements(&w, e);
-    if (!code && r->ran == 0) {
-        struct made made;
-        code = finish_walk(&w, &made, e);
-        if (!code) {
+    w.out = assemble_new(node->op, p->s.store, p->worker.batch);
+    enum err_code code = walk_map(&w, e);
+    if (!code && w.whole) {
+        struct made made = {0};
+        code = assemble_finish(&made.outputs, &r->arena, w.out, e);
+        if (!code)
             set_outputs(p, i, &made);
-            p->unknown[i] = false;
-            r->state = NODE_CACHED;
-        }
+        p->unknown[i] = code != OK;
+        r->state = r->ran ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
     }
-    for (size_t k = 0; k < n; k++)
-        collection_builder_free(w.builders[k]);
-    elements_close(w.elements);
+    if (!code && !w.proving) { /* there was no time to prove all */
+        r->ran += r->reused;
+        r->reused = 0;
+    }
+    say_proved(r);
+    assemble_free(w.out);
+    map_blocks_free(w.blocks, node->op);
     return err_up(e, code);
 }
 
@@ -192,7 +212,7 @@ static void plan_chain(struct plan *p, uint32_t i)
     int lost;
     p->unknown[i] = true;
     if (ctx_node_new(&r->shared, &p->s.host, &p->s.job->nodes[i], i, r->inputs, &lost, &e))
-        return; /* an input that is not stored yet: the number of segments stays unknown */
+        return; /* a damaged input: the run will find out, and heal it */
     size_t n_outputs = op_count_outputs(p->s.job->nodes[i].op);
     struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
     if (chain_count(&r->elements, &cached, outputs, &p->s, i, &e))
@@ -267,11 +287,10 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     enum err_code code = session_open(&p.s, a, job, store, &quiet, e);
     if (code)
         goto out;
-    p.discard = store_batch_new(store);
+    p.worker = (struct worker){.s = &p.s, .batch = store_batch_new(store)};
+    store_overlay(store, p.worker.batch);
     p.unknown = arena_array(a, bool, job->n_nodes);
-    p.s.unstored = &p.unstored;
-    p.s.on_source = on_source;
-    p.s.host.emitted = on_emitted;
+    p.deadline_ns = os_monotonic_ns() + FORESIGHT_NS;
     p.s.host.spill = NULL;
     for (uint32_t i = 0; !code && i < job->n_nodes; i++) {
         if (p.s.nodes[i].phase == PHASE_UNWANTED)
@@ -284,10 +303,9 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     session_fill_result(out, &p.s);
     out->run = p.s.history.last ? p.s.history.last->run : NULL;
 out:
-    store_batch_free(p.discard);
-    digest_map_free(&p.labels);
-    free(p.label_list);
-    free(p.unstored.lists);
     session_close(&p.s);
+    store_overlay(store, NULL);
+    store_batch_free(p.worker.batch);
+    arena_free(&p.worker.arena);
     return err_up(e, code);
 }

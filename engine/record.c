@@ -75,6 +75,17 @@ enum err_code record_running(struct session *s, struct store_batch *b, struct er
     return err_up(e, write_run(b, s, "running", e));
 }
 
+void record_broken(struct session *s)
+{
+    if (!s->announced)
+        return;
+    /* Not through the committer: it may be what failed. Nor can more be done about a failure. */
+    struct store_batch *b = store_batch_new(s->store);
+    if (!write_run(b, s, "failed", NULL))
+        store_batch_commit(b, NULL);
+    store_batch_free(b);
+}
+
 static bool same_key(const Eqloom__RunNode *before, const struct node_run *r)
 {
     return before && r->has_key && before->action_key.len == DIGEST_SIZE &&

@@ -64,7 +64,7 @@ static enum err_code read_source(struct session *s, uint32_t i, struct store_bat
     if (!code) {
         for (size_t k = 0; k < op_count_outputs(op); k++)
             r->outputs[k] = made.outputs[k].n ? made.outputs[k].ids[0] : (struct digest){0};
-        r->state = fresh ? NODE_RAN : NODE_READ;
+        r->state = r->failure ? NODE_FAILED : fresh ? NODE_RAN : NODE_READ;
         if (!hit)
             r->why = strdup(node_why(s, i, &a, false));
         code = node_write_refs(b, s, i, r->outputs, e);
@@ -94,7 +94,11 @@ static enum err_code read_sources(struct session *s, struct err *e)
         const struct node_run *r = &s->nodes[i];
         if (r->phase != PHASE_DONE)
             continue;
-        struct node_result view = {.state = r->state, .wall_ns = r->wall_ns, .why = r->why};
+        struct node_result view = {.state = r->state,
+                                   .wall_ns = r->wall_ns,
+                                   .why = r->why,
+                                   .failed = r->failed,
+                                   .failure = r->failure};
         progress_node_done(s->progress, i, &view);
     }
     return err_up(e, code);
@@ -236,8 +240,10 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         code = record_final(&s, e);
     if (!code)
         code = committer_flush(s.commit, e);
-    if (code)
+    if (code) {
+        record_broken(&s);
         goto out;
+    }
     session_fill_result(out, &s);
     progress_summary(s.progress, out);
 out:

@@ -89,10 +89,6 @@ struct session {
     bool announced;   /* a Run record with state "running" was written */
     struct err fatal; /* the store failed, ...: the run ends */
     atomic_bool stop;
-    /* Plan only: collections that were not written, and what makes them known. */
-    const struct unstored_set *unstored;
-    void (*on_source)(struct session *s, uint32_t i, const struct made *made,
-                      const struct id_list *emitted);
 };
 
 struct worker {
@@ -148,7 +144,7 @@ char *node_failure_text(struct arena *a, const struct node *node, const char *wh
                         const struct err *e);
 void node_end_attempt(struct session *s, uint32_t i);
 /* Looks a source up and, if its files are new, runs it into the batch. *fresh: it gave something
- * that the store did not have. */
+ * that the store did not have. Under --check, a difference is noted as the node's failure. */
 enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
                           struct arena *a, struct store_batch *b, struct err *e);
 enum err_code node_write_refs(struct store_batch *b, struct session *s, uint32_t i,
@@ -183,5 +179,7 @@ enum err_code chain_count(uint64_t *n, uint64_t *cached, struct digest *outputs,
 /* record.c */
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e);
 enum err_code record_final(struct session *s, struct err *e);
+/* The run ends by an error: its record, if there is one, says so, if it can be written. */
+void record_broken(struct session *s);
 
 #endif

@@ -3,9 +3,22 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "engine/expected.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What the node gave last, if that is to be believed. */
+static struct expected *expect(struct session *s, uint32_t i)
+{
+    const Eqloom__RunNode *made = s->history.made[i];
+    struct digest id;
+    if (s->nodes[i].distrust || s->options->check || !made || !made->n_outputs ||
+        made->outputs[0]->output_ids.len != DIGEST_SIZE)
+        return NULL;
+    memcpy(id.bytes, made->outputs[0]->output_ids.data, DIGEST_SIZE);
+    return expected_new(s->store, &id);
+}
 
 static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
                             struct source_files *files, struct arena *a, struct store_batch *b,
@@ -23,16 +36,19 @@ static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
     ctx_init(&ctx, shared, node, a, b);
     ctx.files = files->files;
     ctx.n_files = files->n;
+    struct expected *expected = expect(s, i);
+    if (expected)
+        store_batch_trust(b, expected_has, expected);
     void *state = NULL;
     code = node->op->prepare ? node->op->prepare(&state, &ctx, e) : OK;
     if (!code)
         code = node->op->run(&ctx, state, e);
     if (!code)
         code = ctx_check_outputs(&ctx, e);
+    store_batch_trust(b, NULL, NULL);
+    expected_free(expected);
     if (!code)
         code = node_collect(out, a, b, node->op, ctx.outputs, e);
-    if (!code && s->on_source)
-        s->on_source(s, i, out, ctx.outputs);
     if (state && node->op->release)
         node->op->release(state);
     ctx_finish(&ctx);
@@ -70,6 +86,7 @@ enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct sessi
     const struct node *node = &s->job->nodes[i];
     struct source_files files;
     struct made before;
+    struct err differs = {0};
     uint64_t start = os_monotonic_ns();
     *fresh = *hit = false;
     enum err_code code = source_scan(&files, a, node, s->store, b, e);
@@ -85,10 +102,15 @@ enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct sessi
         return OK;
     }
     code = run_op(out, s, i, &files, a, b, e);
-    if (!code && known && s->options->check)
-        code = check_same(node->op, &before, out, e);
     if (code)
         return err_up(e, code);
+    if (known && s->options->check && check_same(node->op, &before, out, &differs)) {
+        /* The node fails; those below are checked with what is stored. */
+        r->failure = strdup(node_failure_text(a, node, "", &differs));
+        r->failed = 1;
+        *out = before;
+        return OK;
+    }
     *fresh = !all_known(s, node->op, out);
     out->run = s->run;
     out->cost_ns = os_monotonic_ns() - start;

@@ -120,9 +120,13 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
     buf_puts(b, n->state);
     if (n->elements && (n->ran || n->failed))
         buf_printf(b, ", %" PRIu64 " of %" PRIu64 " elements ran", n->ran, n->elements);
+    if (n->reused)
+        buf_printf(b, ", %" PRIu64 " reused by proof", n->reused);
     if (n->failed)
         buf_printf(b, ", %" PRIu64 " failed", n->failed);
-    if (*n->why)
+    if (strcmp(n->why, "never made") == 0)
+        buf_puts(b, ": it had never been made before");
+    else if (*n->why)
         buf_printf(b, ": %s", n->why);
     else if (strcmp(n->state, "cached") == 0 || strcmp(n->state, "read") == 0)
         buf_puts(b, ": nothing that it depends on had changed");
@@ -184,6 +188,8 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
         put_causes(b, a, job, i, plan);
         break;
     case NODE_REUSED:
+        buf_printf(b, "its elements would be proved to stand: %s", why);
+        break;
     case NODE_FAILED:
     case NODE_SKIPPED: buf_puts(b, node_state_name(now->state)); break;
     }

@@ -8,6 +8,7 @@
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/table.h"
+#include "engine/cli/why_artifact.h"
 #include "engine/cli/wrap.h"
 #include "schemas/canonical.h"
 
@@ -265,11 +266,11 @@ static enum err_code split_node(const char **job_path, const char **node, struct
     return OK;
 }
 
-static void print_why(struct cli *c, const struct node *n, const char *why)
+static void print_why(struct cli *c, const char *what, const char *name, const char *why)
 {
     enum { LABELS = 12 }; /* columns that the labels of lines take */
     if (c->json) {
-        reflect_dump(c->out, json_pack("{s:s, s:s}", "node", n->name, "why", why));
+        reflect_dump(c->out, json_pack("{s:s, s:s}", what, name, "why", why));
         return;
     }
     while (*why) {
@@ -279,11 +280,47 @@ static void print_why(struct cli *c, const struct node *n, const char *why)
     }
 }
 
+/* One argument that is no file, and no node of a job that was run: an artifact. */
+static bool is_artifact(struct cli *c)
+{
+    struct os_stat st;
+    const char *text = c->arguments[0], *slash = strchr(text, '/');
+    if (c->n_arguments > 1 || !os_stat(&st, text, NULL))
+        return false;
+    struct store *s;
+    char *path;
+    struct last_run last = {0};
+    if (place_open(&s, &path, c, NULL, PLACE_READ, NULL))
+        return false;
+    bool ref = !slash;
+    if (slash && !find_last_run(&last, c->arena, s,
+                                arena_strndup(c->arena, text, (size_t)(slash - text)), NULL))
+        ref = !last.run;
+    store_close(s);
+    return ref;
+}
+
+static enum err_code why_ref(struct cli *c, struct err *e)
+{
+    struct store *s;
+    char *path, *why;
+    enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_READ, e));
+    if (code)
+        return code;
+    code = err_up(e, why_artifact(&why, c, s, c->arguments[0], e));
+    if (!code)
+        print_why(c, "ref", c->arguments[0], why);
+    store_close(s);
+    return code;
+}
+
 enum err_code cli_why(int *status, struct cli *c, struct err *e)
 {
     const char *path, *name;
     struct job *job;
     struct planning p = {0};
+    if (is_artifact(c))
+        return err_up(e, why_ref(c, e));
     enum err_code code = err_up(e, split_node(&path, &name, c, e));
     if (code)
         return code;
@@ -303,7 +340,7 @@ enum err_code cli_why(int *status, struct cli *c, struct err *e)
             break;
         if (i && !c->json)
             fputc('\n', c->out);
-        print_why(c, &job->nodes[node], why);
+        print_why(c, "node", job->nodes[node].name, why);
     }
     planning_close(&p);
     return code;

@@ -134,11 +134,13 @@ static const struct cli_command own_commands[] = {
      "For each node: what became of it in the last run, its elements, and whether it is current "
      "or would be made again.",
      "eqloom status jobs/quickstart.yaml", NULL, plan_options, cli_status, NULL},
-    {"why", "JOB NODE", 1, 2, "Say why a node ran or did not, and what differs now",
+    {"why", "JOB NODE | REF", 1, 2,
+     "Say why a node ran or an artifact was made, and what differs now",
      "NODE is a node of JOB. With one argument, JOB/NODE, the job file is that of the job's last "
-     "run.",
-     "eqloom why jobs/quickstart.yaml egraphs\neqloom why quickstart/egraphs", NULL, plan_options,
-     cli_why, NULL},
+     "run. REF is any other ref or at least four digits of an id: what made it, from what, when, "
+     "and what became of that in the job's last run.",
+     "eqloom why jobs/quickstart.yaml egraphs\neqloom why quickstart/egraphs\neqloom why 3fa9",
+     NULL, plan_options, cli_why, NULL},
     {"show", "REF", 1, 1, "Print a record or the beginning of a collection",
      "REF is a node's output (JOB/NODE, JOB/NODE.ROLE, or NODE if only one job has it), another "
      "ref, or at least four digits of an id. An ambiguous one lists what it could mean.",

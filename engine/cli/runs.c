@@ -73,7 +73,8 @@ enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, 
         return err_up(e, code);
     if (out->n)
         qsort(out->runs, out->n, sizeof *out->runs, compare_runs);
-    for (size_t i = 1; i < out->n; i++)
+    bool written = store_has_writer(s);
+    for (size_t i = written ? 1 : 0; i < out->n; i++)
         if (!strcmp(out->runs[i].state, "running")) {
             out->runs[i].state = "killed";
             out->runs[i].wall_s = 0; /* nobody knows */

@@ -10,7 +10,7 @@ struct run_summary {
     const char *name; /* "quickstart/000012" */
     const char *job, *job_path;
     /* "running", "done", "failed", "interrupted"; "killed": it ended without a word, as a later run
-     * shows (there is but one writer). */
+     * shows (there is but one writer), or that there is no writer. */
     const char *state;
     int64_t started_ns;
     double wall_s; /* of one that is running: so far */

@@ -1,0 +1,157 @@
+/* See why_artifact.h. */
+#include "engine/cli/why_artifact.h"
+
+#include "base/buf.h"
+#include "engine/cli/lineage_internal.h"
+#include "engine/cli/resolve.h"
+#include "engine/cli/runs.h"
+#include "engine/history.h"
+#include "engine/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INPUTS_SHOWN = 4, PARAM_SHOWN = 60 };
+
+static void put_record(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
+                       const struct resolved *ref)
+{
+    const struct kind_info *kind = kind_info(lineage_kind(l, &ref->id));
+    const char *label = resolve_label(c->arena, s, &ref->id);
+    char hex[DIGEST_HEX];
+    buf_printf(b, "%s: %s%s%s\n", digest_hex(hex, &ref->id), kind ? kind->name : "not stored",
+               *label ? ", " : "", label);
+    if (ref->name)
+        buf_printf(b, "  ref       %s\n", ref->name);
+}
+
+static void put_action(struct buf *b, const Eqloom__Action *action)
+{
+    const Eqloom__ActionKey *key = action->key;
+    buf_printf(b, "  made by   op %s version %u%s%s\n", key->op, key->version,
+               *key->numerics ? ", " : "", key->numerics);
+    if (key->n_params)
+        buf_puts(b, "  params    ");
+    for (size_t i = 0; i < key->n_params; i++) {
+        buf_printf(b, "%s%s=", i ? "  " : "", key->params[i]->name);
+        for (const char *at = key->params[i]->value;
+             *at && at < key->params[i]->value + PARAM_SHOWN; at++)
+            buf_putc(b, *at == '\n' ? ',' : *at);
+    }
+    if (key->n_params)
+        buf_putc(b, '\n');
+}
+
+static void put_inputs(struct buf *b, struct cli *c, struct store *s, const Eqloom__ActionKey *key)
+{
+    for (size_t i = 0; i < key->n_inputs; i++) {
+        size_t n = key->inputs[i]->input_ids.len / DIGEST_SIZE;
+        for (size_t k = 0; k < n && k < INPUTS_SHOWN; k++) {
+            struct digest id;
+            memcpy(id.bytes, key->inputs[i]->input_ids.data + k * DIGEST_SIZE, DIGEST_SIZE);
+            const char *label = resolve_label(c->arena, s, &id);
+            buf_printf(b, "  from      %s: %s%s%s\n", key->inputs[i]->role,
+                       label_short_id(c->arena, &id), *label ? "  " : "", label);
+        }
+        if (n > INPUTS_SHOWN)
+            buf_printf(b, "  from      %s: ... and %zu more\n", key->inputs[i]->role,
+                       n - INPUTS_SHOWN);
+    }
+}
+
+static void put_run(struct buf *b, struct cli *c, const Eqloom__Action *action)
+{
+    buf_printf(b, "  made      in run %s, %s, at a cost of %.0f ms\n", action->run,
+               run_time(c->arena, action->finished_ns), (double)action->cost_ns / 1e6);
+    if (*action->note && strncmp(action->note, "elements=", 9) != 0)
+        buf_printf(b, "  note      %s\n", action->note);
+}
+
+static bool same_work(const Eqloom__ActionKey *a, const Eqloom__ActionKey *b)
+{
+    if (!a || strcmp(a->op, b->op) != 0 || a->n_params != b->n_params)
+        return false;
+    for (size_t i = 0; i < a->n_params; i++)
+        if (strcmp(a->params[i]->value, b->params[i]->value) != 0)
+            return false;
+    return true;
+}
+
+/* The node of a run that did what the action did: its op and parameters; of several, one that still
+ * reads or gives what the action read or gave is as good as another. */
+static const Eqloom__RunNode *node_of(const Eqloom__Run *run, const Eqloom__ActionKey *key)
+{
+    bool segment = key->n_params == 1 && strcmp(key->params[0]->name, "@segment") == 0;
+    for (size_t i = 0; i < run->n_nodes; i++)
+        if (same_work(run->nodes[i]->key, key) ||
+            (segment && strcmp(run->nodes[i]->op, key->op) == 0))
+            return run->nodes[i];
+    return NULL;
+}
+
+static enum err_code put_last(struct buf *b, struct cli *c, struct store *s,
+                              const Eqloom__Action *action, struct err *e)
+{
+    const char *slash = strrchr(action->run, '/'), *name;
+    const Eqloom__Run *run;
+    if (!slash)
+        return OK;
+    char *job = arena_strndup(c->arena, action->run, (size_t)(slash - action->run));
+    enum err_code code = run_find(&run, &name, c, s, job, e);
+    if (code) {
+        err_clear(e);
+        buf_printf(b, "  last run  none of job %s is known any more\n", job);
+        return OK;
+    }
+    const Eqloom__RunNode *node = node_of(run, action->key);
+    buf_printf(b, "  last run  %s (%s): ", name, run->state);
+    if (strcmp(name, action->run) == 0)
+        buf_puts(b, "it was made then");
+    else if (node)
+        buf_puts(b, "not made again: what made it had not changed");
+    else
+        buf_puts(b, "not made: no node works with this op and these parameters any more");
+    if (node)
+        buf_printf(b, "; node %s: %s%s%s", node->name, node->state, *node->why ? ", " : "",
+                   strcmp(node->why, "never made") ? node->why : "never made before");
+    buf_putc(b, '\n');
+    return OK;
+}
+
+static enum err_code describe(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
+                              const struct resolved *ref, struct err *e)
+{
+    put_record(b, c, s, l, ref);
+    const uint64_t *maker = digest_map_get(&l->makers, &ref->id);
+    const Eqloom__Action *action;
+    if (!maker || !*maker) {
+        buf_puts(b, "  made by   nothing that the store knows: it was imported, or is a part of "
+                    "something ('eqloom lineage' says of what)\n");
+        return OK;
+    }
+    enum err_code code = lineage_action(&action, c->arena, l, (uint32_t)(*maker - 1), e);
+    if (code)
+        return err_up(e, code);
+    put_action(b, action);
+    put_inputs(b, c, s, action->key);
+    put_run(b, c, action);
+    return err_up(e, put_last(b, c, s, action, e));
+}
+
+enum err_code why_artifact(char **out, struct cli *c, struct store *s, const char *text,
+                           struct err *e)
+{
+    struct resolved ref;
+    struct lineage *l = NULL;
+    struct buf b = {0};
+    enum err_code code = err_up(e, resolve(&ref, c, s, text, e));
+    if (!code)
+        code = err_up(e, lineage_open(&l, s, e));
+    if (!code)
+        code = describe(&b, c, s, l, &ref, e);
+    if (!code)
+        *out = arena_strdup(c->arena, b.data);
+    lineage_close(l);
+    buf_free(&b);
+    return code;
+}
