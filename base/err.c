@@ -115,6 +115,23 @@ void err_hint(struct err *e, const char *format, ...)
     va_end(args);
 }
 
+void err_detail(struct err *e, const char *text)
+{
+    static const char rest[] = "    ...";
+    if (!e)
+        return;
+    size_t n = strlen(text);
+    if (n >= sizeof e->detail) {
+        n = sizeof e->detail - sizeof rest;
+        while (n > 0 && text[n - 1] != '\n')
+            n--;
+        memcpy(e->detail + n, rest, sizeof rest);
+    } else {
+        e->detail[n] = '\0';
+    }
+    memcpy(e->detail, text, n);
+}
+
 enum err_code err_up_from(struct err *e, enum err_code code, const char *file, int line)
 {
     if (code != OK && e)

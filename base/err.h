@@ -36,6 +36,7 @@ struct err {
     char input_line[200]; /* the offending line, cut around the column if long */
     int caret;            /* code points before the caret in input_line */
     char hint[200];       /* 'did you mean ...', or empty */
+    char detail[3000];    /* lines that a message has no room for, such as a derivation; or empty */
     int n_frames;
     struct {
         const char *file;
@@ -64,6 +65,8 @@ enum err_code err_fail_at_from(struct err *e, const struct source_text *source, 
 /* Sets the position of an error that has none yet; code and message stay. */
 void err_locate(struct err *e, const struct source_text *source, size_t offset);
 void err_hint(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whole lines of the text, as many as there is room for; "..." stands for the others. */
+void err_detail(struct err *e, const char *text);
 /* Adds the caller's place when code is not OK; returns code. */
 enum err_code err_up_from(struct err *e, enum err_code code, const char *file, int line);
 void err_clear(struct err *e);

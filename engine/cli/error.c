@@ -19,4 +19,6 @@ void cli_print_error(FILE *to, const struct err *e, bool color)
         fprintf(to, "    %s\n    %*s%s^%s\n", e->input_line, e->caret, "", red, off);
     if (e->hint[0])
         fprintf(to, "%s\n", e->hint);
+    if (e->detail[0])
+        fprintf(to, "%s\n", e->detail);
 }

@@ -60,6 +60,9 @@ struct saturate_result {
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               const struct ruleset *rules, const struct saturate_options *options,
                               struct arena *a, struct err *e);
+/* Whether saturation failed because the rules contradict themselves. With proofs kept, the error's
+ * detail has the two derivations that collide. */
+bool egraph_contradicts(const struct egraph *g);
 /* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
 /* A graph with the same equalities; facts are found anew. ERR_CORRUPT if the message is none. */
@@ -83,9 +86,16 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
                              const struct ruleset *rules, const struct expr *from,
                              const struct expr *to, struct err *e);
 /* Replays the steps with nothing but the rules: each must be an instance of its rule, or exact
- * arithmetic, at its position. ERR_FAILED names the step that is not. Conditions are not asked
- * again. */
+ * arithmetic, at its position. ERR_FAILED names the step that is not. */
 enum err_code explanation_check(const struct explanation *x, const struct expr *from,
                                 const struct expr *to, const struct rules *rules, struct err *e);
+/* Asks numbers about the steps of such a proof: at points, both sides of each step have one value,
+ * and what its rule asks holds of the values. Variables have these domains, positive otherwise.
+ * ERR_FAILED at the first step that is refuted; *step is its index. */
+struct ball_domain;
+enum err_code explanation_check_values(size_t *step, const struct explanation *x,
+                                       const struct expr *from, const struct rules *rules,
+                                       const struct ball_domain *domains, size_t n_domains,
+                                       struct err *e);
 
 #endif

@@ -108,6 +108,18 @@ static uint32_t flatten(struct expr_node *out, const struct tree *t, const struc
     return at;
 }
 
+bool explain_node_term(struct expr *out, struct arena *a, struct egraph *g, uint32_t n)
+{
+    struct explainer x = {.g = g, .a = a};
+    uint32_t budget = MAX_TERM;
+    struct tree *t = node_tree(&x, n, &budget);
+    uint32_t size = flatten(NULL, t, NULL, NULL, 0);
+    struct expr_node *nodes = arena_array(a, struct expr_node, size);
+    flatten(nodes, t, NULL, NULL, 0);
+    *out = (struct expr){g->lang, nodes, size};
+    return !x.failed;
+}
+
 static void emit(struct explainer *x, const char *rule, bool backwards, const struct tree *at)
 {
     if (x->n >= MAX_STEPS) {

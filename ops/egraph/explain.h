@@ -12,5 +12,7 @@ void explainer_free(struct explainer *x);
 /* ERR_NOTFOUND if the graph does not hold the terms equal, ERR_LIMIT if the proof is too long. */
 enum err_code explainer_connect(struct explanation *out, struct explainer *x,
                                 const struct expr *from, const struct expr *to, struct err *e);
+/* The term that was added as node n, for graphs that keep proofs; false if it is very large. */
+bool explain_node_term(struct expr *out, struct arena *a, struct egraph *g, uint32_t n);
 
 #endif

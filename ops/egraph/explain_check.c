@@ -1,18 +1,10 @@
 /* Replays an explanation, knowing only the rules: no part of the e-graph is asked, so that a
  * mistake there cannot vouch for itself. A rule must match one term at the position and give the
  * other; all around the position must be the same. */
-#include "ops/egraph/egraph.h"
+#include "ops/egraph/explain_check.h"
 #include "ops/egraph/number.h"
 
 #include <string.h>
-
-enum { MAX_VARS = 64 };
-
-struct substitution {
-    size_t n;
-    const char *name[MAX_VARS];
-    struct expr value[MAX_VARS];
-};
 
 static bool match(struct substitution *s, const struct expr *pattern, uint32_t p,
                   const struct expr *x, uint32_t i)
@@ -23,7 +15,7 @@ static bool match(struct substitution *s, const struct expr *pattern, uint32_t p
         for (size_t k = 0; k < s->n; k++)
             if (strcmp(s->name[k], want->leaf) == 0)
                 return expr_equal(&s->value[k], &value);
-        if (s->n == MAX_VARS)
+        if (s->n == SUBSTITUTION_MAX)
             return false;
         s->name[s->n] = want->leaf;
         s->value[s->n++] = value;
@@ -49,10 +41,11 @@ static bool is_rule(const char *name, const struct rule *r)
 }
 
 /* Is (from, to) an instance of (lhs, rhs)? Both sides share one substitution. */
-static bool is_instance(const struct rule *r, const struct expr *from, const struct expr *to)
+static bool is_instance(struct substitution *s, const struct rule *r, const struct expr *from,
+                        const struct expr *to)
 {
-    struct substitution s = {0};
-    return match(&s, &r->lhs, 0, from, 0) && match(&s, &r->rhs, 0, to, 0);
+    s->n = 0;
+    return match(s, &r->lhs, 0, from, 0) && match(s, &r->rhs, 0, to, 0);
 }
 
 static bool is_arithmetic(const struct expr *sum, const struct expr *number)
@@ -95,19 +88,36 @@ static bool same_around(const struct expr *a, const struct expr *b, uint32_t pos
     return true;
 }
 
+void explain_step_sides(struct expr *from, struct expr *to, const struct explain_step *s,
+                        const struct expr *before)
+{
+    struct expr x = expr_sub(before, s->position), y = expr_sub(&s->term, s->position);
+    *from = s->backwards ? y : x;
+    *to = s->backwards ? x : y;
+}
+
+const struct rule *explain_step_rule(struct substitution *out, const struct explain_step *s,
+                                     const struct expr *before, const struct rules *rules)
+{
+    struct expr from, to;
+    explain_step_sides(&from, &to, s, before);
+    for (size_t i = 0; i < rules->n; i++)
+        if (is_rule(s->rule, &rules->rules[i]))
+            return is_instance(out, &rules->rules[i], &from, &to) ? &rules->rules[i] : NULL;
+    return NULL;
+}
+
 static bool step_holds(const struct explain_step *s, const struct expr *before,
                        const struct rules *rules)
 {
+    struct substitution bound;
     if (!same_around(before, &s->term, s->position))
         return false;
-    struct expr x = expr_sub(before, s->position), y = expr_sub(&s->term, s->position);
-    const struct expr *from = s->backwards ? &y : &x, *to = s->backwards ? &x : &y;
-    if (strcmp(s->rule, "arithmetic") == 0)
-        return is_arithmetic(from, to);
-    for (size_t i = 0; i < rules->n; i++)
-        if (is_rule(s->rule, &rules->rules[i]))
-            return is_instance(&rules->rules[i], from, to);
-    return false;
+    if (strcmp(s->rule, "arithmetic") != 0)
+        return explain_step_rule(&bound, s, before, rules) != NULL;
+    struct expr from, to;
+    explain_step_sides(&from, &to, s, before);
+    return is_arithmetic(&from, &to);
 }
 
 enum err_code explanation_check(const struct explanation *x, const struct expr *from,

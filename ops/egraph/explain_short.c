@@ -122,7 +122,8 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
         return err_fail(e, ERR_INPUT, "this e-graph keeps no proofs");
     struct shortener s = {.x = explainer_new(a, g, rules), .a = a, .from = from};
     struct explanation p;
-    if (!err_up(e, explainer_connect(&p, s.x, from, to, e))) {
+    enum err_code code = err_up(e, explainer_connect(&p, s.x, from, to, e));
+    if (!code) {
         s.steps = p.steps;
         s.n = p.n;
         size_t before;
@@ -133,5 +134,5 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
         *out = (struct explanation){s.steps, s.n};
     }
     explainer_free(s.x);
-    return out->n || expr_equal(from, to) ? OK : e->code;
+    return code;
 }

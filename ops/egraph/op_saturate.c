@@ -122,14 +122,13 @@ static void write_statistics(Eqloom__EGraph *out, struct arena *a, const struct 
 }
 
 static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
-                                   const struct saturate_state *s, Eqloom__Expr *seed,
+                                   const struct saturate_state *s, Eqloom__Expr *seed, bool explain,
                                    struct err *e)
 {
     struct arena *a = op_arena(ctx);
     struct expr x;
     if (err_up(e, expr_from_prefix(&x, a, s->rules.lang, seed->prefix, e)))
         return e->code;
-    bool explain = op_bool(ctx, "explain");
     if (explain)
         egraph_keep_proofs(g);
     for (size_t i = 0; i < seed->n_variables; i++)
@@ -211,7 +210,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         "language",
                         language, s->rules.lang->name);
     struct egraph *g = egraph_new(s->rules.lang);
-    enum err_code code = saturate_expr(g, ctx, s, seed, e);
+    bool explain = op_bool(ctx, "explain");
+    enum err_code code = saturate_expr(g, ctx, s, seed, explain, e);
+    if (code && !explain && egraph_contradicts(g)) { /* the same again, to say how it came about */
+        egraph_free(g);
+        g = egraph_new(s->rules.lang);
+        code = saturate_expr(g, ctx, s, seed, true, e);
+    }
     egraph_free(g);
     return code;
 }

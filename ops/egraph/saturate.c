@@ -11,6 +11,7 @@
  * Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
  * another rests ban_length iterations, and later goes on with the node at which it stopped; both
  * double each time. */
+#include "ops/egraph/contradiction.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/terms.h"
@@ -29,6 +30,7 @@ struct saturator {
     const struct ruleset *rules;
     const struct saturate_options *options;
     struct saturate_result *result;
+    struct arena *arena;
     struct machine machine;
     struct machine_rule *state; /* by rule */
     struct rest *rests;         /* by rule */
@@ -196,7 +198,8 @@ static enum err_code fail_contradiction(struct saturator *s, const struct rule *
 {
     struct egraph *g = s->g;
     struct buf a = {0}, b = {0}, fa = {0}, fb = {0};
-    g->pending.n = g->doubtful.n = 0; /* the graph is read from here on, never used again */
+    size_t pending = g->pending.n;
+    g->pending.n = g->doubtful.n = 0; /* the graph is read from here on, not rebuilt */
     terms_write_node(&a, g, g->conflict_a);
     terms_write_node(&b, g, g->conflict_b);
     facts_write(&fa, g, g->conflict_fact_a);
@@ -209,6 +212,9 @@ static enum err_code fail_contradiction(struct saturator *s, const struct rule *
     buf_free(&b);
     buf_free(&fa);
     buf_free(&fb);
+    g->pending.n = pending;
+    if (g->proofs)
+        contradiction_describe(e, s->arena, g, s->rules);
     return ERR_FAILED;
 }
 
@@ -413,7 +419,8 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                         "egraph_keep_proofs");
     *out = (struct saturate_result){.matched = arena_array(a, uint64_t, rules->n),
                                     .applied = arena_array(a, uint64_t, rules->n)};
-    struct saturator s = {.g = g, .rules = rules, .options = options, .result = out};
+    struct saturator s = {
+        .g = g, .rules = rules, .options = options, .result = out, .arena = a};
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);

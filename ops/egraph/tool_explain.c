@@ -1,10 +1,11 @@
-/* `eqloom explain A B`: are two expressions equal, and why. Refuted by a point at which ball
- * arithmetic shows different values; else proved by a derivation from the rules, which is replayed
- * before it is shown; else undecided, with how far the values agree. */
+/* `eqloom explain A B`: are two expressions equal, and why. Refuted by values that differ, found in
+ * ball arithmetic, or by the normal forms of a language that has them; else proved by a derivation
+ * from the rules, which is replayed and asked of numbers before it is shown; else undecided, with
+ * how far the values agree. */
 #include "base/os.h"
 #include "engine/tool.h"
-#include "ops/egraph/egraph.h"
-#include "ops/expr/ball.h"
+#include "ops/egraph/derive.h"
+#include "ops/expr/exact.h"
 #include "ops/rules/library.h"
 
 #include <jansson.h>
@@ -12,19 +13,22 @@
 #include <string.h>
 
 enum { PROVED = 0, REFUTED = 3, UNDECIDED = 4 };
-enum { POINTS = 16, MAX_RULES_FILE = 16 << 20, LOOK_AROUND = 2000 };
+enum { POINTS = 16, MAX_RULES_FILE = 16 << 20 };
 
 struct question {
     const struct tool_args *args;
     struct arena *a;
     struct rules rules;
+    bool own_rules; /* from files that the user named */
     struct expr from, to;
-    uint32_t iterations, max_nodes;
-    struct ball_compare compare;
-    struct explanation proof;
-    struct saturate_result run;
-    uint32_t nodes;
-    bool proved;
+    struct derive_options limits;
+    int verdict;
+    const char *witness;         /* REFUTED */
+    struct ball_compare compare; /* of the values */
+    bool exact;                  /* decided by truth tables or expansion */
+    struct exact_result table;
+    struct derivation derivation;
+    char *contradiction; /* of the rules with themselves, met on the way; or NULL */
 };
 
 static enum err_code read_number(uint32_t *out, const struct tool_args *args, const char *option,
@@ -43,10 +47,26 @@ static enum err_code read_number(uint32_t *out, const struct tool_args *args, co
     return OK;
 }
 
+/* What --language says, else what the first rules file is in, else the calculus. */
+static enum err_code find_language(const struct language **out, struct question *q, struct err *e)
+{
+    const char *name = tool_value(q->args, "language");
+    *out = name ? lang_by_name(name) : &lang_calculus;
+    if (*out && !(name && !*name))
+        return OK;
+    err_fail(e, ERR_INPUT, "unknown language '%s': calculus, boolean or polynomial", name);
+    const char *near = lang_nearest(name);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
 static enum err_code read_rules(struct question *q, struct err *e)
 {
-    size_t files = 0;
-    q->rules.lang = &lang_calculus;
+    const struct language *lang;
+    if (err_up(e, find_language(&lang, q, e)))
+        return e->code;
+    q->rules.lang = lang;
     for (size_t i = 0; i < q->args->n_values; i++) {
         if (strcmp(q->args->values[i].option, "rules") != 0)
             continue;
@@ -58,10 +78,13 @@ static enum err_code read_rules(struct question *q, struct err *e)
         *source = (struct source_text){path, (const char *)text.data, text.len};
         if (err_up(e, rules_parse(&q->rules, q->a, source, e)))
             return e->code;
-        files++;
+        q->own_rules = true;
     }
-    if (!files && err_up(e, rules_parse_library(&q->rules, q->a, e)))
+    if (!q->own_rules && err_up(e, rules_parse_library_of(&q->rules, q->a, lang, e)))
         return e->code;
+    if (tool_value(q->args, "language") && !lang_is(q->rules.lang, lang))
+        return err_fail(e, ERR_INPUT, "the rules are of the %s language, not the %s language",
+                        q->rules.lang->name, lang->name);
     if (err_up(e, rules_select(&q->rules, NULL, 0, NULL, 0, e)))
         return e->code;
     rules_sort(&q->rules);
@@ -89,41 +112,41 @@ static enum err_code read_expr(struct expr *out, struct question *q, const char 
     return ERR_INPUT;
 }
 
-/* Saturates both in one graph until they meet; a proof that does not survive its replay is none. */
-static enum err_code look_for_proof(struct question *q, struct err *e)
+static void compare_values(struct question *q)
 {
-    struct egraph *g = egraph_new(q->rules.lang);
-    struct ruleset *set = ruleset_new(&q->rules);
-    egraph_keep_proofs(g);
-    eclass_id a = egraph_add_expr(g, &q->from), b = egraph_add_expr(g, &q->to);
-    struct saturate_options o = {
-        .iterations = q->iterations,
-        .max_nodes = q->max_nodes,
-        .match_limit = 1000,
-        .ban_length = 5,
-        .explain = true,
-        .has_goal = true,
-        .goal = {a, b},
-    };
-    enum err_code code = err_up(e, egraph_saturate(&q->run, g, set, &o, q->a, e));
-    q->nodes = egraph_count_nodes(g);
-    if (!code && egraph_find(g, a) == egraph_find(g, b)) {
-        /* the first way to be found is seldom the shortest: one more look around */
-        struct saturate_result again;
-        o.iterations = 1;
-        o.has_goal = false;
-        o.max_nodes = 2 * q->nodes + LOOK_AROUND;
-        code = err_up(e, egraph_saturate(&again, g, set, &o, q->a, e));
+    struct ball_options points = {
+        .points = POINTS, .seed = 1, .low = 0.0625, .high = 8, .precision = 128};
+    q->exact =
+        exact_applies(q->rules.lang) && !exact_compare(&q->table, q->a, &q->from, &q->to, NULL);
+    if (exact_applies(q->rules.lang)) {
+        q->witness = q->exact && !q->table.equal ? q->table.witness : NULL;
+        return;
     }
-    if (!code && egraph_find(g, a) == egraph_find(g, b)) {
-        code = err_up(e, egraph_explain(&q->proof, q->a, g, set, &q->from, &q->to, e));
-        if (!code)
-            code = err_up(e, explanation_check(&q->proof, &q->from, &q->to, &q->rules, e));
-        q->proved = !code;
+    ball_compare(&q->compare, &q->from, &q->to, &points);
+    q->witness = q->compare.verdict == BALL_DIFFERENT ? q->compare.witness : NULL;
+}
+
+/* Also of what is refuted, when the rules are the user's: a derivation of it has a false step. */
+static enum err_code decide(struct question *q, struct err *e)
+{
+    struct derivation *d = &q->derivation;
+    enum err_code code = OK;
+    struct err failure = {0};
+    compare_values(q);
+    if (!q->witness || q->own_rules)
+        code = derive_equality(d, q->a, &q->rules, &q->from, &q->to, &q->limits, &failure);
+    if (code && failure.detail[0])
+        q->contradiction = arena_printf(q->a, "%s\n%s", failure.message, failure.detail);
+    if (code && !failure.detail[0]) {
+        if (e)
+            *e = failure;
+        return err_up(e, code);
     }
-    ruleset_free(set);
-    egraph_free(g);
-    return code;
+    q->verdict = q->witness                            ? REFUTED
+                 : q->exact && q->table.equal          ? PROVED
+                 : d->found && !d->doubt.code && !code ? PROVED
+                                                       : UNDECIDED;
+    return OK;
 }
 
 static const char *stop_words(Eqloom__StopReason stop)
@@ -141,69 +164,115 @@ static const char *stop_words(Eqloom__StopReason stop)
 }
 
 /* "rule~" is the other direction of "rule": for people it is the same one, read backwards. */
-static void print_reason(FILE *out, const struct explain_step *s)
+static void print_derivation(const struct question *q)
 {
-    size_t n = strlen(s->rule);
-    bool other = n && s->rule[n - 1] == '~';
-    fprintf(out, "    [%.*s%s]\n", (int)(other ? n - 1 : n), s->rule,
-            s->backwards != other ? ", backwards" : "");
+    struct buf text = {0};
+    const struct derivation *d = &q->derivation;
+    buf_printf(&text, "    %s\n", expr_infix(q->a, &q->from));
+    explanation_write(&text, q->a, &d->proof, "", d->doubt.code ? d->doubtful : SIZE_MAX);
+    fwrite(text.data, 1, text.len, q->args->out);
+    buf_free(&text);
+}
+
+static void print_table(const struct question *q)
+{
+    if (lang_is(q->rules.lang, &lang_boolean))
+        fprintf(q->args->out, "proved: all %llu rows of the truth table agree\n",
+                (unsigned long long)q->table.points);
+    else
+        fprintf(q->args->out, "proved: both expand to the same polynomial\n");
+}
+
+static void print_undecided(const struct question *q)
+{
+    FILE *out = q->args->out;
+    if (exact_applies(q->rules.lang))
+        fprintf(out, "undecided: too large to compare");
+    else if (q->compare.verdict == BALL_UNDEFINED)
+        fprintf(out, "undecided: no point was found at which both are defined");
+    else
+        fprintf(out, "undecided: both agree to %d digits at %u points", q->compare.digits,
+                q->compare.points);
+    if (q->contradiction)
+        fprintf(out, "; the rules prove nothing\n%s\n", q->contradiction);
+    else if (q->derivation.doubt.code)
+        fprintf(out, "; a derivation was found, but %s\n", q->derivation.doubt.message);
+    else
+        fprintf(out, "; no proof in %u iterations and %u e-nodes (%s)\n",
+                q->derivation.run.iterations, q->derivation.nodes,
+                stop_words(q->derivation.run.stop));
 }
 
 static void print_words(const struct question *q)
 {
     FILE *out = q->args->out;
-    if (q->compare.verdict == BALL_DIFFERENT) {
-        fprintf(out, "refuted: at %s\n", q->compare.witness);
+    const struct derivation *d = &q->derivation;
+    size_t n = d->proof.n;
+    switch (q->verdict) {
+    case REFUTED:
+        fprintf(out, "refuted: at %s\n", q->witness);
+        if (q->contradiction)
+            fprintf(out, "%s\n", q->contradiction);
+        if (!d->found)
+            return;
+        fprintf(out, "and yet the rules derive it%s%s\n", d->doubt.code ? ": " : "",
+                d->doubt.code ? d->doubt.message : "");
+        print_derivation(q);
         return;
-    }
-    if (q->proved) {
-        fprintf(out, "proved in %zu step%s\n", q->proof.n, q->proof.n == 1 ? "" : "s");
-        fprintf(out, "    %s\n", expr_infix(q->a, &q->from));
-        for (size_t i = 0; i < q->proof.n; i++) {
-            const struct explain_step *s = &q->proof.steps[i];
-            fprintf(out, "  = %s", expr_infix(q->a, &s->term));
-            print_reason(out, s);
+    case PROVED:
+        if (!d->found) {
+            print_table(q);
+            return;
         }
+        fprintf(out, "proved in %zu step%s\n", n, n == 1 ? "" : "s");
+        print_derivation(q);
         return;
+    default: print_undecided(q);
     }
-    if (q->compare.verdict == BALL_UNDEFINED)
-        fprintf(out, "undecided: no point was found at which both are defined");
-    else
-        fprintf(out, "undecided: both agree to %d digits at %u points", q->compare.digits,
-                q->compare.points);
-    fprintf(out, "; no proof in %u iterations and %u e-nodes (%s)\n", q->run.iterations, q->nodes,
-            stop_words(q->run.stop));
+}
+
+static json_t *steps_json(const struct question *q)
+{
+    json_t *steps = json_array();
+    for (size_t i = 0; i < q->derivation.proof.n; i++) {
+        const struct explain_step *s = &q->derivation.proof.steps[i];
+        json_t *step = json_object();
+        json_object_set_new(step, "rule", json_string(s->rule));
+        json_object_set_new(step, "direction",
+                            json_string(s->backwards ? "backwards" : "forwards"));
+        json_object_set_new(step, "position", json_integer(s->position));
+        json_object_set_new(step, "term", json_string(expr_infix(q->a, &s->term)));
+        if (q->derivation.doubt.code && i == q->derivation.doubtful)
+            json_object_set_new(step, "false", json_string(q->derivation.doubt.message));
+        json_array_append_new(steps, step);
+    }
+    return steps;
 }
 
 static void print_json(const struct question *q)
 {
     json_t *o = json_object();
-    bool refuted = q->compare.verdict == BALL_DIFFERENT;
-    const char *verdict = refuted ? "refuted" : q->proved ? "proved" : "undecided";
+    const char *verdict = q->verdict == REFUTED  ? "refuted"
+                          : q->verdict == PROVED ? "proved"
+                                                 : "undecided";
     json_object_set_new(o, "verdict", json_string(verdict));
+    json_object_set_new(o, "language", json_string(q->rules.lang->name));
     json_object_set_new(o, "from", json_string(expr_infix(q->a, &q->from)));
     json_object_set_new(o, "to", json_string(expr_infix(q->a, &q->to)));
-    if (refuted) {
-        json_object_set_new(o, "witness", json_string(q->compare.witness));
-    } else if (q->proved) {
-        json_t *steps = json_array();
-        for (size_t i = 0; i < q->proof.n; i++) {
-            const struct explain_step *s = &q->proof.steps[i];
-            json_t *step = json_object();
-            json_object_set_new(step, "rule", json_string(s->rule));
-            json_object_set_new(step, "direction",
-                                json_string(s->backwards ? "backwards" : "forwards"));
-            json_object_set_new(step, "position", json_integer(s->position));
-            json_object_set_new(step, "term", json_string(expr_infix(q->a, &s->term)));
-            json_array_append_new(steps, step);
-        }
-        json_object_set_new(o, "steps", steps);
-    } else {
+    if (q->witness)
+        json_object_set_new(o, "witness", json_string(q->witness));
+    if (q->contradiction)
+        json_object_set_new(o, "contradiction", json_string(q->contradiction));
+    if (q->derivation.found)
+        json_object_set_new(o, "steps", steps_json(q));
+    else if (q->verdict == PROVED)
+        json_object_set_new(o, "compared", json_integer((json_int_t)q->table.points));
+    if (q->verdict == UNDECIDED) {
         json_object_set_new(o, "points", json_integer(q->compare.points));
         json_object_set_new(o, "digits", json_integer(q->compare.digits));
-        json_object_set_new(o, "iterations", json_integer(q->run.iterations));
-        json_object_set_new(o, "nodes", json_integer(q->nodes));
-        json_object_set_new(o, "stop", json_string(stop_words(q->run.stop)));
+        json_object_set_new(o, "iterations", json_integer(q->derivation.run.iterations));
+        json_object_set_new(o, "nodes", json_integer(q->derivation.nodes));
+        json_object_set_new(o, "stop", json_string(stop_words(q->derivation.run.stop)));
     }
     char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
     fprintf(q->args->out, "%s\n", line ? line : "");
@@ -216,27 +285,25 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     struct question q = {.args = args, .a = args->arena};
     if (args->n_positional != 2)
         return err_fail(e, ERR_INPUT, "explain takes two expressions, not %zu", args->n_positional);
-    if (err_up(e, read_number(&q.iterations, args, "iterations", 12, e)) ||
-        err_up(e, read_number(&q.max_nodes, args, "max-nodes", 50000, e)) ||
+    if (err_up(e, read_number(&q.limits.iterations, args, "iterations", 12, e)) ||
+        err_up(e, read_number(&q.limits.max_nodes, args, "max-nodes", 50000, e)) ||
         err_up(e, read_rules(&q, e)) ||
         err_up(e, read_expr(&q.from, &q, "<first expression>", args->positional[0], e)) ||
         err_up(e, read_expr(&q.to, &q, "<second expression>", args->positional[1], e)))
         return e->code;
-    struct ball_options points = {
-        .points = POINTS, .seed = 1, .low = 0.0625, .high = 8, .precision = 128};
-    ball_compare(&q.compare, &q.from, &q.to, &points);
-    if (q.compare.verdict != BALL_DIFFERENT && err_up(e, look_for_proof(&q, e)))
+    if (err_up(e, decide(&q, e)))
         return e->code;
     if (args->json)
         print_json(&q);
     else
         print_words(&q);
-    *exit_status = q.compare.verdict == BALL_DIFFERENT ? REFUTED : q.proved ? PROVED : UNDECIDED;
+    *exit_status = q.verdict;
     return OK;
 }
 
 static const struct tool_option options[] = {
     {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
+    {"language", "NAME", false, "calculus (default), boolean or polynomial"},
     {"syntax", "NAME", false, "how the expressions are written: infix (default), prefix, sexpr"},
     {"iterations", "N", false, "rounds of rewriting, at most (default 12)"},
     {"max-nodes", "N", false, "e-nodes, at most (default 50000)"},
@@ -246,13 +313,19 @@ const struct tool tool_explain = {
     .name = "explain",
     .arguments = "A B",
     .summary = "Decide whether two expressions are equal, and say why",
-    .help = "Two expressions are equal if they agree for all positive real values of their "
-            "variables, except at isolated points; roots, logarithms and inverse functions have "
-            "their principal values.\n\n"
-            "The answer is `proved`, with a rewriting step a line and the rule of each; `refuted`, "
-            "with a point and both values there; or `undecided`, when they agree as far as was "
-            "looked but no proof was found. A proof is replayed before it is shown.",
-    .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'",
+    .help =
+        "Two expressions are equal if they agree for all positive real values of their "
+        "variables, except at isolated points; roots, logarithms and inverse functions have "
+        "their principal values.\n\n"
+        "The answer is `proved`, with a rewriting step a line and the rule of each; `refuted`, "
+        "with a point and both values there; or `undecided`, when they agree as far as was "
+        "looked but no proof was found. A proof is replayed before it is shown, and numbers are "
+        "asked whether each step's sides agree and its rule's conditions hold.\n\n"
+        "Boolean terms are decided by their truth tables, polynomials by expansion. With rules "
+        "of your own, what is refuted and yet follows from them is derived too, and the step "
+        "that is false marked with '?'.",
+    .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'\n"
+               "eqloom explain --language boolean 'not(a & b)' 'not(a) | not(b)'",
     .exit_codes = "0 proved, 3 refuted, 4 undecided, 2 the input is wrong",
     .options = options,
     .run = run,

@@ -1,6 +1,7 @@
 """`eqloom explain`: proofs that read well, refutations with a witness, and an honest 'undecided'."""
 import json
 import subprocess
+import tempfile
 import unittest
 
 from harness import BINARY
@@ -11,8 +12,8 @@ def explain(*args):
 
 
 class Explain(unittest.TestCase):
-    def proves(self, a, b, most):
-        done = explain("--json", a, b)
+    def proves(self, a, b, most, *more):
+        done = explain("--json", *((a, b) if not more else (a, b, *more)))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         answer = json.loads(done.stdout)
         self.assertEqual(answer["verdict"], "proved")
@@ -56,6 +57,45 @@ class Explain(unittest.TestCase):
         self.assertEqual(answer["verdict"], "undecided")
         self.assertGreater(answer["digits"], 20)
         self.assertEqual(answer["iterations"], 1)
+
+    def test_other_languages(self):
+        self.proves("--language=boolean", "not(a & b)", 1, "not(a) | not(b)")
+        done = explain("--language", "polynomial", "--iterations", "1", "(a+b)*(a+b)*(a+b)",
+                       "a*a*a + 3*a*a*b + 3*a*b*b + b*b*b")
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "proved: both expand to the same polynomial\n"))
+        done = explain("--language", "boolean", "--json", "a => b", "b => a")
+        self.assertEqual(done.returncode, 3)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["verdict"], answer["language"], answer["witness"]),
+                         ("refuted", "boolean", "a = true, b = false: false against true"))
+        done = explain("--language", "bolean", "a", "b")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean 'boolean'?", done.stderr)
+
+    def test_a_false_rule_is_found_in_the_derivation(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
+            file.write("group good\ncomm: ?a + ?b -> ?b + ?a\n"
+                       "group bad\nsum: sin(?a + ?b) -> sin(?a) + sin(?b)\n")
+            file.flush()
+            args = ("--rules", file.name, "sin(y + x)", "sin(x) + sin(y)")
+            done = explain(*args)
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn("and yet the rules derive it", done.stdout)
+            self.assertIn("? = ", done.stdout)
+            self.assertIn("[bad/sum]   false", done.stdout)
+            steps = json.loads(explain("--json", *args).stdout)["steps"]
+            self.assertEqual([step["rule"] for step in steps if "false" in step], ["bad/sum"])
+
+    def test_rules_that_contradict_themselves_prove_nothing(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
+            file.write("group good\nzero: ?a - ?a -> 0\ngroup bad\none: ?a - ?b -> 1\n")
+            file.flush()
+            done = explain("--rules", file.name, "ln(x - x + 2)", "ln(3 - 1) + 0*x")
+            self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+            for words in ("the rules prove nothing", "one derivation", "[good/zero]",
+                          "[bad/one]   false", "known of it: =0", "known of it: =1"):
+                self.assertIn(words, done.stdout)
 
     def test_wrong_input(self):
         done = explain("sin(x", "x")

@@ -193,6 +193,47 @@ static void contradictions_stop_the_run(void **state)
     }
 }
 
+/* With proofs, both derivations that collide are told, and the step that numbers refute. */
+static void contradictions_are_derived(void **state)
+{
+    static const struct {
+        const char *rules, *term, *says[6];
+    } cases[] = {
+        {"group bad\nwrong: ?a + 0 -> ?a + 1\n",
+         "3 + 0",
+         {"      3 + 0\n", "= 3   [arithmetic]\n", "? = 3 + 1   [bad/wrong]   false", "another", "known of it: =3", "known of it: =4"}},
+        {"group good\nnothing: ?a - ?a -> 0\nzero: ?a + 0 -> ?a\n"
+         "group bad\none: ?a - ?b -> 1\n",
+         "(x + 0) - x",
+         {"x + 0 - x\n    = x - x   [good/zero]\n    = 0   [good/nothing]\n    known of it: =0",
+          "  ? = 1   [bad/one]   false\n    known of it: =1", "one derivation", "another", "", ""}},
+        {"group bad\nneg: exp(?a) -> -exp(?a)\n",
+         "y*exp(x)",
+         {"? = -e^x   [bad/neg]   false", "one derivation", "another", "known of it: (0.99",
+          "e^x", "known of it: (-inf,-0.99"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct rules rules = rules_of(&a, cases[i].rules);
+        struct egraph *g = egraph_new(rules.lang);
+        struct expr x = term(&a, rules.lang, cases[i].term);
+        egraph_keep_proofs(g);
+        egraph_add_expr(g, &x);
+        struct ruleset *set = ruleset_new(&rules);
+        struct saturate_result r;
+        assert_false(egraph_contradicts(g));
+        assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
+        assert_true(egraph_contradicts(g));
+        for (int k = 0; k < 6; k++)
+            if (!strstr(e.detail, cases[i].says[k]))
+                fail_msg("does not say '%s':\n%s", cases[i].says[k], e.detail);
+        ruleset_free(set);
+        egraph_free(g);
+        arena_free(&a);
+    }
+}
+
 static void budgets_are_exact(void **state)
 {
     struct arena a = {0};
@@ -240,6 +281,7 @@ int main(void)
         cmocka_unit_test(conditions_are_facts),
         cmocka_unit_test(conditions_are_asked_again),
         cmocka_unit_test(contradictions_stop_the_run),
+        cmocka_unit_test(contradictions_are_derived),
         cmocka_unit_test(budgets_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,54 @@
+"""Rules that prove what cannot be: through the binary, a run stops at a contradiction and says which
+two derivations collide; a wrong member is refuted and the rules of its derivation are named."""
+import json
+import unittest
+
+from harness import ProjectTest
+
+JOB = """eqloom: 1
+name: bad
+nodes:
+  rules: {op: rules, files: [my.rules]}
+  certified: {op: certify, rules: rules, allow_unsound: true}
+  seeds: {op: templates, files: [my.yaml]}
+  egraphs: {op: saturate, exprs: seeds, rules: certified, iterations: 6, max_nodes: 2000}
+  clusters: {op: extract, egraphs: egraphs, EXTRAmax_tokens: 11, per_cluster: 40, seed: 1}
+"""
+GOOD = """group ring
+add: ?a + ?b -> ?b + ?a
+zero: ?a + 0 -> ?a
+self: ?a - ?a -> 0
+"""
+
+
+class Contradiction(ProjectTest):
+    def prepare(self, rules, terms, extra=""):
+        self.p.write("my.rules", rules)
+        self.p.write("my.yaml", "templates: 1\ngroups: {g: {templates: %s}}" % json.dumps(terms))
+        self.p.write("job.yaml", JOB.replace("EXTRA", extra))
+
+    def test_two_derivations_collide(self):
+        self.prepare(GOOD + "group bad\none: ?a - ?b -> 1\n", ["ln(x + 0 - x + 3)", "sin(x)"])
+        result = self.p.eqloom("run", "job.yaml", expect=1)
+        said = result.out + result.err
+        for words in ("contradiction: ", "by rule ", "  one derivation\n", "  another, of the same",
+                      "[ring/zero]", "[ring/self]", "[bad/one]   false", "known of it: =0",
+                      "known of it: =1"):
+            self.assertIn(words, said)
+        self.assertIn("1 failed", said)
+        self.assertNotIn("assert", said)
+        # what does not contradict itself is done, and the failure comes again, the same
+        again = self.p.eqloom("run", "job.yaml", expect=1)
+        self.assertIn("known of it: =1", again.out + again.err)
+
+    def test_equations_between_facts_that_cannot_meet(self):
+        self.prepare("group bad\nminus: exp(?a) -> -exp(?a)\n", ["x*exp(x)"])
+        result = self.p.eqloom("run", "job.yaml", expect=1)
+        said = result.out + result.err
+        self.assertIn("[bad/minus]   false", said)
+        self.assertIn("known of it: (0.99", said)
+        self.assertIn("known of it: (-inf,-0.99", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
