@@ -33,7 +33,7 @@ static uint32_t own_fact(struct egraph *g, uint32_t n)
     if (arity > MAX_KIDS)
         return facts_unknown(&g->facts, UINT64_MAX);
     for (uint32_t i = 0; i < arity; i++)
-        args[i] = g->fact[graph_find(g, g->kid[2 * (size_t)n + i])];
+        args[i] = g->classes[graph_find(g, *graph_kid(g, n, i))].fact;
     return facts_apply(&g->facts, op, g->interpreted, args, arity);
 }
 
@@ -57,7 +57,7 @@ static void find_collision(struct collision *out, struct egraph *g)
     do {
         if (graph_is_live(g, at) && n < MAX_NODES)
             nodes[n++] = at;
-        at = g->next[at];
+        at = graph_next(g, at);
     } while (at != class);
     qsort(nodes, n, sizeof *nodes, compare_nodes);
     uint32_t first = 0;
