@@ -2,6 +2,7 @@
 #include "engine/op.h"
 #include "ops/egraph/extract_cluster.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct op_param params[] = {
@@ -44,6 +45,10 @@ static const struct op_param params[] = {
 
 static const struct op_port inputs[] = {
     {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."},
+    {"rules", KIND_RULE, OP_COLLECTION, true,
+     "Those of the e-graphs: where a member is refuted, the message says how it follows from them. "
+     "Worth naming where false rules are let through; an edited rule then makes all clusters "
+     "again."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -81,6 +86,52 @@ static struct extract_options options_of(struct op_ctx *ctx)
     };
 }
 
+/* ---- rules, for messages ---- */
+
+struct extract_state {
+    struct arena arena;
+    struct rules rules;
+};
+
+static void release(void *state)
+{
+    struct extract_state *s = state;
+    if (s)
+        arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code read_rules(struct extract_state *s, struct op_ctx *ctx, struct err *e)
+{
+    uint64_t n = op_count(ctx, "rules");
+    s->rules.rules = arena_array(&s->arena, struct rule, n);
+    for (; s->rules.n < n; s->rules.n++) {
+        ProtobufCMessage *m;
+        enum err_code code = err_up(e, op_get_in(&m, ctx, "rules", s->rules.n, &s->arena, e));
+        if (code || (code = err_up(e, rule_from_message(&s->rules.rules[s->rules.n], &s->rules.lang,
+                                                        &s->arena, (Eqloom__Rule *)m, e))))
+            return code;
+    }
+    rules_sort(&s->rules);
+    return OK;
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    *state = NULL;
+    if (op_count(ctx, "rules") == 0)
+        return OK;
+    struct extract_state *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "out of memory");
+    enum err_code code = read_rules(s, ctx, e);
+    if (code)
+        release(s);
+    else
+        *state = s;
+    return code;
+}
+
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     if (!(op_real(ctx, "low") < op_real(ctx, "high")))
@@ -92,6 +143,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct extract_options options = options_of(ctx);
+    options.rules = state ? &((const struct extract_state *)state)->rules : NULL;
     struct rng rng = op_rng(ctx);
     ProtobufCMessage *egraph;
     Eqloom__Cluster cluster;
@@ -119,5 +171,7 @@ const struct op op_extract = {
     .inputs = inputs,
     .outputs = outputs,
     .check = check,
+    .prepare = prepare,
+    .release = release,
     .run = run,
 };

@@ -2,6 +2,7 @@
  * are read back from their text and compared with the seed at points that depend on nothing but the
  * options, on the positive axis unless a variable's domain says otherwise. */
 #include "ops/egraph/extract_cluster.h"
+#include "ops/egraph/derive.h"
 #include "ops/expr/exact.h"
 
 #include "base/map.h"
@@ -11,8 +12,9 @@
 #include <string.h>
 
 enum {
-    MAX_ROUNDS = 4,  /* of draws, when members are dropped */
-    MAX_RULES = 4096 /* of which the most applied are looked for */
+    MAX_ROUNDS = 4,   /* of draws, when members are dropped */
+    MAX_RULES = 4096, /* of which the most applied are looked for */
+    SEARCH_FACTOR = 4 /* how much larger than the e-graph a derivation may be */
 };
 
 struct verifier {
@@ -21,6 +23,7 @@ struct verifier {
     struct ball_options options;
     const struct language *lang;
     const char *seed;
+    const struct rules *rules; /* or NULL */
     const Eqloom__EGraph *egraph;
 };
 
@@ -51,8 +54,7 @@ static int compare_applied(const void *x, const void *y)
     return strcmp(a->rule, b->rule);
 }
 
-/* An e-graph without proofs cannot tell which rules led to a term: those that did most, and the
- * command that finds a derivation. */
+/* Without rules to derive it from: those that did most, and the command that finds a derivation. */
 static void hint_rules(struct err *e, const Eqloom__EGraph *m)
 {
     Eqloom__RuleStats *rules[MAX_RULES];
@@ -61,12 +63,47 @@ static void hint_rules(struct err *e, const Eqloom__EGraph *m)
     for (size_t i = 0; i < m->n_rules && n < MAX_RULES; i++)
         if (m->rules[i]->applied)
             rules[n++] = m->rules[i];
-    if (!e || n == 0)
+    if (n == 0)
         return;
     qsort(rules, n, sizeof *rules, compare_applied);
     for (size_t i = 0; i < n && at + strlen(rules[i]->rule) + 8 < sizeof list; i++)
         at += (size_t)sprintf(list + at, "%s%s", i ? ", " : "", rules[i]->rule);
     err_hint(e, "of %zu rules at work: %s; 'eqloom explain' names those of a derivation", n, list);
+}
+
+/* The same way again from the seed to the term, in an e-graph that keeps proofs. */
+static bool write_derivation(struct err *e, const struct verifier *v, const char *text)
+{
+    struct arena work = {0};
+    struct derivation d;
+    struct expr from, to; /* read again: the rules number declared operators in their own way */
+    struct derive_options o = {.iterations = SEARCH_FACTOR * (v->egraph->iterations + 1),
+                               .max_nodes = SEARCH_FACTOR * (uint32_t)v->egraph->n_node_op + 1000,
+                               .domains = v->options.domains,
+                               .n_domains = v->options.n_domains};
+    struct err problem = {0};
+    bool found = !expr_from_prefix(&from, &work, v->rules->lang, v->seed, &problem) &&
+                 !expr_from_prefix(&to, &work, v->rules->lang, text, &problem) &&
+                 !derive_equality(&d, &work, v->rules, &from, &to, &o, &problem) && d.found;
+    if (found) {
+        struct buf lines = {0};
+        buf_printf(&lines, "      %s\n", expr_infix(&work, &from));
+        explanation_write(&lines, &work, &d.proof, "  ", d.doubt.code ? d.doubtful : SIZE_MAX);
+        lines.data[--lines.len] = '\0';
+        err_detail(e, lines.data);
+        buf_free(&lines);
+        err_hint(e, "it was derived by %zu step%s%s%s", d.proof.n, d.proof.n == 1 ? "" : "s",
+                 d.doubt.code ? ", of which this is false: " : ":",
+                 d.doubt.code ? d.proof.steps[d.doubtful].rule : "");
+    }
+    arena_free(&work);
+    return found;
+}
+
+static void name_rules(struct err *e, const struct verifier *v, const char *text)
+{
+    if (e && !(v->rules && write_derivation(e, v, text)))
+        hint_rules(e, v->egraph);
 }
 
 static enum err_code check_exactly(Eqloom__Standing *out, struct verifier *v, struct arena *a,
@@ -81,7 +118,7 @@ static enum err_code check_exactly(Eqloom__Standing *out, struct verifier *v, st
         return OK;
     enum err_code code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text,
                                   v->seed, result.witness);
-    hint_rules(e, v->egraph);
+    name_rules(e, v, text);
     return code;
 }
 
@@ -108,7 +145,7 @@ static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, str
     case BALL_DIFFERENT:
         code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text, v->seed,
                         result.witness);
-        hint_rules(e, v->egraph);
+        name_rules(e, v, text);
         return code;
     }
     return OK;
@@ -192,6 +229,7 @@ enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloo
     struct verifier v = {.lang = g.lang,
                          .egraph = egraph,
                          .seed = egraph->seed->prefix,
+                         .rules = options->rules,
                          .options = {.points = options->points,
                                      .low = options->low,
                                      .high = options->high,

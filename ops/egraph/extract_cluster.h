@@ -6,6 +6,7 @@
 #include "cluster.pb-c.h"
 #include "ops/egraph/extract_draw.h"
 #include "ops/expr/ball.h"
+#include "ops/rules/rule.h"
 
 struct extract_options {
     struct grammar_options grammar;
@@ -15,9 +16,11 @@ struct extract_options {
     bool keep_never_both; /* members that share no point of definition with the seed */
     uint32_t points;
     double low, high;
+    const struct rules *rules; /* to derive a refuted member from, for the message; or NULL */
 };
 
-/* Lives in the arena. A member that ball arithmetic refutes is ERR_FAILED with a witness. */
+/* Lives in the arena. A member that ball arithmetic refutes is ERR_FAILED with a witness
+ * and, if there are rules, how it follows from them. */
 enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *egraph,
                               const struct extract_options *options, struct rng *rng,
                               struct err *e);

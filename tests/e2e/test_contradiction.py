@@ -49,6 +49,18 @@ class Contradiction(ProjectTest):
         self.assertIn("known of it: (0.99", said)
         self.assertIn("known of it: (-inf,-0.99", said)
 
+    def test_a_refuted_member_is_derived(self):
+        rules = GOOD + "group bad\nlie: cos(?a) + ?b -> sin(?a) + ?b\n"
+        self.prepare(rules, ["y + cos(x)", "x + 2"], "rules: certified, ")
+        result = self.p.eqloom("run", "job.yaml", expect=1)
+        said = result.out + result.err
+        for words in ("is not equal to the seed '+ y cos x': y = ", "of which this is false: bad/lie",
+                      "[ring/add]", "[bad/lie]   false", "1 failed"):
+            self.assertIn(words, said)
+        self.prepare(rules, ["y + cos(x)", "x + 2"])
+        result = self.p.eqloom("run", "job.yaml", expect=1)
+        self.assertIn("rules at work: ", result.out + result.err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -221,6 +221,32 @@ static void test_a_refutation_names_rules(void **state)
     arena_free(&a);
 }
 
+/* With the rules at hand, how they lead to the lie, and which of them is one. */
+static void test_a_refutation_is_derived(void **state)
+{
+    static const char *const nodes[] = {"0 x",     "1 2",     "2 cos 0", "3 * 1 2",
+                                        "3 * 2 1", "3 tan 0", NULL};
+    static const char text[] = "group good\ncomm: ?a*?b -> ?b*?a\n"
+                               "group bad\nlie: cos(?a)*2 -> tan(?a)\n";
+    static struct graph g;
+    struct arena a = {0};
+    struct err e = {0};
+    struct rng rng = rng_new(1, 2);
+    struct rules rules = {.lang = &lang_calculus};
+    struct source_text source = {"<test>", text, sizeof text - 1};
+    struct extract_options options = defaults;
+    Eqloom__Cluster c;
+    assert_int_equal(rules_parse(&rules, &a, &source, &e), OK);
+    options.rules = &rules;
+    build(&g, &a, nodes, 3, "* 2 cos x");
+    assert_int_equal(extract_cluster(&c, &a, &g.m, &options, &rng, &e), ERR_FAILED);
+    assert_string_equal(e.hint, "it was derived by 2 steps, of which this is false: bad/lie");
+    assert_string_equal(e.detail, "      2*cos(x)\n"
+                                  "    = cos(x)*2   [good/comm]\n"
+                                  "  ? = tan(x)   [bad/lie]   false");
+    arena_free(&a);
+}
+
 static void test_uninterpreted_operators_are_taken_on_trust(void **state)
 {
     static const char *const nodes[] = {"0 x", "1 integral 0 0", "1 cos 0", NULL};
@@ -240,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_other_languages),
         cmocka_unit_test(test_a_lie_is_refuted),
         cmocka_unit_test(test_a_refutation_names_rules),
+        cmocka_unit_test(test_a_refutation_is_derived),
         cmocka_unit_test(test_dropped_members_are_replaced),
         cmocka_unit_test(test_members_never_defined_are_dropped_or_kept),
         cmocka_unit_test(test_uninterpreted_operators_are_taken_on_trust),
