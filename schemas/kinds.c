@@ -7,6 +7,7 @@
 #include "egraph.pb-c.h"
 #include "embedding.pb-c.h"
 #include "expr.pb-c.h"
+#include "generation.pb-c.h"
 #include "index.pb-c.h"
 #include "report.pb-c.h"
 #include "rule.pb-c.h"
@@ -30,6 +31,7 @@ static const struct kind_info kinds[] = {
     {KIND_COLLECTION_BLOCK, "collection-block", 1, &eqloom__collection_block__descriptor},
     {KIND_DICTIONARY, "dictionary", 1, &eqloom__chunk__descriptor},
     {KIND_INDEX, "index", 1, &eqloom__index__descriptor},
+    {KIND_GENERATION, "generation", 1, &eqloom__generation__descriptor},
 };
 
 const struct kind_info *kind_info(enum record_kind kind)

@@ -23,6 +23,7 @@ enum record_kind {
     KIND_COLLECTION_BLOCK = 13,
     KIND_DICTIONARY = 14,
     KIND_INDEX = 15,
+    KIND_GENERATION = 16,
     KIND_END
 };
 

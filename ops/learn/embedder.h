@@ -11,6 +11,8 @@ enum err_code embedder_new(struct embedder **out, const Eqloom__Checkpoint *c,
                            const struct chunk_io *io, struct err *e);
 void embedder_free(struct embedder *em);
 const struct nn_model *embedder_model(const struct embedder *em);
+/* GPU_F32 unless this is called before the first run. */
+void embedder_set_precision(struct embedder *em, enum gpu_precision precision);
 
 /* out (sequences, d_model): one vector per sequence of the batch, of length 1 if `normalize`. The
  * arena is only used for work. */

@@ -1,0 +1,226 @@
+/* Op evaluate-generation: how often what a model writes is right. */
+#include "engine/op.h"
+#include "generation.pb-c.h"
+#include "ops/expr/ball.h"
+#include "ops/expr/exact.h"
+#include "ops/expr/expr.h"
+#include "report.pb-c.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", .doc = "What the model is called in tables."},
+    {"language", OP_STRING, "",
+     .doc = "Of the expressions: empty for the calculus, or boolean, "
+            "polynomial."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"generations", KIND_GENERATION, OP_COLLECTION, .doc = "What was written."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, .doc = "accuracy@1, @5, @10, @50, exact@1, ... by name."},
+    {0},
+};
+
+enum { CUTS = 4 };
+static const size_t cuts[CUTS] = {1, 5, 10, 50};
+
+/* Of one candidate. Equal is proved in languages with a normal form; in the calculus it means that
+ * values agree wherever both were defined. */
+enum verdict { MALFORMED, DIFFERENT, UNDECIDED, EQUAL, SAME };
+enum { VERDICTS = SAME + 1 };
+
+/* Of one input: the first place of a candidate that is equal but not the same, and of the same. */
+struct judgement {
+    size_t equal_at, same_at; /* SIZE_MAX: nowhere */
+    bool any;
+    enum verdict first;
+};
+
+struct work {
+    struct op_ctx *ctx;
+    const struct language *lang;
+    Eqloom__Written **written;
+    struct judgement *out;
+    uint32_t points;
+};
+
+static enum verdict compare(const struct expr *x, struct ball_reference *values,
+                            const struct expr *y, struct arena *a)
+{
+    if (expr_equal(x, y))
+        return SAME;
+    if (exact_applies(x->lang)) {
+        struct exact_result exact;
+        if (exact_compare(&exact, a, x, y, NULL))
+            return UNDECIDED;
+        return exact.equal ? EQUAL : DIFFERENT;
+    }
+    struct ball_compare result;
+    ball_reference_compare(&result, values, y);
+    switch (result.verdict) {
+    case BALL_EQUAL: return EQUAL;
+    case BALL_DIFFERENT: return DIFFERENT;
+    case BALL_UNDEFINED: return UNDECIDED;
+    }
+    return UNDECIDED;
+}
+
+static void judge(struct judgement *out, const Eqloom__Written *w, const struct work *k,
+                  struct arena *a)
+{
+    struct expr x, y;
+    *out = (struct judgement){SIZE_MAX, SIZE_MAX, w->n_candidates > 0, MALFORMED};
+    if (expr_from_prefix(&x, a, k->lang, w->input, NULL))
+        return;
+    struct ball_options options = {.points = k->points, .seed = 1};
+    struct ball_reference *values =
+        exact_applies(k->lang) ? NULL : ball_reference_new(&x, &options);
+    for (size_t i = 0; i < w->n_candidates && i < cuts[CUTS - 1]; i++) {
+        enum verdict v = MALFORMED;
+        if (!expr_from_prefix(&y, a, k->lang, w->candidates[i]->prefix, NULL))
+            v = compare(&x, values, &y, a);
+        if (i == 0)
+            out->first = v;
+        if (v == EQUAL && out->equal_at == SIZE_MAX)
+            out->equal_at = i;
+        if (v == SAME && out->same_at == SIZE_MAX)
+            out->same_at = i;
+    }
+    ball_reference_free(values);
+}
+
+static void judge_one(void *arg, size_t item, unsigned worker)
+{
+    struct work *k = arg;
+    struct arena a = {0};
+    if (!op_cancelled(k->ctx))
+        judge(&k->out[item], k->written[item], k, &a);
+    arena_free(&a);
+    ball_thread_cleanup();
+}
+
+/* ---- the report ---- */
+
+enum { MAX_VALUES = 16 };
+struct figures {
+    struct arena *a;
+    Eqloom__Value *values[MAX_VALUES];
+    Eqloom__Row *rows[MAX_VALUES];
+    size_t n;
+};
+
+static void add(struct figures *f, const char *name, double value)
+{
+    Eqloom__Value *v = f->values[f->n] = arena_new(f->a, Eqloom__Value);
+    Eqloom__Row *r = f->rows[f->n++] = arena_new(f->a, Eqloom__Row);
+    eqloom__value__init(v);
+    eqloom__row__init(r);
+    v->name = (char *)name;
+    v->value = value;
+    r->n_cells = 2;
+    r->cells = arena_array(f->a, char *, 2);
+    r->cells[0] = v->name;
+    r->cells[1] = arena_printf(f->a, "%.6g", value);
+}
+
+static void measure(struct figures *f, const struct judgement *j, size_t n, size_t beam)
+{
+    static const char *const accuracy[CUTS] = {"accuracy@1", "accuracy@5", "accuracy@10",
+                                               "accuracy@50"};
+    static const char *const firsts[VERDICTS] = {"first_malformed", "first_refuted",
+                                                 "first_undecided", "first_equal", "first_same"};
+    double by = 1 / (double)(n ? n : 1);
+    size_t counts[VERDICTS] = {0}, none = 0, exact = 0;
+    for (size_t i = 0; i < n; i++) {
+        exact += j[i].same_at == 0;
+        none += !j[i].any;
+        counts[j[i].first] += j[i].any;
+    }
+    for (size_t c = 0; c < CUTS && (c == 0 || cuts[c] <= beam); c++) {
+        size_t right = 0;
+        for (size_t i = 0; i < n; i++)
+            right += j[i].equal_at < cuts[c];
+        add(f, accuracy[c], (double)right * by);
+    }
+    add(f, "exact@1", (double)exact * by);
+    for (size_t v = 0; v < VERDICTS; v++)
+        add(f, firsts[v], (double)counts[v] * by);
+    add(f, "without_result", (double)none * by);
+    add(f, "inputs", (double)n);
+}
+
+static enum err_code emit(struct op_ctx *ctx, struct figures *f, struct err *e)
+{
+    const char *label = op_string(ctx, "label");
+    char *columns[] = {"figure", "value"};
+    Eqloom__Report report;
+    Eqloom__Table table, *tables[1] = {&table};
+    eqloom__report__init(&report);
+    eqloom__table__init(&table);
+    table.title = report.title = (char *)(label[0] ? label : "generation");
+    table.columns = columns;
+    table.n_columns = 2;
+    table.rows = f->rows;
+    table.n_rows = f->n;
+    report.tables = tables;
+    report.n_tables = 1;
+    report.values = f->values;
+    report.n_values = f->n;
+    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    uint64_t batches = op_count(ctx, "generations");
+    Eqloom__Generation **g = arena_array(a, Eqloom__Generation *, batches);
+    const char *language = op_string(ctx, "language");
+    struct work k = {
+        .ctx = ctx, .lang = lang_by_name(language), .points = (uint32_t)op_int(ctx, "points")};
+    size_t n = 0, beam = 0;
+    if (!k.lang)
+        return err_fail(e, ERR_INPUT, "there is no language '%s'", language);
+    for (uint64_t i = 0; i < batches; i++) {
+        enum err_code code = op_get((ProtobufCMessage **)&g[i], ctx, "generations", i, e);
+        if (code)
+            return err_up(e, code);
+        n += g[i]->n_written;
+    }
+    k.written = arena_array(a, Eqloom__Written *, n);
+    k.out = arena_array(a, struct judgement, n);
+    n = 0;
+    for (uint64_t i = 0; i < batches; i++)
+        for (size_t j = 0; j < g[i]->n_written; j++) {
+            k.written[n++] = g[i]->written[j];
+            size_t found = g[i]->written[j]->n_candidates;
+            beam = found > beam ? found : beam;
+        }
+    pool_for(op_pool(ctx), n, judge_one, &k);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    struct figures f = {.a = a};
+    measure(&f, k.out, n, beam);
+    return err_up(e, emit(ctx, &f, e));
+}
+
+const struct op op_evaluate_generation = {
+    .name = "evaluate-generation",
+    .version = 1,
+    .node = OP_TASK,
+    .parallel = true,
+    .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "
+           "differs from the input and equals it (by normal forms where the language has them, "
+           "else its values agree in ball arithmetic at all points tried). exact@1: the first is "
+           "the input itself. first_...: what the first is; refuted means that two points were "
+           "found where the values differ.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

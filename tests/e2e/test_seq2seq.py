@@ -1,0 +1,134 @@
+"""Sequence to sequence from a job: training, embedding, generating, evaluating; the same ids on any
+number of threads; killed ten times, the same final checkpoint."""
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import ProjectTest
+
+MODEL = """    batches: train-tokens
+    vocabulary: vocabulary
+    segment: 5
+    batch: 8
+    d_model: 16
+    heads: 2
+    layers: 1
+    decoder_layers: 1
+    d_ff: 32
+    wrap: true
+    lr: 0.003
+    dropout: 0.1
+    seed: ${seed}
+"""
+
+JOB = f"""eqloom: 1
+name: seq
+include: [job.yaml]
+params: {{seq-steps: 12}}
+nodes:
+  writer:
+    op: train
+    objective: seq2seq
+    steps: ${{seq-steps}}
+    valid: test-tokens
+    valid_every: 5
+    patience: 100
+{MODEL}
+  copier:
+    op: train
+    objective: autoencode
+    steps: 4
+{MODEL}
+  writer-vectors: {{op: embed, batches: test-tokens, checkpoint: writer}}
+  writer-eval:    {{op: evaluate, embeddings: writer-vectors}}
+  generations:
+    op: generate
+    batches: test-tokens
+    checkpoint: writer
+    vocabulary: vocabulary
+    beam: 6
+    max_tokens: 10
+    limit: 3
+  written: {{op: evaluate-generation, generations: generations, label: writer}}
+"""
+
+
+class Seq2seq(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.p.write("seq.yaml", JOB)
+
+    def go(self, project, *args):
+        return project.eqloom("run", "seq.yaml", "--json", *args).summary()
+
+    def values(self, project, node):
+        record = json.loads(project.eqloom("show", f"seq/{node}", "--json").out)["value"]
+        return {v["name"]: v["value"] for v in record["values"]}
+
+    def test_whole(self):
+        self.go(self.p, "-j1")
+        wanted = self.p.ids()
+        self.assertEqual(self.go(self.p)["nodes_ran"], 0)
+        written = self.values(self.p, "written")
+        self.assertGreater(written["inputs"], 0)
+        shares = [v for n, v in written.items() if n.startswith("first_")]
+        self.assertAlmostEqual(sum(shares) + written["without_result"], 1)
+        self.assertTrue(0 <= written["accuracy@1"] <= written["accuracy@5"] <= 1)
+        self.assertGreater(self.values(self.p, "writer-eval")["sequences"], 0)
+        lines = self.p.eqloom("export", "seq/generations", "--format", "jsonl", "-o", "-").out
+        for line in lines.splitlines():
+            for one in json.loads(line)["written"]:
+                scores = [c["log_probability"] for c in one.get("candidates", [])]
+                self.assertEqual(scores, sorted(scores, reverse=True))
+        other = self.project()
+        other.write("seq.yaml", JOB)
+        self.go(other, "-j3")
+        self.assertEqual(other.ids(), wanted)
+
+    def test_encoder_cannot_write(self):
+        self.p.edit("seq.yaml", "checkpoint: writer\n    vocabulary",
+                    "checkpoint: \"model@pooling=mean\"\n    vocabulary")
+        events = self.p.eqloom("run", "seq.yaml", "generations", "--json", expect=1).events()
+        self.assertEqual([e["failure"] for e in events if "failure" in e],
+                         ["generations: the model has no decoder: it can embed, not generate"])
+
+    def test_no_decoder_layers(self):
+        self.p.edit("seq.yaml", "    decoder_layers: 1\n", "")
+        result = self.p.eqloom("run", "seq.yaml", expect=2)
+        self.assertIn("objective seq2seq needs decoder_layers", result.err)
+
+    def test_killed_ten_times(self):
+        seed = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
+        print(f"seed {seed}")
+        rng = random.Random(seed)
+        long = ("writer", "--set", "seq-steps=400")
+        self.go(self.p, "train-tokens", "test-tokens")
+        started = time.monotonic()
+        self.go(self.p, *long)
+        length = time.monotonic() - started
+        wanted = self.p.ids()["seq/writer"]
+        other = self.project()
+        other.write("seq.yaml", JOB)
+        self.go(other, "train-tokens", "test-tokens")
+        kills = 0
+        while kills < 10:
+            process = other.start("run", "seq.yaml", *long, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+            try:
+                process.wait(timeout=rng.uniform(0.02, 0.12) * length)
+                self.fail(f"over after {kills} kills")
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                kills += 1
+        self.go(other, *long)
+        self.assertEqual(other.ids()["seq/writer"], wanted)
+        other.eqloom("fsck")
+
+
+if __name__ == "__main__":
+    unittest.main()
