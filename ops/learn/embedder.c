@@ -37,6 +37,11 @@ const struct nn_model *embedder_model(const struct embedder *em)
     return em->model->model;
 }
 
+void embedder_set_precision(struct embedder *em, enum gpu_precision precision)
+{
+    em->model->precision = precision;
+}
+
 /* From sequence `first` on, at most about SHARD_TOKENS tokens and at least one sequence. */
 static size_t shard_end(const Eqloom__TokenBatch *b, size_t first)
 {

@@ -71,7 +71,7 @@ void loaded_free(struct loaded *m)
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
-    return (struct nn_weights){m->weights, m->sinusoids, GPU_F32};
+    return (struct nn_weights){m->weights, m->sinusoids, m->precision};
 }
 
 enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, struct err *e)

@@ -10,7 +10,8 @@ struct loaded {
     struct arena arena;
     struct nn_model *model;
     struct gpu_device *device;
-    float *weights, *sinusoids; /* device */
+    float *weights, *sinusoids;   /* device */
+    enum gpu_precision precision; /* of products: GPU_F32 unless it is set */
 };
 
 enum err_code loaded_new(struct loaded **out, const Eqloom__Checkpoint *c,

@@ -1,23 +1,33 @@
-/* Learning on the CPU: training steps and bulk embedding for several sizes of model, as tokens a
- * second and as a share of what one large matrix product reaches on as many threads. Medians, so
- * that a busy machine disturbs less; the share is of the model's products over the whole time.
+/* Learning on the CPU: training steps and bulk embedding of one size of model, as tokens a second
+ * and as a share of what one large matrix product reaches on as many threads. One measurement a
+ * process, so that its peak of memory is its own; the result is one JSON object. learn.py runs
+ * this beside torch_peer.py, which takes the same arguments.
  *
- *     bench_learn [THREADS [STEPS]]
- */
+ *     bench_learn train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS SECONDS LENGTHS
+ *
+ * LENGTHS is a file of lines `length count` from which the lengths of sequences are drawn. The rate
+ * is the median over single steps (passes over 4,180 sequences for embedding), so that a busy
+ * machine disturbs less. seq2seq has as many layers of decoder as of encoder. */
 #include "base/os.h"
+#include "base/rng.h"
 #include "ops/learn/embedder.h"
 #include "ops/learn/trainer.h"
-#include "tests/ops/learn/toy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { CLUSTERS = 300, MEMBERS = 60, SIDE = 1024, PRODUCTS = 8, ROUNDS = 5, MOST_STEPS = 1000 };
-
-static const struct {
-    uint32_t d_model, d_ff, layers;
-} sizes[] = {{64, 256, 2}, {128, 512, 2}};
-static const char *const precisions[] = {[GPU_F32] = "f32", [GPU_BF16] = "bf16"};
+enum {
+    VOCABULARY = 59,
+    MAX_LENGTH = 64,
+    CLUSTERS = 300,
+    MEMBERS = 110, /* as in the paper's corpus */
+    EMBEDDED = 38, /* clusters: about as many sequences as the peer's 4,096 */
+    SIDE = 1024,   /* of the large product */
+    PRODUCTS = 4,
+    PAIRS = 256,
+    MOST = 4096, /* steps */
+};
 
 /* All that a measurement needs; failures end the program, as nothing is left to measure. */
 struct bench {
@@ -30,6 +40,7 @@ struct bench {
     float *peak_data;
     enum gpu_precision precision;
     struct embedder *embedder;
+    double seconds;
 };
 
 static void need(enum err_code code, const struct err *e)
@@ -38,6 +49,12 @@ static void need(enum err_code code, const struct err *e)
         return;
     fprintf(stderr, "bench_learn: %s\n", e->message);
     exit(1);
+}
+
+static void fail(const char *message)
+{
+    fprintf(stderr, "bench_learn: %s\n", message);
+    exit(2);
 }
 
 static int compare(const void *a, const void *b)
@@ -57,6 +74,67 @@ static double seconds_since(uint64_t start_ns)
     return (double)(os_monotonic_ns() - start_ns) * 1e-9;
 }
 
+/* ---- sequences ---- */
+
+/* A length for each number below the sum of counts. */
+struct lengths {
+    uint32_t length[MAX_LENGTH];
+    uint64_t below[MAX_LENGTH];
+    size_t n;
+};
+
+static struct lengths read_lengths(const char *path)
+{
+    struct lengths l = {.n = 0};
+    char line[256];
+    FILE *f = fopen(path, "r");
+    if (!f)
+        fail("the file of lengths cannot be read");
+    while (fgets(line, sizeof line, f)) {
+        unsigned length;
+        unsigned long count;
+        if (*line == '#' || sscanf(line, "%u %lu", &length, &count) != 2)
+            continue;
+        if (l.n == MAX_LENGTH || length == 0 || length > MAX_LENGTH)
+            fail("the file of lengths has too many lines or too great lengths");
+        l.length[l.n] = length;
+        l.below[l.n] = (l.n ? l.below[l.n - 1] : 0) + count;
+        l.n++;
+    }
+    fclose(f);
+    if (l.n == 0)
+        fail("the file of lengths is empty");
+    return l;
+}
+
+static uint32_t draw(struct rng *r, const struct lengths *l)
+{
+    uint64_t x = rng_below(r, l->below[l->n - 1]);
+    size_t i = 0;
+    while (l->below[i] <= x)
+        i++;
+    return l->length[i];
+}
+
+static void make_batch(struct bench *b, size_t cluster, const struct lengths *l)
+{
+    struct rng r = rng_new(7, cluster);
+    Eqloom__TokenBatch *t = b->batches[cluster] = arena_new(&b->arena, Eqloom__TokenBatch);
+    eqloom__token_batch__init(t);
+    t->tokens = arena_array(&b->arena, uint32_t, (size_t)MEMBERS * MAX_LENGTH);
+    t->offset = arena_array(&b->arena, uint32_t, MEMBERS + 1);
+    t->cluster = arena_array(&b->arena, uint32_t, MEMBERS);
+    t->n_cluster = MEMBERS;
+    t->n_offset = MEMBERS + 1;
+    for (size_t i = 0; i < MEMBERS; i++) {
+        for (uint32_t left = draw(&r, l); left > 0; left--)
+            t->tokens[t->n_tokens++] = 3 + (uint32_t)rng_below(&r, VOCABULARY - 3);
+        t->offset[i + 1] = (uint32_t)t->n_tokens;
+    }
+}
+
+/* ---- the yardstick ---- */
+
 static void peak_product(void *arg, size_t item, struct gpu_queue *q)
 {
     struct bench *b = arg;
@@ -69,49 +147,50 @@ static void peak_product(void *arg, size_t item, struct gpu_queue *q)
                             .lda = SIDE,
                             .b = b->peak_data + SIDE * SIDE,
                             .ldb = SIDE,
+                            .stable = true,
                             .c = b->peak_data + (2 + item) * SIDE * SIDE,
                             .ldc = SIDE};
     for (int i = 0; i < PRODUCTS; i++)
         q->op->matmul(q, &mm);
 }
 
-/* GFLOP/s of all threads. */
-static double measure_peak(struct bench *b, enum gpu_precision precision)
+/* GFLOP/s of all threads. Its memory goes before the measurement, whose peak it should not be. */
+static double measure_peak(struct bench *b)
 {
+    enum { ROUNDS = 5 };
     struct err e;
+    struct gpu_device *d;
     double rates[ROUNDS];
-    size_t threads = gpu_queues(b->device);
-    b->precision = precision;
+    size_t threads = pool_threads(b->pool);
+    need(gpu_open_cpu(&d, b->pool, NULL, &e), &e);
     b->peak_data = calloc((2 + threads) * SIDE * SIDE, sizeof *b->peak_data);
     if (!b->peak_data)
-        abort();
+        fail("no memory");
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t start = os_monotonic_ns();
-        need(gpu_each(b->device, threads, peak_product, b, &e), &e);
+        need(gpu_each(d, threads, peak_product, b, &e), &e);
         rates[i] = (double)threads * PRODUCTS * 2e-9 * SIDE * SIDE * SIDE / seconds_since(start);
     }
     free(b->peak_data);
+    gpu_close(d);
     return median(rates, ROUNDS);
 }
 
-/* Multiply-adds of the layers' products for one token, forward. */
-static double weights_of(const struct nn_config *c)
+/* ---- training ---- */
+
+/* Multiply-adds of a layer's products for one token, forward. */
+static double layer_weights(const struct nn_config *c)
 {
-    return (double)c->layers * (4.0 * c->d_model + 2.0 * c->d_ff) * c->d_model;
+    return (4.0 * c->d_model + 2.0 * c->d_ff) * c->d_model;
 }
 
-static void print(const char *what, const struct bench *b, double tokens, double s, double flop,
-                  double peak)
-{
-    const struct nn_config *c = &b->model->config;
-    printf("%-8s %4u/%u/%-3u %-5s %9.1f %12.1f %10.1f %8.0f%%\n", what, c->d_model, c->d_ff,
-           c->layers, precisions[b->precision], 1000 * s, tokens / s / 1000, flop / s * 1e-9,
-           100 * flop / s * 1e-9 / peak);
-}
+struct rate {
+    double tokens_per_s, gflops;
+};
 
-static void measure_training(struct bench *b, double peak, size_t steps)
+static struct rate measure_training(struct bench *b, enum objective_kind objective)
 {
-    struct trainer_config how = {.examples = {.batch = 256},
+    struct trainer_config how = {.examples = {.batch = PAIRS, .objective = objective},
                                  .temperature = 0.1,
                                  .weight_decay = 0.01,
                                  .clip = 1,
@@ -121,24 +200,33 @@ static void measure_training(struct bench *b, double peak, size_t steps)
                                  .schedule = {.lr = 1e-3},
                                  .precision = b->precision,
                                  .seed = 1};
+    const struct nn_config *c = &b->model->config;
     struct err e;
     struct trainer *t;
     struct step_result r;
-    static double s[MOST_STEPS];
-    double tokens = 0, rows = 2.0 * (double)how.examples.batch;
+    static double rates[MOST];
+    double tokens = 0;
+    size_t n = 0;
     need(trainer_new(&t, b->device, b->model, &how, &e), &e);
     need(trainer_step(&r, t, &b->data, &e), &e); /* memory, compiled products */
-    for (size_t i = 0; i < steps; i++) {
+    for (uint64_t begin = os_monotonic_ns();
+         n < 3 || (n < MOST && seconds_since(begin) < b->seconds); n++) {
         uint64_t start = os_monotonic_ns();
         need(trainer_step(&r, t, &b->data, &e), &e);
-        s[i] = seconds_since(start);
-        tokens += (double)r.tokens / (double)steps;
+        rates[n] = (double)r.tokens / seconds_since(start);
+        tokens += (double)r.tokens;
     }
     trainer_free(t);
-    /* Forward and two products backward, two operations for each weight and token; the scores. */
-    print("train", b, tokens, median(s, steps),
-          6 * weights_of(&b->model->config) * tokens + 6 * rows * rows * b->model->config.d_model,
-          peak);
+    /* Forward and two products backward, two operations for each weight and token. Of seq2seq half
+     * the tokens pass each side; the decoder's attention to the input has one more product of
+     * (d, d) for its own tokens, and of (d, 2d) for the input's. */
+    double per_token = layer_weights(c) * c->layers, d = c->d_model, rows = 2.0 * PAIRS;
+    double scores =
+        objective == OBJECTIVE_CONTRASTIVE ? 6 * rows * rows * d / (tokens / (double)n) : 0;
+    if (objective == OBJECTIVE_SEQ2SEQ)
+        per_token += (2.0 * d * d * c->decoder_layers) + 0.5 * d * VOCABULARY;
+    double median_rate = median(rates, n);
+    return (struct rate){median_rate, (6 * per_token + scores) * median_rate * 1e-9};
 }
 
 /* ---- embedding ---- */
@@ -177,60 +265,90 @@ static void embed_one(void *arg, size_t item, unsigned worker)
     arena_free(&a);
 }
 
-static void measure_embedding(struct bench *b, double peak)
+static struct rate measure_embedding(struct bench *b)
 {
     struct err e;
     struct chunks chunks = {.arena = &b->arena};
     struct chunk_io io = {&chunks, put, get};
-    struct trainer_state state = {.weights = arena_array(&b->arena, float, b->model->total)};
+    struct trainer_state state = {.weights = malloc(b->model->total * sizeof(float))};
+    static double rates[MOST];
+    size_t n = 0;
     Eqloom__Checkpoint c;
     eqloom__checkpoint__init(&c);
+    if (!state.weights)
+        fail("no memory");
     nn_model_init(state.weights, b->model, 1);
     need(checkpoint_write(&c, b->model, &state, &io, &b->arena, &e), &e);
+    free(state.weights);
     need(embedder_new(&b->embedder, &c, &io, &e), &e);
-    double s[ROUNDS], tokens = (double)b->data.n_tokens;
-    pool_for(b->pool, CLUSTERS, embed_one, b);
-    for (int i = 0; i < ROUNDS; i++) {
+    embedder_set_precision(b->embedder, b->precision);
+    double tokens = 0;
+    for (size_t i = 0; i < EMBEDDED; i++)
+        tokens += (double)b->batches[i]->n_tokens;
+    pool_for(b->pool, EMBEDDED, embed_one, b);
+    for (uint64_t begin = os_monotonic_ns();
+         n < 3 || (n < MOST && seconds_since(begin) < b->seconds); n++) {
         uint64_t start = os_monotonic_ns();
-        pool_for(b->pool, CLUSTERS, embed_one, b);
-        s[i] = seconds_since(start);
+        pool_for(b->pool, EMBEDDED, embed_one, b);
+        rates[n] = tokens / seconds_since(start);
     }
-    print("embed", b, tokens, median(s, ROUNDS), 2 * weights_of(&b->model->config) * tokens, peak);
     embedder_free(b->embedder);
+    double median_rate = median(rates, n);
+    return (struct rate){median_rate, 2e-9 * layer_weights(&b->model->config) *
+                                          b->model->config.layers * median_rate};
+}
+
+/* ---- the whole ---- */
+
+static double peak_mib(void)
+{
+    char line[256];
+    unsigned long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "VmHWM: %lu", &kib);
+    if (f)
+        fclose(f);
+    return (double)kib / 1024;
 }
 
 int main(int argc, char **argv)
 {
-    unsigned threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : os_cpus();
-    size_t steps = argc > 2 ? strtoul(argv[2], NULL, 10) : 30;
-    steps = steps < 1 ? 1 : steps > MOST_STEPS ? MOST_STEPS : steps;
+    if (argc != 7)
+        fail("usage: bench_learn train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS SECONDS LENGTHS");
+    const char *what = argv[1];
+    bool generates = strcmp(what, "seq2seq") == 0;
+    struct nn_config config = {
+        .vocabulary = VOCABULARY, .max_length = MAX_LENGTH, .attention_bias = true};
+    if (sscanf(argv[2], "%u/%u/%u", &config.d_model, &config.d_ff, &config.layers) != 3)
+        fail("the size is D/FF/LAYERS");
+    config.heads = config.d_model >= 512 ? 8 : 4;
+    config.decoder_layers = generates ? config.layers : 0;
     struct err e;
     struct bench *b = calloc(1, sizeof *b);
     if (!b)
-        abort();
+        fail("no memory");
+    unsigned threads = (unsigned)strtoul(argv[4], NULL, 10);
+    b->precision = strcmp(argv[3], "bf16") == 0 ? GPU_BF16 : GPU_F32;
+    b->seconds = strtod(argv[5], NULL);
     b->pool = pool_new(threads);
+    double peak = measure_peak(b);
+    struct lengths lengths = read_lengths(argv[6]);
     need(gpu_open_cpu(&b->device, b->pool, NULL, &e), &e);
-    for (uint64_t i = 0; i < CLUSTERS; i++) {
-        b->batches[i] = toy_batch(&b->arena, 7, i, MEMBERS, 5, 17);
-        need(dataset_add(&b->data, b->batches[i], TOY_VOCABULARY, 64, &e), &e);
+    for (size_t i = 0; i < CLUSTERS; i++) {
+        make_batch(b, i, &lengths);
+        need(dataset_add(&b->data, b->batches[i], VOCABULARY, MAX_LENGTH - 1, &e), &e);
     }
-    double peak[] = {measure_peak(b, GPU_F32), measure_peak(b, GPU_BF16)};
-    printf("%s, %u threads; one product of %d^3: %.0f GFLOP/s in f32, %.0f in bf16 (%s)\n",
-           gpu_device_ops(b->device)->name, threads, SIDE, peak[0], peak[1], gpu_cpu_bf16());
-    printf("what     size             ms or pass    k tokens/s    GFLOP/s  of peak\n");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct nn_config config = {.vocabulary = TOY_VOCABULARY,
-                                   .d_model = sizes[i].d_model,
-                                   .layers = sizes[i].layers,
-                                   .d_ff = sizes[i].d_ff,
-                                   .heads = 4,
-                                   .max_length = 64};
-        need(nn_model_new(&b->model, &b->arena, &config, &e), &e);
-        for (b->precision = GPU_F32; b->precision <= GPU_BF16; b->precision++)
-            measure_training(b, peak[b->precision], steps);
-        b->precision = GPU_F32;
-        measure_embedding(b, peak[GPU_F32]);
-    }
+    need(nn_model_new(&b->model, &b->arena, &config, &e), &e);
+    struct rate r =
+        strcmp(what, "embed") == 0
+            ? measure_embedding(b)
+            : measure_training(b, generates ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
+    printf("{\"what\": \"%s\", \"size\": \"%s\", \"precision\": \"%s\", \"threads\": %u, "
+           "\"tokens_per_s\": %.0f, \"gflops\": %.1f, \"peak_gflops\": %.1f, \"peak_mib\": %.0f, "
+           "\"kernels\": \"%s\", \"bf16\": \"%s\"}\n",
+           what, argv[2], argv[3], threads, r.tokens_per_s, r.gflops, peak, peak_mib(),
+           gpu_device_ops(b->device)->name, gpu_cpu_bf16());
     gpu_close(b->device);
     pool_free(b->pool);
     dataset_free(&b->data);
