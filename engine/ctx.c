@@ -10,6 +10,7 @@
 #include "engine/elements.h"
 #include "engine/summary.h"
 #include "schemas/checkpoint.pb-c.h"
+#include "schemas/report.pb-c.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -416,6 +417,29 @@ enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span d
     if (!code)
         spill_if_large(ctx);
     return err_up(e, code);
+}
+
+enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
+                           const char *media_type, struct err *e)
+{
+    enum { CHUNK_SIZE = 4 << 20 };
+    Eqloom__File file = EQLOOM__FILE__INIT;
+    size_t n = data.len <= CHUNK_SIZE ? 0 : (data.len + CHUNK_SIZE - 1) / CHUNK_SIZE;
+    file.media_type = (char *)media_type;
+    if (n == 0)
+        file.data = (ProtobufCBinaryData){data.len, (uint8_t *)data.data};
+    file.chunk_ids =
+        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
+    for (size_t i = 0; i < n; i++) {
+        struct digest id;
+        size_t at = i * CHUNK_SIZE, len = data.len - at < CHUNK_SIZE ? data.len - at : CHUNK_SIZE;
+        enum err_code code =
+            err_up(e, op_emit_chunk(&id, ctx, span_of((const uint8_t *)data.data + at, len), e));
+        if (code)
+            return code;
+        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+    }
+    return err_up(e, op_emit(NULL, ctx, role, &file.base, e));
 }
 
 enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e)

@@ -152,6 +152,9 @@ enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, u
                       struct err *e);
 /* A Chunk that an output will refer to; at most 4 MiB. */
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e);
+/* A File for people or other programs, cut into chunks where it is large. */
+enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
+                           const char *media_type, struct err *e);
 
 /* ---- reuse ---- */
 /* In run(): what reuse() will want to know of this result; copied. Without it, it is not asked. */

@@ -15,6 +15,7 @@
 #define OPS_CORPUS_CORPUS_FORMAT_H
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "cluster.pb-c.h"
 #include "ops/expr/expr.h"
 
@@ -29,17 +30,26 @@ enum corpus_format {
 #define CORPUS_FORMAT_NAMES "e-gen|pairs|triplets|jsonl|semvec"
 enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS: none */
 
-/* Clusters that are being read. */
+/* Clusters that are being read; begin with `a` and `lang` set and all else zero. */
 struct corpus {
     struct arena *a;
     const struct language *lang;
     Eqloom__Cluster **clusters;
     size_t n, cap;
+    /* Expressions of pairs, each once, joined by union-find; roots come first. */
+    struct corpus_pairs {
+        struct name_map index;
+        struct buf exprs;   /* struct expr */
+        struct buf parents; /* uint32_t */
+    } pairs;
 };
 
-/* Appends. Errors carry the place. */
+/* Appends one file, whose text must stay. Errors carry the place. Pairs wait for corpus_finish, since
+ * another file may join them. */
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e);
+/* After the last file: pairs become clusters. Also after an error: frees what is not in the arena. */
+void corpus_finish(struct corpus *c);
 
 struct corpus_write_options {
     uint32_t per_cluster; /* pairs and triplets: ordered pairs drawn from each cluster; 0: all */

@@ -1,5 +1,4 @@
 /* Reading the formats of lines; see corpus_format.h. */
-#include "base/map.h"
 #include "ops/corpus/corpus_format.h"
 
 #include <stdlib.h>
@@ -133,14 +132,7 @@ static enum err_code read_clusters(struct corpus *c, const struct source_text *s
     return code;
 }
 
-/* Expressions of pairs, each once, joined by union-find; roots come first. */
-struct joined {
-    struct name_map index;
-    struct buf exprs;   /* struct expr */
-    struct buf parents; /* uint32_t */
-};
-
-static uint32_t root_of(struct joined *j, uint32_t i)
+static uint32_t root_of(struct corpus_pairs *j, uint32_t i)
 {
     uint32_t *parent = (uint32_t *)(void *)j->parents.data;
     while (parent[i] != i)
@@ -148,7 +140,7 @@ static uint32_t root_of(struct joined *j, uint32_t i)
     return i;
 }
 
-static uint32_t join_add(struct joined *j, struct arena *a, const struct expr *x)
+static uint32_t join_add(struct corpus_pairs *j, struct arena *a, const struct expr *x)
 {
     bool added;
     uint32_t i = (uint32_t)(j->exprs.len / sizeof *x);
@@ -160,7 +152,7 @@ static uint32_t join_add(struct joined *j, struct arena *a, const struct expr *x
     return (uint32_t)*known;
 }
 
-static enum err_code read_columns(struct corpus *c, struct joined *j, uint32_t columns,
+static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint32_t columns,
                                   const struct source_text *source, const struct line *line,
                                   struct err *e)
 {
@@ -190,7 +182,7 @@ static enum err_code read_columns(struct corpus *c, struct joined *j, uint32_t c
 }
 
 /* In the order of their first expressions. */
-static void add_joined(struct corpus *c, struct joined *j)
+static void add_joined(struct corpus *c, struct corpus_pairs *j)
 {
     const struct expr *exprs = (const struct expr *)(const void *)j->exprs.data;
     uint32_t n = (uint32_t)(j->exprs.len / sizeof *exprs);
@@ -210,18 +202,21 @@ static void add_joined(struct corpus *c, struct joined *j)
 static enum err_code read_pairs(struct corpus *c, uint32_t columns,
                                 const struct source_text *source, struct err *e)
 {
-    struct joined j = {0};
     struct line line;
     enum err_code code = OK;
     for (size_t at = 0; !code && next_line(&line, &at, source);)
         if (line.len)
-            code = err_up(e, read_columns(c, &j, columns, source, &line, e));
-    if (!code)
-        add_joined(c, &j);
-    name_map_free(&j.index);
-    buf_free(&j.exprs);
-    buf_free(&j.parents);
+            code = err_up(e, read_columns(c, &c->pairs, columns, source, &line, e));
     return code;
+}
+
+void corpus_finish(struct corpus *c)
+{
+    add_joined(c, &c->pairs);
+    name_map_free(&c->pairs.index);
+    buf_free(&c->pairs.exprs);
+    buf_free(&c->pairs.parents);
+    c->pairs = (struct corpus_pairs){0};
 }
 
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,

@@ -3,7 +3,6 @@
 #include "ops/corpus/corpus_format.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prefix tokens of the corpora: a fraction is an operation. */
@@ -53,6 +52,33 @@ static const char *negative(struct rng *rng, Eqloom__Cluster *const *clusters, s
     return c->n_members ? c->members[rng_below(rng, c->n_members)]->prefix : c->seed->prefix;
 }
 
+/* The numbers below `left` in random order (Fisher and Yates), of which only those that are drawn
+ * are kept: a cluster may have more pairs than there is memory. */
+struct shuffle {
+    struct rng rng;
+    uint64_t next, left;
+    bool in_order;
+    struct map64 moved; /* place -> number, where it is not the place's own */
+};
+
+static uint64_t number_at(const struct shuffle *s, uint64_t place)
+{
+    const uint64_t *moved = map64_get(&s->moved, place);
+    return moved ? *moved : place;
+}
+
+static uint64_t shuffle_next(struct shuffle *s)
+{
+    uint64_t here = s->next++, there = here;
+    if (!s->in_order)
+        there += rng_below(&s->rng, s->left);
+    s->left--;
+    uint64_t number = number_at(s, there);
+    if (there != here)
+        *map64_put(&s->moved, there, 0, NULL) = number_at(s, here);
+    return number;
+}
+
 /* Ordered pairs of different members, without repetition. Each cluster's generator depends on its
  * seed: one more cluster changes no pairs of the others. */
 static void write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *clusters, size_t n,
@@ -61,29 +87,24 @@ static void write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *
     for (size_t i = 0; i < n; i++) {
         const Eqloom__Cluster *c = clusters[i];
         uint64_t m = c->n_members, all = m * (m - (m > 0)), wanted = options->per_cluster;
-        if (all == 0 || all > UINT32_MAX || (triplets && n < 2))
+        if (all == 0 || (triplets && n < 2))
             continue;
-        struct rng rng = rng_new(options->seed, hash_text(c->seed->prefix));
-        uint32_t *order = malloc(all * sizeof *order);
-        if (!order)
-            abort();
-        for (uint32_t k = 0; k < all; k++)
-            order[k] = k;
-        if (wanted && wanted < all)
-            rng_shuffle_u32(&rng, order, all);
+        struct shuffle order = {.rng = rng_new(options->seed, hash_text(c->seed->prefix)),
+                                .left = all,
+                                .in_order = !wanted || wanted >= all};
         for (uint64_t k = 0; k < all && (!wanted || k < wanted); k++) {
-            uint64_t first = order[k] / (m - 1), second = order[k] % (m - 1);
+            uint64_t pair = shuffle_next(&order), first = pair / (m - 1), second = pair % (m - 1);
             second += second >= first;
             write_term(out, c->members[first]->prefix);
             buf_putc(out, '\t');
             write_term(out, c->members[second]->prefix);
             if (triplets) {
                 buf_putc(out, '\t');
-                write_term(out, negative(&rng, clusters, n, i));
+                write_term(out, negative(&order.rng, clusters, n, i));
             }
             buf_putc(out, '\n');
         }
-        free(order);
+        map64_free(&order.moved);
     }
 }
 

@@ -1,11 +1,6 @@
 /* The op `export-corpus`: clusters -> a file for other programs. */
 #include "engine/op.h"
 #include "ops/corpus/corpus_format.h"
-#include "report.pb-c.h"
-
-#include <string.h>
-
-enum { CHUNK_SIZE = 4 << 20 };
 
 static const struct op_param params[] = {
     {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0, "docs/formats.md."},
@@ -22,28 +17,6 @@ static const struct op_port outputs[] = {
     {"file", KIND_FILE, OP_ONE, false, "To be named under `exports` of the job."},
     {NULL},
 };
-
-static enum err_code emit_file(struct op_ctx *ctx, const struct buf *text, const char *type,
-                               struct err *e)
-{
-    Eqloom__File file;
-    size_t n = text->len <= CHUNK_SIZE ? 0 : (text->len + CHUNK_SIZE - 1) / CHUNK_SIZE;
-    eqloom__file__init(&file);
-    file.media_type = (char *)type;
-    if (n == 0)
-        file.data = (ProtobufCBinaryData){text->len, (uint8_t *)text->data};
-    file.chunk_ids =
-        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
-    for (size_t i = 0; i < n; i++) {
-        struct digest id;
-        size_t at = i * CHUNK_SIZE, len = text->len - at < CHUNK_SIZE ? text->len - at : CHUNK_SIZE;
-        enum err_code code = err_up(e, op_emit_chunk(&id, ctx, span_of(text->data + at, len), e));
-        if (code)
-            return code;
-        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
-    }
-    return err_up(e, op_emit(NULL, ctx, "file", &file.base, e));
-}
 
 static const char *media_type(enum corpus_format format)
 {
@@ -75,14 +48,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
             return err_fail(e, ERR_CORRUPT, "cluster %zu has no seed of a known language", i);
     struct buf text = {0};
     corpus_write(&text, format, clusters, n, &options);
-    code = err_up(e, emit_file(ctx, &text, media_type(format), e));
+    code =
+        err_up(e, op_emit_file(ctx, "file", span_of(text.data, text.len), media_type(format), e));
     buf_free(&text);
     return code;
 }
 
 const struct op op_export_corpus = {
     .name = "export-corpus",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc =
         "Writes clusters as a file in the formats of others (docs/formats.md): E-Gen's clusters, "

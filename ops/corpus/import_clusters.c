@@ -20,11 +20,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct corpus corpus = {.a = op_arena(ctx), .lang = lang_by_name(op_string(ctx, "language"))};
     const struct op_file *files;
     size_t n = op_files(&files, ctx), least = (size_t)op_int(ctx, "min_members");
-    enum err_code code;
-    for (size_t i = 0; i < n; i++)
-        if ((code = err_up(e, corpus_read(&corpus, corpus_format_find(op_string(ctx, "format")),
-                                          &files[i].text, e))))
-            return code;
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < n; i++)
+        code = err_up(e, corpus_read(&corpus, corpus_format_find(op_string(ctx, "format")),
+                                     &files[i].text, e));
+    corpus_finish(&corpus);
+    if (code)
+        return code;
     for (size_t i = 0; i < corpus.n; i++)
         if (corpus.clusters[i]->n_members >= least &&
             (code = err_up(e, op_emit(NULL, ctx, "clusters", &corpus.clusters[i]->base, e))))
@@ -34,10 +36,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_import_clusters = {
     .name = "import-clusters",
-    .version = 1,
+    .version = 2,
     .node = OP_SOURCE,
     .doc = "Reads corpora of equivalent expressions in the formats of others (docs/formats.md). "
-           "Pairs with an expression in common become one cluster.",
+           "Pairs with an expression in common, in whichever files, become one cluster.",
     .params = params,
     .outputs = outputs,
     .run = run,

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-enum { CHUNK_SIZE = 4 << 20 };
-
 static const struct op_param params[] = {
     {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
+    {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
+     "What the evaluations are of, for headings: held-out clusters, ..."},
     {"points", OP_INT, "1000", NULL, 3, 5000, "The most points of the picture."},
     {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Of t-SNE: how many neighbours count."},
     {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
@@ -141,7 +141,9 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
         }
     }
     table.n_rows = in->n_evaluations;
-    table.title = "Held-out clusters";
+    table.title = arena_printf(a, "%s", in->part);
+    if (table.title[0] >= 'a' && table.title[0] <= 'z')
+        table.title[0] -= 'a' - 'A';
     table.note = "accuracies, precisions and MRR in per cent";
     report.title = (char *)in->title;
     report.tables = tables;
@@ -153,31 +155,11 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
-static enum err_code emit_page(struct op_ctx *ctx, const struct buf *page, struct err *e)
-{
-    Eqloom__File file;
-    eqloom__file__init(&file);
-    file.media_type = "text/html; charset=utf-8";
-    if (page->len <= CHUNK_SIZE)
-        file.data = (ProtobufCBinaryData){page->len, (uint8_t *)page->data};
-    size_t n = page->len <= CHUNK_SIZE ? 0 : (page->len + CHUNK_SIZE - 1) / CHUNK_SIZE;
-    file.chunk_ids =
-        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
-    for (size_t i = 0; i < n; i++) {
-        struct digest id;
-        size_t at = i * CHUNK_SIZE, len = page->len - at < CHUNK_SIZE ? page->len - at : CHUNK_SIZE;
-        enum err_code code = err_up(e, op_emit_chunk(&id, ctx, span_of(page->data + at, len), e));
-        if (code)
-            return code;
-        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
-    }
-    return err_up(e, op_emit(NULL, ctx, "html", &file.base, e));
-}
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     struct page_input in = {.title = op_string(ctx, "title"),
+                            .part = op_string(ctx, "part"),
                             .n_evaluations = op_count(ctx, "evaluations"),
                             .perplexity = op_real(ctx, "perplexity"),
                             .iterations = (uint32_t)op_int(ctx, "iterations"),
@@ -215,7 +197,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     page_write(&page, a, &in, op_pool(ctx));
     code = err_up(e, emit_table(ctx, &in, e));
     if (!code)
-        code = err_up(e, emit_page(ctx, &page, e));
+        code = err_up(e, op_emit_file(ctx, "html", span_of(page.data, page.len),
+                                      "text/html; charset=utf-8", e));
     buf_free(&page);
     corpus_stats_free(corpus);
     return code;
@@ -223,7 +206,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_report = {
     .name = "report",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

@@ -16,12 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum corpus_format format = (enum corpus_format)(data[0] % CORPUS_FORMATS);
     struct corpus first = {.a = &a, .lang = &lang_calculus}, again = first;
     struct source_text source = {"<fuzz>", (const char *)data + 1, size - 1};
-    if (corpus_read(&first, format, &source, &e) == OK) {
+    enum err_code code = corpus_read(&first, format, &source, &e);
+    corpus_finish(&first);
+    if (code == OK) {
         struct buf text = {0}, twice = {0};
         struct corpus_write_options options = {0};
         corpus_write(&text, CORPUS_E_GEN, first.clusters, first.n, &options);
         struct source_text written = {"<written>", text.data ? text.data : "", text.len};
         assert(corpus_read(&again, CORPUS_E_GEN, &written, &e) == OK);
+        corpus_finish(&again);
         assert(again.n == first.n);
         corpus_write(&twice, CORPUS_E_GEN, again.clusters, again.n, &options);
         assert(twice.len == text.len);

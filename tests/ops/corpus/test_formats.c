@@ -15,7 +15,9 @@ static enum err_code read_text(struct corpus *c, struct arena *a, enum corpus_fo
 {
     struct source_text source = {"corpus", text, strlen(text)};
     *c = (struct corpus){.a = a, .lang = &lang_calculus};
-    return corpus_read(c, format, &source, e);
+    enum err_code code = corpus_read(c, format, &source, e);
+    corpus_finish(c);
+    return code;
 }
 
 static struct corpus must_read(struct arena *a, enum corpus_format format, const char *text)
@@ -100,8 +102,30 @@ static void test_semvec_in_its_language(void **state)
     struct corpus c = {.a = &a, .lang = &lang_boolean};
     if (corpus_read(&c, CORPUS_SEMVEC, &source, &e))
         fail_msg("%s", e.message);
+    corpus_finish(&c);
     assert_string_equal(summary(&a, &c), "and a b = and b a");
     assert_string_equal(c.clusters[0]->seed->language, "boolean");
+    arena_free(&a);
+}
+
+/* Two files may say in two steps what is equal. */
+static void test_pairs_of_several_files(void **state)
+{
+    static const char *const files[] = {"* 2 x\t+ x x\n- x 1\t+ x -1\n", "sin x\tcos x\n",
+                                        "* x 2\t+ x x\n+ -1 x\t- x 1\n"};
+    struct arena a = {0};
+    struct err e = {0};
+    struct corpus c = {.a = &a, .lang = &lang_calculus};
+    for (int i = 0; i < 3; i++) {
+        struct source_text source = {"corpus", files[i], strlen(files[i])};
+        assert_int_equal(corpus_read(&c, CORPUS_PAIRS, &source, &e), OK);
+    }
+    assert_int_equal(c.n, 0);
+    corpus_finish(&c);
+    assert_string_equal(summary(&a, &c),
+                        "* 2 x = + x x = * x 2; - x 1 = + x -1 = + -1 x; sin x = cos x");
+    corpus_finish(&c); /* nothing is added twice */
+    assert_int_equal(c.n, 3);
     arena_free(&a);
 }
 
@@ -172,9 +196,45 @@ static void test_refusals(void **state)
     refused(CORPUS_SEMVEC, "{\"q\":{\"Original\":{\"Tokens\":[]}}}", 1, "'q'");
 }
 
+/* More pairs than 32 bits count: drawn all the same, different ones of different members. */
+static void test_pairs_of_a_large_cluster(void **state)
+{
+    enum { MEMBERS = 70000, DRAWN = 500 };
+    struct arena a = {0};
+    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT, *clusters[] = {&cluster};
+    Eqloom__Expr seed = EQLOOM__EXPR__INIT;
+    struct corpus c = {.a = &a, .clusters = clusters, .n = 1};
+    cluster.seed = &seed;
+    cluster.members = arena_array(&a, Eqloom__Member *, MEMBERS);
+    for (int i = 0; i < MEMBERS; i++) {
+        Eqloom__Member *m = cluster.members[cluster.n_members++] = arena_new(&a, Eqloom__Member);
+        eqloom__member__init(m);
+        m->prefix = arena_printf(&a, "%d", i);
+    }
+    seed.prefix = cluster.members[0]->prefix;
+    char *text = written(&a, CORPUS_PAIRS, &c, DRAWN), *at = text;
+    struct name_map seen = {0};
+    int beyond = 0;
+    for (int i = 0; i < DRAWN; i++, at = strchr(at, '\n') + 1) {
+        bool added;
+        int first, second;
+        assert_int_equal(sscanf(at, "%d\t%d\n", &first, &second), 2);
+        assert_int_not_equal(first, second);
+        beyond += first > 65536;
+        name_map_put(&seen, arena_strndup(&a, at, strcspn(at, "\n")), 0, &added);
+        assert_true(added);
+    }
+    assert_string_equal(at, "");
+    assert_in_range(beyond, 10, 80); /* of 500, 32 are expected */
+    name_map_free(&seen);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs_of_several_files),
+        cmocka_unit_test(test_pairs_of_a_large_cluster),
         cmocka_unit_test(test_e_gen),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_semvec_in_its_language),
