@@ -18,8 +18,8 @@ TARGETS = ("train-tokens", "test-tokens")
 
 
 def library():
-    """(group, name, rule) of all plain rules."""
-    rules = []
+    """(group, name) -> rule, of all plain rules."""
+    rules = {}
     for path in sorted(LIBRARY.glob("*.rules")):
         group = None
         for line in path.read_text().splitlines():
@@ -27,7 +27,7 @@ def library():
                 group = line.split()[1]
             match = re.match(r"([\w-]+):\s+(.*)", line)
             if match and group and path.stem != "junk":
-                rules.append((group, match[1], match[2]))
+                rules[group, match[1]] = match[2]
     return rules
 
 
@@ -38,13 +38,13 @@ class Edits(ProjectTest):
         self.random = random.Random(self.seed)
         self.library = library()
         self.assertGreater(len(self.library), 300)
-        self.rules = dict.fromkeys(self.random.sample(self.library, 40))
+        self.rules = dict(self.random.sample(sorted(self.library.items()), 40))
         self.seeds = self.random.sample(SEEDS, 10)
 
     def write(self, project, order):
-        rules = list(self.rules)
+        rules = list(self.rules.items())
         random.Random(order).shuffle(rules)
-        text = "".join(f"group {group}\n{name}: {rule}\n" for group, name, rule in rules)
+        text = "".join(f"group {group}\n{name}: {rule}\n" for (group, name), rule in rules)
         project.write("rules/algebra.rules", text)
         listed = ", ".join(f"'{seed}'" for seed in self.seeds)
         project.write("templates/small.yaml",
@@ -52,20 +52,17 @@ class Edits(ProjectTest):
 
     def edit(self):
         kind = self.random.choice(["add", "add", "remove", "change", "rename", "reorder", "seed"])
-        rules = list(self.rules)
-        one = self.random.choice(rules)
+        group, name = one = self.random.choice(list(self.rules))
         if kind == "add":
-            self.rules[self.random.choice(self.library)] = None
-        elif kind == "remove" and len(rules) > 5:
+            more = self.random.choice(list(self.library))
+            self.rules[more] = self.library[more]
+        elif kind == "remove" and len(self.rules) > 5:
             del self.rules[one]
         elif kind == "rename":
-            del self.rules[one]
-            self.rules[(one[0], one[1] + self.random.choice("abz"), one[2])] = None
+            self.rules[group, name + self.random.choice("abz")] = self.rules.pop(one)
         elif kind == "change":
-            group, name, rule = one
-            match = re.match(r"(.*?)( <?-> )(.*?)( if .*)?$", rule)
-            del self.rules[one]
-            self.rules[(group, name, f"{match[1]} -> ({match[3]}) + 0{match[4] or ''}")] = None
+            match = re.match(r"(.*?)( <?-> )(.*?)( if .*)?$", self.rules[one])
+            self.rules[one] = f"{match[1]} -> ({match[3]}) + 0{match[4] or ''}"
         elif kind == "seed":
             self.seeds[self.random.randrange(len(self.seeds))] = self.random.choice(SEEDS)
         return kind
