@@ -135,6 +135,39 @@ static void test_mixed_batch(void **state)
     dataset_free(&d);
 }
 
+/* Negatives are of other clusters; sequences come each once an epoch; both are functions of their
+ * number alone. */
+static void test_negatives_and_sequences(void **state)
+{
+    enum { CLUSTERS = 7, MEMBERS = 4, ALL = CLUSTERS * MEMBERS };
+    struct arena a = {0};
+    struct dataset d = {0};
+    for (uint64_t i = 0; i < CLUSTERS; i++)
+        assert_int_equal(
+            dataset_add(&d, toy_batch(&a, 1, i, MEMBERS, 3, 6), TOY_VOCABULARY, 16, NULL), OK);
+    bool drawn[ALL] = {0};
+    for (uint64_t k = 0; k < 200; k++)
+        for (uint64_t j = 0; j < 3; j++) {
+            uint32_t cluster = (uint32_t)(k % CLUSTERS);
+            uint32_t s = dataset_negative(&d, 5, cluster, k, j);
+            assert_true(s < ALL && s / MEMBERS != cluster);
+            assert_int_equal(s, dataset_negative(&d, 5, cluster, k, j));
+            drawn[s] = true;
+        }
+    for (size_t i = 0; i < ALL; i++)
+        assert_true(drawn[i]);
+    for (uint64_t epoch = 0; epoch < 3; epoch++) {
+        bool seen[ALL] = {0};
+        for (uint64_t k = 0; k < ALL; k++) {
+            uint32_t s = dataset_sequence(&d, 5, MEMBERS, epoch * ALL + k);
+            assert_true(s < ALL && !seen[s]);
+            seen[s] = true;
+        }
+    }
+    dataset_free(&d);
+    arena_free(&a);
+}
+
 static void assert_lr(const struct schedule *s, uint64_t step, double want)
 {
     if (fabs(schedule_lr(s, step) - want) > 1e-12)
@@ -158,6 +191,13 @@ static void test_schedules(void **state)
     assert_lr(&s, 9, 0.55);
     assert_lr(&s, 14, 0.1);
     assert_lr(&s, 99, 0.1);
+    s.kind = SCHEDULE_STEP; /* every 3 steps a half, from step 4 on, down to lr_min */
+    s.every = 3;
+    s.factor = 0.5;
+    assert_lr(&s, 6, 1);
+    assert_lr(&s, 7, 0.5);
+    assert_lr(&s, 12, 0.25);
+    assert_lr(&s, 99, 0.1);
     s.kind = SCHEDULE_COSINE;
     assert_lr(&s, 4, 1);
     assert_lr(&s, 9, 0.55);
@@ -175,8 +215,11 @@ static void test_schedules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),        cmocka_unit_test(test_related_clusters),
-        cmocka_unit_test(test_few_clusters), cmocka_unit_test(test_mixed_batch),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_related_clusters),
+        cmocka_unit_test(test_few_clusters),
+        cmocka_unit_test(test_mixed_batch),
+        cmocka_unit_test(test_negatives_and_sequences),
         cmocka_unit_test(test_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
