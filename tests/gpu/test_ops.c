@@ -693,9 +693,10 @@ static void test_dropout(void **state)
 static void test_adamw(void **state)
 {
     enum { N = 33 };
-    for (int isa = 0; isa < N_ISAS; isa++) {
+    for (int run = 0; run < 2 * N_ISAS; run++) {
         struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
+        bool coupled = run & 1; /* Adam */
+        if (!fixture_open(&f, isas[run / 2]))
             continue;
         float p[N], m[N] = {0}, v[N] = {0}, g[N];
         double rp[N], rm[N] = {0}, rv[N] = {0}, rg[N];
@@ -708,15 +709,73 @@ static void test_adamw(void **state)
                                     .weight_decay = 0.1f,
                                     .correction1 = (float)(1 - pow(0.9, step)),
                                     .correction2 = (float)(1 - pow(0.999, step)),
-                                    .scale = 0.5f};
+                                    .scale = 0.5f,
+                                    .coupled = coupled};
             fill(&f.r, g, rg, N, 1);
             f.q->op->adamw(f.q, p, m, v, g, N, &how);
             for (int i = 0; i < N; i++)
-                ref_adamw(&rp[i], &rm[i], &rv[i], 0.5 * rg[i], 0.01, 0.9, 0.999, 1e-8, 0.1, step);
+                ref_adamw(&rp[i], &rm[i], &rv[i], 0.5 * rg[i] + (coupled ? 0.1 * rp[i] : 0), 0.01,
+                          0.9, 0.999, 1e-8, coupled ? 0 : 0.1, step);
             assert_near(p, rp, N, 1e-5, "p");
             assert_near(m, rm, N, 1e-6, "m");
             assert_near(v, rv, N, 1e-6, "v");
         }
+        fixture_close(&f);
+    }
+}
+
+/* Scores of two anchors, their partners and three negatives each; every row by itself is a function
+ * of its own group's columns. */
+struct margin_case {
+    size_t row;
+    const uint32_t *group;
+};
+
+enum { MARGIN_ANCHORS = 2, MARGIN_COLS = MARGIN_ANCHORS * 5 };
+
+static double margin_value(void *arg, const double *x)
+{
+    const struct margin_case *c = arg;
+    double sum = 0, target = x[c->row + MARGIN_ANCHORS];
+    for (size_t i = 2 * MARGIN_ANCHORS; i < MARGIN_COLS; i++)
+        if (c->group[i] == c->group[c->row])
+            sum += fmax(0, 0.5 - target + x[i]) / 3;
+    return 0.25 * sum;
+}
+
+static void test_margin_loss(void **state)
+{
+    static const uint32_t group[MARGIN_COLS] = {0, 1, 0, 1, 0, 0, 0, 1, 1, 1};
+    static const uint32_t target[MARGIN_ANCHORS] = {2, 3};
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float x[MARGIN_ANCHORS * MARGIN_COLS], loss[MARGIN_ANCHORS], correct[MARGIN_ANCHORS];
+        double rx[MARGIN_ANCHORS * MARGIN_COLS];
+        fill(&f.r, x, rx, MARGIN_ANCHORS * MARGIN_COLS, 1);
+        x[4] = (float)(rx[4] = rx[2]);     /* as good as the partner, */
+        x[5] = (float)(rx[5] = rx[2] - 1); /* far off, */
+        x[6] = (float)(rx[6] = rx[2] + 1); /* and better */
+        f.q->op->margin_loss(f.q, x,
+                             &(struct gpu_cross_entropy){.rows = MARGIN_ANCHORS,
+                                                         .cols = MARGIN_COLS,
+                                                         .target = target,
+                                                         .group = group,
+                                                         .self = true,
+                                                         .own = true,
+                                                         .margin = 0.5f,
+                                                         .scale = 0.25f,
+                                                         .loss = loss,
+                                                         .correct = correct});
+        for (size_t r = 0; r < MARGIN_ANCHORS; r++) {
+            struct margin_case c = {r, group};
+            double want = 4 * margin_value(&c, rx + r * MARGIN_COLS);
+            assert_near(loss + r, &want, 1, 1e-5, "loss");
+            assert_gradient(x + r * MARGIN_COLS, margin_value, &c, rx + r * MARGIN_COLS,
+                            MARGIN_COLS, 1e-5, "logits");
+        }
+        assert_true(correct[0] == 0.5f); /* one below, one level, one above */
         fixture_close(&f);
     }
 }
@@ -770,6 +829,7 @@ int main(void)
         cmocka_unit_test(test_cross_entropy_extremes),
         cmocka_unit_test(test_dropout),
         cmocka_unit_test(test_adamw),
+        cmocka_unit_test(test_margin_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
