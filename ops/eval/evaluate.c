@@ -11,7 +11,7 @@ static const struct op_param params[] = {
     {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
     {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
      "Of K-means; retrieval is by cosine in any case."},
-    {"restarts", OP_INT, "5", NULL, 1, 1000, "K-means runs; the one of least cost counts."},
+    {"restarts", OP_INT, "10", NULL, 1, 1000, "K-means runs; the one of least cost counts."},
     {"max_iterations", OP_INT, "100", NULL, 1, 100000, "Of each run."},
     {"per_cluster", OP_INT, "0", NULL, 0, 1e6, "The first vectors of each cluster; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the first centres."},
@@ -138,12 +138,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .parallel = true,
-    .doc = "How well vectors tell clusters apart: K-means accuracy (as many centres as clusters; "
-           "labels assigned to clusters optimally, and greedily), retrieval precision@k and mean "
-           "reciprocal rank by cosine, each expression being a query against all others.",
+    .doc =
+        "How well vectors tell clusters apart: K-means accuracy (as many centres as clusters, from "
+        "greedy k-means++; labels assigned to clusters optimally, and greedily), retrieval "
+        "precision@k and mean "
+        "reciprocal rank by cosine, each expression being a query against all others.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -1,4 +1,6 @@
-/* K-means (Lloyd 1982) from k-means++ centres (Arthur and Vassilvitskii 2007); see kmeans.h.
+/* K-means (Lloyd 1982) from greedy k-means++ centres (Arthur and Vassilvitskii 2007): of 2 + ln k
+ * candidates for each centre, drawn by squared distance, the one that lowers the cost most, as
+ * scikit-learn does; see kmeans.h.
  * Vectors are assigned in parallel by item; centres are summed each by one item in the order of the
  * vectors, and costs in that order too: nothing depends on the threads. A centre that loses all its
  * vectors takes the vector farthest from its own. */
@@ -20,6 +22,9 @@ struct work {
     float *centre_norm;
     float *distance; /* squared, to the own centre (k-means++: the nearest so far) */
     uint32_t *label, *size;
+    uint32_t trials, *trial; /* candidates for the next centre */
+    float *trial_distance;   /* (trials, n) */
+    double *trial_sum;
 };
 
 static void assign_block(void *arg, size_t item, unsigned worker)
@@ -74,33 +79,56 @@ static void set_centre(struct work *w, uint32_t c, uint32_t i)
     w->centre_norm[c] = w->norm[i];
 }
 
+/* Distances to the nearest centre if vector trial[t] became one, and their sum. */
+static void try_centre(void *arg, size_t t, unsigned worker)
+{
+    struct work *w = arg;
+    const struct vectors *v = w->v;
+    const float *x = vectors_at(v, w->trial[t]);
+    float *distance = w->trial_distance + t * v->n, norm = w->norm[w->trial[t]];
+    double sum = 0;
+    for (uint32_t i = 0; i < v->n; i++) {
+        float d = w->norm[i] + norm - 2 * vector_dot(vectors_at(v, i), x, v->stride);
+        d = d > 0 ? d : 0;
+        distance[i] = d < w->distance[i] ? d : w->distance[i];
+        sum += (double)distance[i];
+    }
+    w->trial_sum[t] = sum;
+}
+
+/* One vector, drawn by its squared distance from the nearest centre. */
+static uint32_t draw(const struct work *w, double sum, struct rng *rng)
+{
+    uint32_t n = w->v->n, last = n;
+    double at = rng_double(rng) * sum;
+    for (uint32_t i = 0; i < n; i++) {
+        if (w->distance[i] <= 0)
+            continue;
+        last = i;
+        if ((at -= (double)w->distance[i]) < 0)
+            break;
+    }
+    /* All vectors are centres already: any will do. */
+    return last < n ? last : (uint32_t)rng_below(rng, n);
+}
+
 static void choose_centres(struct work *w, struct rng *rng)
 {
-    uint32_t n = w->v->n, first = (uint32_t)rng_below(rng, n);
-    set_centre(w, 0, first);
+    uint32_t n = w->v->n;
+    double sum = 0;
     for (uint32_t i = 0; i < n; i++)
         w->distance[i] = INFINITY;
-    for (uint32_t c = 1; c < w->options->k; c++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            float dot =
-                vector_dot(vectors_at(w->v, i), vectors_at(&w->centres, c - 1), w->v->stride);
-            float d = w->norm[i] + w->centre_norm[c - 1] - 2 * dot;
-            if (d < w->distance[i])
-                w->distance[i] = d > 0 ? d : 0;
-            sum += (double)w->distance[i];
-        }
-        double at = rng_double(rng) * sum;
-        uint32_t pick = 0, last = n;
-        for (; pick < n; pick++) {
-            if (w->distance[pick] <= 0)
-                continue;
-            last = pick;
-            if ((at -= (double)w->distance[pick]) < 0)
-                break;
-        }
-        /* All vectors are centres already: any will do. */
-        set_centre(w, c, pick < n ? pick : last < n ? last : (uint32_t)rng_below(rng, n));
+    for (uint32_t c = 0; c < w->options->k; c++) {
+        uint32_t trials = c ? w->trials : 1, best = 0;
+        for (uint32_t t = 0; t < trials; t++)
+            w->trial[t] = c ? draw(w, sum, rng) : (uint32_t)rng_below(rng, n);
+        pool_for(w->pool, trials, try_centre, w);
+        for (uint32_t t = 1; t < trials; t++)
+            if (w->trial_sum[t] < w->trial_sum[best])
+                best = t;
+        set_centre(w, c, w->trial[best]);
+        sum = w->trial_sum[best];
+        memcpy(w->distance, w->trial_distance + (size_t)best * n, n * sizeof *w->distance);
     }
 }
 
@@ -150,6 +178,12 @@ enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *
     w.distance = arena_array(a, float, v->n);
     w.label = arena_array(a, uint32_t, v->n);
     w.size = arena_array(a, uint32_t, k4);
+    w.trials = 2 + (uint32_t)log(options->k);
+    w.trial = arena_array(a, uint32_t, w.trials);
+    w.trial_sum = arena_array(a, double, w.trials);
+    w.trial_distance = arena_try_alloc(a, (size_t)w.trials * v->n, sizeof(float));
+    if (!w.trial_distance)
+        return err_fail(e, ERR_NOMEM, "no memory to choose %u centres", options->k);
     uint32_t *before = arena_array(a, uint32_t, v->n);
     *out = (struct kmeans){.label = arena_array(a, uint32_t, v->n), .cost = INFINITY};
     for (uint32_t i = 0; i < v->n; i++)

@@ -72,8 +72,9 @@ static double best_value(const struct page_input *in, const char *name)
 
 static void write_results(struct buf *out, const struct page_input *in)
 {
-    buf_puts(out, "<section><h2>Results on held-out clusters</h2>\n<div class=\"scroll\"><table>"
-                  "<thead><tr><th></th>");
+    buf_puts(out, "<section><h2>Results on ");
+    html_text(out, in->part);
+    buf_puts(out, "</h2>\n<div class=\"scroll\"><table><thead><tr><th></th>");
     for (const struct page_figure *f = page_figures; f->name; f++)
         if (shown(in, f))
             buf_printf(out, "<th>%s</th>", f->title);
@@ -143,7 +144,7 @@ static void write_scatter(struct buf *out, struct arena *a, const struct page_in
     chart_scatter(out, a, points, v->n, labels, v->n_clusters);
     buf_printf(
         out,
-        "<figcaption>%u expressions of %u held-out clusters by t-SNE (perplexity %.0f); one "
+        "<figcaption>%u expressions of %u clusters by t-SNE (perplexity %.0f); one "
         "colour a cluster, labelled with its seed where there is room. Point at a dot to read "
         "it.</figcaption></figure></section>\n",
         v->n, v->n_clusters, in->perplexity);

@@ -11,6 +11,7 @@
 
 struct page_input {
     const char *title;
+    const char *part; /* what was evaluated: "held-out clusters" */
     Eqloom__Report *const *evaluations;
     size_t n_evaluations;
     const Eqloom__Checkpoint *checkpoint; /* may be NULL */

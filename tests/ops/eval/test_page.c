@@ -256,6 +256,7 @@ static void test_page_is_well_formed_and_complete(void **state)
 {
     struct fixture *f = fixture_new();
     struct page_input in = {.title = "Equivalent <expressions>",
+                            .part = "held-out clusters of <x>",
                             .evaluations = f->list,
                             .n_evaluations = 2,
                             .checkpoint = &f->checkpoint,
@@ -274,6 +275,7 @@ static void test_page_is_well_formed_and_complete(void **state)
     assert_int_equal(count_of(page.data, "<article>"), STATS_EXAMPLES);
     assert_int_equal(count_of(page.data, "<tbody>"), 1);
     assert_non_null(strstr(page.data, "95.3"));
+    assert_non_null(strstr(page.data, "Results on held-out clusters of &lt;x&gt;</h2>"));
     /* What all rows share stands below the table, once. */
     assert_int_equal(count_of(page.data, "480 expressions."), 1);
     assert_null(strstr(page.data, "<th>clusters"));
@@ -325,7 +327,7 @@ static void test_page_without_inputs(void **state)
 {
     struct arena a = {0};
     struct corpus_stats none = {0};
-    struct page_input in = {.title = "empty", .corpus = &none};
+    struct page_input in = {.title = "empty", .part = "nothing", .corpus = &none};
     struct buf page = {0};
     page_write(&page, &a, &in, NULL);
     assert_well_formed(page.data);
