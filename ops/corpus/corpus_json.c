@@ -1,6 +1,7 @@
 /* The JSON formats of corpora; see corpus_format.h. The only user of jansson here. */
 #include "ops/corpus/corpus_format.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,15 @@ enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
     return code;
 }
 
+/* The length of the token that infix text begins with; 0 at a blank. */
+static size_t token_length(const char *at)
+{
+    size_t len = 0;
+    while (isalnum((unsigned char)at[len]) || at[len] == '_')
+        len++;
+    return len ? len : *at == ' ' ? 0 : strncmp(at, "=>", 2) == 0 ? 2 : 1;
+}
+
 static json_t *tokens_json(struct arena *a, const char *prefix, const struct language *lang)
 {
     json_t *term = json_object(), *tokens = json_array();
@@ -161,9 +171,7 @@ static json_t *tokens_json(struct arena *a, const char *prefix, const struct lan
     if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK)
         text = expr_infix(a, &x);
     for (const char *at = text; *at;) {
-        size_t len = strcspn(at, " ()");
-        if (len == 0 && *at != ' ')
-            len = 1;
+        size_t len = token_length(at);
         if (len)
             json_array_append_new(tokens, json_stringn(at, len));
         at += len + (at[len] == ' ');
