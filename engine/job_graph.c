@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- keys ---- */
@@ -22,6 +23,8 @@ static enum err_code check_keys(struct draft *d, const struct draft_node *node, 
     size_t n = 2, first_param;
     if (node->op->node == OP_SOURCE)
         names[n++] = "files";
+    if (node->op->node == OP_CHAIN)
+        names[n++] = "keep";
     for (const struct op_port *p = node->op->inputs; p && p->role && n < 128; p++)
         names[n++] = p->role;
     first_param = n;
@@ -255,6 +258,25 @@ static size_t count_inputs(const struct op *op)
     return n;
 }
 
+/* "last" (the default), "all", "every N". */
+static enum err_code read_keep(struct node *out, const struct draft_node *node, struct err *e)
+{
+    const struct yaml_node *keep = node->op->node == OP_CHAIN ? yaml_get(node->body, "keep") : NULL;
+    unsigned n;
+    int end = 0;
+    if (!keep)
+        return OK;
+    if (err_up(e, yaml_expect(keep, YAML_SCALAR, "keep", e)))
+        return ERR_INPUT;
+    if (!strcmp(keep->text, "all"))
+        out->keep = 1;
+    else if (sscanf(keep->text, "every %9u%n", &n, &end) == 1 && !keep->text[end] && n)
+        out->keep = n;
+    else if (strcmp(keep->text, "last") != 0)
+        return yaml_fail(e, keep, "keep: '%.40s' is none of last, all, every N", keep->text);
+    return OK;
+}
+
 static enum err_code make_node(struct node *out, struct draft *d, const struct draft_variant *v,
                                struct err *e)
 {
@@ -265,7 +287,7 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
                          .source = node->key->source,
                          .offset = node->key->offset};
     if (err_up(e, read_params(out, d, v, e)) || err_up(e, wire_inputs(out, d, v, e)) ||
-        err_up(e, read_files(out, d, node, e)))
+        err_up(e, read_files(out, d, node, e)) || err_up(e, read_keep(out, node, e)))
         return ERR_INPUT;
     if (!node->op->check)
         return OK;

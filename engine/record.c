@@ -3,6 +3,7 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "engine/trail.h"
 #include "schemas/canonical.h"
 
 #include <string.h>
@@ -134,6 +135,7 @@ static enum err_code drop_old_refs(struct store_batch *b, struct session *s, str
         const Eqloom__RunNode *n = s->history.last->nodes[i];
         if (has_node(s->job, n->name))
             continue;
+        code = trail_drop(b, s, n->name, e);
         for (size_t k = 0; !code && k < n->n_outputs; k++) {
             const char *name =
                 k ? arena_printf(&a, "%s/%s.%s", s->job->name, n->name, n->outputs[k]->role)
