@@ -17,7 +17,7 @@ enum {
     LEAST_SAMPLES = 1 << 10, /* bytes; a model of less costs more than it saves */
     SHARE = 8,               /* of the bytes of a kind that are samples */
     GROWTH = 4,
-    LONGEST_SAMPLES = 4, /* a sample has at most this part of them all */
+    FIRST = 4, /* times what is wanted: so long may the first sample be */
 };
 
 struct samples {
@@ -68,7 +68,7 @@ static enum err_code sample_record(struct compactor *c, struct span key, struct 
     if (envelope_peek(&kind, &length, value, NULL) != OK)
         return OK;
     struct samples *s = &c->kinds[kind];
-    if (s->bytes >= s->wanted || length == 0 || length > s->wanted / LONGEST_SAMPLES)
+    if (s->bytes >= s->wanted || length == 0 || length > s->wanted * (s->n ? 1 : FIRST))
         return OK;
     struct arena a = {0};
     if (read_record(&r, &id, c, &a, key, value)) {

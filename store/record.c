@@ -187,11 +187,20 @@ static bool write_dense(struct buf *out, struct coder *c, const struct kind_info
     put_header((uint8_t *)out->data + start, CODEC_MODEL, info, payload.len);
     memcpy(out->data + start + ENVELOPE_HEADER, d->id.bytes, MODEL_PREFIX);
     out->len += ENVELOPE_HEADER + MODEL_PREFIX;
-    if (dense_write(out, d->model, payload, NULL) == OK &&
-        out->len - start < ENVELOPE_HEADER + payload.len)
-        return true;
-    out->len = start;
-    return false;
+    size_t body = out->len;
+    bool good = dense_write(out, d->model, payload, NULL) == OK &&
+                out->len - start < ENVELOPE_HEADER + payload.len;
+    /* What replaces a good record has been read back. */
+    struct arena a = {0};
+    struct span back;
+    good = good &&
+           dense_read(&back, d->model, span_of(out->data + body, out->len - body), payload.len, &a,
+                      NULL) == OK &&
+           span_equal(back, payload);
+    arena_free(&a);
+    if (!good)
+        out->len = start;
+    return good;
 }
 
 /* The length of the body, or SIZE_MAX if it is no shorter than the payload. */

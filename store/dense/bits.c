@@ -301,6 +301,11 @@ unsigned bits_nibble(struct bits *b, const uint64_t *contexts, unsigned n, unsig
     return code_tree(b, contexts, n, mixer, 4, value);
 }
 
+bool bits_flag(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer, bool value)
+{
+    return code_tree(b, contexts, n, mixer, 1, value);
+}
+
 uint32_t bits_plain(struct bits *b, unsigned count, uint32_t value)
 {
     uint32_t out = 0;

@@ -38,6 +38,8 @@ bool bits_overrun(const struct bits *b);
 /* Four bits in up to BITS_CONTEXTS contexts; `mixer` chooses among BITS_MIXERS sets of weights. */
 unsigned bits_nibble(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer,
                      unsigned value);
+/* One bit. */
+bool bits_flag(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer, bool value);
 /* Any number below 2^32: its length in bits, then its bits from the top. */
 uint32_t bits_number(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer,
                      uint32_t value);

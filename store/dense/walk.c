@@ -3,6 +3,10 @@
  * so that the order needs no room; repeated ones as their count, then their elements. */
 #include "store/dense/walk.h"
 
+#include "store/dense/graph.h"
+
+#include "egraph.pb-c.h"
+
 #include <string.h>
 
 enum { MIXER_NUMBER = 8, MIXER_ARRAY = 10 };
@@ -130,11 +134,11 @@ static void code_array(struct walk *w, const ProtobufCFieldDescriptor *f, uint64
 
 /* ---- texts and bytes ---- */
 
-static void code_text(struct walk *w, uint64_t field, char **member)
+void walk_text(struct walk *w, uint64_t field, const uint64_t *hints, char **member)
 {
     uint32_t count;
     size_t limit = bits_reading(w->bits) ? w->budget : SIZE_MAX;
-    char *text = words_code(&count, w->words, w->bits, w->arena, field, NULL, *member, limit);
+    char *text = words_code(&count, w->words, w->bits, w->arena, field, hints, *member, limit);
     if (!text || !walk_afford(w, *text != 0, 1 + strlen(text))) {
         w->bad = true;
         text = (char *)"";
@@ -178,7 +182,7 @@ static void code_element(struct walk *w, const ProtobufCFieldDescriptor *f, uint
                          char *member, const char *before)
 {
     if (f->type == PROTOBUF_C_TYPE_STRING)
-        code_text(w, field, (char **)member);
+        walk_text(w, field, NULL, (char **)member);
     else if (f->type == PROTOBUF_C_TYPE_BYTES)
         code_bytes(w, field, (ProtobufCBinaryData *)member);
     else
@@ -230,9 +234,11 @@ static void code_field(struct walk *w, const ProtobufCFieldDescriptor *f, Protob
 static void code_message(struct walk *w, const ProtobufCMessageDescriptor *type,
                          ProtobufCMessage *message, const ProtobufCMessage *sibling, uint64_t path)
 {
+    bool graph = type == &eqloom__egraph__descriptor && graph_code(w, message);
     for (int texts = 1; texts >= 0; texts--)
         for (unsigned i = 0; i < type->n_fields && !w->bad; i++)
-            if ((type->fields[i].type == PROTOBUF_C_TYPE_STRING) == texts)
+            if ((type->fields[i].type == PROTOBUF_C_TYPE_STRING) == texts &&
+                !(graph && graph_has_field(&type->fields[i])))
                 code_field(w, &type->fields[i], message, sibling, path);
     w->bad = w->bad || bits_overrun(w->bits);
 }

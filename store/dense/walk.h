@@ -23,6 +23,8 @@ ProtobufCMessage *walk_message(struct walk *w, const ProtobufCMessageDescriptor 
 /* A number below 2^32 in the context of up to three others. */
 uint32_t walk_number(struct walk *w, uint64_t field, uint64_t c1, uint64_t c2, uint64_t c3,
                      uint32_t value);
+/* A text, with hints as for words_code. */
+void walk_text(struct walk *w, uint64_t field, const uint64_t *hints, char **member);
 /* Takes what n elements of at least `size` bytes need from the budget; false if it is not there. */
 bool walk_afford(struct walk *w, uint64_t n, size_t size);
 uint64_t walk_field(const char *name);

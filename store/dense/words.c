@@ -96,6 +96,7 @@ void words_begin(struct words *w)
     w->n = w->n_known;
     map64_clear(&w->new);
     w->n_history = 0;
+    w->last = 0;
     w->record++;
 }
 
@@ -168,6 +169,7 @@ static void remember_symbol(struct words *w, struct place *p, unsigned symbol)
     p->match = hit ? p->match + 1 : 0;
     w->history = vec_grow(w->history, &w->cap_history, w->n_history + 1, sizeof *w->history);
     w->history[w->n_history++] = (uint16_t)symbol;
+    w->last = symbol != END ? symbol : w->last;
     if (w->n_history < 3)
         return;
     const uint16_t *h = w->history + w->n_history;
@@ -276,7 +278,7 @@ static bool code_word(struct words *w, struct bits *b, struct place *p, struct b
 char *words_code(uint32_t *count, struct words *w, struct bits *b, struct arena *a, uint64_t field,
                  const uint64_t *hints, const char *text, size_t limit)
 {
-    struct place p = {.field = field, .hints = hints};
+    struct place p = {.field = field, .hints = hints, .last = {w->last}};
     buf_clear(&w->text);
     *count = 0;
     bool reading = bits_reading(b), end = !reading && !*text;

@@ -27,6 +27,7 @@ struct words {
         uint32_t record, end;
     } recent[WORDS_RECENT]; /* where the last few symbols stood before */
     uint32_t record;
+    unsigned last;   /* symbol of the text before that is a word */
     struct buf text; /* being read */
 };
 
