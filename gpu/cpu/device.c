@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct gpu_device {
     struct gpu_ops ops;
@@ -88,9 +89,24 @@ unsigned gpu_queues(const struct gpu_device *d)
     return d->n_queues;
 }
 
+/* Products walk through packed operands and tapes of many MiB: with small pages a good part of the
+ * time goes into translating addresses, the more so in a virtual machine. */
+void *cpu_alloc(size_t bytes)
+{
+    enum { HUGE_PAGE = 1 << 21 };
+    size_t to = bytes < 4 * (size_t)HUGE_PAGE ? 64 : HUGE_PAGE;
+    if (bytes > SIZE_MAX - 2 * to)
+        return NULL;
+    size_t size = (bytes + to) & ~(to - 1);
+    void *p = aligned_alloc(to, size);
+    if (p && to == HUGE_PAGE)
+        madvise(p, size, MADV_HUGEPAGE); /* only advice: small pages do as well */
+    return p;
+}
+
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
 {
-    if (bytes > SIZE_MAX - 64 || !(*out = aligned_alloc(64, (bytes + 64) & ~(size_t)63)))
+    if (!(*out = cpu_alloc(bytes)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu MiB of tensors", bytes >> 20);
     memset(*out, 0, bytes);
     return OK;
@@ -146,8 +162,8 @@ void *cpu_scratch(struct gpu_queue *base, size_t bytes)
     struct cpu_queue *q = (struct cpu_queue *)base;
     if (q->scratch_size < bytes) {
         free(q->scratch);
-        size_t size = (bytes + bytes / 2 + 64) & ~(size_t)63;
-        q->scratch = aligned_alloc(64, size);
+        size_t size = bytes + bytes / 8;
+        q->scratch = cpu_alloc(size);
         q->scratch_size = q->scratch ? size : 0;
         if (!q->scratch)
             err_fail(&base->failure, ERR_NOMEM, "no memory for %zu MiB of scratch", bytes >> 20);

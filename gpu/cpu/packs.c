@@ -2,6 +2,8 @@
  * through them. */
 #include "gpu/cpu/packs.h"
 
+#include "gpu/cpu/cpu.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -66,7 +68,7 @@ static struct pack *add(struct cpu_packs *p, const struct amx_operand *o)
     if (!k)
         return NULL;
     k->operand = *o;
-    k->words = aligned_alloc(64, amx_words(o) * sizeof *k->words);
+    k->words = cpu_alloc(amx_words(o) * sizeof *k->words);
     if (!k->words) {
         free(k);
         return NULL;

@@ -2,7 +2,7 @@
 ratios of real tokens a second and of peak memory.
 
     learn.py BENCH_LEARN LENGTHS [--python PYTHON] [--seconds S] [--threads 1,2] [--sizes ...]
-             [--what ...] [--precisions ...] [--repeat N]
+             [--what ...] [--precisions ...] [--repeat N] [--way WAY]
 
 PYTHON must be able to import torch (the current CPU wheel from PyPI in an environment of its own
 will do; EQLOOM_TORCH_PYTHON names it as well); without it only our own figures are printed, exit
@@ -63,6 +63,7 @@ def main():
     p.add_argument('--what', default='train,seq2seq,embed')
     p.add_argument('--precisions', default='f32,bf16')
     p.add_argument('--repeat', type=int, default=1)
+    p.add_argument('--way', help='of the peer, instead of trying all')
     a = p.parse_args()
     env = torch_environment(a.python)
     print('what    size          prec. thr. k tokens/s  of peak  peak MiB | PyTorch: k tokens/s '
@@ -80,7 +81,7 @@ def main():
 
 def row(a, env, what, size, precision, threads):
     arguments = [what, size, precision, str(threads), a.seconds, a.lengths]
-    ours, theirs, way = [], [], []
+    ours, theirs, way = [], [], [a.way] if a.way else []
     for _ in range(a.repeat):
         ours.append(measure([a.bench] + arguments, environment(), threads))
         if env:
