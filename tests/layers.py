@@ -19,7 +19,7 @@ HOMES = {
     "zstd": r"store/[\w]+\.c",
     "openssl/": r"base/digest\.c",
     "libfyaml": r"base/yaml\.c",
-    "jansson": r"engine/.*|ops/.*/(tool_\w+|corpus_json)\.c",
+    "jansson": r"engine/.*|ops/.*/(tool_\w+|corpus_json|safetensors)\.c",
     "flint/": r"ops/(expr|rules|egraph)/.*",
     "arb": r"ops/expr/.*",
     "acb": r"ops/expr/.*",

@@ -89,6 +89,44 @@ class Seq2seq(ProjectTest):
         self.go(other, "-j3")
         self.assertEqual(other.ids(), wanted)
 
+    IMPORT = """eqloom: 1
+name: back
+include: [seq.yaml]
+nodes:
+  imported: {op: import-model, files: [FILES]}
+  imported-vectors: {op: embed, batches: test-tokens, checkpoint: imported}
+  imported-generations:
+    op: generate
+    batches: test-tokens
+    checkpoint: imported
+    vocabulary: vocabulary
+    beam: 6
+    max_tokens: 10
+    limit: 3
+"""
+
+    def test_exported_and_imported(self):
+        self.go(self.p, "generations", "writer-vectors")
+        self.p.eqloom("export", "seq/writer", "-o", "writer.safetensors")
+        wanted = self.p.ids()
+        for files in ("writer.safetensors", "writer.safetensors, writer.safetensors.json"):
+            self.p.write("back.yaml", self.IMPORT.replace("FILES", files))
+            self.p.eqloom("run", "back.yaml", "imported-vectors", "imported-generations")
+            ids = self.p.ids()
+            for node in ("vectors", "generations"):
+                mine = f"seq/writer-{node}" if node == "vectors" else "seq/generations"
+                self.assertEqual(ids[f"back/imported-{node}"], wanted[mine])
+        whole = (self.p.dir / "writer.safetensors").read_bytes()
+        self.p.write("back.yaml", self.IMPORT.replace("FILES", "bad.safetensors"))
+        for bad, message in ((whole[:7], "ends within its first eight bytes"),
+                             (whole[:100], "its header would be longer than it is"),
+                             (whole[:-4], "lies outside of the file"),
+                             (whole.replace(b"encoder.norm.bias", b"encoder.norm.bios"),
+                              "there is no tensor 'encoder.norm.bias'"),
+                             (whole.replace(b"layers=1", b"layers=9", 1), "more than there is room")):
+            (self.p.dir / "bad.safetensors").write_bytes(bad)
+            self.assertIn(message, self.p.eqloom("run", "back.yaml", "imported", expect=2).err)
+
     def test_encoder_cannot_write(self):
         self.p.edit("seq.yaml", "checkpoint: writer\n    vocabulary",
                     "checkpoint: \"model@pooling=mean\"\n    vocabulary")
