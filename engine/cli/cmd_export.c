@@ -15,6 +15,7 @@
 #include "report.pb-c.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
+#include "token.pb-c.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct exporter {
     struct resolved ref;
     struct record record;
     struct arena element; /* of one element, reset in between */
-    FILE *to, *index;     /* index: of npy */
+    FILE *to, *index;     /* index: the file beside of npy and safetensors */
 };
 
 /* Calls `each` for every element of a collection, or for the one record. */
@@ -130,6 +131,23 @@ static enum err_code export_npy(struct exporter *x, struct err *e)
     return code ? code : err_up(e, npy_end(&npy, e));
 }
 
+/* What the tensors are and what the model reads, for other programs. */
+static enum err_code export_config(struct exporter *x, const Eqloom__Checkpoint *c, struct err *e)
+{
+    const Eqloom__Vocabulary *vocabulary = NULL;
+    if (c->vocabulary_id.len == DIGEST_SIZE) {
+        struct digest id;
+        ProtobufCMessage *m;
+        memcpy(id.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+        enum err_code code =
+            err_up(e, store_get_message(&m, x->store, &id, KIND_VOCABULARY, x->c->arena, e));
+        if (code)
+            return code;
+        vocabulary = (const Eqloom__Vocabulary *)m;
+    }
+    return err_up(e, safetensors_config(x->index, c, vocabulary, e));
+}
+
 static enum err_code export_safetensors(struct exporter *x, struct err *e)
 {
     ProtobufCMessage *m;
@@ -138,9 +156,10 @@ static enum err_code export_safetensors(struct exporter *x, struct err *e)
     enum err_code code =
         err_up(e, canonical_unpack(&m, x->c->arena, kind_info(KIND_CHECKPOINT)->descriptor,
                                    x->record.payload, e));
-    return code ? code
-                : err_up(e,
-                         safetensors_write(x->to, (const Eqloom__Checkpoint *)m, get_chunk, x, e));
+    const Eqloom__Checkpoint *checkpoint = (const Eqloom__Checkpoint *)m;
+    if (!code)
+        code = err_up(e, safetensors_write(x->to, checkpoint, get_chunk, x, e));
+    return code ? code : err_up(e, export_config(x, checkpoint, e));
 }
 
 static enum err_code export_raw(struct exporter *x, struct err *e)
@@ -217,11 +236,12 @@ static enum err_code export_to_file(struct exporter *x, enum format format, cons
 {
     struct arena *a = x->c->arena;
     struct out_file matrix, index = {0};
-    const char *index_path = arena_printf(a, "%s.jsonl", path);
+    const char *index_path =
+        arena_printf(a, "%s.%s", path, format == FORMAT_NPY ? "jsonl" : "json");
     enum err_code code = err_up(e, out_file_open(&matrix, a, path, e));
     if (code)
         return code;
-    if (format == FORMAT_NPY)
+    if (format == FORMAT_NPY || format == FORMAT_SAFETENSORS)
         code = err_up(e, out_file_open(&index, a, index_path, e));
     x->to = matrix.f;
     x->index = index.f;

@@ -155,7 +155,8 @@ static const struct cli_command own_commands[] = {
      "jsonl: one object a line, an element of a collection each. tsv: one row for each item of "
      "the element's first list of messages (a cluster's members), with the element's number and "
      "its other plain fields repeated. npy: embeddings as a float32 matrix, with PATH.jsonl "
-     "naming the rows. safetensors: the tensors of a checkpoint under PyTorch's names. raw: the "
+     "naming the rows. safetensors: the tensors of a checkpoint under PyTorch's names, with PATH.json "
+     "for architecture and vocabulary (docs/embed.py loads both). raw: the "
      "bytes of a file, or of a record.",
      "eqloom export quickstart/clusters -o clusters.jsonl\n"
      "eqloom export quickstart/trained-vectors -o vectors.npy\n"

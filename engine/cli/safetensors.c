@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,4 +129,47 @@ enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
         if (is_weight(checkpoint->tensors[i]))
             code = err_up(e, write_tensor(to, checkpoint->tensors[i], chunk, arg, e));
     return code;
+}
+
+/* One member for each "key=value" line: a number, a truth value or a word. */
+static json_t *architecture(const char *text)
+{
+    json_t *o = json_object();
+    while (*text) {
+        size_t key = strcspn(text, "=\n"), line = strcspn(text, "\n");
+        if (key < line) {
+            const char *value = text + key + 1;
+            size_t n = line - key - 1;
+            json_t *v;
+            if (n && strspn(value, "0123456789") >= n)
+                v = json_integer(strtoll(value, NULL, 10));
+            else if (n == 4 && !memcmp(value, "true", 4))
+                v = json_true();
+            else if (n == 5 && !memcmp(value, "false", 5))
+                v = json_false();
+            else
+                v = json_stringn(value, n);
+            json_object_setn_new(o, text, key, v);
+        }
+        text += line + (text[line] == '\n');
+    }
+    return o;
+}
+
+enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
+                                 const Eqloom__Vocabulary *vocabulary, struct err *e)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "architecture", architecture(c->architecture));
+    json_object_set_new(o, "step", json_integer((json_int_t)c->step));
+    if (vocabulary) {
+        json_t *tokens = json_array();
+        for (size_t i = 0; i < vocabulary->n_tokens; i++)
+            json_array_append_new(tokens, json_string(vocabulary->tokens[i]));
+        json_object_set_new(o, "encoding", json_string(vocabulary->encoding));
+        json_object_set_new(o, "tokens", tokens);
+    }
+    bool good = !json_dumpf(o, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER) && fputc('\n', to) != EOF;
+    json_decref(o);
+    return good ? OK : err_fail(e, ERR_IO, "cannot write the configuration");
 }

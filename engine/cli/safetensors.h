@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/span.h"
 #include "checkpoint.pb-c.h"
+#include "token.pb-c.h"
 
 #include <stdio.h>
 
@@ -17,5 +18,10 @@ typedef enum err_code safetensors_chunk(struct span *out, void *arg, const uint8
 
 enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
                                 safetensors_chunk *chunk, void *arg, struct err *e);
+
+/* What goes beside the tensors, as one JSON object: architecture, step, and the vocabulary (NULL:
+ * unknown) as its encoding and tokens by id. */
+enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
+                                 const Eqloom__Vocabulary *vocabulary, struct err *e);
 
 #endif

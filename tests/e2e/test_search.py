@@ -1,11 +1,13 @@
 """`eqloom embed` and `eqloom search`: vectors of expressions, neighbours with verdicts, and what is
 said when there is no model or no index."""
+import importlib.util
 import json
 import math
 import os
 import pathlib
 import struct
 import subprocess
+import sys
 import unittest
 
 from harness import BINARY, Project
@@ -69,6 +71,23 @@ class Search(unittest.TestCase):
         self.assertEqual(json.loads(index[1])["text"], "sin x")
         self.assertIn("in .npy or .jsonl",
                       self.p.eqloom("embed", "x", "-o", "two.txt", expect=2).err)
+
+    def test_python_reproduces_the_vectors(self):
+        """docs/embed.py, where its libraries are there; what it reads is checked in any case."""
+        self.p.eqloom("export", "best", "-o", "encoder.safetensors")
+        config = json.loads((self.p.dir / "encoder.safetensors.json").read_text())
+        self.assertEqual(config["architecture"]["d_model"], 16)
+        self.assertIs(config["architecture"]["attention_bias"], False)
+        self.assertEqual(config["step"], 6)
+        self.assertEqual(config["encoding"], "e-gen")
+        self.assertEqual(config["tokens"][:4], ["<pad>", "<start>", "<end>", "+"])
+        if not all(map(importlib.util.find_spec, ("numpy", "torch", "safetensors"))):
+            self.skipTest("needs numpy, torch and safetensors")
+        example = pathlib.Path(__file__).parents[2] / "docs" / "embed.py"
+        done = subprocess.run([sys.executable, example, "encoder.safetensors", "corpus.npy"],
+                              cwd=self.p.dir, text=True, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"{len(self.texts)} vectors, the greatest difference is", done.stdout)
 
     def test_words(self):
         done = self.p.eqloom("embed", "sin(x)^2", "cos(2*x)")
