@@ -1,0 +1,53 @@
+"""Several who want to write: told who holds the store, queueing, and after one was killed."""
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import ProjectTest
+
+
+class Writers(ProjectTest):
+    def hold(self):
+        """A run that takes long, once it holds the store."""
+        process = self.p.start("run", "job.yaml", "--set", "steps=1000000",
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for _ in range(600):
+            log = self.p.eqloom("log", expect=None)
+            if log.status == 0 and "running" in log.out:
+                return process
+            self.assertIsNone(process.poll())
+            time.sleep(0.1)
+        self.fail("the run does not begin")
+
+    def test_a_second_one_is_told_or_waits(self):
+        holder = self.hold()
+        refused = self.p.eqloom("run", "job.yaml", expect=None)
+        self.assertNotEqual(refused.status, 0)
+        self.assertRegex(refused.err, rf"held by pid {holder.pid} \(.*run job.yaml.*\) since ")
+        self.assertIn("running", self.p.eqloom("log").out)
+        waiting = self.p.start("run", "job.yaml", "--wait", "--json", "clusters",
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        self.assertIsNone(waiting.poll())
+        holder.send_signal(signal.SIGINT)
+        holder.wait()
+        out, err = waiting.communicate(timeout=120)
+        self.assertEqual(waiting.returncode, 0, err)
+        self.assertIn('"event":"summary"', out)
+
+    def test_a_killed_writer_is_no_obstacle(self):
+        holder = self.hold()
+        holder.kill()
+        holder.wait()
+        self.assertRegex(self.p.eqloom("log").out, r"small/000001 .* killed")
+        self.assertEqual(self.p.run()["failed"], 0)
+        states = re.findall(r"small/00000\d .*?(killed|running|done)", self.p.eqloom("log").out)
+        self.assertEqual(states, ["done", "killed"])
+
+
+if __name__ == "__main__":
+    unittest.main()

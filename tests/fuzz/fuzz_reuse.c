@@ -1,0 +1,101 @@
+/* reuse_decide on notes of saturation that are damaged or anything at all: it may say that a result
+ * stands or not, but reads nothing that is not there. Input: 'R' and the bytes of a note; else
+ * pairs of an offset (two bytes) and a mask for the note of a real run. */
+#include "ops/egraph/reuse.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char text[] = "group g\n"
+                           "double: sin(2 * ?a) -> 2 * sin(?a) * cos(?a)\n"
+                           "swap: ?a * ?b -> ?b * ?a\n"
+                           "zero: ?a + 0 -> ?a\n";
+
+struct subject {
+    struct arena arena;
+    struct rules rules;
+    struct ruleset *compiled;
+    struct reuse_rules *reuse;
+    const Eqloom__Rule **records;
+    Eqloom__EGraph message;
+    struct span trace;
+};
+
+static void make_records(struct subject *s)
+{
+    s->records = arena_array(&s->arena, const Eqloom__Rule *, s->rules.n);
+    for (size_t i = 0; i < s->rules.n; i++) {
+        Eqloom__Rule *m = arena_new(&s->arena, Eqloom__Rule);
+        rule_to_message(m, &s->arena, &s->rules, &s->rules.rules[i]);
+        s->records[i] = m;
+    }
+}
+
+static void saturate(struct subject *s)
+{
+    struct expr x;
+    struct saturate_result r;
+    struct saturate_options o = {
+        .iterations = 3, .max_nodes = 100, .match_limit = 1000, .ban_length = 5};
+    struct egraph *g = egraph_new(s->rules.lang);
+    enum err_code code = expr_from_prefix(&x, &s->arena, s->rules.lang, "* sin * 2 x + y 3", NULL);
+    eclass_id root = egraph_add_expr(g, &x);
+    code = code ? code : egraph_saturate(&r, g, s->compiled, &o, &s->arena, NULL);
+    assert(!code);
+    egraph_to_message(&s->message, &s->arena, g, root);
+    code = reuse_trace(&s->trace, &s->arena, s->reuse, &r, g, &s->message, NULL);
+    assert(!code && s->trace.data);
+    egraph_free(g);
+}
+
+static struct subject *subject(void)
+{
+    static struct subject s;
+    if (s.compiled)
+        return &s;
+    struct source_text source = {.name = "fuzz", .text = text, .len = strlen(text)};
+    enum err_code code = rules_parse(&s.rules, &s.arena, &source, NULL);
+    assert(!code);
+    rules_sort(&s.rules);
+    s.compiled = ruleset_new(&s.rules);
+    make_records(&s);
+    s.reuse = reuse_rules_new(&s.rules, s.compiled, s.records, false);
+    saturate(&s);
+    return &s;
+}
+
+static enum err_code load(void *arg, const Eqloom__EGraph **out, struct err *e)
+{
+    *out = arg;
+    return OK;
+}
+
+static struct span note_of(struct arena *a, const struct subject *s, const uint8_t *data,
+                           size_t size)
+{
+    if (size && data[0] == 'R')
+        return span_of(data + 1, size - 1);
+    uint8_t *note = arena_memdup(a, s->trace.data, s->trace.len);
+    for (size_t i = 1; i + 2 < size; i += 3)
+        note[(data[i] | (size_t)data[i + 1] << 8) % s->trace.len] ^= data[i + 2];
+    return span_of(note, s->trace.len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct subject *s = subject();
+    struct arena a = {0};
+    static const uint64_t positions[] = {2, 0, 7};
+    struct reuse_question q = {.trace = note_of(&a, s, data, size),
+                               .positions = positions,
+                               .n = size % 4,
+                               .load = load,
+                               .arg = &s->message};
+    struct reuse_answer answer;
+    if (!reuse_decide(&answer, &a, s->reuse, &q, NULL) && answer.stands)
+        assert(answer.by_signature + answer.by_matching <= q.n);
+    arena_free(&a);
+    return 0;
+}
