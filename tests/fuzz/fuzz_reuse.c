@@ -55,6 +55,7 @@ static struct subject *subject(void)
     if (s.compiled)
         return &s;
     struct source_text source = {.name = "fuzz", .text = text, .len = strlen(text)};
+    s.rules.lang = &lang_calculus;
     enum err_code code = rules_parse(&s.rules, &s.arena, &source, NULL);
     assert(!code);
     rules_sort(&s.rules);
