@@ -191,25 +191,31 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
     return err_up(e, nn_config_check(&c, e));
 }
 
+/* Whether examples are drawn from clusters, rather than from all sequences. */
+static bool needs_clusters(enum objective_kind objective, bool validation)
+{
+    switch (objective) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SEQ2SEQ: return true;
+    case OBJECTIVE_SIMCSE: return validation;
+    case OBJECTIVE_AUTOENCODE: return false;
+    }
+    return true;
+}
+
 enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, const char *role,
                            struct err *e)
 {
-    switch (train_trainer(ctx).examples.objective) {
-    case OBJECTIVE_CONTRASTIVE:
-    case OBJECTIVE_TRIPLET:
-    case OBJECTIVE_SEQ2SEQ:
-        if (d->clusters < 2)
-            return err_fail(e, ERR_INPUT,
-                            "at least two clusters of two expressions are needed; %s has %zu", role,
-                            d->clusters);
-        return OK;
-    case OBJECTIVE_SIMCSE:
-    case OBJECTIVE_AUTOENCODE:
-        if (d->sequences < 2)
-            return err_fail(e, ERR_INPUT, "at least two expressions are needed; %s has %zu", role,
-                            d->sequences);
-        return OK;
-    }
+    bool clusters =
+        needs_clusters(train_trainer(ctx).examples.objective, strcmp(role, "valid") == 0);
+    if (clusters && d->clusters < 2)
+        return err_fail(e, ERR_INPUT,
+                        "at least two clusters of two expressions are needed; %s has %zu", role,
+                        d->clusters);
+    if (d->sequences < 2)
+        return err_fail(e, ERR_INPUT, "at least two expressions are needed; %s has %zu", role,
+                        d->sequences);
     return OK;
 }
 

@@ -306,17 +306,18 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
     return err_up(e, code);
 }
 
-static void gather(struct trainer *t, const struct dataset *d, enum stream stream, uint64_t index)
+static void gather(struct trainer *t, const struct dataset *d, const struct examples_config *c,
+                   enum stream stream, uint64_t index)
 {
     arena_reset(&t->arena);
-    examples_gather(&t->batch, &t->arena, d, &t->config.examples, t->model->config.wrap,
+    examples_gather(&t->batch, &t->arena, d, c, t->model->config.wrap,
                     rng_at(t->config.seed, stream, 0), index);
 }
 
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e)
 {
-    gather(t, d, STREAM_PAIRS, t->steps);
+    gather(t, d, &t->config.examples, STREAM_PAIRS, t->steps);
     return err_up(e, step(r, t, e));
 }
 
@@ -324,9 +325,12 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
                               size_t batches, struct err *e)
 {
     struct step_result sum = {0};
+    struct examples_config c = t->config.examples;
+    if (c.objective == OBJECTIVE_SIMCSE) /* without dropout a sequence finds itself */
+        c.objective = OBJECTIVE_CONTRASTIVE;
     for (size_t i = 0; i < batches; i++) {
         *r = (struct step_result){0};
-        gather(t, d, STREAM_VALIDATION, i);
+        gather(t, d, &c, STREAM_VALIDATION, i);
         set_dropout(t, 0);
         enum err_code code = t->objective->evaluate(r, t, e);
         if (code)

@@ -55,7 +55,8 @@ uint64_t trainer_steps(const struct trainer *t);
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e);
 /* Loss and accuracy on `batches` batches of examples of a dataset, the same ones at each step,
- * without dropout; the rest of the result is 0. Changes nothing. */
+ * without dropout (simcse: of pairs from clusters); the rest of the result is 0. Changes nothing.
+ */
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
                               size_t batches, struct err *e);
 
