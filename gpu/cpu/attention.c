@@ -70,12 +70,17 @@ static void finish(const struct head *h, float *to, size_t ld, size_t rows)
 
 static void load_transposed(float *restrict to, const float *from, size_t ld, const struct head *h)
 {
-    for (size_t d = 0; d < h->size; d++) {
-        for (size_t i = 0; i < h->m; i++)
-            to[d * h->mp + i] = from[i * ld + d];
-        for (size_t i = h->m; i < h->mp; i++)
-            to[d * h->mp + i] = 0;
-    }
+    for (size_t i = 0; i < h->mp; i += LANES)
+        for (size_t d = 0; d < h->size; d += LANES) {
+            size_t columns = h->size - d < LANES ? h->size - d : LANES;
+            vf square[LANES];
+            for (size_t j = 0; j < LANES; j++)
+                square[j] =
+                    i + j < h->m ? vf_load_part(from + (i + j) * ld + d, columns, 0) : vf_set(0);
+            vf_transpose(square);
+            for (size_t j = 0; j < columns; j++)
+                vf_store(to + (d + j) * h->mp + i, square[j]);
+        }
 }
 
 static inline __attribute__((always_inline)) void block(float *c, size_t ldc, const float *a,

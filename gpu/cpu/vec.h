@@ -41,14 +41,22 @@ static inline void vf_store(float *p, vf x)
 /* The first n < 16 lanes, the rest `other`. */
 static inline vf vf_load_part(const float *p, size_t n, float other)
 {
+#ifdef __AVX512F__
+    return (vf)_mm512_mask_loadu_ps((__m512)vf_set(other), (__mmask16)((1u << n) - 1), p);
+#else
     vf x = vf_set(other);
     memcpy(&x, p, n * sizeof *p);
     return x;
+#endif
 }
 
 static inline void vf_store_part(float *p, vf x, size_t n)
 {
+#ifdef __AVX512F__
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+#else
     memcpy(p, &x, n * sizeof *p);
+#endif
 }
 
 static inline vf vf_select(vi mask, vf yes, vf no)
@@ -76,22 +84,67 @@ static inline vf vf_min(vf a, vf b)
 #endif
 }
 
+typedef float vf8 __attribute__((vector_size(32)));
+typedef float vf4 __attribute__((vector_size(16)));
+typedef int32_t vi8 __attribute__((vector_size(32)));
+typedef int32_t vi4 __attribute__((vector_size(16)));
+
+/* Halves upon halves. */
 static inline float vf_sum(vf x)
 {
-    float t[LANES];
-    memcpy(t, &x, sizeof t);
-    for (int step = LANES / 2; step > 0; step /= 2)
-        for (int i = 0; i < step; i++)
-            t[i] += t[i + step];
-    return t[0];
+    vf8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+            __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+    vf4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
+    return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
 static inline float vf_greatest(vf x)
 {
-    float best = x[0];
-    for (int i = 1; i < LANES; i++)
-        best = best < x[i] ? x[i] : best;
-    return best;
+    vf8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+    vf8 a2 = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+    vi8 less = a < a2;
+    a = (vf8)((less & (vi8)a2) | (~less & (vi8)a));
+    vf4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3);
+    vf4 b2 = __builtin_shufflevector(a, a, 4, 5, 6, 7);
+    vi4 below = b < b2;
+    b = (vf4)((below & (vi4)b2) | (~below & (vi4)b));
+    float c = b[0] < b[2] ? b[2] : b[0], d = b[1] < b[3] ? b[3] : b[1];
+    return c < d ? d : c;
+}
+
+/* 16 rows become columns: pairs, then pairs of pairs, and so on. */
+static inline void vf_transpose(vf r[LANES])
+{
+    vf t[LANES];
+    for (int i = 0; i < LANES; i += 2) {
+        t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12,
+                                       28, 13, 29);
+        t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
+                                           27, 14, 30, 15, 31);
+    }
+    for (int i = 0; i < LANES; i += 4)
+        for (int j = 0; j < 2; j++) {
+            vf a = t[i + j], b = t[i + j + 2];
+            r[i + 2 * j] = __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
+                                                   12, 13, 28, 29);
+            r[i + 2 * j + 1] = __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
+                                                       27, 14, 15, 30, 31);
+        }
+    for (int i = 0; i < LANES; i += 8)
+        for (int j = 0; j < 4; j++) {
+            vf a = r[i + j], b = r[i + j + 4];
+            t[i + j] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24,
+                                               25, 26, 27);
+            t[i + j + 4] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23,
+                                                   28, 29, 30, 31);
+        }
+    for (int j = 0; j < 8; j++) {
+        vf a = t[j], b = t[j + 8];
+        r[j] =
+            __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+        r[j + 8] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29,
+                                           30, 31);
+    }
 }
 
 /* e^x to 2e-7 relative for |x| <= 87; beyond, e^-87 (about 1e-38) and e^88. NaN stays NaN.
