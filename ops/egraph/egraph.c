@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FACTS_KEPT = 1 << 16 };
+enum { MAX_FACTS_KEPT = 1 << 16, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
 {
@@ -79,6 +79,13 @@ void egraph_clear(struct egraph *g)
         *kept[i] = (struct u32_list){.items = was[i].items, .cap = was[i].cap};
     hashcons_clear(&g->cons);
     joins_forget(g->joins);
+    if (g->cap > MAX_CELLS_KEPT) {
+        free(g->cells);
+        free(g->classes);
+        g->cells = NULL;
+        g->classes = NULL;
+        g->cap = 0;
+    }
     if (g->facts.n > MAX_FACTS_KEPT) {
         facts_free(&g->facts);
         facts_init(&g->facts);

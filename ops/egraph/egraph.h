@@ -38,6 +38,11 @@ struct ruleset; /* compiled: patterns as programs; shared by threads, read-only 
 struct ruleset *ruleset_new(const struct rules *rules); /* keeps pointers into rules */
 void ruleset_free(struct ruleset *r);
 
+struct saturate_iteration {
+    uint32_t nodes;   /* when it began */
+    uint32_t visited; /* at which something might be new */
+    uint64_t matches; /* found */
+};
 struct saturate_options {
     uint32_t iterations; /* limit */
     uint32_t max_nodes;
@@ -45,8 +50,12 @@ struct saturate_options {
     uint32_t match_limit; /* backoff: a rule with more matches in one iteration is banned ... */
     uint32_t ban_length;  /* ... for so many iterations; both double each time. 0: no backoff */
     bool explain;         /* keep proofs */
-    const bool *cancel;   /* polled; may be NULL */
-    bool has_goal;        /* stop as soon as these two are equal */
+    bool (*cancelled)(void *arg); /* asked now and then, if not NULL: true stops the run */
+    void *cancelled_arg;
+    /* Told of each iteration when it is over, if not NULL. */
+    void (*observe)(void *arg, const struct saturate_iteration *i);
+    void *observe_arg;
+    bool has_goal; /* stop as soon as these two are equal */
     eclass_id goal[2];
 };
 struct saturate_result {

@@ -314,6 +314,15 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     return find_small(g, hash_pair(op, pair), op, pair);
 }
 
+void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids)
+{
+    uint32_t arity = graph_arity(g, op);
+    if (arity == 0 || arity > 2)
+        return;
+    uint32_t hash = hash_pair(op, find_pair(g, kids, arity));
+    __builtin_prefetch(&g->cons.slots[hash & (g->cons.size - 1)]);
+}
+
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
     uint32_t arity = graph_arity(g, op);
@@ -586,7 +595,7 @@ static void stamp_changed(struct egraph *g)
     g->wave[0].n = g->wave[1].n = 0;
 }
 
-void egraph_rebuild(struct egraph *g)
+void graph_repair(struct egraph *g)
 {
     size_t repaired = 0, doubted = 0;
     for (;;) {
@@ -598,6 +607,11 @@ void egraph_rebuild(struct egraph *g)
             break;
     }
     g->pending.n = g->doubtful.n = 0;
+}
+
+void egraph_rebuild(struct egraph *g)
+{
+    graph_repair(g);
     bury(g);
     if (g->watched)
         stamp_changed(g);

@@ -176,6 +176,8 @@ static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
+/* The node will soon be looked for: memory that is far away is asked for now. */
+void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids);
 /* As graph_add; but what is not there yet is placed in the class of node `to`, for a reason that
  * the caller notes where there are proofs, before graph_settle. */
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
@@ -189,6 +191,9 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
 /* Nodes of a term, by position in x. Adds; or gives false, where it adds nothing. */
 void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
+/* Restores congruence and facts in the middle of a search: what egraph_rebuild does, except that
+ * dead nodes stay in their circles and nothing is stamped yet. */
+void graph_repair(struct egraph *g);
 /* What changes from here on is stamped with the next epoch. Epochs are few: when they run out, all
  * stamps and the current epoch are halved, rounded up, and true is returned; who remembers an
  * epoch halves it, rounded down. */

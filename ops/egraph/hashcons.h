@@ -67,7 +67,7 @@ void hashcons_free(struct hashcons *t);
 /* There is room for one more, in a graph of so many cells. */
 static inline bool hashcons_has_room(const struct hashcons *t, uint32_t cells)
 {
-    return (t->n + t->n_gaps + 1) * 5ull < t->size * 4ull && cells <= t->id_mask - 2;
+    return (t->n + t->n_gaps + 1) * 3ull < t->size * 2ull && cells <= t->id_mask - 2;
 }
 
 /* Empties the table and makes it large enough for its nodes and as many again. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POOL = 1 << 18, MAX_BUCKETS = 1 << 12, MAX_OPS = 48, SMALL = 8 };
+enum { MIN_POOL = 1 << 18, MAX_BUCKETS = 1 << 12, MAX_OPS = 48, SMALL = 8 };
 
 struct joins *joins_new(void)
 {
@@ -38,9 +38,16 @@ void joins_release(struct joins *j)
     j->pool = (struct u32_list){0};
 }
 
-void joins_begin(struct joins *j)
+/* What all indexes together may take: little of a large graph. */
+static size_t max_pool(const struct egraph *g)
 {
-    if (j->pool.n > MAX_POOL / 2)
+    return g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
+}
+
+void joins_begin(struct egraph *g)
+{
+    struct joins *j = g->joins;
+    if (j->pool.n > max_pool(g) / 2)
         joins_forget(j);
 }
 
@@ -117,7 +124,7 @@ static bool find_group(struct join_range *out, struct egraph *g, uint32_t class,
             return false;
     }
     if (!s->built && !s->refused) {
-        if (j->pool.n < MAX_POOL)
+        if (j->pool.n < max_pool(g))
             build_group(j, g, s);
         s->refused = !s->built;
     }
@@ -183,7 +190,7 @@ bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, u
         return true;
     }
     if (!t->built) {
-        if (j->pool.n >= MAX_POOL)
+        if (j->pool.n >= max_pool(g))
             return true;
         build_table(j, g, t, *out);
     }

@@ -44,7 +44,7 @@ void joins_forget(struct joins *j);
 /* No search follows soon: gives its memory back. */
 void joins_release(struct joins *j);
 /* A search begins. */
-void joins_begin(struct joins *j);
+void joins_begin(struct egraph *g);
 /* Candidates with an argument of class `value`, others among them. False: walk the class; for a
  * class that was not asked for before, unless `eager`. */
 bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,

@@ -175,7 +175,7 @@ static void bind_indexed(struct machine *m, const struct state *s, struct join_r
     uint32_t id = (uint32_t)(s - m->set->automaton.states);
     for (; range.begin < range.end && is_awake(m, id); range.begin++) {
         uint32_t n = join_node(m->g->joins, range.begin);
-        if (n < m->until && has_argument(m->g, n, s->bind, value))
+        if (n < m->until && !(m->g->cells[n].op & OP_DEAD) && has_argument(m->g, n, s->bind, value))
             bind_node(m, s, n);
     }
 }
@@ -336,7 +336,7 @@ void machine_visit(struct machine *m, uint32_t n)
     uint32_t op = m->g->cells[n].op;
     if (op == OP_CONT)
         return;
-    joins_begin(m->g->joins);
+    joins_begin(m->g);
     visit_class(m, n);
     if (op & OP_DEAD)
         return;

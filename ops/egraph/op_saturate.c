@@ -1,4 +1,5 @@
 /* The op `saturate`: an expression and certified rules to an e-graph in canonical form. */
+#include "base/buf.h"
 #include "engine/op.h"
 #include "ops/egraph/egraph.h"
 #include "ops/egraph/reuse.h"
@@ -6,6 +7,7 @@
 #include "expr.pb-c.h"
 #include "rule.pb-c.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,16 @@ static const struct op_port inputs[] = {
 static const struct op_port outputs[] = {
     {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}, {0}};
 
+/* Graphs between two elements: their memory and what they know of facts serve the next one. As many
+ * as there were elements at a time. */
+struct spares {
+    pthread_mutex_t lock;
+    struct egraph **graphs;
+    size_t n, cap;
+};
+
 struct saturate_state {
+    struct spares *spares;
     struct arena arena;
     struct rules rules;
     struct ruleset *compiled;
@@ -36,6 +47,37 @@ struct saturate_state {
     const char **names;           /* "group/name" */
     bool unsound;
 };
+
+static struct egraph *take_graph(const struct saturate_state *s)
+{
+    struct egraph *g = NULL;
+    pthread_mutex_lock(&s->spares->lock);
+    if (s->spares->n)
+        g = s->spares->graphs[--s->spares->n];
+    pthread_mutex_unlock(&s->spares->lock);
+    return g ? g : egraph_new(s->rules.lang);
+}
+
+static void give_graph(const struct saturate_state *s, struct egraph *g)
+{
+    struct spares *spares = s->spares;
+    egraph_clear(g);
+    pthread_mutex_lock(&spares->lock);
+    spares->graphs = vec_grow(spares->graphs, &spares->cap, spares->n + 1, sizeof *spares->graphs);
+    spares->graphs[spares->n++] = g;
+    pthread_mutex_unlock(&spares->lock);
+}
+
+static void free_spares(struct spares *spares)
+{
+    if (!spares)
+        return;
+    for (size_t i = 0; i < spares->n; i++)
+        egraph_free(spares->graphs[i]);
+    free(spares->graphs);
+    pthread_mutex_destroy(&spares->lock);
+    free(spares);
+}
 
 static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, struct err *e)
 {
@@ -84,6 +126,7 @@ static void release(void *state)
     struct saturate_state *s = state;
     if (!s)
         return;
+    free_spares(s->spares); /* they know the language by a pointer into the arena */
     reuse_rules_free(s->reuse);
     ruleset_free(s->compiled);
     arena_free(&s->arena);
@@ -95,6 +138,10 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct saturate_state *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "out of memory");
+    s->spares = calloc(1, sizeof *s->spares);
+    if (!s->spares)
+        abort();
+    pthread_mutex_init(&s->spares->lock, NULL);
     if (err_up(e, read_rules(s, ctx, e))) {
         release(s);
         return e->code;
@@ -121,6 +168,11 @@ static void write_statistics(Eqloom__EGraph *out, struct arena *a, const struct 
     }
 }
 
+static bool cancelled(void *ctx)
+{
+    return op_cancelled(ctx);
+}
+
 static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
                                    const struct saturate_state *s, Eqloom__Expr *seed, bool explain,
                                    struct err *e)
@@ -142,6 +194,8 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         .match_limit = (uint32_t)op_int(ctx, "match_limit"),
         .ban_length = (uint32_t)op_int(ctx, "ban_length"),
         .explain = explain,
+        .cancelled = cancelled,
+        .cancelled_arg = ctx,
     };
     struct saturate_result r;
     if (err_up(e, egraph_saturate(&r, g, s->compiled, &o, a, e)))
@@ -209,15 +263,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         "the expression is of the %s language, the rules of the %s "
                         "language",
                         language, s->rules.lang->name);
-    struct egraph *g = egraph_new(s->rules.lang);
+    struct egraph *g = take_graph(s);
     bool explain = op_bool(ctx, "explain");
     enum err_code code = saturate_expr(g, ctx, s, seed, explain, e);
     if (code && !explain && egraph_contradicts(g)) { /* the same again, to say how it came about */
-        egraph_free(g);
-        g = egraph_new(s->rules.lang);
+        egraph_clear(g);
         code = saturate_expr(g, ctx, s, seed, true, e);
     }
-    egraph_free(g);
+    give_graph(s, g);
     return code;
 }
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, JOURNAL_MIN = 4096 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, JOURNAL_MIN = 4096, AHEAD = 4, MAX_PENDING = 64 };
 
 struct rest {
     uint32_t until, times;
@@ -43,11 +43,12 @@ struct saturator {
     uint32_t *nodes;         /* scratch of one application */
     uint64_t spent;          /* matches applied */
     bool out_of_nodes, out_of_matches, changed;
+    struct saturate_iteration seen; /* of this iteration, for who observes */
 };
 
 static bool cancelled(const struct saturator *s)
 {
-    return s->options->cancel && __atomic_load_n(s->options->cancel, __ATOMIC_RELAXED);
+    return s->options->cancelled && s->options->cancelled(s->options->cancelled_arg);
 }
 
 /* ---- what to visit ---- */
@@ -104,8 +105,14 @@ static void mark_dirty(struct saturator *s)
         s->dirty_words = words;
     }
     memset(s->dirty, 0, words * sizeof *s->dirty);
-    for (uint32_t n = all ? 0 : from; n < g->n_cells; n++)
-        mark(s, n);
+    for (uint32_t n = all ? 0 : from; n < g->n_cells;) {
+        if (n % 64 == 0 && n + 64 <= g->n_cells) {
+            s->dirty[n / 64] = UINT64_MAX;
+            n += 64;
+        } else {
+            mark(s, n++);
+        }
+    }
     for (uint64_t i = journal; !all && i < s->journal_begin + g->journal.n; i++)
         mark(s, g->journal.items[i - s->journal_begin]);
 }
@@ -250,14 +257,34 @@ static enum err_code apply(struct saturator *s, size_t rule, const uint32_t *rec
     return OK;
 }
 
+/* What is built first of a match that will soon be applied. */
+static void expect(struct saturator *s, const struct machine_match *match)
+{
+    const struct build *b = &s->rules->rules[match->rule].rhs;
+    const uint32_t *vars = s->machine.records.items + match->record + 1;
+    uint32_t kids[2];
+    if (b->n == 0 || b->nodes[0].is_leaf || b->nodes[0].arity > 2)
+        return;
+    for (uint32_t k = 0; k < b->nodes[0].arity; k++)
+        kids[k] = vars[b->refs[b->nodes[0].ref + k]];
+    graph_expect(s->g, b->nodes[0].op, kids);
+}
+
 static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
     struct machine *m = &s->machine;
     machine_visit(m, node);
-    for (size_t i = 0; i < m->n_matches && *go_on; i++)
+    s->seen.visited++;
+    s->seen.matches += m->n_matches;
+    for (size_t i = 0; i < m->n_matches && *go_on; i++) {
+        if (i + AHEAD < m->n_matches)
+            expect(s, &m->matches[i + AHEAD]);
         if (err_up(e,
                    apply(s, m->matches[i].rule, m->records.items + m->matches[i].record, go_on, e)))
             return e->code;
+    }
+    if (s->g->pending.n >= MAX_PENDING + s->g->n_cells / 128)
+        graph_repair(s->g);
     return OK;
 }
 
@@ -325,6 +352,7 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     mark_dirty(s);
     machine_begin(&s->machine, g->n_cells);
     s->result->searched = g->n_cells;
+    s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
     s->changed = false;
 }
 
@@ -347,6 +375,8 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
         rest->times++;
     }
     trim_journal(s);
+    if (s->options->observe)
+        s->options->observe(s->options->observe_arg, &s->seen);
 }
 
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
@@ -355,8 +385,8 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     begin_iteration(s, iteration);
     if (err_up(e, retry(s, &go_on, e)))
         return e->code;
-    for (size_t w = 0; w <= (s->now.cells - 1) / 64 && go_on; w++) {
-        if (s->dirty[w] && cancelled(s))
+    for (size_t w = 0; w <= s->now.cells / 64 && go_on; w++) {
+        if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
         for (uint64_t bits = s->dirty[w]; bits && go_on; bits &= bits - 1) {
             uint32_t node = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
@@ -419,8 +449,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                         "egraph_keep_proofs");
     *out = (struct saturate_result){.matched = arena_array(a, uint64_t, rules->n),
                                     .applied = arena_array(a, uint64_t, rules->n)};
-    struct saturator s = {
-        .g = g, .rules = rules, .options = options, .result = out, .arena = a};
+    struct saturator s = {.g = g, .rules = rules, .options = options, .result = out, .arena = a};
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);
