@@ -315,5 +315,7 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
         write_corpus(out, a, in->corpus);
         write_examples(out, a, in->corpus);
     }
+    if (in->rules)
+        rule_stats_write(out, in->rules);
     buf_puts(out, "<footer>Made by eqloom.</footer></main></body></html>\n");
 }

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "checkpoint.pb-c.h"
 #include "ops/eval/corpus_stats.h"
+#include "ops/eval/rule_stats.h"
 #include "ops/eval/vectors.h"
 #include "report.pb-c.h"
 
@@ -16,6 +17,7 @@ struct page_input {
     size_t n_evaluations;
     const Eqloom__Checkpoint *checkpoint; /* may be NULL */
     const struct corpus_stats *corpus;    /* may be NULL */
+    const Eqloom__Table *rules; /* of rule_stats.h; or NULL */
     const struct vectors *vectors;        /* those to draw; may be NULL */
     double perplexity;
     uint32_t iterations;

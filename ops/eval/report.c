@@ -19,6 +19,7 @@ static const struct op_port inputs[] = {
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "To draw."},
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "To draw the training of."},
     {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
+    {"egraphs", KIND_EGRAPH, OP_COLLECTION, true, "To count what each rule did."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -59,6 +60,25 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
         if (!code)
             corpus_stats_add(out, op_arena(ctx), (const Eqloom__Cluster *)m, i, n);
     }
+    arena_free(&scratch);
+    return code;
+}
+
+static enum err_code load_rules(Eqloom__Table *out, struct op_ctx *ctx, struct err *e)
+{
+    struct arena scratch = {0};
+    struct rule_stats stats = {0};
+    enum err_code code = OK;
+    for (uint64_t i = 0, n = op_count(ctx, "egraphs"); i < n && !code; i++) {
+        ProtobufCMessage *m;
+        arena_reset(&scratch);
+        code = err_up(e, op_get_in(&m, ctx, "egraphs", i, &scratch, e));
+        if (!code)
+            rule_stats_add(&stats, op_arena(ctx), (const Eqloom__EGraph *)m);
+    }
+    if (!code)
+        rule_stats_table(out, op_arena(ctx), &stats);
+    rule_stats_free(&stats);
     arena_free(&scratch);
     return code;
 }
@@ -108,7 +128,7 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
 {
     struct arena *a = op_arena(ctx);
     Eqloom__Report report;
-    Eqloom__Table table, corpus, *tables[2] = {&table, &corpus};
+    Eqloom__Table table, corpus, *tables[3] = {&table};
     size_t n_figures = 0;
     while (page_figures[n_figures].name)
         n_figures++;
@@ -149,9 +169,11 @@ static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in,
     report.tables = tables;
     report.n_tables = 1;
     if (in->corpus && in->corpus->clusters) {
-        report.n_tables = 2;
         write_corpus(&corpus, &report, a, in->corpus);
+        tables[report.n_tables++] = &corpus;
     }
+    if (in->rules)
+        tables[report.n_tables++] = (Eqloom__Table *)in->rules;
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
@@ -193,6 +215,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         }
         in.corpus = corpus;
     }
+    Eqloom__Table rules;
+    if (op_count(ctx, "egraphs")) {
+        if ((code = err_up(e, load_rules(&rules, ctx, e)))) {
+            corpus_stats_free(corpus);
+            return code;
+        }
+        in.rules = &rules;
+    }
     op_progress(ctx, 0, 1, "drawing");
     page_write(&page, a, &in, op_pool(ctx));
     code = err_up(e, emit_table(ctx, &in, e));
@@ -206,7 +236,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_report = {
     .name = "report",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,
