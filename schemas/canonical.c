@@ -30,8 +30,12 @@ static enum err_code refuse(const struct walk *w, const ProtobufCMessageDescript
 }
 
 /* NULL, or what is wrong. */
-static const char *read_varint(uint64_t *out, struct cursor *c)
+static inline const char *read_varint(uint64_t *out, struct cursor *c)
 {
+    if (c->at < c->end && *c->at < 0x80) { /* most are so short */
+        *out = *c->at++;
+        return NULL;
+    }
     uint64_t value = 0;
     for (unsigned shift = 0; c->at < c->end; shift += 7) {
         uint8_t byte = *c->at++;
@@ -46,6 +50,23 @@ static const char *read_varint(uint64_t *out, struct cursor *c)
         }
     }
     return "a varint that is cut off";
+}
+
+/* The length of what is ASCII without NUL at the beginning; looks at 8 bytes at a time, since texts
+ * are most of what is stored. */
+static size_t plain_prefix(const uint8_t *s, size_t n)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    size_t i = 0;
+    for (uint64_t word; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, s + i, sizeof word);
+        /* A top bit is set, or is borrowed from a byte that is zero. */
+        if ((word | (word - ones)) & tops)
+            break;
+    }
+    while (i < n && s[i] - 1u < 0x7f)
+        i++;
+    return i;
 }
 
 static bool is_utf8(const uint8_t *s, size_t n)
@@ -230,10 +251,10 @@ static enum err_code check_message(const struct walk *w, const ProtobufCMessageD
         if (!wrong && zero && !repeated)
             wrong = "a default value written out";
         if (!wrong && f->type == PROTOBUF_C_TYPE_STRING) {
-            size_t n = (size_t)(body.end - body.at);
-            if (n && memchr(body.at, 0, n))
+            size_t n = (size_t)(body.end - body.at), plain = plain_prefix(body.at, n);
+            if (plain < n && memchr(body.at + plain, 0, n - plain))
                 wrong = "a NUL in a string";
-            else if (!is_utf8(body.at, n))
+            else if (!is_utf8(body.at + plain, n - plain))
                 wrong = "a string that is not UTF-8";
         }
         if (!wrong && f->type == PROTOBUF_C_TYPE_MESSAGE && depth + 1 >= MAX_DEPTH)

@@ -35,7 +35,22 @@ struct fsck {
     size_t n_linked, cap_linked;
     struct digest *doomed; /* records for quarantine */
     size_t n_doomed, cap_doomed;
+    enum err_code stop; /* the store could not be read for a reason that is no damage */
+    struct err why_stop;
 };
+
+/* A device that fails or a lack of memory says nothing about records: the check itself has failed,
+ * and nothing may be condemned for it. */
+static bool is_damage(struct fsck *f, enum err_code code, const struct err *why)
+{
+    if (code != ERR_IO && code != ERR_NOMEM && code != ERR_BUSY)
+        return true;
+    if (f->stop == OK) {
+        f->stop = code;
+        f->why_stop = *why;
+    }
+    return false;
+}
 
 static void report(struct fsck *f, const struct digest *id, const char *what)
 {
@@ -124,7 +139,10 @@ static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *
         struct err why = {0};
         enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
         if (code == OK) {
-            code = check_object(f, digest_span(&id), v.bytes, NULL);
+            code = check_object(f, digest_span(&id), v.bytes, &why);
+            is_damage(f, code, &why);
+        } else if (!is_damage(f, code, &why)) {
+            /* Not known, then. */
         } else if (code == ERR_NOTFOUND) {
             f->result.missing++;
             report(f, &id, "missing, though something refers to it");
@@ -141,24 +159,34 @@ static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *
     return ERR_NOTFOUND;
 }
 
-static void check_links(struct fsck *f)
+static enum err_code stop_error(const struct fsck *f, struct err *e)
+{
+    return f->stop == OK
+               ? OK
+               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
+}
+
+static enum err_code check_links(struct fsck *f, struct err *e)
 {
     struct arena a = {0};
     bool changed = true;
-    while (changed) {
+    while (changed && f->stop == OK) {
         changed = false;
         size_t kept = 0;
-        for (size_t i = 0; i < f->n_linked; i++) {
+        for (size_t i = 0; i < f->n_linked && f->stop == OK; i++) {
             struct digest id = f->linked[i];
             struct record record;
             ProtobufCMessage *message;
-            enum err_code code = store_get(&record, f->store, &id, &a, NULL);
+            struct err why = {0};
+            enum err_code code = store_get(&record, f->store, &id, &a, &why);
             if (code == OK)
                 code = canonical_unpack(&message, &a, kind_info(record.kind)->descriptor,
-                                        record.payload, NULL);
+                                        record.payload, &why);
             if (code == OK)
                 code = message_visit_ids(message, check_link, f, NULL);
             arena_reset(&a);
+            if (code != OK && (f->stop != OK || !is_damage(f, code, &why)))
+                break;
             if (code == OK) {
                 f->linked[kept++] = id;
             } else {
@@ -169,6 +197,7 @@ static void check_links(struct fsck *f)
         f->n_linked = kept;
     }
     arena_free(&a);
+    return stop_error(f, e);
 }
 
 static enum err_code check_action(void *arg, struct span key, struct span value, struct err *e)
@@ -198,8 +227,8 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
             if (message_visit_ids(&action->outputs[i]->base, check_link, f, NULL) != OK)
                 what = "an action whose outputs are not all there";
     }
-    enum err_code code = OK;
-    if (what) {
+    enum err_code code = stop_error(f, e);
+    if (what && code == OK) {
         report(f, &id, what);
         if (f->repair) {
             struct rocks_write w = {.family = ROCKS_ACTIONS, .remove = true, .key = key};
@@ -219,7 +248,7 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     bool good = scan_key_id(&id, value);
     if (!good)
         buf_printf(&what, "the ref %.*s is no record id", (int)key.len, (const char *)key.data);
-    else if (check_link(f, id.bytes, NULL) != OK)
+    else if (check_link(f, id.bytes, NULL) != OK && f->stop == OK)
         buf_printf(&what, "the ref %.*s leads to it", (int)key.len, (const char *)key.data);
     if (what.len)
         report(f, good ? &id : NULL, what.data);
@@ -284,7 +313,9 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
         f->family = scans[i].name;
         code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
         if (code == OK && scans[i].family == ROCKS_OBJECTS)
-            check_links(f);
+            code = check_links(f, e);
+        if (code == OK)
+            code = stop_error(f, e);
     }
     return err_up(e, code);
 }
@@ -323,8 +354,6 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
     if (repair)
         suspect_begin(s->path);
-    if (repair)
-        suspect_begin(s->path);
     enum err_code code = check_files(&f, e);
     if (code == OK)
         code = scan_families(&f, e);
@@ -334,8 +363,6 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
     }
     if (code == OK && repair) {
         code = repair_all(&f, e);
-        if (code == OK)
-            suspect_end(s->path);
     } else if (f.result.faults) {
         suspect_mark(s->path);
         if (f.damaged)
@@ -343,8 +370,6 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
     }
     if (repair && code == OK)
         suspect_end(s->path);
-    else if (!repair && f.result.faults)
-        suspect_mark(s->path);
     *out = f.result;
     faults_free(&f.faults);
     digest_map_free(&f.states);
