@@ -96,6 +96,8 @@ void egraph_keep_proofs(struct egraph *g)
 {
     assert(g->n_cells == 0 && !g->proofs);
     g->proofs = proofs_new();
+    if (g->cap) /* the graph has served before */
+        proofs_grow(g->proofs, g->cap);
 }
 
 static uint32_t symbol_fact(struct egraph *g, struct leaf *l, enum variable_domain domain)

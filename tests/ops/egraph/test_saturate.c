@@ -201,7 +201,8 @@ static void contradictions_are_derived(void **state)
     } cases[] = {
         {"group bad\nwrong: ?a + 0 -> ?a + 1\n",
          "3 + 0",
-         {"      3 + 0\n", "= 3   [arithmetic]\n", "? = 3 + 1   [bad/wrong]   false", "another", "known of it: =3", "known of it: =4"}},
+         {"      3 + 0\n", "= 3   [arithmetic]\n", "? = 3 + 1   [bad/wrong]   false", "another",
+          "known of it: =3", "known of it: =4"}},
         {"group good\nnothing: ?a - ?a -> 0\nzero: ?a + 0 -> ?a\n"
          "group bad\none: ?a - ?b -> 1\n",
          "(x + 0) - x",
@@ -209,8 +210,8 @@ static void contradictions_are_derived(void **state)
           "  ? = 1   [bad/one]   false\n    known of it: =1", "one derivation", "another", "", ""}},
         {"group bad\nneg: exp(?a) -> -exp(?a)\n",
          "y*exp(x)",
-         {"? = -e^x   [bad/neg]   false", "one derivation", "another", "known of it: (0.99",
-          "e^x", "known of it: (-inf,-0.99"}},
+         {"? = -e^x   [bad/neg]   false", "one derivation", "another", "known of it: (0.99", "e^x",
+          "known of it: (-inf,-0.99"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
@@ -271,6 +272,64 @@ static void budgets_are_exact(void **state)
     arena_free(&a);
 }
 
+/* What a graph that has served before holds is what a new one would. */
+static void a_cleared_graph_is_new(void **state)
+{
+    static const char *const terms[] = {"d(x, x*sin(x) + 3)", "y*(x + 2) + (x - x)", "2^3 + x/x"};
+    struct arena a = {0};
+    struct rules rules = rules_of(&a, calculus(&a));
+    struct egraph *served = egraph_new(rules.lang);
+    struct saturate_options o = {.iterations = 8, .max_nodes = 3000};
+    for (int i = 0; i < 9; i++) {
+        struct egraph *g = egraph_new(rules.lang);
+        struct expr x = term(&a, rules.lang, terms[i % 3]);
+        egraph_clear(served);
+        if (i % 2) {
+            egraph_keep_proofs(served);
+            egraph_keep_proofs(g);
+        }
+        struct saturate_result r[2];
+        eclass_id root[2] = {egraph_add_expr(served, &x), egraph_add_expr(g, &x)};
+        r[0] = saturate(served, &rules, o, &a);
+        r[1] = saturate(g, &rules, o, &a);
+        check_graph(served);
+        assert_int_equal(egraph_find(served, root[0]), egraph_find(g, root[1]));
+        assert_int_equal(egraph_count_nodes(served), egraph_count_nodes(g));
+        assert_int_equal(egraph_count_classes(served), egraph_count_classes(g));
+        for (size_t k = 0; k < rules.n; k++)
+            assert_int_equal(r[0].matched[k], r[1].matched[k]);
+        egraph_free(g);
+    }
+    egraph_free(served);
+    arena_free(&a);
+}
+
+static bool third_time(void *arg)
+{
+    return ++*(int *)arg >= 3;
+}
+
+static void a_run_stops_when_told(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct rules rules = rules_of(&a, ac_rules);
+    struct ruleset *set = ruleset_new(&rules);
+    struct egraph *g = egraph_new(rules.lang);
+    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    int asked = 0;
+    struct saturate_options o = generous;
+    struct saturate_result r;
+    o.cancelled = third_time;
+    o.cancelled_arg = &asked;
+    egraph_add_expr(g, &x);
+    assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), ERR_CANCELLED);
+    assert_int_equal(asked, 3);
+    ruleset_free(set);
+    egraph_free(g);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +342,8 @@ int main(void)
         cmocka_unit_test(contradictions_stop_the_run),
         cmocka_unit_test(contradictions_are_derived),
         cmocka_unit_test(budgets_are_exact),
+        cmocka_unit_test(a_cleared_graph_is_new),
+        cmocka_unit_test(a_run_stops_when_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
