@@ -19,15 +19,20 @@ static double ratio(uint64_t raw, uint64_t stored)
     return stored ? (double)raw / (double)stored : 1;
 }
 
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void print_kind(struct cli *c, struct table *t, const char *name, const struct kind_stats *k)
 {
     struct arena *a = c->arena;
     if (c->json)
-        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kind", name, "records",
-                                       (json_int_t)k->records, "raw_bytes", (json_int_t)k->raw,
-                                       "stored_bytes", (json_int_t)k->stored, "dense",
-                                       (json_int_t)k->dense, "with_dictionary",
-                                       (json_int_t)k->with_dictionary));
+        reflect_dump(c->out,
+                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kind", name, "records",
+                               (json_int_t)k->records, "raw_bytes", (json_int_t)k->raw,
+                               "stored_bytes", (json_int_t)k->stored, "dense", (json_int_t)k->dense,
+                               "with_dictionary", (json_int_t)k->with_dictionary));
     else
         table_add(t, (const char *[]){name, arena_printf(a, "%" PRIu64, k->records),
                                       arena_printf(a, "%" PRIu64, k->raw),
@@ -107,7 +112,7 @@ enum err_code cli_pack(int *status, struct cli *c, struct err *e)
     struct pack_result r;
     const char *target = cli_value(c, "output");
     if (!target)
-        return err_fail(e, ERR_INPUT, "pack needs -o FILE");
+        return err_fail(e, ERR_INPUT, "pack needs -o FILE: eqloom pack -o FILE REF...");
     enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_READ, e));
     if (code)
         return code;
@@ -128,8 +133,8 @@ enum err_code cli_pack(int *status, struct cli *c, struct err *e)
                                        (json_int_t)r.records, "refs", (json_int_t)r.refs, "bytes",
                                        (json_int_t)r.bytes));
     else
-        fprintf(c->out, "%s: %" PRIu64 " records, %" PRIu64 " refs, %.1f MB\n", target, r.records,
-                r.refs, (double)r.bytes / 1e6);
+        fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " ref%s, %.1f MB\n", target, r.records,
+                plural(r.records), r.refs, plural(r.refs), (double)r.bytes / 1e6);
     return OK;
 }
 
@@ -155,8 +160,8 @@ enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
                                        (json_int_t)r.records, "added", (json_int_t)r.added, "refs",
                                        (json_int_t)r.refs, "refs_kept", (json_int_t)r.kept));
     else
-        fprintf(c->out, "%s: %" PRIu64 " records, %" PRIu64 " of them new; %" PRIu64 " refs%s\n",
-                name, r.records, r.added, r.refs,
+        fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " of them new; %" PRIu64 " ref%s%s\n",
+                name, r.records, plural(r.records), r.added, r.refs, plural(r.refs),
                 r.kept ? arena_printf(c->arena,
                                       ", of which %" PRIu64 " lead elsewhere here and still do",
                                       r.kept)
