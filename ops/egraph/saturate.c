@@ -53,10 +53,13 @@ static bool cancelled(const struct saturator *s)
 
 /* ---- what to visit ---- */
 
-/* What the journal says of a moment is gone. */
-static bool is_forgotten(const struct saturator *s, const struct moment *m)
+/* From where on a rule needs the journal. A rule that has never been through looks at all nodes
+ * from its cursor on anyway. */
+static uint64_t journal_needed(const struct saturator *s, const struct machine_rule *r)
 {
-    return m->cells > 0 && m->journal < s->journal_begin;
+    if (r->since[1].cells)
+        return r->since[1].journal;
+    return r->cursor ? r->since[0].journal : s->journal_begin + s->g->journal.n;
 }
 
 /* Keeps what some rule has not seen yet, unless to look at every node costs less. */
@@ -64,11 +67,13 @@ static void trim_journal(struct saturator *s)
 {
     struct u32_list *j = &s->g->journal;
     uint64_t oldest = s->journal_begin + j->n;
-    for (size_t i = 0; i < s->rules->n; i++)
-        if (!is_forgotten(s, &s->state[i].since[1]) && s->state[i].since[1].journal < oldest)
-            oldest = s->state[i].since[1].journal;
+    for (size_t i = 0; i < s->rules->n; i++) {
+        uint64_t needed = journal_needed(s, &s->state[i]);
+        if (needed >= s->journal_begin && needed < oldest)
+            oldest = needed;
+    }
     size_t gone = (size_t)(oldest - s->journal_begin);
-    if (j->n > JOURNAL_MIN && j->n - gone > s->g->n_cells / 4)
+    if (j->n > JOURNAL_MIN && j->n - gone > s->g->n_cells / 2)
         gone = j->n;
     if (gone <= j->n / 2)
         return;
@@ -89,15 +94,16 @@ static void mark_dirty(struct saturator *s)
     size_t words = g->n_cells / 64 + 1;
     uint32_t from = g->n_cells;
     uint64_t journal = s->journal_begin + g->journal.n;
-    bool all = false;
     for (size_t i = 0; i < s->rules->n; i++) {
-        const struct moment *since = &s->state[i].since[1];
-        if (s->state[i].asleep)
+        const struct machine_rule *r = &s->state[i];
+        if (r->asleep)
             continue;
-        from = since->cells < from ? since->cells : from;
-        journal = since->journal < journal ? since->journal : journal;
-        all |= is_forgotten(s, since);
+        uint32_t first = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
+        uint64_t needed = journal_needed(s, r);
+        from = first < from ? first : from;
+        journal = needed < journal ? needed : journal;
     }
+    bool all = journal < s->journal_begin; /* it was forgotten */
     if (words > s->dirty_words) {
         s->dirty = realloc(s->dirty, words * sizeof *s->dirty);
         if (!s->dirty)
