@@ -1,6 +1,7 @@
 /* The index in memory against brute force, the op that makes it, and verdicts on what was found. */
 #include "engine/op.h"
 #include "index.pb-c.h"
+#include "ops/expr/ball.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/verdict.h"
 
@@ -326,6 +327,7 @@ static void test_verdicts(void **state)
 static int clean_up(void **state)
 {
     arena_free(&arena);
+    ball_thread_cleanup();
     return 0;
 }
 
