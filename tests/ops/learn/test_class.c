@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -20,8 +21,27 @@ static void test_class(void **state)
     gpu_close(d);
 }
 
+/* What the environment names is what runs, or nothing does. */
+static void test_forced(void **state)
+{
+    struct gpu_device *d;
+    struct err e;
+    const char *named = getenv("EQLOOM_CPU");
+    if (named) {
+        assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
+        assert_string_equal(gpu_device_ops(d)->name + strlen("cpu-"), named);
+        gpu_close(d);
+    }
+    setenv("EQLOOM_CPU", "avx9", 1);
+    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.message, "avx9"));
+    unsetenv("EQLOOM_CPU");
+    if (named)
+        setenv("EQLOOM_CPU", named, 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_forced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
