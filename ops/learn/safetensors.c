@@ -139,7 +139,7 @@ static enum err_code load(float *weights, const struct nn_model *m, json_t *head
     size_t tensors = json_object_size(header) - (json_object_get(header, "__metadata__") != NULL);
     for (size_t i = 0; i < m->n_params; i++) {
         const struct nn_param *p = &m->params[i];
-        size_t at;
+        size_t at = 0;
         enum err_code code = err_up(e, find(&at, p, header, values, file, e));
         if (code)
             return code;
