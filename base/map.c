@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *must_calloc(size_t n, size_t size)
 {
@@ -82,6 +83,13 @@ void digest_map_free(struct digest_map *m)
     free(m->slots);
     free(m->used);
     *m = (struct digest_map){0};
+}
+
+void digest_map_clear(struct digest_map *m)
+{
+    if (m->used)
+        memset(m->used, 0, m->size);
+    m->n = 0;
 }
 
 static size_t find_digest(const struct digest_map *m, const struct digest *key)

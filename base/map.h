@@ -35,6 +35,7 @@ struct digest_map {
 };
 
 void digest_map_free(struct digest_map *m);
+void digest_map_clear(struct digest_map *m);
 uint64_t *digest_map_get(const struct digest_map *m, const struct digest *key);
 uint64_t *digest_map_put(struct digest_map *m, const struct digest *key, uint64_t initial,
                          bool *added);

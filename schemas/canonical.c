@@ -57,8 +57,8 @@ static inline const char *read_varint(uint64_t *out, struct cursor *c)
 static size_t plain_prefix(const uint8_t *s, size_t n)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    size_t i = 0;
-    for (uint64_t word; i + sizeof word <= n; i += sizeof word) {
+    size_t i = 0, last = n < 8 ? 0 : n - 8; /* where the last word begins; it may overlap */
+    for (uint64_t word; i + sizeof word <= n; i = i < last && i + 8 > last ? last : i + 8) {
         memcpy(&word, s + i, sizeof word);
         /* A top bit is set, or is borrowed from a byte that is zero. */
         if ((word | (word - ones)) & tops)

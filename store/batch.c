@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { KEPT_SLOTS = 1 << 14 }; /* a map of more is given back after a commit */
+
 struct store_batch {
     struct store *store;
     struct arena arena;
@@ -69,7 +71,10 @@ size_t store_batch_bytes(const struct store_batch *b)
 static void batch_clear(struct store_batch *b)
 {
     arena_reset(&b->arena);
-    digest_map_free(&b->have);
+    if (b->have.size <= KEPT_SLOTS)
+        digest_map_clear(&b->have);
+    else
+        digest_map_free(&b->have);
     b->n = b->n_put = b->bytes = 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "store/dense/model.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -75,18 +76,12 @@ static uint64_t get_le(const uint8_t *at, int width)
 struct digest record_id(enum record_kind kind, struct span payload)
 {
     const struct kind_info *info = kind_info(kind);
-    char schema[16];
-    uint8_t length[8];
-    snprintf(schema, sizeof schema, "%u", info->schema);
-    put_le(length, payload.len, sizeof length);
-    struct span parts[] = {
-        {(const uint8_t *)"eqloom/1", sizeof "eqloom/1"},
-        {(const uint8_t *)info->name, strlen(info->name) + 1},
-        {(const uint8_t *)schema, strlen(schema) + 1},
-        {length, sizeof length},
-        payload,
-    };
-    return digest_of(parts, sizeof parts / sizeof *parts);
+    char head[64];
+    int n = snprintf(head, sizeof head - 8, "eqloom/1%c%s%c%u", 0, info->name, 0, info->schema);
+    assert(n > 0 && (size_t)n + 1 <= sizeof head - 8);
+    put_le((uint8_t *)head + n + 1, payload.len, 8);
+    struct span parts[] = {span_of(head, (size_t)n + 9), payload};
+    return digest_of(parts, 2);
 }
 
 static int shuffle_width(enum codec codec)

@@ -129,7 +129,14 @@ static void test_other_maps(void **state)
             assert_null(y);
         }
     }
+    struct digest none = {0};
+    digest_map_clear(&d);
+    assert_int_equal(d.n, 0);
+    assert_null(digest_map_get(&d, &none));
+    *digest_map_put(&d, &none, 7, NULL) += 1;
+    assert_int_equal(*digest_map_get(&d, &none), 8);
     digest_map_free(&d);
+    digest_map_clear(&d);
     name_map_free(&names);
 }
 
