@@ -160,7 +160,7 @@ enum err_code gpu_finish(struct gpu_queue *q, struct err *e)
 void *cpu_scratch(struct gpu_queue *base, size_t bytes)
 {
     struct cpu_queue *q = (struct cpu_queue *)base;
-    if (q->scratch_size < bytes) {
+    if (!q->scratch || q->scratch_size < bytes) {
         free(q->scratch);
         size_t size = bytes + bytes / 8;
         q->scratch = cpu_alloc(size);

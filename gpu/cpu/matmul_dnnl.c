@@ -4,11 +4,13 @@
  * Its twin for bf16 is exported for oneDNN's own benchmarks but not declared in its headers: a
  * library without it, or a processor that it refuses, gets rounded values and dnnl_sgemm.
  * Debian's oneDNN is built for OpenMP; our workers call it with one thread each, so that its pool
- * never starts and a product is the same whatever runs beside it. */
+ * never starts and a product is the same whatever runs beside it. It would take the best kernels of
+ * the machine: it is held to the instruction set that keys name, and leaves tiles to amx.c. */
 #include "base/cpu.h"
 #include "gpu/cpu/cpu.h"
 
 #include <dnnl.h>
+#include <pthread.h>
 #include <string.h>
 
 /* libgomp's; <omp.h> belongs to one compiler. The setting is the calling thread's own. */
@@ -20,18 +22,32 @@ extern dnnl_status_t dnnl_gemm_bf16bf16f32(char ta, char tb, dnnl_dim_t m, dnnl_
                                            float beta, float *c, dnnl_dim_t ldc)
     __attribute__((weak));
 
+/* oneDNN's setting is the process's own and can be made once, before anything else is asked of it.
+ */
+static struct {
+    pthread_once_t once;
+    const char *bf16; /* the units of dnnl_gemm_bf16bf16f32, or "f32" */
+} library = {.once = PTHREAD_ONCE_INIT};
+
+static void hold(void)
+{
+    const char *isa = cpu_isa();
+    dnnl_set_max_cpu_isa(strcmp(isa, "base") == 0   ? dnnl_cpu_isa_sse41
+                         : strcmp(isa, "avx2") == 0 ? dnnl_cpu_isa_avx2
+                                                    : dnnl_cpu_isa_avx512_core_bf16);
+    int has = (int)dnnl_get_effective_cpu_isa();
+    if (!dnnl_gemm_bf16bf16f32 || (has & dnnl_cpu_isa_avx512_core) != dnnl_cpu_isa_avx512_core)
+        library.bf16 = "f32";
+    else if ((has & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16)
+        library.bf16 = "avx512-bf16";
+    else
+        library.bf16 = "avx512";
+}
+
 const char *gpu_cpu_bf16(void)
 {
-    if (strcmp(cpu_isa(), "amx") == 0)
-        return "tiles";
-    int isa = (int)dnnl_get_effective_cpu_isa();
-    if (!dnnl_gemm_bf16bf16f32 || (isa & dnnl_cpu_isa_avx512_core) != dnnl_cpu_isa_avx512_core)
-        return "f32";
-    if ((isa & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx)
-        return "amx"; /* oneDNN's own */
-    if ((isa & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16)
-        return "avx512-bf16";
-    return "avx512";
+    pthread_once(&library.once, hold);
+    return strcmp(cpu_isa(), "amx") == 0 ? "tiles" : library.bf16;
 }
 
 static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
@@ -55,7 +71,7 @@ static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul 
     size_t rows_a = mm->ta ? mm->k : mm->m, cols_a = mm->ta ? mm->m : mm->k;
     size_t rows_b = mm->tb ? mm->n : mm->k, cols_b = mm->tb ? mm->k : mm->n;
     size_t size_a = mm->m * mm->k, size_b = mm->n * mm->k;
-    bool native = gpu_cpu_bf16()[0] == 'a';
+    bool native = strcmp(library.bf16, "f32") != 0;
     struct gpu_layout l = {0};
     uint16_t *a, *b;
     float *wide_a, *wide_b;
@@ -115,6 +131,7 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     struct gpu_matmul copy = *how, *mm = &copy;
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
+    pthread_once(&library.once, hold);
     omp_set_num_threads(1);
     dnnl_status_t status = dnnl_success;
     begin(q, mm);

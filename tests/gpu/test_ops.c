@@ -218,6 +218,35 @@ static void test_round_bf16(void **state)
 }
 
 /* The product of rounded values, whatever unit makes it; sizes beyond one tile of any. */
+/* A sum of nothing, asked of a queue that has made no product yet. */
+static void test_matmul_empty(void **state)
+{
+    enum { M = 3, N = 5 };
+    for (int isa = 0; isa < N_ISAS; isa++)
+        for (int bf16 = 0; bf16 < 2; bf16++) {
+            struct fixture f;
+            float a[M] = {0}, b[N] = {0}, bias[N] = {1, 2, 3, 4, 5}, c[M * N];
+            if (!fixture_open(&f, isas[isa]))
+                continue;
+            fill(&f.r, c, NULL, M * N, 1);
+            f.q->op->matmul(f.q, &(struct gpu_matmul){.precision = bf16 ? GPU_BF16 : GPU_F32,
+                                                      .m = M,
+                                                      .n = N,
+                                                      .alpha = 1,
+                                                      .a = a,
+                                                      .lda = 1,
+                                                      .b = b,
+                                                      .ldb = N,
+                                                      .bias = bias,
+                                                      .stable = true,
+                                                      .c = c,
+                                                      .ldc = N});
+            for (size_t i = 0; i < M * N; i++)
+                assert_true(c[i] == bias[i % N]);
+            fixture_close(&f);
+        }
+}
+
 static void test_matmul_bf16(void **state)
 {
     enum { M = 67, N = 83, K = 101 };
@@ -814,21 +843,14 @@ static void test_cross_entropy_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul),
-        cmocka_unit_test(test_matmul_end),
-        cmocka_unit_test(test_round_bf16),
-        cmocka_unit_test(test_matmul_bf16),
-        cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_activation),
-        cmocka_unit_test(test_norm),
-        cmocka_unit_test(test_normalize),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_embed),
-        cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_cross_entropy),
-        cmocka_unit_test(test_cross_entropy_extremes),
-        cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_adamw),
+        cmocka_unit_test(test_matmul),        cmocka_unit_test(test_matmul_end),
+        cmocka_unit_test(test_matmul_empty),  cmocka_unit_test(test_round_bf16),
+        cmocka_unit_test(test_matmul_bf16),   cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_activation),    cmocka_unit_test(test_norm),
+        cmocka_unit_test(test_normalize),     cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_embed),         cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_cross_entropy), cmocka_unit_test(test_cross_entropy_extremes),
+        cmocka_unit_test(test_dropout),       cmocka_unit_test(test_adamw),
         cmocka_unit_test(test_margin_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
