@@ -199,7 +199,7 @@ bool bits_reading(const struct bits *b)
 
 bool bits_overrun(const struct bits *b)
 {
-    return b->at > b->in.len + 4;
+    return b->reading && b->at > b->in.len + 4;
 }
 
 /* p: probability of a one, 16 bits, neither 0 nor 1. */

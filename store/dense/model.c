@@ -92,6 +92,11 @@ static struct instance *instance_copy(const struct instance *from)
     return it;
 }
 
+static enum err_code no_memory(struct err *e)
+{
+    return err_fail(e, ERR_NOMEM, "out of memory for a model");
+}
+
 /* ---- learning ---- */
 
 struct counted {
@@ -158,7 +163,8 @@ static void learn_words(struct instance *it, ProtobufCMessage *const *samples, s
     struct counter c = {0};
     for (size_t i = 0; i < n; i++)
         count_message(&c, samples[i]);
-    qsort(c.list, c.n, sizeof *c.list, by_times);
+    if (c.n)
+        qsort(c.list, c.n, sizeof *c.list, by_times);
     for (size_t i = 0; i < c.n && i < KNOWN_WORDS && c.list[i].times > 1; i++)
         words_add(&it->words, c.list[i].text, c.list[i].n);
     arena_free(&c.arena);
@@ -166,14 +172,16 @@ static void learn_words(struct instance *it, ProtobufCMessage *const *samples, s
     free(c.list);
 }
 
-static void code_message(struct instance *it, struct buf *out, ProtobufCMessage *message)
+/* False when the system has no memory. */
+static bool code_message(struct instance *it, struct buf *out, ProtobufCMessage *message)
 {
     struct walk w = {
         .bits = it->bits, .words = &it->words, .arena = &it->arena, .budget = SIZE_MAX};
     words_begin(&it->words);
     bits_write_begin(it->bits, out);
-    walk_message(&w, message->descriptor, message);
+    bool whole = walk_message(&w, message->descriptor, message) != NULL;
     bits_write_end(it->bits);
+    return whole;
 }
 
 static enum err_code read_samples(ProtobufCMessage ***out, size_t *n, struct arena *a,
@@ -208,9 +216,10 @@ static enum err_code learn(struct dense_model *m, struct span content, struct er
     enum err_code code = read_samples(&samples, &n, &a, content, m->kind->descriptor, e);
     if (code == OK) {
         learn_words(m->original, samples, n);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; code == OK && i < n; i++) {
             buf_clear(&coded);
-            code_message(m->original, &coded, samples[i]);
+            if (!code_message(m->original, &coded, samples[i]))
+                code = no_memory(e);
             arena_reset(&m->original->arena);
         }
         words_begin(&m->original->words);
@@ -237,7 +246,7 @@ enum err_code dense_model_new(struct dense_model **out, struct span content, str
     if (!original || !original->bits) {
         free(original);
         free(m);
-        return err_fail(e, ERR_NOMEM, "out of memory for a model");
+        return no_memory(e);
     }
     m->kind = kind;
     m->bytes = content.len;
@@ -296,11 +305,6 @@ static void give(struct dense_model *m, struct instance *it)
     instance_free(it);
 }
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_fail(e, ERR_NOMEM, "out of memory for a copy of a model");
-}
-
 enum err_code dense_write(struct buf *out, struct dense_model *m, struct span payload,
                           struct err *e)
 {
@@ -311,8 +315,8 @@ enum err_code dense_write(struct buf *out, struct dense_model *m, struct span pa
         return no_memory(e);
     ProtobufCMessage *message;
     enum err_code code = canonical_unpack(&message, &it->arena, m->kind->descriptor, payload, e);
-    if (code == OK)
-        code_message(it, out, message);
+    if (code == OK && !code_message(it, out, message))
+        code = no_memory(e);
     give(m, it);
     return err_up(e, code);
 }

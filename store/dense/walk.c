@@ -195,7 +195,8 @@ static void code_repeated(struct walk *w, const ProtobufCFieldDescriptor *f, uin
 {
     size_t size = scalar_size(f->type);
     size_t n = walk_number(w, field + 1, w->last_words, 0, 0, (uint32_t)*count);
-    if (!walk_afford(w, n, 1))
+    /* As little as an element takes in canonical form; a string pays for its length itself. */
+    if (!walk_afford(w, n, f->type == PROTOBUF_C_TYPE_MESSAGE ? 2 : 1))
         return;
     if (bits_reading(w->bits) && n) {
         *list = arena_try_alloc(w->arena, n, size);

@@ -237,6 +237,38 @@ static void test_what_is_no_model(void **state)
     arena_free(&a);
 }
 
+/* Whatever is read, even far past its end, what is coded next is the same. */
+static void test_damage_leaves_nothing_behind(void **state)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct buf content = {0}, first = {0}, again = {0};
+    struct rng r = rng_new(3, 4);
+    struct dense_model *m;
+    struct span payload, back;
+    uint8_t noise[200];
+    Eqloom__Expr expr = EQLOOM__EXPR__INIT;
+    expr.prefix = "d x acsc * 3 x";
+    MUST(canonical_pack(&payload, &a, &expr.base, &err));
+    dense_content(&content, KIND_EXPR, NULL, 0);
+    MUST(dense_model_new(&m, span_of(content.data, content.len), &err));
+    MUST(dense_write(&first, m, payload, &err));
+    for (int i = 0; i < 200; i++) {
+        size_t n = rng_below(&r, sizeof noise);
+        for (size_t k = 0; k < n; k++)
+            noise[k] = (uint8_t)rng_u64(&r);
+        (void)dense_read(&back, m, span_of(noise, n), rng_below(&r, 4096), &a, NULL);
+        buf_clear(&again);
+        MUST(dense_write(&again, m, payload, &err));
+        assert_true(span_equal(span_of(first.data, first.len), span_of(again.data, again.len)));
+    }
+    dense_model_free(m);
+    buf_free(&content);
+    buf_free(&first);
+    buf_free(&again);
+    arena_free(&a);
+}
+
 /* The bytes of a dense form are part of the format. */
 static void test_golden(void **state)
 {
@@ -273,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_any_message_comes_back),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_what_is_no_model),
+        cmocka_unit_test(test_damage_leaves_nothing_behind),
         cmocka_unit_test(test_golden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
