@@ -114,6 +114,22 @@ static void begin(struct gpu_queue *q, struct gpu_matmul *mm)
     mm->bias = NULL;
 }
 
+/* A sum of nothing: the library would leave c as it is. */
+static void clear(struct gpu_queue *q, const struct gpu_matmul *mm)
+{
+    for (size_t i = 0; i < mm->m && !mm->accumulate; i++)
+        q->op->fill(q, mm->c + i * mm->ldc, mm->n, 0);
+}
+
+static dnnl_status_t multiply(struct gpu_queue *q, const struct gpu_matmul *mm)
+{
+    switch (mm->precision) {
+    case GPU_F32: return multiply_f32(mm);
+    case GPU_BF16: return multiply_bf16(q, mm);
+    }
+    return dnnl_invalid_arguments;
+}
+
 static void end(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     bool close = mm->ldc == mm->n;
@@ -135,10 +151,10 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     omp_set_num_threads(1);
     dnnl_status_t status = dnnl_success;
     begin(q, mm);
-    switch (mm->precision) {
-    case GPU_F32: status = multiply_f32(mm); break;
-    case GPU_BF16: status = multiply_bf16(q, mm); break;
-    }
+    if (mm->k == 0)
+        clear(q, mm);
+    else
+        status = multiply(q, mm);
     end(q, mm);
     if (status != dnnl_success)
         err_fail(&q->failure, status == dnnl_out_of_memory ? ERR_NOMEM : ERR_FAILED,
