@@ -38,6 +38,7 @@ enum { VERDICTS = SAME + 1 };
 /* Of one input: the first place of a candidate that is equal but not the same, and of the same. */
 struct judgement {
     size_t equal_at, same_at; /* SIZE_MAX: nowhere */
+    bool unreadable;          /* the input */
     bool any;
     enum verdict first;
 };
@@ -75,8 +76,10 @@ static void judge(struct judgement *out, const Eqloom__Written *w, const struct 
                   struct arena *a)
 {
     struct expr x, y;
-    *out = (struct judgement){SIZE_MAX, SIZE_MAX, w->n_candidates > 0, MALFORMED};
-    if (expr_from_prefix(&x, a, k->lang, w->input, NULL))
+    *out = (struct judgement){
+        .equal_at = SIZE_MAX, .same_at = SIZE_MAX, .any = w->n_candidates > 0, .first = MALFORMED};
+    out->unreadable = expr_from_prefix(&x, a, k->lang, w->input, NULL) != OK;
+    if (out->unreadable)
         return;
     struct ball_options options = {.points = k->points, .seed = 1};
     struct ball_reference *values =
@@ -103,6 +106,20 @@ static void judge_one(void *arg, size_t item, unsigned worker)
         judge(&k->out[item], k->written[item], k, &a);
     arena_free(&a);
     ball_thread_cleanup();
+}
+
+/* Inputs come from a corpus: one that cannot be read is of another language, and no figure of the
+ * model's. */
+static enum err_code refuse_unreadable(const struct work *k, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (k->out[i].unreadable) {
+            err_fail(e, ERR_INPUT, "input %zu, '%.60s', is no expression of the language '%s'",
+                     i + 1, k->written[i]->input, k->lang->name);
+            err_hint(e, "the parameter 'language' says which it is");
+            return ERR_INPUT;
+        }
+    return OK;
 }
 
 /* ---- the report ---- */
@@ -204,6 +221,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     pool_for(op_pool(ctx), n, judge_one, &k);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
+    enum err_code code = refuse_unreadable(&k, n, e);
+    if (code)
+        return err_up(e, code);
     struct figures f = {.a = a};
     measure(&f, k.out, n, beam);
     return err_up(e, emit(ctx, &f, e));
@@ -211,7 +231,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_generation = {
     .name = "evaluate-generation",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .parallel = true,
     .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "

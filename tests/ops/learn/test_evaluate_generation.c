@@ -1,0 +1,251 @@
+/* Op evaluate-generation on candidates written by hand, whose verdicts are known. */
+#include "engine/op.h"
+#include "generation.pb-c.h"
+#include "ops/expr/ball.h"
+#include "report.pb-c.h"
+
+#include <flint/flint.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct op op_evaluate_generation;
+
+/* ---- the stand-in for the engine ---- */
+
+enum { CANDIDATES = 12 };
+
+struct written {
+    const char *input;
+    const char *candidates[CANDIDATES]; /* ended by NULL */
+};
+
+struct op_ctx {
+    struct arena a;
+    const char *language;
+    const struct written *written; /* each a record of its own */
+    size_t n;
+    Eqloom__Report *report;
+};
+
+int64_t op_int(const struct op_ctx *ctx, const char *name)
+{
+    assert_string_equal(name, "points");
+    return 8;
+}
+
+const char *op_string(const struct op_ctx *ctx, const char *name)
+{
+    return strcmp(name, "language") == 0 ? ctx->language : "";
+}
+
+uint64_t op_count(struct op_ctx *ctx, const char *role)
+{
+    return ctx->n;
+}
+
+enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+                     struct err *e)
+{
+    const struct written *from = &ctx->written[i];
+    Eqloom__Generation *g = arena_new(&ctx->a, Eqloom__Generation);
+    Eqloom__Written *w = arena_new(&ctx->a, Eqloom__Written);
+    eqloom__generation__init(g);
+    eqloom__written__init(w);
+    w->input = (char *)from->input;
+    w->candidates = arena_array(&ctx->a, Eqloom__Candidate *, CANDIDATES);
+    for (; from->candidates[w->n_candidates]; w->n_candidates++) {
+        Eqloom__Candidate *c = arena_new(&ctx->a, Eqloom__Candidate);
+        eqloom__candidate__init(c);
+        c->prefix = (char *)from->candidates[w->n_candidates];
+        w->candidates[w->n_candidates] = c;
+    }
+    g->n_written = 1;
+    g->written = arena_memdup(&ctx->a, &w, sizeof w);
+    *out = &g->base;
+    return OK;
+}
+
+enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
+                      const ProtobufCMessage *message, struct err *e)
+{
+    size_t n = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = arena_alloc(&ctx->a, n);
+    protobuf_c_message_pack(message, bytes);
+    assert_null(ctx->report);
+    ctx->report = eqloom__report__unpack(NULL, n, bytes);
+    return OK;
+}
+
+struct arena *op_arena(struct op_ctx *ctx)
+{
+    return &ctx->a;
+}
+
+struct pool *op_pool(struct op_ctx *ctx)
+{
+    return NULL;
+}
+
+bool op_cancelled(const struct op_ctx *ctx)
+{
+    return false;
+}
+
+/* ---- tests ---- */
+
+static void evaluate(struct op_ctx *ctx, const char *language, const struct written *w, size_t n)
+{
+    struct err e = {0};
+    *ctx = (struct op_ctx){.language = language, .written = w, .n = n};
+    if (op_evaluate_generation.run(ctx, NULL, &e))
+        fail_msg("%s", e.message);
+}
+
+static void done(struct op_ctx *ctx)
+{
+    eqloom__report__free_unpacked(ctx->report, NULL);
+    arena_free(&ctx->a);
+}
+
+/* NaN if the report has no such figure. */
+static double figure(const struct op_ctx *ctx, const char *name)
+{
+    for (size_t i = 0; i < ctx->report->n_values; i++)
+        if (strcmp(ctx->report->values[i]->name, name) == 0)
+            return ctx->report->values[i]->value;
+    return NAN;
+}
+
+static void assert_figure(const struct op_ctx *ctx, const char *name, double want)
+{
+    double got = figure(ctx, name);
+    if (!(fabs(got - want) < 1e-12))
+        fail_msg("%s is %g, not %g", name, got, want);
+}
+
+/* The verdict of a single candidate, as the name of its figure. */
+static void assert_first(const char *language, const char *input, const char *candidate,
+                         const char *want)
+{
+    static const char *const verdicts[] = {"first_malformed", "first_refuted", "first_undecided",
+                                           "first_equal", "first_same"};
+    struct op_ctx ctx;
+    evaluate(&ctx, language, &(struct written){input, {candidate}}, 1);
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+        if (figure(&ctx, verdicts[i]) != (strcmp(verdicts[i], want) == 0))
+            fail_msg("%s -> %s: %s is %g", input, candidate, verdicts[i],
+                     figure(&ctx, verdicts[i]));
+    assert_figure(&ctx, "exact@1", strcmp(want, "first_same") == 0);
+    assert_figure(&ctx, "accuracy@1", strcmp(want, "first_equal") == 0);
+    done(&ctx);
+}
+
+static void test_calculus(void **state)
+{
+    assert_first("", "+ x x", "+ x x", "first_same");
+    assert_first("", "+ x x", "* 2 x", "first_equal");
+    assert_first("", "pow sin x 2", "- 1 pow cos x 2", "first_equal");
+    assert_first("", "d x sin x", "cos x", "first_equal");
+    assert_first("", "/ - pow x 2 1 - x 1", "+ x 1", "first_equal"); /* but for one point */
+    assert_first("", "sqrt pow x 2", "abs x", "first_equal");
+    assert_first("", "+ x x", "* 3 x", "first_refuted");
+    assert_first("", "sin x", "sin y", "first_refuted");
+    assert_first("", "x", "+ x pow 10 -20", "first_refuted"); /* beyond doubles */
+    assert_first("", "x", "/ x 0", "first_undecided");        /* defined nowhere */
+    assert_first("", "x", "", "first_malformed");
+    assert_first("", "x", "+ x", "first_malformed");
+    assert_first("", "x", "x x", "first_malformed");
+    assert_first("", "x", "and x x", "first_malformed");
+}
+
+static void test_normal_forms(void **state)
+{
+    assert_first("boolean", "and p q", "not or not p not q", "first_equal");
+    assert_first("boolean", "and p q", "or p q", "first_refuted");
+    assert_first("boolean", "and p q", "+ p q", "first_malformed");
+    assert_first("polynomial", "* + x y - x y", "- * x x * y y", "first_equal");
+    assert_first("polynomial", "* + x y - x y", "- * x x * y x", "first_refuted");
+    assert_first("polynomial", "x", "x", "first_same");
+}
+
+static void test_figures(void **state)
+{
+    static const struct written written[] = {
+        {"+ x x", {"+ x x", "* 2 x"}},                                    /* equal at the second */
+        {"sin x", {"cos x", "sin", "+ 0 sin x", "sin x"}},                /* at the third */
+        {"pow x 2", {"* x x", "pow x 2"}},                                /* at once */
+        {"cos x", {"+", "1", "2", "3", "4", "5", "6", "* 1 cos x"}},      /* at the eighth */
+        {"ln x", {"/ x 0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}}, /* nowhere */
+        {"tan x", {"tan x"}}, /* the same is no success */
+        {"x", {NULL}},
+        {"- x 1", {"- 1 x"}},
+    };
+    enum { N = sizeof written / sizeof *written };
+    struct op_ctx ctx;
+    evaluate(&ctx, "", written, N);
+    assert_figure(&ctx, "inputs", N);
+    assert_figure(&ctx, "accuracy@1", 1.0 / N);
+    assert_figure(&ctx, "accuracy@5", 3.0 / N);
+    assert_figure(&ctx, "accuracy@10", 4.0 / N);
+    assert_true(isnan(figure(&ctx, "accuracy@50"))); /* nothing has as many candidates */
+    assert_figure(&ctx, "exact@1", 2.0 / N);
+    assert_figure(&ctx, "first_same", 2.0 / N);
+    assert_figure(&ctx, "first_equal", 1.0 / N);
+    assert_figure(&ctx, "first_refuted", 2.0 / N);
+    assert_figure(&ctx, "first_undecided", 1.0 / N);
+    assert_figure(&ctx, "first_malformed", 1.0 / N);
+    assert_figure(&ctx, "without_result", 1.0 / N);
+    assert_int_equal(ctx.report->n_tables, 1);
+    assert_int_equal(ctx.report->tables[0]->n_rows, ctx.report->n_values);
+    assert_string_equal(ctx.report->title, "generation");
+    done(&ctx);
+}
+
+static void test_nothing(void **state)
+{
+    struct op_ctx ctx;
+    evaluate(&ctx, "", NULL, 0);
+    assert_figure(&ctx, "inputs", 0);
+    assert_figure(&ctx, "accuracy@1", 0);
+    done(&ctx);
+}
+
+static void assert_refused(const char *language, const char *input, const char *message)
+{
+    struct err e = {0};
+    struct op_ctx ctx = {.language = language, .written = &(struct written){input, {"x"}}, .n = 1};
+    assert_int_equal(op_evaluate_generation.run(&ctx, NULL, &e), ERR_INPUT);
+    assert_string_equal(e.message, message);
+    assert_null(ctx.report);
+    arena_free(&ctx.a);
+}
+
+static void test_refused(void **state)
+{
+    assert_refused("klingon", "x", "there is no language 'klingon'");
+    assert_refused("boolean", "+ x x",
+                   "input 1, '+ x x', is no expression of the language 'boolean'");
+    assert_refused("", "", "input 1, '', is no expression of the language 'calculus'");
+}
+
+static int teardown(void **state)
+{
+    ball_thread_cleanup();
+    flint_cleanup();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calculus), cmocka_unit_test(test_normal_forms),
+        cmocka_unit_test(test_figures),  cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, teardown);
+}
