@@ -30,6 +30,7 @@ struct node {
     const struct node_input *inputs; /* one for each of op->inputs, in its order */
     const char *const *files;        /* OP_SOURCE: paths, patterns expanded and sorted */
     size_t n_files;
+    const char *units; /* op->units, or NULL */
     uint64_t keep; /* OP_CHAIN: what every so manyth segment made is kept; 0: of the last alone */
     const struct source_text *source; /* the job file, for messages */
     size_t offset;                    /* of the node's name in it */

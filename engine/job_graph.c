@@ -289,11 +289,13 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
     if (err_up(e, read_params(out, d, v, e)) || err_up(e, wire_inputs(out, d, v, e)) ||
         err_up(e, read_files(out, d, node, e)) || err_up(e, read_keep(out, node, e)))
         return ERR_INPUT;
-    if (!node->op->check)
-        return OK;
-    enum err_code code = err_up(e, node->op->check(op_ctx_for_params(d->arena, out), e));
+    enum err_code code = OK;
+    if (node->op->check)
+        code = err_up(e, node->op->check(op_ctx_for_params(d->arena, out), e));
     if (code && e)
         err_locate(e, out->source, out->offset);
+    if (!code && node->op->units)
+        out->units = node->op->units(op_ctx_for_params(d->arena, out));
     return code;
 }
 

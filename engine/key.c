@@ -64,7 +64,9 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
     m->op = (char *)spec->node->op->name;
     m->version = spec->node->op->version;
     if (spec->node->op->numerics)
-        m->numerics = (char *)spec->numerics;
+        m->numerics = spec->node->units
+                          ? arena_printf(a, "%s, %s", spec->numerics, spec->node->units)
+                          : (char *)spec->numerics;
     add_params(m, a, spec);
     m->inputs = arena_array(a, Eqloom__KeyInput *, spec->n_inputs + 1);
     for (size_t i = 0; i < spec->n_inputs; i++) {

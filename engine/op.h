@@ -84,6 +84,10 @@ struct op {
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
      * plan time: only op_param_* may be used. */
     enum err_code (*check)(struct op_ctx *ctx, struct err *e);
+    /* Not chains, which have keys for their segments; may be NULL. What the result depends on with
+     * these parameters besides the numerics class ("avx512-bf16"), for the action key; NULL:
+     * nothing. Called when check is. */
+    const char *(*units)(struct op_ctx *ctx);
     /* Map, chain, task: work shared by all elements or segments (compiled rules, loaded weights).
      * Side inputs may be read, inputs[0] of a map not. *state is shared by threads and read-only
      * from then on. May be NULL. Not called when nothing has to run. */

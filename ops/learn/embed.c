@@ -5,9 +5,13 @@
 #include "embedding.pb-c.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct op_param params[] = {
     {"normalize", OP_BOOL, "true", .doc = "Vectors of length 1."},
+    {"precision", OP_ENUM, "f32", "f32|bf16",
+     .doc = "Of the values that matrix products read; sums and all else are f32. `eqloom search` "
+            "embeds questions with f32."},
     {0},
 };
 
@@ -43,6 +47,17 @@ static void release(void *state)
     free(s);
 }
 
+static enum gpu_precision precision_of(const struct op_ctx *ctx)
+{
+    return strcmp(op_string(ctx, "precision"), "bf16") == 0 ? GPU_BF16 : GPU_F32;
+}
+
+/* The numerics class speaks of f32 alone. */
+static const char *units(struct op_ctx *ctx)
+{
+    return precision_of(ctx) == GPU_BF16 ? gpu_cpu_bf16() : NULL;
+}
+
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
@@ -58,6 +73,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return code;
     }
+    embedder_set_precision(s->embedder, precision_of(ctx));
     s->any_vocabulary = c->vocabulary_id.len != DIGEST_SIZE;
     if (!s->any_vocabulary)
         memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
@@ -106,13 +122,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_embed = {
     .name = "embed",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .numerics = true,
     .doc = "Embeds each token batch by the model of a checkpoint, which says its own architecture.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
+    .units = units,
     .prepare = prepare,
     .release = release,
     .run = run,

@@ -6,8 +6,8 @@
 #include "base/os.h"
 #include "engine/key.h"
 #include "engine/source.h"
+#include "schemas/canonical.h"
 #include "schemas/expr.pb-c.h"
-#include "store/maintain.h"
 #include "store/maintain.h"
 #include "store/store.h"
 
@@ -74,6 +74,10 @@ static void test_key_is_pinned(void **state)
     check(key_make(&key, &g.arena, &spec, &e), &e);
     assert_string_equal(digest_hex(hex, &key.digest),
                         "47e7e3061b498f0962570204b1cc8bae970213217b4ecfe43371cb89b43e45eb");
+    assert_string_equal(key.message->numerics, "cpu-test");
+    g.nodes[fold].units = "tiles";
+    check(key_make(&key, &g.arena, &spec, &e), &e);
+    assert_string_equal(key.message->numerics, "cpu-test, tiles");
     graph_free(&g);
 }
 
@@ -92,6 +96,9 @@ static void test_key_ignores_names_and_order(void **state)
     struct key_spec s = {.node = &g.nodes[one], .numerics = "x", .inputs = in, .n_inputs = 2};
     check(key_make(&a, &g.arena, &s, &e), &e);
     s = (struct key_spec){.node = &g.nodes[two], .numerics = "y", .inputs = turned, .n_inputs = 2};
+    check(key_make(&b, &g.arena, &s, &e), &e);
+    assert_true(digest_equal(&a.digest, &b.digest));
+    g.nodes[two].units = "tiles"; /* arithmetic enters for ops that depend on it alone */
     check(key_make(&b, &g.arena, &s, &e), &e);
     assert_true(digest_equal(&a.digest, &b.digest));
     turned[0].ids = &id;
@@ -264,17 +271,24 @@ static void test_chain_goes_on(void **state)
     place_free(&p);
 }
 
-static struct run_result run_chain(struct place *p, const char *steps, uint64_t keep)
+static struct run_result run_chain_with(struct place *p, const char *steps, uint64_t keep,
+                                        bool check_all)
 {
     struct graph g;
     graph_init(&g, "chain");
     graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
     graph_add(&g, "joined", "join", "", "exprs=seeds");
     g.nodes[graph_add(&g, "model", "fold", steps, "expr=joined")].keep = keep;
-    struct run_result r = run(p, &g);
+    struct run_result r =
+        run_with(p, &g, (struct run_options){.check = check_all, .keep_going = true, .threads = 2});
     assert_int_equal(r.failed, 0);
     graph_free(&g);
     return r;
+}
+
+static struct run_result run_chain(struct place *p, const char *steps, uint64_t keep)
+{
+    return run_chain_with(p, steps, keep, false);
 }
 
 static enum err_code count_ref(void *arg, const char *name, const struct digest *id, struct err *e)
@@ -320,6 +334,11 @@ static void test_chain_after_gc(void **state)
         /* A shorter one needs a record that is gone, unless it was kept. */
         r = run_chain(&p, "steps=4", policies[i].keep);
         assert_int_equal(r.nodes[2].ran, policies[i].keep == 1 ? 0 : policies[i].keep ? 2 : 5);
+        /* Checking makes segments again of which nothing is left; nothing more is kept for it. */
+        unsigned before = kept(&p);
+        check(store_gc(&collected, p.store, &options, &e), &e);
+        run_chain_with(&p, "steps=4", policies[i].keep, true);
+        assert_int_equal(kept(&p), before);
         struct fsck_result checked;
         check(store_fsck(&checked, p.store, false, NULL, NULL, &e), &e);
         assert_int_equal(checked.bad_records + checked.missing, 0);
@@ -512,6 +531,70 @@ static void test_bad_source_changes_nothing(void **state)
     place_free(&p);
 }
 
+/* The state of a job's newest run. */
+static enum err_code note_run(void *arg, const char *run, struct span value, struct err *e)
+{
+    struct arena a = {0};
+    ProtobufCMessage *m;
+    check(canonical_unpack(&m, &a, &eqloom__run__descriptor, value, e), e);
+    snprintf(arg, 32, "%s", ((const Eqloom__Run *)m)->state);
+    arena_free(&a);
+    return ERR_CANCELLED;
+}
+
+/* The store refuses what a node made (its ref has no name that a ref may have): the run ends, and
+ * what it had announced as running is said to have failed. */
+static void test_fatal_error_is_recorded(void **state)
+{
+    struct place p;
+    struct graph g;
+    struct run_result r;
+    struct err e = {0};
+    char said[32] = "";
+    place_new(&p);
+    graph_init(&g, "fatal");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    struct job_ref ref = {.name = "", .target = {1, 0}};
+    g.job.refs = &ref;
+    g.job.n_refs = 1;
+    struct run_options o = {.keep_going = true, .threads = 2};
+    assert_int_equal(job_run(&r, &p.arena, &g.job, p.store, &o, &e), ERR_INPUT);
+    store_each_run(p.store, "fatal", note_run, said, NULL);
+    assert_string_equal(said, "failed");
+    graph_free(&g);
+    place_free(&p);
+}
+
+/* A source that gives something else under --check fails alone: what is below is checked against
+ * what is stored, and nothing is written. */
+static void test_check_of_a_source(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    graph_init(&g, "source");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "drifts", "drifts", "", write_file(&p, "drifting", "a\n"));
+    graph_add(&g, "upper", "upper", "", "exprs=drifts");
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    struct run_result r = run(&p, &g);
+    struct digest was = r.nodes[1].outputs[0];
+    atomic_fetch_add(&ops_drift, 1);
+    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.nodes[1].state, NODE_FAILED);
+    assert_non_null(strstr(r.nodes[1].failure, "op drifts is not deterministic"));
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            assert_int_equal(r.nodes[i].state, i ? NODE_RAN : NODE_READ);
+    r = run(&p, &g);
+    assert_int_equal(r.nodes_ran, 0);
+    assert_true(digest_equal(&was, &r.nodes[1].outputs[0]));
+    graph_free(&g);
+    place_free(&p);
+}
+
 static void test_check_finds_what_is_not_deterministic(void **state)
 {
     struct place p;
@@ -651,6 +734,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_failed_element),
     cmocka_unit_test(test_stop_at_the_first_failure),
     cmocka_unit_test(test_bad_source_changes_nothing),
+    cmocka_unit_test(test_fatal_error_is_recorded),
+    cmocka_unit_test(test_check_of_a_source),
     cmocka_unit_test(test_check_finds_what_is_not_deterministic),
     cmocka_unit_test(test_threads_do_not_show),
     cmocka_unit_test(test_parallel_ops_run_alone),

@@ -456,6 +456,30 @@ static void test_validation_refused(void **state)
     context_free(ctx);
 }
 
+/* Nearly the same vectors, by products whose units are in the key. */
+static void test_embed_bf16(struct op_ctx *ctx, const Eqloom__EmbeddingBatch *f32)
+{
+    void *model;
+    assert_null(op_embed.units(ctx));
+    ctx->set = " precision=bf16";
+    assert_string_equal(op_embed.units(ctx), gpu_cpu_bf16());
+    ctx->out = NULL;
+    assert_int_equal(op_embed.prepare(&model, ctx, NULL), OK);
+    assert_int_equal(op_embed.run(ctx, model, NULL), OK);
+    const Eqloom__EmbeddingBatch *v = (const Eqloom__EmbeddingBatch *)ctx->out;
+    assert_int_equal(v->values.len, f32->values.len);
+    double greatest = 0;
+    for (size_t i = 0; i < v->values.len; i += sizeof(float)) {
+        float x, y;
+        memcpy(&x, v->values.data + i, sizeof x);
+        memcpy(&y, f32->values.data + i, sizeof y);
+        greatest = fmax(greatest, fabs((double)x - (double)y));
+    }
+    assert_true(greatest > 1e-6 && greatest < 0.05);
+    protobuf_c_message_free_unpacked(ctx->out, NULL);
+    op_embed.release(model);
+}
+
 static void test_embed(void **state)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " steps=0");
@@ -481,7 +505,8 @@ static void test_embed(void **state)
             sum += (double)x[k] * x[k];
         assert_true(fabs(sum - 1) < 1e-5);
     }
-    protobuf_c_message_free_unpacked(ctx->out, NULL);
+    test_embed_bf16(ctx, v);
+    protobuf_c_message_free_unpacked(&v->base, NULL);
     op_embed.release(model);
     op_train.release(shared);
     free_checkpoint(c);
