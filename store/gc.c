@@ -4,7 +4,8 @@
  * (message_visit_ids). Sweep: records not reached, actions with an output not reached, and what is
  * in quarantine. The caller holds the store for writing, so nothing is put meanwhile; readers go on
  * seeing what they have open. A reference to something that is not there is no fault here: fsck
- * reports those. */
+ * reports those. Whatever moment the sweep is killed at, what an action or a collection that is
+ * still there leads to is there: actions go first, then collections, then all else. */
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
@@ -114,6 +115,8 @@ static enum err_code mark(struct marker *m, struct err *e)
 struct sweeper {
     struct marker *marker;
     struct store_batch *batch; /* NULL: dry run */
+    struct digest *later;      /* records to remove when no collection holds them any more */
+    size_t n_later, cap_later;
     struct gc_result result;
 };
 
@@ -124,6 +127,14 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
         return OK;
     store_batch_remove(w->batch, family, key);
     return store_batch_count(w->batch) < REMOVALS_AT_ONCE ? OK : store_batch_commit(w->batch, e);
+}
+
+static bool is_of_collection(struct span value)
+{
+    enum record_kind kind;
+    uint64_t length;
+    return envelope_peek(&kind, &length, value, NULL) == OK &&
+           (kind == KIND_COLLECTION || kind == KIND_COLLECTION_BLOCK);
 }
 
 static enum err_code sweep_object(struct sweeper *w, struct span key, struct span value,
@@ -138,7 +149,19 @@ static enum err_code sweep_object(struct sweeper *w, struct span key, struct spa
     }
     w->result.records_removed++;
     w->result.bytes_removed += value.len;
-    return sweep_key(w, ROCKS_OBJECTS, key, e);
+    if (!w->batch || key.len != DIGEST_SIZE || is_of_collection(value))
+        return sweep_key(w, ROCKS_OBJECTS, key, e);
+    w->later = vec_grow(w->later, &w->cap_later, w->n_later + 1, sizeof *w->later);
+    w->later[w->n_later++] = id;
+    return OK;
+}
+
+static enum err_code sweep_later(struct sweeper *w, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t i = 0; i < w->n_later && code == OK; i++)
+        code = sweep_key(w, ROCKS_OBJECTS, digest_span(&w->later[i]), e);
+    return err_up(e, code);
 }
 
 static enum err_code is_marked(void *arg, const uint8_t bytes[32], struct err *e)
@@ -223,6 +246,8 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
         code = sweep_family(&w, ROCKS_META, sweep_meta, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
+    if (code == OK)
+        code = sweep_later(&w, e);
     if (code == OK && w.batch)
         code = store_batch_commit(w.batch, e);
     if (code == OK && w.batch && w.result.bytes_removed)
@@ -231,5 +256,6 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
     store_batch_free(w.batch);
     digest_map_free(&m.marked);
     free(m.stack);
+    free(w.later);
     return err_up(e, code);
 }
