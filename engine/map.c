@@ -39,13 +39,26 @@ struct map_run {
 
 static enum err_code feed(struct worker *w, uint32_t i, struct err *e);
 
-/* Whole leaves are looked up; the elements of a node whose outputs are not trusted are not. */
+/* What a block is known by leads to something damaged: then the node is made again, its elements
+ * looked up one by one. Anything else ends the run. */
+static void feed_failed(struct session *s, uint32_t i, const struct err *e)
+{
+    struct ctx_loss loss = {.input = LOST_SELF};
+    if (e->code != ERR_CORRUPT && e->code != ERR_NOTFOUND) {
+        session_fail(s, e);
+        return;
+    }
+    snprintf(loss.message, sizeof loss.message, "%s", e->message);
+    node_lost(s, i, &loss);
+}
+
+/* Of a node whose outputs are not trusted no block is known. */
 static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
-    if (s->options->check || r->distrust)
+    if (s->options->check)
         return;
     /* A damaged input shows when its elements are asked for. */
     if (map_blocks_new(&m->blocks, s, i, &e)) {
@@ -55,13 +68,16 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     m->next = map_blocks_skip(m->blocks, 0);
     r->cached = map_blocks_cached(m->blocks);
     progress_cached(s->progress, i, r->cached);
-    if (feed(w, i, &e))
-        session_fail(s, &e);
+    if (feed(w, i, &e)) {
+        m->broken = m->dropped = true;
+        feed_failed(s, i, &e);
+    }
 }
 
 bool map_has_work(const struct session *s, uint32_t i)
 {
-    return s->nodes[i].map->next < s->nodes[i].elements;
+    const struct map_run *m = s->nodes[i].map;
+    return m->next < s->nodes[i].elements && !m->broken;
 }
 
 void map_new(struct worker *w, uint32_t i)
@@ -186,7 +202,7 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position, const struc
     struct session *s = w->s;
     struct map_run *m = s->nodes[i].map;
     size_t n = op_count_outputs(s->job->nodes[i].op);
-    struct err e = {0};
+    struct err e = {0}, fed = {0};
     pthread_mutex_lock(&m->mutex);
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
@@ -200,13 +216,15 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position, const struc
                 memcpy(slot->outputs[r].ids, made->outputs[r].ids, bytes);
             }
         }
-        if (feed(w, i, &e))
+        if (feed(w, i, &fed))
             m->broken = m->dropped = true;
         if (store_batch_bytes(m->batch) > BLOCKS_BYTES && !s->options->check)
             store_batch_append(w->batch, m->batch);
     }
     pthread_mutex_unlock(&m->mutex);
-    if (e.code || (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e)))
+    if (fed.code)
+        feed_failed(s, i, &fed);
+    if (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e))
         session_fail(s, &e);
 }
 
@@ -426,8 +444,8 @@ enum outcome map_close(struct worker *w, uint32_t i)
     arena_reset(&w->arena);
     if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
         map_blocks_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {
-        session_fail(s, &e);
-        return OUT_DROPPED;
+        feed_failed(s, i, &e);
+        return node_is_lost(s, i) ? OUT_LOST : OUT_DROPPED;
     }
     store_batch_append(w->batch, m->batch);
     return node_commit(w, i, &made);

@@ -78,7 +78,7 @@ static enum err_code find_span(struct map_blocks *b, struct collection *c, uint6
             continue;
         if ((code = collection_block(&block, c, d, *at, e)))
             break;
-        bool known = read_block(&made, &a, s, i, &block.id, d);
+        bool known = !s->nodes[i].distrust && read_block(&made, &a, s, i, &block.id, d);
         arena_reset(&a);
         if (d > 0)
             add_upper(b, &block, n_outputs);

@@ -130,9 +130,9 @@ static enum err_code each_leaf(const struct leaves *l,
     enum err_code code = OK;
     for (uint64_t at = 0; at < collection_count(l->reader) && !code;) {
         struct collection_block leaf;
-        code = leaf_at(&leaf, l, at, NULL);
-        if (!code)
-            code = visit(arg, l, &leaf);
+        if ((code = leaf_at(&leaf, l, at, NULL)))
+            break;
+        code = visit(arg, l, &leaf);
         at = leaf.first + leaf.n;
     }
     return code;

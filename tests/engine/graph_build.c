@@ -12,6 +12,7 @@
  *   alone    map over exprs, parallel
  *   join     task: all of exprs in one Expr
  *   count    task: an Expr that is not a function of its input when ops_drift moves
+ *   drifts   source -> exprs: likewise
  *   fold     chain over expr: each segment hashes the record before; state in a Chunk
  *   wait     task: until the run is cancelled */
 #include "graph_build.h"
@@ -265,6 +266,11 @@ static enum err_code count_run(struct op_ctx *ctx, void *state, struct err *e)
                      arena_printf(op_arena(ctx), "%d", atomic_fetch_add(&ops_drift, 0)), e);
 }
 
+static enum err_code drifts_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    return emit_text(ctx, "exprs", arena_printf(op_arena(ctx), "%d", atomic_load(&ops_drift)), e);
+}
+
 static enum err_code fold_segments(uint64_t *n, struct op_ctx *ctx, struct err *e)
 {
     *n = 1 + (uint64_t)op_int(ctx, "steps");
@@ -366,6 +372,8 @@ static const struct op op_count_ = {.name = "count",
                                     .inputs = exprs_port,
                                     .outputs = expr_port,
                                     .run = count_run};
+static const struct op op_drifts = {
+    .name = "drifts", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = drifts_run};
 static const struct op op_first = {.name = "first",
                                    .version = 1,
                                    .node = OP_MAP,
@@ -430,9 +438,9 @@ static const struct op op_wait = {.name = "wait",
                                   .outputs = expr_port,
                                   .run = wait_run};
 
-const struct op *const op_table[] = {&op_alone, &op_count_, &op_first, &op_fold,
-                                     &op_join,  &op_lines,  &op_names, &op_rank,
-                                     &op_upper, &op_wait,   &op_weigh, NULL};
+const struct op *const op_table[] = {&op_alone, &op_count_, &op_drifts, &op_first, &op_fold,
+                                     &op_join,  &op_lines,  &op_names,  &op_rank,  &op_upper,
+                                     &op_wait,  &op_weigh,  NULL};
 
 const struct op *op_find(const char *name)
 {

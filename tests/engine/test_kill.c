@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 6, BUDGET_S = 15 };
+enum { NODES = 9, WIDE = 1200, BUDGET_S = 15 };
 
 static void no_fault(void *arg, const struct digest *id, const char *what)
 {
@@ -47,6 +47,13 @@ static void child(const char *dir, int out)
     graph_add(&g, "joined", "join", "", "exprs=first");
     graph_add(&g, "model", "fold", "steps=12 ms=2", "expr=joined");
     graph_add(&g, "upper2", "upper", "repeat=1", "exprs=upper");
+    /* Leaves, their actions and summaries of them, half written. */
+    buf_clear(&b);
+    for (int i = 0; i < WIDE; i++)
+        buf_printf(&b, "%c%d\n", 'a' + i % 26, i);
+    graph_add(&g, "lines", "lines", "", write_file(&p, "lines", b.data));
+    graph_add(&g, "wide", "upper", "repeat=2", "exprs=lines");
+    graph_add(&g, "weigh", "weigh", "most=9", "exprs=wide");
     struct run_result r = run(&p, &g);
     if (r.failed || store_fsck(&fsck, p.store, false, no_fault, NULL, &e) || fsck.bad_records ||
         fsck.missing)
