@@ -81,7 +81,8 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
         trail_add(&chain->trail, &key->digest, &made.outputs[0].ids[0]);
         if (made_write(w->batch, &w->arena, node->op, key, &made, &e) ||
             trail_write(w->batch, &chain->trail, &key->digest, &e) ||
-            trail_keep_head(w->batch, s, i, segment->index, &made.outputs[0].ids[0], &e) ||
+            (!s->options->check &&
+             trail_keep_head(w->batch, s, i, segment->index, &made.outputs[0].ids[0], &e)) ||
             committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e)) {
             session_drop_batch(w);
             session_fail(s, &e);
