@@ -45,6 +45,9 @@ struct saturate_iteration {
 };
 struct saturate_options {
     uint32_t iterations; /* limit */
+    /* No application begins once there are so many e-nodes, and no constant is computed; the last
+     * application may still add what its right side has, and its last constant with its fraction.
+     */
     uint32_t max_nodes;
     uint64_t max_matches; /* in all; 0: no limit */
     uint32_t match_limit; /* backoff: a rule with more matches in one iteration is banned ... */
@@ -62,8 +65,8 @@ struct saturate_result {
     Eqloom__StopReason stop;
     uint32_t iterations;
     uint64_t *matched, *applied; /* by rule, in the given arena */
-    /* What the run could see: no search looked at nodes from `searched` on, and none began at nodes
-     * from `roots` on. */
+    /* What the run could see, or could have seen with one more rule that looks no farther: no
+     * search looked at nodes from `searched` on, and none began at nodes from `roots` on. */
     uint32_t searched, roots;
 };
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,

@@ -450,9 +450,10 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     uint32_t first = to->next;
     to->next = gone->next;
     gone->next = first;
+    bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions ask for symbols, too */
     to->mask |= gone->mask;
     to->fact = f;
-    if (both_frozen || learnt)
+    if (both_frozen || learnt || named)
         to->joined = g->epoch;
     else if (gone->joined > to->joined)
         to->joined = gone->joined;
@@ -481,6 +482,9 @@ static void repair_node(struct egraph *g, uint32_t n)
     }
     if (!stale)
         return;
+    /* Repairs leave gaps, and many may follow one another: probing needs empty slots to end at. */
+    if (!hashcons_has_room(&g->cons, g->cap))
+        grow_table(g);
     set_hash(&after);
     hashcons_remove(&g->cons, before.hash, n);
     for (uint32_t i = 0; i < after.arity; i++)

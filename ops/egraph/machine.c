@@ -42,11 +42,12 @@ static bool is_awake(const struct machine *m, uint32_t state)
     return m->active[state].cells != NEVER;
 }
 
-/* The rule is not searched for any more in this iteration. */
+/* The rule is not searched for any more in this iteration; it goes on at this node. */
 static void stop_rule(struct machine *m, uint32_t rule)
 {
     const struct automaton *automaton = &m->set->automaton;
     m->rules[rule].stopped = true;
+    m->rules[rule].cursor = m->node;
     for (uint32_t s = automaton->done[rule]; s != NO_STATE; s = automaton->states[s].parent) {
         struct activity a = activity_below(m, &automaton->states[s]);
         if (a.cells == m->active[s].cells && a.epoch == m->active[s].epoch)
@@ -248,11 +249,16 @@ static void enter(struct machine *m, const struct state *s)
 
 /* ---- nodes ---- */
 
+/* What changed since the last rebuild is stamped at its own level only: whoever looks farther down
+ * sees it, too, or a rule would find less because another that begins alike looks farther. */
 static void note_age(uint8_t *age, const struct eclass *c)
 {
-    for (int k = 0; k < STAMPS; k++)
-        if (c->stamp[k] > age[k + 1])
-            age[k + 1] = c->stamp[k];
+    uint8_t newest = 0;
+    for (int k = 0; k < STAMPS; k++) {
+        newest = c->stamp[k] > newest ? c->stamp[k] : newest;
+        if (newest > age[k + 1])
+            age[k + 1] = newest;
+    }
 }
 
 static void visit_class(struct machine *m, uint32_t c)

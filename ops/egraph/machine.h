@@ -6,8 +6,10 @@
  *
  * (for a bare variable the root is the class, for a constant its node). Only new matches are found:
  * those that could not have been found when the rule was last searched for, because a node that
- * they bind was not there, or two classes were not one, or a fact was not known. This does not
- * depend on which other rules there are.
+ * they bind was not there, or two classes were not one, or a fact was not known. Which these are
+ * does not depend on the other rules; but unions since the last rebuild are seen at once where some
+ * rule has a reason to look, and how far up such reasons go, the farthest look decides
+ * (ruleset.reach).
  *
  * The graph may grow between visits. Nodes from `until` on are not looked at, and in a graph with
  * unions that were not rebuilt yet, matches are found once or more, or not at all if it is these

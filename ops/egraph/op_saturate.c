@@ -20,7 +20,6 @@ static const struct op_param params[] = {
      "A rule with more matches in one iteration rests; doubles each time."},
     {"ban_length", OP_INT, "5", NULL, 0, 10000,
      "For so many iterations; doubles each time. 0: rules never rest."},
-    {"explain", OP_BOOL, "false", NULL, 0, 0, "Keep what is needed to explain equalities."},
     {0}};
 static const struct op_port inputs[] = {
     {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
@@ -174,14 +173,14 @@ static bool cancelled(void *ctx)
 }
 
 static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
-                                   const struct saturate_state *s, Eqloom__Expr *seed, bool explain,
+                                   const struct saturate_state *s, Eqloom__Expr *seed, bool proofs,
                                    struct err *e)
 {
     struct arena *a = op_arena(ctx);
     struct expr x;
     if (err_up(e, expr_from_prefix(&x, a, s->rules.lang, seed->prefix, e)))
         return e->code;
-    if (explain)
+    if (proofs)
         egraph_keep_proofs(g);
     for (size_t i = 0; i < seed->n_variables; i++)
         if (err_up(e, egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e)))
@@ -193,7 +192,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         .max_matches = (uint64_t)op_int(ctx, "max_matches"),
         .match_limit = (uint32_t)op_int(ctx, "match_limit"),
         .ban_length = (uint32_t)op_int(ctx, "ban_length"),
-        .explain = explain,
+        .explain = proofs,
         .cancelled = cancelled,
         .cancelled_arg = ctx,
     };
@@ -264,9 +263,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         "language",
                         language, s->rules.lang->name);
     struct egraph *g = take_graph(s);
-    bool explain = op_bool(ctx, "explain");
-    enum err_code code = saturate_expr(g, ctx, s, seed, explain, e);
-    if (code && !explain && egraph_contradicts(g)) { /* the same again, to say how it came about */
+    enum err_code code = saturate_expr(g, ctx, s, seed, false, e);
+    if (code && egraph_contradicts(g)) { /* the same again, to say how it came about */
         egraph_clear(g);
         code = saturate_expr(g, ctx, s, seed, true, e);
     }
@@ -276,7 +274,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_saturate = {
     .name = "saturate",
-    .version = 5,
+    .version = 6,
     .node = OP_MAP,
     .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
            "e-graph in canonical form. Budgets are counts, so the result does not depend on the "

@@ -43,13 +43,16 @@ static void hash_text(struct hasher *h, const char *text)
     hasher_add(h, text, strlen(text) + 1);
 }
 
-/* Declared operators and variables of the rules' own take part in every run, and so does the mark
- * of unsoundness. */
+/* Declared operators and variables of the rules' own take part in every run, and so do the mark of
+ * unsoundness and how far down the rules look: that decides which nodes a search visits, and with
+ * it whether a match is found in this iteration or the next. */
 static struct digest environment_of(const struct reuse_rules *r, bool unsound)
 {
     struct hasher *h = hasher_new();
     const struct language *lang = r->rules->lang;
+    uint8_t reach = (uint8_t)r->compiled->reach;
     hash_text(h, unsound ? "unsound" : "sound");
+    hasher_add(h, &reach, 1);
     for (uint16_t i = 0; i < lang->n_ops; i++) {
         uint8_t arity = (uint8_t)lang->ops[i].arity;
         hash_text(h, lang->ops[i].name ? lang->ops[i].name : "");

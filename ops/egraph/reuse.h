@@ -1,7 +1,8 @@
 /* Does a saturation that ended earlier stand under other rules? E-graphs only grow, so a rule
  * without a match in the final e-graph never matched, and a rule that never matched changes
- * nothing. Hence the result stands if every rule that matched is still there, unchanged and in the
- * same order, and no rule that is new or edited matches the final e-graph.
+ * nothing, unless it looks farther down than any other (it would make searches visit more nodes).
+ * Hence the result stands if every rule that matched is still there, unchanged and in the same
+ * order, the farthest look is as far, and no rule that is new or edited matches the final e-graph.
  *
  * For this a run leaves a SaturationTrace: the rules that matched (before their conditions were
  * asked), and a signature of what the last search could see: which operators and leaves stand under

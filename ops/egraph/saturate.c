@@ -42,8 +42,8 @@ struct saturator {
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *nodes;         /* scratch of one application */
     uint64_t spent;          /* matches applied */
-    bool out_of_nodes, out_of_matches, changed;
-    struct saturate_iteration seen; /* of this iteration, for who observes */
+    bool out_of_nodes, out_of_matches, changed, awake; /* some rule is */
+    struct saturate_iteration seen;                    /* of this iteration, for who observes */
 };
 
 static bool cancelled(const struct saturator *s)
@@ -253,10 +253,13 @@ static enum err_code apply(struct saturator *s, size_t rule, const uint32_t *rec
     s->spent++;
     if (s->spent % POLL_EVERY == 0 && cancelled(s))
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+    uint32_t cells = s->g->n_cells;
     if (apply_match(s, rule, record)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
+    /* a part of a right side may be new, where folding made its whole a term that is known */
+    s->changed |= s->g->n_cells != cells;
     if (s->g->conflict)
         return fail_contradiction(s, s->rules->rules[rule].rule, e);
     *go_on = !at_goal(s);
@@ -350,8 +353,10 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
                 s->state[i].since[k].epoch /= 2;
     s->now = (struct moment){g->n_cells, g->epoch, s->journal_begin + g->journal.n};
     g->frozen = g->n_cells;
+    s->awake = false;
     for (size_t i = 0; i < s->rules->n; i++) {
         s->state[i].asleep = iteration < s->rests[i].until;
+        s->awake |= !s->state[i].asleep;
         s->state[i].stopped = false;
         s->state[i].left = matches_allowed(s, &s->rests[i]);
     }
@@ -391,6 +396,8 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     begin_iteration(s, iteration);
     if (err_up(e, retry(s, &go_on, e)))
         return e->code;
+    if (!s->awake && go_on) /* a rule that never rests would have looked */
+        s->result->roots = s->now.cells;
     for (size_t w = 0; w <= s->now.cells / 64 && go_on; w++) {
         if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");

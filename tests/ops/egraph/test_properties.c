@@ -1,0 +1,370 @@
+/* What holds of any rules and terms, conditions included: a saturated graph has nothing left that a
+ * full search would find; once saturated, the order of rules and rests do not matter; the node
+ * limit is exact; a graph that has served before gives the bytes of a new one. Random; the seed is
+ * printed and may be given in EQLOOM_TEST_SEED. */
+#include "tests/ops/egraph/help.h"
+
+#include "base/buf.h"
+#include "ops/egraph/graph.h"
+#include "ops/egraph/reuse.h"
+#include "schemas/canonical.h"
+
+/* All conditions stay true once they are: what a run ends with does not depend on when it asked. */
+static const char *const pool[] = {
+    "?a + ?b -> ?b + ?a",
+    "?a * ?b -> ?b * ?a",
+    "?a + (?b + ?c) -> (?a + ?b) + ?c",
+    "?a * (?b + ?c) -> ?a * ?b + ?a * ?c",
+    "?a + 0 -> ?a",
+    "?a -> ?a + 0",
+    "?a * 1 -> ?a",
+    "?a * 0 -> 0",
+    "?a - ?a -> 0",
+    "?a - ?a -> ?a * (1 - 1)",
+    "?a / ?a -> 1 if nonzero(?a)",
+    "?a - ?b -> ?a + (-1) * ?b",
+    "?a + ?a -> 2 * ?a",
+    "?a * ?a -> ?a^2",
+    "sin(?a)^2 + cos(?a)^2 -> 1",
+    "tan(?a) -> sin(?a) / cos(?a)",
+    "sin(?a + (0 + cos(?b * (?c + ?a)))) -> ?b",
+    "cos(?a + ?b) -> cos(?b + ?a)",
+    "ln(?a * ?b) -> ln(?a) + ln(?b) if positive(?a), positive(?b)",
+    "ln(?a / ?b) -> ln(?a) - ln(?b) if positive(?a / ?b), positive(?b)",
+    "sqrt(?a^2) -> ?a if nonnegative(?a)",
+    "sqrt(?a * ?b) -> sqrt(?a) * sqrt(?b) if nonnegative(?a * ?b), nonnegative(?b)",
+    "abs(?a) -> ?a if nonnegative(?a + 0)",
+    "abs(?a) -> -?a if nonpositive(?a)",
+    "exp(?a) -> exp(?a - 0) if real(?a * 1)",
+    "exp(?a) -> 1 + (?a - ?a) if less_equal(?a, 0), less_equal(0, ?a)",
+    "?a^?b -> 1 / ?a^(0 - ?b) if constant(?b), negative(?b), nonzero(?a)",
+    "tanh(?a) -> 3/2 - 1/2 if constant(?a)",
+    "sinh(?a) -> tanh(?a + (3 - 3))",
+    "cosh(?a) -> cosh(-?a)",
+    "?a + ?b -> 0 + (?a + ?b) if symbol(?b)",
+    "0 -> 1 - 1",
+    "x + ?a -> ?a + (x + 0)",
+};
+enum { POOL = sizeof pool / sizeof *pool, SET_MAX = 16 };
+
+static void random_term(struct buf *b, struct rng *r, unsigned depth)
+{
+    static const char *const leaves[] = {"x", "y", "0", "1", "2", "-3", "pi", "1/2"};
+    static const char *const unary[] = {"sin",  "cos",  "tan", "ln",  "sqrt",
+                                        "tanh", "sinh", "exp", "abs", "cosh"};
+    static const char *const binary[] = {"+", "-", "*", "/", "^"};
+    if (depth == 0 || rng_below(r, 6) == 0) {
+        buf_printf(b, "(%s)", leaves[rng_below(r, 8)]);
+        return;
+    }
+    if (rng_below(r, 3) == 0) {
+        buf_printf(b, "%s(", unary[rng_below(r, 10)]);
+        random_term(b, r, depth - 1);
+        buf_puts(b, ")");
+        return;
+    }
+    buf_puts(b, "(");
+    random_term(b, r, depth - 1);
+    buf_printf(b, " %s ", binary[rng_below(r, 5)]);
+    random_term(b, r, depth - 1);
+    buf_puts(b, ")");
+}
+
+static struct expr some_term(struct arena *a, const struct rules *rules, struct rng *r)
+{
+    struct buf b = {0};
+    random_term(&b, r, 2 + (unsigned)rng_below(r, 4));
+    struct expr x = term(a, rules->lang, arena_strdup(a, b.data));
+    buf_free(&b);
+    return x;
+}
+
+static struct rules rules_in_order(struct arena *a, const uint32_t *chosen, size_t n)
+{
+    struct buf b = {0};
+    buf_puts(&b, "group g\n");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "r%u: %s\n", chosen[i], pool[chosen[i]]);
+    struct rules rules = rules_of(a, arena_strdup(a, b.data));
+    buf_free(&b);
+    return rules;
+}
+
+/* Different ones, in random order. */
+static size_t choose_rules(uint32_t *chosen, struct rng *r)
+{
+    uint32_t all[POOL];
+    size_t n = 1 + (size_t)rng_below(r, SET_MAX);
+    for (uint32_t i = 0; i < POOL; i++)
+        all[i] = i;
+    rng_shuffle_u32(r, all, POOL);
+    memcpy(chosen, all, n * sizeof *all);
+    return n;
+}
+
+struct ran {
+    bool failed; /* some terms are nowhere defined, and rules contradict one another there */
+    eclass_id root;
+    struct saturate_result result;
+    struct span record, trace;
+};
+
+static struct ran run(struct egraph *g, struct arena *a, const struct rules *rules,
+                      const struct expr *x, const struct saturate_options *o)
+{
+    struct err e = {0};
+    struct ran out = {0};
+    struct ruleset *set = ruleset_new(rules);
+    if (o->explain)
+        egraph_keep_proofs(g);
+    out.root = egraph_add_expr(g, x);
+    out.failed = egraph_saturate(&out.result, g, set, o, a, &e) != OK;
+    if (!out.failed) {
+        Eqloom__Rule *m = arena_array(a, Eqloom__Rule, rules->n);
+        const Eqloom__Rule **records = arena_array(a, const Eqloom__Rule *, rules->n);
+        for (size_t i = 0; i < rules->n; i++) {
+            rule_to_message(&m[i], a, rules, &rules->rules[i]);
+            records[i] = &m[i];
+        }
+        struct reuse_rules *reuse = reuse_rules_new(rules, set, records, false);
+        Eqloom__EGraph message;
+        check_graph(g);
+        egraph_to_message(&message, a, g, out.root);
+        assert_int_equal(canonical_pack(&out.record, a, &message.base, &e), OK);
+        assert_int_equal(reuse_trace(&out.trace, a, reuse, &out.result, g, &message, &e), OK);
+        reuse_rules_free(reuse);
+    } else if (!egraph_contradicts(g)) {
+        fail_msg("%s", e.message);
+    }
+    ruleset_free(set);
+    return out;
+}
+
+static bool saturated(const struct ran *r)
+{
+    return !r->failed && r->result.stop == EQLOOM__STOP_REASON__SATURATED;
+}
+
+static struct saturate_options random_rests(struct rng *r)
+{
+    struct saturate_options o = {.iterations = 60, .max_nodes = 1500};
+    if (rng_below(r, 2)) {
+        o.match_limit = 1 + (uint32_t)rng_below(r, 12);
+        o.ban_length = 1 + (uint32_t)rng_below(r, 4);
+    }
+    return o;
+}
+
+/* A new run knows nothing of what was searched before: it takes every match for new. */
+static void a_full_search_finds_nothing_more(void **state)
+{
+    struct rng r = rng_new(test_seed(), 11);
+    int compared = 0;
+    for (int round = 0; round < 600; round++) {
+        struct arena a = {0};
+        uint32_t chosen[SET_MAX];
+        size_t n = choose_rules(chosen, &r);
+        struct rules rules = rules_in_order(&a, chosen, n);
+        struct expr x = some_term(&a, &rules, &r);
+        struct egraph *g = egraph_new(rules.lang);
+        struct saturate_options o = random_rests(&r);
+        o.explain = round % 5 == 0;
+        struct ran ran = run(g, &a, &rules, &x, &o);
+        if (saturated(&ran)) {
+            uint32_t nodes = egraph_count_nodes(g), classes = egraph_count_classes(g);
+            struct saturate_options once = {.iterations = 2, .max_nodes = 100000};
+            struct saturate_result again = saturate(g, &rules, once, &a);
+            if (again.stop != EQLOOM__STOP_REASON__SATURATED || again.iterations != 1 ||
+                egraph_count_nodes(g) != nodes || egraph_count_classes(g) != classes)
+                fail_msg("round %d: %s: %u nodes became %u, %u classes %u", round,
+                         expr_infix(&a, &x), nodes, egraph_count_nodes(g), classes,
+                         egraph_count_classes(g));
+            compared++;
+        }
+        egraph_free(g);
+        arena_free(&a);
+    }
+    print_message("%d of 600 saturated\n", compared);
+    assert_true(compared > 200);
+}
+
+static void order_and_rests_do_not_matter(void **state)
+{
+    struct rng r = rng_new(test_seed(), 12);
+    int compared = 0;
+    for (int round = 0; round < 400; round++) {
+        struct arena a = {0};
+        uint32_t chosen[SET_MAX];
+        size_t n = choose_rules(chosen, &r);
+        struct rules rules = rules_in_order(&a, chosen, n);
+        struct expr x = some_term(&a, &rules, &r);
+        struct span first = {0};
+        for (int k = 0; k < 3; k++) {
+            struct rules ordered = rules_in_order(&a, chosen, n);
+            struct egraph *g = egraph_new(ordered.lang);
+            struct saturate_options o = random_rests(&r);
+            struct ran ran = run(g, &a, &ordered, &x, &o);
+            if (saturated(&ran) && first.data) {
+                if (!span_equal(first, ran.record))
+                    fail_msg("round %d: %s: another graph in another order", round,
+                             expr_infix(&a, &x));
+                compared++;
+            }
+            if (saturated(&ran))
+                first = ran.record;
+            rng_shuffle_u32(&r, chosen, n);
+            egraph_free(g);
+        }
+        arena_free(&a);
+    }
+    print_message("%d compared\n", compared);
+    assert_true(compared > 200);
+}
+
+/* Nodes that an application may add: those of its right side, three more for a fraction that it
+ * writes (numerator, denominator, quotient), and a constant that it computes, with its own three.
+ */
+static uint32_t largest_application(const struct rules *rules)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct expr *x = &rules->rules[i].rhs;
+        uint32_t n = x->n;
+        for (uint32_t k = 0; k < x->n; k++)
+            n += x->nodes[k].leaf && strchr(x->nodes[k].leaf, '/') ? 3 : 0;
+        most = n > most ? n : most;
+    }
+    return most + 3;
+}
+
+static void the_node_limit_is_exact(void **state)
+{
+    struct rng r = rng_new(test_seed(), 13);
+    int reached = 0;
+    for (int round = 0; round < 600; round++) {
+        struct arena a = {0};
+        uint32_t chosen[SET_MAX];
+        size_t n = choose_rules(chosen, &r);
+        struct rules rules = rules_in_order(&a, chosen, n);
+        struct expr x = some_term(&a, &rules, &r);
+        struct egraph *g = egraph_new(rules.lang);
+        struct saturate_options o = random_rests(&r);
+        struct ran ran;
+        egraph_add_expr(g, &x);
+        uint32_t before = egraph_count_nodes(g);
+        o.max_nodes = before + (uint32_t)rng_below(&r, 40);
+        ran = run(g, &a, &rules, &x, &o);
+        if (!ran.failed) {
+            uint32_t nodes = egraph_count_nodes(g),
+                     limit = o.max_nodes > before ? o.max_nodes - 1 + largest_application(&rules)
+                                                  : before;
+            if (nodes > limit)
+                fail_msg("round %d: %s: %u nodes, of %u", round, expr_infix(&a, &x), nodes,
+                         o.max_nodes);
+            if (nodes >= o.max_nodes)
+                assert_int_equal(ran.result.stop, EQLOOM__STOP_REASON__NODE_LIMIT);
+            reached += ran.result.stop == EQLOOM__STOP_REASON__NODE_LIMIT;
+        }
+        egraph_free(g);
+        arena_free(&a);
+    }
+    print_message("%d reached it\n", reached);
+    assert_true(reached > 100);
+}
+
+static void a_graph_that_served_is_new(void **state)
+{
+    static const char large[] =
+        "group g\nx: ?a + ?b -> ?b + ?a\ny: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+        "z: ?a -> ?a * 1\n";
+    struct rng r = rng_new(test_seed(), 14);
+    struct arena forever = {0};
+    struct rules growing = rules_of(&forever, large);
+    struct egraph *served = egraph_new(growing.lang);
+    for (int round = 0; round < 300; round++) {
+        struct arena a = {0};
+        uint32_t chosen[SET_MAX];
+        size_t n = choose_rules(chosen, &r);
+        struct rules rules = rules_in_order(&a, chosen, n);
+        struct expr x = some_term(&a, &rules, &r);
+        struct saturate_options o = random_rests(&r);
+        if (round % 60 == 59) { /* larger than what a cleared graph keeps */
+            struct expr sum = term(&a, growing.lang, "a+(b+(c+(f+(g+(h+(k+(m+x)))))))");
+            struct saturate_options most = {.iterations = 20, .max_nodes = 300000};
+            most.explain = round % 120 == 59;
+            egraph_clear(served);
+            assert_false(run(served, &a, &growing, &sum, &most).failed);
+            assert_true(egraph_count_nodes(served) > 15000);
+        }
+        o.max_nodes = 50 + (uint32_t)rng_below(&r, 1000);
+        o.iterations = 12;
+        o.explain = rng_below(&r, 2);
+        struct egraph *g = egraph_new(rules.lang);
+        egraph_clear(served);
+        struct ran p = run(served, &a, &rules, &x, &o), q = run(g, &a, &rules, &x, &o);
+        assert_int_equal(p.failed, q.failed);
+        if (!p.failed) {
+            assert_true(span_equal(p.record, q.record));
+            assert_true(span_equal(p.trace, q.trace));
+            assert_int_equal(p.root, q.root);
+            assert_int_equal(p.result.iterations, q.result.iterations);
+            for (size_t k = 0; k < rules.n; k++) {
+                assert_int_equal(p.result.matched[k], q.result.matched[k]);
+                assert_int_equal(p.result.applied[k], q.result.applied[k]);
+            }
+        }
+        egraph_free(g);
+        arena_free(&a);
+    }
+    egraph_free(served);
+    arena_free(&forever);
+}
+
+/* Wide nodes whose arguments merge one after another: repairs follow repairs, and nothing is added.
+ */
+static void repairs_leave_room(void **state)
+{
+    enum { N = 64, WIDTH = 9 };
+    struct arena a = {0};
+    struct buf text = {0};
+    struct rng r = rng_new(test_seed(), 15);
+    struct rules rules = rules_of(&a, "operator f/1\noperator wide/9\ngroup g\nx: f(?a) -> ?a\n");
+    struct egraph *g = egraph_new(rules.lang);
+    eclass_id leaf[N];
+    for (int i = 0; i < N; i++) {
+        struct expr x = term(&a, rules.lang, arena_printf(&a, "v%d", i));
+        leaf[i] = egraph_add_expr(g, &x);
+    }
+    for (int i = 0; i < 600; i++) {
+        buf_clear(&text);
+        buf_printf(&text, "wide(u%d", i); /* never congruent */
+        for (int k = 1; k < WIDTH; k++)
+            buf_printf(&text, ", v%d", (int)rng_below(&r, N));
+        buf_puts(&text, ")");
+        struct expr x = term(&a, rules.lang, text.data);
+        egraph_add_expr(g, &x);
+    }
+    for (int step = 1; step < N; step *= 2)
+        for (int i = 0; i + step < N; i += 2 * step) {
+            egraph_union(g, leaf[i], leaf[i + step]);
+            egraph_rebuild(g);
+            assert_true((g->cons.n + g->cons.n_gaps) * 3ull <= g->cons.size * 2ull);
+        }
+    check_graph(g);
+    assert_int_equal(egraph_count_classes(g), 1 + 2 * 600);
+    buf_free(&text);
+    egraph_free(g);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_search_finds_nothing_more),
+        cmocka_unit_test(order_and_rests_do_not_matter),
+        cmocka_unit_test(the_node_limit_is_exact),
+        cmocka_unit_test(a_graph_that_served_is_new),
+        cmocka_unit_test(repairs_leave_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
