@@ -101,9 +101,8 @@ static enum err_code check_table(struct checker *c, const struct manifest *m, co
         fault = still_listed(c, t) ? "the file is missing" : NULL;
         code = OK;
     } else if (code != OK) {
-        /* A device that cannot read the file back: as bad as wrong bytes. */
-        fault = why.message;
-        code = OK;
+        /* A device that fails says nothing about the file. */
+        return err_fail(e, code, "%s", why.message);
     } else if (size != t->size) {
         fault = "the file has not the size that it was written with";
     } else if (t->has_crc && crc != t->crc) {

@@ -2,6 +2,7 @@
 run. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_KILLS sets its length."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -37,6 +38,31 @@ class Crash(ProjectTest):
             self.assertEqual(q.ids(), wanted)
             q.eqloom("fsck")
             q.close()
+
+    def test_killed_compact_loses_nothing(self):
+        kills = int(os.environ.get("EQLOOM_TEST_KILLS", "25")) // 4 + 1
+        rng = random.Random(int(os.environ.get("EQLOOM_TEST_SEED", "1")))
+        self.p.run()
+        wanted = self.p.ids()
+        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
+        shutil.copytree(store, whole)
+        started = time.monotonic()
+        self.p.eqloom("compact")
+        length = time.monotonic() - started
+        for _ in range(kills):
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            for _ in range(2):  # the second begins where the first was cut off
+                process = self.p.start("compact", stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+                time.sleep(rng.uniform(0.005, length))
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                self.p.eqloom("fsck")
+                self.assertEqual(self.p.ids(), wanted)
+            self.p.eqloom("compact")
+            self.assertEqual(self.p.run()["nodes_ran"], 0)
+            self.p.eqloom("fsck")
 
     # Long enough not to be over before it is looked at.
     LONG = ("run", "job.yaml", "--set", "steps=4000")

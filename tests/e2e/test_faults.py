@@ -162,6 +162,32 @@ class Disk(ProjectTest):
                 self.assertEqual(q.ids(), wanted)
                 q.eqloom("fsck")
 
+    def test_full_disk_in_compact(self):
+        self.p.run()
+        wanted = self.p.ids()
+        used = sum(f.stat().st_size for f in (self.p.dir / ".eqloom").rglob("*") if f.is_file())
+        whole = self.p.dir / "whole"
+        shutil.move(self.p.dir / ".eqloom", whole)
+        for spare in (8, 40, 100, 160):
+            with self.subTest(spare_kib=spare):
+                q = self.project()
+                self.mount(q, "size=100m", at=self.made(q))
+                shutil.copytree(whole, q.dir / ".eqloom", dirs_exist_ok=True)
+                self.remount(q, f"size={(used >> 10) + spare + 40}k")
+                made = q.eqloom("compact", expect=None)
+                if made.status:
+                    self.one_error(made, "No space left")
+                self.remount(q, "size=100m")
+                self.assertEqual(q.ids(), wanted)
+                q.eqloom("compact")
+                self.assertEqual(q.run()["nodes_ran"], 0)
+                q.eqloom("fsck")
+
+    @staticmethod
+    def made(p):
+        (p.dir / ".eqloom").mkdir()
+        return p.dir / ".eqloom"
+
     def test_read_only_directory(self):
         (self.p.dir / ".eqloom").mkdir()
         self.mount(self.p, "size=100m")

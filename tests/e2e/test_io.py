@@ -1,0 +1,97 @@
+"""A disk that fails once, at any call: the command says so in one line or does without, nothing is
+condemned for it, and the next run ends with the ids of an undisturbed one. EQLOOM_TEST_IO sets how
+many calls of each command are tried; EQLOOM_SHIM names the library that makes them fail."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import ProjectTest
+
+SHIM = os.environ.get("EQLOOM_SHIM", "build/tests/e2e/libshim_io.so")
+TRIES = int(os.environ.get("EQLOOM_TEST_IO", "12"))
+
+
+class Io(ProjectTest):
+    def failing(self, p, at, kinds, *args):
+        """Status and output of a command whose call number `at` fails; and how many there were."""
+        count = p.dir / "calls"
+        env = p.environment() | {
+            "LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_AT": str(at),
+            "EQLOOM_SHIM_KINDS": kinds, "EQLOOM_SHIM_COUNT": str(count),
+            "EQLOOM_SHIM_DIR": str((p.dir / ".eqloom").resolve()),
+            "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        made = subprocess.run([os.path.abspath(os.environ["EQLOOM"]), *args], cwd=p.dir, env=env,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=300, check=False)
+        return made, int(count.read_text())
+
+    def one_line_or_none(self, made):
+        self.assertIn(made.returncode, (0, 1), made.stdout + made.stderr)
+        errors = [x for x in made.stderr.splitlines() if x.startswith("eqloom: error:")]
+        self.assertLessEqual(len(errors), 1, made.stderr)
+        return errors
+
+    def places(self, n):
+        return sorted({1 + i * (n - 1) // max(1, TRIES - 1) for i in range(TRIES)})
+
+    def heals(self, p, wanted):
+        self.assertEqual(p.run()["failed"], 0)
+        self.assertEqual(p.ids(), wanted)
+        p.eqloom("fsck")
+
+    def test_runs(self):
+        self.p.run()
+        wanted = self.p.ids()
+        for kinds in ("r", "ws"):
+            counted = self.project()
+            made, n = self.failing(counted, 0, kinds, "run", "job.yaml")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            for at in self.places(n):
+                with self.subTest(kinds=kinds, at=at, of=n):
+                    p = self.project()
+                    made, _ = self.failing(p, at, kinds, "run", "job.yaml")
+                    errors = self.one_line_or_none(made)
+                    self.assertEqual(len(errors), made.returncode, made.stderr)
+                    self.heals(p, wanted)
+                    p.close()
+
+    def test_fsck_condemns_nothing_it_cannot_read(self):
+        self.p.run()
+        self.p.eqloom("compact")
+        wanted = self.p.ids()
+        for args in (["fsck"], ["fsck", "--repair"]):
+            _, n = self.failing(self.p, 0, "r", *args)
+            stopped = 0
+            for at in self.places(n):
+                with self.subTest(args=args, at=at, of=n):
+                    made, _ = self.failing(self.p, at, "r", *args)
+                    errors = self.one_line_or_none(made)
+                    self.assertEqual(len(errors), made.returncode, made.stdout + made.stderr)
+                    stopped += len(errors)
+                    self.p.eqloom("fsck")
+                    self.assertEqual(self.p.ids(), wanted)
+            self.assertGreater(stopped, len(self.places(n)) // 2)
+        self.assertIn('"quarantined":0', self.p.eqloom("stats", "--json").out)
+        self.assertEqual(self.p.run()["nodes_ran"], 0)
+
+    def test_compact(self):
+        self.p.run()
+        wanted = self.p.ids()
+        whole = self.p.dir / "whole"
+        shutil.copytree(self.p.dir / ".eqloom", whole)
+        for kinds in ("r", "ws"):
+            n = 0
+            for at in [0, *range(TRIES)]:
+                shutil.rmtree(self.p.dir / ".eqloom")
+                shutil.copytree(whole, self.p.dir / ".eqloom")
+                place = 1 + (at - 1) * (n - 1) // max(1, TRIES - 1) if at else 0
+                with self.subTest(kinds=kinds, at=place, of=n):
+                    made, counted = self.failing(self.p, place, kinds, "compact")
+                    n = n or counted
+                    self.one_line_or_none(made)
+                    self.heals(self.p, wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
