@@ -1,6 +1,7 @@
 /* Op embed: the vectors of each token batch by a trained model. */
 #include "engine/op.h"
 #include "ops/learn/embedder.h"
+#include "ops/learn/op_chunks.h"
 
 #include "embedding.pb-c.h"
 
@@ -32,12 +33,6 @@ struct shared {
     bool any_vocabulary; /* the checkpoint does not say */
 };
 
-static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
-                               struct err *e)
-{
-    return err_up(e, op_get_chunk(out, arg, id, a, e));
-}
-
 static void release(void *state)
 {
     struct shared *s = state;
@@ -64,7 +59,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct shared *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
-    struct chunk_io io = {.arg = ctx, .get = get_chunk};
+    struct chunk_io io = op_chunks(ctx);
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)

@@ -3,6 +3,7 @@
 #include "engine/op.h"
 #include "generation.pb-c.h"
 #include "ops/learn/generator.h"
+#include "ops/learn/op_chunks.h"
 #include "ops/learn/written.h"
 
 #include <stdlib.h>
@@ -35,12 +36,6 @@ struct shared {
     size_t n_names;
 };
 
-static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
-                               struct err *e)
-{
-    return err_up(e, op_get_chunk(out, arg, id, a, e));
-}
-
 static void release(void *state)
 {
     struct shared *s = state;
@@ -54,7 +49,7 @@ static void release(void *state)
 static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
-    struct chunk_io io = {.arg = ctx, .get = get_chunk};
+    struct chunk_io io = op_chunks(ctx);
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     enum err_code code = op_get(&message, ctx, "checkpoint", 0, e);
     if (code)

@@ -1,6 +1,6 @@
 /* Op import-model: a safetensors file, and the JSON of its configuration, as a checkpoint. */
 #include "engine/op.h"
-#include "ops/learn/checkpoint.h"
+#include "ops/learn/op_chunks.h"
 #include "ops/learn/safetensors.h"
 
 #include <math.h>
@@ -10,11 +10,6 @@ static const struct op_port outputs[] = {
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone, of step 0."},
     {0},
 };
-
-static enum err_code put_chunk(struct digest *id, void *arg, struct span data, struct err *e)
-{
-    return err_up(e, op_emit_chunk(id, arg, data, e));
-}
 
 static bool is_json(const struct op_file *f)
 {
@@ -55,7 +50,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     const struct source_text *tensors, *config;
-    struct chunk_io io = {.arg = ctx, .put = put_chunk};
+    struct chunk_io io = op_chunks(ctx);
     struct nn_config c;
     struct nn_model *m;
     struct err inner;

@@ -48,15 +48,3 @@ double schedule_lr(const struct schedule *s, uint64_t step)
     }
     return s->lr;
 }
-
-bool schedule_needs_steps(enum schedule_kind kind)
-{
-    switch (kind) {
-    case SCHEDULE_CONSTANT:
-    case SCHEDULE_STEP:
-    case SCHEDULE_RESTARTS: return false;
-    case SCHEDULE_LINEAR:
-    case SCHEDULE_COSINE: return true;
-    }
-    return true;
-}

@@ -27,7 +27,5 @@ struct schedule {
 
 /* Of the step that follows `step` done ones. */
 double schedule_lr(const struct schedule *s, uint64_t step);
-/* Whether the values depend on the total number of steps. */
-bool schedule_needs_steps(enum schedule_kind kind);
 
 #endif

@@ -3,23 +3,12 @@
  * With patience, checkpoints carry the best weights so far. The last segment, or the one in which
  * training stops, gives these alone; the segments after a stop pass them on. */
 #include "base/os.h"
-#include "ops/learn/checkpoint.h"
+#include "ops/learn/op_chunks.h"
 #include "ops/learn/series.h"
 #include "ops/learn/train.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-static enum err_code put_chunk(struct digest *id, void *arg, struct span data, struct err *e)
-{
-    return err_up(e, op_emit_chunk(id, arg, data, e));
-}
-
-static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
-                               struct err *e)
-{
-    return err_up(e, op_get_chunk(out, arg, id, a, e));
-}
 
 /* The rate is shown and forgotten: the only use of a clock, outside every result. */
 static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct step_result *r,
@@ -103,7 +92,7 @@ static enum err_code alloc_state(struct session *s, struct err *e)
 static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
                              struct err *e)
 {
-    struct chunk_io io = {s->ctx, put_chunk, get_chunk};
+    struct chunk_io io = op_chunks(s->ctx);
     enum err_code code;
     if (c) {
         series_load(&s->series, c);
@@ -122,7 +111,7 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
     struct arena *a = op_arena(ctx);
-    struct chunk_io io = {ctx, put_chunk, get_chunk};
+    struct chunk_io io = op_chunks(ctx);
     struct series_best best = series_best(&s->series);
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);

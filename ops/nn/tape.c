@@ -1,24 +1,6 @@
 /* Memory of an encoder's pass, and what it pools; see tape.h. */
 #include "ops/nn/tape.h"
 
-enum err_code nn_sequences_check(const struct nn_sequences *s, const struct nn_config *c,
-                                 struct err *e)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->offset[i + 1] <= s->offset[i])
-            return err_fail(e, ERR_INPUT, "sequence %zu has no token", i);
-        uint32_t n = s->offset[i + 1] - s->offset[i];
-        if (n > c->max_length)
-            return err_fail(e, ERR_LIMIT, "sequence %zu has %u tokens, more than max_length %u", i,
-                            n, c->max_length);
-    }
-    for (size_t i = 0; i < s->offset[s->n]; i++)
-        if (s->tokens[i] >= c->vocabulary)
-            return err_fail(e, ERR_INPUT, "token %u is not in the vocabulary of %u", s->tokens[i],
-                            c->vocabulary);
-    return OK;
-}
-
 static float *floats(struct gpu_layout *l, size_t n)
 {
     return gpu_carve(l, n * sizeof(float));

@@ -12,10 +12,6 @@ struct nn_sequences {
     size_t n;
 };
 
-/* Each sequence has a token, none more than max_length, all tokens within the vocabulary. */
-enum err_code nn_sequences_check(const struct nn_sequences *s, const struct nn_config *c,
-                                 struct err *e);
-
 /* y = x + out_proj(attention(in_proj(norm(x)))) */
 struct nn_attend_tape {
     float *x;               /* (T, d) */
