@@ -149,7 +149,8 @@ struct looking {
     const struct corpus_index *x;
     const float *query;     /* (stride) */
     size_t most;            /* of each cluster */
-    struct neighbour *best; /* (clusters, most) */
+    struct neighbour *best; /* by cluster, those of one from first_best on */
+    size_t *first_best;     /* (clusters) */
     uint32_t *n_best;       /* (clusters) */
 };
 
@@ -174,7 +175,7 @@ static void look_into_cluster(void *arg, size_t c, unsigned worker)
 {
     struct looking *l = arg;
     const struct corpus_index *x = l->x;
-    struct neighbour *list = l->best + c * l->most;
+    struct neighbour *list = l->best + l->first_best[c];
     size_t n = 0;
     for (size_t i = x->begin[c]; i < x->begin[c + 1]; i++) {
         size_t b = x->batches_of[i], row = x->first[b], end = x->first[b + 1];
@@ -192,6 +193,23 @@ static void look_into_cluster(void *arg, size_t c, unsigned worker)
     l->n_best[c] = (uint32_t)n;
 }
 
+/* Room for `most` of each cluster or for all it has. */
+static void make_room(struct looking *l, struct arena *a)
+{
+    const struct corpus_index *x = l->x;
+    size_t total = 0;
+    l->first_best = arena_array(a, size_t, x->v.n_clusters);
+    l->n_best = arena_array(a, uint32_t, x->v.n_clusters);
+    for (uint32_t c = 0; c < x->v.n_clusters; c++) {
+        size_t rows = 0;
+        for (size_t i = x->begin[c]; i < x->begin[c + 1]; i++)
+            rows += x->first[x->batches_of[i] + 1] - x->first[x->batches_of[i]];
+        l->first_best[c] = total;
+        total += rows < l->most ? rows : l->most;
+    }
+    l->best = arena_array(a, struct neighbour, total);
+}
+
 size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluster,
                             const struct corpus_index *x, const float *vector, struct pool *pool,
                             struct arena *a)
@@ -201,12 +219,11 @@ size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluste
     size_t n = 0;
     memcpy(query, vector, x->v.dim * sizeof *query);
     l.query = query;
-    l.best = arena_array(a, struct neighbour, x->v.n_clusters * l.most);
-    l.n_best = arena_array(a, uint32_t, x->v.n_clusters);
+    make_room(&l, a);
     pool_for(pool, x->v.n_clusters, look_into_cluster, &l);
     for (uint32_t c = 0; c < x->v.n_clusters; c++)
         for (uint32_t i = 0; i < l.n_best[c]; i++)
-            n = insert(out, n, k, l.best[c * l.most + i]);
+            n = insert(out, n, k, l.best[l.first_best[c] + i]);
     return n;
 }
 
