@@ -1,0 +1,227 @@
+/* Matrix products: f32 and bf16, with what they do besides; see fixture.h. */
+#include "tests/gpu/fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_matmul(void **state)
+{
+    enum { M = 19, N = 23, K = 37 };
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int mode = 0; mode < 8; mode++) {
+            bool ta = mode & 1, tb = mode & 2, accumulate = mode & 4;
+            float a[M * K], b[K * N], c[M * N];
+            double ra[M * K], rb[K * N], rc[M * N];
+            fill(&f.r, a, ra, M * K, 1);
+            fill(&f.r, b, rb, K * N, 1);
+            fill(&f.r, c, rc, M * N, 1);
+            f.q->op->matmul(f.q, &(struct gpu_matmul){.ta = ta,
+                                                      .tb = tb,
+                                                      .accumulate = accumulate,
+                                                      .m = M,
+                                                      .n = N,
+                                                      .k = K,
+                                                      .alpha = 0.5f,
+                                                      .a = a,
+                                                      .lda = ta ? M : K,
+                                                      .b = b,
+                                                      .ldb = tb ? K : N,
+                                                      .c = c,
+                                                      .ldc = N});
+            ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
+            assert_near(c, rc, M * N, 1e-5, "matmul");
+        }
+        fixture_close(&f);
+    }
+}
+
+/* What a product does besides, kept operands and more blocks of k than are packed at once. */
+static void test_matmul_end(void **state)
+{
+    enum { M = 70, N = 45, K = 700, LD = 50 };
+    static float a[M * K], b[K * N], c[M * LD], base[M * LD], bias[N];
+    static double ra[M * K], rb[K * N], rbase[M * LD], rbias[N], want[M * N], expected[M * N];
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int mode = 0; mode < 16; mode++) {
+            bool with_base = mode & 1, with_bias = mode & 2, relu = mode & 4, accumulate = mode & 8;
+            if (with_base && accumulate)
+                continue;
+            size_t ld = mode & 2 ? LD : N;
+            fill(&f.r, a, ra, M * K, 0.1);
+            fill(&f.r, b, rb, K * N, 1);
+            fill(&f.r, base, rbase, M * LD, 1);
+            fill(&f.r, bias, rbias, N, 1);
+            memcpy(c, base, sizeof c);
+            gpu_changed(f.device);
+            struct gpu_matmul mm = {.m = M,
+                                    .n = N,
+                                    .k = K,
+                                    .alpha = 2,
+                                    .a = a,
+                                    .lda = K,
+                                    .b = b,
+                                    .ldb = N,
+                                    .c = c,
+                                    .ldc = ld,
+                                    .stable = true,
+                                    .accumulate = accumulate,
+                                    .base = with_base ? base : NULL,
+                                    .bias = with_bias ? bias : NULL,
+                                    .relu = relu};
+            f.q->op->matmul(f.q, &mm);
+            ref_matmul(want, ra, rb, M, N, K, false, false, 2, false);
+            for (size_t i = 0; i < M; i++)
+                for (size_t j = 0; j < N; j++) {
+                    double x = want[i * N + j] + (with_bias ? rbias[j] : 0) +
+                               (with_base || accumulate ? rbase[i * ld + j] : 0);
+                    expected[i * N + j] = relu && x < 0 ? 0 : x;
+                }
+            for (size_t i = 0; i < M; i++)
+                assert_near(c + i * ld, expected + i * N, N, 3e-5, "product");
+            assert_true(ld == N || c[N] == base[N]); /* between rows nothing is touched */
+            /* The kept form is used until something changes, and only for the same operand. */
+            mm.base = mm.bias = NULL;
+            mm.relu = mm.accumulate = mm.tb = false;
+            mm.ldc = N;
+            b[0] += 1;
+            gpu_changed(f.device);
+            f.q->op->matmul(f.q, &mm);
+            assert_true(fabs(c[0] - want[0] - 2 * ra[0]) <= 1e-4);
+        }
+        fixture_close(&f);
+    }
+}
+
+/* The product of rounded values, whatever unit makes it; sizes beyond one tile of any. */
+/* A sum of nothing, asked of a queue that has made no product yet. */
+static void test_matmul_empty(void **state)
+{
+    enum { M = 3, N = 5 };
+    for (int isa = 0; isa < N_ISAS; isa++)
+        for (int bf16 = 0; bf16 < 2; bf16++) {
+            struct fixture f;
+            float a[M] = {0}, b[N] = {0}, bias[N] = {1, 2, 3, 4, 5}, c[M * N];
+            if (!fixture_open(&f, isas[isa]))
+                continue;
+            fill(&f.r, c, NULL, M * N, 1);
+            f.q->op->matmul(f.q, &(struct gpu_matmul){.precision = bf16 ? GPU_BF16 : GPU_F32,
+                                                      .m = M,
+                                                      .n = N,
+                                                      .alpha = 1,
+                                                      .a = a,
+                                                      .lda = 1,
+                                                      .b = b,
+                                                      .ldb = N,
+                                                      .bias = bias,
+                                                      .stable = true,
+                                                      .c = c,
+                                                      .ldc = N});
+            for (size_t i = 0; i < M * N; i++)
+                assert_true(c[i] == bias[i % N]);
+            fixture_close(&f);
+        }
+}
+
+static float widened(uint16_t x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float y;
+    memcpy(&y, &bits, sizeof y);
+    return y;
+}
+
+static void test_round_bf16(void **state)
+{
+    static const struct {
+        float from, to;
+    } cases[] = {{1, 1},
+                 {-2.5f, -2.5f},
+                 {0x1.01p0f, 0x1p0f},        /* ties to even: down, */
+                 {0x1.03p0f, 0x1.04p0f},     /* and up */
+                 {0x1.010002p0f, 0x1.02p0f}, /* above the middle */
+                 {-0.0f, -0.0f},
+                 {INFINITY, INFINITY},
+                 {0x1.ffp127f, INFINITY},
+                 {0x1p-140f, 0}};
+    enum { N = sizeof cases / sizeof *cases };
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (size_t i = 0; i < N; i++) {
+            uint16_t y[6];
+            float x[8] = {cases[i].from, 1, 2, 7, 3, cases[i].from, NAN, 7};
+            uint32_t payload = 0xff800001; /* a NaN whose kept bits alone are infinity's */
+            memcpy(&x[4], &payload, sizeof payload);
+            f.q->op->round_bf16(f.q, y, x, 2, 3, 4);
+            float a = widened(y[0]), b = widened(y[4]);
+            assert_memory_equal(&a, &cases[i].to, sizeof a);
+            assert_memory_equal(&b, &cases[i].to, sizeof b);
+            assert_true(widened(y[2]) == 2 && isnan(widened(y[3])) && isnan(widened(y[5])));
+        }
+        fixture_close(&f);
+    }
+}
+
+static void test_matmul_bf16(void **state)
+{
+    enum { M = 67, N = 83, K = 101 };
+    static float a[M * K], b[K * N], c[M * N];
+    static double ra[M * K], rb[K * N], rc[M * N];
+    static uint16_t rounded[M * K + K * N];
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int mode = 0; mode < 8; mode++) {
+            bool ta = mode & 1, tb = mode & 2, accumulate = mode & 4;
+            fill(&f.r, a, ra, M * K, 1);
+            fill(&f.r, b, rb, K * N, 1);
+            fill(&f.r, c, rc, M * N, 1);
+            f.q->op->round_bf16(f.q, rounded, a, 1, M * K, M * K);
+            f.q->op->round_bf16(f.q, rounded + M * K, b, 1, K * N, K * N);
+            for (size_t i = 0; i < M * K; i++)
+                ra[i] = widened(rounded[i]);
+            for (size_t i = 0; i < K * N; i++)
+                rb[i] = widened(rounded[M * K + i]);
+            f.q->op->matmul(f.q, &(struct gpu_matmul){.precision = GPU_BF16,
+                                                      .ta = ta,
+                                                      .tb = tb,
+                                                      .accumulate = accumulate,
+                                                      .m = M,
+                                                      .n = N,
+                                                      .k = K,
+                                                      .alpha = 0.5f,
+                                                      .a = a,
+                                                      .lda = ta ? M : K,
+                                                      .b = b,
+                                                      .ldb = tb ? K : N,
+                                                      .c = c,
+                                                      .ldc = N});
+            ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
+            assert_near(c, rc, M * N, 1e-5, "matmul in bf16");
+        }
+        fixture_close(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matmul),       cmocka_unit_test(test_matmul_end),
+        cmocka_unit_test(test_matmul_empty), cmocka_unit_test(test_round_bf16),
+        cmocka_unit_test(test_matmul_bf16),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

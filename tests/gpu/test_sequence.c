@@ -1,0 +1,179 @@
+/* Ops that know of sequences: attention, embedding, pooling; see fixture.h. */
+#include "tests/gpu/fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct attention_case {
+    struct gpu_attention at; /* q, k, v: in one block, columns q_ld apart from one to the next */
+    const double *weight;
+    size_t queries, k, v; /* where k and v begin */
+};
+
+static double attention_value(void *arg, const double *qkv)
+{
+    struct attention_case *c = arg;
+    size_t n = c->queries * c->at.heads * c->at.size;
+    double *out = malloc(n * sizeof *out), s;
+    ref_attention(out, qkv, qkv + c->k, qkv + c->v, &c->at);
+    s = dot(out, c->weight, n);
+    free(out);
+    return s;
+}
+
+/* Self-attention over packed rows of q, k, v; and queries of one packing to keys of another, rows
+ * of q followed by rows of k, v. Either may be causal. */
+static void test_attention(void **state)
+{
+    enum { HEADS = 2, TOKENS = 44, KEYS = 49, WIDEST = HEADS * 20 };
+    static const uint32_t offset[] = {0, 1, 14, 30, TOKENS}, other[] = {0, 3, 16, 33, KEYS};
+    static const size_t sizes[] = {3, 16, 20};
+    static float x[3 * KEYS * WIDEST], dx[3 * KEYS * WIDEST], lse[TOKENS * HEADS];
+    static double rx[3 * KEYS * WIDEST], rout[TOKENS * WIDEST], rdout[TOKENS * WIDEST];
+    static float out[TOKENS * WIDEST], dout[TOKENS * WIDEST];
+    for (int run = 0; run < 3 * 3 * 4; run++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[run % 3]))
+            continue;
+        bool cross = run / 9 & 1;
+        size_t size = sizes[run / 3 % 3], d = HEADS * size, n = TOKENS * d;
+        size_t all = cross ? n + 2 * KEYS * d : 3 * n;
+        const uint32_t *keys = cross ? other : offset;
+        struct attention_case c = {.at = {.sequences = 4,
+                                          .heads = HEADS,
+                                          .size = size,
+                                          .first = offset,
+                                          .end = offset + 1,
+                                          .key_first = keys,
+                                          .key_end = keys + 1,
+                                          .q_ld = cross ? d : 3 * d,
+                                          .kv_ld = cross ? 2 * d : 3 * d,
+                                          .lse = lse,
+                                          .scale = 0.3f,
+                                          .causal = run / 18 & 1},
+                                   .weight = rdout,
+                                   .queries = TOKENS,
+                                   .k = cross ? n : d,
+                                   .v = cross ? n + d : 2 * d};
+        fill(&f.r, x, rx, all, 1.5);
+        fill(&f.r, dout, rdout, n, 1);
+        c.at.q = x;
+        c.at.k = x + c.k;
+        c.at.v = x + c.v;
+        ref_attention(rout, rx, rx + c.k, rx + c.v, &c.at);
+        f.q->op->attention(f.q, out, &c.at);
+        assert_near(out, rout, n, 1e-5, "attention");
+        f.q->op->attention_back(f.q, dx, dx + c.k, dx + c.v, dout, &c.at);
+        assert_gradient(dx, attention_value, &c, rx, all, 1e-4, "qkv");
+        fixture_close(&f);
+    }
+}
+
+enum { EMBED_TOKENS = 9, EMBED_COLS = 6, EMBED_TABLE = 5, EMBED_LONGEST = 5 };
+static const uint32_t embed_offset[] = {0, 5, 9};
+static const uint32_t embed_token[EMBED_TOKENS] = {0, 3, 3, 1, 4, 4, 0, 2, 3};
+
+struct embed_case {
+    const double *table, *positions, *weight;
+};
+
+static double embed_table_value(void *arg, const double *table)
+{
+    struct embed_case *c = arg;
+    double x[EMBED_TOKENS * EMBED_COLS];
+    ref_embed(x, table, c->positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+    return dot(x, c->weight, EMBED_TOKENS * EMBED_COLS);
+}
+
+static double embed_positions_value(void *arg, const double *positions)
+{
+    struct embed_case *c = arg;
+    double x[EMBED_TOKENS * EMBED_COLS];
+    ref_embed(x, c->table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+    return dot(x, c->weight, EMBED_TOKENS * EMBED_COLS);
+}
+
+static void test_embed(void **state)
+{
+    enum {
+        N = EMBED_TOKENS * EMBED_COLS,
+        T = EMBED_TABLE * EMBED_COLS,
+        P = EMBED_LONGEST * EMBED_COLS
+    };
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float table[T], positions[P], x[N], dx[N], dt[T] = {0}, dp[P] = {0};
+        double rt[T], rp[P], rx[N], rdx[N];
+        fill(&f.r, table, rt, T, 1);
+        fill(&f.r, positions, rp, P, 1);
+        fill(&f.r, dx, rdx, N, 1);
+        ref_embed(rx, rt, rp, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+        f.q->op->embed(f.q, x, table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+        assert_near(x, rx, N, 1e-6, "embed");
+        f.q->op->embed_back(f.q, dt, dp, dx, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+        struct embed_case c = {rt, rp, rdx};
+        assert_gradient(dt, embed_table_value, &c, rt, T, 1e-5, "table");
+        assert_gradient(dp, embed_positions_value, &c, rp, P, 1e-5, "positions");
+        fixture_close(&f);
+    }
+}
+
+enum { POOL_ROWS = 9, POOL_COLS = 21 };
+static const uint32_t pool_row[] = {0, 2, 1, 4, 8, 7, 5};
+static const uint32_t pool_offset[] = {0, 2, 3, 7};
+
+struct pool_case {
+    enum gpu_pooling kind;
+    const double *weight;
+};
+
+static double pool_value(void *arg, const double *x)
+{
+    struct pool_case *c = arg;
+    double y[3 * POOL_COLS];
+    ref_pool(y, x, pool_row, pool_offset, 3, POOL_COLS, c->kind);
+    return dot(y, c->weight, 3 * POOL_COLS);
+}
+
+static void test_pool(void **state)
+{
+    enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int kind = 0; kind < 2; kind++) {
+            float x[N], y[M], dy[M], dx[N] = {0};
+            double rx[N], ry[M], rdy[M];
+            uint32_t arg[M];
+            fill(&f.r, x, rx, N, 1);
+            fill(&f.r, dy, rdy, M, 1);
+            ref_pool(ry, rx, pool_row, pool_offset, 3, POOL_COLS, (enum gpu_pooling)kind);
+            f.q->op->pool(f.q, y, arg, x, pool_row, pool_offset, 3, POOL_COLS,
+                          (enum gpu_pooling)kind);
+            assert_near(y, ry, M, 1e-6, "pool");
+            f.q->op->pool_back(f.q, dx, dy, arg, pool_row, pool_offset, 3, POOL_COLS,
+                               (enum gpu_pooling)kind);
+            struct pool_case c = {(enum gpu_pooling)kind, rdy};
+            assert_gradient(dx, pool_value, &c, rx, N, 1e-5, "pool");
+        }
+        fixture_close(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_embed),
+        cmocka_unit_test(test_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
