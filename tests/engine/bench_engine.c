@@ -30,7 +30,7 @@ static void write_aged(struct place *p, const char *name, const char *text)
 {
     static int age = 100000;
     char *path = write_file(p, name, text);
-    struct timespec times[2] = {{.tv_sec = time(NULL) - age--}, {.tv_sec = time(NULL) - age}};
+    struct timespec then = {.tv_sec = time(NULL) - age--}, times[2] = {then, then};
     utimensat(AT_FDCWD, path, times, 0);
 }
 
