@@ -14,9 +14,8 @@
 #include <zstd.h>
 
 #define CURRENT_PREFIX "model/"
-#define COPY_PREFIX "dictionary-copy/"
 
-enum { COPY_KEY = sizeof COPY_PREFIX - 1 + DIGEST_SIZE };
+enum { COPY_KEY = sizeof DICTIONARY_COPY_PREFIX - 1 + DIGEST_SIZE };
 
 void dictionaries_init(struct dictionaries *d, struct store *s)
 {
@@ -88,9 +87,9 @@ static enum err_code read_content(struct span *out, struct dictionaries *d, stru
 
 static struct span copy_key(uint8_t key[COPY_KEY], const uint8_t *id, size_t n)
 {
-    memcpy(key, COPY_PREFIX, sizeof COPY_PREFIX - 1);
-    memcpy(key + sizeof COPY_PREFIX - 1, id, n);
-    return span_of(key, sizeof COPY_PREFIX - 1 + n);
+    memcpy(key, DICTIONARY_COPY_PREFIX, sizeof DICTIONARY_COPY_PREFIX - 1);
+    memcpy(key + sizeof DICTIONARY_COPY_PREFIX - 1, id, n);
+    return span_of(key, sizeof DICTIONARY_COPY_PREFIX - 1 + n);
 }
 
 /* The first key that begins with `prefix`, what stands before an id left away. */
@@ -113,7 +112,8 @@ static bool find_key(struct digest *id, struct store *s, enum rocks_family famil
 static bool find_id(struct digest *id, struct store *s, const uint8_t *prefix, size_t n)
 {
     uint8_t key[COPY_KEY];
-    return find_key(id, s, ROCKS_META, copy_key(key, prefix, n), sizeof COPY_PREFIX - 1) ||
+    return find_key(id, s, ROCKS_META, copy_key(key, prefix, n),
+                    sizeof DICTIONARY_COPY_PREFIX - 1) ||
            find_key(id, s, ROCKS_OBJECTS, span_of(prefix, n), 0);
 }
 

@@ -8,6 +8,9 @@
 
 #include <pthread.h>
 
+/* In the family meta, before the id: a second copy of the record. */
+#define DICTIONARY_COPY_PREFIX "dictionary-copy/"
+
 struct dictionaries {
     struct store *store;
     pthread_mutex_t lock;

@@ -21,6 +21,7 @@ struct marker {
     struct digest_map marked;
     struct digest *stack;
     size_t n, cap;
+    bool unknown_model; /* a record needs one that was not found: copies of models stay */
     /* Runs come job by job, the newest first. */
     char job[256];
     unsigned runs_of_job, keep_runs;
@@ -79,6 +80,8 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
     struct digest dictionary;
     if (code == OK && dictionaries_needed(&dictionary, &m->store->dictionaries, v.bytes))
         mark_id(m, dictionary.bytes, NULL);
+    else if (code == OK && envelope_dictionary(v.bytes).len)
+        m->unknown_model = true;
     rocks_value_free(&v);
     if (code == OK && message_type_has_ids(kind_info(kind)->descriptor)) {
         ProtobufCMessage *message;
@@ -198,6 +201,22 @@ static enum err_code sweep_meta(struct sweeper *w, struct span key, struct span 
     return sweep_key(w, ROCKS_META, key, e);
 }
 
+/* Last of all, so that whatever has not been removed yet can be read. */
+static enum err_code sweep_copy(struct sweeper *w, struct span key, struct span value,
+                                struct err *e)
+{
+    struct span prefix = span_str(DICTIONARY_COPY_PREFIX);
+    struct digest id;
+    if (w->marker->unknown_model || key.len != prefix.len + DIGEST_SIZE ||
+        memcmp(key.data, prefix.data, prefix.len) != 0)
+        return OK;
+    memcpy(id.bytes, key.data + prefix.len, DIGEST_SIZE);
+    if (digest_map_get(&w->marker->marked, &id))
+        return OK;
+    w->result.bytes_removed += value.len;
+    return sweep_key(w, ROCKS_META, key, e);
+}
+
 /* Traces whose action has gone; those that lose it in this sweep go in the next. */
 static enum err_code sweep_trace(struct sweeper *w, struct span key, struct span value,
                                  struct err *e)
@@ -248,6 +267,8 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
         code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
     if (code == OK)
         code = sweep_later(&w, e);
+    if (code == OK)
+        code = sweep_family(&w, ROCKS_META, sweep_copy, e);
     if (code == OK && w.batch)
         code = store_batch_commit(w.batch, e);
     if (code == OK && w.batch && w.result.bytes_removed)

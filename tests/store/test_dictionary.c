@@ -142,6 +142,18 @@ static void test_compact_makes_dense(void **state)
     assert_int_equal(dictionaries, 1);
 }
 
+static bool has_copy(struct store *s, const struct digest *id)
+{
+    struct buf key = {0};
+    struct rocks_value v;
+    buf_puts(&key, "dictionary-copy/");
+    buf_add(&key, id->bytes, DIGEST_SIZE);
+    enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_of(key.data, key.len), NULL);
+    rocks_value_free(&v);
+    buf_free(&key);
+    return code == OK;
+}
+
 static void test_a_larger_store_gets_a_better_model(void **state)
 {
     struct place *p = *state;
@@ -168,8 +180,11 @@ static void test_a_larger_store_gets_a_better_model(void **state)
     }
     commit(b);
     store_batch_free(b);
+    assert_true(has_copy(p->s, &first));
     MUST(store_gc(&gc, p->s, &(struct gc_options){.keep_runs = 1}, &err));
     assert_int_equal(gc.records_removed, 1);
+    assert_false(has_copy(p->s, &first));
+    assert_true(has_copy(p->s, &second));
     store_close(p->s);
     p->s = open_store(p->path);
     check_clusters(p->s, p, CLUSTERS);
