@@ -59,6 +59,25 @@ class Search(unittest.TestCase):
             for a, b in zip(row["vector"], self.vectors[i]):
                 self.assertAlmostEqual(a, b, places=6)
 
+    def test_units_of_bf16_are_in_the_key(self):
+        self.p.write("bf16.yaml", """eqloom: 1
+name: bf16
+include: [job.yaml]
+nodes:
+  rounded: {op: embed, batches: corpus-tokens, checkpoint: "model@pooling=mean", precision: bf16}
+""")
+        self.p.eqloom("run", "bf16.yaml", "rounded")
+        ids = self.p.ids()
+        exact, rounded = ids["small/corpus-vectors"], ids["bf16/rounded"]
+        self.assertNotEqual(exact, rounded)
+        made = r"op embed version \d+, cpu-f32-\w+"
+        self.assertRegex(self.p.eqloom("why", exact).out, made + r"\n")
+        self.assertRegex(self.p.eqloom("why", rounded).out,
+                         made + r", (tiles|avx512-bf16|avx512|f32)\n")
+        self.p.eqloom("export", "bf16/rounded", "-f", "npy", "-o", "rounded.npy")
+        for x, y in zip(self.vectors, read_npy(self.p.dir / "rounded.npy")):
+            self.assertGreater(dot(x, y), 0.999)
+
     def test_vectors_in_files(self):
         self.p.eqloom("embed", "x", "sin(x)", "-o", "two.npy")
         self.p.eqloom("embed", "x", "sin(x)", "-o", "two.jsonl")
