@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "engine/cli/condition.h"
 #include "engine/cli/kinds.h"
+#include "engine/cli/lineage.h"
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/resolve.h"
@@ -21,9 +22,42 @@ struct query {
     size_t n_conditions;
     const char *job, *node; /* NULL: any */
     uint64_t left, found, refs;
-    struct digest_map seen; /* several nodes may hold the same */
+    struct lineage *lineage; /* NULL: nobody asks who made something */
+    struct digest_map seen;  /* several nodes may hold the same */
     struct arena scratch;
 };
+
+/* A name that no op has is a mistake, in `=` and `!=`. */
+static enum err_code check_ops(const struct condition *c, const char *text, struct err *e)
+{
+    struct source_text source = {"--where", text, strlen(text)};
+    const char *names[256];
+    size_t n = 0;
+    for (; op_table[n] && n < 256; n++)
+        names[n] = op_table[n]->name;
+    for (; c; c = c->or_else) {
+        bool whole = c->operator== CONDITION_EQUAL || c->operator== CONDITION_UNEQUAL;
+        if (c->about != ABOUT_OP || !whole || op_find(c->value))
+            continue;
+        err_fail_at(e, &source, c->value_offset, "there is no op '%.60s'", c->value);
+        const char *near = err_nearest(c->value, names, n);
+        if (near)
+            err_hint(e, "did you mean '%s'?", near);
+        else
+            err_hint(e, "'eqloom ops' lists them");
+        return ERR_INPUT;
+    }
+    return OK;
+}
+
+static bool asks_maker(const struct query *q)
+{
+    for (size_t i = 0; i < q->n_conditions; i++)
+        if (condition_asks(&q->conditions[i], ABOUT_OP) ||
+            condition_asks(&q->conditions[i], ABOUT_TIME))
+            return true;
+    return false;
+}
 
 static enum err_code parse_conditions(struct query *q, struct err *e)
 {
@@ -32,13 +66,15 @@ static enum err_code parse_conditions(struct query *q, struct err *e)
     q->n_conditions = cli_values(&texts, c, "where");
     q->conditions = arena_array(c->arena, struct condition, q->n_conditions);
     for (size_t i = 0; i < q->n_conditions; i++)
-        if (err_up(e,
-                   condition_parse(&q->conditions[i], c->arena, texts[i], q->kind->descriptor, e)))
+        if (err_up(e, condition_parse(&q->conditions[i], c->arena, texts[i], q->kind->descriptor,
+                                      e)) ||
+            err_up(e, check_ops(&q->conditions[i], texts[i], e)))
             return ERR_INPUT;
     return OK;
 }
 
-static void print_match(struct query *q, const struct digest *id, const ProtobufCMessage *m)
+static void print_match(struct query *q, const struct digest *id, const ProtobufCMessage *m,
+                        const struct condition_facts *facts)
 {
     struct cli *c = q->c;
     struct arena *a = &q->scratch;
@@ -49,14 +85,14 @@ static void print_match(struct query *q, const struct digest *id, const Protobuf
         json_t *fields = json_object();
         for (size_t i = 0; i < q->n_conditions; i++)
             json_object_set_new(fields, q->conditions[i].path,
-                                json_string(condition_shown(a, &q->conditions[i], m)));
+                                json_string(condition_shown(a, &q->conditions[i], m, facts)));
         reflect_dump(c->out, json_pack("{s:s, s:s, s:s, s:o}", "id", hex, "kind", q->kind->name,
                                        "label", label, "fields", fields));
         return;
     }
     fprintf(c->out, "%.12s%s%s", hex, *label ? "  " : "", label);
     for (size_t i = 0; i < q->n_conditions; i++) {
-        const char *text = condition_shown(a, &q->conditions[i], m);
+        const char *text = condition_shown(a, &q->conditions[i], m, facts);
         if (strcmp(text, label))
             fprintf(c->out, "  %s: %.60s%s", q->conditions[i].path, text,
                     strlen(text) > 60 ? "..." : "");
@@ -73,13 +109,18 @@ static enum err_code ask_record(struct query *q, const struct digest *id, struct
     if (!added)
         return OK;
     enum err_code code = store_get_message(&m, q->store, id, q->kind->kind, &q->scratch, e);
+    struct condition_facts facts = {.op = ""};
+    if (!code)
+        facts.size = protobuf_c_message_get_packed_size(m);
+    if (!code && q->lineage)
+        code = lineage_maker(&facts.op, &facts.time_ns, q->lineage, id, e);
     bool holds = !code;
     for (size_t i = 0; holds && i < q->n_conditions; i++)
-        holds = condition_matches(&q->conditions[i], m);
+        holds = condition_matches(&q->conditions[i], m, &facts);
     if (holds && !q->left)
         code = ERR_CANCELLED;
     else if (holds) {
-        print_match(q, id, m);
+        print_match(q, id, m, &facts);
         q->left--;
         q->found++;
     }
@@ -188,7 +229,11 @@ enum err_code cli_query(int *status, struct cli *c, struct err *e)
         code = err_up(e, place_open(&q.store, &path, c, NULL, PLACE_READ, e));
     if (code)
         return code;
-    code = err_up(e, query(&q, e));
+    if (asks_maker(&q))
+        code = err_up(e, lineage_open(&q.lineage, q.store, e));
+    if (!code)
+        code = err_up(e, query(&q, e));
+    lineage_close(q.lineage);
     store_close(q.store);
     return code;
 }

@@ -155,7 +155,8 @@ static const struct cli_command own_commands[] = {
      "jsonl: one object a line, an element of a collection each. tsv: one row for each item of "
      "the element's first list of messages (a cluster's members), with the element's number and "
      "its other plain fields repeated. npy: embeddings as a float32 matrix, with PATH.jsonl "
-     "naming the rows. safetensors: the tensors of a checkpoint under PyTorch's names, with PATH.json "
+     "naming the rows. safetensors: the tensors of a checkpoint under PyTorch's names, with "
+     "PATH.json "
      "for architecture and vocabulary (docs/embed.py loads both). raw: the "
      "bytes of a file, or of a record.",
      "eqloom export quickstart/clusters -o clusters.jsonl\n"
@@ -181,10 +182,14 @@ static const struct cli_command own_commands[] = {
      "not asin; *sin* for both). values.kmeans_accuracy>0.9, metrics.loss<1: the last item of a "
      "list that is called so; values.\"a b.c\">0 where its name has blanks. "
      "members.standing=AGREES: any item of a list. egraph_id=62e0: an id by its first digits. "
-     "unsound: neither empty, zero nor false.",
+     "unsound: neither empty, zero nor false.\n\n"
+     "Beside fields: @op=train, the op that made it; @time>=2026-11-22T14:30, when, in local time; "
+     "@size>1.5M, the bytes of the record (K, M, G: of 1024). 'unsound or members<3': either will "
+     "do; a value that holds the word 'or' stands in quotes.",
      "eqloom query cluster -w 'members>50' -w 'seed.prefix~sin' --job quickstart\n"
      "eqloom query checkpoint -w 'metrics.loss<1' --json\n"
-     "eqloom query egraph -w stop=SATURATED --limit 10",
+     "eqloom query egraph -w stop=SATURATED --limit 10\n"
+     "eqloom query checkpoint -w '@op=train' -w '@time>=2026-11-22 or step>1000'",
      NULL, query_options, cli_query, NULL},
     {"diff", "A B", 2, 2, "Say how two artifacts or two runs differ",
      "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed (-), "
@@ -234,7 +239,8 @@ static const struct cli_command own_commands[] = {
      "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
     {"compact", "", 0, 0, "Give back the space of what was removed or replaced",
      "Gives records their dense form, which takes too long while they are made: clusters, e-graphs "
-     "and token batches then take a third to a fifth of the space. Then rewrites the tables, so that "
+     "and token batches then take a third to a fifth of the space. Then rewrites the tables, so "
+     "that "
      "what 'gc' removed is free at once.",
      "eqloom compact", NULL, write_options, cli_compact, NULL},
     {"ops", "[OP]", 0, 1, "List the ops that nodes may use",

@@ -4,9 +4,11 @@
 #include "engine/cli/reflect.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 static bool is_list(const ProtobufCFieldDescriptor *f)
 {
@@ -144,12 +146,44 @@ static bool visit_compare(void *arg, const char *text, bool id)
     return compare_text(arg, text, id);
 }
 
-bool condition_matches(const struct condition *c, const ProtobufCMessage *m)
+static bool fact_holds(const struct condition *c, const struct condition_facts *f)
+{
+    switch (c->about) {
+    case ABOUT_FIELD: break;
+    case ABOUT_OP: return compare_text(c, f->op, false);
+    /* What nothing is known of was made neither before nor after. */
+    case ABOUT_TIME:
+        return f->time_ns && compare_numbers(c->operator,(double) f->time_ns, c->number);
+    case ABOUT_SIZE: return compare_numbers(c->operator,(double) f->size, c->number);
+    }
+    return false;
+}
+
+static bool one_holds(const struct condition *c, const ProtobufCMessage *m,
+                      const struct condition_facts *facts)
 {
     struct arena a = {0};
-    bool holds = each_text(c, m, 0, &a, visit_compare, (void *)c);
+    bool holds = c->about == ABOUT_FIELD ? each_text(c, m, 0, &a, visit_compare, (void *)c)
+                                         : fact_holds(c, facts);
     arena_free(&a);
     return holds;
+}
+
+bool condition_matches(const struct condition *c, const ProtobufCMessage *m,
+                       const struct condition_facts *facts)
+{
+    for (; c; c = c->or_else)
+        if (one_holds(c, m, facts))
+            return true;
+    return false;
+}
+
+bool condition_asks(const struct condition *c, enum condition_about about)
+{
+    for (; c; c = c->or_else)
+        if (c->about == about)
+            return true;
+    return false;
 }
 
 struct showing {
@@ -167,9 +201,22 @@ static bool visit_show(void *arg, const char *text, bool id)
     return holds;
 }
 
-const char *condition_shown(struct arena *a, const struct condition *c, const ProtobufCMessage *m)
+const char *condition_shown(struct arena *a, const struct condition *c, const ProtobufCMessage *m,
+                            const struct condition_facts *facts)
 {
     struct showing s = {c, NULL};
+    time_t seconds = (time_t)(facts->time_ns / 1000000000);
+    struct tm t;
+    char text[32] = "";
+    switch (c->about) {
+    case ABOUT_FIELD: break;
+    case ABOUT_OP: return facts->op;
+    case ABOUT_TIME:
+        if (facts->time_ns && localtime_r(&seconds, &t))
+            strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t);
+        return arena_strdup(a, text);
+    case ABOUT_SIZE: return arena_printf(a, "%" PRIu64, facts->size);
+    }
     each_text(c, m, 0, a, visit_show, &s);
     return s.text ? s.text : "";
 }

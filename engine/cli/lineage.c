@@ -198,6 +198,31 @@ enum err_code lineage_members(struct lineage *l, struct err *e)
     return err_up(e, code);
 }
 
+enum err_code lineage_maker(const char **op, int64_t *finished_ns, struct lineage *l,
+                            const struct digest *id, struct err *e)
+{
+    const uint64_t *maker = digest_map_get(&l->makers, id);
+    enum err_code code = OK;
+    *op = "";
+    *finished_ns = 0;
+    if (!maker) {
+        size_t n = 0;
+        if (err_up(e, lineage_members(l, e)))
+            return e ? e->code : ERR_FAILED;
+        const struct link *link = link_find(&n, &l->members, id);
+        maker = n ? digest_map_get(&l->makers, &l->collections[link->to]) : NULL;
+    }
+    if (maker) {
+        struct arena a = {0};
+        const Eqloom__Action *action;
+        code = lineage_action(&action, &a, l, (uint32_t)(*maker - 1), e);
+        *op = l->ops[l->acts[*maker - 1].op];
+        *finished_ns = code ? 0 : action->finished_ns;
+        arena_free(&a);
+    }
+    return err_up(e, code);
+}
+
 /* ---- names ---- */
 
 /* A node's output ("job/node") says more than a ref or a tag. */

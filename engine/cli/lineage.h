@@ -38,6 +38,10 @@ void lineage_close(struct lineage *l); /* NULL is fine */
 /* Lives as long as the arena and the lineage. */
 enum err_code lineage_up(struct lineage_item **out, struct arena *a, struct lineage *l,
                          const struct digest *id, struct err *e);
+/* The op that made a record (or, of elements that have no action of their own, the first collection
+ * that holds them), and when. *op: "" when nothing says so. */
+enum err_code lineage_maker(const char **op, int64_t *finished_ns, struct lineage *l,
+                            const struct digest *id, struct err *e);
 enum err_code lineage_down(struct lineage_item **out, struct arena *a, struct lineage *l,
                            const struct digest *id, struct err *e);
 

@@ -167,6 +167,25 @@ class Query(CommandsTest):
         self.assertEqual(len(trained), 2)  # pooling: mean and max
         self.assertEqual(self.p.eqloom("query", "cluster", "-w", "unsound").out, "")
 
+    def test_what_is_no_field(self):
+        def ids(*conditions):
+            where = [a for c in conditions for a in ("-w", c)]
+            return {f["id"] for f in self.lines("query", "checkpoint", *where)}
+        every = ids()
+        self.assertEqual(ids("@op=train"), every)
+        self.assertEqual(ids("@op!=train"), set())
+        last = ids("step=6")
+        self.assertLess(last, every)
+        self.assertEqual(ids("step=6 or step<6"), every)
+        self.assertEqual(ids("step=6 or @size<1", "@time>=2020-01-01"), last)
+        self.assertEqual(ids("@time<2020-01-01"), set())
+        fields = self.lines("query", "cluster", "-w", "@size>1", "-w", "@op~*")[0]["fields"]
+        self.assertGreater(int(fields["@size"]), 1)
+        self.assertTrue(fields["@op"])
+        err = self.refused("query", "cluster", "-w", "unsound or @op=trian")
+        self.assertIn("--where:1:16: error: there is no op 'trian'", err)
+        self.assertIn("did you mean 'train'?", err)
+
     def test_refusals_have_a_place(self):
         err = self.refused("query", "cluster", "-w", "membrs>3")
         self.assertIn("--where:1:1: error: there is no field 'membrs'", err)

@@ -20,6 +20,9 @@ struct fixture {
     Eqloom__Value values[3], *value_list[3];
 };
 
+static const struct condition_facts facts = {
+    .op = "train", .time_ns = 1795312800000000000, .size = 3000};
+
 static void make(struct fixture *f)
 {
     static const char *const prefixes[] = {"+ sin x 1", "+ asin x 1", "* 2 cosh x"};
@@ -59,7 +62,7 @@ static bool holds(const ProtobufCMessage *m, const char *text)
     struct condition c;
     if (condition_parse(&c, &a, text, m->descriptor, &e))
         fail_msg("%s: %s", text, e.message);
-    bool yes = condition_matches(&c, m);
+    bool yes = condition_matches(&c, m, &facts);
     arena_free(&a);
     return yes;
 }
@@ -92,7 +95,19 @@ static void test_holds(void **state)
                                       "egraph_id!=62e1",
                                       "unsound=false",
                                       "seed.variables=0",
-                                      "max_tokens=0.0"};
+                                      "max_tokens=0.0",
+                                      "members>3 or members=3",
+                                      "unsound or members or max_tokens",
+                                      "seed.prefix~cos or seed.prefix~\"or\" or terms>1 ",
+                                      "@op=train",
+                                      "@op!=embed",
+                                      "@op~tr*",
+                                      "@size>2.5K",
+                                      "@size=3000",
+                                      "@size<1M or unsound",
+                                      "@time>2026-11-01",
+                                      "@time<2027-01-01T12:30",
+                                      "@time>=2000-02-29 23:59:59"};
     static const char *const no[] = {"members>3",
                                      "members<3",
                                      "seed.prefix~asin",
@@ -106,7 +121,11 @@ static void test_holds(void **state)
                                      "seed.language",
                                      "seed.variables",
                                      "egraph_id=62e1",
-                                     "seed.prefix~xx*"};
+                                     "seed.prefix~xx*",
+                                     "members>3 or unsound",
+                                     "@op=embed",
+                                     "@size>1G",
+                                     "@time<2026-11-01"};
     static const char *const report_yes[] = {
         "values.mrr=0.75", "values.\"a b.mrr\"<=.5", "values.\"a b\".mrr=0.5", "values>2",
         "title~sorts",     "values.value=0.25",      "values.name=\"a b.mrr\""};
@@ -152,7 +171,22 @@ static void test_refusals(void **state)
     refused("seed~x", 1, "name one of its fields, like seed.prefix", "");
     refused("terms.x=1", 7, "'terms' has no fields", "");
     refused("seed.prefix=\"x", 13, "never closed", "");
-    refused("seed.prefix=\"x\" y", 17, "nothing can follow", "");
+    refused("seed.prefix=\"x\" y", 17, "nothing but 'or' can follow", "");
+    refused("members>3 or", 13, "begins with a field's name", "");
+    refused("members>3 or membrs=1", 14, "no field 'membrs'", "'members'");
+    refused("members>or x", 9, "value is missing", "");
+    refused("members=3 or seed~x", 14, "name one of its fields", "");
+    refused("@ops=train", 1, "there is no '@ops'", "@size");
+    refused("@op", 4, "compared with something", "");
+    refused("@op or unsound", 4, "compared with something", "");
+    refused("@op.x=1", 5, "has no fields", "");
+    refused("@op<train", 5, "no op is less", "");
+    refused("@time=2026-11-22", 7, "with < <= > >=", "@time");
+    refused("@time>yesterday", 7, "'yesterday' is no time", "@time");
+    refused("@time>2026-06-31", 7, "is no time", "@time");
+    refused("@size>big", 7, "'big' is no size", "1.5M");
+    refused("@size>1X", 7, "is no size", "");
+    refused("@size~1", 7, "holds no words", "");
     refused("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1", 33, "more than 16", "");
 }
 
@@ -164,14 +198,14 @@ static void test_shown(void **state)
     make(&f);
     const ProtobufCMessage *m = &f.cluster.base;
     assert_int_equal(condition_parse(&c, &a, "members>1", m->descriptor, NULL), OK);
-    assert_string_equal(condition_shown(&a, &c, m), "3");
+    assert_string_equal(condition_shown(&a, &c, m, &facts), "3");
     assert_int_equal(condition_parse(&c, &a, "members.prefix~cosh", m->descriptor, NULL), OK);
-    assert_string_equal(condition_shown(&a, &c, m), "* 2 cosh x");
+    assert_string_equal(condition_shown(&a, &c, m, &facts), "* 2 cosh x");
     assert_string_equal(c.path, "members.prefix");
     f.cluster.seed = NULL;
     assert_int_equal(condition_parse(&c, &a, "seed.prefix~x", m->descriptor, NULL), OK);
-    assert_string_equal(condition_shown(&a, &c, m), "");
-    assert_false(condition_matches(&c, m));
+    assert_string_equal(condition_shown(&a, &c, m, &facts), "");
+    assert_false(condition_matches(&c, m, &facts));
     arena_free(&a);
 }
 
