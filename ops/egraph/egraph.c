@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FACTS_KEPT = 1 << 16, MAX_CELLS_KEPT = 1 << 18 };
+enum { MAX_FACTS_KEPT = 1 << 16, MAX_MEMOS_KEPT = 1 << 20, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
 {
@@ -86,7 +86,8 @@ void egraph_clear(struct egraph *g)
         g->classes = NULL;
         g->cap = 0;
     }
-    if (g->facts.n > MAX_FACTS_KEPT) {
+    if (g->facts.n > MAX_FACTS_KEPT || g->facts.applied.n > MAX_MEMOS_KEPT ||
+        g->facts.met.n > MAX_MEMOS_KEPT) {
         facts_free(&g->facts);
         facts_init(&g->facts);
     }

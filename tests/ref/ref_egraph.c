@@ -145,6 +145,94 @@ static void solve(struct search *s, const struct obligation *todo, struct bindin
     }
 }
 
+/* ---- conditions ---- */
+
+static uint64_t symbol_bit(const struct ref_node *n)
+{
+    return n->leaf && n->op == X_SYM ? 1ull << (n->leaf[0] & 63) : 0;
+}
+
+/* By class: the variables that all of its terms have, found from above. */
+static uint64_t *find_vars(const struct ref_egraph *g)
+{
+    uint64_t *vars = malloc((g->n + 1) * sizeof *vars);
+    if (!vars)
+        abort();
+    memset(vars, 0xff, (g->n + 1) * sizeof *vars);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < g->n; i++) {
+            const struct ref_node *n = &g->nodes[i];
+            uint64_t told = symbol_bit(n), *known = &vars[g->class_of[i]];
+            for (uint32_t k = 0; k < n->arity; k++)
+                told |= vars[g->class_of[n->kid[k]]];
+            changed |= *known & ~told;
+            *known &= told;
+        }
+    }
+    return vars;
+}
+
+/* A term's class, or UINT32_MAX if it has none, and its variables. */
+static uint32_t evaluate(uint64_t *out, const struct ref_egraph *g, const uint64_t *vars,
+                         const struct expr *x, uint32_t p, const struct binding *b)
+{
+    const struct expr_node *node = &x->nodes[p];
+    struct ref_node want = {.op = node->op, .leaf = node->leaf, .arity = node->arity};
+    uint32_t class = UINT32_MAX;
+    bool held = true;
+    if (node->op == X_VAR) {
+        for (uint32_t i = 0; i < b->n; i++)
+            if (strcmp(b->name[i], node->leaf) == 0)
+                class = g->class_of[b->class[i]];
+        *out = vars[class];
+        return class;
+    }
+    *out = symbol_bit(&want);
+    for (uint32_t k = 0, q = p + 1; k < node->arity; q += x->nodes[q].size, k++) {
+        uint64_t below;
+        want.kid[k] = evaluate(&below, g, vars, x, q, b);
+        held &= want.kid[k] != UINT32_MAX;
+        *out |= below;
+    }
+    for (uint32_t i = 0; held && i < g->n && class == UINT32_MAX; i++)
+        if (same_node(g, &g->nodes[i], &want))
+            class = g->class_of[i];
+    if (class != UINT32_MAX)
+        *out = vars[class];
+    return class;
+}
+
+static bool condition_holds(const struct ref_egraph *g, const uint64_t *vars,
+                            const struct rule_condition *c, const struct binding *b)
+{
+    uint64_t first, ignored, bits = 0;
+    uint32_t class = evaluate(&first, g, vars, &c->args[0], 0, b);
+    if (c->predicate == RULE_FREE_OF)
+        class = evaluate(&ignored, g, vars, &c->args[1], 0, b);
+    for (uint32_t i = 0; i < g->n; i++)
+        bits |= g->class_of[i] == class ? symbol_bit(&g->nodes[i]) : 0;
+    return bits && (c->predicate != RULE_FREE_OF || !(first & bits));
+}
+
+/* Forgets the matches whose conditions fail. */
+static void filter(struct search *s, const struct rule *r, size_t from)
+{
+    if (!r->n_conditions)
+        return;
+    uint64_t *vars = find_vars(s->g);
+    size_t kept = from;
+    for (size_t i = from; i < s->n; i++) {
+        bool holds = true;
+        for (size_t k = 0; k < r->n_conditions; k++)
+            holds &= condition_holds(s->g, vars, &r->conditions[k], &s->results[i]);
+        if (holds)
+            s->results[kept++] = s->results[i];
+    }
+    s->n = kept;
+    free(vars);
+}
+
 static bool apply(struct ref_egraph *g, const struct rule *r)
 {
     struct search s = {.g = g, .lhs = &r->lhs};
@@ -161,7 +249,9 @@ static bool apply(struct ref_egraph *g, const struct rule *r)
     if (!end)
         abort();
     for (size_t i = 0; i < n_roots; i++) {
+        size_t from = s.n;
         solve(&s, &(struct obligation){0, roots[i], NULL}, (struct binding){0});
+        filter(&s, r, from);
         end[i] = s.n;
     }
     for (size_t i = 0; i < n_roots; i++)

@@ -1,5 +1,6 @@
 /* A slow and obvious e-graph to compare with: terms are kept whole, classes are sets of terms in
- * one list, congruence is closed by trying all pairs. No facts, no conditions. */
+ * one list, congruence is closed by trying all pairs. Of facts it knows the variables that a class
+ * depends on, of conditions symbol and free_of. */
 #ifndef TESTS_REF_REF_EGRAPH_H
 #define TESTS_REF_REF_EGRAPH_H
 

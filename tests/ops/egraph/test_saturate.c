@@ -165,6 +165,16 @@ static void conditions_are_asked_again(void **state)
     arena_free(&a);
 }
 
+/* g(x) becomes known to be 3 without anything happening to x or f(x). */
+static void conditions_on_terms_are_asked_again(void **state)
+{
+    assert_true(proves("operator f/1\noperator g/1\noperator h/1\ngroup g\n"
+                       "a-guarded: f(?a) -> sqrt(?a) if constant(g(?a))\n"
+                       "b-reveal: h(?a) -> 3\n"
+                       "c-late: g(?a) -> h(?a)\n",
+                       "f(x) + g(x)", "sqrt(x) + g(x)"));
+}
+
 static void contradictions_stop_the_run(void **state)
 {
     static const struct {
@@ -339,6 +349,7 @@ int main(void)
         cmocka_unit_test(calculus_proves_what_it_should),
         cmocka_unit_test(conditions_are_facts),
         cmocka_unit_test(conditions_are_asked_again),
+        cmocka_unit_test(conditions_on_terms_are_asked_again),
         cmocka_unit_test(contradictions_stop_the_run),
         cmocka_unit_test(contradictions_are_derived),
         cmocka_unit_test(budgets_are_exact),
