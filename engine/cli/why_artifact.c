@@ -13,6 +13,25 @@
 
 enum { INPUTS_SHOWN = 4, PARAM_SHOWN = 60 };
 
+/* What a record says of itself; of a collection, which says nothing, the node that gives it. */
+static const char *label_of(struct cli *c, struct store *s, const struct lineage *l,
+                            const struct digest *id)
+{
+    const uint64_t *name = digest_map_get(&l->names, id);
+    const char *label = resolve_label(c->arena, s, id);
+    return *label || !name ? label : l->name_list[*name];
+}
+
+/* The first collection that holds the record; NULL: none. */
+static const struct digest *holder(struct lineage *l, const struct digest *id, struct err *e)
+{
+    size_t n = 0;
+    if (err_up(e, lineage_members(l, e)))
+        return NULL;
+    const struct link *link = link_find(&n, &l->members, id);
+    return n ? &l->collections[link->to] : NULL;
+}
+
 static void put_record(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
                        const struct resolved *ref)
 {
@@ -42,14 +61,15 @@ static void put_action(struct buf *b, const Eqloom__Action *action)
         buf_putc(b, '\n');
 }
 
-static void put_inputs(struct buf *b, struct cli *c, struct store *s, const Eqloom__ActionKey *key)
+static void put_inputs(struct buf *b, struct cli *c, struct store *s, const struct lineage *l,
+                       const Eqloom__ActionKey *key)
 {
     for (size_t i = 0; i < key->n_inputs; i++) {
         size_t n = key->inputs[i]->input_ids.len / DIGEST_SIZE;
         for (size_t k = 0; k < n && k < INPUTS_SHOWN; k++) {
             struct digest id;
             memcpy(id.bytes, key->inputs[i]->input_ids.data + k * DIGEST_SIZE, DIGEST_SIZE);
-            const char *label = resolve_label(c->arena, s, &id);
+            const char *label = label_of(c, s, l, &id);
             buf_printf(b, "  from      %s: %s%s%s\n", key->inputs[i]->role,
                        label_short_id(c->arena, &id), *label ? "  " : "", label);
         }
@@ -124,6 +144,15 @@ static enum err_code describe(struct buf *b, struct cli *c, struct store *s, str
     put_record(b, c, s, l, ref);
     const uint64_t *maker = digest_map_get(&l->makers, &ref->id);
     const Eqloom__Action *action;
+    const struct digest *list = maker ? NULL : holder(l, &ref->id, e);
+    if (e->code)
+        return e->code;
+    if (list) {
+        const char *label = label_of(c, s, l, list);
+        buf_printf(b, "  element   of collection %s%s%s\n", label_short_id(c->arena, list),
+                   *label ? "  " : "", label);
+        maker = digest_map_get(&l->makers, list);
+    }
     if (!maker || !*maker) {
         buf_puts(b, "  made by   nothing that the store knows: it was imported, or is a part of "
                     "something ('eqloom lineage' says of what)\n");
@@ -133,7 +162,7 @@ static enum err_code describe(struct buf *b, struct cli *c, struct store *s, str
     if (code)
         return err_up(e, code);
     put_action(b, action);
-    put_inputs(b, c, s, action->key);
+    put_inputs(b, c, s, l, action->key);
     put_run(b, c, action);
     return err_up(e, put_last(b, c, s, action, e));
 }

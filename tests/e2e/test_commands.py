@@ -141,6 +141,15 @@ class Lineage(CommandsTest):
         self.refused("lineage", "report", "--dot", "--json")
 
 
+class Why(CommandsTest):
+    def test_elements_without_an_action_of_their_own(self):
+        rule = self.lines("show", "small/rules")[0]["elements"][0]
+        text = self.ok("why", rule)
+        self.assertRegex(text, r"element   of collection [0-9a-f]{8}  small/")
+        self.assertIn("made by   op rules", text)
+        self.assertIn("from      files: ", text)
+
+
 class Query(CommandsTest):
     def test_query_agrees_with_show(self):
         ids = self.lines("show", "small/clusters")[0]["elements"]
