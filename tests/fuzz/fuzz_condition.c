@@ -16,9 +16,10 @@ static void ask(const char *text, const ProtobufCMessage *m)
     struct arena a = {0};
     struct err e = {0};
     struct condition c;
+    struct condition_facts facts = {.op = "extract", .time_ns = 1, .size = 4096};
     if (!condition_parse(&c, &a, text, m->descriptor, &e)) {
-        condition_matches(&c, m);
-        if (!condition_shown(&a, &c, m))
+        condition_matches(&c, m, &facts);
+        if (!condition_shown(&a, &c, m, &facts))
             __builtin_trap();
     } else if (!e.message[0]) {
         __builtin_trap();
