@@ -1,7 +1,6 @@
 /* The op `split`: whole clusters into train, valid and test. */
 #include "cluster.pb-c.h"
-#include "engine/op.h"
-#include "ops/corpus/split_part.h"
+#include "ops/corpus/split_op.h"
 
 static const struct op_param params[] = {
     {"valid", OP_REAL, "0.05", NULL, 0, 1, "The fraction for validation."},
@@ -19,16 +18,6 @@ static const struct op_port outputs[] = {
     {"test", KIND_CLUSTER, OP_COLLECTION, false, "Held out."},
     {NULL},
 };
-static const char *const part_names[SPLIT_PARTS] = {"train", "valid", "test"};
-
-static enum err_code check(struct op_ctx *ctx, struct err *e)
-{
-    double valid = op_real(ctx, "valid"), test = op_real(ctx, "test");
-    if (valid + test > 1)
-        return err_fail(e, ERR_INPUT, "'valid' (%g) and 'test' (%g) are more than 1 together",
-                        valid, test);
-    return OK;
-}
 
 /* The part's index. */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
@@ -53,7 +42,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         if (!code && (part.len != 1 || part.data[0] >= SPLIT_PARTS))
             code = err_fail(e, ERR_CORRUPT, "a summary that names no part");
         if (!code)
-            code = op_pass(ctx, part_names[part.data[0]], "clusters", i, e);
+            code = op_pass(ctx, split_names[part.data[0]], "clusters", i, e);
         if (code)
             return err_up(e, code);
         counts[part.data[0]]++;
@@ -74,7 +63,7 @@ const struct op op_split = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .check = check,
+    .check = split_check,
     .run = run,
     .summarize = summarize,
 };

@@ -1,7 +1,6 @@
 /* The op `split-members`: the expressions of each cluster into train, valid and test. */
 #include "cluster.pb-c.h"
-#include "engine/op.h"
-#include "ops/corpus/split_part.h"
+#include "ops/corpus/split_op.h"
 
 static const struct op_param params[] = {
     {"valid", OP_REAL, "0.15", NULL, 0, 1, "The fraction of expressions for validation."},
@@ -20,16 +19,6 @@ static const struct op_port outputs[] = {
     {"test", KIND_CLUSTER, OP_COLLECTION, false, "The same, with those held out."},
     {NULL},
 };
-static const char *const part_names[SPLIT_PARTS] = {"train", "valid", "test"};
-
-static enum err_code check(struct op_ctx *ctx, struct err *e)
-{
-    double valid = op_real(ctx, "valid"), test = op_real(ctx, "test");
-    if (valid + test > 1)
-        return err_fail(e, ERR_INPUT, "'valid' (%g) and 'test' (%g) are more than 1 together",
-                        valid, test);
-    return OK;
-}
 
 /* By the expression alone: one that comes or goes moves no other, in whatever cluster it is. The
  * number is not that of `split`, so that seeds which that kept are shared out as others are. */
@@ -48,7 +37,7 @@ static enum err_code split_cluster(uint64_t counts[SPLIT_PARTS], struct op_ctx *
         counts[p] += part.n_members;
         enum err_code code = OK;
         if (part.n_members)
-            code = op_emit(NULL, ctx, part_names[p], &part.base, e);
+            code = op_emit(NULL, ctx, split_names[p], &part.base, e);
         if (code)
             return err_up(e, code);
     }
@@ -86,6 +75,6 @@ const struct op op_split_members = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .check = check,
+    .check = split_check,
     .run = run,
 };
