@@ -16,7 +16,7 @@ void tool_store_close(struct tool_store *t)
     t->store = NULL;
 }
 
-static enum err_code open_store(struct tool_store *t, struct err *e)
+enum err_code tool_store_open(struct tool_store *t, struct err *e)
 {
     char *path;
     if (t->store)
@@ -47,7 +47,7 @@ enum err_code tool_find(struct tool_record *out, const struct tool_args *args, c
 {
     struct tool_store *t = args->store;
     struct resolved found;
-    if (err_up(e, open_store(t, e)) || err_up(e, resolve(&found, t->cli, t->store, ref, e)))
+    if (err_up(e, tool_store_open(t, e)) || err_up(e, resolve(&found, t->cli, t->store, ref, e)))
         return e->code;
     *out = (struct tool_record){.id = found.id,
                                 .name = found.name ? shown_name(args->arena, found.name)
@@ -87,7 +87,7 @@ enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_
                          enum record_kind kind, struct err *e)
 {
     struct tool_store *t = args->store;
-    enum err_code code = err_up(e, open_store(t, e));
+    enum err_code code = err_up(e, tool_store_open(t, e));
     struct names l = {.store = t->store, .arena = args->arena, .kind = kind};
     for (int pass = 0; pass < 2 && !code; pass++) {
         l.tags = pass == 0;
@@ -102,7 +102,7 @@ enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
                        const struct digest *id, enum record_kind kind, struct arena *a,
                        struct err *e)
 {
-    enum err_code code = err_up(e, open_store(args->store, e));
+    enum err_code code = err_up(e, tool_store_open(args->store, e));
     return code ? code : err_up(e, store_get_message(out, args->store->store, id, kind, a, e));
 }
 

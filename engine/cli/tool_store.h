@@ -9,6 +9,8 @@ struct tool_store {
     struct cli *cli;
     struct store *store; /* NULL until it is asked for */
 };
+/* To read; does nothing when it is open. */
+enum err_code tool_store_open(struct tool_store *t, struct err *e);
 void tool_store_close(struct tool_store *t);
 
 #endif

@@ -7,13 +7,9 @@
 static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
                              struct op_ctx *ctx, struct err *e)
 {
-    const struct language *lang = NULL;
-    struct rule r;
     struct rule_check_options options = {(uint32_t)op_int(ctx, "points"),
                                          (uint64_t)op_int(ctx, "seed")};
-    enum err_code code = rule_from_message(&r, &lang, op_arena(ctx), rule, e);
-    if (!code)
-        code = rule_check(certificate, op_arena(ctx), &r, &options, e);
+    enum err_code code = rule_check_message(certificate, op_arena(ctx), rule, &options, e);
     if (code)
         return err_up(e, code);
     bool refuted = certificate->verdict == EQLOOM__VERDICT__REFUTED;

@@ -95,5 +95,9 @@ struct rule_check_options {
  * complex ones where the conditions admit them. */
 enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
                          const struct rule_check_options *options, struct err *e);
+/* The same of a rule as a record. */
+enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
+                                 const Eqloom__Rule *message,
+                                 const struct rule_check_options *options, struct err *e);
 
 #endif
