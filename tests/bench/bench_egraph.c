@@ -3,8 +3,9 @@
  * line of figures for each run; nothing here passes or fails on time. Bytes are the peak of what
  * the process has in memory, above what it had before the run.
  *
- *     bench_egraph [FOLDER of workloads [library|sums|calculus|iterations]]
+ *     bench_egraph [FOLDER of workloads [library|sums|calculus|iterations [LABEL]]]
  *
+ * With a LABEL, only runs whose label contains it.
  * `iterations` prints a table (CSV) of a search-bound run instead: for each iteration its time, the
  * nodes with which it began, and those at which something might be new. */
 #include "base/os.h"
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+static const char *wanted; /* LABEL, or NULL */
 
 static void die(const struct err *e)
 {
@@ -140,6 +143,8 @@ static int by_seconds(const void *x, const void *y)
 static void run(const char *label, const struct rules *rules, const struct ruleset *set,
                 const struct source_text *exprs, int only, struct saturate_options o)
 {
+    if (wanted && !strstr(label, wanted))
+        return;
     struct figures f[16];
     struct egraph *g = NULL;
     size_t n = 1;
@@ -294,6 +299,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     const char *folder = argc > 1 ? argv[1] : "tests/bench/workloads";
     const char *part = argc > 2 ? argv[2] : "";
+    wanted = argc > 3 ? argv[3] : NULL;
     if (!*part || strcmp(part, "library") == 0)
         bench_library();
     if (!*part || strcmp(part, "sums") == 0)
