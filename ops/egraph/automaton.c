@@ -1,5 +1,5 @@
 /* Building the automaton: the programs go into a tree of branches one after another, which is then
- * laid out level by level, the I_HAS tests of one register gathered in a switch. */
+ * laid out branch by branch, the I_HAS tests of one register gathered in a switch. */
 #include "ops/egraph/automaton.h"
 
 #include "base/buf.h"
@@ -78,85 +78,148 @@ static void add_program(struct arena *a, struct branch *root, const struct autom
 
 struct layout {
     struct automaton *out;
-    struct arena *arena;
-    const struct branch **branch; /* by state: what it was; of a switch NULL */
-    size_t cap, branch_cap;
+    size_t states_cap, parent_cap, steps_cap, known_cap;
+    size_t n_steps, n_known;
 };
 
-static uint32_t add_state(struct layout *l, const struct branch *b, struct state s)
+static uint32_t add_state(struct layout *l, struct state s, uint32_t parent)
 {
     struct automaton *out = l->out;
-    out->states = vec_grow(out->states, &l->cap, out->n + 1u, sizeof *out->states);
-    l->branch = vec_grow(l->branch, &l->branch_cap, out->n + 1u, sizeof *l->branch);
+    out->states = vec_grow(out->states, &l->states_cap, out->n + 1u, sizeof *out->states);
+    out->parent = vec_grow(out->parent, &l->parent_cap, out->n + 1u, sizeof *out->parent);
     out->states[out->n] = s;
-    l->branch[out->n] = b;
+    out->parent[out->n] = parent;
     return out->n++;
 }
 
-static struct state state_of(const struct branch *b, uint32_t parent)
+static uint32_t encode_known(const struct known_argument *k)
+{
+    return k->x | (k->kind == KNOWN_LEAF ? AUTOMATON_LEAF : 0);
+}
+
+static void set_bind(struct layout *l, struct state *s, const struct instruction *i)
+{
+    s->arity = i->arity;
+    s->out = i->out;
+    s->key = i->key;
+    s->whole = i->whole;
+    if (i->arity <= 2) {
+        for (uint32_t k = 0; k < i->arity; k++)
+            s->known[k] = encode_known(&i->known[k]);
+        return;
+    }
+    s->known[0] = (uint32_t)l->n_known;
+    l->out->known =
+        vec_grow(l->out->known, &l->known_cap, l->n_known + i->arity, sizeof *l->out->known);
+    for (uint32_t k = 0; k < i->arity; k++)
+        l->out->known[l->n_known++] = encode_known(&i->known[k]);
+}
+
+static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)
 {
     static const uint8_t kinds[] = {[I_LEAF] = STATE_LEAF,
                                     [I_SAME] = STATE_SAME,
                                     [I_HAS] = STATE_STEP,
                                     [I_BIND] = STATE_BIND,
                                     [I_DONE] = STATE_DONE};
-    struct state s = {.kind = STATE_ROOT, .parent = parent};
+    struct state s = {.kind = STATE_ROOT};
     memcpy(s.levels, b->levels, sizeof s.levels);
-    if (!b->i)
-        return s;
-    s.kind = kinds[b->i->kind];
-    s.a = b->i->a;
-    s.x = b->i->kind == I_DONE ? b->rule : b->i->x;
-    s.bind = b->i->kind == I_BIND ? b->i : NULL;
-    return s;
-}
-
-/* What follows a branch: one switch for each register with I_HAS tests, and the others. */
-static void lay_out_branch(struct layout *l, uint32_t at)
-{
-    const struct branch *b = l->branch[at];
-    uint32_t first = l->out->n;
-    for (const struct branch *k = b->child; k; k = k->next) {
-        struct state s = state_of(k, at);
-        if (k->i->kind != I_HAS) {
-            uint32_t id = add_state(l, k, s);
-            if (s.kind == STATE_DONE)
-                l->out->done[s.x] = id;
-            continue;
-        }
-        uint32_t i = first;
-        while (i < l->out->n &&
-               (l->out->states[i].kind != STATE_SWITCH || l->out->states[i].a != s.a))
-            i++;
-        if (i == l->out->n)
-            add_state(l, NULL, (struct state){.kind = STATE_SWITCH, .parent = at, .a = s.a});
-        l->out->states[i].mask |= pattern_op_mask(k->i->x);
-        raise_levels(l->out->states[i].levels, k->levels);
+    if (b->i) {
+        s.kind = kinds[b->i->kind];
+        s.a = b->i->a;
+        s.x = b->i->kind == I_DONE ? b->rule : b->i->x;
     }
-    l->out->states[at].first = first;
-    l->out->states[at].n = l->out->n - first;
+    if (s.kind == STATE_BIND)
+        set_bind(l, &s, b->i);
+    uint32_t id = add_state(l, s, parent);
+    if (s.kind == STATE_DONE)
+        l->out->done[s.x] = id;
+    return id;
 }
 
-/* The steps of a switch, by their bits. */
-static void lay_out_switch(struct layout *l, uint32_t at)
+/* The branches below: those that are done, the switches, and the others but for their I_HAS, which
+ * are below switches. */
+static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t at)
 {
-    uint32_t parent = l->out->states[at].parent, first = l->out->n;
-    uint16_t a = l->out->states[at].a;
-    uint8_t *step = arena_array(l->arena, uint8_t, 64);
+    struct automaton *out = l->out;
+    uint32_t first = out->n;
+    for (const struct branch *k = b->child; k; k = k->next)
+        if (k->i->kind == I_DONE)
+            add_branch(l, k, at);
+    uint32_t n_done = out->n - first, switches = out->n;
+    for (const struct branch *k = b->child; k; k = k->next) {
+        if (k->i->kind != I_HAS)
+            continue;
+        uint32_t i = switches;
+        while (i < out->n && out->states[i].a != k->i->a)
+            i++;
+        if (i == out->n)
+            add_state(l, (struct state){.kind = STATE_SWITCH, .a = k->i->a}, at);
+        out->states[i].mask |= pattern_op_mask(k->i->x);
+        raise_levels(out->states[i].levels, k->levels);
+    }
+    uint32_t others = out->n;
+    for (const struct branch *k = b->child; k; k = k->next)
+        if (k->i->kind != I_HAS && k->i->kind != I_DONE)
+            add_branch(l, k, at);
+    out->states[at].first = first;
+    out->states[at].n = out->n - first;
+    out->states[at].n_done = (uint16_t)(n_done < UINT16_MAX ? n_done : UINT16_MAX);
+    return others;
+}
+
+static void lay_out(struct layout *l, const struct branch *b, uint32_t at);
+
+/* The steps of a switch, by their bits, and what follows them. */
+static void lay_out_switch(struct layout *l, const struct branch *b, uint32_t at)
+{
+    const struct branch *of[64];
+    uint32_t first = l->out->n, n = 0, a = l->out->states[at].a;
+    l->out->steps = vec_grow(l->out->steps, &l->steps_cap, l->n_steps + 64, 1);
+    uint8_t *step = l->out->steps + l->n_steps;
+    memset(step, 0, 64);
     for (uint64_t bits = l->out->states[at].mask; bits; bits &= bits - 1)
-        for (const struct branch *k = l->branch[parent]->child; k; k = k->next)
-            if (k->i->kind == I_HAS && k->i->a == a && pattern_op_mask(k->i->x) == (bits & -bits))
-                step[__builtin_ctzll(bits)] = (uint8_t)(add_state(l, k, state_of(k, at)) - first);
-    l->out->states[at].step = step;
+        for (const struct branch *k = b->child; k; k = k->next)
+            if (k->i->kind == I_HAS && k->i->a == a && pattern_op_mask(k->i->x) == (bits & -bits)) {
+                step[__builtin_ctzll(bits)] = (uint8_t)n;
+                of[n++] = k;
+                add_branch(l, k, at);
+            }
+    l->out->states[at].x = (uint32_t)l->n_steps;
     l->out->states[at].first = first;
-    l->out->states[at].n = l->out->n - first;
+    l->out->states[at].n = n;
+    l->n_steps += 64;
+    for (uint32_t i = 0; i < n; i++)
+        lay_out(l, of[i], first + i);
+}
+
+static void lay_out(struct layout *l, const struct branch *b, uint32_t at)
+{
+    uint32_t other = add_children(l, b, at), first = l->out->states[at].first;
+    for (uint32_t i = first; i < other; i++)
+        if (l->out->states[i].kind == STATE_SWITCH)
+            lay_out_switch(l, b, i);
+    for (const struct branch *k = b->child; k; k = k->next)
+        if (k->i->kind != I_HAS && k->i->kind != I_DONE)
+            lay_out(l, k, other++);
+}
+
+/* Into the arena, aligned to lines of the cache. */
+static void *keep(struct arena *a, void *array, size_t n, size_t size)
+{
+    char *p = arena_alloc(a, n * size + 64);
+    p += -(uintptr_t)p & 63;
+    if (n)
+        memcpy(p, array, n * size);
+    free(array);
+    return p;
 }
 
 void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,
                      size_t n, uint32_t n_ops)
 {
     struct arena scratch = {0};
-    struct layout l = {.out = out, .arena = a};
+    struct layout l = {.out = out};
     struct branch *roots = arena_array(&scratch, struct branch, n_ops + 1u);
     *out = (struct automaton){.n_ops = n_ops, .any = NO_STATE};
     out->root = arena_array(a, uint32_t, n_ops);
@@ -168,19 +231,16 @@ void automaton_build(struct automaton *out, struct arena *a, const struct automa
         if (p && !p->constant)
             add_program(&scratch, &roots[p->any ? n_ops : p->op], &rules[i], (uint32_t)i);
     }
-    for (uint32_t op = 0; op <= n_ops; op++)
-        if (roots[op].child)
-            *(op < n_ops ? &out->root[op] : &out->any) =
-                add_state(&l, &roots[op], state_of(&roots[op], NO_STATE));
-    for (uint32_t s = 0; s < out->n; s++) {
-        if (l.branch[s])
-            lay_out_branch(&l, s);
-        else
-            lay_out_switch(&l, s);
+    for (uint32_t op = 0; op <= n_ops; op++) {
+        if (!roots[op].child)
+            continue;
+        uint32_t root = add_branch(&l, &roots[op], NO_STATE);
+        *(op < n_ops ? &out->root[op] : &out->any) = root;
+        lay_out(&l, &roots[op], root);
     }
-    struct state *states = arena_memdup(a, out->states, out->n * sizeof *states);
-    free(out->states);
-    free(l.branch);
-    out->states = states;
+    out->states = keep(a, out->states, out->n, sizeof *out->states);
+    out->parent = keep(a, out->parent, out->n, sizeof *out->parent);
+    out->steps = keep(a, out->steps, l.n_steps, 1);
+    out->known = keep(a, out->known, l.n_known, sizeof *out->known);
     arena_free(&scratch);
 }

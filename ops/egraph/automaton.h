@@ -16,21 +16,36 @@ enum state_kind {
     STATE_DONE, /* rule x matches */
 };
 
-/* What follows a state are the states `first` to `first + n` - 1. */
+/* What follows a state are the states `first` to `first + n` - 1, and what follows these comes
+ * soon after: a search goes down the tree, through memory in one direction. Two states to a line of
+ * the cache. */
 struct state {
     uint8_t kind;
     uint8_t levels[2]; /* how far below the root's arguments the rules of its subtree look */
-    uint16_t a;
+    uint8_t arity;     /* STATE_BIND */
+    uint16_t a, out;
     uint32_t x;
-    uint32_t parent, first, n;
-    uint64_t mask;       /* STATE_SWITCH: follows a step for each bit, lowest first ... */
-    const uint8_t *step; /* ... whose place is, by bit */
-    const struct instruction *bind; /* STATE_BIND */
+    uint32_t first, n;
+    uint16_t n_done; /* of what follows, so many at the beginning are STATE_DONE */
+    uint8_t key;     /* STATE_BIND, as in struct instruction */
+    bool whole;
+    union {
+        /* STATE_SWITCH: follows a step for each bit; its place is steps[x + bit]. */
+        uint64_t mask;
+        /* STATE_BIND: what its arguments are known to be; of more than two, [0] is where that
+         * begins in automaton.known. */
+        uint32_t known[2];
+    };
 };
+_Static_assert(sizeof(struct state) == 32, "two to a line of the cache");
+#define AUTOMATON_LEAF 0x80000000u /* known: the leaf, or else the register, x */
 
 struct automaton {
     struct state *states; /* a state comes before what follows it */
+    uint32_t *parent;     /* by state */
     uint32_t n;
+    uint8_t *steps;
+    uint32_t *known;
     uint32_t *root; /* by operator; NO_STATE: no pattern begins with it */
     uint32_t n_ops;
     uint32_t any;   /* the root of bare variables, or NO_STATE */
@@ -42,7 +57,7 @@ struct automaton_rule {
     const struct pattern *pattern; /* NULL: takes no part */
     uint8_t levels[2];
 };
-/* In the arena; keeps pointers to the patterns' instructions. */
+/* In the arena. */
 void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,
                      size_t n, uint32_t n_ops);
 

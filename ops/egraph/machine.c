@@ -37,18 +37,30 @@ static struct activity activity_below(const struct machine *m, const struct stat
     return a;
 }
 
-static bool is_awake(const struct machine *m, uint32_t state)
+static bool is_awake(const struct machine *m, const struct state *s)
 {
-    return m->active[state].cells != NEVER;
+    return m->alike || m->active[s - m->set->automaton.states].cells != NEVER;
+}
+
+/* Rules are not alike any more, from the middle of an iteration on. */
+static void tell_apart(struct machine *m)
+{
+    m->alike = false;
+    for (size_t i = 0; i < m->set->n; i++)
+        m->rules[i] = (struct machine_rule){.since = {m->since, m->since}};
+    for (uint32_t s = 0; s < m->set->automaton.n; s++)
+        m->active[s] = (struct activity){m->since.cells, m->since.epoch};
 }
 
 /* The rule is not searched for any more in this iteration; it goes on at this node. */
 static void stop_rule(struct machine *m, uint32_t rule)
 {
     const struct automaton *automaton = &m->set->automaton;
+    if (m->alike)
+        tell_apart(m);
     m->rules[rule].stopped = true;
     m->rules[rule].cursor = m->node;
-    for (uint32_t s = automaton->done[rule]; s != NO_STATE; s = automaton->states[s].parent) {
+    for (uint32_t s = automaton->done[rule]; s != NO_STATE; s = automaton->parent[s]) {
         struct activity a = activity_below(m, &automaton->states[s]);
         if (a.cells == m->active[s].cells && a.epoch == m->active[s].epoch)
             return;
@@ -58,49 +70,60 @@ static void stop_rule(struct machine *m, uint32_t rule)
 
 /* ---- matches ---- */
 
-static bool is_new(const struct machine *m, const struct compiled_rule *r,
-                   const struct machine_rule *state)
+static bool is_new(const struct machine *m, const struct rule_match *r, const struct moment *since)
 {
-    const struct moment *since = &state->since[m->node >= state->cursor];
+    const uint16_t *watched = m->set->registers + r->registers + r->n_vars;
+    const uint32_t *leaves = m->set->watched_leaves + r->leaves;
     for (uint32_t i = 0; i < m->n_bound; i++)
         if (m->bound[i] >= since->cells)
             return true;
     for (uint32_t i = 0; i < r->n_watched; i++)
-        if (m->g->classes[m->reg[r->watched[i]]].joined >= since->epoch)
+        if (m->g->classes[m->reg[watched[i]]].joined >= since->epoch)
             return true;
-    for (uint32_t i = 0; i < r->lhs.n_leaves; i++)
-        if (m->leaf_node[r->lhs.leaves[i]] >= since->cells)
+    for (uint32_t i = 0; i < r->n_leaves; i++)
+        if (m->leaf_node[leaves[i]] >= since->cells)
             return true;
     return false;
 }
 
-static void record(struct machine *m, uint32_t rule)
+static const struct moment *since_of(const struct machine *m, uint32_t rule)
 {
-    const struct compiled_rule *r = &m->set->rules[rule];
-    const struct pattern *p = &r->lhs;
-    struct machine_rule *state = &m->rules[rule];
-    if (state->stopped || !is_new(m, r, state))
-        return;
-    m->matched[rule]++;
-    if (state->left == 0) {
-        stop_rule(m, rule);
-        return;
-    }
-    state->left--;
+    const struct machine_rule *r = &m->rules[rule];
+    return m->alike ? &m->since : &r->since[m->node >= r->cursor];
+}
+
+/* Room for a match of so many ids. */
+static uint32_t *add_match(struct machine *m, uint32_t rule, size_t size)
+{
     struct u32_list *out = &m->records;
-    size_t size = machine_record(m->g, p);
     if (out->n + size > out->cap)
         out->items = vec_grow(out->items, &out->cap, out->n + size, sizeof *out->items);
     if (m->n_matches == m->cap_matches)
         m->matches = vec_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
     m->matches[m->n_matches++] = (struct machine_match){rule, (uint32_t)out->n};
-    uint32_t *at = out->items + out->n;
-    at[0] = m->bound[0];
-    for (uint32_t v = 0; v < p->n_vars; v++)
-        at[1 + v] = m->reg[p->var_register[v]];
-    if (size > 1u + p->n_vars)
-        memcpy(at + 1 + p->n_vars, m->bound + 1, (size - 1 - p->n_vars) * sizeof *at);
     out->n += size;
+    return out->items + out->n - size;
+}
+
+static void record(struct machine *m, uint32_t rule)
+{
+    const struct rule_match *r = &m->set->matches[rule];
+    if ((!m->alike && m->rules[rule].stopped) || !is_new(m, r, since_of(m, rule)))
+        return;
+    m->matched[rule]++;
+    if (m->left[rule] == 0) {
+        stop_rule(m, rule);
+        return;
+    }
+    m->left[rule]--;
+    const uint16_t *vars = m->set->registers + r->registers;
+    uint32_t binds = m->g->proofs && r->n_binds ? r->n_binds - 1u : 0;
+    uint32_t *out = add_match(m, rule, 1u + r->n_vars + binds);
+    out[0] = m->bound[0];
+    for (uint32_t v = 0; v < r->n_vars; v++)
+        out[1 + v] = m->reg[vars[v]];
+    if (binds)
+        memcpy(out + 1 + r->n_vars, m->bound + 1, binds * sizeof *out);
 }
 
 /* ---- states ---- */
@@ -108,24 +131,24 @@ static void record(struct machine *m, uint32_t rule)
 static void enter(struct machine *m, const struct state *s);
 
 /* Could anything that the rules of this state see be new to them? */
-static inline bool may_be_new(const struct machine *m, uint32_t state, const struct state *s)
+static inline bool may_be_new(const struct machine *m, const struct state *s)
 {
-    const struct activity *a = &m->active[state];
+    if (m->alike)
+        return (m->fresh[0] >> s->levels[0] | m->fresh[1] >> s->levels[1]) & 1;
+    const struct activity *a = &m->active[s - m->set->automaton.states];
     return m->node >= a->cells || m->age[0][s->levels[0]] >= a->epoch ||
            m->age[1][s->levels[1]] >= a->epoch;
 }
 
-static inline void step(struct machine *m, uint32_t state)
-{
-    const struct state *s = &m->set->automaton.states[state];
-    if (may_be_new(m, state, s))
-        enter(m, s);
-}
-
 static inline void follow(struct machine *m, const struct state *s)
 {
-    for (uint32_t i = s->first, end = s->first + s->n; i < end; i++)
-        step(m, i);
+    const struct state *k = m->set->automaton.states + s->first, *end = k + s->n;
+    for (const struct state *others = k + s->n_done; k < others; k++)
+        if (may_be_new(m, k))
+            record(m, k->x);
+    for (; k < end; k++)
+        if (may_be_new(m, k))
+            enter(m, k);
 }
 
 /* The class of a leaf of the rule set, or NO_NODE. */
@@ -135,20 +158,21 @@ static uint32_t leaf_class(struct machine *m, uint32_t leaf)
     return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
 }
 
-static uint32_t known_class(struct machine *m, const struct known_argument *k)
+/* The class that argument k is known to be. */
+static uint32_t known_class(struct machine *m, const struct state *s, uint32_t k)
 {
-    return k->kind == KNOWN_LEAF ? leaf_class(m, k->x) : m->reg[k->x];
+    const uint32_t *known = s->arity <= 2 ? s->known : m->set->automaton.known + s->known[0];
+    return known[k] & AUTOMATON_LEAF ? leaf_class(m, known[k] & ~AUTOMATON_LEAF) : m->reg[known[k]];
 }
 
 /* The one node of class c that has all known arguments, if there is one. */
 static void bind_whole(struct machine *m, const struct state *s, uint32_t c)
 {
-    const struct instruction *i = s->bind;
-    uint32_t *kids = m->reg + i->out;
-    for (uint32_t k = 0; k < i->arity; k++)
-        if ((kids[k] = known_class(m, &i->known[k])) == NO_NODE)
+    uint32_t *kids = m->reg + s->out;
+    for (uint32_t k = 0; k < s->arity; k++)
+        if ((kids[k] = known_class(m, s, k)) == NO_NODE)
             return;
-    uint32_t n = graph_lookup(m->g, i->x, kids);
+    uint32_t n = graph_lookup(m->g, s->x, kids);
     if (n == NO_NODE || n >= m->until || graph_find(m->g, n) != c)
         return;
     m->bound[m->n_bound++] = n;
@@ -158,25 +182,24 @@ static void bind_whole(struct machine *m, const struct state *s, uint32_t c)
 
 static void bind_node(struct machine *m, const struct state *s, uint32_t n)
 {
-    for (uint32_t k = 0; k < s->bind->arity; k++)
-        m->reg[s->bind->out + k] = graph_find(m->g, *graph_kid(m->g, n, k));
+    for (uint32_t k = 0; k < s->arity; k++)
+        m->reg[s->out + k] = graph_find(m->g, *graph_kid(m->g, n, k));
     m->bound[m->n_bound++] = n;
     follow(m, s);
     m->n_bound--;
 }
 
-static bool has_argument(struct egraph *g, uint32_t n, const struct instruction *i, uint32_t value)
+static bool has_argument(struct egraph *g, uint32_t n, const struct state *s, uint32_t value)
 {
-    return i->key == PATTERN_NO_KEY || graph_find(g, *graph_kid(g, n, i->key)) == value;
+    return s->key == PATTERN_NO_KEY || graph_find(g, *graph_kid(g, n, s->key)) == value;
 }
 
 static void bind_indexed(struct machine *m, const struct state *s, struct join_range range,
                          uint32_t value)
 {
-    uint32_t id = (uint32_t)(s - m->set->automaton.states);
-    for (; range.begin < range.end && is_awake(m, id); range.begin++) {
+    for (; range.begin < range.end && is_awake(m, s); range.begin++) {
         uint32_t n = join_node(m->g->joins, range.begin);
-        if (n < m->until && !(m->g->cells[n].op & OP_DEAD) && has_argument(m->g, n, s->bind, value))
+        if (n < m->until && !(m->g->cells[n].op & OP_DEAD) && has_argument(m->g, n, s, value))
             bind_node(m, s, n);
     }
 }
@@ -184,24 +207,23 @@ static void bind_indexed(struct machine *m, const struct state *s, struct join_r
 static void bind_each(struct machine *m, const struct state *s, uint32_t c)
 {
     struct egraph *g = m->g;
-    const struct instruction *i = s->bind;
     uint32_t few[SMALL_CLASS], n_few = 0, walked = 0, n = c, value = NO_NODE;
-    if (i->key != PATTERN_NO_KEY && (value = known_class(m, &i->known[i->key])) == NO_NODE)
+    if (s->key != PATTERN_NO_KEY && (value = known_class(m, s, s->key)) == NO_NODE)
         return;
     struct join_range range;
-    struct join_key key = {c, i->x, i->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : i->key};
+    struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
     if (joins_find(&range, g, key, value, false)) {
         bind_indexed(m, s, range, value);
         return;
     }
     do {
-        if (g->cells[n].op == i->x && n < m->until) /* a dead node's operator differs by its bit */
+        if (g->cells[n].op == s->x && n < m->until) /* a dead node's operator differs by its bit */
             few[n_few++] = n;
         n = graph_next(g, n);
     } while (n != c && ++walked < SMALL_CLASS);
     if (n == c) {
         for (uint32_t k = 0; k < n_few; k++)
-            if (has_argument(g, few[k], i, value))
+            if (has_argument(g, few[k], s, value))
                 bind_node(m, s, few[k]);
         return;
     }
@@ -209,37 +231,43 @@ static void bind_each(struct machine *m, const struct state *s, uint32_t c)
         bind_indexed(m, s, range, value);
         return;
     }
-    uint32_t id = (uint32_t)(s - m->set->automaton.states);
     do {
-        if (g->cells[n].op == i->x && n < m->until && has_argument(g, n, i, value))
+        if (g->cells[n].op == s->x && n < m->until && has_argument(g, n, s, value))
             bind_node(m, s, n);
         n = graph_next(g, n);
-    } while (n != c && is_awake(m, id));
+    } while (n != c && is_awake(m, s));
+}
+
+static void enter_switch(struct machine *m, const struct state *s, uint64_t mask)
+{
+    const struct automaton *automaton = &m->set->automaton;
+    const struct state *steps = automaton->states + s->first;
+    for (uint64_t bits = mask & s->mask; bits; bits &= bits - 1) {
+        const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
+        if (may_be_new(m, k))
+            follow(m, k);
+    }
 }
 
 static void enter(struct machine *m, const struct state *s)
 {
     uint32_t c = m->reg[s->a];
-    uint64_t mask = m->g->classes[c].mask;
     switch ((enum state_kind)s->kind) {
+    case STATE_SWITCH: enter_switch(m, s, m->g->classes[c].mask); return;
+    case STATE_BIND:
+        if (s->whole)
+            bind_whole(m, s, c);
+        else
+            bind_each(m, s, c);
+        return;
     case STATE_LEAF:
-        if (!(mask & MASK_LEAVES) || leaf_class(m, s->x) != c)
+        if (!(m->g->classes[c].mask & MASK_LEAVES) || leaf_class(m, s->x) != c)
             return;
         break;
     case STATE_SAME:
         if (c != m->reg[s->x])
             return;
         break;
-    case STATE_SWITCH:
-        for (uint64_t bits = mask & s->mask; bits; bits &= bits - 1)
-            step(m, s->first + s->step[__builtin_ctzll(bits)]);
-        return;
-    case STATE_BIND:
-        if (s->bind->whole)
-            bind_whole(m, s, c);
-        else
-            bind_each(m, s, c);
-        return;
     case STATE_DONE: record(m, s->x); return;
     case STATE_ROOT:
     case STATE_STEP: break;
@@ -261,6 +289,20 @@ static void note_age(uint8_t *age, const struct eclass *c)
     }
 }
 
+/* From a root, once the ages of what is below it are known. */
+static void start(struct machine *m, uint32_t root)
+{
+    const struct state *s = &m->set->automaton.states[root];
+    for (int i = 0; i < 2 && m->alike; i++) {
+        unsigned fresh = m->node >= m->since.cells ? UINT8_MAX : 0;
+        for (int k = 0; k <= STAMPS; k++)
+            fresh |= (unsigned)(m->age[i][k] >= m->since.epoch) << k;
+        m->fresh[i] = (uint8_t)fresh;
+    }
+    if (may_be_new(m, s))
+        follow(m, s);
+}
+
 static void visit_class(struct machine *m, uint32_t c)
 {
     uint32_t root = m->set->automaton.any;
@@ -270,7 +312,7 @@ static void visit_class(struct machine *m, uint32_t c)
     note_age(m->age[0], &m->g->classes[c]);
     m->reg[0] = m->bound[0] = c;
     m->n_bound = 1;
-    step(m, root);
+    start(m, root);
 }
 
 static void visit_leaf(struct machine *m, uint32_t n)
@@ -278,7 +320,8 @@ static void visit_leaf(struct machine *m, uint32_t n)
     uint32_t leaf = m->g->cells[n].op & ~OP_LEAF;
     for (size_t i = 0; i < m->set->n_constants; i++) {
         uint32_t rule = m->set->constants[i];
-        if (m->leaf[m->set->rules[rule].lhs.leaves[0]] != leaf || m->rules[rule].asleep)
+        if (m->leaf[m->set->rules[rule].lhs.leaves[0]] != leaf ||
+            (!m->alike && m->rules[rule].asleep))
             continue;
         m->bound[0] = n;
         m->n_bound = 1;
@@ -302,7 +345,7 @@ static void visit_application(struct machine *m, uint32_t n)
     m->reg[0] = graph_find(g, n);
     m->bound[0] = n;
     m->n_bound = 1;
-    step(m, automaton->root[op]);
+    start(m, automaton->root[op]);
 }
 
 /* Stable, by rule. Matches of one rule mostly come together, and few nodes have many. */
@@ -356,28 +399,24 @@ void machine_visit(struct machine *m, uint32_t n)
 void machine_begin(struct machine *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
-    struct activity first = m->set->n ? activity_of(&m->rules[0]) : (struct activity){0};
-    bool same = true; /* mostly: no rule rests */
     m->until = until;
     for (size_t i = 0; i < m->set->leaves.n; i++) {
         uint32_t n = m->g->leaves[m->leaf[i]].node;
         m->leaf_node[i] = n < until ? n : NO_NODE;
     }
-    for (size_t i = 1; same && i < m->set->n; i++) {
-        struct activity a = activity_of(&m->rules[i]);
-        same = a.cells == first.cells && a.epoch == first.epoch;
-    }
-    for (uint32_t s = automaton->n; s-- > 0;)
-        m->active[s] = same ? first : activity_below(m, &automaton->states[s]);
+    for (uint32_t s = m->alike ? 0 : automaton->n; s-- > 0;)
+        m->active[s] = activity_below(m, &automaton->states[s]);
 }
 
 void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
                   const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched)
 {
-    *m = (struct machine){.g = g, .set = set, .leaf = leaf, .rules = rules, .matched = matched};
+    *m = (struct machine){
+        .g = g, .set = set, .leaf = leaf, .alike = true, .rules = rules, .matched = matched};
+    m->left = calloc(set->n + 1, sizeof *m->left);
     m->leaf_node = malloc((set->leaves.n + 1) * sizeof *m->leaf_node);
     m->active = malloc((set->automaton.n + 1) * sizeof *m->active);
-    if (!m->leaf_node || !m->active)
+    if (!m->left || !m->leaf_node || !m->active)
         abort();
 }
 
@@ -385,6 +424,7 @@ void machine_free(struct machine *m)
 {
     free(m->matches);
     free(m->records.items);
+    free(m->left);
     free(m->leaf_node);
     free(m->active);
 }

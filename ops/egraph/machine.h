@@ -32,8 +32,7 @@ struct machine_rule {
     struct moment since[2]; /* of nodes before `cursor`, and from it on */
     uint32_t cursor;
     bool asleep;
-    bool stopped;  /* found more than `left` */
-    uint64_t left; /* matches that may still be found */
+    bool stopped; /* found more than it was left */
 };
 
 struct machine_match {
@@ -43,30 +42,39 @@ struct machine_match {
 struct machine {
     struct egraph *g;
     const struct ruleset *set;
-    const uint32_t *leaf;       /* of the graph, by leaf of the rule set */
-    struct machine_rule *rules; /* of the caller, who may change them between searches */
-    uint64_t *matched;          /* by rule: counted up */
+    const uint32_t *leaf; /* of the graph, by leaf of the rule set */
+    /* As long as no rule has stopped, all are awake and look for what is new since one moment;
+     * once one has, it is false, and `rules` says what is to be found of each. Both are of the
+     * caller, who may change them between searches. */
+    bool alike;
+    struct moment since;
+    struct machine_rule *rules;
+    uint64_t *left;    /* by rule: matches that may still be found */
+    uint64_t *matched; /* by rule: counted up */
     uint32_t until;
     struct machine_match *matches; /* of the node visited last */
     size_t n_matches, cap_matches;
     struct u32_list records;
 
     uint32_t *leaf_node; /* by leaf of the rule set, NO_NODE if it is not there yet */
-    struct activity {    /* by state: the oldest moment of its rules; never: none is awake */
+    struct activity {    /* by state, unless all rules are alike: the oldest moment of its rules;
+                          * never: none is awake */
         uint32_t cells, epoch;
     } * active;
     uint32_t node;              /* that is visited */
     uint8_t age[2][STAMPS + 1]; /* stamps below its first argument, and below the others */
+    uint8_t fresh[2];           /* where all rules are alike: levels at which something is new */
     uint32_t reg[PATTERN_MAX_REGISTERS];
     uint32_t bound[PATTERN_MAX_REGISTERS];
     uint32_t n_bound;
 };
 
+/* All rules are alike, and nothing is left of any. */
 void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
                   const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched);
 void machine_free(struct machine *m);
-/* To be called after `rules` changed and the graph was rebuilt, before visits: of the nodes before
- * `until`. */
+/* To be called after `rules` and `left` changed and the graph was rebuilt, before visits: of the
+ * nodes before `until`. */
 void machine_begin(struct machine *m, uint32_t until);
 /* Finds the new matches at a node. */
 void machine_visit(struct machine *m, uint32_t node);

@@ -316,11 +316,14 @@ static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
     struct machine m;
     for (size_t i = 0; i < set->leaves.n; i++)
         leaf[i] = graph_leaf(g, set->leaves.items[i].op, set->leaves.items[i].text);
+    machine_init(&m, g, set, leaf, state, matched);
+    m.alike = false;
     for (size_t i = 0; i < set->n; i++)
         state[i].asleep = true;
-    for (size_t i = 0; i < n; i++)
-        state[rules[i]] = (struct machine_rule){.left = UINT64_MAX};
-    machine_init(&m, g, set, leaf, state, matched);
+    for (size_t i = 0; i < n; i++) {
+        state[rules[i]].asleep = false;
+        m.left[rules[i]] = UINT64_MAX;
+    }
     machine_begin(&m, g->n_cells);
     for (uint32_t node = 0; node < g->n_cells && m.n_matches == 0; node++)
         machine_visit(&m, node);

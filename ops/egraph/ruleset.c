@@ -63,6 +63,37 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
     return OK;
 }
 
+static void gather_matches(struct ruleset *set)
+{
+    uint32_t registers = 0, leaves = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        registers += (uint32_t)set->rules[i].lhs.n_vars + set->rules[i].n_watched;
+        leaves += set->rules[i].lhs.n_leaves;
+        uint32_t values = (uint32_t)set->rules[i].rhs.n_vars + set->rules[i].rhs.n;
+        set->most_values = values > set->most_values ? values : set->most_values;
+    }
+    set->matches = arena_array(&set->arena, struct rule_match, set->n);
+    set->registers = arena_array(&set->arena, uint16_t, registers);
+    set->watched_leaves = arena_array(&set->arena, uint32_t, leaves);
+    registers = leaves = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct compiled_rule *r = &set->rules[i];
+        const struct pattern *p = &r->lhs;
+        set->matches[i] = (struct rule_match){.registers = registers,
+                                              .leaves = leaves,
+                                              .n_vars = p->n_vars,
+                                              .n_watched = r->n_watched,
+                                              .n_leaves = p->n_leaves,
+                                              .n_binds = p->n_binds};
+        memcpy(set->registers + registers, p->var_register, p->n_vars * sizeof *p->var_register);
+        registers += p->n_vars;
+        memcpy(set->registers + registers, r->watched, r->n_watched * sizeof *r->watched);
+        registers += r->n_watched;
+        memcpy(set->watched_leaves + leaves, p->leaves, p->n_leaves * sizeof *p->leaves);
+        leaves += p->n_leaves;
+    }
+}
+
 static void build_automaton(struct ruleset *set)
 {
     struct arena *a = &set->arena;
@@ -101,8 +132,10 @@ struct ruleset *ruleset_new(const struct rules *rules)
                      rules->rules[i].name, e.message);
         }
     }
-    if (!set->too_large)
+    if (!set->too_large) {
+        gather_matches(set);
         build_automaton(set);
+    }
     return set;
 }
 

@@ -29,17 +29,28 @@ struct compiled_rule {
     bool waits;
 };
 
+/* What a search asks of a rule that it has matched; close together, since there are many rules. */
+struct rule_match {
+    uint32_t registers; /* in ruleset.registers: of the variables, then those watched */
+    uint32_t leaves;    /* in ruleset.watched_leaves: a match is new if one of them is */
+    uint16_t n_vars, n_watched, n_leaves, n_binds;
+};
+
 struct ruleset {
     const struct rules *source;
     struct arena arena;
     struct pattern_leaves leaves;
     struct compiled_rule *rules;
     size_t n;
+    struct rule_match *matches; /* by rule */
+    uint16_t *registers;
+    uint32_t *watched_leaves;
     struct automaton automaton;
     uint32_t *constants; /* rules whose left side is a constant */
     size_t n_constants;
-    unsigned reach; /* the greatest of all levels */
-    bool too_large; /* some rule was: `problem` says which */
+    uint32_t most_values; /* variables and nodes of one right side */
+    unsigned reach;       /* the greatest of all levels */
+    bool too_large;       /* some rule was: `problem` says which */
     struct err problem;
 };
 

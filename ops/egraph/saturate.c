@@ -40,7 +40,7 @@ struct saturator {
     uint64_t *dirty;            /* by cell, a bit: a node to visit */
     size_t dirty_words;
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
-    uint32_t *nodes;         /* scratch of one application */
+    uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
     bool out_of_nodes, out_of_matches, changed, awake; /* some rule is */
     struct saturate_iteration seen;                    /* of this iteration, for who observes */
@@ -62,16 +62,33 @@ static uint64_t journal_needed(const struct saturator *s, const struct machine_r
     return r->cursor ? r->since[0].journal : s->journal_begin + s->g->journal.n;
 }
 
-/* Keeps what some rule has not seen yet, unless to look at every node costs less. */
+/* What has to be looked at: all nodes from one on, and the journal from one entry on. */
+struct view {
+    uint32_t from;
+    uint64_t journal;
+};
+
+static void widen(struct view *v, const struct saturator *s, const struct machine_rule *r)
+{
+    uint32_t first = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
+    uint64_t needed = journal_needed(s, r);
+    v->from = first < v->from ? first : v->from;
+    v->journal = needed < v->journal ? needed : v->journal;
+}
+
+/* What no rule has to look at any more is forgotten; so is all, where a look at every node costs
+ * less. */
 static void trim_journal(struct saturator *s)
 {
     struct u32_list *j = &s->g->journal;
     uint64_t oldest = s->journal_begin + j->n;
-    for (size_t i = 0; i < s->rules->n; i++) {
+    for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
         uint64_t needed = journal_needed(s, &s->state[i]);
         if (needed >= s->journal_begin && needed < oldest)
             oldest = needed;
     }
+    if (s->machine.alike)
+        oldest = s->machine.since.journal;
     size_t gone = (size_t)(oldest - s->journal_begin);
     if (j->n > JOURNAL_MIN && j->n - gone > s->g->n_cells / 2)
         gone = j->n;
@@ -88,22 +105,11 @@ static void mark(struct saturator *s, uint32_t n)
 }
 
 /* Marks the nodes at which a rule that is awake may find something. */
-static void mark_dirty(struct saturator *s)
+static void mark_dirty(struct saturator *s, struct view view)
 {
     struct egraph *g = s->g;
     size_t words = g->n_cells / 64 + 1;
-    uint32_t from = g->n_cells;
-    uint64_t journal = s->journal_begin + g->journal.n;
-    for (size_t i = 0; i < s->rules->n; i++) {
-        const struct machine_rule *r = &s->state[i];
-        if (r->asleep)
-            continue;
-        uint32_t first = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
-        uint64_t needed = journal_needed(s, r);
-        from = first < from ? first : from;
-        journal = needed < journal ? needed : journal;
-    }
-    bool all = journal < s->journal_begin; /* it was forgotten */
+    bool all = view.journal < s->journal_begin; /* it was forgotten */
     if (words > s->dirty_words) {
         s->dirty = realloc(s->dirty, words * sizeof *s->dirty);
         if (!s->dirty)
@@ -111,7 +117,7 @@ static void mark_dirty(struct saturator *s)
         s->dirty_words = words;
     }
     memset(s->dirty, 0, words * sizeof *s->dirty);
-    for (uint32_t n = all ? 0 : from; n < g->n_cells;) {
+    for (uint32_t n = all ? 0 : view.from; n < g->n_cells;) {
         if (n % 64 == 0 && n + 64 <= g->n_cells) {
             s->dirty[n / 64] = UINT64_MAX;
             n += 64;
@@ -119,34 +125,33 @@ static void mark_dirty(struct saturator *s)
             mark(s, n++);
         }
     }
-    for (uint64_t i = journal; !all && i < s->journal_begin + g->journal.n; i++)
+    for (uint64_t i = view.journal; !all && i < s->journal_begin + g->journal.n; i++)
         mark(s, g->journal.items[i - s->journal_begin]);
 }
 
 /* ---- application ---- */
 
-/* Builds the right side; `nodes` has the nodes in its order. Returns the root; what is new of it is
- * placed in the class of the match, to be settled. */
+/* Builds the right side; `values` has what was built, after the variables. Returns the root; what
+ * is new of it is placed in the class of the match, to be settled. */
 static uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
                             const uint32_t *record)
 {
-    const uint32_t *vars = record + 1;
-    uint32_t kids[256];
+    uint32_t *values = s->values, *out = values + b->n_vars, kids[256];
+    const struct build_node *node = b->nodes;
     *placed = false;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const struct build_node *node = &b->nodes[i];
+    for (uint32_t v = 0; v < b->n_vars; v++)
+        values[v] = record[1 + v];
+    for (const struct build_node *end = node + b->n; node < end; node++, out++) {
         if (node->is_leaf) {
-            s->nodes[i] = graph_add_leaf(s->g, s->leaf[node->op]);
+            *out = graph_add_leaf(s->g, s->leaf[node->op]);
             continue;
         }
-        for (uint32_t k = 0; k < node->arity; k++) {
-            uint32_t ref = b->refs[node->ref + k];
-            kids[k] = ref < b->n_vars ? vars[ref] : s->nodes[ref - b->n_vars];
-        }
-        s->nodes[i] = i + 1u < b->n ? graph_add(s->g, node->op, kids)
-                                    : graph_add_into(placed, s->g, node->op, kids, record[0]);
+        for (uint32_t k = 0; k < node->arity; k++)
+            kids[k] = values[b->refs[node->ref + k]];
+        *out = node + 1 < end ? graph_add(s->g, node->op, kids)
+                              : graph_add_into(placed, s->g, node->op, kids, record[0]);
     }
-    return b->root < b->n_vars ? vars[b->root] : s->nodes[b->root - b->n_vars];
+    return values[b->root];
 }
 
 static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
@@ -160,7 +165,7 @@ static struct reason record_proof(struct saturator *s, size_t rule, const uint32
     uint32_t *m = p->matches + p->n_matches;
     m[0] = (uint32_t)rule;
     memcpy(m + 1, record, size * sizeof *m);
-    memcpy(m + 1 + size, s->nodes, r->rhs.n * sizeof *m);
+    memcpy(m + 1 + size, s->values + r->rhs.n_vars, r->rhs.n * sizeof *m);
     struct reason why = {REASON_RULE, (uint32_t)p->n_matches};
     p->n_matches += n;
     return why;
@@ -344,23 +349,44 @@ static uint64_t matches_allowed(const struct saturator *s, const struct rest *r)
     return (uint64_t)s->options->match_limit << r->times;
 }
 
+static void halve_epochs(struct saturator *s)
+{
+    s->machine.since.epoch /= 2;
+    for (size_t i = 0; i < s->rules->n; i++)
+        for (int k = 0; k < 2; k++)
+            s->state[i].since[k].epoch /= 2;
+}
+
+/* What each rule may do in this iteration; returns what is to be looked at. */
+static struct view wake_or_rest(struct saturator *s, uint32_t iteration)
+{
+    struct machine *m = &s->machine;
+    struct view view = {s->g->n_cells, s->journal_begin + s->g->journal.n};
+    s->awake = m->alike && s->rules->n;
+    if (s->awake)
+        widen(&view, s, &(struct machine_rule){.since = {m->since, m->since}});
+    for (size_t i = 0; i < s->rules->n; i++)
+        m->left[i] = matches_allowed(s, &s->rests[i]);
+    for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
+        struct machine_rule *r = &s->state[i];
+        r->asleep = iteration < s->rests[i].until;
+        r->stopped = false;
+        if (r->asleep)
+            continue;
+        s->awake = true;
+        widen(&view, s, r);
+    }
+    return view;
+}
+
 static void begin_iteration(struct saturator *s, uint32_t iteration)
 {
     struct egraph *g = s->g;
     if (graph_begin_epoch(g))
-        for (size_t i = 0; i < s->rules->n; i++)
-            for (int k = 0; k < 2; k++)
-                s->state[i].since[k].epoch /= 2;
+        halve_epochs(s);
     s->now = (struct moment){g->n_cells, g->epoch, s->journal_begin + g->journal.n};
     g->frozen = g->n_cells;
-    s->awake = false;
-    for (size_t i = 0; i < s->rules->n; i++) {
-        s->state[i].asleep = iteration < s->rests[i].until;
-        s->awake |= !s->state[i].asleep;
-        s->state[i].stopped = false;
-        s->state[i].left = matches_allowed(s, &s->rests[i]);
-    }
-    mark_dirty(s);
+    mark_dirty(s, wake_or_rest(s, iteration));
     machine_begin(&s->machine, g->n_cells);
     s->result->searched = g->n_cells;
     s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
@@ -370,7 +396,8 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
 /* Rules that stopped rest; the others have seen everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
-    for (size_t i = 0; i < s->rules->n; i++) {
+    s->machine.since = s->now;
+    for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
         struct machine_rule *r = &s->state[i];
         struct rest *rest = &s->rests[i];
         if (r->asleep)
@@ -466,11 +493,8 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);
-    size_t longest = 1;
-    for (size_t i = 0; i < rules->n; i++)
-        longest = rules->rules[i].rhs.n > longest ? rules->rules[i].rhs.n : longest;
-    s.nodes = calloc(longest, sizeof *s.nodes);
-    if (!s.state || !s.rests || !s.leaf || !s.nodes)
+    s.values = calloc(rules->most_values + 1, sizeof *s.values);
+    if (!s.state || !s.rests || !s.leaf || !s.values)
         abort();
     for (size_t i = 0; i < rules->leaves.n; i++)
         s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
@@ -481,7 +505,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     enum err_code code = run(&s, e);
     free(s.state);
     free(s.leaf);
-    free(s.nodes);
+    free(s.values);
     free(s.rests);
     free(s.dirty);
     free(s.waiting.items);
