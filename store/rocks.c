@@ -4,7 +4,11 @@
  * takes care of the rest, and LZ4 saves 1% and makes reads a third slower (docs/benchmarks.md). The
  * log is kept rather than flushed when a database is opened, so that opening after a short run
  * costs milliseconds and leaves no tiny files; a writer with long logs flushes on closing. Readers
- * must keep all files open (RocksDB's rule for secondary instances), the writer keeps few. */
+ * must keep all files open (RocksDB's rule for secondary instances), the writer keeps few.
+ *
+ * Tables are merged by processes that write much. RocksDB by itself would begin as soon as a
+ * database is opened, take one of two processors from a run of a second after a large one, and lose
+ * all of it at the end: what is merged counts only when it is finished. */
 #include "store/rocks.h"
 
 #include "store/tables.h"
@@ -25,6 +29,9 @@ enum {
     FLUSH_ON_CLOSE = 64 << 10, /* bytes of log beyond which closing flushes */
     LOGS_ON_CLOSE = 4,         /* log files likewise: each opening begins one */
     CACHE = 64 << 20,
+    WRITTEN = 16 << 20, /* bytes put by this process before tables may be merged */
+    TABLES = 4,         /* unsorted ones of a family, that RocksDB would merge */
+    MANY_TABLES = 16,   /* of which reading suffers */
 };
 
 static const char *const family_names[ROCKS_FAMILIES] = {
@@ -41,6 +48,8 @@ struct rocks {
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write, *write_sync;
     bool secondary;
+    atomic_size_t written; /* bytes put since merging was last thought of */
+    atomic_uint merging;   /* families whose tables may be merged, a bit each */
     atomic_bool damaged;
     uint64_t lost;
     struct watermark watermark;
@@ -129,6 +138,7 @@ static rocksdb_options_t *family_options(enum rocks_family family, rocksdb_cache
     rocksdb_block_based_options_destroy(table);
     rocksdb_options_set_compression(o, objects ? rocksdb_no_compression : rocksdb_lz4_compression);
     rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
+    rocksdb_options_set_disable_auto_compactions(o, 1); /* see merge_tables */
     /* A put asks first whether the record is there, mostly in vain: without a filter the whole
      * memtable is searched for it. This one takes 512 KiB, ten bits for each of 400,000 records. */
     return objects ? from_string(o, "memtable_prefix_bloom_size_ratio=0.0078125;"
@@ -168,6 +178,28 @@ static void settle_watermark(struct rocks *r, uint64_t acknowledged)
         return;
     if (r->lost == 0 || rocks_flush(r, NULL) == OK)
         watermark_open(&r->watermark, r->path, latest);
+}
+
+static uint64_t count_unsorted(struct rocks *r, unsigned family)
+{
+    char *n = rocksdb_property_value_cf(r->db, r->family[family], "rocksdb.num-files-at-level0");
+    uint64_t count = n ? strtoull(n, NULL, 10) : 0;
+    rocksdb_free(n);
+    return count;
+}
+
+/* Lets RocksDB merge the tables of families that have so many. Setting an option writes a file,
+ * so nothing is set in vain; failing to is no loss. */
+static void merge_tables(struct rocks *r, uint64_t tables)
+{
+    static const char *const names[] = {"disable_auto_compactions"}, *const values[] = {"false"};
+    for (unsigned i = 0; i < ROCKS_FAMILIES; i++) {
+        char *message = NULL;
+        if (count_unsorted(r, i) < tables || atomic_fetch_or(&r->merging, 1u << i) & 1u << i)
+            continue;
+        rocksdb_set_options_cf(r->db, r->family[i], 1, names, values, &message);
+        rocksdb_free(message);
+    }
 }
 
 /* RocksDB takes a bad CURRENT for a missing file. */
@@ -228,6 +260,8 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
         return code;
     }
     settle_watermark(r, acknowledged);
+    if (!secondary)
+        merge_tables(r, MANY_TABLES);
     *out = r;
     return OK;
 }
@@ -342,8 +376,10 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
     if (r->secondary)
         return err_fail(e, ERR_IO, "the store is open for reading only");
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    size_t bytes = 0;
     for (size_t i = 0; i < n; i++) {
         const struct rocks_write *w = &writes[i];
+        bytes += w->key.len + (w->remove ? 0 : w->value.len);
         const char *key = (const char *)w->key.data;
         if (w->remove)
             rocksdb_writebatch_delete_cf(batch, r->family[w->family], key, w->key.len);
@@ -357,6 +393,10 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
     if (message)
         return fail(e, r, "cannot write to the store", message);
     watermark_raise(&r->watermark, rocksdb_get_latest_sequence_number(r->db));
+    if (atomic_fetch_add(&r->written, bytes) + bytes >= WRITTEN) {
+        atomic_store(&r->written, 0);
+        merge_tables(r, TABLES);
+    }
     return OK;
 }
 

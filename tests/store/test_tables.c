@@ -1,4 +1,5 @@
-/* Table files against the checksums in the MANIFEST: each flipped bit is found, wherever it is. */
+/* Table files: against the checksums in the MANIFEST each flipped bit is found, wherever it is; and
+ * they are merged by processes that write much, or when there are many. */
 #include "tests/store/fixture.h"
 
 #include "store/crc32c.h"
@@ -6,8 +7,9 @@
 #include "store/tables.h"
 
 #include <glob.h>
+#include <unistd.h>
 
-enum { FLIPS = 200 };
+enum { FLIPS = 200, FEW = 12, MANY = 20, LARGE = 1 << 20 };
 
 static void test_crc32c(void **state)
 {
@@ -82,9 +84,63 @@ static void test_every_flip_is_found(void **state)
     remove_tree(path);
 }
 
+static size_t count_tables(const char *db)
+{
+    char pattern[96];
+    glob_t g;
+    snprintf(pattern, sizeof pattern, "%s/*.sst", db);
+    size_t n = glob(pattern, 0, NULL, &g) ? 0 : g.gl_pathc;
+    globfree(&g);
+    return n;
+}
+
+/* A process that writes two records, as far apart as keys can be, into a table of its own. */
+static struct rocks *write_table(const char *db, struct rng *r, size_t bytes)
+{
+    struct err err = {0};
+    struct rocks *rocks;
+    uint8_t *value = calloc(1, bytes);
+    MUST(rocks_open(&rocks, db, NULL, true, &err));
+    for (int i = 0; i < 2; i++) {
+        uint8_t key[32] = {i ? 0xff : 0, (uint8_t)rng_u64(r), (uint8_t)rng_u64(r)};
+        struct rocks_write w = {ROCKS_OBJECTS, false, span_of(key, 32), span_of(value, bytes)};
+        MUST(rocks_write(rocks, &w, 1, false, &err));
+    }
+    MUST(rocks_flush(rocks, &err));
+    free(value);
+    return rocks;
+}
+
+static void wait_for_merge(const char *db, struct rocks *rocks)
+{
+    for (int i = 0; i < 1000 && count_tables(db) >= FEW; i++)
+        usleep(10000);
+    assert_true(count_tables(db) < FEW);
+    rocks_close(rocks);
+}
+
+static void test_small_writers_do_not_merge(void **state)
+{
+    (void)state;
+    struct rng r = rng_new(test_seed(), 2);
+    char path[64], db[80];
+    temporary_directory(path);
+    snprintf(db, sizeof db, "%s/db", path);
+    for (int i = 1; i <= FEW; i++) {
+        rocks_close(write_table(db, &r, 100));
+        assert_int_equal(count_tables(db), i);
+    }
+    wait_for_merge(db, write_table(db, &r, 10 * LARGE));
+    for (int i = 0; i < MANY; i++)
+        rocks_close(write_table(db, &r, 100));
+    wait_for_merge(db, write_table(db, &r, 100));
+    remove_tree(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_crc32c),
-                                       cmocka_unit_test(test_every_flip_is_found)};
+                                       cmocka_unit_test(test_every_flip_is_found),
+                                       cmocka_unit_test(test_small_writers_do_not_merge)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
