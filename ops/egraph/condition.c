@@ -10,8 +10,8 @@ struct argument {
     const struct fact *fact;
 };
 
-static void evaluate(struct argument *out, struct egraph *g, const struct build *b,
-                     const uint32_t *classes, const uint32_t *leaf)
+static void evaluate_term(struct argument *out, struct egraph *g, const struct build *b,
+                          const uint32_t *classes, const uint32_t *leaf)
 {
     uint32_t few[2][64], *class = few[0], *fact = few[1];
     uint32_t total = (uint32_t)b->n_vars + b->n;
@@ -49,6 +49,17 @@ static void evaluate(struct argument *out, struct egraph *g, const struct build 
     *out = (struct argument){class[b->root], &g -> facts.items[fact[b->root]]};
     if (class != few[0])
         free(class);
+}
+
+static void evaluate(struct argument *out, struct egraph *g, const struct build *b,
+                     const uint32_t *classes, const uint32_t *leaf)
+{
+    if (b->n) {
+        evaluate_term(out, g, b, classes, leaf);
+        return;
+    }
+    out->class = graph_find(g, classes[b->root]);
+    out->fact = graph_fact(g, out->class);
 }
 
 static bool holds_symbol(struct egraph *g, uint32_t class)

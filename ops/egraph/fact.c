@@ -29,6 +29,7 @@ void facts_free(struct facts *t)
 static void memo_grow(struct fact_memo *m)
 {
     struct fact_memo bigger = {.n = m->n, .size = m->size ? m->size * 2 : 1024};
+    bigger.shift = (unsigned)__builtin_clzll(bigger.size) + 1;
     bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
     if (!bigger.slots)
         abort();
@@ -228,11 +229,8 @@ static enum fact_conflict meet(struct fact *out, const struct fact *a, const str
     return FACT_AGREE;
 }
 
-enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
 {
-    *out = a;
-    if (a == b)
-        return FACT_AGREE;
     const uint32_t conflict_bit = 1u << 31;
     uint64_t key = (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a);
     uint32_t known;

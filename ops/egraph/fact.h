@@ -53,8 +53,9 @@ struct facts {
             uint32_t value;
         } * slots;
         size_t n, size;
-    } applied, /* (op, fact, fact) -> fact */
-        met;   /* (fact, fact) -> fact, or a conflict */
+        unsigned shift; /* 64 - log2 size */
+    } applied,          /* (op, fact, fact) -> fact */
+        met;            /* (fact, fact) -> fact, or a conflict */
 };
 
 void facts_init(struct facts *t);
@@ -75,7 +76,13 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned b
 /* "pi" or "e". */
 uint32_t facts_known_symbol(struct facts *t, const char *name);
 /* Both hold. */
-enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
+enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
+static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+{
+    *out = a;
+    return a == b ? FACT_AGREE : facts_meet_different(out, t, a, b);
+}
+
 /* Of op applied to arguments with these facts. `interpreted`: op is an enum expr_op that means
  * what its name says; otherwise only the variables are known. */
 uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args,
@@ -84,8 +91,7 @@ struct interval fact_interval(const struct fact *f); /* f is real */
 
 static inline struct fact_memo_slot *fact_memo_find(const struct fact_memo *m, uint64_t key)
 {
-    uint64_t h = key * 0x9e3779b97f4a7c15u;
-    size_t i = (h ^ h >> 32) & (m->size - 1);
+    size_t i = key * 0x9e3779b97f4a7c15u >> m->shift; /* the high bits: all of the key counts */
     while (m->slots[i].key && m->slots[i].key != key)
         i = (i + 1) & (m->size - 1);
     return &m->slots[i];
