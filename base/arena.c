@@ -1,6 +1,8 @@
 /* A bump allocator; see arena.h. */
 #include "base/arena.h"
 
+#include "base/os.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,10 +73,8 @@ static void *try_alloc(struct arena *a, size_t size, size_t align)
 void *arena_alloc(struct arena *a, size_t size)
 {
     void *p = try_alloc(a, size, 16);
-    if (!p) {
-        fprintf(stderr, "eqloom: out of memory (%zu bytes)\n", size);
-        abort();
-    }
+    if (!p)
+        os_out_of_memory(size);
     return p;
 }
 

@@ -1,6 +1,8 @@
 /* Growing buffers; see buf.h. */
 #include "base/buf.h"
 
+#include "base/os.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +17,8 @@ void *vec_grow(void *array, size_t *cap, size_t need, size_t element_size)
         cap_new = need;
     void *moved =
         __builtin_mul_overflow(cap_new, element_size, &bytes) ? NULL : realloc(array, bytes);
-    if (!moved) {
-        fprintf(stderr, "eqloom: out of memory (%zu elements of %zu bytes)\n", cap_new,
-                element_size);
-        abort();
-    }
+    if (!moved)
+        os_out_of_memory(cap_new * element_size);
     *cap = cap_new;
     return moved;
 }

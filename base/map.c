@@ -1,6 +1,7 @@
 /* Hash maps; see map.h. Linear probing, load at most 1/2. */
 #include "base/map.h"
 
+#include "base/os.h"
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -10,10 +11,8 @@
 static void *must_calloc(size_t n, size_t size)
 {
     void *p = calloc(n, size);
-    if (!p) {
-        fprintf(stderr, "eqloom: out of memory (%zu elements of %zu bytes)\n", n, size);
-        abort();
-    }
+    if (!p)
+        os_out_of_memory(n * size);
     return p;
 }
 
@@ -180,10 +179,8 @@ uint64_t *name_map_put(struct name_map *m, const char *key, uint64_t initial, bo
         *added = !m->slots[i].key;
     if (!m->slots[i].key) {
         m->slots[i].key = strdup(key);
-        if (!m->slots[i].key) {
-            fprintf(stderr, "eqloom: out of memory\n");
-            abort();
-        }
+        if (!m->slots[i].key)
+            os_out_of_memory(strlen(key) + 1);
         m->slots[i].value = initial;
         m->n++;
     }

@@ -262,3 +262,17 @@ int os_terminal_width(int fd)
     struct winsize w;
     return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
 }
+
+void os_out_of_memory(size_t bytes)
+{
+    char line[200];
+    int n =
+        snprintf(line, sizeof line,
+                 "eqloom: error: out of memory (%zu bytes wanted); what was committed is stored: "
+                 "run again with fewer threads (-j 1) or with more memory\n",
+                 bytes);
+    /* Buffers of stdio would need memory; other threads may hold its locks. */
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        _exit(1);
+    _exit(1);
+}

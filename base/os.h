@@ -33,6 +33,10 @@ char *os_join(struct arena *a, const char *dir, const char *name); /* name may b
 char *os_dirname(struct arena *a, const char *path);
 
 uint64_t os_monotonic_ns(void);
+/* Says so in one line and ends the process: for allocations too small to be handled one by one.
+ * Nothing committed is lost; the next run goes on. */
+_Noreturn void os_out_of_memory(size_t bytes);
+
 int64_t os_wall_ns(void);    /* since 1970; for records of when, never for what */
 unsigned os_cpus(void);      /* that this process may use */
 uint64_t os_peak_rss(void);  /* bytes */

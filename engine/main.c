@@ -1,7 +1,27 @@
-/* eqloom: the program. */
+/* eqloom: the program, and what it says when the system stops it: a limit on file sizes is an error
+ * of the write that meets it, and a library that gives up (most cannot report a lack of memory) is
+ * followed by a line that says what to do. */
 #include "engine/cli/cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void on_abort(int number)
+{
+    static const char line[] =
+        "eqloom: error: stopped, mostly for lack of memory or threads (see above); what was "
+        "committed is stored: run again with fewer threads (-j 1) or with more memory\n";
+    if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
+        _exit(1);
+    raise(number); /* by now with its default action */
+}
 
 int main(int argc, char **argv)
 {
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigaction(SIGXFSZ, &action, NULL);
+    action = (struct sigaction){.sa_handler = on_abort, .sa_flags = SA_RESETHAND | SA_NODEFER};
+    sigaction(SIGABRT, &action, NULL);
     return cli_main(argc, argv, stdout, stderr);
 }

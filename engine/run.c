@@ -120,7 +120,11 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     memset(s, 0, sizeof *s);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->work, NULL);
-    pthread_cond_init(&s->over, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* it waits for a time; clocks are set */
+    pthread_cond_init(&s->over, &attr);
+    pthread_condattr_destroy(&attr);
     s->job = job;
     s->store = store;
     s->options = options;

@@ -442,7 +442,7 @@ static void watch(struct session *s)
     while (s->workers) {
         struct timespec until;
         struct err e = {0};
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += TICK_MS * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;

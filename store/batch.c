@@ -166,7 +166,7 @@ enum err_code store_batch_commit(struct store_batch *b, struct err *e)
     enum err_code code = rocks_write(s->rocks, b->writes, b->n, s->durable, e);
     pthread_rwlock_unlock(&s->commit_lock);
     if (code == ERR_CORRUPT)
-        store_mark_damaged(s, NULL);
+        store_mark_damaged(s, rocks_damage(s->rocks), NULL);
     if (code != OK)
         return err_up(e, code);
     store_pardon(s, b->put, b->n_put);

@@ -19,6 +19,8 @@
 #include "store/suspect.h"
 #include "store/tables.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum state { UNKNOWN, GOOD, BAD, ABSENT };
@@ -26,7 +28,8 @@ enum state { UNKNOWN, GOOD, BAD, ABSENT };
 struct fsck {
     struct store *store;
     bool repair;
-    bool damaged;       /* files of the database are bad */
+    bool damaged;       /* files of the database are bad: */
+    struct err damage;  /* the first of them */
     const char *family; /* being scanned */
     struct faults faults;
     struct fsck_result result;
@@ -102,6 +105,15 @@ static enum err_code check_object(void *arg, struct span key, struct span value,
     return OK;
 }
 
+static void on_bad_table(void *arg, const char *what)
+{
+    struct fsck *f = arg;
+    if (!f->damaged)
+        err_fail(&f->damage, ERR_CORRUPT, "%s", what);
+    f->damaged = true;
+    report(f, NULL, what);
+}
+
 static void on_unreadable(void *arg, const struct digest *last, const char *why)
 {
     struct fsck *f = arg;
@@ -110,16 +122,8 @@ static void on_unreadable(void *arg, const struct digest *last, const char *why)
     buf_printf(&what, "%s: entries up to key %.16s cannot be read: %s", f->family,
                digest_hex(hex, last), why);
     f->result.bad_records++;
-    f->damaged = true;
-    report(f, NULL, what.data);
+    on_bad_table(f, what.data);
     buf_free(&what);
-}
-
-static void on_bad_table(void *arg, const char *what)
-{
-    struct fsck *f = arg;
-    f->damaged = true;
-    report(f, NULL, what);
 }
 
 /* ERR_NOTFOUND unless the record is good. Something that is not there is reported once. */
@@ -327,9 +331,13 @@ static enum err_code check_files(struct fsck *f, struct err *e)
     enum err_code code = tables_check(&tables, rocks_path(r), UINT64_MAX, on_bad_table, f, e);
     f->result.tables = tables.tables;
     if (code == OK && rocks_is_damaged(r) && !f->damaged)
-        on_bad_table(f, "the database was opened without files that are bad");
-    if (code == OK && rocks_is_secondary(r) && rocks_lost_writes(r))
-        on_bad_table(f, "the log does not give back all that was written");
+        on_bad_table(f, rocks_damage(r));
+    if (code == OK && rocks_is_secondary(r) && rocks_lost_writes(r)) {
+        char what[sizeof((struct err *)0)->message + 100];
+        snprintf(what, sizeof what, "the log does not give back the last %" PRIu64 " entries: %s",
+                 rocks_lost_writes(r), rocks_log_damage(r));
+        on_bad_table(f, what);
+    }
     return err_up(e, code);
 }
 
@@ -366,7 +374,7 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
     } else if (f.result.faults) {
         suspect_mark(s->path);
         if (f.damaged)
-            store_mark_damaged(s, NULL); /* for the next writer */
+            store_mark_damaged(s, f.damage.message, NULL); /* for the next writer */
     }
     if (repair && code == OK)
         suspect_end(s->path);

@@ -1,20 +1,13 @@
 /* RocksDB's MANIFEST: which tables there are; see tables.h.
  *
- * A log in blocks of 32 KiB. A record lies in one or more pieces, none of which crosses a block:
- *
- *     crc u32 | length u16 | type u8 | data          crc: masked, of type and data
- *
- * type 1: a whole record; 2, 3, 4: first, middle, last piece. What is left of a block below 7 bytes
- * is zero. Each record is a version edit: fields, each a varint tag and what the tag calls for.
- * (RocksDB 7.8, db/log_format.h and db/version_edit.cc.) */
+ * A log (logfile.h) whose entries are version edits: fields, each a varint tag and what the tag
+ * calls for. (RocksDB 7.8, db/version_edit.cc.) */
 #include "store/tables.h"
 
 #include "base/buf.h"
-#include "store/crc32c.h"
+#include "store/logfile.h"
 
 #include <stdlib.h>
-
-enum { LOG_BLOCK = 32 << 10, LOG_HEADER = 7, LOG_FULL = 1, LOG_FIRST, LOG_MIDDLE, LOG_LAST };
 
 enum edit_tag {
     EDIT_COMPARATOR = 1,
@@ -198,47 +191,15 @@ static enum err_code read_edit(struct manifest *m, struct span s, struct err *e)
     return code;
 }
 
+static enum err_code visit_edit(void *arg, struct span entry, struct err *e)
+{
+    return err_up(e, read_edit(arg, entry, e));
+}
+
 enum err_code manifest_read(struct manifest *m, struct span bytes, struct err *e)
 {
     *m = (struct manifest){0};
-    struct crc32c crc;
-    struct buf record = {0};
-    enum err_code code = OK;
-    bool inside = false;
-    crc32c_init(&crc);
-    for (size_t at = 0; code == OK && at + LOG_HEADER <= bytes.len;) {
-        size_t left = LOG_BLOCK - at % LOG_BLOCK;
-        if (left < LOG_HEADER) {
-            at += left;
-            continue;
-        }
-        const uint8_t *p = bytes.data + at;
-        size_t n = (size_t)(p[4] | p[5] << 8);
-        unsigned type = p[6];
-        if (n > left - LOG_HEADER || type < LOG_FULL || type > LOG_LAST ||
-            inside != (type == LOG_MIDDLE || type == LOG_LAST)) {
-            code = err_fail(e, ERR_CORRUPT, "a bad entry at byte %zu", at);
-            break;
-        }
-        if (at + LOG_HEADER + n > bytes.len) {
-            code = err_fail(e, ERR_CORRUPT, "an entry at byte %zu is cut off", at);
-            break;
-        }
-        uint32_t want = crc32c_extend(&crc, 0, p + 6, n + 1);
-        want = (want >> 15 | want << 17) + 0xa282ead8u;
-        if (le32(p) != want) {
-            code = err_fail(e, ERR_CORRUPT, "a bad checksum at byte %zu", at);
-            break;
-        }
-        if (!inside)
-            buf_clear(&record);
-        buf_add(&record, p + LOG_HEADER, n);
-        inside = type == LOG_FIRST || type == LOG_MIDDLE;
-        if (!inside)
-            code = read_edit(m, span_of(record.data, record.len), e);
-        at += LOG_HEADER + n;
-    }
-    buf_free(&record);
+    enum err_code code = logfile_read(bytes, visit_edit, m, e);
     if (code != OK)
         manifest_free(m);
     return err_up(e, code);

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 4 << 20 };
+enum { COPY_BYTES = 4 << 20, MARK_LIMIT = 4096 };
 
 bool scan_key_id(struct digest *id, struct span key)
 {
@@ -307,12 +307,14 @@ enum err_code store_rebuild(struct store *s, struct err *e)
     return err_up(e, code);
 }
 
-enum err_code store_mark_damaged(struct store *s, struct err *e)
+enum err_code store_mark_damaged(struct store *s, const char *why, struct err *e)
 {
     struct arena a = {0};
-    enum err_code code = os_write_file(places_of(&a, s->path).mark, "", 0, e);
+    const char *mark = places_of(&a, s->path).mark;
+    enum err_code code =
+        access(mark, F_OK) == 0 ? OK : err_up(e, os_write_file(mark, why, strlen(why), e));
     arena_free(&a);
-    return err_up(e, code);
+    return code;
 }
 
 void store_settle_rebuild(const char *store_path)
@@ -330,18 +332,34 @@ void store_settle_rebuild(const char *store_path)
     arena_free(&a);
 }
 
+/* NULL: nothing is. */
+static const char *why_damaged(struct arena *a, struct store *s)
+{
+    struct span text;
+    enum err_code code = os_read_file(&text, a, places_of(a, s->path).mark, MARK_LIMIT, NULL);
+    if (code == OK && text.len)
+        return arena_printf(a, "%.*s", (int)strcspn((const char *)text.data, "\n"),
+                            (const char *)text.data);
+    if (rocks_is_damaged(s->rocks))
+        return rocks_damage(s->rocks);
+    return code == ERR_NOTFOUND ? NULL : "a file cannot be read";
+}
+
 enum err_code store_rebuild_if_damaged(struct store *s, struct err *e)
 {
     struct arena a = {0};
-    bool damaged = rocks_is_damaged(s->rocks) || access(places_of(&a, s->path).mark, F_OK) == 0;
+    const char *why = why_damaged(&a, s);
+    enum err_code code = OK;
+    if (why) {
+        suspect_mark(s->path); /* records may be missing from now on */
+        if (!s->notice.len)
+            buf_printf(
+                &s->notice,
+                "the store was damaged: %s; it was put together again from what can be read, "
+                "and what is missing is made again",
+                why);
+        code = err_up(e, store_rebuild(s, e));
+    }
     arena_free(&a);
-    if (!damaged)
-        return OK;
-    suspect_mark(s->path); /* actions may lead to what is left behind */
-    suspect_mark(s->path); /* records may be missing from now on */
-    enum err_code code = store_rebuild(s, e);
-    if (code == OK && !s->notice.len)
-        buf_puts(&s->notice, "the store was damaged: it was put together again from what can be "
-                             "read; what is missing is made again");
-    return err_up(e, code);
+    return code;
 }

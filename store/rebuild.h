@@ -19,8 +19,8 @@ enum err_code store_scan(struct rocks *r, enum rocks_family family,
 /* Copies what can be read into a new database, which takes the old one's place. Nobody else may use
  * the store meanwhile. */
 enum err_code store_rebuild(struct store *s, struct err *e);
-/* Asks for that at the next opening for writing. */
-enum err_code store_mark_damaged(struct store *s, struct err *e);
+/* Asks for that at the next opening for writing, which tells why. */
+enum err_code store_mark_damaged(struct store *s, const char *why, struct err *e);
 /* Finishes or undoes a rebuild that was cut off. */
 void store_settle_rebuild(const char *store_path);
 /* Does what was asked for. */

@@ -6,6 +6,7 @@
  * RECORD_MAX_PAYLOAD, and the frame must agree with the header about its size. */
 #include "store/record.h"
 
+#include "base/os.h"
 #include "store/dense/model.h"
 
 #include <assert.h>
@@ -32,10 +33,8 @@ struct coder {
 
 static void *must(void *p)
 {
-    if (!p) {
-        fprintf(stderr, "eqloom: out of memory\n");
-        abort();
-    }
+    if (!p)
+        os_out_of_memory(0);
     return p;
 }
 

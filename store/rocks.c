@@ -11,11 +11,13 @@
  * all of it at the end: what is merged counts only when it is finished. */
 #include "store/rocks.h"
 
+#include "store/logfile.h"
 #include "store/tables.h"
 #include "store/watermark.h"
 
 #include <assert.h>
 #include <dirent.h>
+#include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -51,6 +53,9 @@ struct rocks {
     atomic_size_t written; /* bytes put since merging was last thought of */
     atomic_uint merging;   /* families whose tables may be merged, a bit each */
     atomic_bool damaged;
+    pthread_mutex_t lock; /* of what follows */
+    struct err damage;    /* what was met first */
+    struct err log_damage;
     uint64_t lost;
     struct watermark watermark;
     char *path;
@@ -69,18 +74,30 @@ static bool is_corruption(const struct rocks *r, const char *message)
             (strstr(message, ".ldb") || strstr(message, ".sst")));
 }
 
+static void note_damage(struct rocks *r, const char *what)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->damage.code == OK)
+        err_fail(&r->damage, ERR_CORRUPT, "%s", what);
+    pthread_mutex_unlock(&r->lock);
+    r->damaged = true;
+}
+
 /* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
 static enum err_code fail(struct err *e, struct rocks *r, const char *what, char *message)
 {
     enum err_code code = is_corruption(r, message) ? ERR_CORRUPT : ERR_IO;
     err_fail(e, code, "%s: %s", what, message);
     if (code == ERR_CORRUPT) {
-        r->damaged = true;
+        note_damage(r, message);
         err_hint(e, "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is "
                     "missing then is made again");
     }
     if (strstr(message, "No space left"))
         err_hint(e, "what is stored stays; make room and run again");
+    if (strstr(message, "File too large"))
+        err_hint(e, "a limit on file sizes was met (ulimit -f): what is stored stays; raise it and "
+                    "run again");
     rocksdb_free(message);
     return code;
 }
@@ -174,10 +191,17 @@ static void settle_watermark(struct rocks *r, uint64_t acknowledged)
 {
     uint64_t latest = rocksdb_get_latest_sequence_number(r->db);
     r->lost = acknowledged > latest ? acknowledged - latest : 0;
+    if (r->lost)
+        logfile_find_damage(r->path, &r->log_damage);
     if (r->secondary)
         return;
     if (r->lost == 0 || rocks_flush(r, NULL) == OK)
         watermark_open(&r->watermark, r->path, latest);
+}
+
+static void on_bad_list(void *arg, const char *what)
+{
+    note_damage(arg, what);
 }
 
 static uint64_t count_unsorted(struct rocks *r, unsigned family)
@@ -203,10 +227,10 @@ static void merge_tables(struct rocks *r, uint64_t tables)
 }
 
 /* RocksDB takes a bad CURRENT for a missing file. */
-static bool is_list_bad(const char *path)
+static bool is_list_bad(struct rocks *r)
 {
-    struct tables_result r;
-    return tables_check(&r, path, 0, NULL, NULL, NULL) == OK && r.manifest_bad;
+    struct tables_result t;
+    return tables_check(&t, r->path, 0, on_bad_list, r, NULL) == OK && t.manifest_bad;
 }
 
 enum err_code rocks_open(struct rocks **out, const char *path, const char *secondary_path,
@@ -220,6 +244,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
         return err_fail(e, ERR_NOMEM, "out of memory opening %s", path);
     r->secondary = secondary;
     r->watermark.fd = -1;
+    pthread_mutex_init(&r->lock, NULL);
     r->path = strdup(path);
     r->options = database_options(create, secondary);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
@@ -233,14 +258,14 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
 
     uint64_t acknowledged = watermark_read(path);
     char *message = open_database(r, secondary_path);
-    bool corrupt = message && (is_corruption(r, message) || is_list_bad(path));
+    bool corrupt = message && (is_list_bad(r) || is_corruption(r, message));
     if (corrupt) {
         /* A file whose index is bad: do without it rather than without everything. */
-        rocksdb_free(message);
         rocksdb_options_set_paranoid_checks(r->options, 0);
         for (int i = 0; i < ROCKS_FAMILIES; i++)
             rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
-        r->damaged = true;
+        note_damage(r, message);
+        rocksdb_free(message);
         message = open_database(r, secondary_path);
     }
     if (message && corrupt && !secondary) {
@@ -305,6 +330,7 @@ void rocks_close(struct rocks *r)
     rocksdb_readoptions_destroy(r->read);
     rocksdb_writeoptions_destroy(r->write);
     rocksdb_writeoptions_destroy(r->write_sync);
+    pthread_mutex_destroy(&r->lock);
     free(r->path);
     free(r);
 }
@@ -312,6 +338,16 @@ void rocks_close(struct rocks *r)
 bool rocks_is_damaged(const struct rocks *r)
 {
     return r->damaged;
+}
+
+const char *rocks_damage(const struct rocks *r)
+{
+    return r->damage.message;
+}
+
+const char *rocks_log_damage(const struct rocks *r)
+{
+    return r->log_damage.message;
 }
 
 uint64_t rocks_lost_writes(const struct rocks *r)

@@ -31,8 +31,12 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
 void rocks_close(struct rocks *r);
 /* It could be opened only by overlooking files that are bad, or has met bad blocks since. */
 bool rocks_is_damaged(const struct rocks *r);
+/* What was met first, with the file's name; good for as long as nobody else uses it. */
+const char *rocks_damage(const struct rocks *r);
 /* How many acknowledged writes the log did not give back on opening. */
 uint64_t rocks_lost_writes(const struct rocks *r);
+/* Where the log is bad, if it lost any. */
+const char *rocks_log_damage(const struct rocks *r);
 const char *rocks_path(const struct rocks *r);
 bool rocks_is_secondary(const struct rocks *r);
 /* Reader: sees what the writer has committed since. */

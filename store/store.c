@@ -132,12 +132,17 @@ static enum err_code check_format(struct store *s, struct err *e)
     return OK;
 }
 
+static void on_bad_table(void *arg, const char *what)
+{
+    store_mark_damaged(arg, what, NULL);
+}
+
 /* Names, runs and the format lie in small files, which are checked before they are believed;
  * objects and actions are verified when they are read. */
-static bool small_tables_bad(const char *db_path)
+static void check_small_tables(struct store *s, const char *db_path)
 {
     struct tables_result r;
-    return tables_check(&r, db_path, CHECKED_ON_OPENING, NULL, NULL, NULL) == OK && r.bad > 0;
+    tables_check(&r, db_path, CHECKED_ON_OPENING, on_bad_table, s, NULL);
 }
 
 static enum err_code open_writer(struct store *s, const struct store_options *o, struct err *e)
@@ -165,14 +170,13 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     store_settle_rebuild(o->path);
     buf_clear(&path);
     buf_printf(&path, "%s/db", o->path);
-    if (small_tables_bad(path.data))
-        store_mark_damaged(s, NULL);
+    check_small_tables(s, path.data);
     code = err_up(e, rocks_open(&s->rocks, path.data, NULL, o->create, e));
     if (code == OK && rocks_lost_writes(s->rocks))
         buf_printf(&s->notice,
-                   "the log of the store was damaged: the last %llu entries written are lost; "
-                   "what is missing is made again",
-                   (unsigned long long)rocks_lost_writes(s->rocks));
+                   "the log of the store was damaged: %s; the last %llu entries written are lost, "
+                   "and what is missing is made again",
+                   rocks_log_damage(s->rocks), (unsigned long long)rocks_lost_writes(s->rocks));
     if (code == OK)
         code = err_up(e, store_rebuild_if_damaged(s, e));
 out:
@@ -230,7 +234,7 @@ void store_close(struct store *s)
     if (!s)
         return;
     if (s->rocks && !s->secondary_path && rocks_is_damaged(s->rocks))
-        store_mark_damaged(s, NULL);
+        store_mark_damaged(s, rocks_damage(s->rocks), NULL);
     if (s->rocks && rocks_is_damaged(s->rocks))
         suspect_mark(s->path);
     rocks_close(s->rocks);
@@ -345,7 +349,7 @@ static enum err_code get_object(struct rocks_value *v, struct store *s, const st
 {
     enum err_code code = rocks_get(v, s->rocks, ROCKS_OBJECTS, digest_span(id), e);
     if (code == ERR_CORRUPT && !rocks_is_secondary(s->rocks))
-        store_mark_damaged(s, NULL);
+        store_mark_damaged(s, rocks_damage(s->rocks), NULL);
     return code;
 }
 

@@ -32,31 +32,33 @@ static void report(struct checker *c, const char *what)
 }
 
 /* CURRENT names the MANIFEST. */
-static enum err_code read_manifest(struct manifest *m, char **name, struct checker *c,
-                                   struct err *e)
+static enum err_code read_manifest(struct manifest *m, struct checker *c, struct err *e)
 {
     struct span text, bytes;
     enum err_code code =
         os_read_file(&text, &c->arena, arena_printf(&c->arena, "%s/CURRENT", c->path), 4096, e);
     if (code != OK)
         return err_up(e, code);
-    *name = arena_printf(&c->arena, "%.*s", (int)strcspn((const char *)text.data, "\n"),
-                         (const char *)text.data);
-    if (strncmp(*name, "MANIFEST-", 9) != 0 || strchr(*name, '/'))
+    const char *name = arena_printf(&c->arena, "%.*s", (int)strcspn((const char *)text.data, "\n"),
+                                    (const char *)text.data);
+    if (strncmp(name, "MANIFEST-", 9) != 0 || strspn(name + 9, "0123456789") != strlen(name + 9))
         return err_fail(e, ERR_CORRUPT, "CURRENT does not name a MANIFEST");
-    code = os_read_file(&bytes, &c->arena, arena_printf(&c->arena, "%s/%s", c->path, *name),
+    code = os_read_file(&bytes, &c->arena, arena_printf(&c->arena, "%s/%s", c->path, name),
                         MANIFEST_LIMIT, e);
     if (code == ERR_NOTFOUND)
-        return err_fail(e, ERR_CORRUPT, "%s is missing", *name);
-    return err_up(e, code == OK ? manifest_read(m, bytes, e) : code);
+        return err_fail(e, ERR_CORRUPT, "CURRENT names %s, which is missing", name);
+    if (code != OK)
+        return err_up(e, code);
+    struct err why = {0};
+    code = manifest_read(m, bytes, &why);
+    return code == OK ? OK : err_fail(e, code, "%s: %s", name, why.message);
 }
 
 static bool still_listed(struct checker *c, const struct table *t)
 {
     struct manifest m;
-    char *name;
     bool listed = false;
-    if (read_manifest(&m, &name, c, NULL) != OK)
+    if (read_manifest(&m, c, NULL) != OK)
         return true;
     for (size_t i = 0; i < m.n; i++)
         listed = listed || m.tables[i].number == t->number;
@@ -129,17 +131,16 @@ enum err_code tables_check(struct tables_result *out, const char *db_path, uint6
     struct checker c = {.result = out, .path = db_path, .bad = bad, .arg = arg};
     struct manifest m = {0};
     struct err why = {0};
-    char *name = "CURRENT";
-    enum err_code code = read_manifest(&m, &name, &c, &why);
+    enum err_code code = read_manifest(&m, &c, &why);
     if (code == ERR_CORRUPT) {
         /* A writer may be at it: look again. */
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         err_clear(&why);
-        code = read_manifest(&m, &name, &c, &why);
+        code = read_manifest(&m, &c, &why);
     }
     if (code == ERR_CORRUPT) {
         out->manifest_bad = true;
-        report(&c, arena_printf(&c.arena, "%s: %s", name, why.message));
+        report(&c, why.message);
         code = OK;
     } else if (code != OK) {
         err_fail(e, code, "%s", why.message);

@@ -57,9 +57,37 @@ static enum err_code load_run(void *arg, const char *name, struct span value, st
 static int compare_runs(const void *a, const void *b)
 {
     const struct run_summary *x = a, *y = b;
-    if (x->started_ns != y->started_ns)
-        return x->started_ns < y->started_ns ? 1 : -1;
+    if (x->sorted_ns != y->sorted_ns)
+        return x->sorted_ns < y->sorted_ns ? 1 : -1;
     return strcmp(y->name, x->name);
+}
+
+/* Runs come job by job, the newest first. */
+static void set_order(struct run_list *l)
+{
+    for (size_t i = l->n; i--;) {
+        struct run_summary *r = &l->runs[i];
+        const struct run_summary *earlier = i + 1 < l->n ? r + 1 : NULL;
+        r->sorted_ns = r->started_ns;
+        if (earlier && !strcmp(earlier->job, r->job) && earlier->sorted_ns > r->sorted_ns)
+            r->sorted_ns = earlier->sorted_ns;
+    }
+}
+
+/* The one that may be running: it began nearest to now, whatever the clock was before. */
+static const struct run_summary *nearest_run(const struct run_list *l)
+{
+    const struct run_summary *nearest = NULL;
+    int64_t now = os_wall_ns(), least = INT64_MAX;
+    for (size_t i = 0; i < l->n; i++) {
+        int64_t distance = now - l->runs[i].started_ns;
+        distance = distance < 0 ? -distance : distance;
+        if (distance < least) {
+            least = distance;
+            nearest = &l->runs[i];
+        }
+    }
+    return nearest;
 }
 
 enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, const char *job,
@@ -71,11 +99,12 @@ enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, 
     arena_free(&l.scratch);
     if (code)
         return err_up(e, code);
+    set_order(out);
     if (out->n)
         qsort(out->runs, out->n, sizeof *out->runs, compare_runs);
-    bool written = store_has_writer(s);
-    for (size_t i = written ? 1 : 0; i < out->n; i++)
-        if (!strcmp(out->runs[i].state, "running")) {
+    const struct run_summary *alive = store_has_writer(s) ? nearest_run(out) : NULL;
+    for (size_t i = 0; i < out->n; i++)
+        if (!strcmp(out->runs[i].state, "running") && &out->runs[i] != alive) {
             out->runs[i].state = "killed";
             out->runs[i].wall_s = 0; /* nobody knows */
         }

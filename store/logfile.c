@@ -1,0 +1,115 @@
+/* See logfile.h.
+ *
+ * A log in blocks of 32 KiB. An entry lies in one or more pieces, none of which crosses a block:
+ *
+ *     crc u32 | length u16 | type u8 | data          crc: masked, of type and data
+ *
+ * type 1: a whole entry; 2, 3, 4: first, middle, last piece. What is left of a block below 7 bytes
+ * is zero. (RocksDB 7.8, db/log_format.h.) */
+#include "store/logfile.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/os.h"
+#include "store/crc32c.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_BLOCK = 32 << 10, LOG_HEADER = 7, LOG_FULL = 1, LOG_FIRST, LOG_MIDDLE, LOG_LAST };
+enum { LOG_MAX = 1 << 30 };
+
+static uint32_t le32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+enum err_code logfile_read(struct span bytes,
+                           enum err_code (*visit)(void *arg, struct span entry, struct err *e),
+                           void *arg, struct err *e)
+{
+    struct crc32c crc;
+    struct buf entry = {0};
+    enum err_code code = OK;
+    bool inside = false;
+    crc32c_init(&crc);
+    for (size_t at = 0; code == OK && at + LOG_HEADER <= bytes.len;) {
+        size_t left = LOG_BLOCK - at % LOG_BLOCK;
+        if (left < LOG_HEADER) {
+            at += left;
+            continue;
+        }
+        const uint8_t *p = bytes.data + at;
+        size_t n = (size_t)(p[4] | p[5] << 8);
+        unsigned type = p[6];
+        if (n > left - LOG_HEADER || type < LOG_FULL || type > LOG_LAST ||
+            inside != (type == LOG_MIDDLE || type == LOG_LAST)) {
+            code = err_fail(e, ERR_CORRUPT, "a bad entry at byte %zu", at);
+            break;
+        }
+        if (at + LOG_HEADER + n > bytes.len) {
+            code = err_fail(e, ERR_CORRUPT, "an entry at byte %zu is cut off", at);
+            break;
+        }
+        uint32_t want = crc32c_extend(&crc, 0, p + 6, n + 1);
+        want = (want >> 15 | want << 17) + 0xa282ead8u;
+        if (le32(p) != want) {
+            code = err_fail(e, ERR_CORRUPT, "a bad checksum at byte %zu", at);
+            break;
+        }
+        if (!inside)
+            buf_clear(&entry);
+        buf_add(&entry, p + LOG_HEADER, n);
+        inside = type == LOG_FIRST || type == LOG_MIDDLE;
+        if (!inside)
+            code = visit(arg, span_of(entry.data, entry.len), e);
+        at += LOG_HEADER + n;
+    }
+    if (code == OK && inside)
+        code = err_fail(e, ERR_CORRUPT, "its last entry is cut off");
+    buf_free(&entry);
+    return err_up(e, code);
+}
+
+static enum err_code pass(void *arg, struct span entry, struct err *e)
+{
+    (void)arg;
+    (void)entry;
+    (void)e;
+    return OK;
+}
+
+static int is_log(const struct dirent *entry)
+{
+    size_t n = strlen(entry->d_name);
+    return n > 4 && strcmp(entry->d_name + n - 4, ".log") == 0;
+}
+
+static enum err_code check_log(const char *db_path, const char *name, struct err *e)
+{
+    struct arena a = {0};
+    struct span bytes;
+    struct err why = {0};
+    enum err_code code =
+        os_read_file(&bytes, &a, arena_printf(&a, "%s/%s", db_path, name), LOG_MAX, NULL);
+    code = code == OK ? logfile_read(bytes, pass, NULL, &why) : OK;
+    if (code != OK)
+        err_fail(e, code, "%s: %s", name, why.message);
+    arena_free(&a);
+    return code;
+}
+
+enum err_code logfile_find_damage(const char *db_path, struct err *e)
+{
+    struct dirent **names = NULL;
+    enum err_code code = OK;
+    int n = scandir(db_path, &names, is_log, alphasort);
+    for (int i = 0; i < n; i++) {
+        if (code == OK)
+            code = err_up(e, check_log(db_path, names[i]->d_name, e));
+        free(names[i]);
+    }
+    free(names);
+    return code == OK ? err_fail(e, ERR_CORRUPT, "a *.log file has gone or was cut short") : code;
+}

@@ -1,0 +1,105 @@
+"""The clock is set back and forth by years, between runs and while one works: ids stay, nothing is
+done twice, log keeps the runs in their order, gc the newest ones, and locks hold.
+EQLOOM_SHIM_TIME names the library that bends time."""
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, ProjectTest
+
+SHIM = os.environ.get("EQLOOM_SHIM_TIME", "build/tests/e2e/libshim_time.so")
+YEAR = 365 * 86400
+OFFSETS = (20 * YEAR, -20 * YEAR, 0, 150 * YEAR, -50 * YEAR, 3, -3, 0)  # RocksDB knows no time before 1970
+
+
+class Clock(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.p.run()
+        self.wanted = self.p.ids()
+
+    def bent(self, p, offset, *args, jump=0, at=0):
+        env = {"LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_OFFSET": str(offset),
+               "EQLOOM_SHIM_JUMP": str(jump), "EQLOOM_SHIM_JUMP_AT": str(at),
+               "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+        made = subprocess.run([os.path.abspath(BINARY), *args], cwd=p.dir, text=True,
+                              env=p.environment() | env, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=120, check=False)
+        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+        return made
+
+    def runs(self, p):
+        return [r["run"] for r in p.eqloom("log", "--json").events()]
+
+    def test_between_runs(self):
+        q = self.project()
+        for i, offset in enumerate(OFFSETS):
+            self.bent(q, offset, "run", "job.yaml", "--set", f"seed={70 + i}")
+        self.bent(q, -30 * YEAR, "run", "job.yaml")
+        self.assertEqual(q.ids(), self.wanted)
+        n = len(OFFSETS) + 1
+        self.assertEqual(self.runs(q), [f"small/{i:06}" for i in range(n, 0, -1)])
+        # What is known is not made again, whatever the time.
+        for offset in (40 * YEAR, -40 * YEAR):
+            self.assertEqual(self.bent(q, offset, "run", "job.yaml").stderr.count(" ran,"), 1)
+        for command in (["log", "small/2"], ["status", "job.yaml"], ["query", "cluster"],
+                        ["why", "small/clusters"], ["diff", "small/3", "small/4"]):
+            text = q.eqloom(*command, expect=None)
+            self.assertIn(text.status, (0, 3), text.err)
+        q.eqloom("fsck")
+
+    def test_gc_keeps_the_newest_by_number(self):
+        q = self.project()
+        for i, offset in enumerate((0, 25 * YEAR, -25 * YEAR)):
+            self.bent(q, offset, "run", "job.yaml", "--set", f"seed={90 + i}")
+            kept = set(q.ids().values())
+        self.bent(q, 9 * YEAR, "gc", "--keep-runs", "1")
+        q.eqloom("fsck")
+        again = self.bent(q, -9 * YEAR, "run", "job.yaml", "--set", "seed=92")
+        self.assertIn("0 ran", again.stderr)
+        self.assertEqual(set(q.ids().values()), kept)
+
+    def test_while_running(self):
+        rng = random.Random(4)
+        for jump in (30 * YEAR, -30 * YEAR, 2, -2):
+            for at in (3, 20, 90, rng.randrange(200)):
+                with self.subTest(jump=jump, at=at):
+                    q = self.project()
+                    started = time.monotonic()
+                    self.bent(q, 0, "run", "job.yaml", jump=jump, at=at)
+                    self.assertLess(time.monotonic() - started, 60)
+                    self.assertEqual(q.ids(), self.wanted)
+                    self.assertRegex(q.eqloom("log").out, r"small/000001 .* done")
+                    self.assertEqual(q.run()["nodes_ran"], 0)
+                    q.close()
+
+    def test_locks(self):
+        holder = self.p.start("run", "job.yaml", "--set", "steps=1000000",
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        for _ in range(600):
+            if "running" in self.p.eqloom("log").out:
+                break
+            time.sleep(0.1)
+        for offset in (50 * YEAR, -50 * YEAR):
+            env = {"LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_OFFSET": str(offset),
+                   "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+            second = subprocess.run([os.path.abspath(BINARY), "run", "job.yaml", "--wait=1"],
+                                    cwd=self.p.dir, env=self.p.environment() | env, text=True,
+                                    stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                    check=False)
+            self.assertEqual(second.returncode, 1)
+            self.assertIn(f"held by pid {holder.pid}", second.stderr)
+        self.assertIn("running", self.p.eqloom("log").out)
+        holder.send_signal(signal.SIGINT)
+        holder.wait(timeout=60)
+        self.assertEqual(self.p.run()["failed"], 0)
+        self.assertLessEqual(self.wanted.items(), self.p.ids().items())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+"""Too little memory, too small a limit on file sizes, an allocation that fails: one line that begins
+with 'eqloom: error:' says so, what was stored stays whole, and the next run ends with the ids of an
+undisturbed one. EQLOOM_TEST_LIMITS sets how many allocations are made to fail; EQLOOM_SHIM_MEMORY
+names the library that does it."""
+import os
+import resource
+import signal
+import subprocess
+import unittest
+
+from harness import BINARY, ProjectTest
+
+SHIM = os.environ.get("EQLOOM_SHIM_MEMORY", "build/tests/e2e/libshim_memory.so")
+TRIES = int(os.environ.get("EQLOOM_TEST_LIMITS", "10"))
+MIB = 1 << 20
+
+
+def is_sanitized():
+    with open(BINARY, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
+class Limits(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.p.run()
+        self.wanted = self.p.ids()
+
+    def limited(self, p, limit, value, env=None):
+        """A run under a limit: (resource, bytes) or none."""
+        def preexec():
+            if limit is not None:
+                resource.setrlimit(limit, (value, value))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        return subprocess.run([os.path.abspath(BINARY), "run", "job.yaml", "-j", "2"], cwd=p.dir,
+                              env=p.environment() | (env or {}), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=300, check=False,
+                              preexec_fn=preexec)
+
+    def one_line(self, made, allow_abort):
+        """It ended well, or badly with one line; True for the latter."""
+        if made.returncode == 0:
+            return False
+        allowed = (1, -signal.SIGABRT) if allow_abort else (1,)
+        self.assertIn(made.returncode, allowed, made.stderr)
+        errors = [x for x in made.stderr.splitlines() if x.startswith("eqloom: error:")]
+        self.assertEqual(len(errors), 1, made.stderr)
+        return True
+
+    def goes_on(self, p):
+        self.assertEqual(p.run()["failed"], 0)
+        self.assertEqual(p.ids(), self.wanted)
+        p.eqloom("fsck")
+        p.close()
+
+    @unittest.skipIf(is_sanitized(), "sanitizers need address space of their own")
+    def test_address_space(self):
+        stopped = 0
+        for mib in (120, 160, 200, 240, 280, 320, 380, 440, 4000):
+            with self.subTest(mib=mib):
+                q = self.project()
+                stopped += self.one_line(self.limited(q, resource.RLIMIT_AS, mib * MIB), True)
+                self.goes_on(q)
+        self.assertGreater(stopped, 1)
+
+    def test_file_sizes(self):
+        stopped = 0
+        for kib in (1, 5, 20, 60, 150, 250, 4000):
+            with self.subTest(kib=kib):
+                q = self.project()
+                made = self.limited(q, resource.RLIMIT_FSIZE, kib << 10)
+                if self.one_line(made, False):
+                    stopped += 1
+                    self.assertIn("File too large", made.stderr)
+                self.goes_on(q)
+        self.assertGreater(stopped, 2)
+
+    @unittest.skipIf(is_sanitized(), "sanitizers have an allocator of their own")
+    def test_allocations_that_fail(self):
+        shim = {"LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_BYTES": str(64 << 10)}
+        count = self.p.dir / "calls"
+        self.limited(self.project(), None, 0, shim | {"EQLOOM_SHIM_COUNT": str(count)})
+        n = int(count.read_text())
+        self.assertGreater(n, TRIES)
+        stopped = 0
+        for i in range(TRIES):
+            at = 1 + i * (n - 1) // TRIES
+            env = shim | {"EQLOOM_SHIM_AT": str(at)}
+            if i % 2:
+                env["EQLOOM_SHIM_LASTS"] = "1"
+            with self.subTest(at=at, of=n, lasts=i % 2):
+                q = self.project()
+                stopped += self.one_line(self.limited(q, None, 0, env), True)
+                self.goes_on(q)
+        self.assertGreater(stopped, TRIES // 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
