@@ -91,6 +91,9 @@ struct explain_step {
 struct explanation {
     struct explain_step *steps; /* from a, which is not among them, to b, the last one's term */
     size_t n;
+    /* No derivation through terms of the graph has fewer steps, of those in which, read from both
+     * ends to its middle, no step reads a rule backwards that loses a variable (or arithmetic). */
+    bool shortest;
 };
 /* Steps from one term to another that the graph holds equal. The graph keeps proofs and was
  * saturated with these rules only. ERR_NOTFOUND: not held equal; ERR_LIMIT: too long. */

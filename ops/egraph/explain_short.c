@@ -1,7 +1,8 @@
 /* Making a proof shorter. A path through the proof graph is short by an estimate, and what an edge
  * needs is proved by earlier edges only; but any two terms of a finished proof may be connected
  * anew, with all edges, where they differ. That is tried for all pairs that are not far apart,
- * until nothing gets shorter or the tries are spent. */
+ * until nothing gets shorter or the tries are spent. Short proofs are then searched for among the
+ * terms themselves (explain_search.c). */
 #include "ops/egraph/explain.h"
 
 #include <stdlib.h>
@@ -131,7 +132,8 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
             before = s.n;
             shorten(&s);
         } while (s.n < before && s.tries < MAX_TRIES);
-        *out = (struct explanation){s.steps, s.n};
+        *out = (struct explanation){.steps = s.steps, .n = s.n};
+        explain_search(out, a, g, rules, from, to);
     }
     explainer_free(s.x);
     return code;

@@ -224,7 +224,8 @@ static void print_words(const struct question *q)
             print_table(q);
             return;
         }
-        fprintf(out, "proved in %zu step%s\n", n, n == 1 ? "" : "s");
+        fprintf(out, "proved in %zu step%s%s\n", n, n == 1 ? "" : "s",
+                n > 1 && d->proof.shortest ? ", the fewest" : "");
         print_derivation(q);
         return;
     default: print_undecided(q);
@@ -263,10 +264,12 @@ static void print_json(const struct question *q)
         json_object_set_new(o, "witness", json_string(q->witness));
     if (q->contradiction)
         json_object_set_new(o, "contradiction", json_string(q->contradiction));
-    if (q->derivation.found)
+    if (q->derivation.found) {
         json_object_set_new(o, "steps", steps_json(q));
-    else if (q->verdict == PROVED)
+        json_object_set_new(o, "shortest", json_boolean(q->derivation.proof.shortest));
+    } else if (q->verdict == PROVED) {
         json_object_set_new(o, "compared", json_integer((json_int_t)q->table.points));
+    }
     if (q->verdict == UNDECIDED) {
         json_object_set_new(o, "points", json_integer(q->compare.points));
         json_object_set_new(o, "digits", json_integer(q->compare.digits));
@@ -320,7 +323,8 @@ const struct tool tool_explain = {
         "The answer is `proved`, with a rewriting step a line and the rule of each; `refuted`, "
         "with a point and both values there; or `undecided`, when they agree as far as was "
         "looked but no proof was found. A proof is replayed before it is shown, and numbers are "
-        "asked whether each step's sides agree and its rule's conditions hold.\n\n"
+        "asked whether each step's sides agree and its rule's conditions hold. `the fewest` says "
+        "that no derivation has fewer steps, but for those that guess a term.\n\n"
         "Boolean terms are decided by their truth tables, polynomials by expansion. With rules "
         "of your own, what is refuted and yet follows from them is derived too, and the step "
         "that is false marked with '?'.",

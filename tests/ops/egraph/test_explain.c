@@ -1,6 +1,8 @@
 /* Explanations: every proof is replayed by the checker, and the checker refuses what is wrong. */
 #include "tests/ops/egraph/help.h"
 
+#include "base/map.h"
+
 static const char algebra[] = "group ring\n"
                               "add-comm: ?a + ?b -> ?b + ?a\n"
                               "add-assoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n"
@@ -221,6 +223,236 @@ static void random_proofs_replay(void **state)
     }
 }
 
+/* ---- shortest ---- */
+
+enum { MOST = 24 };
+
+/* An oracle of its own: all terms that rewriting leads to, breadth first, as texts. Nothing of the
+ * e-graph or of the explainer is used, but the checker's matching stands beside a plain one here.
+ */
+struct oracle {
+    const struct rules *rules;
+    struct arena a;
+    struct expr *terms;
+    uint32_t *distance;
+    size_t n, cap, distance_cap;
+    struct name_map index;
+};
+
+static bool oracle_match(const char **names, struct expr *values, size_t *n,
+                         const struct expr *pattern, uint32_t p, const struct expr *x, uint32_t i)
+{
+    const struct expr_node *want = &pattern->nodes[p], *have = &x->nodes[i];
+    if (want->op == X_VAR) {
+        struct expr value = expr_sub(x, i);
+        for (size_t k = 0; k < *n; k++)
+            if (strcmp(names[k], want->leaf) == 0)
+                return expr_equal(&values[k], &value);
+        names[*n] = want->leaf;
+        values[(*n)++] = value;
+        return true;
+    }
+    if (want->op != have->op || (want->leaf && strcmp(want->leaf, have->leaf) != 0))
+        return false;
+    for (uint32_t k = 0, q = p + 1, j = i + 1; k < want->arity; k++) {
+        if (!oracle_match(names, values, n, pattern, q, x, j))
+            return false;
+        q += pattern->nodes[q].size;
+        j += x->nodes[j].size;
+    }
+    return true;
+}
+
+/* x with every variable replaced, or (values NULL) with `part` at a position. */
+static struct expr oracle_build(struct arena *a, const struct expr *x, uint32_t i,
+                                const char **names, const struct expr *values, size_t n,
+                                uint32_t position, const struct expr *part)
+{
+    const struct expr_node *node = &x->nodes[i];
+    struct expr kids[4];
+    if (part && i == position)
+        return *part;
+    for (size_t k = 0; node->op == X_VAR && k < n; k++)
+        if (strcmp(names[k], node->leaf) == 0)
+            return values[k];
+    if (node->leaf)
+        return expr_leaf(a, x->lang, node->op, node->leaf);
+    for (uint32_t k = 0, at = i + 1; k < node->arity; at += x->nodes[at].size, k++)
+        kids[k] = oracle_build(a, x, at, names, values, n, position, part);
+    return expr_apply(a, x->lang, node->op, kids, node->arity);
+}
+
+static void oracle_arrive(struct oracle *o, struct expr x, uint32_t distance)
+{
+    bool added;
+    name_map_put(&o->index, expr_prefix(&o->a, &x), o->n, &added);
+    if (!added)
+        return;
+    o->terms = vec_grow(o->terms, &o->cap, o->n + 1, sizeof *o->terms);
+    o->distance = vec_grow(o->distance, &o->distance_cap, o->n + 1, sizeof *o->distance);
+    o->distance[o->n] = distance;
+    o->terms[o->n++] = x;
+}
+
+static bool has_all(const struct expr *x, const struct expr *of)
+{
+    for (uint32_t i = 0; i < of->n; i++) {
+        bool found = of->nodes[i].op != X_VAR;
+        for (uint32_t k = 0; k < x->n && !found; k++)
+            found = x->nodes[k].op == X_VAR && strcmp(x->nodes[k].leaf, of->nodes[i].leaf) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static void oracle_step(struct oracle *o, size_t at)
+{
+    for (size_t r = 0; r < o->rules->n; r++)
+        for (int backwards = 0; backwards < 2; backwards++) {
+            const struct rule *rule = &o->rules->rules[r];
+            const struct expr *from = backwards ? &rule->rhs : &rule->lhs;
+            const struct expr *to = backwards ? &rule->lhs : &rule->rhs;
+            for (uint32_t i = 0; has_all(from, to) && i < o->terms[at].n; i++) {
+                const char *names[8];
+                struct expr values[8], x = o->terms[at];
+                size_t n = 0;
+                if (!oracle_match(names, values, &n, from, 0, &x, i))
+                    continue;
+                struct expr part = oracle_build(&o->a, to, 0, names, values, n, 0, NULL);
+                if (x.n - x.nodes[i].size + part.n <= MOST)
+                    oracle_arrive(o, oracle_build(&o->a, &x, 0, NULL, NULL, 0, i, &part),
+                                  o->distance[at] + 1);
+            }
+        }
+}
+
+/* Distances from x, as far as terms of at most MOST nodes lead. */
+static void oracle_open(struct oracle *o, const struct rules *rules, const struct expr *x)
+{
+    *o = (struct oracle){.rules = rules};
+    oracle_arrive(o, *x, 0);
+    for (size_t i = 0; i < o->n; i++)
+        oracle_step(o, i);
+}
+
+static void oracle_close(struct oracle *o)
+{
+    free(o->terms);
+    free(o->distance);
+    name_map_free(&o->index);
+    arena_free(&o->a);
+}
+
+static void write_sum(struct buf *b, struct rng *r, int leaves, bool declared)
+{
+    if (leaves == 1) {
+        buf_printf(b, "%c", "abc"[rng_below(r, 3)]);
+        return;
+    }
+    int left = 1 + (int)rng_below(r, (uint64_t)leaves - 1);
+    bool function = declared && !rng_below(r, 4);
+    buf_puts(b, function ? "g(" : declared && rng_below(r, 2) ? "s(" : "(");
+    write_sum(b, r, left, declared);
+    buf_puts(b, function ? ", " : " + ");
+    write_sum(b, r, leaves - left, declared);
+    buf_puts(b, ")");
+}
+
+/* Rules that lose nothing and make nothing longer: the oracle sees all terms there are. */
+static void shortest_proofs_are_shortest(void **state)
+{
+    static const char *const sets[] = {
+        "group r\ncomm: ?a + ?b -> ?b + ?a\nassoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n",
+        "group r\ncomm: ?a + ?b -> ?b + ?a\nrotate: (?a + ?b) + ?c -> ?b + (?c + ?a)\n",
+        "operator g/2\noperator s/1\ngroup r\ncomm: ?a + ?b -> ?b + ?a\n"
+        "turn: g(?a, ?b) -> g(?b, ?a)\nassoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n"
+        "other: s(?a + ?b) <-> s(g(?b, ?a))\n",
+        "operator g/2\noperator s/1\ngroup r\nassoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n"
+        "ab: a + b <-> b + a\nsame: s(?a + b) <-> g(?a, a)\nout: s(?a) + ?b <-> s(?a + ?b)\n",
+    };
+    struct rng rng = rng_new(test_seed(), 11);
+    uint64_t lengths[40] = {0}, proved = 0;
+    for (int round = 0; round < 48; round++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct buf text = {0};
+        struct oracle o;
+        struct rules rules = rules_of(&a, sets[round % 4]);
+        struct ruleset *set = ruleset_new(&rules);
+        struct egraph *g = egraph_new(rules.lang);
+        write_sum(&text, &rng, 3 + round % 3, round % 4 > 1);
+        struct expr x = term(&a, rules.lang, text.data);
+        egraph_keep_proofs(g);
+        egraph_add_expr(g, &x);
+        struct saturate_options options = {.iterations = 40, .max_nodes = 20000, .explain = true};
+        struct saturate_result r;
+        assert_int_equal(egraph_saturate(&r, g, set, &options, &a, &e), OK);
+        assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
+        oracle_open(&o, &rules, &x);
+        for (int k = 0; k < 12; k++) {
+            size_t at = rng_below(&rng, o.n);
+            struct explanation p;
+            if (egraph_explain(&p, &a, g, set, &x, &o.terms[at], &e) ||
+                explanation_check(&p, &x, &o.terms[at], &rules, &e))
+                fail_msg("%s = %s: %s", text.data, expr_infix(&a, &o.terms[at]), e.message);
+            if (p.n < o.distance[at] || (p.shortest && p.n != o.distance[at]))
+                fail_msg("%s = %s in %zu steps instead of %u", text.data,
+                         expr_infix(&a, &o.terms[at]), p.n, o.distance[at]);
+            assert_true(p.shortest); /* so small a space is searched to the end */
+            lengths[p.n < 39 ? p.n : 39]++;
+            proved += p.n > 3;
+        }
+        oracle_close(&o);
+        egraph_free(g);
+        ruleset_free(set);
+        buf_free(&text);
+        arena_free(&a);
+    }
+    for (size_t n = 0; n < 40; n++)
+        if (lengths[n])
+            print_message("%llu of %zu steps\n", (unsigned long long)lengths[n], n);
+    assert_true(proved > 50);
+}
+
+/* What is lost on the way is lost from either end. */
+static void shortest_proofs_lose_parts(void **state)
+{
+    static const char text[] = "group r\nself: ?a - ?a -> 0\nzero: ?a * 0 -> 0\n"
+                               "unit: ?a + 0 -> ?a\nsin0: sin(0) -> 0\n";
+    static const struct {
+        const char *from, *to;
+        size_t steps;
+    } cases[] = {{"a - a", "b - b", 2},
+                 {"sin(a - a)", "b * sin(0)", 4},
+                 {"a + (b - b)", "a + c * 0", 2},
+                 {"(a + 0) + (b - b)", "a", 3},
+                 {"1 + 2", "3", 1},
+                 {"(1 + 2) - 3", "a - a", 3}};
+    struct arena a = {0};
+    struct err e = {0};
+    struct rules rules = rules_of(&a, text);
+    struct ruleset *set = ruleset_new(&rules);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct egraph *g = egraph_new(rules.lang);
+        egraph_keep_proofs(g);
+        struct expr x = term(&a, rules.lang, cases[i].from), y = term(&a, rules.lang, cases[i].to);
+        egraph_add_expr(g, &x);
+        egraph_add_expr(g, &y);
+        struct saturate_options o = {.iterations = 5, .max_nodes = 3000, .explain = true};
+        struct saturate_result r;
+        struct explanation p;
+        assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), OK);
+        if (egraph_explain(&p, &a, g, set, &x, &y, &e) || explanation_check(&p, &x, &y, &rules, &e))
+            fail_msg("%s = %s: %s", cases[i].from, cases[i].to, e.message);
+        if (p.n != cases[i].steps || !p.shortest)
+            fail_msg("%s = %s in %zu steps", cases[i].from, cases[i].to, p.n);
+        egraph_free(g);
+    }
+    ruleset_free(set);
+    arena_free(&a);
+}
+
 /* Keeping proofs changes nothing but memory. */
 static void proofs_do_not_change_the_graph(void **state)
 {
@@ -253,6 +485,8 @@ int main(void)
         cmocka_unit_test(the_checker_is_strict),
         cmocka_unit_test(proofs_are_short),
         cmocka_unit_test(random_proofs_replay),
+        cmocka_unit_test(shortest_proofs_are_shortest),
+        cmocka_unit_test(shortest_proofs_lose_parts),
         cmocka_unit_test(proofs_do_not_change_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
