@@ -33,8 +33,7 @@ void egraph_free(struct egraph *g)
 {
     if (!g)
         return;
-    free(g->cells);
-    free(g->classes);
+    graph_free_cells(g);
     hashcons_free(&g->cons);
     facts_free(&g->facts);
     for (size_t i = 0; i < g->n_leaves; i++)
@@ -45,7 +44,6 @@ void egraph_free(struct egraph *g)
     free(g->doubtful.items);
     free(g->changed.items);
     free(g->died.items);
-    free(g->journal.items);
     free(g->wave[0].items);
     free(g->wave[1].items);
     joins_free(g->joins);
@@ -65,27 +63,27 @@ void egraph_clear(struct egraph *g)
                          .cap = old.cap,
                          .cells = old.cells,
                          .classes = old.classes,
+                         .kind = old.kind,
+                         .touched = old.touched,
+                         .touched_block = old.touched_block,
                          .cons = old.cons,
                          .facts = old.facts,
                          .leaves = old.leaves,
                          .leaves_cap = old.leaves_cap,
                          .node_limit = UINT32_MAX,
                          .joins = old.joins};
-    struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed, &g->died,
-                               &g->wave[0], &g->wave[1],  &g->journal};
-    const struct u32_list was[] = {old.pending, old.doubtful, old.changed, old.died,
-                                   old.wave[0], old.wave[1],  old.journal};
+    struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,
+                               &g->died,    &g->wave[0],  &g->wave[1]};
+    const struct u32_list was[] = {old.pending, old.doubtful, old.changed,
+                                   old.died,    old.wave[0],  old.wave[1]};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         *kept[i] = (struct u32_list){.items = was[i].items, .cap = was[i].cap};
     hashcons_clear(&g->cons);
     joins_forget(g->joins);
-    if (g->cap > MAX_CELLS_KEPT) {
-        free(g->cells);
-        free(g->classes);
-        g->cells = NULL;
-        g->classes = NULL;
-        g->cap = 0;
-    }
+    if (g->cap > MAX_CELLS_KEPT)
+        graph_free_cells(g);
+    else if (g->cap)
+        memset(g->touched_block, 0, g->cap / 64 + 1);
     if (g->facts.n > MAX_FACTS_KEPT || g->facts.applied.n > MAX_MEMOS_KEPT ||
         g->facts.met.n > MAX_MEMOS_KEPT) {
         facts_free(&g->facts);

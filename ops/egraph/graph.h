@@ -4,8 +4,8 @@
  * class knows (struct eclass). A node takes one cell for each two arguments, at least one; its id
  * is its first cell, the others are marked OP_CONT. A class is named by one of its nodes, so that
  * union-find, classes and nodes share their ids. An argument's place is a *slot*: slot 2 * cell +
- * i, so that the arguments of node n are slots 2n and on. 52 bytes a cell in all; with the table of
- * hashcons.h about 60.
+ * i, so that the arguments of node n are slots 2n and on. 54 bytes a cell in all; with the table of
+ * hashcons.h about 62.
  *
  * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
 #ifndef OPS_EGRAPH_GRAPH_H
@@ -26,6 +26,8 @@ enum {
     MASK_NUMBER = X_NUM,
     MASK_VARIABLE = X_SYM,
     MASK_OTHER_LEAF = X_VAR, /* pi and e */
+    GRAPH_NO_KIND = 63,
+    GRAPH_KINDS = 64,
 };
 #define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
 #define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
@@ -78,6 +80,10 @@ struct egraph {
     uint32_t n_cells, cap, n_nodes, n_classes;
     struct cell *cells;
     struct eclass *classes;
+    uint8_t *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
+    /* By cell, and by 64 of them: the last epoch in which something changed at the class that it
+     * names, or below its arguments, as far down as rules look. */
+    uint8_t *touched, *touched_block;
 
     struct hashcons cons;
     struct facts facts;
@@ -92,10 +98,7 @@ struct egraph {
     struct u32_list changed;  /* classes that merged or learnt something since the last rebuild */
     struct u32_list died;     /* nodes that did, and still stand in their class's circle */
     struct u32_list wave[2];  /* scratch of stamping */
-    /* While searches follow one another, a rebuild stamps what changed, and notes in the journal
-     * old nodes below which something did, and classes that did. */
-    bool watched;
-    struct u32_list journal;
+    bool watched; /* searches follow one another: a rebuild stamps what changed */
     uint8_t epoch;
     unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
 
@@ -160,6 +163,11 @@ static inline uint64_t graph_pair(const struct cell *c)
     return (uint64_t)c->kid[1] << 32 | c->kid[0];
 }
 
+static inline uint32_t *graph_slot_link(struct egraph *g, uint32_t slot)
+{
+    return &g->cells[slot >> 1].link[slot & 1];
+}
+
 /* As stored: canonical after a rebuild only. */
 static inline uint32_t *graph_kid(const struct egraph *g, uint32_t n, uint32_t i)
 {
@@ -172,6 +180,9 @@ static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
     return g->classes[n].next;
 }
 
+void graph_free_cells(struct egraph *g);
+/* Makes room in the table and fills it again: the nodes say their hashes. */
+void graph_grow_table(struct egraph *g);
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
@@ -183,6 +194,8 @@ void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
                         uint32_t to);
 void graph_settle(struct egraph *g, uint32_t n);
+/* The class of node n learns what n says of it. */
+void graph_learn(struct egraph *g, uint32_t n);
 /* The node of op over these classes, or NO_NODE. */
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */

@@ -37,6 +37,12 @@ static inline uint32_t hashcons_end(uint64_t h)
     return (uint32_t)(h >> 29);
 }
 
+/* This place of the table will soon be looked at. */
+static inline void hashcons_expect(const struct hashcons *t, uint32_t hash)
+{
+    __builtin_prefetch(&t->slots[hash & (t->size - 1)]);
+}
+
 /* Nodes that may have this hash, one after another. */
 struct hashcons_probe {
     uint32_t at, tag, node;

@@ -23,7 +23,6 @@
 struct moment {
     uint32_t cells; /* nodes from here on */
     uint32_t epoch; /* stamps from here on */
-    uint64_t journal;
 };
 
 /* What is to be found of one rule. A rule that stopped in the middle of an iteration is at a later

@@ -274,7 +274,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_saturate = {
     .name = "saturate",
-    .version = 6,
+    .version = 7,
     .node = OP_MAP,
     .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
            "e-graph in canonical form. Budgets are counts, so the result does not depend on the "

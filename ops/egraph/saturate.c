@@ -15,11 +15,12 @@
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/terms.h"
+#include "ops/egraph/visits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, JOURNAL_MIN = 4096, AHEAD = 4, MAX_PENDING = 64 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, AHEAD = 4, MAX_PENDING = 64 };
 
 struct rest {
     uint32_t until, times;
@@ -36,14 +37,13 @@ struct saturator {
     struct rest *rests;         /* by rule */
     uint32_t *leaf;             /* by leaf of the rule set */
     struct moment now;          /* when this iteration began */
-    uint64_t journal_begin;     /* what the journal's first entry counts as */
-    uint64_t *dirty;            /* by cell, a bit: a node to visit */
-    size_t dirty_words;
+    struct visits visits;
+    uint64_t *kinds, begins; /* by rule: the kinds of nodes at which it begins; and of all rules */
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
-    bool out_of_nodes, out_of_matches, changed, awake; /* some rule is */
-    struct saturate_iteration seen;                    /* of this iteration, for who observes */
+    bool out_of_nodes, out_of_matches, changed;
+    struct saturate_iteration seen; /* of this iteration, for who observes */
 };
 
 static bool cancelled(const struct saturator *s)
@@ -53,80 +53,12 @@ static bool cancelled(const struct saturator *s)
 
 /* ---- what to visit ---- */
 
-/* From where on a rule needs the journal. A rule that has never been through looks at all nodes
- * from its cursor on anyway. */
-static uint64_t journal_needed(const struct saturator *s, const struct machine_rule *r)
+/* A rule that has never been through looks at all nodes from its cursor on anyway. */
+static void widen(struct visits *v, uint64_t kinds, const struct machine_rule *r)
 {
-    if (r->since[1].cells)
-        return r->since[1].journal;
-    return r->cursor ? r->since[0].journal : s->journal_begin + s->g->journal.n;
-}
-
-/* What has to be looked at: all nodes from one on, and the journal from one entry on. */
-struct view {
-    uint32_t from;
-    uint64_t journal;
-};
-
-static void widen(struct view *v, const struct saturator *s, const struct machine_rule *r)
-{
-    uint32_t first = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
-    uint64_t needed = journal_needed(s, r);
-    v->from = first < v->from ? first : v->from;
-    v->journal = needed < v->journal ? needed : v->journal;
-}
-
-/* What no rule has to look at any more is forgotten; so is all, where a look at every node costs
- * less. */
-static void trim_journal(struct saturator *s)
-{
-    struct u32_list *j = &s->g->journal;
-    uint64_t oldest = s->journal_begin + j->n;
-    for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
-        uint64_t needed = journal_needed(s, &s->state[i]);
-        if (needed >= s->journal_begin && needed < oldest)
-            oldest = needed;
-    }
-    if (s->machine.alike)
-        oldest = s->machine.since.journal;
-    size_t gone = (size_t)(oldest - s->journal_begin);
-    if (j->n > JOURNAL_MIN && j->n - gone > s->g->n_cells / 2)
-        gone = j->n;
-    if (gone <= j->n / 2)
-        return;
-    memmove(j->items, j->items + gone, (j->n - gone) * sizeof *j->items);
-    j->n -= gone;
-    s->journal_begin += gone;
-}
-
-static void mark(struct saturator *s, uint32_t n)
-{
-    s->dirty[n / 64] |= 1ull << (n % 64);
-}
-
-/* Marks the nodes at which a rule that is awake may find something. */
-static void mark_dirty(struct saturator *s, struct view view)
-{
-    struct egraph *g = s->g;
-    size_t words = g->n_cells / 64 + 1;
-    bool all = view.journal < s->journal_begin; /* it was forgotten */
-    if (words > s->dirty_words) {
-        s->dirty = realloc(s->dirty, words * sizeof *s->dirty);
-        if (!s->dirty)
-            abort();
-        s->dirty_words = words;
-    }
-    memset(s->dirty, 0, words * sizeof *s->dirty);
-    for (uint32_t n = all ? 0 : view.from; n < g->n_cells;) {
-        if (n % 64 == 0 && n + 64 <= g->n_cells) {
-            s->dirty[n / 64] = UINT64_MAX;
-            n += 64;
-        } else {
-            mark(s, n++);
-        }
-    }
-    for (uint64_t i = view.journal; !all && i < s->journal_begin + g->journal.n; i++)
-        mark(s, g->journal.items[i - s->journal_begin]);
+    uint32_t cells = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
+    uint32_t never = r->cursor ? r->since[0].epoch : UINT32_MAX;
+    visits_widen(v, kinds, cells, r->since[1].cells ? r->since[1].epoch : never);
 }
 
 /* ---- application ---- */
@@ -357,26 +289,23 @@ static void halve_epochs(struct saturator *s)
             s->state[i].since[k].epoch /= 2;
 }
 
-/* What each rule may do in this iteration; returns what is to be looked at. */
-static struct view wake_or_rest(struct saturator *s, uint32_t iteration)
+/* What each rule may do in this iteration, and what is to be looked at. */
+static void wake_or_rest(struct saturator *s, uint32_t iteration)
 {
     struct machine *m = &s->machine;
-    struct view view = {s->g->n_cells, s->journal_begin + s->g->journal.n};
-    s->awake = m->alike && s->rules->n;
-    if (s->awake)
-        widen(&view, s, &(struct machine_rule){.since = {m->since, m->since}});
+    visits_begin(&s->visits);
+    if (m->alike)
+        widen(&s->visits, s->begins, &(struct machine_rule){.since = {m->since, m->since}});
     for (size_t i = 0; i < s->rules->n; i++)
         m->left[i] = matches_allowed(s, &s->rests[i]);
     for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
         struct machine_rule *r = &s->state[i];
         r->asleep = iteration < s->rests[i].until;
         r->stopped = false;
-        if (r->asleep)
-            continue;
-        s->awake = true;
-        widen(&view, s, r);
+        if (!r->asleep)
+            widen(&s->visits, s->kinds[i], r);
     }
-    return view;
+    visits_mark(&s->visits, s->g);
 }
 
 static void begin_iteration(struct saturator *s, uint32_t iteration)
@@ -384,9 +313,9 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     struct egraph *g = s->g;
     if (graph_begin_epoch(g))
         halve_epochs(s);
-    s->now = (struct moment){g->n_cells, g->epoch, s->journal_begin + g->journal.n};
+    s->now = (struct moment){g->n_cells, g->epoch};
     g->frozen = g->n_cells;
-    mark_dirty(s, wake_or_rest(s, iteration));
+    wake_or_rest(s, iteration);
     machine_begin(&s->machine, g->n_cells);
     s->result->searched = g->n_cells;
     s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
@@ -412,7 +341,6 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
         rest->until = length > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)length;
         rest->times++;
     }
-    trim_journal(s);
     if (s->options->observe)
         s->options->observe(s->options->observe_arg, &s->seen);
 }
@@ -420,23 +348,24 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
     bool go_on = true;
+    uint32_t node = UINT32_MAX; /* visited last */
     begin_iteration(s, iteration);
     if (err_up(e, retry(s, &go_on, e)))
         return e->code;
-    if (!s->awake && go_on) /* a rule that never rests would have looked */
-        s->result->roots = s->now.cells;
     for (size_t w = 0; w <= s->now.cells / 64 && go_on; w++) {
         if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        for (uint64_t bits = s->dirty[w]; bits && go_on; bits &= bits - 1) {
-            uint32_t node = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-            if (node >= s->now.cells)
-                break;
-            s->result->roots = node + 1 > s->result->roots ? node + 1 : s->result->roots;
+        if (w < s->now.cells / 64)
+            visits_expect(&s->visits, s->g, w + 1);
+        for (uint64_t bits = s->visits.dirty[w]; bits && go_on; bits &= bits - 1) {
+            node = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
             if (err_up(e, visit(s, node, &go_on, e)))
                 return e->code;
         }
     }
+    /* up to here one more rule, that begins at nodes of another kind, would have looked */
+    uint32_t roots = go_on ? s->now.cells : node + 1;
+    s->result->roots = roots > s->result->roots ? roots : s->result->roots;
     s->g->watched = go_on; /* else no search follows */
     egraph_rebuild(s->g);
     end_iteration(s, iteration);
@@ -493,11 +422,16 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);
+    s.kinds = calloc(rules->n + 1, sizeof *s.kinds);
     s.values = calloc(rules->most_values + 1, sizeof *s.values);
-    if (!s.state || !s.rests || !s.leaf || !s.values)
+    if (!s.state || !s.rests || !s.leaf || !s.kinds || !s.values)
         abort();
     for (size_t i = 0; i < rules->leaves.n; i++)
         s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
+    for (size_t i = 0; i < rules->n; i++) {
+        s.kinds[i] = visits_kinds(&rules->rules[i].lhs, &rules->leaves);
+        s.begins |= s.kinds[i];
+    }
     machine_init(&s.machine, g, rules, s.leaf, s.state, out->matched);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
@@ -507,10 +441,10 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.leaf);
     free(s.values);
     free(s.rests);
-    free(s.dirty);
+    visits_free(&s.visits);
+    free(s.kinds);
     free(s.waiting.items);
     machine_free(&s.machine);
-    g->journal.n = 0;
     g->watched = false;
     joins_release(g->joins);
     g->frozen = 0;

@@ -1,0 +1,181 @@
+/* Rebuilding: congruence and facts are restored from the worklists that adding and joining left,
+ * dead nodes leave the circles of their classes, and what changed is stamped. Only changed classes
+ * and what stands above them are touched. */
+#include "ops/egraph/graph_key.h"
+#include "ops/egraph/join.h"
+
+static void repair_node(struct egraph *g, uint32_t n)
+{
+    if (!graph_is_live(g, n))
+        return;
+    struct key before, after;
+    set_node_key(&before, g, n);
+    after.op = before.op;
+    after.arity = before.arity;
+    after.n_pairs = before.n_pairs;
+    bool stale = false;
+    for (uint32_t i = 0; i < before.n_pairs; i++) {
+        after.pairs[i] = find_pair(g, g->cells[n + i].kid, before.arity - 2 * i);
+        stale |= after.pairs[i] != before.pairs[i];
+    }
+    if (!stale)
+        return;
+    /* Repairs leave gaps, and many may follow one another: probing needs empty slots to end at. */
+    if (!hashcons_has_room(&g->cons, g->cap))
+        graph_grow_table(g);
+    key_hash(&after);
+    hashcons_remove(&g->cons, before.hash, n);
+    for (uint32_t i = 0; i < after.arity; i++)
+        *graph_kid(g, n, i) = (uint32_t)(after.pairs[i / 2] >> (i % 2 ? 32 : 0));
+    uint32_t twin = find_node(g, &after);
+    if (twin == NO_NODE) {
+        hashcons_insert(&g->cons, after.hash, n);
+        return;
+    }
+    g->cells[n].op |= OP_DEAD;
+    g->kind[n] = GRAPH_NO_KIND;
+    g->n_nodes--;
+    u32_push(&g->died, n);
+    graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
+}
+
+static void doubt_parents(struct egraph *g, uint32_t class)
+{
+    uint32_t c = graph_find(g, class), last = g->classes[c].parents;
+    bool waiting = g->classes[c].mask & MASK_DOUBTFUL;
+    g->classes[c].mask &= ~MASK_DOUBTFUL;
+    if (!waiting || last == NO_NODE)
+        return; /* its class joined another that has been seen to */
+    /* learn() may add nodes and join classes, and so change this circle: the slots first */
+    size_t begin = g->wave[0].n;
+    uint32_t slot = last;
+    do {
+        slot = *graph_slot_link(g, slot);
+        uint32_t owner = graph_slot_owner(g, slot);
+        if (graph_is_live(g, owner))
+            u32_push(&g->wave[0], owner);
+    } while (slot != last);
+    for (size_t i = begin; i < g->wave[0].n; i++)
+        graph_learn(g, g->wave[0].items[i]);
+    g->wave[0].n = begin;
+}
+
+/* Takes dead nodes out of the circles of their classes. */
+static void bury(struct egraph *g)
+{
+    for (size_t i = 0; i < g->died.n; i++) {
+        if (graph_next(g, g->died.items[i]) == NO_NODE)
+            continue; /* with an earlier one of its class */
+        uint32_t c = graph_find(g, g->died.items[i]), n = c;
+        while (graph_next(g, n) != c) {
+            uint32_t following = graph_next(g, n);
+            if (!(g->cells[following].op & OP_DEAD)) {
+                n = following;
+                continue;
+            }
+            g->classes[n].next = graph_next(g, following);
+            g->classes[following].next = NO_NODE;
+        }
+    }
+    g->died.n = 0;
+}
+
+static void touch(struct egraph *g, uint32_t n)
+{
+    g->touched[n] = g->touched_block[n / 64] = g->epoch;
+}
+
+/* The parents of a class that changed k - 1 steps below: they may be the roots of new matches, and
+ * their classes changed k steps below. */
+static void stamp_parents(struct egraph *g, struct u32_list *to, uint32_t class, unsigned k)
+{
+    uint32_t last = g->classes[class].parents, slot = last;
+    if (last == NO_NODE)
+        return;
+    do {
+        slot = *graph_slot_link(g, slot);
+        uint32_t owner = graph_slot_owner(g, slot);
+        if (!graph_is_live(g, owner))
+            continue;
+        touch(g, owner);
+        if (k > g->stamp_levels)
+            continue;
+        uint32_t p = graph_find(g, owner);
+        uint8_t *stamp = g->classes[p].stamp;
+        if (stamp[STAMPS - 1] == g->epoch)
+            continue; /* level by level: it changed no farther below than this */
+        for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
+            stamp[j] = g->epoch;
+        u32_push(to, p);
+    } while (slot != last);
+}
+
+/* Stamps the changed classes, and those above them, level by level. */
+static void stamp_changed(struct egraph *g)
+{
+    struct u32_list *from = &g->wave[0], *to = &g->wave[1];
+    from->n = 0;
+    for (size_t i = 0; i < g->changed.n; i++) {
+        uint32_t c = graph_find(g, g->changed.items[i]);
+        uint8_t *stamp = g->classes[c].stamp;
+        stamp[0] = g->epoch;
+        if (stamp[STAMPS - 1] == g->epoch)
+            continue;
+        for (int k = 1; k < STAMPS; k++)
+            stamp[k] = g->epoch;
+        u32_push(from, c);
+        touch(g, c);
+    }
+    for (unsigned k = 1; k <= g->stamp_levels + 1; k++) {
+        to->n = 0;
+        for (size_t i = 0; i < from->n; i++)
+            stamp_parents(g, to, from->items[i], k);
+        struct u32_list *t = from;
+        from = to;
+        to = t;
+    }
+    g->wave[0].n = g->wave[1].n = 0;
+}
+
+void graph_repair(struct egraph *g)
+{
+    size_t repaired = 0, doubted = 0;
+    for (;;) {
+        if (repaired < g->pending.n)
+            repair_node(g, g->pending.items[repaired++]);
+        else if (doubted < g->doubtful.n && !g->conflict)
+            doubt_parents(g, g->doubtful.items[doubted++]);
+        else
+            break;
+    }
+    g->pending.n = g->doubtful.n = 0;
+}
+
+void egraph_rebuild(struct egraph *g)
+{
+    graph_repair(g);
+    bury(g);
+    if (g->watched)
+        stamp_changed(g);
+    g->changed.n = 0;
+    joins_forget(g->joins);
+}
+
+bool graph_begin_epoch(struct egraph *g)
+{
+    bool halved = g->epoch == MAX_EPOCH;
+    if (halved) {
+        for (uint32_t c = 0; c < g->n_cells; c++) {
+            struct eclass *k = &g->classes[c];
+            k->joined = (uint8_t)((k->joined + 1) / 2);
+            for (int i = 0; i < STAMPS; i++)
+                k->stamp[i] = (uint8_t)((k->stamp[i] + 1) / 2);
+            g->touched[c] = (uint8_t)((g->touched[c] + 1) / 2);
+        }
+        for (uint32_t b = 0; b <= g->n_cells / 64; b++)
+            g->touched_block[b] = (uint8_t)((g->touched_block[b] + 1) / 2);
+        g->epoch = (MAX_EPOCH + 1) / 2;
+    }
+    g->epoch++;
+    return halved;
+}
