@@ -253,6 +253,7 @@ def make_seq2seq(path, seed, learned, activation, bias, tied, autoencode):
 
 if __name__ == "__main__":
     out = Path(sys.argv[1])
+    torch.set_num_threads(1)  # sums are split among threads: with more, a loss's last bit differs
     make(out / "torch-relu.bin", 1, False, "relu", 0, False)
     make(out / "torch-gelu.bin", 2, True, "gelu", 1, True)
     make_seq2seq(out / "torch-seq2seq.bin", 3, False, "relu", False, False, False)
