@@ -67,45 +67,36 @@ static bool is_listed(const struct egraph *g, uint32_t n)
     return !(g->cells[n].op & (OP_LEAF | OP_DEAD)) && (!g->frozen || n < g->frozen);
 }
 
-/* In the pool: for each operator where its nodes begin, and its number; at last where they end. */
+/* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
 static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
 {
-    uint32_t ops[MAX_OPS], count[MAX_OPS], n_ops = 0, total = 0, n = s->class;
+    uint32_t count[64], n_ops = 0, total = 0, n = s->class;
+    uint64_t mask = 0;
     do {
-        uint32_t op = g->cells[n].op, i = 0;
         if (is_listed(g, n)) {
-            while (i < n_ops && ops[i] != op)
-                i++;
-            if (i == MAX_OPS)
-                return;
-            if (i == n_ops) {
-                ops[n_ops] = op;
-                count[n_ops++] = 0;
-            }
-            count[i]++;
+            uint64_t bit = pattern_op_mask(g->cells[n].op);
+            unsigned place = (unsigned)__builtin_ctzll(bit);
+            count[place] = mask & bit ? count[place] + 1 : 1;
+            mask |= bit;
             total++;
         }
         n = graph_next(g, n);
     } while (n != s->class);
+    n_ops = (uint32_t)__builtin_popcountll(mask);
     s->begin = (uint32_t)j->pool.n;
-    s->n_ops = n_ops;
-    uint32_t *p = pool_take(j, 2 * n_ops + 1 + total), at = s->begin + 2 * n_ops + 1;
-    for (uint32_t i = 0; i < n_ops; i++) {
-        p[2 * i] = at;
-        p[2 * i + 1] = ops[i];
-        uint32_t c = count[i];
-        count[i] = at;
+    s->mask = mask;
+    uint32_t *p = pool_take(j, n_ops + 1 + total), at = s->begin + n_ops + 1;
+    for (uint64_t bits = mask; bits; bits &= bits - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(bits);
+        uint32_t c = count[place];
+        *p++ = count[place] = at;
         at += c;
     }
-    p[2 * n_ops] = at;
+    *p = at;
     if (total)
         do {
-            uint32_t i = 0;
-            if (is_listed(g, n)) {
-                while (ops[i] != g->cells[n].op)
-                    i++;
-                j->pool.items[count[i]++] = n;
-            }
+            if (is_listed(g, n))
+                j->pool.items[count[__builtin_ctzll(pattern_op_mask(g->cells[n].op))]++] = n;
             n = graph_next(g, n);
         } while (n != s->class);
     s->built = true;
@@ -118,7 +109,7 @@ static bool find_group(struct join_range *out, struct egraph *g, uint32_t class,
     struct joins *j = g->joins;
     uint32_t slot = join_slot(class);
     struct join_group *s = &j->groups[slot];
-    if (s->age != j->age || s->class != class || s->merged != j->merged[slot]) {
+    if (!join_is_current(j, s, class)) {
         *s = (struct join_group){.class = class, .age = j->age, .merged = j->merged[slot]};
         if (!eager)
             return false;
@@ -130,13 +121,12 @@ static bool find_group(struct join_range *out, struct egraph *g, uint32_t class,
     }
     if (!s->built)
         return false;
-    const uint32_t *p = j->pool.items + s->begin;
+    uint64_t bit = pattern_op_mask(op);
     *out = (struct join_range){0, 0};
-    for (uint32_t i = 0; i < s->n_ops; i++)
-        if (p[2 * i + 1] == op) {
-            *out = (struct join_range){p[2 * i], p[2 * i + 2]};
-            break;
-        }
+    if (s->mask & bit) {
+        const uint32_t *p = j->pool.items + s->begin + __builtin_popcountll(s->mask & (bit - 1));
+        *out = (struct join_range){p[0], p[1]};
+    }
     return true;
 }
 

@@ -21,10 +21,13 @@ struct join_range {
 struct joins {
     uint32_t age; /* what is older is forgotten */
     struct u32_list pool;
-    struct join_group { /* of one class: in the pool, the operators, and then the nodes */
+    /* Of one class: the operators in it as masks are, and in the pool where the nodes of each
+     * begin, by bit, and the nodes. */
+    struct join_group {
         uint32_t class, age, merged;
         bool built, refused;
-        uint32_t begin, n_ops;
+        uint64_t mask;
+        uint32_t begin;
     } groups[JOIN_GROUPS];
     struct join_table { /* of one key: in the pool, where buckets begin, and then the nodes */
         struct join_key key;
@@ -45,6 +48,9 @@ void joins_forget(struct joins *j);
 void joins_release(struct joins *j);
 /* A search begins. */
 void joins_begin(struct egraph *g);
+/* The operators of the nodes to be searched in a class, if an index knows: its mask may have those
+ * of newer nodes, too. */
+static inline uint64_t joins_mask(const struct egraph *g, uint32_t class);
 /* Candidates with an argument of class `value`, others among them. False: walk the class; for a
  * class that was not asked for before, unless `eager`. */
 bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,
@@ -53,6 +59,19 @@ bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, u
 static inline uint32_t join_slot(uint32_t class)
 {
     return class * 0x9e3779b1u >> 22;
+}
+
+static inline bool join_is_current(const struct joins *j, const struct join_group *s,
+                                   uint32_t class)
+{
+    return s->class == class && s->age == j->age && s->merged == j->merged[join_slot(class)];
+}
+
+static inline uint64_t joins_mask(const struct egraph *g, uint32_t class)
+{
+    const struct join_group *s = &g->joins->groups[join_slot(class)];
+    uint64_t mask = g->classes[class].mask;
+    return s->built && join_is_current(g->joins, s, class) ? mask & s->mask : mask;
 }
 
 /* Two classes with frozen nodes become one. */

@@ -199,7 +199,7 @@ static void bind_indexed(struct machine *m, const struct state *s, struct join_r
 {
     for (; range.begin < range.end && is_awake(m, s); range.begin++) {
         uint32_t n = join_node(m->g->joins, range.begin);
-        if (n < m->until && !(m->g->cells[n].op & OP_DEAD) && has_argument(m->g, n, s, value))
+        if (n < m->until && m->g->cells[n].op == s->x && has_argument(m->g, n, s, value))
             bind_node(m, s, n);
     }
 }
@@ -238,11 +238,13 @@ static void bind_each(struct machine *m, const struct state *s, uint32_t c)
     } while (n != c && is_awake(m, s));
 }
 
-static void enter_switch(struct machine *m, const struct state *s, uint64_t mask)
+static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
 {
+    if (!(m->g->classes[c].mask & s->mask))
+        return;
     const struct automaton *automaton = &m->set->automaton;
     const struct state *steps = automaton->states + s->first;
-    for (uint64_t bits = mask & s->mask; bits; bits &= bits - 1) {
+    for (uint64_t bits = joins_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
         const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
         if (may_be_new(m, k))
             follow(m, k);
@@ -253,7 +255,7 @@ static void enter(struct machine *m, const struct state *s)
 {
     uint32_t c = m->reg[s->a];
     switch ((enum state_kind)s->kind) {
-    case STATE_SWITCH: enter_switch(m, s, m->g->classes[c].mask); return;
+    case STATE_SWITCH: enter_switch(m, s, c); return;
     case STATE_BIND:
         if (s->whole)
             bind_whole(m, s, c);
