@@ -20,6 +20,7 @@ enum { BLOCKS_BYTES = 1 << 20 };
 struct slot {
     bool full;
     struct id_list *outputs;
+    struct span note; /* for proofs; heap */
 };
 
 struct map_run {
@@ -61,13 +62,14 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     if (s->options->check)
         return;
     /* A damaged input shows when its elements are asked for. */
-    if (map_blocks_new(&m->blocks, s, i, &e)) {
+    if (map_blocks_new(&m->blocks, w, i, UINT64_MAX, &e)) {
         map_blocks_free(m->blocks, s->job->nodes[i].op);
         m->blocks = NULL;
     }
     m->next = map_blocks_skip(m->blocks, 0);
     r->cached = map_blocks_cached(m->blocks);
-    progress_cached(s->progress, i, r->cached);
+    r->reused += map_blocks_proved(m->blocks);
+    progress_cached(s->progress, i, r->cached + map_blocks_proved(m->blocks));
     if (feed(w, i, &e)) {
         m->broken = m->dropped = true;
         feed_failed(s, i, &e);
@@ -100,6 +102,7 @@ static void empty_slot(struct slot *slot, size_t n_outputs)
     for (size_t r = 0; r < n_outputs; r++)
         free(slot->outputs[r].ids);
     free(slot->outputs);
+    free((void *)slot->note.data);
     *slot = (struct slot){0};
 }
 
@@ -179,34 +182,64 @@ bool map_is_over(struct session *s, uint32_t i)
 
 /* ---- results in order ---- */
 
+/* What many known leaves leave behind is not gathered in memory. */
+static enum err_code commit_some(struct worker *w, struct err *e)
+{
+    return store_batch_bytes(w->batch) > BLOCKS_BYTES
+               ? err_up(e, committer_append(w->s->commit, w->batch, e))
+               : OK;
+}
+
 /* All that is next in order; actions of leaves that are now whole go into the worker's batch. */
 static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
 {
     struct session *s = w->s;
     struct map_run *m = s->nodes[i].map;
     size_t n_outputs = op_count_outputs(s->job->nodes[i].op);
-    struct slot *slot;
-    enum err_code code = map_blocks_feed(m->blocks, m->out, &m->floor, s, i, e);
-    while (!code && (slot = &m->slots[m->floor % MAP_WINDOW])->full) {
-        code = map_blocks_add(m->blocks, m->out, s, i, m->floor, slot->outputs, w->batch, e);
-        empty_slot(slot, n_outputs);
-        m->floor++;
+    enum err_code code = OK;
+    while (!code) {
+        uint64_t before = m->floor;
+        struct slot *slot = &m->slots[m->floor % MAP_WINDOW];
+        if (slot->full) {
+            code = map_blocks_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->note,
+                                  w->batch, e);
+            empty_slot(slot, n_outputs);
+            m->floor++;
+        } else {
+            code = map_blocks_feed(m->blocks, m->out, &m->floor, s, i, w->batch, e);
+        }
+        if (m->floor == before)
+            break;
         if (!code)
-            code = map_blocks_feed(m->blocks, m->out, &m->floor, s, i, e);
+            code = commit_some(w, e);
     }
     return err_up(e, code);
 }
 
-static void deliver(struct worker *w, uint32_t i, uint64_t position, const struct made *made)
+static struct span copy_note(struct span note)
+{
+    void *copy = note.data ? malloc(note.len + 1) : NULL;
+    if (note.data && !copy)
+        abort(); /* as small allocations do */
+    if (copy)
+        memcpy(copy, note.data, note.len);
+    return span_of(copy, note.len);
+}
+
+/* `note`: what goes with it for proofs; data NULL: nothing is known. */
+static void deliver(struct worker *w, uint32_t i, uint64_t position, const struct made *made,
+                    struct span note)
 {
     struct session *s = w->s;
     struct map_run *m = s->nodes[i].map;
-    size_t n = op_count_outputs(s->job->nodes[i].op);
+    const struct op *op = s->job->nodes[i].op;
+    size_t n = op_count_outputs(op);
     struct err e = {0}, fed = {0};
     pthread_mutex_lock(&m->mutex);
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
         slot->full = true;
+        slot->note = op->unite && m->blocks ? copy_note(note) : (struct span){0};
         slot->outputs = calloc(n + 1, sizeof *slot->outputs);
         for (size_t r = 0; r < n; r++) {
             size_t bytes = made->outputs[r].n * sizeof(struct digest);
@@ -303,7 +336,7 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
             outcome = OUT_DROPPED;
         }
         if (outcome == OUT_DONE)
-            deliver(w, i, position, &made);
+            deliver(w, i, position, &made, ctx.trace);
     }
     ctx_finish(&ctx);
     return outcome;
@@ -332,8 +365,10 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
     struct session *s = w->s;
     struct made made;
     struct reuse_origin origin;
+    struct span note;
     struct err e = {0};
-    if (s->options->check || s->nodes[i].distrust || !reuse_element(&made, &origin, w, i, id))
+    if (s->options->check || s->nodes[i].distrust ||
+        !reuse_element(&made, &origin, &note, w, i, id))
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
@@ -343,7 +378,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
         session_drop_batch(w);
         return false;
     }
-    deliver(w, i, position, &made);
+    deliver(w, i, position, &made, note);
     return true;
 }
 
@@ -371,7 +406,10 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     bool known = !made_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
                  made_is_whole(s->store, op, &made, &w->arena, r->distrust);
     if (known && !s->options->check) {
-        deliver(w, i, position, &made);
+        struct span note = {0};
+        if (op->unite && r->map->blocks)
+            note = reuse_find_note(w, i, &id, &key.digest);
+        deliver(w, i, position, &made, note);
         return OUT_DONE;
     }
     *state = ELEMENT_RAN;
@@ -381,6 +419,8 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
         *state = ELEMENT_REUSED;
         return OUT_DONE;
     }
+    if (!known && s->options->check) /* it may stand by proof, with its block */
+        known = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
     return element_run(w, i, position, &id, &key, known ? &made : NULL);
 }
 
@@ -425,6 +465,17 @@ static void say_reused(struct session *s, uint32_t i)
     pthread_mutex_unlock(&s->mutex);
 }
 
+/* From what the store has for the whole map, if anything. */
+static bool differs(struct worker *w, uint32_t i, const struct made *made, struct err *e)
+{
+    struct session *s = w->s;
+    const struct op *op = s->job->nodes[i].op;
+    struct made before;
+    return !made_read(&before, &w->arena, s->store, op, &s->nodes[i].key.digest, NULL) &&
+           made_is_whole(s->store, op, &before, &w->arena, false) &&
+           check_same(op, &before, made, e);
+}
+
 enum outcome map_close(struct worker *w, uint32_t i)
 {
     struct session *s = w->s;
@@ -446,6 +497,10 @@ enum outcome map_close(struct worker *w, uint32_t i)
         map_blocks_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {
         feed_failed(s, i, &e);
         return node_is_lost(s, i) ? OUT_LOST : OUT_DROPPED;
+    }
+    if (s->options->check && differs(w, i, &made, &e)) {
+        session_drop_batch(w);
+        return node_fail(w, i, "", &e);
     }
     store_batch_append(w->batch, m->batch);
     return node_commit(w, i, &made);

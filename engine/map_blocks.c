@@ -1,100 +1,18 @@
-/* See map_blocks.h. */
-#include "engine/map_blocks.h"
+/* What is known goes out unread, what is new comes in; see map_blocks.h. */
+#include "engine/map_blocks_internal.h"
 
 #include "base/buf.h"
 #include "base/os.h"
-#include "store/collection.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { IDS_MAX = 1 << 16 }; /* outputs of one leaf: actions stay small */
 
-/* The input is covered by known blocks of any depth and unknown leaves. */
-struct span_of_input {
-    struct collection_block block;
-    unsigned depth;
-    bool known;
-};
-
-/* A block above the leaves that was looked up; what lies in a known one is not listed. */
-struct upper {
-    struct collection_block block;
-    uint64_t *from; /* by output: where its outputs begin in the map's */
-};
-
-struct map_blocks {
-    struct arena arena;
-    struct span_of_input *spans;
-    size_t n, cap;
-    struct upper *uppers; /* ascending; larger ones first */
-    size_t n_uppers, cap_uppers;
-    uint64_t cached;
-    size_t feeding, feeding_upper; /* what comes next */
-    struct id_list *sum;           /* of the unknown leaf that comes in */
-    size_t *caps;                  /* both by output */
-};
-
-/* ---- finding ---- */
-
-/* The known action of a block; its outputs must be there. */
-static bool read_block(struct made *made, struct arena *a, struct session *s, uint32_t i,
-                       const struct digest *id, unsigned depth)
+enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t i,
+                             uint64_t prove_until_ns, struct err *e)
 {
-    const struct op *op = s->job->nodes[i].op;
-    struct key key;
-    return !map_element_key(&key, s, a, i, id, NULL) &&
-           !made_read(made, a, s->store, op, &key.digest, NULL) &&
-           (depth == 0 || made_is_whole(s->store, op, made, NULL, false));
-}
-
-static void add_span(struct map_blocks *b, const struct collection_block *block, unsigned depth,
-                     bool known)
-{
-    b->spans = vec_grow(b->spans, &b->cap, b->n + 1, sizeof *b->spans);
-    b->spans[b->n++] = (struct span_of_input){*block, depth, known};
-    b->cached += known ? block->n : 0;
-}
-
-static void add_upper(struct map_blocks *b, const struct collection_block *block, size_t n_outputs)
-{
-    b->uppers = vec_grow(b->uppers, &b->cap_uppers, b->n_uppers + 1, sizeof *b->uppers);
-    b->uppers[b->n_uppers++] =
-        (struct upper){*block, arena_array(&b->arena, uint64_t, n_outputs + 1)};
-}
-
-/* What begins at `at`: the largest known block, or an unknown leaf. unknown[d]: the end of the
- * block of depth d found unknown last. */
-static enum err_code find_span(struct map_blocks *b, struct collection *c, uint64_t *at,
-                               uint64_t *unknown, struct session *s, uint32_t i, struct err *e)
-{
-    size_t n_outputs = op_count_outputs(s->job->nodes[i].op);
-    struct arena a = {0};
-    enum err_code code = OK;
-    for (unsigned d = collection_depth(c); d-- > 0;) {
-        struct collection_block block;
-        struct made made;
-        if (*at < unknown[d])
-            continue;
-        if ((code = collection_block(&block, c, d, *at, e)))
-            break;
-        bool known = !s->nodes[i].distrust && read_block(&made, &a, s, i, &block.id, d);
-        arena_reset(&a);
-        if (d > 0)
-            add_upper(b, &block, n_outputs);
-        unknown[d] = block.first + block.n;
-        if (!known && d > 0)
-            continue;
-        add_span(b, &block, d, known);
-        *at = block.first + block.n;
-        break;
-    }
-    arena_free(&a);
-    return err_up(e, code);
-}
-
-enum err_code map_blocks_new(struct map_blocks **out, struct session *s, uint32_t i, struct err *e)
-{
+    struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     const struct op *op = s->job->nodes[i].op;
     struct collection *c;
@@ -111,11 +29,12 @@ enum err_code map_blocks_new(struct map_blocks **out, struct session *s, uint32_
     if (!b)
         abort(); /* as small allocations do */
     size_t n_outputs = op_count_outputs(op);
-    uint64_t *unknown = arena_array(&b->arena, uint64_t, collection_depth(c));
     b->sum = arena_array(&b->arena, struct id_list, n_outputs);
     b->caps = arena_array(&b->arena, size_t, n_outputs);
-    for (uint64_t at = 0; at < collection_count(c) && !code;)
-        code = find_span(b, c, &at, unknown, s, i, e);
+    b->open = arena_array(&b->arena, size_t, collection_depth(c));
+    /* A parallel op is prepared when it has the machine for itself. */
+    b->prove_until_ns = op->reuse_all && !op->parallel && !r->distrust ? prove_until_ns : 0;
+    code = map_blocks_find(b, c, w, i, e);
     collection_close(c);
     *out = b;
     return err_up(e, code);
@@ -127,6 +46,9 @@ void map_blocks_free(struct map_blocks *b, const struct op *op)
         return;
     for (size_t r = 0; r < op_count_outputs(op); r++)
         free(b->sum[r].ids);
+    for (size_t k = 0; k < b->n_uppers; k++)
+        note_pile_clear(&b->uppers[k].notes);
+    note_pile_clear(&b->notes);
     arena_free(&b->arena);
     free(b->spans);
     free(b->uppers);
@@ -159,6 +81,11 @@ uint64_t map_blocks_cached(const struct map_blocks *b)
     return b ? b->cached : 0;
 }
 
+uint64_t map_blocks_proved(const struct map_blocks *b)
+{
+    return b ? b->proved : 0;
+}
+
 uint64_t map_blocks_skip(const struct map_blocks *b, uint64_t at)
 {
     for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].known; k++)
@@ -178,70 +105,124 @@ uint64_t map_blocks_run(const struct map_blocks *b, uint64_t at, uint64_t most)
 
 /* ---- feeding ---- */
 
+/* Outputs of the element at `at`, or of a block that begins there, come next. */
 static void note_beginnings(struct map_blocks *b, const struct assemble *out, uint64_t at,
                             size_t n_outputs)
 {
+    while (b->n_open && end_of(&b->uppers[b->open[b->n_open - 1]].block) <= at)
+        b->n_open--;
     for (; b->feeding_upper < b->n_uppers && b->uppers[b->feeding_upper].block.first <= at;
-         b->feeding_upper++)
+         b->feeding_upper++) {
         for (size_t r = 0; r < n_outputs; r++)
             b->uppers[b->feeding_upper].from[r] = assemble_count(out, r);
+        b->open[b->n_open++] = b->feeding_upper;
+    }
 }
 
-static enum err_code feed_known(struct assemble *out, const struct span_of_input *x,
-                                struct session *s, uint32_t i, struct err *e)
+/* What went with a block goes with all that it stands in. */
+static void pass_note(struct map_blocks *b, const struct op *op, unsigned depth, struct span note)
 {
-    struct arena a = {0};
+    for (size_t k = 0; k < b->n_open; k++)
+        if (b->uppers[b->open[k]].depth > depth)
+            note_pile_add(&b->uppers[b->open[k]].notes, op, note);
+}
+
+static bool stands_in_another(const struct map_blocks *b, unsigned depth)
+{
+    return b->n_open && b->uppers[b->open[0]].depth > depth;
+}
+
+/* The action of a block under the node's inputs as they are, and the way to it. `origin`: it was
+ * proved to stand; else `note` is what goes with it, if anything. */
+static enum err_code write_block(const struct collection_block *block, struct made *made,
+                                 const struct reuse_origin *origin, struct span note,
+                                 struct worker *w, uint32_t i, struct store_batch *batch,
+                                 struct err *e)
+{
+    struct key key;
+    made->run = w->s->run;
+    made->cost_ns = 0;
+    made->finished_ns = os_wall_ns();
+    enum err_code code = map_element_key(&key, w->s, &w->arena, i, &block->id, e);
+    if (!code)
+        code = made_write(batch, &w->arena, w->s->job->nodes[i].op, &key, made, e);
+    if (!code && origin)
+        code = reuse_follow(batch, w, origin, &key.digest, e);
+    else if (!code && note.data)
+        code = reuse_note(batch, w, i, &block->id, &key.digest, note, e);
+    return err_up(e, code);
+}
+
+static enum err_code feed_known(struct map_blocks *b, struct assemble *out,
+                                const struct span_of_input *x, struct worker *w, uint32_t i,
+                                struct store_batch *batch, struct err *e)
+{
+    struct session *s = w->s;
+    const struct op *op = s->job->nodes[i].op;
     struct made made;
     enum err_code code;
-    if (!read_block(&made, &a, s, i, &x->block.id, x->depth))
-        code = err_fail(e, ERR_CORRUPT, "what was known of node %s a moment ago cannot be read",
+    if (made_read(&made, &w->arena, s->store, op, &x->action, NULL))
+        return err_fail(e, ERR_CORRUPT, "what was known of node %s a moment ago cannot be read",
                         s->job->nodes[i].name);
-    else if (x->depth == 0)
+    if (x->depth == 0)
         code = assemble_add(out, made.outputs, e);
     else
         code = made.slices ? assemble_add_slices(out, made.slices, e) : OK; /* all are empty */
-    arena_free(&a);
-    return err_up(e, code);
+    if (code || !batch)
+        return err_up(e, code);
+    if (op->unite && stands_in_another(b, x->depth))
+        pass_note(b, op, x->depth, reuse_find_note(w, i, &x->block.id, &x->action));
+    if (!x->origin || x->depth)
+        return OK; /* larger ones are written when all is there */
+    made.note = x->reason;
+    return err_up(e, write_block(&x->block, &made, x->origin, (struct span){0}, w, i, batch, e));
 }
 
 enum err_code map_blocks_feed(struct map_blocks *b, struct assemble *out, uint64_t *at,
-                              struct session *s, uint32_t i, struct err *e)
+                              struct session *s, uint32_t i, struct store_batch *batch,
+                              struct err *e)
 {
-    enum err_code code = OK;
-    while (b && !code && b->feeding < b->n && b->spans[b->feeding].known &&
-           b->spans[b->feeding].block.first == *at) {
-        const struct span_of_input *x = &b->spans[b->feeding++];
-        note_beginnings(b, out, *at, op_count_outputs(s->job->nodes[i].op));
-        code = feed_known(out, x, s, i, e);
-        *at = end_of(&x->block);
-    }
+    if (!b || b->feeding == b->n || !b->spans[b->feeding].known ||
+        b->spans[b->feeding].block.first != *at)
+        return OK;
+    struct worker work = {.s = s};
+    const struct span_of_input *x = &b->spans[b->feeding++];
+    note_beginnings(b, out, *at, op_count_outputs(s->job->nodes[i].op));
+    enum err_code code = feed_known(b, out, x, &work, i, batch, e);
+    *at = end_of(&x->block);
+    arena_free(&work.arena);
     return err_up(e, code);
 }
 
-static enum err_code write_leaf(struct map_blocks *b, const struct digest *id, struct session *s,
-                                uint32_t i, struct store_batch *batch, struct err *e)
+static enum err_code write_leaf(struct map_blocks *b, const struct collection_block *block,
+                                struct session *s, uint32_t i, struct store_batch *batch,
+                                struct err *e)
 {
     const struct op *op = s->job->nodes[i].op;
-    struct arena a = {0};
-    struct key key;
-    struct made made = {.outputs = b->sum, .run = s->run, .finished_ns = os_wall_ns()};
+    struct worker work = {.s = s};
+    struct made made = {.outputs = b->sum};
+    struct span note = op->unite ? note_pile_all(&b->notes, op) : (struct span){0};
+    enum err_code code = OK;
     size_t n = 0;
     for (size_t r = 0; r < op_count_outputs(op); r++)
         n += b->sum[r].n;
-    enum err_code code = map_element_key(&key, s, &a, i, id, e);
-    if (!code && n <= IDS_MAX)
-        code = made_write(batch, &a, op, &key, &made, e);
+    if (n <= IDS_MAX)
+        code = write_block(block, &made, NULL, note, &work, i, batch, e);
+    if (op->unite)
+        pass_note(b, op, 0, note);
     for (size_t r = 0; r < op_count_outputs(op); r++)
         b->sum[r].n = 0;
-    arena_free(&a);
+    note_pile_clear(&b->notes);
+    arena_free(&work.arena);
     return err_up(e, code);
 }
 
 enum err_code map_blocks_add(struct map_blocks *b, struct assemble *out, struct session *s,
                              uint32_t i, uint64_t at, const struct id_list *outputs,
-                             struct store_batch *batch, struct err *e)
+                             struct span note, struct store_batch *batch, struct err *e)
 {
-    size_t n_outputs = op_count_outputs(s->job->nodes[i].op);
+    const struct op *op = s->job->nodes[i].op;
+    size_t n_outputs = op_count_outputs(op);
     if (b)
         note_beginnings(b, out, at, n_outputs);
     if (err_up(e, assemble_add(out, outputs, e)))
@@ -253,10 +234,12 @@ enum err_code map_blocks_add(struct map_blocks *b, struct assemble *out, struct 
             memcpy(sum->ids + sum->n, outputs[r].ids, outputs[r].n * sizeof *sum->ids);
         sum->n += outputs[r].n;
     }
+    if (b && batch && op->unite)
+        note_pile_add(&b->notes, op, note);
     if (!b || at + 1 < end_of(&b->spans[b->feeding].block))
         return OK;
     const struct span_of_input *x = &b->spans[b->feeding++];
-    return batch ? err_up(e, write_leaf(b, &x->block.id, s, i, batch, e)) : OK;
+    return batch ? err_up(e, write_leaf(b, &x->block, s, i, batch, e)) : OK;
 }
 
 /* Where the outputs of what begins at a position begin: every upper block ends where another one
@@ -281,23 +264,21 @@ enum err_code map_blocks_finish(struct map_blocks *b, const struct id_list *outp
 {
     const struct op *op = s->job->nodes[i].op;
     size_t n = op_count_outputs(op);
-    struct arena a = {0};
+    struct worker work = {.s = s};
     enum err_code code = OK;
     for (size_t k = 0; b && k < b->n_uppers && !code; k++) {
-        const struct upper *u = &b->uppers[k];
-        struct key key;
+        struct upper *u = &b->uppers[k];
         struct made made = {.outputs = (struct id_list *)outputs,
-                            .slices = arena_array(&a, struct slice, n),
-                            .run = s->run,
-                            .finished_ns = os_wall_ns()};
+                            .slices = arena_array(&work.arena, struct slice, n)};
+        struct span note = {0};
         for (size_t r = 0; r < n; r++)
             made.slices[r] = (struct slice){outputs[r].ids[0], u->from[r],
                                             from_at(b, out, end_of(&u->block), r) - u->from[r]};
-        code = map_element_key(&key, s, &a, i, &u->block.id, e);
-        if (!code)
-            code = made_write(batch, &a, op, &key, &made, e);
-        arena_reset(&a);
+        if (!u->known && op->unite)
+            note = note_pile_all(&u->notes, op);
+        code = write_block(&u->block, &made, u->origin, note, &work, i, batch, e);
+        arena_reset(&work.arena);
     }
-    arena_free(&a);
+    arena_free(&work.arena);
     return err_up(e, code);
 }

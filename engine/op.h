@@ -104,6 +104,14 @@ struct op {
      * ctx's arena. On doubt: no. */
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
+    /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_trace noted
+     * of several results, or of such unions; `reuse_all` decides by it whether all of them stand, as
+     * reuse would of each. It has neither an element nor earlier outputs, and may say no where reuse
+     * would say yes: then they are asked about in smaller blocks, and one by one in the end. */
+    enum err_code (*unite)(struct span *out, struct arena *a, const struct span *notes, size_t n,
+                           struct err *e);
+    enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                               const struct op_earlier *earlier, struct err *e);
     /* Task only; may be NULL. What run() has to know of one element of a collection, as bytes in the
      * arena: a function of the element and of the parameters alone, so that the engine can keep it.
      * After a small change it is asked for the few elements that are new. */
@@ -161,7 +169,8 @@ enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span dat
                            const char *media_type, struct err *e);
 
 /* ---- reuse ---- */
-/* In run(): what reuse() will want to know of this result; copied. Without it, it is not asked. */
+/* In run(): what reuse() will want to know of this result, not nothing; copied. Without it, it is not
+ * asked. */
 void op_trace(struct op_ctx *ctx, struct span trace);
 struct span op_earlier_trace(const struct op_earlier *x);
 /* An output of the earlier result, decoded into the ctx's arena. */

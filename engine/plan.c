@@ -106,8 +106,9 @@ static bool try_element(struct made *made, struct walk *w, const struct digest *
 static bool prove_element(struct made *made, struct walk *w, const struct digest *id)
 {
     struct reuse_origin origin;
+    struct span note;
     w->proving = w->proving && has_time(w) && prepare(w);
-    return w->proving && reuse_element(made, &origin, &w->p->worker, w->node, id);
+    return w->proving && reuse_element(made, &origin, &note, &w->p->worker, w->node, id);
 }
 
 static enum err_code walk_element(struct walk *w, struct err *e)
@@ -136,25 +137,44 @@ static enum err_code walk_element(struct walk *w, struct err *e)
     }
     w->whole = w->whole && known;
     if (w->whole)
-        code = map_blocks_add(w->blocks, w->out, s, w->node, w->at, made.outputs, NULL, e);
+        code = map_blocks_add(w->blocks, w->out, s, w->node, w->at, made.outputs, (struct span){0},
+                              NULL, e);
     w->at++;
     return err_up(e, code);
+}
+
+/* When there is no time left to look at each, elements that stand in no known block may all run. */
+static void count_rest(struct walk *w)
+{
+    struct node_run *r = &w->p->s.nodes[w->node];
+    w->whole = w->proving = false;
+    while (w->at < r->elements) {
+        uint64_t n = map_blocks_run(w->blocks, w->at, r->elements - w->at);
+        w->to_run += n;
+        w->at = map_blocks_skip(w->blocks, w->at + n);
+    }
 }
 
 static enum err_code walk_map(struct walk *w, struct err *e)
 {
     struct session *s = &w->p->s;
     struct node_run *r = &s->nodes[w->node];
-    enum err_code code = map_blocks_new(&w->blocks, s, w->node, e);
+    enum err_code code = map_blocks_new(&w->blocks, &w->p->worker, w->node, w->p->deadline_ns, e);
     r->elements = ctx_node_elements(r->shared);
     r->cached = map_blocks_cached(w->blocks);
+    r->reused = map_blocks_proved(w->blocks);
     while (!code && w->at < r->elements) {
+        uint64_t before = w->at;
         if (w->whole)
-            code = map_blocks_feed(w->blocks, w->out, &w->at, s, w->node, e);
+            code = map_blocks_feed(w->blocks, w->out, &w->at, s, w->node, NULL, e);
         else
             w->at = map_blocks_skip(w->blocks, w->at);
-        if (!code && w->at < r->elements)
+        if (w->at > before || code)
+            continue;
+        if (has_time(w))
             code = walk_element(w, e);
+        else
+            count_rest(w);
         arena_reset(&w->p->worker.arena);
     }
     r->ran = w->to_run;

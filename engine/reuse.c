@@ -75,51 +75,93 @@ static const Eqloom__Trace *read_trace(struct worker *w, const struct digest *ke
     return t->action_key.len == DIGEST_SIZE ? t : NULL;
 }
 
-/* The element's latest action, if all that it made is there, and the note of the one that ran. */
+static struct span note_under(struct worker *w, const struct digest *action)
+{
+    const Eqloom__Trace *t = read_trace(w, action);
+    return t ? span_of(t->note.data, t->note.len) : (struct span){0};
+}
+
+struct span reuse_find_note(struct worker *w, uint32_t i, const struct digest *id,
+                            const struct digest *action)
+{
+    struct digest key;
+    struct span note = note_under(w, action);
+    const Eqloom__Trace *latest;
+    if (note.len || trace_key(&key, w, i, id, NULL) || !(latest = read_trace(w, &key)) ||
+        latest->made_by.len != DIGEST_SIZE ||
+        memcmp(latest->action_key.data, action->bytes, DIGEST_SIZE) != 0)
+        return note.len ? note : (struct span){0};
+    memcpy(key.bytes, latest->made_by.data, DIGEST_SIZE);
+    note = note_under(w, &key);
+    return note.len ? note : (struct span){0};
+}
+
+/* The latest action of the element or block, and the note of the one that ran. */
 static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, struct worker *w,
                          uint32_t i, const struct digest *id)
 {
-    struct store *s = w->s->store;
-    const struct op *op = w->s->job->nodes[i].op;
-    struct digest key;
-    const Eqloom__Trace *latest, *note;
+    const Eqloom__Trace *latest;
     if (trace_key(&origin->trace, w, i, id, NULL) || !(latest = read_trace(w, &origin->trace)) ||
         latest->made_by.len != DIGEST_SIZE)
         return false;
-    memcpy(key.bytes, latest->action_key.data, DIGEST_SIZE);
+    memcpy(origin->action.bytes, latest->action_key.data, DIGEST_SIZE);
     memcpy(origin->made_by.bytes, latest->made_by.data, DIGEST_SIZE);
-    if (made_read_key(&x->made, &x->key, &w->arena, s, op, &key, NULL) || !x->key ||
-        !made_is_whole(s, op, &x->made, &w->arena, false) ||
-        !(note = read_trace(w, &origin->made_by)))
+    if (made_read_key(&x->made, &x->key, &w->arena, w->s->store, w->s->job->nodes[i].op,
+                      &origin->action, NULL) ||
+        !x->key)
         return false;
-    x->trace = span_of(note->note.data, note->note.len);
-    return true;
+    x->trace = note_under(w, &origin->made_by);
+    return x->trace.len > 0;
 }
 
-bool reuse_element(struct made *made, struct reuse_origin *origin, struct worker *w, uint32_t i,
-                   const struct digest *id)
+/* `element` NULL: a block. */
+static bool stands(const char **reason, const struct op_earlier *x, struct worker *w, uint32_t i,
+                   const struct digest *element)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     const struct op *op = s->job->nodes[i].op;
-    struct op_earlier x = {0};
     struct op_ctx ctx;
     struct err e = {0};
-    bool stands = false;
-    const char *reason = "";
-    if (!op->reuse || !find_earlier(&x, origin, w, i, id))
-        return false;
+    bool yes = false;
+    *reason = "";
     ctx_init(&ctx, r->shared, &s->job->nodes[i], &w->arena, NULL);
-    ctx.element = id;
-    if (op->reuse(&stands, &reason, &ctx, r->op_state, &x, &e) || ctx.loss.input != LOST_NONE)
-        stands = false;
+    ctx.element = element;
+    if ((element ? op->reuse : op->reuse_all)(&yes, reason, &ctx, r->op_state, x, &e) ||
+        ctx.loss.input != LOST_NONE)
+        yes = false;
     ctx_finish(&ctx);
-    if (!stands)
+    return yes;
+}
+
+bool reuse_element(struct made *made, struct reuse_origin *origin, struct span *note,
+                   struct worker *w, uint32_t i, const struct digest *id)
+{
+    struct session *s = w->s;
+    const struct op *op = s->job->nodes[i].op;
+    struct op_earlier x = {0};
+    const char *reason;
+    if (!op->reuse || !find_earlier(&x, origin, w, i, id) ||
+        !made_is_whole(s->store, op, &x.made, &w->arena, false) || !stands(&reason, &x, w, i, id))
         return false;
     *made = x.made;
+    *note = x.trace;
     made->note = arena_printf(&w->arena, "reused: %s", reason);
     made->run = s->run;
     return true;
+}
+
+/* Of a leaf's outputs it is not asked whether they are there, as map_blocks.c does not. */
+bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker *w, uint32_t i,
+                 const struct digest *id)
+{
+    struct session *s = w->s;
+    const struct op *op = s->job->nodes[i].op;
+    struct op_earlier x = {0};
+    struct err e = {0};
+    return op->reuse_all && find_earlier(&x, origin, w, i, id) &&
+           (!x.made.slices || made_is_whole(s->store, op, &x.made, &w->arena, false)) &&
+           !node_prepare(w, i, &e) && stands(reason, &x, w, i, NULL);
 }
 
 /* ---- what the op sees of it ---- */

@@ -1,7 +1,9 @@
 /* The engine over maps of trivial elements: a first run, a run in which nothing is new, one line of
- * the file changed, one of 100 rules edited (proofs that elements stand), and what `plan` takes.
- * One line a figure, by number of elements: NAME N VALUE UNIT. Arguments: numbers of elements
- * (1,000 to 100,000; a million takes minutes: `bench_engine 1000 1000000`).
+ * the file changed, a leaf's worth of lines changed, one of 100 rules edited (proofs that elements
+ * stand), and what `plan` takes. One line a figure, by number of elements: NAME N VALUE UNIT.
+ * Arguments: numbers of elements (1,000 to 100,000; a million takes a minute or two:
+ * `bench_engine 1000 1000000`). With `--keep DIR` stores stay in DIR, and the first run is left out
+ * where there is one; with `--no-op` before that, edits are left out, too.
  *
  *     seeds (lines) ── first (map) ── weigh (task, by summaries)
  *     names (100 rules) ── rank (map over seeds, with proofs) */
@@ -22,7 +24,7 @@
 
 #include <cmocka.h>
 
-enum { RULES = 100, REPEATS = 5 };
+enum { RULES = 100, REPEATS = 5, LEAF = 128 };
 enum { SEEDS, NAMES, FIRST, WEIGH, RANK };
 
 /* A file that was not written a moment ago, so that it need not be read again. */
@@ -34,21 +36,25 @@ static void write_aged(struct place *p, const char *name, const char *text)
     utimensat(AT_FDCWD, path, times, 0);
 }
 
-static void write_lines(struct place *p, long n, long changed)
+/* Lines [from, from + changed) differ from edition to edition. */
+static void write_lines(struct place *p, long n, long from, long changed, long edition)
 {
     struct buf b = {0};
     for (long i = 0; i < n; i++)
-        buf_printf(&b, "%c%ld\n", 'a' + (int)(i % 26), i == changed ? n : i);
+        if (i >= from && i < from + changed)
+            buf_printf(&b, "%c%ld.%ld\n", 'a' + (int)(i % 26), i, edition);
+        else
+            buf_printf(&b, "%c%ld\n", 'a' + (int)(i % 26), i);
     write_aged(p, "seeds", b.data);
     buf_free(&b);
 }
 
-/* Rule 0 is of a letter that no line begins with. */
-static void write_rules(struct place *p, int edited)
+/* Rule 0 is of a letter that no line begins with; it differs from edition to edition. */
+static void write_rules(struct place *p, long edition)
 {
     struct buf b = {0};
     for (int i = 0; i < RULES; i++)
-        buf_printf(&b, "g/%c%d t%d\n", i ? 'a' + i % 26 : 'A', i, i == edited ? RULES : i);
+        buf_printf(&b, "g/%c%d t%ld\n", i ? 'a' + i % 26 : 'A', i, i ? i : RULES + edition);
     write_aged(p, "names", b.data);
     buf_free(&b);
 }
@@ -110,38 +116,105 @@ static void say_run(const char *name, const struct run_result *r, long n, double
            (unsigned long long)r->nodes[RANK].reused);
 }
 
-static void measure_size(long n)
+/* A place that stays, of this many elements. */
+static void place_at(struct place *p, const char *keep, long n)
 {
-    struct place p;
-    struct run_result r;
+    memset(p, 0, sizeof *p);
+    snprintf(p->dir, sizeof p->dir, "%s/%ld", keep, n);
+    struct err e = {0};
+    check(os_mkdirs(p->dir, &e), &e);
+    p->store = place_open_store(p->dir);
+}
+
+static void say_memory(long n)
+{
     struct rusage usage;
-    place_new(&p);
-    write_lines(&p, n, -1);
-    write_rules(&p, -1);
-    double ms = measure(&r, &p, false);
+    getrusage(RUSAGE_SELF, &usage);
+    printf("memory %ld %ld MB (the most so far)\n", n, usage.ru_maxrss / 1024);
+    fflush(stdout);
+}
+
+static void measure_first(struct place *p, long n)
+{
+    struct run_result r;
+    write_lines(p, n, 0, 0, 0);
+    write_rules(p, 0);
+    double ms = measure(&r, p, false);
     say_run("first_run", &r, n, ms);
     printf("element %ld %.2f us\n", n,
            (double)(r.nodes[FIRST].wall_ns + r.nodes[RANK].wall_ns) / 2e3 / (double)n);
+    say_memory(n);
+}
+
+static void measure_edits(struct place *p, long n, long edition)
+{
+    struct run_result r;
+    write_lines(p, n, n / 2, 1, edition);
+    say("plan_one_line", n, measure(&r, p, true));
+    double ms = measure(&r, p, false);
+    say_run("one_line", &r, n, ms);
+    write_lines(p, n, n / 3, LEAF, edition);
+    ms = measure(&r, p, false);
+    say_run("one_leaf", &r, n, ms);
+    write_rules(p, edition);
+    say("plan_one_rule", n, measure(&r, p, true));
+    ms = measure(&r, p, false);
+    say_run("one_rule", &r, n, ms);
+}
+
+/* Counts the times that a kept store was measured: edits are to be new each time. */
+static long next_edition(struct place *p)
+{
+    struct span text;
+    struct err e = {0};
+    char *path = os_join(&p->arena, p->dir, "edition");
+    long edition = 1;
+    if (os_read_file(&text, &p->arena, path, 64, &e) == OK)
+        edition += atol((const char *)text.data);
+    write_file(p, "edition", arena_printf(&p->arena, "%ld", edition));
+    return edition;
+}
+
+static void measure_size(const char *keep, bool edits, long n)
+{
+    struct place p;
+    struct run_result r;
+    if (keep)
+        place_at(&p, keep, n);
+    else
+        place_new(&p);
+    long edition = edits ? next_edition(&p) : 0;
+    if (edition == 1) {
+        measure_first(&p, n);
+    } else if (edits) {
+        write_lines(&p, n, 0, 0, 0);
+        write_rules(&p, 0);
+        say("back", n, measure(&r, &p, false));
+    }
     say("no_op", n, best_of(&p, false));
     say("plan_no_op", n, best_of(&p, true));
-    write_lines(&p, n, n / 2);
-    say("plan_one_line", n, measure(&r, &p, true));
-    ms = measure(&r, &p, false);
-    say_run("one_line", &r, n, ms);
-    write_rules(&p, 0);
-    ms = measure(&r, &p, false);
-    say_run("one_rule", &r, n, ms);
-    getrusage(RUSAGE_SELF, &usage);
-    printf("memory %ld %ld MB (the most so far)\n", n, usage.ru_maxrss / 1024);
-    place_free(&p);
+    if (edits)
+        measure_edits(&p, n, edition);
+    say_memory(n);
+    if (keep)
+        store_close(p.store);
+    else
+        place_free(&p);
 }
 
 int main(int argc, char **argv)
 {
     static const long sizes[] = {1000, 10000, 100000};
-    for (int i = 1; i < argc; i++)
-        measure_size(atol(argv[i]));
-    for (size_t i = 0; argc == 1 && i < sizeof sizes / sizeof *sizes; i++)
-        measure_size(sizes[i]);
+    bool edits = argc < 2 || strcmp(argv[1], "--no-op") != 0;
+    int first = edits ? 1 : 2;
+    const char *keep = NULL;
+    if (argc > first + 1 && strcmp(argv[first], "--keep") == 0) {
+        keep = argv[first + 1];
+        first += 2;
+    }
+    for (int i = first; i < argc; i++)
+        measure_size(keep, edits, atol(argv[i]));
+    for (size_t i = 0; argc <= first && i < sizeof sizes / sizeof *sizes; i++)
+        measure_size(keep, edits, sizes[i]);
     return 0;
 }

@@ -30,7 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_summarized, ops_prepared, ops_beside, ops_drift;
+atomic_int ops_ran, ops_summarized, ops_proved, ops_prepared, ops_beside, ops_drift;
 static atomic_int now_running;
 
 static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char *text,
@@ -122,7 +122,10 @@ static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
     return OK;
 }
 
-/* ---- rank: matching names by letter ---- */
+/* ---- rank: matching names by letter; the trace: a bit for the letter, the names that matched ----
+ */
+
+enum { LETTERS = 16 }; /* bytes: a bit for each */
 
 struct rank_state {
     uint64_t n;
@@ -150,7 +153,7 @@ static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct rank_state *s = state;
     struct arena *a = op_arena(ctx);
-    struct digest *matched = arena_array(a, struct digest, s->n);
+    uint8_t *trace = arena_zalloc(a, LETTERS + s->n * DIGEST_SIZE);
     ProtobufCMessage *m;
     size_t n = 0;
     atomic_fetch_add(&ops_ran, 1);
@@ -160,9 +163,10 @@ static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
     for (uint64_t i = 0; i < s->n; i++)
         if (s->names[i]->name[0] == letter) {
             text = arena_printf(a, "%s %s", text, s->names[i]->lhs);
-            matched[n++] = s->ids[i];
+            memcpy(trace + LETTERS + n++ * DIGEST_SIZE, s->ids[i].bytes, DIGEST_SIZE);
         }
-    op_trace(ctx, span_of(matched, n * sizeof *matched + 1)); /* and a byte: there is a trace */
+    trace[(uint8_t)letter / 8] |= (uint8_t)(1 << letter % 8);
+    op_trace(ctx, span_of(trace, LETTERS + n * DIGEST_SIZE));
     return emit_text(ctx, "exprs", text, e);
 }
 
@@ -174,6 +178,7 @@ static bool rank_has(const struct rank_state *s, const uint8_t *id)
     return false;
 }
 
+/* Of one element, or of many by the union of their traces. */
 static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                 const struct op_earlier *x, struct err *e)
 {
@@ -181,15 +186,43 @@ static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx
     struct span trace = op_earlier_trace(x);
     const uint64_t *added;
     size_t n;
-    ProtobufCMessage *m;
-    if (op_get(&m, ctx, "exprs", 0, e) || op_earlier_added(&added, &n, ctx, x, "names", e))
+    atomic_fetch_add(&ops_proved, 1);
+    if (op_earlier_added(&added, &n, ctx, x, "names", e))
         return e->code;
     *stands = true;
     *reason = "no name of its letter changed";
-    for (size_t i = 0; i + DIGEST_SIZE < trace.len; i += DIGEST_SIZE)
+    for (size_t i = LETTERS; i + DIGEST_SIZE <= trace.len; i += DIGEST_SIZE)
         *stands = *stands && rank_has(s, trace.data + i);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t letter = (uint8_t)s->names[added[i]]->name[0];
+        *stands = *stands && !(trace.data[letter / 8] >> letter % 8 & 1);
+    }
+    return OK;
+}
+
+static void add_name(uint8_t *out, size_t *n, const uint8_t *name)
+{
+    for (size_t i = LETTERS; i < *n; i += DIGEST_SIZE)
+        if (memcmp(out + i, name, DIGEST_SIZE) == 0)
+            return;
+    memcpy(out + *n, name, DIGEST_SIZE);
+    *n += DIGEST_SIZE;
+}
+
+static enum err_code rank_unite(struct span *out, struct arena *a, const struct span *notes,
+                                size_t n, struct err *e)
+{
+    size_t len = LETTERS, most = LETTERS;
     for (size_t i = 0; i < n; i++)
-        *stands = *stands && s->names[added[i]]->name[0] != ((Eqloom__Expr *)m)->prefix[0];
+        most += notes[i].len;
+    uint8_t *all = arena_zalloc(a, most);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < LETTERS; k++)
+            all[k] |= notes[i].data[k];
+        for (size_t k = LETTERS; k < notes[i].len; k += DIGEST_SIZE)
+            add_name(all, &len, notes[i].data + k);
+    }
+    *out = span_of(all, len);
     return OK;
 }
 
@@ -410,7 +443,9 @@ static const struct op op_rank = {.name = "rank",
                                   .outputs = exprs_port,
                                   .prepare = rank_prepare,
                                   .run = rank_run,
-                                  .reuse = rank_reuse};
+                                  .reuse = rank_reuse,
+                                  .unite = rank_unite,
+                                  .reuse_all = rank_reuse};
 static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
                                                {0}};
 static const struct op_port weigh_outputs[] = {
