@@ -1,9 +1,9 @@
 /* Checking everything; see maintain.h.
  *
  * 0. Every table file is as it was written (tables.c), and the log gave back what was acknowledged.
- * 1. Every record: envelope, digest, canonical form.
- * 2. Every reference of a good record leads to a good record; a record with one that does not is
- *    broken, and so on until nothing changes.
+ * 1. Every record: envelope, digest, canonical form, and that what it refers to is there.
+ * 2. If any was bad: every reference of a good record leads to a good record; a record with one
+ * that does not is broken, and so on until nothing changes.
  * 3. Every action decodes, stands under its own key, and leads to good records; so do refs.
  * 4. Every other family can be read to the end; runs and source files decode.
  *
@@ -14,6 +14,7 @@
 
 #include "action.pb-c.h"
 #include "store/faults.h"
+#include "store/idtable.h"
 #include "store/internal.h"
 #include "store/rebuild.h"
 #include "store/suspect.h"
@@ -23,7 +24,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum state { UNKNOWN, GOOD, BAD, ABSENT };
+/* LINKED: it is of a kind that refers to others. */
+enum state { UNKNOWN, GOOD, BAD, ABSENT, STATE = 3, LINKED = 4 };
 
 struct fsck {
     struct store *store;
@@ -33,10 +35,9 @@ struct fsck {
     const char *family; /* being scanned */
     struct faults faults;
     struct fsck_result result;
-    struct digest_map states; /* id -> enum state */
-    struct digest *linked;    /* good records that may refer to others */
-    size_t n_linked, cap_linked;
-    struct digest *doomed; /* records for quarantine */
+    struct id_table ids;      /* of all records, in order; flags: enum state */
+    struct digest_map others; /* id -> enum state, of ids that the scan did not come to */
+    struct digest *doomed;    /* records for quarantine */
     size_t n_doomed, cap_doomed;
     enum err_code stop; /* the store could not be read for a reason that is no damage */
     struct err why_stop;
@@ -61,48 +62,99 @@ static void report(struct fsck *f, const struct digest *id, const char *what)
     faults_add(&f->faults, id, what);
 }
 
+static enum state state_of(const struct fsck *f, const struct digest *id)
+{
+    const uint8_t *flags = id_table_find(&f->ids, id);
+    const uint64_t *other = flags ? NULL : digest_map_get(&f->others, id);
+    return flags ? (enum state)(*flags & STATE) : other ? (enum state) * other : UNKNOWN;
+}
+
+static void set_state(struct fsck *f, const struct digest *id, enum state state)
+{
+    uint8_t *flags = id_table_find(&f->ids, id);
+    if (flags)
+        *flags = (uint8_t)((*flags & ~STATE) | state);
+    else
+        *digest_map_put(&f->others, id, state, NULL) = state;
+}
+
 static void condemn(struct fsck *f, const struct digest *id)
 {
-    *digest_map_put(&f->states, id, BAD, NULL) = BAD;
+    set_state(f, id, BAD);
     f->doomed = vec_grow(f->doomed, &f->cap_doomed, f->n_doomed + 1, sizeof *f->doomed);
     f->doomed[f->n_doomed++] = *id;
+}
+
+static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e);
+
+/* Envelope, digest, canonical form; then what it refers to. */
+static enum err_code check_content(struct fsck *f, const struct digest *id, struct span value,
+                                   struct err *e)
+{
+    struct arena a = {0};
+    struct record record;
+    ProtobufCMessage *message;
+    struct coder *c = store_coder_take(f->store);
+    enum err_code code = envelope_verify(&record, c, id, value, &a, e);
+    store_coder_give(f->store, c);
+    const struct kind_info *kind = code == OK ? kind_info(record.kind) : NULL;
+    if (kind && message_type_has_ids(kind->descriptor)) {
+        code = canonical_unpack(&message, &a, kind->descriptor, record.payload, e);
+        if (code == OK && message_visit_ids(message, check_link, f, NULL) != OK)
+            code = ERR_NOTFOUND;
+    } else if (kind) {
+        code = canonical_check(kind->descriptor, record.payload, e);
+    }
+    arena_free(&a);
+    return code;
 }
 
 static enum err_code check_object(void *arg, struct span key, struct span value, struct err *e)
 {
     struct fsck *f = arg;
     struct digest id;
-    struct arena a = {0};
-    struct record record;
     struct err why = {0};
     f->result.records++;
     enum err_code code = ERR_CORRUPT;
-    if (!scan_key_id(&id, key)) {
+    if (!scan_key_id(&id, key))
         err_fail(&why, ERR_CORRUPT, "a key that is no record id");
-    } else {
-        struct coder *c = store_coder_take(f->store);
-        code = envelope_verify(&record, c, &id, value, &a, &why);
-        store_coder_give(f->store, c);
-        if (code == OK)
-            code = canonical_check(kind_info(record.kind)->descriptor, record.payload, &why);
+    else
+        code = check_content(f, &id, value, &why);
+    if (f->stop != OK || !is_damage(f, code, &why))
+        return err_fail(e, f->stop, "%s", f->why_stop.message);
+    if (code == OK) {
+        set_state(f, &id, GOOD);
+        return OK;
     }
-    if (code == ERR_NOMEM) {
-        arena_free(&a);
-        return err_fail(e, ERR_NOMEM, "%s", why.message);
-    }
-    if (code != OK) {
+    if (code != ERR_NOTFOUND) { /* what is missing has been reported */
         f->result.bad_records++;
         report(f, &id, why.message);
-        condemn(f, &id);
-    } else {
-        *digest_map_put(&f->states, &id, GOOD, NULL) = GOOD;
-        if (message_type_has_ids(kind_info(record.kind)->descriptor)) {
-            f->linked = vec_grow(f->linked, &f->cap_linked, f->n_linked + 1, sizeof *f->linked);
-            f->linked[f->n_linked++] = id;
-        }
     }
-    arena_free(&a);
+    condemn(f, &id);
     return OK;
+}
+
+static enum err_code list_object(void *arg, struct span key, struct span value, struct err *e)
+{
+    (void)e;
+    struct fsck *f = arg;
+    struct digest id;
+    enum record_kind kind;
+    uint64_t length;
+    bool linked = envelope_peek(&kind, &length, value, NULL) == OK &&
+                  message_type_has_ids(kind_info(kind)->descriptor);
+    /* GOOD until it is looked at. */
+    if (scan_key_id(&id, key))
+        id_table_add(&f->ids, &id, GOOD | (linked ? LINKED : 0));
+    return OK;
+}
+
+/* They are told when the scan that checks comes to them. */
+static void pass_unreadable(void *arg, const struct digest *last, const char *why)
+{
+    (void)arg;
+    (void)last;
+    (void)why;
 }
 
 static void on_bad_table(void *arg, const char *what)
@@ -126,41 +178,37 @@ static void on_unreadable(void *arg, const struct digest *last, const char *why)
     buf_free(&what);
 }
 
-/* ERR_NOTFOUND unless the record is good. Something that is not there is reported once. */
+/* ERR_NOTFOUND unless the record is good, as far as is known. Something that is not there is
+ * reported once. */
 static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e)
 {
     (void)e;
     struct fsck *f = arg;
     struct digest id;
     memcpy(id.bytes, bytes, DIGEST_SIZE);
-    uint64_t *state = digest_map_put(&f->states, &id, UNKNOWN, NULL);
-    if (*state == GOOD)
-        return OK;
-    if (*state == UNKNOWN) {
-        /* Missing, or among what the scan could not read; there it may have been put anew. */
-        *state = ABSENT;
-        struct rocks_value v;
-        struct err why = {0};
-        enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
-        if (code == OK) {
-            code = check_object(f, digest_span(&id), v.bytes, &why);
-            is_damage(f, code, &why);
-        } else if (!is_damage(f, code, &why)) {
-            /* Not known, then. */
-        } else if (code == ERR_NOTFOUND) {
-            f->result.missing++;
-            report(f, &id, "missing, though something refers to it");
-        } else {
-            f->result.bad_records++;
-            report(f, &id, why.message);
-            condemn(f, &id);
-        }
-        rocks_value_free(&v);
-        state = digest_map_get(&f->states, &id);
-        if (*state == GOOD)
-            return OK;
+    enum state state = state_of(f, &id);
+    if (state != UNKNOWN)
+        return state == GOOD ? OK : ERR_NOTFOUND;
+    /* Missing, or among what the scan could not read; there it may have been put anew. */
+    set_state(f, &id, ABSENT);
+    struct rocks_value v;
+    struct err why = {0};
+    enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
+    if (code == OK) {
+        code = check_object(f, digest_span(&id), v.bytes, &why);
+        is_damage(f, code, &why);
+    } else if (!is_damage(f, code, &why)) {
+        /* Not known, then. */
+    } else if (code == ERR_NOTFOUND) {
+        f->result.missing++;
+        report(f, &id, "missing, though something refers to it");
+    } else {
+        f->result.bad_records++;
+        report(f, &id, why.message);
+        condemn(f, &id);
     }
-    return ERR_NOTFOUND;
+    rocks_value_free(&v);
+    return state_of(f, &id) == GOOD ? OK : ERR_NOTFOUND;
 }
 
 static enum err_code stop_error(const struct fsck *f, struct err *e)
@@ -170,38 +218,31 @@ static enum err_code stop_error(const struct fsck *f, struct err *e)
                : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
 }
 
+/* A good record with references, once more. */
+static enum err_code check_links_of(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct fsck *f = arg;
+    struct digest id;
+    struct err why = {0};
+    const uint8_t *flags = scan_key_id(&id, key) ? id_table_find(&f->ids, &id) : NULL;
+    if (!flags || *flags != (GOOD | LINKED))
+        return OK;
+    enum err_code code = check_content(f, &id, value, &why);
+    if (f->stop != OK || !is_damage(f, code, &why))
+        return err_fail(e, f->stop, "%s", f->why_stop.message);
+    if (code != OK)
+        condemn(f, &id);
+    return OK;
+}
+
 static enum err_code check_links(struct fsck *f, struct err *e)
 {
-    struct arena a = {0};
-    bool changed = true;
-    while (changed && f->stop == OK) {
-        changed = false;
-        size_t kept = 0;
-        for (size_t i = 0; i < f->n_linked && f->stop == OK; i++) {
-            struct digest id = f->linked[i];
-            struct record record;
-            ProtobufCMessage *message;
-            struct err why = {0};
-            enum err_code code = store_get(&record, f->store, &id, &a, &why);
-            if (code == OK)
-                code = canonical_unpack(&message, &a, kind_info(record.kind)->descriptor,
-                                        record.payload, &why);
-            if (code == OK)
-                code = message_visit_ids(message, check_link, f, NULL);
-            arena_reset(&a);
-            if (code != OK && (f->stop != OK || !is_damage(f, code, &why)))
-                break;
-            if (code == OK) {
-                f->linked[kept++] = id;
-            } else {
-                condemn(f, &id);
-                changed = true;
-            }
-        }
-        f->n_linked = kept;
+    enum err_code code = OK;
+    for (size_t before = 0; code == OK && before < f->n_doomed;) {
+        before = f->n_doomed;
+        code = store_scan(f->store->rocks, ROCKS_OBJECTS, check_links_of, pass_unreadable, f, e);
     }
-    arena_free(&a);
-    return stop_error(f, e);
+    return err_up(e, code);
 }
 
 static enum err_code check_action(void *arg, struct span key, struct span value, struct err *e)
@@ -312,13 +353,14 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
         {ROCKS_FILES, "files", check_source},     {ROCKS_TRACES, "traces", check_nothing},
         {ROCKS_META, "meta", check_nothing},
     };
-    enum err_code code = OK;
+    enum err_code code =
+        store_scan(f->store->rocks, ROCKS_OBJECTS, list_object, pass_unreadable, f, e);
     for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
         f->family = scans[i].name;
         code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
         if (code == OK && scans[i].family == ROCKS_OBJECTS)
             code = check_links(f, e);
-        if (code == OK)
+        if (f->stop != OK)
             code = stop_error(f, e);
     }
     return err_up(e, code);
@@ -380,8 +422,8 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
         suspect_end(s->path);
     *out = f.result;
     faults_free(&f.faults);
-    digest_map_free(&f.states);
-    free(f.linked);
+    id_table_free(&f.ids);
+    digest_map_free(&f.others);
     free(f.doomed);
     return err_up(e, code);
 }

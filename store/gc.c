@@ -1,24 +1,29 @@
 /* Garbage collection; see maintain.h.
  *
- * Mark: refs and the newest runs are roots; every record reached is asked for the ids it refers to
- * (message_visit_ids). Sweep: records not reached, actions with an output not reached, and what is
- * in quarantine. The caller holds the store for writing, so nothing is put meanwhile; readers go on
- * seeing what they have open. A reference to something that is not there is no fault here: fsck
- * reports those. Whatever moment the sweep is killed at, what an action or a collection that is
- * still there leads to is there: actions go first, then collections, then all else. */
+ * List: all ids, in nine bytes each (idtable.h). Mark: refs and the newest runs are roots; every
+ * record reached that is of a kind with references is asked for them (message_visit_ids); the stack
+ * of those to be asked is as deep as collections are. Sweep: records not reached, actions with an
+ * output not reached, and what is in quarantine; then models that no record left needs. The caller
+ * holds the store for writing, so nothing is put meanwhile; readers go on seeing what they have
+ * open. A reference to something that is not there is no fault here: fsck reports those. Whatever
+ * moment the sweep is killed at, what an action or a collection that is still there leads to is
+ * there: actions go first, then collections, then all else, models last. */
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
+#include "store/idtable.h"
 #include "store/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { REMOVALS_AT_ONCE = 1000 };
+enum { MARKED = 1, LINKED = 2, OF_COLLECTION = 4, A_MODEL = 8 };
 
 struct marker {
     struct store *store;
-    struct digest_map marked;
+    struct id_table ids;
+    struct digest_map models; /* needed, be it only as second copies */
     struct digest *stack;
     size_t n, cap;
     bool unknown_model; /* a record needs one that was not found: copies of models stay */
@@ -31,11 +36,13 @@ static enum err_code mark_id(void *arg, const uint8_t bytes[32], struct err *e)
 {
     struct marker *m = arg;
     struct digest id;
-    bool added;
     (void)e;
     memcpy(id.bytes, bytes, DIGEST_SIZE);
-    digest_map_put(&m->marked, &id, 1, &added);
-    if (added) {
+    uint8_t *flags = id_table_find(&m->ids, &id);
+    if (!flags || *flags & MARKED)
+        return OK;
+    *flags |= MARKED;
+    if (*flags & LINKED) {
         m->stack = vec_grow(m->stack, &m->cap, m->n + 1, sizeof *m->stack);
         m->stack[m->n++] = id;
     }
@@ -71,38 +78,58 @@ static enum err_code mark_run(void *arg, const char *run, struct span value, str
 static enum err_code mark_children(struct marker *m, const struct digest *id, struct arena *a,
                                    struct err *e)
 {
-    struct rocks_value v;
-    enum record_kind kind;
-    uint64_t length;
-    enum err_code code = rocks_get(&v, m->store->rocks, ROCKS_OBJECTS, digest_span(id), NULL);
+    struct record r;
+    struct err why = {0};
+    ProtobufCMessage *message;
+    enum err_code code = store_get(&r, m->store, id, a, &why);
     if (code == OK)
-        code = envelope_peek(&kind, &length, v.bytes, NULL);
-    struct digest dictionary;
-    if (code == OK && dictionaries_needed(&dictionary, &m->store->dictionaries, v.bytes))
-        mark_id(m, dictionary.bytes, NULL);
-    else if (code == OK && envelope_dictionary(v.bytes).len)
-        m->unknown_model = true;
-    rocks_value_free(&v);
-    if (code == OK && message_type_has_ids(kind_info(kind)->descriptor)) {
-        ProtobufCMessage *message;
-        code = store_get_message(&message, m->store, id, kind, a, NULL);
-        if (code == OK)
-            return err_up(e, message_visit_ids(message, mark_id, m, e));
-    }
+        code = canonical_unpack(&message, a, kind_info(r.kind)->descriptor, r.payload, &why);
+    if (code == OK)
+        return err_up(e, message_visit_ids(message, mark_id, m, e));
     /* Absent or bad: nothing to follow. */
-    return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "cannot read the store") : OK;
+    return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "%s", why.message) : OK;
 }
 
 /* Those that new records are going to use. */
 static void mark_model(void *arg, const struct digest *id)
 {
+    digest_map_put(&((struct marker *)arg)->models, id, 1, NULL);
     mark_id(arg, id->bytes, NULL);
+}
+
+static void list_object(struct marker *m, struct span key, struct span value)
+{
+    struct digest id;
+    enum record_kind kind;
+    uint64_t length;
+    uint8_t flags = 0;
+    if (key.len != DIGEST_SIZE)
+        return;
+    memcpy(id.bytes, key.data, DIGEST_SIZE);
+    if (envelope_peek(&kind, &length, value, NULL) == OK) {
+        flags |= message_type_has_ids(kind_info(kind)->descriptor) ? LINKED : 0;
+        flags |= kind == KIND_COLLECTION || kind == KIND_COLLECTION_BLOCK ? OF_COLLECTION : 0;
+        flags |= kind == KIND_DICTIONARY ? A_MODEL : 0;
+    }
+    id_table_add(&m->ids, &id, flags);
+}
+
+static enum err_code list_objects(struct marker *m, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(m->store->rocks, ROCKS_OBJECTS);
+    for (rocks_iter_seek(it, span_of("", 0)); rocks_iter_valid(it); rocks_iter_next(it))
+        list_object(m, rocks_iter_key(it), rocks_iter_value(it));
+    enum err_code code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    return err_up(e, code);
 }
 
 static enum err_code mark(struct marker *m, struct err *e)
 {
+    enum err_code code = list_objects(m, e);
     dictionaries_each_current(&m->store->dictionaries, mark_model, m);
-    enum err_code code = store_each_ref(m->store, "", mark_ref, m, e);
+    if (code == OK)
+        code = store_each_ref(m->store, "", mark_ref, m, e);
     if (code == OK)
         code = store_each_run(m->store, NULL, mark_run, m, e);
     struct arena a = {0};
@@ -118,8 +145,7 @@ static enum err_code mark(struct marker *m, struct err *e)
 struct sweeper {
     struct marker *marker;
     struct store_batch *batch; /* NULL: dry run */
-    struct digest *later;      /* records to remove when no collection holds them any more */
-    size_t n_later, cap_later;
+    bool collections;          /* these are being removed; else what they held */
     struct gc_result result;
 };
 
@@ -132,39 +158,38 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
     return store_batch_count(w->batch) < REMOVALS_AT_ONCE ? OK : store_batch_commit(w->batch, e);
 }
 
-static bool is_of_collection(struct span value)
+/* A record that stays keeps its model. */
+static void keep_model(struct marker *m, struct span value)
 {
-    enum record_kind kind;
-    uint64_t length;
-    return envelope_peek(&kind, &length, value, NULL) == OK &&
-           (kind == KIND_COLLECTION || kind == KIND_COLLECTION_BLOCK);
+    struct digest model;
+    if (dictionaries_needed(&model, &m->store->dictionaries, value))
+        mark_model(m, &model);
+    else if (envelope_dictionary(value).len)
+        m->unknown_model = true;
 }
 
+/* In two passes, since a collection goes before what it holds; the first also finds what models are
+ * needed, so that those that are not go in the second. */
 static enum err_code sweep_object(struct sweeper *w, struct span key, struct span value,
                                   struct err *e)
 {
     struct digest id = {0};
     if (key.len == DIGEST_SIZE)
         memcpy(id.bytes, key.data, DIGEST_SIZE);
-    if (digest_map_get(&w->marker->marked, &id)) {
+    const uint8_t *found = key.len == DIGEST_SIZE ? id_table_find(&w->marker->ids, &id) : NULL;
+    uint8_t flags = found ? *found : 0;
+    bool first = flags & OF_COLLECTION || key.len != DIGEST_SIZE;
+    if (w->collections && flags & MARKED)
+        keep_model(w->marker, value);
+    if (w->collections != first)
+        return OK;
+    if (flags & MARKED || (flags & A_MODEL && w->marker->unknown_model)) {
         w->result.records_kept++;
         return OK;
     }
     w->result.records_removed++;
     w->result.bytes_removed += value.len;
-    if (!w->batch || key.len != DIGEST_SIZE || is_of_collection(value))
-        return sweep_key(w, ROCKS_OBJECTS, key, e);
-    w->later = vec_grow(w->later, &w->cap_later, w->n_later + 1, sizeof *w->later);
-    w->later[w->n_later++] = id;
-    return OK;
-}
-
-static enum err_code sweep_later(struct sweeper *w, struct err *e)
-{
-    enum err_code code = OK;
-    for (size_t i = 0; i < w->n_later && code == OK; i++)
-        code = sweep_key(w, ROCKS_OBJECTS, digest_span(&w->later[i]), e);
-    return err_up(e, code);
+    return sweep_key(w, ROCKS_OBJECTS, key, e);
 }
 
 static enum err_code is_marked(void *arg, const uint8_t bytes[32], struct err *e)
@@ -172,7 +197,8 @@ static enum err_code is_marked(void *arg, const uint8_t bytes[32], struct err *e
     (void)e;
     struct digest id;
     memcpy(id.bytes, bytes, DIGEST_SIZE);
-    return digest_map_get(&((struct marker *)arg)->marked, &id) ? OK : ERR_NOTFOUND;
+    const uint8_t *flags = id_table_find(&((struct marker *)arg)->ids, &id);
+    return flags && *flags & MARKED ? OK : ERR_NOTFOUND;
 }
 
 static enum err_code sweep_action(struct sweeper *w, struct span key, struct span value,
@@ -211,7 +237,7 @@ static enum err_code sweep_copy(struct sweeper *w, struct span key, struct span 
         memcmp(key.data, prefix.data, prefix.len) != 0)
         return OK;
     memcpy(id.bytes, key.data + prefix.len, DIGEST_SIZE);
-    if (digest_map_get(&w->marker->marked, &id))
+    if (digest_map_get(&w->marker->models, &id))
         return OK;
     w->result.bytes_removed += value.len;
     return sweep_key(w, ROCKS_META, key, e);
@@ -263,10 +289,10 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
         code = sweep_family(&w, ROCKS_TRACES, sweep_trace, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_meta, e);
-    if (code == OK)
+    for (int pass = 0; code == OK && pass < 2; pass++) {
+        w.collections = pass == 0;
         code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
-    if (code == OK)
-        code = sweep_later(&w, e);
+    }
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_copy, e);
     if (code == OK && w.batch)
@@ -275,8 +301,8 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
         rocks_compact(s->rocks, ROCKS_OBJECTS);
     *out = w.result;
     store_batch_free(w.batch);
-    digest_map_free(&m.marked);
+    id_table_free(&m.ids);
+    digest_map_free(&m.models);
     free(m.stack);
-    free(w.later);
     return err_up(e, code);
 }
