@@ -103,8 +103,9 @@ static inline uint64_t fact_key(unsigned op, uint32_t a, uint32_t b)
     return (uint64_t)op << 56 | (uint64_t)a << 28 | b;
 }
 
-/* facts_apply for interpreted operators of two arguments. */
-static inline uint32_t facts_apply_two(struct facts *t, unsigned op, uint32_t a, uint32_t b)
+/* facts_apply for interpreted operators of one argument (b is 0) or two. */
+static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n, uint32_t a,
+                                         uint32_t b)
 {
     uint64_t key = fact_key(op, a, b);
     if (t->applied.size && t->n < 1u << 28) {
@@ -112,7 +113,7 @@ static inline uint32_t facts_apply_two(struct facts *t, unsigned op, uint32_t a,
         if (s->key)
             return s->value;
     }
-    return facts_apply(t, op, true, (uint32_t[]){a, b}, 2);
+    return facts_apply(t, op, true, (uint32_t[]){a, b}, n);
 }
 
 /* transfer.c: the same without memory; a and b are the arguments (b NULL for unary operators). */

@@ -138,8 +138,9 @@ static inline uint32_t node_fact(struct egraph *g, uint32_t n)
         return g->leaves[op & ~OP_LEAF].fact;
     const struct op_info *info = &g->lang->ops[op];
     bool known = g->interpreted && op < X_DECLARED && info->interpreted;
-    if (known && info->arity == 2)
-        return facts_apply_two(&g->facts, op, kid_fact(g, n, 0), kid_fact(g, n, 1));
+    if (known && info->arity <= 2)
+        return facts_apply_known(&g->facts, op, info->arity, kid_fact(g, n, 0),
+                                 info->arity > 1 ? kid_fact(g, n, 1) : 0);
     for (uint32_t i = 0; i < info->arity; i++)
         facts[i] = kid_fact(g, n, i);
     return facts_apply(&g->facts, op, known, facts, info->arity);
@@ -214,15 +215,31 @@ static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64
 }
 
 /* `kids` are the arguments as they were given, for proofs. */
-static inline void finish_node(struct egraph *g, uint32_t n, uint32_t hash, const uint32_t *kids,
-                               uint32_t arity)
+static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kids, uint32_t arity)
 {
     for (uint32_t i = 0; i < arity; i++)
         add_parent(g, *graph_kid(g, n, i), 2 * n + i);
     if (g->proofs)
         proofs_add_node(g->proofs, n, kids, arity);
-    hashcons_insert(&g->cons, hash, n);
     g->n_nodes++;
+}
+
+/* Of one or two arguments, or none; `p` is where it was looked for in vain. */
+static inline uint32_t add_small(struct egraph *g, const struct hashcons_probe *p, uint32_t hash,
+                                 uint32_t op, uint64_t pair, const uint32_t *kids, uint32_t arity)
+{
+    reserve_cells(g, 1);
+    bool room = hashcons_has_room(&g->cons, g->cap);
+    if (!room)
+        graph_grow_table(g);
+    uint32_t n = g->n_cells++;
+    set_cell(g, n, op, pair, n);
+    if (room)
+        hashcons_insert_at(&g->cons, p, n);
+    else
+        hashcons_insert(&g->cons, hash, n);
+    finish_node(g, n, kids, arity);
+    return n;
 }
 
 static uint32_t settle_new(struct egraph *g, uint32_t n, uint32_t op)
@@ -249,7 +266,8 @@ static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t
     n = take_cells(g, k.n_pairs);
     for (uint32_t i = 0; i < k.n_pairs; i++)
         set_cell(g, n + i, i ? OP_CONT : op, k.pairs[i], n);
-    finish_node(g, n, k.hash, kids, k.arity);
+    hashcons_insert(&g->cons, k.hash, n);
+    finish_node(g, n, kids, k.arity);
     return settle_new(g, n, op);
 }
 
@@ -258,8 +276,9 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     uint32_t arity = graph_arity(g, op);
     if (arity > 2)
         return lookup_or_add_wide(g, op, kids, false);
+    struct hashcons_probe p;
     uint64_t pair = find_pair(g, kids, arity);
-    return find_small(g, hash_pair(op, pair), op, pair);
+    return find_small(&p, g, hash_pair(op, pair), op, pair);
 }
 
 void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids)
@@ -276,13 +295,12 @@ uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
     uint32_t arity = graph_arity(g, op);
     if (arity > 2)
         return lookup_or_add_wide(g, op, kids, true);
+    struct hashcons_probe p;
     uint64_t pair = find_pair(g, kids, arity);
-    uint32_t hash = hash_pair(op, pair), n = find_small(g, hash, op, pair);
+    uint32_t hash = hash_pair(op, pair), n = find_small(&p, g, hash, op, pair);
     if (n != NO_NODE)
         return n;
-    n = take_cells(g, 1);
-    set_cell(g, n, op, pair, n);
-    finish_node(g, n, hash, kids, arity);
+    n = add_small(g, &p, hash, op, pair, kids, arity);
     return settle_new(g, n, op);
 }
 
@@ -293,13 +311,12 @@ uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint3
     *placed = false;
     if (arity > 2)
         return lookup_or_add_wide(g, op, kids, true);
+    struct hashcons_probe p;
     uint64_t pair = find_pair(g, kids, arity);
-    uint32_t hash = hash_pair(op, pair), n = find_small(g, hash, op, pair);
+    uint32_t hash = hash_pair(op, pair), n = find_small(&p, g, hash, op, pair);
     if (n != NO_NODE)
         return n;
-    n = take_cells(g, 1);
-    set_cell(g, n, op, pair, n);
-    finish_node(g, n, hash, kids, arity);
+    n = add_small(g, &p, hash, op, pair, kids, arity);
     uint32_t c = graph_find(g, to);
     g->classes[n].up = c;
     g->classes[n].next = g->classes[c].next;
@@ -326,7 +343,8 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     uint32_t op = OP_LEAF | leaf;
     uint32_t n = take_cells(g, 1);
     set_cell(g, n, op, 0, n);
-    finish_node(g, n, hashcons_end(hashcons_begin(op)), NULL, 0);
+    hashcons_insert(&g->cons, hashcons_end(hashcons_begin(op)), n);
+    finish_node(g, n, NULL, 0);
     g->n_classes++;
     l->node = n;
     g->kind[n] = l->op == X_NUM ? MASK_NUMBER : l->is_variable ? MASK_VARIABLE : MASK_OTHER_LEAF;

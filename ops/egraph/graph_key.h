@@ -68,13 +68,15 @@ static inline uint32_t find_node(const struct egraph *g, const struct key *k)
     return NO_NODE;
 }
 
-/* Of one or two arguments. */
-static inline uint32_t find_small(const struct egraph *g, uint32_t hash, uint32_t op, uint64_t pair)
+/* Of one or two arguments. Where there is none, the probe says where it belongs. */
+static inline uint32_t find_small(struct hashcons_probe *p, const struct egraph *g, uint32_t hash,
+                                  uint32_t op, uint64_t pair)
 {
     const struct hashcons *t = &g->cons;
-    for (struct hashcons_probe p = hashcons_probe(t, hash); hashcons_next(&p, t);)
-        if (g->cells[p.node].op == op && graph_pair(&g->cells[p.node]) == pair)
-            return p.node;
+    *p = hashcons_probe(t, hash);
+    while (hashcons_next(p, t))
+        if (g->cells[p->node].op == op && graph_pair(&g->cells[p->node]) == pair)
+            return p->node;
     return NO_NODE;
 }
 

@@ -90,6 +90,14 @@ static inline void hashcons_insert(struct hashcons *t, uint32_t hash, uint32_t n
     t->n++;
 }
 
+/* Where the probe for this hash found no more nodes, and nothing was inserted or removed since. */
+static inline void hashcons_insert_at(struct hashcons *t, const struct hashcons_probe *p,
+                                      uint32_t node)
+{
+    t->slots[(p->at - 1) & (t->size - 1)] = p->tag | node;
+    t->n++;
+}
+
 /* The node must be there. */
 void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node);
 
