@@ -5,7 +5,9 @@
  * 1024 bits would be needed to decide on which side of a branch cut an argument lies. On a cut
  * itself a real argument has the value of the formulas of DLMF 4.23 and 4.37 with ln(-1) = pi i:
  * asin 2 = pi/2 - 1.317 i. d(x, f) is the derivative along the variable, of |f| too if x is real.
- * Mixed derivatives, d(x, d(y, f)), are not evaluated, nor are declared operators: undefined.
+ * Derivatives may stand within each other, by one variable or several; beyond the eighth order, or
+ * the fifth with each by another variable than the one around it, they are not evaluated, nor are
+ * declared operators: undefined.
  *
  * Different threads may evaluate at once, each with its own references. FLINT keeps caches for
  * each thread: call ball_thread_cleanup() before a thread ends. */

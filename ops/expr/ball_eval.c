@@ -9,12 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A straight line through the point: variables move at these speeds, all others rest. */
+struct direction {
+    const struct expr_node *variable; /* X_SYM or X_VAR */
+    slong speed;                      /* more than 0; a variable may occur again */
+    const struct direction *next;
+};
+
 /* What an evaluation of a series needs besides the tree. */
 struct along {
-    uint16_t op; /* the variable: X_SYM or X_VAR */
-    const char *name;
+    const struct direction *direction;
     slong order;
-    bool real;
+    bool real;      /* all that moves */
+    unsigned mixed; /* derivatives around it that needed several lines */
 };
 
 void ball_evaluator_free(struct ball_evaluator *v)
@@ -114,33 +121,118 @@ static bool evaluate(struct ball_evaluator *v, const struct expr_node *node, siz
     return ball_apply(z, node->op, v->precision);
 }
 
+static bool is_same_variable(const struct expr_node *x, const struct expr_node *y)
+{
+    return x->op == y->op && strcmp(x->leaf, y->leaf) == 0;
+}
+
+static slong speed_of(const struct direction *d, const struct expr_node *variable)
+{
+    slong speed = 0;
+    for (; d; d = d->next)
+        if (is_same_variable(d->variable, variable))
+            speed += d->speed;
+    return speed;
+}
+
+static bool moves_alone(const struct direction *d, const struct expr_node *variable)
+{
+    while (d && is_same_variable(d->variable, variable))
+        d = d->next;
+    return d == NULL;
+}
+
+/* At a singular point the value may be finite and the series not: then it is undefined. */
+static bool settle(acb_poly_struct *f)
+{
+    for (slong i = 0; i < acb_poly_length(f); i++)
+        if (!acb_is_finite(acb_poly_get_coeff_ptr(f, i))) {
+            acb_poly_one(f);
+            acb_indeterminate(acb_poly_get_coeff_ptr(f, 0));
+            return false;
+        }
+    return true;
+}
+
+static void scale(acb_poly_struct *f, slong by, slong over, slong precision)
+{
+    for (slong i = 0; i < f->length; i++) {
+        acb_mul_si(f->coeffs + i, f->coeffs + i, by, precision);
+        acb_div_si(f->coeffs + i, f->coeffs + i, over, precision);
+    }
+}
+
+/* The derivative by a variable that no other moves with, at `speed`: that of the series. */
+static bool derive_alone(struct ball_evaluator *v, const struct expr_node *f, size_t slot,
+                         const struct along *along, slong speed)
+{
+    acb_poly_struct *out = &v->series[slot];
+    if (!evaluate_series(v, f, slot, along))
+        return false;
+    if (settle(out)) {
+        acb_poly_derivative(out, out, v->precision);
+        if (speed != 1)
+            scale(out, 1, speed, v->precision);
+    }
+    return true;
+}
+
+/* The derivative of f by y along a line c on which others move. The coefficient of t^(k+1) of
+ * f(p + t (c + s y)) is a polynomial in s of degree k + 1, whose linear coefficient is that of t^k
+ * of df/dy along c. It comes from the values at s = 0, 1, ..., n, exactly: the derivative at 0 of a
+ * polynomial of degree n is the sum over m > 0 of (-1)^(m+1) binomial(n, m)/m (P(m) - P(0)). */
+static bool derive_mixed(struct ball_evaluator *v, const struct expr_node *f, size_t slot,
+                         const struct along *outer, struct along *along, struct direction *more)
+{
+    slong n = outer->order, binomial = 1;
+    acb_poly_struct *out = &v->series[slot];
+    acb_poly_t sum, first;
+    acb_poly_init(sum);
+    acb_poly_init(first);
+    bool ok = true;
+    for (slong m = 0; m <= n && ok; m++) {
+        more->speed = m;
+        along->direction = m ? more : outer->direction;
+        ok = evaluate_series(v, f, slot, along);
+        if (ok && m == 0) {
+            acb_poly_set(first, out);
+        } else if (ok) {
+            binomial = binomial * (n - m + 1) / m;
+            acb_poly_sub(out, out, first, v->precision);
+            scale(out, m % 2 ? binomial : -binomial, m, v->precision);
+            acb_poly_add(sum, sum, out, v->precision);
+        }
+    }
+    if (settle(sum))
+        acb_poly_shift_right(sum, sum, 1);
+    acb_poly_swap(out, sum);
+    acb_poly_clear(sum);
+    acb_poly_clear(first);
+    return ok;
+}
+
 /* Series in slot `slot` of the derivative d(x, f), of the length that is asked for around it. */
 static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t slot,
                    const struct along *outer)
 {
     const struct expr_node *variable = d + 1;
-    struct along along = {variable->op, variable->leaf, outer ? outer->order + 1 : 2, true};
-    if ((variable->op != X_SYM && variable->op != X_VAR) || along.order > BALL_MAX_ORDER)
-        return false;
-    /* A derivative by one variable within a derivative by another would need series in both. */
-    if (outer && (outer->op != along.op || strcmp(outer->name, along.name) != 0))
+    const struct direction *moving = outer ? outer->direction : NULL;
+    struct direction more = {variable, 1, moving};
+    if (variable->op != X_SYM && variable->op != X_VAR)
         return false;
     const acb_struct *value = v->lookup(v->lookup_arg, variable->op, variable->leaf);
-    if (!value)
+    struct along along = {.direction = &more,
+                          .order = outer ? outer->order + 1 : 2,
+                          .real = value && ball_is_real(value) && (!outer || outer->real),
+                          .mixed = outer ? outer->mixed : 0};
+    if (!value || along.order > BALL_MAX_ORDER)
         return false;
-    along.real = ball_is_real(value);
-    acb_poly_struct *f = &v->series[slot];
-    if (!evaluate_series(v, d + 2, slot, &along))
-        return false;
-    /* At a singular point the value may be finite and the series not. */
-    for (slong i = 0; i < acb_poly_length(f); i++)
-        if (!acb_is_finite(acb_poly_get_coeff_ptr(f, i))) {
-            acb_poly_one(f);
-            acb_indeterminate(acb_poly_get_coeff_ptr(f, 0));
-            return true;
-        }
-    acb_poly_derivative(f, f, v->precision);
-    return true;
+    if (moves_alone(moving, variable)) {
+        if (moving)
+            along.direction = moving;
+        return derive_alone(v, d + 2, slot, &along, speed_of(along.direction, variable));
+    }
+    return along.mixed++ < BALL_MAX_MIXED && derive_mixed(v, d + 2, slot, outer, &along, &more);
 }
 
 static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *node, size_t slot,
@@ -152,8 +244,8 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
         if (!set_leaf(z, v, node))
             return false;
         acb_poly_set_acb(f, z);
-        if (node->op == along->op && strcmp(node->leaf, along->name) == 0)
-            acb_poly_set_coeff_si(f, 1, 1);
+        if (node->op != X_NUM)
+            acb_poly_set_coeff_si(f, 1, speed_of(along->direction, node));
         return true;
     }
     if (node->op == X_D)

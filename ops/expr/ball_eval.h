@@ -1,8 +1,10 @@
 /* Inside the evaluator. A value is an acb (complex ball) or, under a derivative, the truncated
- * Taylor series of the subterm around the point: an acb_poly of length `order`. A value that is
- * not finite means: undefined here, or not yet decided at this precision. Balls whose imaginary
- * part is exactly zero are real; all functions keep them so, which is what puts a real argument
- * on a branch cut and not beside it. */
+ * Taylor series of the subterm along a line through the point: an acb_poly of length `order`. A
+ * derivative by x is read off the line on which x moves alone; one by y within it, off some lines
+ * on which both move (Griewank, Utke, Walther 2000). A value that is not finite means: undefined
+ * here, or not yet decided at this precision. Balls whose imaginary part is exactly zero are real;
+ * all functions keep them so, which is what puts a real argument on a branch cut and not beside it.
+ */
 #ifndef OPS_EXPR_BALL_EVAL_H
 #define OPS_EXPR_BALL_EVAL_H
 
@@ -11,7 +13,9 @@
 #include <acb.h>
 #include <acb_poly.h>
 
-enum { BALL_MAX_ORDER = 9, BALL_MAX_PRECISION = 1024 };
+/* BALL_MAX_ORDER: derivatives within each other, and one; BALL_MAX_MIXED: of them, those by a
+ * variable that is not the only one around it. */
+enum { BALL_MAX_ORDER = 9, BALL_MAX_MIXED = 4, BALL_MAX_PRECISION = 1024 };
 
 /* Finds the value of a variable (op X_SYM, or X_VAR for ?name); NULL: it has none. */
 typedef const acb_struct *ball_lookup(void *arg, uint16_t op, const char *name);
@@ -35,7 +39,8 @@ const acb_struct *ball_evaluate(struct ball_evaluator *v, const struct expr *x, 
 /* One operator; z holds the arguments and receives the result in z[0]. False: hopeless. */
 bool ball_apply(acb_struct *z, uint16_t op, slong precision);
 bool ball_power(acb_struct *z, slong precision);
-/* The same on series of length `order` > 1 in a variable, which is real if `real`. */
+/* The same on series of length `order` > 1 along a line, on which all that moves is real if `real`.
+ */
 bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, slong precision);
 
 /* Finite, and good to 40 bits, relative or absolute. */

@@ -47,6 +47,22 @@ class Explain(unittest.TestCase):
             self.assertEqual(answer["verdict"], "refuted")
             self.assertTrue(answer["witness"])
 
+    def test_mixed_derivatives(self):
+        self.proves("d(x, d(y, x*y))", "1", 4)
+        self.proves("d(x, d(y, x^2*y^3))", "6*x*y^2", 40)
+        for a, b in [("d(x, d(y, sin(x*y)))", "cos(x*y)"), ("d(x, d(y, x^y))", "d(x, d(x, x^y))")]:
+            done = explain(a, b)
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn("y = ", done.stdout)
+        done = explain("--iterations", "1", "d(x, d(y, sin(x*y)))", "cos(x*y) - x*y*sin(x*y)")
+        self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "both agree to [23][0-9] digits at 16 points")
+
+    def test_the_fewest_steps_are_said_to_be(self):
+        answer = json.loads(explain("--json", "(x+1)^3", "x^3 + 3*x^2 + 3*x + 1").stdout)
+        self.assertIs(answer["shortest"], True)
+        self.assertIn("steps, the fewest\n", explain("x^2 - 1", "(x+1)*(x-1)").stdout)
+
     def test_undecided_says_how_far_it_looked(self):
         # true, but out of reach of one iteration
         args = ("--iterations", "1", "(x+1)^5", "x^5 + 5*x^4 + 10*x^3 + 10*x^2 + 5*x + 1")

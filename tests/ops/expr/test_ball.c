@@ -26,8 +26,9 @@ static struct expr infix(struct arena *a, const char *text)
 
 static char *value(struct arena *a, const char *text, double x)
 {
-    static const char *const names[] = {"x"};
-    struct ball_point point = {1, names, &x, NULL};
+    static const char *const names[] = {"x", "z"};
+    const double values[] = {x, 1.25};
+    struct ball_point point = {2, names, values, NULL};
     struct expr e = infix(a, text);
     return ball_value_text(a, &e, &point, 6);
 }
@@ -114,7 +115,10 @@ static void test_undefined(void **state)
         "acoth(1)",
         "y",
         "tan(pi/2)",
-        "d(x, d(y, x*y))",
+        "d(x, d(x, d(x, d(x, d(x, d(x, d(x, d(x, d(x, x)))))))))", /* of the ninth order */
+        "d(x, d(z, d(x, d(z, d(x, d(z, x*z))))))",
+        "d(z, d(x, abs(x - 1/2)))",
+        "d(z, d(x, z*sqrt(x - 1/2)))",
         "1/(sin(x)^2 + cos(x)^2 - 1)",
     };
     struct arena a = {0};
@@ -157,6 +161,23 @@ static void test_equal(void **state)
         {"d(x, d(x, d(x, x^5)))", "60*x^2"},
         {"d(x, abs(sin(x)))", "sin(x)*cos(x)/abs(sin(x))"},
         {"d(x, y)", "0"},
+        {"d(x, d(y, x*y))", "1"},
+        {"d(x, d(y, sin(x*y)))", "cos(x*y) - x*y*sin(x*y)"},
+        {"d(y, d(x, x^y))", "x^(y - 1)*(1 + y*ln(x))"},
+        {"d(x, d(y, x^y))", "d(y, d(x, x^y))"},
+        {"d(x, x*d(y, y^2*sin(x)))", "2*y*(sin(x) + x*cos(x))"},
+        {"d(x, d(y, e^(x*y))^2)", "2*x*(1 + x*y)*e^(2*x*y)"},
+        {"d(x, d(x, d(y, x^3*y^2)))", "12*x*y"},
+        {"d(x, d(y, d(x, x^3*y^2)))", "12*x*y"},
+        {"d(y, d(x, d(x, d(y, x^3*y^2))))", "12*x"},
+        {"d(x, d(y, d(z, sin(x*y*z))))", "(1 - (x*y*z)^2)*cos(x*y*z) - 3*x*y*z*sin(x*y*z)"},
+        {"d(x, d(y, d(z, d(w, x^2*y^3*z^4*w^5))))", "120*x*y^2*z^3*w^4"},
+        {"d(x, d(y, d(x, d(y, d(x, x^4*y^3)))))", "144*x*y"},
+        {"d(x, d(y, abs(sin(x*y) - 1/2)))",
+         "(sin(x*y) - 1/2)/abs(sin(x*y) - 1/2)*(cos(x*y) - x*y*sin(x*y))"},
+        {"d(x, d(y, ln(-x*y)))", "0"}, /* along the cut */
+        {"d(x, d(y, atan(y/x)))", "(y^2 - x^2)/(x^2 + y^2)^2"},
+        {"d(x, d(y, x)) + d(y, d(x, y))", "0"},
         {"2 + 2", "4"},
         {"x^(1/2)", "sqrt(x)"},
         {"cos(2*asin(x))", "1 - 2*x^2"},
@@ -187,6 +208,9 @@ static void test_different(void **state)
         {"x", "y"},
         {"x + 10^(-20)", "x"},
         {"d(x, asin(x))", "-1/sqrt(1 - x^2)"},
+        {"d(x, d(y, sin(x*y)))", "cos(x*y)"},
+        {"d(x, d(y, x^2*y^2))", "d(x, d(x, x^2*y^2))"},
+        {"d(x, d(y, x*y))", "x"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ball_compare c = compare(rows[i][0], rows[i][1], false);
