@@ -170,6 +170,27 @@ uint32_t dataset_negative(const struct dataset *d, uint64_t seed, uint32_t clust
     return d->member[d->first[c] + below((uint32_t)(bits >> 32), d->first[c + 1] - d->first[c])];
 }
 
+static int compare_sequences(const struct dataset *d, uint32_t a, uint32_t b)
+{
+    size_t n = d->offset[a + 1] - d->offset[a], m = d->offset[b + 1] - d->offset[b];
+    const uint32_t *x = d->tokens + d->offset[a], *y = d->tokens + d->offset[b];
+    if (n != m)
+        return n < m ? -1 : 1;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster)
+{
+    uint32_t best = d->member[d->first[cluster]];
+    for (size_t i = d->first[cluster] + 1; i < d->first[cluster + 1]; i++)
+        if (compare_sequences(d, d->member[i], best) < 0)
+            best = d->member[i];
+    return best;
+}
+
 uint32_t dataset_sequence(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
 {
     return (uint32_t)shuffled(d->sequences, seed, batch, k);

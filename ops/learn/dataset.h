@@ -53,6 +53,8 @@ struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, u
 /* Negative number j of the k-th pair: a sequence of another cluster. The dataset must have two. */
 uint32_t dataset_negative(const struct dataset *d, uint64_t seed, uint32_t cluster, uint64_t k,
                           uint64_t j);
+/* The cluster's member of fewest tokens, of equal ones the first by their numbers. */
+uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster);
 /* The k-th sequence alone, in a random order as that of clusters; those that stand alone count. */
 uint32_t dataset_sequence(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k);
 

@@ -37,6 +37,20 @@ static struct nn_sequences pack(struct arena *a, const struct dataset *d, const 
     return (struct nn_sequences){tokens, offset, n};
 }
 
+/* The k-th pair, its second member being what the target is to be. */
+static struct pair example_pair(const struct dataset *d, const struct examples_config *c,
+                                uint64_t seed, uint64_t k)
+{
+    struct pair p = dataset_pair(d, seed, c->batch, k);
+    if (c->target == TARGET_SHORTEST) {
+        uint32_t shortest = dataset_shortest(d, p.cluster);
+        if (p.a == shortest)
+            p.a = p.b;
+        p.b = shortest;
+    }
+    return p;
+}
+
 static void gather_contrastive(struct examples *out, struct arena *a, const struct dataset *d,
                                const struct examples_config *c, bool wrap, uint64_t seed,
                                uint64_t index)
@@ -45,7 +59,7 @@ static void gather_contrastive(struct examples *out, struct arena *a, const stru
     uint32_t *sequence = arena_array(a, uint32_t, all), *group = arena_array(a, uint32_t, all);
     for (size_t i = 0; i < n; i++) {
         uint64_t k = index * n + i;
-        struct pair p = dataset_pair(d, seed, n, k);
+        struct pair p = example_pair(d, c, seed, k);
         sequence[i] = p.a;
         sequence[n + i] = p.b;
         group[i] = group[n + i] = c->negatives ? (uint32_t)i : p.cluster;
@@ -82,7 +96,7 @@ static void gather_targets(struct examples *out, struct arena *a, const struct d
         if (c->objective == OBJECTIVE_AUTOENCODE) {
             input[i] = target[i] = dataset_sequence(d, seed, n, index * n + i);
         } else {
-            struct pair p = dataset_pair(d, seed, n, index * n + i);
+            struct pair p = example_pair(d, c, seed, index * n + i);
             input[i] = p.a;
             target[i] = p.b;
         }

@@ -6,7 +6,9 @@
  *   simcse       one sequence twice, told apart by dropout alone; all others are negatives
  *   triplet      a pair and negatives of its own
  *   seq2seq      a member as input and a different one of its cluster as target
- *   autoencode   a sequence as input and target */
+ *   autoencode   a sequence as input and target
+ *
+ * The second of a pair is any other member of the cluster, or always its shortest. */
 #ifndef OPS_LEARN_EXAMPLES_H
 #define OPS_LEARN_EXAMPLES_H
 
@@ -25,10 +27,13 @@ enum objective_kind {
 /* Whether it teaches a decoder. */
 bool objective_generates(enum objective_kind kind);
 
+enum target_kind { TARGET_ANY, TARGET_SHORTEST };
+
 struct examples_config {
     enum objective_kind objective;
-    size_t batch;     /* examples */
-    size_t negatives; /* of each example's own; contrastive: 0 for those of the batch */
+    enum target_kind target; /* of pairs: which is the second */
+    size_t batch;            /* examples */
+    size_t negatives;        /* of each example's own; contrastive: 0 for those of the batch */
 };
 
 struct examples {

@@ -24,14 +24,15 @@ static void lay_out(struct round *r, const struct generator_options *o, struct g
 {
     const struct nn_model *m = r->model->model;
     nn_tape_layout(&r->in, m, &r->inputs, false, l, a);
-    nn_decoding_layout(&r->decoding, m, r->inputs.n * o->beam, o->max_tokens + 1, r->in.tokens, l,
-                       a);
+    nn_decoding_layout(&r->decoding, m, r->inputs.n * o->beam, o->max_tokens + 1, r->in.memory_rows,
+                       l, a);
 }
 
 /* The rows of the next step; how many. */
 static size_t gather(struct round *r)
 {
     size_t n = 0;
+    bool vector = r->model->model->config.memory == NN_MEMORY_VECTOR;
     for (size_t i = 0; i < r->inputs.n; i++) {
         struct beam *b = &r->beams[i];
         uint32_t first = r->row[i];
@@ -39,8 +40,8 @@ static size_t gather(struct round *r)
         for (size_t j = 0; j < b->n_live; j++, n++) {
             r->token[n] = beam_token(b, j);
             r->parent[n] = first + b->parent[j];
-            r->states_first[n] = r->inputs.offset[i];
-            r->states_end[n] = r->inputs.offset[i + 1];
+            r->states_first[n] = vector ? (uint32_t)i : r->inputs.offset[i];
+            r->states_end[n] = vector ? (uint32_t)i + 1 : r->inputs.offset[i + 1];
         }
     }
     return n;
@@ -74,8 +75,8 @@ static void search(struct round *r, struct gpu_queue *q, const struct generator_
     for (size_t i = 0; i < r->inputs.n; i++)
         beam_init(&r->beams[i], o, a);
     nn_tape_load(q, &r->in, m, &r->inputs, a);
-    nn_encoder_states(q, m, &w, &r->in, &(struct nn_scratch){0}, NULL);
-    nn_decoding_begin(q, &r->decoding, m, &w, r->in.final.out, a);
+    nn_encoder_memory(q, m, &w, &r->in, &(struct nn_scratch){0}, NULL);
+    nn_decoding_begin(q, &r->decoding, m, &w, r->in.memory, a);
     while ((n = gather(r)) > 0) {
         struct nn_decoding_step step = {n, r->token, r->parent, r->states_first, r->states_end};
         nn_decoding_next(q, &r->decoding, m, &w, &step, a);

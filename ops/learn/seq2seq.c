@@ -84,7 +84,7 @@ static void run_shard(struct trainer *t, struct shard *s, float *gradient, struc
     lay_out(&k, t, s, &l, a);
     nn_tape_load(q, &k.in, t->model, &s->s, a);
     nn_decoder_load(q, &k.out, &k.fed, k.label);
-    nn_encoder_states(q, t->model, &w, &k.in, &k.scratch, &in);
+    nn_encoder_memory(q, t->model, &w, &k.in, &k.scratch, &in);
     nn_decoder_forward(q, t->model, &w, &k.out, &k.scratch, &out);
     q->op->cross_entropy(q, k.out.logits,
                          &(struct gpu_cross_entropy){.rows = k.out.tokens,
@@ -98,7 +98,7 @@ static void run_shard(struct trainer *t, struct shard *s, float *gradient, struc
     if (!gradient)
         return;
     nn_decoder_backward(q, gradient, t->model, &w, &k.out, &k.scratch, &out);
-    nn_encoder_states_back(q, gradient, k.scratch.dmemory, t->model, &w, &k.in, &k.scratch, &in);
+    nn_encoder_memory_back(q, gradient, k.scratch.dmemory, t->model, &w, &k.in, &k.scratch, &in);
 }
 
 static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)

@@ -99,7 +99,7 @@ out:
 
 const struct op op_train = {
     .name = "train",
-    .version = 4,
+    .version = 6,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

@@ -24,6 +24,9 @@ const struct op_param train_params[] = {
      .doc = "How the rows of a sequence's tokens become its vector."},
     {"wrap", OP_BOOL, "false", .doc = "Start and end tokens around the encoder's inputs."},
     {"pool_special", OP_BOOL, "false", .doc = "Start and end tokens are pooled as well."},
+    {"memory", OP_ENUM, "states", "states|vector",
+     .doc = "What the decoder sees of its input: the state of each token, or the pooled vector "
+            "alone, which must then say all that the target needs."},
     {"tied_output", OP_BOOL, "false",
      .doc = "The decoder's output weights are the embedding's, not their own."},
     {"dropout", OP_REAL, "0", NULL, 0, 0.9,
@@ -36,6 +39,10 @@ const struct op_param train_params[] = {
     {"related", OP_INT, "1", NULL, 1, 65536,
      "contrastive, without negatives of their own: so many clusters that use much the same tokens "
      "come together in a batch, which is a multiple of it; they are hard to tell apart."},
+    {"target", OP_ENUM, "any", "any|shortest",
+     .doc =
+         "The second of a pair (seq2seq: what is to be written): any other member of the cluster, "
+         "or always its shortest, of equally long ones the first by its tokens' numbers."},
     {"margin", OP_REAL, "0.5", NULL, 0, 2, "triplet: by which cosines are to differ."},
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
      "seq2seq, autoencode: share of the wanted probability that is spread over all tokens."},
@@ -100,6 +107,7 @@ struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
         .wrap = op_bool(ctx, "wrap"),
         .pool_special = op_bool(ctx, "pool_special"),
         .decoder_layers = (uint32_t)op_int(ctx, "decoder_layers"),
+        .memory = (enum nn_memory)choice(ctx, "memory", "states|vector"),
         .tied_output = op_bool(ctx, "tied_output"),
         .attention_bias = op_bool(ctx, "attention_bias"),
     };
@@ -140,6 +148,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
     return (struct trainer_config){
         .examples = {.objective = objective,
                      .batch = (size_t)op_int(ctx, "batch"),
+                     .target = (enum target_kind)choice(ctx, "target", "any|shortest"),
                      .negatives = negatives(ctx, objective)},
         .temperature = objective == OBJECTIVE_TRIPLET ? 1 : op_real(ctx, "temperature"),
         .margin = op_real(ctx, "margin"),
@@ -309,12 +318,12 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
     out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
     out->key = arena_printf(
         a,
-        "%sseed=%" PRIu64 "\nobjective=%s\nbatch=%zu\ndropout=%.17g\n"
+        "%sseed=%" PRIu64 "\nobjective=%s\ntarget=%s\nbatch=%zu\ndropout=%.17g\n"
         "optimizer=%s\nweight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_"
         "every=%" PRId64 "\nprecision=%s %s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
-        nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), c.examples.batch, c.dropout,
-        op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1, c.beta2, c.eps,
-        op_int(ctx, "log_every"), op_string(ctx, "precision"), precision,
+        nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), op_string(ctx, "target"),
+        c.examples.batch, c.dropout, op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1,
+        c.beta2, c.eps, op_int(ctx, "log_every"), op_string(ctx, "precision"), precision,
         schedule_key(a, &c.schedule, from), validation_key(a, ctx, to), from, to);
     return OK;
 }

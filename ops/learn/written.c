@@ -2,6 +2,7 @@
 #include "ops/learn/written.h"
 
 #include "base/buf.h"
+#include "ops/corpus/encoding.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -12,17 +13,27 @@ static bool is_digit(const char *name)
     return isdigit((unsigned char)name[0]) && !name[1];
 }
 
+/* Bytes of the name without its place: what a token says of it is not part of the expression. */
+static size_t bare(const char *name)
+{
+    return strcspn(name, TOKEN_PLACE);
+}
+
+static bool is_sign(const char *name, const char *sign)
+{
+    return bare(name) == strlen(sign) && strncmp(name, sign, bare(name)) == 0;
+}
+
 char *written_text(struct arena *a, const uint32_t *tokens, size_t n, char *const *names)
 {
     struct buf b = {0};
     for (size_t i = 0; i < n; i++) {
         const char *name = names[tokens[i]];
-        bool negative = strcmp(name, "INT-") == 0;
+        bool negative = is_sign(name, "INT-");
         if (i)
             buf_putc(&b, ' ');
-        if (!(negative || strcmp(name, "INT+") == 0) || i + 1 == n ||
-            !is_digit(names[tokens[i + 1]])) {
-            buf_puts(&b, name);
+        if (!(negative || is_sign(name, "INT+")) || i + 1 == n || !is_digit(names[tokens[i + 1]])) {
+            buf_add(&b, name, bare(name));
             continue;
         }
         if (negative)

@@ -24,6 +24,8 @@ static const char *const poolings[] = {[NN_POOL_MEAN] = "mean",
                                        [NN_POOL_FIRST] = "first",
                                        [NN_POOL_LAST] = "last",
                                        NULL};
+static const char *const memories[] = {
+    [NN_MEMORY_STATES] = "states", [NN_MEMORY_VECTOR] = "vector", NULL};
 static const char *const positions[] = {
     [NN_SINUSOIDAL] = "sinusoidal", [NN_LEARNED] = "learned", NULL};
 static const char *const booleans[] = {"false", "true", NULL};
@@ -38,6 +40,7 @@ static const struct field fields[] = {
     {"heads", offsetof(struct nn_config, heads), FIELD_NUMBER, NULL},
     {"layers", offsetof(struct nn_config, layers), FIELD_NUMBER, NULL},
     {"max_length", offsetof(struct nn_config, max_length), FIELD_NUMBER, NULL},
+    {"memory", offsetof(struct nn_config, memory), FIELD_CHOICE, memories, true},
     {"pool_special", offsetof(struct nn_config, pool_special), FIELD_CHOICE, booleans, true},
     {"pooling", offsetof(struct nn_config, pooling), FIELD_CHOICE, poolings},
     {"positions", offsetof(struct nn_config, positions), FIELD_CHOICE, positions},
@@ -77,6 +80,9 @@ enum err_code nn_config_check(const struct nn_config *c, struct err *e)
                         c->max_length);
     if (c->tied_output && !c->decoder_layers)
         return err_fail(e, ERR_INPUT, "a tied output needs a decoder");
+    if (c->memory != NN_MEMORY_STATES && !c->decoder_layers)
+        return err_fail(e, ERR_INPUT, "memory '%s' is what a decoder sees, and there is none",
+                        memories[c->memory]);
     if (c->vocabulary > 1u << 24 || c->d_model > 1u << 16 || c->layers > 1u << 10 ||
         c->decoder_layers > 1u << 10 || c->d_ff > 1u << 18 || c->max_length > 1u << 20)
         return err_fail(e, ERR_INPUT, "the model's dimensions are too large");

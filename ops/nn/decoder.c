@@ -17,9 +17,9 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
     size_t n = targets->offset[targets->n], d = c->d_model;
     *t = (struct nn_decoder_tape){.tokens = n,
                                   .sequences = targets->n,
-                                  .keys = in->tokens,
-                                  .key_offset = in->offset,
-                                  .states = in->final.out};
+                                  .keys = in->memory_rows,
+                                  .key_offset = in->memory_offset,
+                                  .memory = in->memory};
     t->token = gpu_carve(l, n * sizeof(uint32_t));
     t->offset = gpu_carve(l, (targets->n + 1) * sizeof(uint32_t));
     t->label = gpu_carve(l, n * sizeof(uint32_t));
@@ -72,7 +72,7 @@ static struct nn_attend cross_of(const struct nn_model *m, const struct nn_decod
                               .offset = t->offset,
                               .key_first = t->key_offset,
                               .key_end = t->key_offset + 1,
-                              .memory = t->states,
+                              .memory = t->memory,
                               .keys = t->keys};
 }
 

@@ -80,3 +80,23 @@ void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dpooled,
                      pooling_of(m));
     nn_encoder_states_back(q, grad, s->dn, m, w, t, s, drop);
 }
+
+void nn_encoder_memory(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
+                       struct nn_tape *t, const struct nn_scratch *s, const struct nn_dropout *drop)
+{
+    switch (m->config.memory) {
+    case NN_MEMORY_STATES: nn_encoder_states(q, m, w, t, s, drop); break;
+    case NN_MEMORY_VECTOR: nn_encoder_forward(q, m, w, t, s, drop); break;
+    }
+}
+
+void nn_encoder_memory_back(struct gpu_queue *q, float *grad, const float *dmemory,
+                            const struct nn_model *m, const struct nn_weights *w,
+                            const struct nn_tape *t, const struct nn_scratch *s,
+                            const struct nn_dropout *drop)
+{
+    switch (m->config.memory) {
+    case NN_MEMORY_STATES: nn_encoder_states_back(q, grad, dmemory, m, w, t, s, drop); break;
+    case NN_MEMORY_VECTOR: nn_encoder_backward(q, grad, dmemory, m, w, t, s, drop); break;
+    }
+}

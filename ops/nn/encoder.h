@@ -33,4 +33,13 @@ void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dpooled,
                          const struct nn_tape *t, const struct nn_scratch *s,
                          const struct nn_dropout *drop);
 
+/* The same for t->memory, what a decoder sees: the states or t->pooled. */
+void nn_encoder_memory(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
+                       struct nn_tape *t, const struct nn_scratch *s,
+                       const struct nn_dropout *drop);
+void nn_encoder_memory_back(struct gpu_queue *q, float *grad, const float *dmemory,
+                            const struct nn_model *m, const struct nn_weights *w,
+                            const struct nn_tape *t, const struct nn_scratch *s,
+                            const struct nn_dropout *drop);
+
 #endif

@@ -18,6 +18,8 @@
 
 enum nn_positions { NN_SINUSOIDAL, NN_LEARNED };
 enum nn_pooling { NN_POOL_MEAN, NN_POOL_MAX, NN_POOL_FIRST, NN_POOL_LAST };
+/* What a decoder sees of its input: each token's state, or the pooled vector alone. */
+enum nn_memory { NN_MEMORY_STATES, NN_MEMORY_VECTOR };
 
 struct nn_config {
     uint32_t vocabulary, d_model, layers, heads, d_ff;
@@ -29,6 +31,7 @@ struct nn_config {
     bool wrap;           /* the encoder's inputs stand between start and end tokens */
     bool pool_special;   /* special tokens are pooled like others */
     uint32_t decoder_layers;
+    enum nn_memory memory;
     bool tied_output; /* the decoder's output weights are the embedding's */
 };
 

@@ -81,6 +81,10 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     t->final.out = training ? floats(l, n * d) : t->layers[0].self.n;
     t->arg = c->pooling == NN_POOL_MAX ? gpu_carve(l, s->n * d * sizeof(uint32_t)) : NULL;
     t->pooled = floats(l, s->n * d);
+    bool vector = c->memory == NN_MEMORY_VECTOR;
+    t->memory = vector ? t->pooled : t->final.out;
+    t->memory_rows = vector ? s->n : n;
+    t->memory_offset = vector ? gpu_carve(l, (s->n + 1) * sizeof(uint32_t)) : t->offset;
 }
 
 void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
@@ -107,5 +111,9 @@ void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model 
     gpu_write(q, t->offset, s->offset, (s->n + 1) * sizeof(uint32_t));
     gpu_write(q, t->pool_row, row, t->pooled_rows * sizeof(uint32_t));
     gpu_write(q, t->pool_offset, offset, (s->n + 1) * sizeof(uint32_t));
+    for (size_t i = 0; i <= s->n; i++)
+        offset[i] = (uint32_t)i;
+    if (t->memory_offset != t->offset) /* a row for each sequence */
+        gpu_write(q, t->memory_offset, offset, (s->n + 1) * sizeof(uint32_t));
     arena_release(a, mark);
 }

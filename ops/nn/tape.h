@@ -46,10 +46,14 @@ struct nn_tape {
     struct nn_final_tape final;
     uint32_t *arg; /* of pooling by maximum */
     float *pooled; /* (sequences, d): the result */
+    /* What a decoder sees: (memory_rows, d), those of each sequence by memory_offset. */
+    const float *memory;
+    uint32_t *memory_offset;
+    size_t memory_rows;
 };
 
-/* Memory of one pass, for one queue at a time: T, the most tokens of a side; S, the encoder's in
- * front of a decoder. */
+/* Memory of one pass, for one queue at a time: T, the most tokens of a side; S, the rows that
+ * a decoder sees. */
 struct nn_scratch {
     float *dx, *dn, *wide, *branch; /* (T, d) (T, d) (T, max(ff, 3d)) (T, d) */
     float *dkv, *dmemory;           /* decoder: (S, 2d) (S, d) */

@@ -1,4 +1,4 @@
-/* Any text as prefix tokens into either vocabulary: refused or encoded within it. */
+/* Any text as prefix tokens into any vocabulary: refused or encoded within it. */
 #include "ops/corpus/encoding.h"
 
 #include <assert.h>
@@ -8,10 +8,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const encodings[] = {"e-gen", "plain"};
+    static const char *const encodings[] = {"e-gen", "plain", "placed"};
     struct arena a = {0};
     char *text = arena_strndup(&a, (const char *)data, size);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         Eqloom__Vocabulary v;
         struct encoder c;
         struct err e;

@@ -265,7 +265,7 @@ void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
 }
 
 /* logits (tokens, vocabulary) of targets as they are fed. */
-static void decode(double *logits, const struct nn_model *m, const double *w, const double *states,
+static void decode(double *logits, const struct nn_model *m, const double *w, const double *memory,
                    const uint32_t *key_offset, const struct nn_sequences *fed)
 {
     const struct nn_config *c = &m->config;
@@ -276,7 +276,7 @@ static void decode(double *logits, const struct nn_model *m, const double *w, co
         const struct nn_layer *l = &m->decoder[i];
         attend(x, NULL, c, &l->self, w + l->norm1_weight, w + l->norm1_bias, w, fed, fed->offset,
                true);
-        attend(x, states, c, &l->cross, w + l->norm2_weight, w + l->norm2_bias, w, fed, key_offset,
+        attend(x, memory, c, &l->cross, w + l->norm2_weight, w + l->norm2_bias, w, fed, key_offset,
                false);
         feed_forward(x, c, l, w + l->norm3_weight, w + l->norm3_bias, w, n);
     }
@@ -292,6 +292,8 @@ double ref_seq2seq(const struct nn_model *m, const double *w, const struct nn_se
     size_t d = m->config.d_model, v = m->config.vocabulary;
     size_t n = targets->offset[targets->n] + targets->n;
     double *states = calloc(inputs->offset[inputs->n] * d, sizeof *states), loss = 0;
+    double *pooled = calloc(inputs->n * d, sizeof *pooled);
+    uint32_t *each = calloc(inputs->n + 1, sizeof *each);
     double *logits = calloc(n * v, sizeof *logits);
     uint32_t *fed = calloc(n, sizeof *fed), *label = calloc(n, sizeof *label);
     uint32_t *offset = calloc(targets->n + 1, sizeof *offset);
@@ -304,11 +306,18 @@ double ref_seq2seq(const struct nn_model *m, const double *w, const struct nn_se
         label[offset[i] + length] = 2; /* end */
         offset[i + 1] = offset[i] + (uint32_t)length + 1;
     }
+    for (size_t i = 0; i <= inputs->n; i++)
+        each[i] = (uint32_t)i;
     encode(states, m, w, inputs);
-    decode(logits, m, w, states, inputs->offset, &(struct nn_sequences){fed, offset, targets->n});
+    pool_tokens(pooled, states, &m->config, inputs);
+    bool vector = m->config.memory == NN_MEMORY_VECTOR;
+    decode(logits, m, w, vector ? pooled : states, vector ? each : inputs->offset,
+           &(struct nn_sequences){fed, offset, targets->n});
     for (size_t i = 0; i < n; i++)
         loss += ref_cross_entropy(logits + i * v, i, v, label[i], NULL, false, smoothing);
     free(states);
+    free(pooled);
+    free(each);
     free(logits);
     free(fed);
     free(label);

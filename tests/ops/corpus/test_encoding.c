@@ -39,6 +39,19 @@ static void test_numbers(void **state)
     arena_free(&a);
 }
 
+static void test_places(void **state)
+{
+    struct arena a = {0};
+    assert_string_equal(encode(&a, "placed", "/ sin x cos x"), "/ sin@/1 x cos@/2 x");
+    assert_string_equal(encode(&a, "placed", "- * 2 x + pow x 3 y"),
+                        "- *@-1 2@* x@* +@-2 pow@+ x@pow1 3@pow2 y@+");
+    assert_string_equal(encode(&a, "placed", "sin - x -104"), "sin - x@-1 INT-@-2 1 0 4");
+    assert_string_equal(encode(&a, "placed", "* d x sin x 3/200"),
+                        "* d@* x sin x /@* 3@/1 INT+@/2 2 0 0");
+    assert_string_equal(encode(&a, "placed", "ln x"), "ln x");
+    arena_free(&a);
+}
+
 static void test_vocabulary_of_the_paper(void **state)
 {
     struct arena a = {0};
@@ -137,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_places),
         cmocka_unit_test(test_vocabulary_of_the_paper),
         cmocka_unit_test(test_unknown_tokens_are_named),
         cmocka_unit_test(test_batches_are_packed),

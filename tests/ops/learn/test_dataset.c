@@ -120,6 +120,9 @@ static void test_mixed_batch(void **state)
     assert_memory_equal(d.member, want, sizeof want);
     assert_int_equal(d.offset[3] - d.offset[2], 2);
 
+    assert_int_equal(dataset_shortest(&d, 0), 1); /* of 4 and 8 */
+    assert_int_equal(dataset_shortest(&d, 1), 0); /* of 3 and 5 6 */
+
     assert_int_equal(token_batch_check(&b, 8, 2, NULL), ERR_INPUT); /* token 8 */
     assert_int_equal(token_batch_check(&b, 9, 1, NULL), ERR_LIMIT);
     offset[2] = 1;

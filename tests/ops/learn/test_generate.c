@@ -142,7 +142,7 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     assert_int_equal(gpu_queue_new(&q, m->device, NULL), OK);
     nn_tape_load(q, &in, m->model, input, a);
     nn_decoder_load(q, &out, &targets, label);
-    nn_encoder_states(q, m->model, &w, &in, &(struct nn_scratch){0}, NULL);
+    nn_encoder_memory(q, m->model, &w, &in, &(struct nn_scratch){0}, NULL);
     nn_decoder_forward(q, m->model, &w, &out, &(struct nn_scratch){0}, NULL);
     assert_int_equal(gpu_finish(q, NULL), OK);
     const float *logits = out.logits + (n - 1) * m->model->config.vocabulary;
@@ -178,13 +178,23 @@ static const struct nn_config options[] = {
      .activation = GPU_GELU,
      .attention_bias = true,
      .tied_output = true},
+    {.vocabulary = 9,
+     .d_model = 12,
+     .layers = 1,
+     .decoder_layers = 2,
+     .heads = 2,
+     .d_ff = 16,
+     .max_length = 16,
+     .pooling = NN_POOL_MAX,
+     .memory = NN_MEMORY_VECTOR},
 };
+enum { N_OPTIONS = sizeof options / sizeof *options };
 
 static void test_greedy(void **state)
 {
     enum { N = 12, LONGEST = 10 };
     size_t ended = 0, tokens = 0;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < N_OPTIONS; k++) {
         struct arena a = {0};
         double *w;
         struct loaded *m = model_new(&options[k], &w);
@@ -233,7 +243,7 @@ static void assert_same(const struct generated *x, const struct generated *y)
 static void test_beams(void **state)
 {
     enum { N = 70, LONGEST = 8, BEAM = 5 };
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < N_OPTIONS; k++) {
         struct arena a = {0};
         double *w;
         struct loaded *m = model_new(&options[k], &w);

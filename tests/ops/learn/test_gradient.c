@@ -132,10 +132,11 @@ static void test_own_negatives(void **state)
 static void test_seq2seq(void **state)
 {
     struct trainer_config how = {.examples = {.objective = OBJECTIVE_SEQ2SEQ, .batch = 6}};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
         struct nn_config c = model_number(i);
         c.decoder_layers = 1 + i % 2;
         c.tied_output = i & 2;
+        c.memory = i & 4 ? NN_MEMORY_VECTOR : NN_MEMORY_STATES;
         how.smoothing = i & 1 ? 0.1 : 0;
         check_model(&c, &how);
     }

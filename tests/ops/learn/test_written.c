@@ -19,9 +19,10 @@ static uint32_t id_of(const Eqloom__Vocabulary *v, const char *name)
 
 static void test_round_trip(void **state)
 {
-    static const char *const texts[] = {"x", "+ x 12", "pow sin x -4", "* -10 * 205 x", "7"};
-    static const char *const encodings[] = {"e-gen", "plain"};
-    for (size_t k = 0; k < 2; k++) {
+    static const char *const texts[] = {
+        "x", "+ x 12", "pow sin x -4", "* -10 * 205 x", "7", "- / x -1234 pow -100 y"};
+    static const char *const encodings[] = {"e-gen", "plain", "placed"};
+    for (size_t k = 0; k < 3; k++) {
         struct arena a = {0};
         struct encoder c;
         Eqloom__Vocabulary v;

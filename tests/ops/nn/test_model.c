@@ -41,10 +41,12 @@ static void test_text_decoder(void **state)
     c.pooling = NN_POOL_LAST;
     c.wrap = c.pool_special = c.tied_output = true;
     c.decoder_layers = 3;
+    c.memory = NN_MEMORY_VECTOR;
     const char *text = nn_config_text(&a, &c);
     assert_string_equal(
         text, "activation=gelu\nattention_bias=true\nd_ff=64\nd_model=32\ndecoder_layers=3\n"
-              "heads=4\nlayers=2\nmax_length=40\npool_special=true\npooling=last\n"
+              "heads=4\nlayers=2\nmax_length=40\nmemory=vector\npool_special=true\n"
+              "pooling=last\n"
               "positions=learned\ntied_output=true\nvocabulary=59\nwrap=true\n");
     assert_int_equal(nn_config_parse(&back, text, NULL), OK);
     assert_string_equal(nn_config_text(&a, &back), text);
