@@ -228,12 +228,13 @@ static enum err_code load_earlier(void *arg, const Eqloom__EGraph **out, struct 
     return err_up(e, code);
 }
 
-static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
-                           const struct op_earlier *x, struct err *e)
+static enum err_code
+decide(bool *stands, const char **reason, struct op_ctx *ctx, const struct saturate_state *s,
+       const struct op_earlier *x,
+       enum err_code (*load)(void *arg, const Eqloom__EGraph **out, struct err *e), struct err *e)
 {
-    const struct saturate_state *s = state;
     struct earlier earlier = {ctx, x};
-    struct reuse_question q = {.trace = op_earlier_trace(x), .load = load_earlier, .arg = &earlier};
+    struct reuse_question q = {.trace = op_earlier_trace(x), .load = load, .arg = &earlier};
     struct reuse_answer answer;
     if (err_up(e, op_earlier_added(&q.positions, &q.n, ctx, x, "rules", e)) ||
         err_up(e, reuse_decide(&answer, op_arena(ctx), s->reuse, &q, e)))
@@ -245,6 +246,19 @@ static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx
                                n, n == 1 ? "" : "s", answer.by_signature)
                 : "no rule that matches is new, edited or gone";
     return OK;
+}
+
+static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                           const struct op_earlier *x, struct err *e)
+{
+    return err_up(e, decide(stands, reason, ctx, state, x, load_earlier, e));
+}
+
+/* Many expressions together: what their united trace does not refute is asked of each. */
+static enum err_code reuse_all(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                               const struct op_earlier *x, struct err *e)
+{
+    return err_up(e, decide(stands, reason, ctx, state, x, NULL, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -287,4 +301,6 @@ const struct op op_saturate = {
     .release = release,
     .run = run,
     .reuse = reuse,
+    .unite = reuse_unite,
+    .reuse_all = reuse_all,
 };

@@ -10,8 +10,6 @@
 
 #define NOWHERE UINT32_MAX
 
-enum { PRINT = 16 }; /* bytes of a digest in a trace: as many as keep two rules apart */
-
 struct reuse_rules {
     struct arena arena;
     const struct rules *rules;
@@ -19,13 +17,13 @@ struct reuse_rules {
     struct digest *digests;     /* of the rules without their certificates, in rule-set order */
     uint32_t *index;            /* in rule-set order, by position among the records */
     struct digest_map index_of; /* digest -> index */
-    bool ambiguous;             /* two rules are the same: nothing is proved */
+    bool ambiguous;             /* two rules are the same or of one name: nothing is proved */
     struct digest environment;  /* of all else that a run takes from its rules */
 };
 
 /* ---- rules ---- */
 
-/* What traces know a rule by; zero from PRINT on. */
+/* What traces know a rule by; zero from REUSE_PRINT on. */
 static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule *m)
 {
     Eqloom__Rule bare = *m;
@@ -34,7 +32,7 @@ static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule 
     if (canonical_pack(&bytes, a, &bare.base, NULL))
         return false;
     *out = digest_of(&bytes, 1);
-    memset(out->bytes + PRINT, 0, DIGEST_SIZE - PRINT);
+    memset(out->bytes + REUSE_PRINT, 0, DIGEST_SIZE - REUSE_PRINT);
     return true;
 }
 
@@ -68,6 +66,12 @@ static struct digest environment_of(const struct reuse_rules *r, bool unsound)
     return d;
 }
 
+/* Then the order of the rules would not follow from what they are. */
+static bool has_name_of(const struct rule *a, const struct rule *b)
+{
+    return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
+}
+
 struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct ruleset *compiled,
                                     const Eqloom__Rule *const *records, bool unsound)
 {
@@ -85,7 +89,7 @@ struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct rule
         rule_to_message(&m, &scratch, rules, &rules->rules[i]);
         r->ambiguous |= !rule_digest(&r->digests[i], &scratch, &m);
         digest_map_put(&r->index_of, &r->digests[i], i, &added);
-        r->ambiguous |= !added;
+        r->ambiguous |= !added || (i && has_name_of(&rules->rules[i], &rules->rules[i - 1]));
         arena_reset(&scratch);
     }
     for (size_t i = 0; i < rules->n; i++) {
@@ -247,12 +251,16 @@ static bool may_match(const Eqloom__SaturationTrace *t, const struct expr *x)
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expr_node *node = &x->nodes[i];
         const ProtobufCBinaryData *under = i == 0 ? &t->under_root : &t->under;
+        if (node->leaf && t->any_leaf)
+            continue;
         size_t op = node->op == X_VAR ? 0 : find_token(t, x->lang, node);
         if (op == SIZE_MAX || (i == 0 && node->op != X_VAR && !has_bit(&t->root, op)))
             return false;
         uint32_t at = i + 1;
         for (uint32_t k = 0; k < node->arity; at += x->nodes[at].size, k++) {
             const struct expr_node *kid = &x->nodes[at];
+            if (kid->leaf && t->any_leaf)
+                continue;
             size_t token = kid->op == X_VAR ? 0 : find_token(t, x->lang, kid);
             if (token == SIZE_MAX)
                 return false;
@@ -276,11 +284,11 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     Eqloom__SaturationTrace t = EQLOOM__SATURATION_TRACE__INIT;
     t.whole =
         egraph_count_classes(g) + 1 == m->n_class_begin && egraph_count_nodes(g) == m->n_node_op;
-    t.matched.data = arena_alloc(a, r->rules->n * PRINT + 1);
+    t.matched.data = arena_alloc(a, r->rules->n * REUSE_PRINT + 1);
     for (size_t i = 0; i < r->rules->n; i++)
         if (result->matched[i]) {
-            memcpy(t.matched.data + t.matched.len, r->digests[i].bytes, PRINT);
-            t.matched.len += PRINT;
+            memcpy(t.matched.data + t.matched.len, r->digests[i].bytes, REUSE_PRINT);
+            t.matched.len += REUSE_PRINT;
         }
     t.environment.data = (uint8_t *)r->environment.bytes;
     t.environment.len = DIGEST_SIZE;
@@ -288,18 +296,19 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     return err_up(e, canonical_pack(out, a, &t.base, e));
 }
 
-/* Marks the rules that matched; false unless all are there, in their order. */
+/* Marks the rules that matched; false unless all are there, in their order. (Rules are sorted by
+ * name, so that the order is what it was; of several runs together there is none.) */
 static bool find_matched(bool *is_matched, const struct reuse_rules *r,
                          const Eqloom__SaturationTrace *t)
 {
     uint64_t next = 0;
-    if (t->matched.len % PRINT)
+    if (t->matched.len % REUSE_PRINT)
         return false;
-    for (size_t i = 0; i < t->matched.len; i += PRINT) {
+    for (size_t i = 0; i < t->matched.len; i += REUSE_PRINT) {
         struct digest d = {0};
-        memcpy(d.bytes, t->matched.data + i, PRINT);
+        memcpy(d.bytes, t->matched.data + i, REUSE_PRINT);
         const uint64_t *at = digest_map_get(&r->index_of, &d);
-        if (!at || *at < next)
+        if (!at || (*at < next && !t->united))
             return false;
         is_matched[*at] = true;
         next = *at + 1;
@@ -381,7 +390,8 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const stru
             out->by_signature++;
     }
     out->stands = true;
-    if (n && !t->whole)
+    bool matching = t->whole && q->load;
+    if (n && !matching)
         out->stands = false;
-    return n && t->whole ? err_up(e, match_rest(out, a, r, rest, n, q, e)) : OK;
+    return n && matching ? err_up(e, match_rest(out, a, r, rest, n, q, e)) : OK;
 }

@@ -14,6 +14,9 @@
 #include "engine/op.h"
 #include "ops/egraph/egraph.h"
 
+/* Bytes of a rule's digest in a trace: as many as keep two rules apart. */
+enum { REUSE_PRINT = 16 };
+
 struct reuse_rules;
 /* `records` as read, before they were sorted into `rules`; what they refer to must live as long.
  * `unsound`: what every e-graph made with them will say. */
@@ -27,11 +30,16 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
                           const struct saturate_result *result, struct egraph *g,
                           const Eqloom__EGraph *m, struct err *e);
 
+/* One trace for several, as `unite` in op.h wants it: what any of the runs matched or could see. */
+enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *traces, size_t n,
+                          struct err *e);
+
 struct reuse_question {
     struct span trace;         /* of the earlier run */
     const uint64_t *positions; /* of the records that are new or edited */
     size_t n;
-    /* Gives the earlier e-graph; called at most once. */
+    /* Gives the earlier e-graph; called at most once. NULL: there is none, or are many, and only
+     * the signature is asked. */
     enum err_code (*load)(void *arg, const Eqloom__EGraph **out, struct err *e);
     void *arg;
 };

@@ -97,6 +97,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct reuse_answer answer;
     if (!reuse_decide(&answer, &a, s->reuse, &q, NULL) && answer.stands)
         assert(answer.by_signature + answer.by_matching <= q.n);
+    /* The same together with a sound one: what stands then, stands by either. */
+    struct span both[] = {s->trace, q.trace};
+    struct reuse_answer together, alone;
+    q.load = NULL;
+    if (!reuse_unite(&q.trace, &a, both, 2, NULL) &&
+        !reuse_decide(&together, &a, s->reuse, &q, NULL) && together.stands) {
+        q.trace = s->trace;
+        assert(!reuse_decide(&alone, &a, s->reuse, &q, NULL) && alone.stands);
+    }
     arena_free(&a);
     return 0;
 }

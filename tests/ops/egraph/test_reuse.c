@@ -296,6 +296,71 @@ static void what_stands_is_the_same(void **state)
     assert_true(t.by_signature > t.asked / 50 && t.by_matching > 0 && t.could > t.stood);
 }
 
+/* Runs of several expressions under one set: where their united trace says that all stand, each is
+ * what it would be again. United as blocks are: some of the first, then these and the others. */
+static void what_stands_together_stands(void **state)
+{
+    enum { TOGETHER = 5 };
+    struct rng r = rng_new(test_seed(), 1);
+    int stood = 0, refuted = 0, alone = 0;
+    for (int trial = 0; trial < TRIALS / 2; trial++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct set s = {0};
+        struct compiled before;
+        struct saturate_options o = {.iterations = 1 + (uint32_t)rng_below(&r, 6),
+                                     .max_nodes = 20 + (uint32_t)rng_below(&r, 300),
+                                     .match_limit = 1 + (uint32_t)rng_below(&r, 30),
+                                     .ban_length = (uint32_t)rng_below(&r, 4)};
+        struct made m[TOGETHER];
+        char *texts[TOGETHER];
+        struct span traces[TOGETHER], all;
+        bool failed = false;
+        for (uint64_t n = rng_below(&r, trial % 2 ? 4 : SET_MAX - 4); n > 0; n--)
+            add_rule(&s, &r);
+        compile(&before, &a, &s);
+        for (int k = 0; k < TOGETHER; k++) {
+            struct buf text = {0};
+            random_term(&text, &r, 1 + (unsigned)rng_below(&r, 2));
+            texts[k] = arena_strdup(&a, text.data);
+            buf_free(&text);
+            m[k] = make(&a, &before, texts[k], &o);
+            failed = failed || m[k].failed || !m[k].trace.data;
+            traces[k] = m[k].trace;
+        }
+        if (!failed) {
+            assert_int_equal(reuse_unite(&all, &a, traces, 2, &e), OK);
+            traces[1] = all;
+            assert_int_equal(reuse_unite(&all, &a, traces + 1, TOGETHER - 1, &e), OK);
+        }
+        for (int k = 0; k < EDITS && !failed; k++) {
+            struct set edited = s;
+            struct compiled now;
+            uint64_t positions[SET_MAX];
+            struct reuse_question q = {.trace = all, .positions = positions};
+            struct reuse_answer answer;
+            edit_set(&edited, &r);
+            compile(&now, &a, &edited);
+            q.n = find_added(positions, &before, &now, &a);
+            assert_int_equal(reuse_decide(&answer, &a, now.reuse, &q, &e), OK);
+            stood += answer.stands;
+            refuted += answer.stands && answer.by_signature > 0;
+            for (int i = 0; i < TOGETHER; i++) {
+                struct tally t = {0};
+                ask(&t, &a, &before, &now, &m[i], texts[i], &o);
+                alone += t.stood;
+                if (answer.stands && (!t.stood || !t.could))
+                    fail_msg("%s: stands with others, but not alone", texts[i]);
+            }
+            release(&now);
+        }
+        release(&before);
+        arena_free(&a);
+    }
+    print_message("%d stood together (%d by signature), %d alone\n", stood, refuted, alone);
+    assert_true(stood > 0 && refuted > 0 && alone > TOGETHER * stood);
+}
+
 /* A rule that matches nowhere, but looks farther down than the others, makes a search visit f(...)
  * in the second iteration, where it sees what was joined just before: h(y) comes in time. */
 static void a_farther_look_is_not_without_effect(void **state)
@@ -321,6 +386,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_stands_is_the_same),
+        cmocka_unit_test(what_stands_together_stands),
         cmocka_unit_test(a_farther_look_is_not_without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
