@@ -90,15 +90,12 @@ static enum err_code write_out(struct compactor *c, struct err *e)
 }
 
 /* Whether the record may become smaller: it has not the form that its kind is to have. */
-static bool is_loose(struct compactor *c, enum record_kind kind, uint64_t length, struct span value)
+static bool is_loose(const struct dictionary *model, uint64_t length, struct span value)
 {
-    if (!dense_serves(kind) || length > DENSE_MAX_PAYLOAD ||
-        !dictionaries_model_bytes(&c->store->dictionaries, kind))
+    if (!model || length > DENSE_MAX_PAYLOAD)
         return value.data[3] == CODEC_RAW;
-    struct digest used, current = dictionaries_model(&c->store->dictionaries, kind);
-    return value.data[3] != CODEC_MODEL ||
-           !dictionaries_needed(&used, &c->store->dictionaries, value) ||
-           !digest_equal(&used, &current);
+    struct span used = envelope_dictionary(value);
+    return value.data[3] != CODEC_MODEL || memcmp(used.data, model->id.bytes, used.len) != 0;
 }
 
 static enum err_code encode_record(struct compactor *c, struct span key, struct span value,
@@ -110,9 +107,12 @@ static enum err_code encode_record(struct compactor *c, struct span key, struct 
     struct record r;
     struct arena a = {0};
     struct buf made = {0};
+    const struct dictionary *model = NULL;
     enum err_code code = OK;
-    if (envelope_peek(&kind, &length, value, NULL) == OK && is_loose(c, kind, length, value) &&
-        read_record(&r, &id, c, &a, key, value))
+    if (envelope_peek(&kind, &length, value, NULL) != OK)
+        return OK;
+    code = dictionaries_model(&model, &c->store->dictionaries, kind, e);
+    if (code == OK && is_loose(model, length, value) && read_record(&r, &id, c, &a, key, value))
         code = envelope_write(&made, c->coder, EFFORT_MUCH, r.kind, r.payload, e);
     /* So that an old model is needed no longer. */
     bool renewed = made.len && made.data[3] == CODEC_MODEL && value.data[3] == CODEC_MODEL;
@@ -155,8 +155,11 @@ static enum err_code make_models(struct compactor *c, struct err *e)
     for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
         struct samples *s = &c->kinds[kind];
         uint64_t wanted = s->total / SHARE < DENSE_SAMPLES ? s->total / SHARE : DENSE_SAMPLES;
+        const struct dictionary *model = NULL;
+        if (code == OK && wanted >= LEAST_SAMPLES)
+            code = dictionaries_model(&model, d, (enum record_kind)kind, e);
         if (wanted >= LEAST_SAMPLES &&
-            wanted >= GROWTH * dictionaries_model_bytes(d, (enum record_kind)kind))
+            (!model || wanted >= GROWTH * dense_model_bytes(model->model)))
             s->wanted = wanted;
         any = any || s->wanted;
     }

@@ -39,24 +39,27 @@ void dictionaries_free(struct dictionaries *d)
     pthread_mutex_destroy(&d->lock);
 }
 
-static const struct dictionary *add_loaded(struct dictionaries *d, const struct digest *id,
-                                           struct span content)
+/* *out stays NULL for content that is none. */
+static enum err_code add_loaded(const struct dictionary **out, struct dictionaries *d,
+                                const struct digest *id, struct span content, struct err *e)
 {
     struct dictionary *new = calloc(1, sizeof *new);
     if (!new || d->n == sizeof d->loaded / sizeof *d->loaded) {
         free(new);
-        return NULL;
+        return err_fail(e, ERR_NOMEM, "no room for another model");
     }
     new->id = *id;
+    enum err_code code = OK;
     if (dense_is_model(content))
-        dense_model_new(&new->model, content, NULL);
+        code = dense_model_new(&new->model, content, e);
     else
         new->decompress = ZSTD_createDDict(content.data, content.len);
     if (!new->model && !new->decompress) {
         dictionary_free(new);
-        return NULL;
+        return code == ERR_NOMEM ? err_up(e, code) : OK;
     }
-    return d->loaded[d->n++] = new;
+    *out = d->loaded[d->n++] = new;
+    return OK;
 }
 
 /* From one of the two places. */
@@ -92,89 +95,121 @@ static struct span copy_key(uint8_t key[COPY_KEY], const uint8_t *id, size_t n)
     return span_of(key, sizeof DICTIONARY_COPY_PREFIX - 1 + n);
 }
 
-/* The first key that begins with `prefix`, what stands before an id left away. */
-static bool find_key(struct digest *id, struct store *s, enum rocks_family family,
-                     struct span prefix, size_t before)
+/* The first key that begins with `prefix`, what stands before an id left away. ERR_NOTFOUND. */
+static enum err_code find_key(struct digest *id, struct store *s, enum rocks_family family,
+                              struct span prefix, size_t before, struct err *e)
 {
     struct rocks_iter *it = rocks_iter_new(s->rocks, family);
     rocks_iter_seek(it, prefix);
-    bool found = false;
-    if (rocks_iter_valid(it)) {
+    enum err_code code = rocks_iter_error(it, e);
+    if (code == OK && rocks_iter_valid(it)) {
         struct span key = rocks_iter_key(it);
-        found = key.len == before + DIGEST_SIZE && memcmp(key.data, prefix.data, prefix.len) == 0;
-        if (found)
+        code = key.len == before + DIGEST_SIZE && memcmp(key.data, prefix.data, prefix.len) == 0
+                   ? OK
+                   : ERR_NOTFOUND;
+        if (code == OK)
             memcpy(id->bytes, key.data + before, DIGEST_SIZE);
+    } else if (code == OK) {
+        code = ERR_NOTFOUND;
     }
     rocks_iter_free(it);
-    return found;
+    return code;
 }
 
-static bool find_id(struct digest *id, struct store *s, const uint8_t *prefix, size_t n)
+/* It says nothing about the store but that it cannot be read now. */
+static bool is_passing(enum err_code code)
+{
+    return code == ERR_IO || code == ERR_NOMEM;
+}
+
+static enum err_code find_id(struct digest *id, struct store *s, const uint8_t *prefix, size_t n,
+                             struct err *e)
 {
     uint8_t key[COPY_KEY];
-    return find_key(id, s, ROCKS_META, copy_key(key, prefix, n),
-                    sizeof DICTIONARY_COPY_PREFIX - 1) ||
-           find_key(id, s, ROCKS_OBJECTS, span_of(prefix, n), 0);
+    enum err_code code =
+        find_key(id, s, ROCKS_META, copy_key(key, prefix, n), sizeof DICTIONARY_COPY_PREFIX - 1, e);
+    if (code == OK || is_passing(code))
+        return code;
+    err_clear(e);
+    return find_key(id, s, ROCKS_OBJECTS, span_of(prefix, n), 0, e);
+}
+
+/* What cannot be had for a lasting reason is not there. */
+static enum err_code settle(enum err_code code, struct err *e)
+{
+    if (code == OK || is_passing(code))
+        return err_up(e, code);
+    err_clear(e);
+    return OK;
 }
 
 /* The lock is held. */
-static const struct dictionary *load(struct dictionaries *d, const uint8_t *prefix, size_t n)
+static enum err_code load(const struct dictionary **out, struct dictionaries *d,
+                          const uint8_t *prefix, size_t n, struct err *e)
 {
+    *out = NULL;
     for (size_t i = 0; i < d->n; i++)
-        if (memcmp(d->loaded[i]->id.bytes, prefix, n) == 0)
-            return d->loaded[i];
+        if (memcmp(d->loaded[i]->id.bytes, prefix, n) == 0) {
+            *out = d->loaded[i];
+            return OK;
+        }
     struct arena a = {0};
     struct span content;
     struct digest id;
     uint8_t key[COPY_KEY];
-    const struct dictionary *found = NULL;
-    if (find_id(&id, d->store, prefix, n)) {
-        enum err_code code =
-            read_content(&content, d, &a, ROCKS_OBJECTS, digest_span(&id), &id, NULL);
-        if (code != OK)
+    enum err_code code = find_id(&id, d->store, prefix, n, e);
+    if (code == OK) {
+        code = read_content(&content, d, &a, ROCKS_OBJECTS, digest_span(&id), &id, e);
+        if (code != OK && !is_passing(code)) {
+            err_clear(e);
             code = read_content(&content, d, &a, ROCKS_META, copy_key(key, id.bytes, DIGEST_SIZE),
-                                &id, NULL);
-        found = code == OK ? add_loaded(d, &id, content) : NULL;
+                                &id, e);
+        }
+        if (code == OK)
+            code = add_loaded(out, d, &id, content, e);
     }
     arena_free(&a);
-    return found;
+    return settle(code, e);
 }
 
-static const struct dictionary *by_id(void *arg, const uint8_t *id, size_t n)
+static enum err_code by_id(const struct dictionary **out, void *arg, const uint8_t *id, size_t n,
+                           struct err *e)
 {
     struct dictionaries *d = arg;
     pthread_mutex_lock(&d->lock);
-    const struct dictionary *found = load(d, id, n);
+    enum err_code code = load(out, d, id, n, e);
     pthread_mutex_unlock(&d->lock);
-    return found;
+    return err_up(e, code);
 }
 
 /* The lock is held. */
-static const struct dictionary *current(struct dictionaries *d, enum record_kind kind)
+static enum err_code look_for_current(struct dictionaries *d, enum record_kind kind, struct err *e)
 {
-    if (d->kinds[kind].known || !dense_serves(kind))
-        return d->kinds[kind].model;
     char key[64];
     struct rocks_value v;
+    const struct dictionary *found = NULL;
     snprintf(key, sizeof key, CURRENT_PREFIX "%s", kind_info(kind)->name);
-    d->kinds[kind].known = true;
-    if (rocks_get(&v, d->store->rocks, ROCKS_META, span_str(key), NULL) == OK) {
-        const struct dictionary *found =
-            v.bytes.len == DIGEST_SIZE ? load(d, v.bytes.data, DIGEST_SIZE) : NULL;
-        if (found && found->model)
-            d->kinds[kind].model = found;
-        rocks_value_free(&v);
-    }
-    return d->kinds[kind].model;
+    enum err_code code = rocks_get(&v, d->store->rocks, ROCKS_META, span_str(key), e);
+    if (code == OK && v.bytes.len == DIGEST_SIZE)
+        code = load(&found, d, v.bytes.data, DIGEST_SIZE, e);
+    rocks_value_free(&v);
+    code = settle(code, e);
+    d->kinds[kind].known = code == OK;
+    d->kinds[kind].model = found && found->model ? found : NULL;
+    return code;
 }
 
-static const struct dictionary *model_for_kind(void *arg, enum record_kind kind)
+static enum err_code model_for_kind(const struct dictionary **out, void *arg, enum record_kind kind,
+                                    struct err *e)
 {
     struct dictionaries *d = arg;
+    enum err_code code = OK;
     pthread_mutex_lock(&d->lock);
-    const struct dictionary *found = current(d, kind);
+    if (!d->kinds[kind].known && dense_serves(kind))
+        code = look_for_current(d, kind, e);
+    *out = d->kinds[kind].model;
     pthread_mutex_unlock(&d->lock);
-    return found;
+    return err_up(e, code);
 }
 
 struct coder_dictionaries dictionaries_for_coder(struct dictionaries *d)
@@ -182,16 +217,10 @@ struct coder_dictionaries dictionaries_for_coder(struct dictionaries *d)
     return (struct coder_dictionaries){model_for_kind, by_id, d};
 }
 
-size_t dictionaries_model_bytes(struct dictionaries *d, enum record_kind kind)
+enum err_code dictionaries_model(const struct dictionary **out, struct dictionaries *d,
+                                 enum record_kind kind, struct err *e)
 {
-    const struct dictionary *it = model_for_kind(d, kind);
-    return it ? dense_model_bytes(it->model) : 0;
-}
-
-struct digest dictionaries_model(struct dictionaries *d, enum record_kind kind)
-{
-    const struct dictionary *it = model_for_kind(d, kind);
-    return it ? it->id : (struct digest){0};
+    return err_up(e, model_for_kind(out, d, kind, e));
 }
 
 /* Puts the record into the store before any that needs it. */
@@ -235,19 +264,20 @@ enum err_code dictionaries_make_model(struct dictionaries *d, enum record_kind k
     pthread_mutex_lock(&d->lock);
     enum err_code code = keep(&id, d, kind, span_of(content.data, content.len), e);
     if (code == OK) {
-        d->kinds[kind].known = true;
-        d->kinds[kind].model = load(d, id.bytes, DIGEST_SIZE);
+        code = load(&d->kinds[kind].model, d, id.bytes, DIGEST_SIZE, e);
+        d->kinds[kind].known = code == OK;
     }
     pthread_mutex_unlock(&d->lock);
     buf_free(&content);
     return err_up(e, code);
 }
 
-bool dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope)
+enum err_code dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope,
+                                  struct err *e)
 {
     struct span prefix = envelope_dictionary(envelope);
     if (!prefix.len)
-        return false;
+        return ERR_NOTFOUND;
     pthread_mutex_lock(&d->lock);
     bool found = false;
     for (size_t i = 0; i < d->n && !found; i++) {
@@ -255,15 +285,5 @@ bool dictionaries_needed(struct digest *id, struct dictionaries *d, struct span 
         *id = d->loaded[i]->id;
     }
     pthread_mutex_unlock(&d->lock);
-    return found || find_id(id, d->store, prefix.data, prefix.len);
-}
-
-void dictionaries_each_current(struct dictionaries *d,
-                               void (*visit)(void *arg, const struct digest *id), void *arg)
-{
-    for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
-        const struct dictionary *it = model_for_kind(d, (enum record_kind)kind);
-        if (it)
-            visit(arg, &it->id);
-    }
+    return found ? OK : find_id(id, d->store, prefix.data, prefix.len, e);
 }

@@ -29,14 +29,13 @@ struct coder_dictionaries dictionaries_for_coder(struct dictionaries *d);
 /* Makes a model from samples, stores it, and lets new dense forms of the kind use it. */
 enum err_code dictionaries_make_model(struct dictionaries *d, enum record_kind kind,
                                       const struct span *samples, size_t n, struct err *e);
-/* The bytes that the current model of a kind has learnt from; 0: there is none. */
-size_t dictionaries_model_bytes(struct dictionaries *d, enum record_kind kind);
-/* Its id; zeros if there is none. */
-struct digest dictionaries_model(struct dictionaries *d, enum record_kind kind);
-/* The id of the dictionary that an envelope needs; false if it needs none or it is not there. */
-bool dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope);
-/* The models that new dense forms are going to use. */
-void dictionaries_each_current(struct dictionaries *d,
-                               void (*visit)(void *arg, const struct digest *id), void *arg);
+/* The model that new dense forms of a kind are going to use; NULL: there is none, or none that is
+ * whole. An error says that the store cannot be read. */
+enum err_code dictionaries_model(const struct dictionary **out, struct dictionaries *d,
+                                 enum record_kind kind, struct err *e);
+/* The id of the dictionary that an envelope needs. ERR_NOTFOUND if it needs none or it is not there;
+ * others as above. */
+enum err_code dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope,
+                                  struct err *e);
 
 #endif

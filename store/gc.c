@@ -90,11 +90,10 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
     return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "%s", why.message) : OK;
 }
 
-/* Those that new records are going to use. */
-static void mark_model(void *arg, const struct digest *id)
+static void mark_model(struct marker *m, const struct digest *id)
 {
-    digest_map_put(&((struct marker *)arg)->models, id, 1, NULL);
-    mark_id(arg, id->bytes, NULL);
+    digest_map_put(&m->models, id, 1, NULL);
+    mark_id(m, id->bytes, NULL);
 }
 
 static void list_object(struct marker *m, struct span key, struct span value)
@@ -127,7 +126,12 @@ static enum err_code list_objects(struct marker *m, struct err *e)
 static enum err_code mark(struct marker *m, struct err *e)
 {
     enum err_code code = list_objects(m, e);
-    dictionaries_each_current(&m->store->dictionaries, mark_model, m);
+    for (int kind = KIND_NONE + 1; code == OK && kind < KIND_END; kind++) {
+        const struct dictionary *model;
+        code = dictionaries_model(&model, &m->store->dictionaries, (enum record_kind)kind, e);
+        if (code == OK && model)
+            mark_model(m, &model->id);
+    }
     if (code == OK)
         code = store_each_ref(m->store, "", mark_ref, m, e);
     if (code == OK)
@@ -159,13 +163,15 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
 }
 
 /* A record that stays keeps its model. */
-static void keep_model(struct marker *m, struct span value)
+static enum err_code keep_model(struct marker *m, struct span value, struct err *e)
 {
     struct digest model;
-    if (dictionaries_needed(&model, &m->store->dictionaries, value))
+    enum err_code code = dictionaries_needed(&model, &m->store->dictionaries, value, e);
+    if (code == OK)
         mark_model(m, &model);
     else if (envelope_dictionary(value).len)
         m->unknown_model = true;
+    return code == ERR_IO || code == ERR_NOMEM ? err_up(e, code) : OK;
 }
 
 /* In two passes, since a collection goes before what it holds; the first also finds what models are
@@ -179,8 +185,9 @@ static enum err_code sweep_object(struct sweeper *w, struct span key, struct spa
     const uint8_t *found = key.len == DIGEST_SIZE ? id_table_find(&w->marker->ids, &id) : NULL;
     uint8_t flags = found ? *found : 0;
     bool first = flags & OF_COLLECTION || key.len != DIGEST_SIZE;
-    if (w->collections && flags & MARKED)
-        keep_model(w->marker, value);
+    enum err_code code = w->collections && flags & MARKED ? keep_model(w->marker, value, e) : OK;
+    if (code != OK)
+        return err_up(e, code);
     if (w->collections != first)
         return OK;
     if (flags & MARKED || (flags & A_MODEL && w->marker->unknown_model)) {

@@ -165,16 +165,11 @@ static void put_header(uint8_t *header, enum codec codec, const struct kind_info
     put_le(header + 8, length, 8);
 }
 
-/* Appends the payload under the model of its kind; leaves `out` as it was if there is none or it
- * does not help. */
-static bool write_dense(struct buf *out, struct coder *c, const struct kind_info *info,
+/* Appends the payload under the model of its kind; leaves `out` as it was if it does not help. */
+static bool write_dense(struct buf *out, const struct dictionary *d, const struct kind_info *info,
                         struct span payload)
 {
-    const struct dictionary *d =
-        c->dictionaries.model_for_kind
-            ? c->dictionaries.model_for_kind(c->dictionaries.arg, info->kind)
-            : NULL;
-    if (!d || payload.len > DENSE_MAX_PAYLOAD)
+    if (payload.len > DENSE_MAX_PAYLOAD)
         return false;
     size_t start = out->len;
     buf_reserve(out, ENVELOPE_HEADER + MODEL_PREFIX);
@@ -220,7 +215,13 @@ enum err_code envelope_write(struct buf *out, struct coder *c, enum effort effor
     if (payload.len > RECORD_MAX_PAYLOAD)
         return err_fail(e, ERR_LIMIT, "a record of kind %s of %zu bytes: at most %d are allowed",
                         info->name, payload.len, RECORD_MAX_PAYLOAD);
-    if (effort == EFFORT_MUCH && write_dense(out, c, info, payload))
+    const struct dictionary *model = NULL;
+    enum err_code found = OK;
+    if (effort == EFFORT_MUCH && c->dictionaries.model_for_kind)
+        found = c->dictionaries.model_for_kind(&model, c->dictionaries.arg, kind, e);
+    if (found != OK)
+        return err_up(e, found);
+    if (model && write_dense(out, model, info, payload))
         return OK;
     enum codec codec = choose_codec(c, effort, kind, payload);
     size_t room = codec == CODEC_RAW ? payload.len : ZSTD_compressBound(payload.len);
@@ -301,8 +302,12 @@ static enum err_code find_dictionary(const struct dictionary **out, struct span 
     struct span id = envelope_dictionary(bytes);
     if (!id.len)
         return err_fail(e, ERR_CORRUPT, "too short for its codec");
-    const struct dictionary *d =
-        c->dictionaries.by_id ? c->dictionaries.by_id(c->dictionaries.arg, id.data, id.len) : NULL;
+    const struct dictionary *d = NULL;
+    enum err_code code = OK;
+    if (c->dictionaries.by_id)
+        code = c->dictionaries.by_id(&d, c->dictionaries.arg, id.data, id.len, e);
+    if (code != OK)
+        return err_up(e, code);
     if (!d) {
         struct digest shown = {0};
         char hex[DIGEST_HEX];

@@ -29,11 +29,14 @@ struct dictionary {
     struct ZSTD_DDict_s *decompress;
     struct dense_model *model;
 };
-/* Where a coder gets them; all return NULL if there is none. */
+/* Where a coder gets them; *out is NULL if there is none. Errors are the store's: it cannot be
+ * read. */
 struct coder_dictionaries {
-    const struct dictionary *(*model_for_kind)(void *arg, enum record_kind kind);
+    enum err_code (*model_for_kind)(const struct dictionary **out, void *arg, enum record_kind kind,
+                                    struct err *e);
     /* By the first n bytes of its id. */
-    const struct dictionary *(*by_id)(void *arg, const uint8_t *id, size_t n);
+    enum err_code (*by_id)(const struct dictionary **out, void *arg, const uint8_t *id, size_t n,
+                           struct err *e);
     void *arg;
 };
 
@@ -45,7 +48,8 @@ void coder_free(struct coder *c);
 void coder_set_dictionaries(struct coder *c, struct coder_dictionaries dictionaries);
 
 enum effort {
-    EFFORT_LITTLE, /* while a run waits: small payloads as they are, others by zstd's fastest level */
+    EFFORT_LITTLE, /* while a run waits: small payloads as they are, others by zstd's fastest level
+                    */
     EFFORT_MUCH,   /* for good: under the model of their kind, or by a high level of zstd */
 };
 /* Appends the envelope of a payload to `out`. */

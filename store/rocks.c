@@ -185,6 +185,16 @@ static char *open_database(struct rocks *r, const char *secondary_path)
     return message;
 }
 
+/* A log that gave nothing back at all would stay for want of anything to flush, and readers refuse
+ * it. */
+static enum err_code leave_log(struct rocks *r)
+{
+    char *message = NULL;
+    rocksdb_delete_cf(r->db, r->write, r->family[ROCKS_DEFAULT], "", 0, &message);
+    rocksdb_free(message);
+    return rocks_flush(r, NULL);
+}
+
 /* What the log did not give back. Then all is written into tables, for the log to be left behind.
  */
 static void settle_watermark(struct rocks *r, uint64_t acknowledged)
@@ -195,7 +205,7 @@ static void settle_watermark(struct rocks *r, uint64_t acknowledged)
         logfile_find_damage(r->path, &r->log_damage);
     if (r->secondary)
         return;
-    if (r->lost == 0 || rocks_flush(r, NULL) == OK)
+    if (r->lost == 0 || leave_log(r) == OK)
         watermark_open(&r->watermark, r->path, latest);
 }
 

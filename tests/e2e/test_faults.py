@@ -2,6 +2,7 @@
 run restores the same ids. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_FLIPS sets its length."""
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -30,8 +31,11 @@ class Flips(ProjectTest):
         self.p.run()
         self.wanted = self.p.ids()
 
-    def heals(self):
-        self.p.run()
+    def heals(self, said=None):
+        """The next run does; with `said`, it is the first to look and names what is bad."""
+        narration = self.p.eqloom("run", "job.yaml").err
+        if said:
+            self.assertEqual(len(re.findall(said, narration)), 1, narration)
         self.assertEqual(self.p.ids(), self.wanted)
         self.p.eqloom("fsck")
 
@@ -41,7 +45,9 @@ class Flips(ProjectTest):
         for i in range(FLIPS):
             shutil.rmtree(store)
             shutil.copytree(whole, store)
-            names = ["*.sst", "*.sst", "MANIFEST*", "CURRENT"][i % 4]
+            names, said = [("*.sst", r"damaged: table \d+\.sst \(\w+\): the file is not as it was"),
+                           ("*.sst", None), ("MANIFEST*", r"damaged: MANIFEST-\d+: "),
+                           ("CURRENT", r"damaged: CURRENT (names|does not name)")][i // 3 % 4]
             files = sorted(f for f in store.rglob(names) if f.stat().st_size)
             with self.subTest(flip(self.rng.choice(files), self.rng)):
                 if i % 3:  # else the next run has to find it by itself
@@ -52,6 +58,15 @@ class Flips(ProjectTest):
                 if i % 3 == 2:
                     self.p.eqloom("fsck", "--repair", expect=None)
                     self.p.eqloom("fsck", expect=None)
+                self.heals(said if i % 3 == 0 else None)
+
+    def test_what_nobody_reads(self):
+        """RocksDB's options and identity are only written; the mark of what was acknowledged is
+        there twice, and the lower one counts."""
+        for names in ("OPTIONS*", "IDENTITY", "ACKNOWLEDGED"):
+            path = max((self.p.dir / ".eqloom").rglob(names))
+            with self.subTest(flip(path, self.rng)):
+                self.assertEqual(self.p.run()["nodes_ran"], 0)
                 self.heals()
 
     def test_fsck_says_what_makes_it_again(self):
@@ -92,6 +107,32 @@ class Log(ProjectTest):
             return path.stat().st_size
         except FileNotFoundError:
             return 0
+
+    def test_flips_all_over_a_log(self):
+        """Not one is passed over: what was written and acknowledged is told to be lost, with the
+        file and the place, and made again."""
+        self.p.run("seeds", "certified")
+        whole, store = self.p.dir / "whole", self.p.dir / ".eqloom"
+        log = max(store.rglob("*.log"), key=self.size)
+        data = log.read_bytes()
+        self.assertGreater(len(data), 5000)
+        wanted = self.p.ids()
+        shutil.copytree(store, whole)
+        rng = random.Random(SEED)
+        print(f"seed {SEED}")
+        n = 3 * FLIPS
+        for i in range(n):
+            bit = 8 * (i * len(data) // n) + rng.randrange(8)  # the first byte is among them
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            flipped = bytearray(data)
+            flipped[bit // 8] ^= 1 << bit % 8
+            log.write_bytes(flipped)
+            with self.subTest(byte=bit // 8, bit=bit % 8, of=len(data)):
+                narration = self.p.eqloom("run", "job.yaml", "seeds", "certified").err
+                self.assertRegex(narration, rf"{log.name}: .* at byte \d+; the last \d+ entries")
+                self.assertEqual(self.p.ids(), wanted)
+                self.p.eqloom("fsck")
 
     def check(self, damage):
         rng = random.Random(SEED)

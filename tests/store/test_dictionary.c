@@ -15,6 +15,15 @@ struct place {
     struct digest ids[CLUSTERS];
 };
 
+static struct digest current_model(struct store *s)
+{
+    struct err err = {0};
+    const struct dictionary *model;
+    MUST(dictionaries_model(&model, &s->dictionaries, KIND_CLUSTER, &err));
+    assert_non_null(model);
+    return model->id;
+}
+
 /* Texts of a common language, each its own. */
 static char *make_text(struct arena *a, struct rng *r)
 {
@@ -162,11 +171,11 @@ static void test_a_larger_store_gets_a_better_model(void **state)
     uint64_t dictionaries;
     put_clusters(p, 0, FEW);
     compact(p);
-    struct digest first = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
+    struct digest first = current_model(p->s);
     assert_int_equal(clusters_of(p->s, &dictionaries).dense, FEW);
     put_clusters(p, FEW, CLUSTERS);
     compact(p);
-    struct digest second = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
+    struct digest second = current_model(p->s);
     assert_false(digest_equal(&first, &second));
     assert_int_equal(clusters_of(p->s, &dictionaries).dense, CLUSTERS);
     assert_int_equal(dictionaries, 2);
@@ -217,7 +226,7 @@ static void test_lost_and_bad_models(void **state)
     put_clusters(p, 0, CLUSTERS);
     compact(p);
     put_clusters(p, 0, CLUSTERS); /* nothing new */
-    struct digest id = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
+    struct digest id = current_model(p->s);
     /* The record is bad: its copy serves, fsck tells. */
     struct rocks_write bad = {ROCKS_OBJECTS, false, digest_span(&id), span_str("eq rubbish")};
     MUST(rocks_write(p->s->rocks, &bad, 1, true, &err));
@@ -269,8 +278,8 @@ static void test_same_records_same_model(void **state)
     store_batch_free(b);
     compact(p);
     compact(&other);
-    struct digest mine = dictionaries_model(&p->s->dictionaries, KIND_CLUSTER);
-    struct digest theirs = dictionaries_model(&other.s->dictionaries, KIND_CLUSTER);
+    struct digest mine = current_model(p->s);
+    struct digest theirs = current_model(other.s);
     assert_true(digest_equal(&mine, &theirs));
     store_close(other.s);
     remove_tree(other.path);
