@@ -1,6 +1,7 @@
 /* The product itself: blocks of 32 by 32 of the result in four tiles. LEFT_ROWS rows of the left
  * operand, packed for as much of k as LEFT_WORDS hold, stay in the second cache while all of the
- * right operand passes by columns of blocks. */
+ * right operand passes by columns of blocks; where k is small, as many rows as stay in the first
+ * (NEAR_WORDS). The result is not fetched ahead: that took longer than it saved. */
 #include "gpu/cpu/amx.h"
 
 #include "gpu/cpu/cpu.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT_ROWS = 256, LEFT_WORDS = 768 * 256 /* 768 KiB */ };
+enum { LEFT_ROWS = 256, LEFT_WORDS = 768 * 256 /* 768 KiB */, NEAR_WORDS = 16 * 256 };
 
 /* All eight tiles whole: 16 rows of 64 bytes. */
 static void configure(void)
@@ -137,23 +138,10 @@ static void finish_block(const struct finish *f, const float *sums)
     }
 }
 
-/* The block's place in memory comes nearer while the tiles are at work. */
-static void fetch(const struct finish *f)
-{
-    for (size_t i = 0; i < f->rows; i++) {
-        if (f->base && f->base != f->c)
-            for (size_t j = 0; j < f->cols; j += 16)
-                __builtin_prefetch(f->base + i * f->ldc + j, 0);
-        for (size_t j = 0; j < f->cols; j += 16)
-            __builtin_prefetch(f->c + i * f->ldc + j, 1);
-    }
-}
-
 static void block(const struct finish *f, const uint32_t *left, const uint32_t *right,
                   size_t blocks, int parts)
 {
     _Alignas(64) float sums[AMX_BLOCK * AMX_BLOCK];
-    fetch(f);
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
@@ -225,7 +213,10 @@ void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
     size_t all_m = amx_blocks(mm->m), all_k = amx_blocks(mm->k);
+    size_t row_words = all_k * amx_block_words(parts);
     size_t rows = least(LEFT_ROWS / AMX_BLOCK, all_m);
+    if (row_words && row_words <= NEAR_WORDS)
+        rows = least(NEAR_WORDS / row_words, all_m);
     size_t deep = least(LEFT_WORDS / (rows * amx_block_words(parts)), all_k);
     size_t left_words = rows * deep * amx_block_words(parts);
     struct cpu_packs *packs = ((struct cpu_queue *)q)->packs;

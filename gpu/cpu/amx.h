@@ -2,9 +2,9 @@
  * 32 rows of 16 and add up in f32, 16 times as fast as f32 vectors.
  *
  * GPU_BF16 rounds each operand to bf16. GPU_F32 writes each value exactly as the sum of three bf16
- * values, x = x0 + x1 + x2 with |x1| <= 2^-9 |x| and |x2| <= 2^-18 |x|, and adds up the six
- * products x_i y_j with i + j <= 2: what is left out is below 2^-25 of a product, less than f32's
- * own rounding. That is six times the work and still faster than f32 vectors. Denormal parts count
+ * values, x = x0 + x1 + x2 with |x1| <= 2^-8 |x| and |x2| <= 2^-15 |x|, and adds up the six
+ * products x_i y_j with i + j <= 2: what is left out is below 2^-22 of a product and of either sign,
+ * 2^-26 on average, less than f32's own rounding. That is six times the work and still faster than f32 vectors. Denormal parts count
  * as 0; infinities may become NaN.
  *
  * An operand is first packed into tiles, by blocks of 32 along its free dimension (m or n) and 32

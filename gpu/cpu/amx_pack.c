@@ -3,52 +3,66 @@
 
 #include <immintrin.h>
 
-/* 32 values as bf16 parts, u in the lower halves of the words and v in the upper; of three parts
- * the first two are rounded to nearest and the last is exact. */
-static inline __attribute__((always_inline)) void split(__m512i *part, __m512 u, __m512 v,
-                                                        int parts)
+/* A row of a tile, 32 values: u in the lower halves of the words and v in the upper. */
+static inline __attribute__((always_inline)) __m512i pair(__m512i u, __m512i v)
+{
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(u, 16), v);
+}
+
+/* Rounded to bf16, to nearest, ties to even. */
+static inline __attribute__((always_inline)) void round_row(uint32_t *out, __m512 u, __m512 v)
 {
     const __m512i interleave =
         _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                          21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
-    for (int i = 0; i < parts; i++) {
-        part[i] = _mm512_permutexvar_epi16(interleave, (__m512i)_mm512_cvtne2ps_pbh(v, u));
-        u = _mm512_sub_ps(u, (__m512)_mm512_slli_epi32(part[i], 16));
-        v = _mm512_sub_ps(v, (__m512)_mm512_and_si512(part[i], upper));
-    }
+    _mm512_store_si512(out,
+                       _mm512_permutexvar_epi16(interleave, (__m512i)_mm512_cvtne2ps_pbh(v, u)));
 }
 
-/* 16 rows of 16 words become columns. */
-static inline __attribute__((always_inline)) void transpose(__m512i r[16])
+/* Exactly, as the sum of three parts, by integer arithmetic, which takes half the time of the
+ * conversions: the first is rounded to nearest (ties away from 0), the second cut off. A NaN whose
+ * bits overflow so is still one in the others. */
+static inline __attribute__((always_inline)) void split_row(uint32_t *out, __m512 u, __m512 v)
 {
-    __m512i t[16];
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4)
-        for (int j = 0; j < 2; j++) {
-            r[i + 2 * j] = _mm512_unpacklo_epi64(t[i + j], t[i + j + 2]);
-            r[i + 2 * j + 1] = _mm512_unpackhi_epi64(t[i + j], t[i + j + 2]);
-        }
-    for (int i = 0; i < 16; i += 8)
-        for (int j = 0; j < 4; j++) {
-            t[i + j] = _mm512_shuffle_i32x4(r[i + j], r[i + j + 4], 0x88);
-            t[i + j + 4] = _mm512_shuffle_i32x4(r[i + j], r[i + j + 4], 0xdd);
-        }
-    for (int j = 0; j < 8; j++) {
-        r[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88);
-        r[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xdd);
+    const __m512i half = _mm512_set1_epi32(0x8000), upper = _mm512_set1_epi32((int)0xffff0000);
+    __m512i a = _mm512_add_epi32((__m512i)u, half), b = _mm512_add_epi32((__m512i)v, half);
+    for (int i = 0; i < AMX_MOST_PARTS; i++, out += 2 * AMX_TILE) {
+        _mm512_store_si512(out, pair(a, b));
+        u = _mm512_sub_ps(u, (__m512)_mm512_and_si512(a, upper));
+        v = _mm512_sub_ps(v, (__m512)_mm512_and_si512(b, upper));
+        a = (__m512i)u;
+        b = (__m512i)v;
     }
 }
 
-/* Where a tile's values are: row i of 16 at `at` + i * ld, its upper halves `upper` further on;
- * what the masks and counts of rows leave out is 0. */
+/* 16 rows of 16 words, `ld` apart, become columns. Quarters of rows i, i + 4, i + 8 and i + 12 are
+ * loaded side by side, which leaves half of the shuffles to do. */
+static inline __attribute__((always_inline)) void transpose(float *out, const float *at, size_t ld)
+{
+    for (size_t q = 0; q < 4; q++) {
+        __m512 r[4];
+        for (size_t i = 0; i < 4; i++) {
+            const float *p = at + i * ld + 4 * q;
+            r[i] = _mm512_castps128_ps512(_mm_loadu_ps(p));
+            r[i] = _mm512_mask_broadcast_f32x4(r[i], 0x00f0, _mm_loadu_ps(p + 4 * ld));
+            r[i] = _mm512_mask_broadcast_f32x4(r[i], 0x0f00, _mm_loadu_ps(p + 8 * ld));
+            r[i] = _mm512_mask_broadcast_f32x4(r[i], 0xf000, _mm_loadu_ps(p + 12 * ld));
+        }
+        __m512d low = (__m512d)_mm512_unpacklo_ps(r[0], r[1]),
+                high = (__m512d)_mm512_unpackhi_ps(r[0], r[1]),
+                low2 = (__m512d)_mm512_unpacklo_ps(r[2], r[3]),
+                high2 = (__m512d)_mm512_unpackhi_ps(r[2], r[3]);
+        _mm512_store_pd(out + 64 * q, _mm512_unpacklo_pd(low, low2));
+        _mm512_store_pd(out + 64 * q + 16, _mm512_unpackhi_pd(low, low2));
+        _mm512_store_pd(out + 64 * q + 32, _mm512_unpacklo_pd(high, high2));
+        _mm512_store_pd(out + 64 * q + 48, _mm512_unpackhi_pd(high, high2));
+    }
+}
+
+/* Where a tile's values are: row i of 16 at `at` + i * ld, its upper halves `upper` further on. */
 struct piece {
     const float *at;
-    size_t ld, upper, rows_u, rows_v;
-    __mmask16 mask_u, mask_v;
+    size_t ld, upper;
 };
 
 static inline size_t left_over(size_t n, size_t from)
@@ -56,38 +70,45 @@ static inline size_t left_over(size_t n, size_t from)
     return n <= from ? 0 : n - from < 16 ? n - from : 16;
 }
 
-static struct piece find(const struct amx_operand *o, size_t f, size_t k)
+/* 16 by 16 values of which only some are there, zeros for the others. */
+static void copy_part(float *out, const float *at, size_t ld, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < 16; i++) {
+        __mmask16 mask = (__mmask16)(i < rows ? (1u << cols) - 1 : 0);
+        _mm512_store_ps(out + 16 * i, _mm512_maskz_loadu_ps(mask, at + i * ld));
+    }
+}
+
+/* A tile's values, from `edge` where some of its 16 by 32 are not there. */
+static inline __attribute__((always_inline)) struct piece
+find(float *edge, const struct amx_operand *o, size_t f, size_t k)
 {
     size_t nf = left_over(o->free, f), nu = left_over(o->k, k), nv = left_over(o->k, k + 16);
-    __mmask16 mf = (__mmask16)((1u << nf) - 1), mu = (__mmask16)((1u << nu) - 1),
-              mv = (__mmask16)((1u << nv) - 1);
-    if (o->k_major)
-        return (struct piece){o->at + k * o->ld + f, o->ld, 16 * o->ld, nu, nv, mf, mf};
-    return (struct piece){o->at + f * o->ld + k, o->ld, 16, nf, nf, mu, mv};
+    const float *at = o->k_major ? o->at + k * o->ld + f : o->at + f * o->ld + k;
+    size_t upper = o->k_major ? 16 * o->ld : 16;
+    if (nf == 16 && nv == 16)
+        return (struct piece){at, o->ld, upper};
+    copy_part(edge, at, o->ld, o->k_major ? nu : nf, o->k_major ? nf : nu);
+    copy_part(edge + 256, at + upper, o->ld, o->k_major ? nv : nf, o->k_major ? nf : nv);
+    return (struct piece){edge, 16, 256};
 }
 
 static inline __attribute__((always_inline)) void
 pack_tile(uint32_t *out, const struct amx_operand *o, size_t f, size_t k, int parts)
 {
-    struct piece p = find(o, f, k);
-    bool turn = o->left == o->k_major;
-    __m512i row[AMX_MOST_PARTS][16];
-    for (size_t i = 0; i < 16; i++) {
-        __m512i part[AMX_MOST_PARTS];
-        const float *at = p.at + i * p.ld;
-        __m512 u = _mm512_maskz_loadu_ps(i < p.rows_u ? p.mask_u : 0, at);
-        __m512 v = _mm512_maskz_loadu_ps(i < p.rows_v ? p.mask_v : 0, at + p.upper);
-        split(part, u, v, parts);
-        for (int j = 0; j < parts; j++)
-            if (turn)
-                row[j][i] = part[j];
-            else
-                _mm512_store_si512(out + (size_t)j * 2 * AMX_TILE + 16 * i, part[j]);
+    _Alignas(64) float edge[2 * 256], turned[2 * 256];
+    struct piece p = find(edge, o, f, k);
+    if (o->left == o->k_major) {
+        transpose(turned, p.at, p.ld);
+        transpose(turned + 256, p.at + p.upper, p.ld);
+        p = (struct piece){turned, 16, 256};
     }
-    for (int j = 0; turn && j < parts; j++) {
-        transpose(row[j]);
-        for (size_t i = 0; i < 16; i++)
-            _mm512_store_si512(out + (size_t)j * 2 * AMX_TILE + 16 * i, row[j][i]);
+    for (size_t i = 0; i < 16; i++, out += 16) {
+        __m512 u = _mm512_loadu_ps(p.at + i * p.ld), v = _mm512_loadu_ps(p.at + i * p.ld + p.upper);
+        if (parts == 1)
+            round_row(out, u, v);
+        else
+            split_row(out, u, v);
     }
 }
 

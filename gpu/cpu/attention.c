@@ -1,17 +1,24 @@
 /* Attention over packed sequences, forward and backward, one (sequence, head) at a time.
  *
  * Sequences are short (13 tokens on average for expressions), too short for a matrix library: all
- * five products go through one small kernel of up to four rows by two vectors of columns. It reads
- * q, k, v and writes results where they lie when a head is whole vectors wide; other heads are
- * copied to rows padded with zeros. Keys (and values, backward) are transposed, n padded to whole
- * vectors. The backward recomputes the softmax from the scores and the stored log-denominator, so
- * nothing quadratic is kept. */
+ * five products go through one small kernel of some rows by up to two vectors of columns. Scores
+ * stand with a row for each key and a lane for each query, so that the softmax over keys is plain
+ * arithmetic of whole vectors; hence queries (and dout, backward) are transposed, n padded to whole
+ * vectors, whose lanes beyond n nobody reads. k and v and the results are read and written where
+ * they lie when a head is whole vectors wide; other heads are copied to rows padded with zeros. The
+ * backward recomputes the softmax from the scores and the stored log-denominator, so nothing
+ * quadratic is kept. */
 #include "gpu/cpu/cpu.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>
 
+/* Rows of a block: as many sums as registers hold. */
+#ifdef __AVX512F__
+enum { ROWS = 8 };
+#else
 enum { ROWS = 4 };
+#endif
 
 /* Rows of a matrix, `ld` apart. */
 struct rows {
@@ -19,23 +26,24 @@ struct rows {
     size_t ld;
 };
 
-/* One head's scratch. n: queries; m: keys; mp: in whole vectors; size, hp: of the head, in whole
+/* One head's scratch. n: queries; np: in whole vectors; m: keys; size, hp: of the head, in whole
  * vectors. */
 struct head {
-    size_t n, m, mp, size, hp;
+    size_t n, np, m, size, hp;
     float *copy[4]; /* (max(n, m), hp): padded q, k, v or dout, result */
-    float *kt, *vt; /* (size, mp): transposed */
-    float *p, *ds;  /* (n, mp) */
+    float *qt, *gt; /* (size, np): q and dout, transposed */
+    float *p, *ds;  /* (m, np) */
 };
 
 static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size, bool backward)
 {
-    size_t mp = round_up(m, LANES), hp = round_up(size, LANES), used = 0;
+    size_t np = round_up(n, LANES), hp = round_up(size, LANES), used = 0;
     size_t copy = hp == size ? 0 : (n > m ? n : m) * hp;
-    *h = (struct head){.n = n, .m = m, .mp = mp, .size = size, .hp = hp};
+    *h = (struct head){.n = n, .np = np, .m = m, .size = size, .hp = hp};
     float **parts[] = {&h->copy[0], &h->copy[1], &h->copy[2], &h->copy[3],
-                       &h->kt,      &h->vt,      &h->p,       &h->ds};
-    size_t sizes[] = {copy, copy, copy, copy, size * mp, size * mp, n * mp, backward ? n * mp : 0};
+                       &h->qt,      &h->gt,      &h->p,       &h->ds};
+    size_t sizes[] = {
+        copy, copy, copy, copy, size * np, backward ? size * np : 0, m * np, backward ? m * np : 0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *parts[i] = base ? base + used : NULL;
         used += sizes[i];
@@ -70,16 +78,16 @@ static void finish(const struct head *h, float *to, size_t ld, size_t rows)
 
 static void load_transposed(float *restrict to, const float *from, size_t ld, const struct head *h)
 {
-    for (size_t i = 0; i < h->mp; i += LANES)
+    for (size_t i = 0; i < h->np; i += LANES)
         for (size_t d = 0; d < h->size; d += LANES) {
             size_t columns = h->size - d < LANES ? h->size - d : LANES;
             vf square[LANES];
             for (size_t j = 0; j < LANES; j++)
                 square[j] =
-                    i + j < h->m ? vf_load_part(from + (i + j) * ld + d, columns, 0) : vf_set(0);
+                    i + j < h->n ? vf_load_part(from + (i + j) * ld + d, columns, 0) : vf_set(0);
             vf_transpose(square);
             for (size_t j = 0; j < columns; j++)
-                vf_store(to + (d + j) * h->mp + i, square[j]);
+                vf_store(to + (d + j) * h->np + i, square[j]);
         }
 }
 
@@ -121,56 +129,79 @@ static void product(struct rows c, const float *a, size_t row, size_t col, struc
     c.at += i * c.ld;
     a += i * row;
     switch (n - i) {
+#ifdef __AVX512F__
+    case 7: row_block(c, a, row, col, b, cols, k, 7); break;
+    case 6: row_block(c, a, row, col, b, cols, k, 6); break;
+    case 5: row_block(c, a, row, col, b, cols, k, 5); break;
+    case 4: row_block(c, a, row, col, b, cols, k, 4); break;
+#endif
     case 3: row_block(c, a, row, col, b, cols, k, 3); break;
     case 2: row_block(c, a, row, col, b, cols, k, 2); break;
     case 1: row_block(c, a, row, col, b, cols, k, 1); break;
     }
 }
 
-/* Rows of scores to probabilities; the padded columns to 0. */
-static void softmax_row(float *lse, float *s, float scale, size_t n, size_t np)
+/* ---- softmax, for queries i .. i + 15 ---- */
+
+/* Which of the lanes see key j: all but where causal. */
+static inline vi seeing(const struct head *h, const struct gpu_attention *at, size_t i, size_t j)
 {
-    size_t whole = n / LANES * LANES;
-    vf top = vf_set(-INFINITY);
-    for (size_t j = 0; j < whole; j += LANES)
-        top = vf_max(top, vf_load(s + j));
-    if (whole < n)
-        top = vf_max(top, vf_load_part(s + whole, n - whole, -INFINITY));
-    float most = vf_greatest(top) * scale;
-    vf sum = {0};
-    for (size_t j = 0; j < np; j += LANES) {
-        vf p = vf_exp(vf_load(s + j) * scale - most);
-        vf_store(s + j, p);
-        if (j < whole)
-            sum += p;
-    }
-    if (whole < n)
-        sum += vf_load_part(s + whole, n - whole, 0);
-    float total = vf_sum(sum), by = 1.0f / total;
-    for (size_t j = 0; j < n; j++)
-        s[j] *= by;
-    for (size_t j = n; j < np; j++)
-        s[j] = 0;
-    *lse = most + logf(total);
+    const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    int32_t first = at->causal ? (int32_t)(j + h->n) - (int32_t)(h->m + i) : 0;
+    return lane >= first;
 }
 
-/* How many keys query i sees. */
-static size_t seen(const struct head *h, const struct gpu_attention *at, size_t i)
+/* Scores to probabilities; what a query does not see to 0. */
+static vf softmax(const struct head *h, const struct gpu_attention *at, size_t i)
 {
-    return at->causal ? h->m - h->n + 1 + i : h->m;
+    float *s = h->p + i;
+    vf top = vf_set(-INFINITY), sum = {0};
+    for (size_t j = 0; j < h->m; j++)
+        top = vf_max(top, vf_select(seeing(h, at, i, j), vf_load(s + j * h->np), top));
+    top *= at->scale;
+    for (size_t j = 0; j < h->m; j++) {
+        vf p = vf_exp(vf_load(s + j * h->np) * at->scale - top);
+        p = (vf)((vi)p & seeing(h, at, i, j));
+        vf_store(s + j * h->np, p);
+        sum += p;
+    }
+    vf by = 1.0f / sum;
+    for (size_t j = 0; j < h->m; j++)
+        vf_store(s + j * h->np, vf_load(s + j * h->np) * by);
+    return top + vf_log(sum);
 }
+
+/* From scores in p and dp in ds to the probabilities and ds = p * (dp - sum(p * dp)) * scale. */
+static void softmax_back(const struct head *h, const struct gpu_attention *at, size_t i, vf lse)
+{
+    float *s = h->p + i, *ds = h->ds + i;
+    vf dot = {0};
+    for (size_t j = 0; j < h->m; j++) {
+        vf p = vf_exp(vf_load(s + j * h->np) * at->scale - lse);
+        p = (vf)((vi)p & seeing(h, at, i, j));
+        vf_store(s + j * h->np, p);
+        dot += p * vf_load(ds + j * h->np);
+    }
+    for (size_t j = 0; j < h->m; j++)
+        vf_store(ds + j * h->np,
+                 vf_load(s + j * h->np) * (vf_load(ds + j * h->np) - dot) * at->scale);
+}
+
+/* ---- heads ---- */
 
 static void head_forward(const struct head *h, float *out, float *lse, const float *q,
                          const float *k, const float *v, const struct gpu_attention *at)
 {
     size_t d = at->heads * at->size;
-    struct rows qs = padded(h, 0, q, at->q_ld, h->n), vs = padded(h, 2, v, at->kv_ld, h->m);
-    struct rows p = {h->p, h->mp};
-    load_transposed(h->kt, k, at->kv_ld, h);
-    product(p, qs.at, qs.ld, 1, (struct rows){h->kt, h->mp}, h->n, h->mp, h->size);
-    for (size_t i = 0; i < h->n; i++)
-        softmax_row(lse + i * at->heads, h->p + i * h->mp, at->scale, seen(h, at, i), h->mp);
-    product(result(h, out, d), h->p, h->mp, 1, vs, h->n, h->hp, h->m);
+    struct rows vs = padded(h, 2, v, at->kv_ld, h->m), scores = {h->p, h->np};
+    load_transposed(h->qt, q, at->q_ld, h);
+    product(scores, k, at->kv_ld, 1, (struct rows){h->qt, h->np}, h->m, h->np, h->size);
+    for (size_t i = 0; i < h->n; i += LANES) {
+        vf lanes = softmax(h, at, i);
+        for (size_t j = 0; j < LANES && i + j < h->n; j++)
+            lse[(i + j) * at->heads] = lanes[j];
+    }
+    product(result(h, out, d), h->p, 1, h->np, vs, h->n, h->hp, h->m);
     finish(h, out, d, h->n);
 }
 
@@ -203,21 +234,6 @@ static void attention(struct gpu_queue *q, float *out, const struct gpu_attentio
     }
 }
 
-/* From scores in p and dp in ds to the probabilities and ds = p * (dp - sum(p * dp)) * scale. */
-static void softmax_row_back(float *p, float *ds, float lse, float scale, size_t n, size_t np)
-{
-    for (size_t j = 0; j < np; j += LANES)
-        vf_store(p + j, vf_exp(vf_load(p + j) * scale - lse));
-    for (size_t j = n; j < np; j++)
-        p[j] = 0;
-    vf sum = {0};
-    for (size_t j = 0; j < np; j += LANES)
-        sum += vf_load(p + j) * vf_load(ds + j);
-    float dot = vf_sum(sum);
-    for (size_t j = 0; j < np; j += LANES)
-        vf_store(ds + j, vf_load(p + j) * (vf_load(ds + j) - dot) * scale);
-}
-
 /* One head's gradients, or its values: they lie alike. */
 struct head_at {
     float *q, *k, *v;
@@ -226,21 +242,24 @@ struct head_at {
 static void head_backward(const struct head *h, struct head_at to, struct head_at from,
                           const float *dout, const float *lse, const struct gpu_attention *at)
 {
-    size_t n = h->n, m = h->m, d = at->heads * at->size, ld = at->kv_ld;
+    size_t n = h->n, m = h->m, np = h->np, d = at->heads * at->size, ld = at->kv_ld;
     struct rows q = padded(h, 0, from.q, at->q_ld, n), k = padded(h, 1, from.k, ld, m);
-    struct rows g = padded(h, 2, dout, d, n), p = {h->p, h->mp}, ds = {h->ds, h->mp};
-    load_transposed(h->kt, from.k, ld, h);
-    load_transposed(h->vt, from.v, ld, h);
-    product(p, q.at, q.ld, 1, (struct rows){h->kt, h->mp}, n, h->mp, h->size);
-    product(ds, g.at, g.ld, 1, (struct rows){h->vt, h->mp}, n, h->mp, h->size);
-    for (size_t i = 0; i < n; i++)
-        softmax_row_back(h->p + i * h->mp, h->ds + i * h->mp, lse[i * at->heads], at->scale,
-                         seen(h, at, i), h->mp);
-    product(result(h, to.q, at->q_ld), h->ds, h->mp, 1, k, n, h->hp, m); /* dq = ds k */
+    struct rows g = padded(h, 2, dout, d, n), p = {h->p, np}, ds = {h->ds, np};
+    load_transposed(h->qt, from.q, at->q_ld, h);
+    load_transposed(h->gt, dout, d, h);
+    product(p, from.k, ld, 1, (struct rows){h->qt, np}, m, np, h->size);
+    product(ds, from.v, ld, 1, (struct rows){h->gt, np}, m, np, h->size);
+    for (size_t i = 0; i < n; i += LANES) {
+        vf lanes = {0};
+        for (size_t j = 0; j < LANES && i + j < n; j++)
+            lanes[j] = lse[(i + j) * at->heads];
+        softmax_back(h, at, i, lanes);
+    }
+    product(result(h, to.q, at->q_ld), h->ds, 1, np, k, n, h->hp, m); /* dq = ds^T k */
     finish(h, to.q, at->q_ld, n);
-    product(result(h, to.k, ld), h->ds, 1, h->mp, q, m, h->hp, n); /* dk = ds^T q */
+    product(result(h, to.k, ld), h->ds, np, 1, q, m, h->hp, n); /* dk = ds q */
     finish(h, to.k, ld, m);
-    product(result(h, to.v, ld), h->p, 1, h->mp, g, m, h->hp, n); /* dv = p^T dout */
+    product(result(h, to.v, ld), h->p, np, 1, g, m, h->hp, n); /* dv = p dout */
     finish(h, to.v, ld, m);
 }
 

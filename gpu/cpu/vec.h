@@ -169,4 +169,23 @@ static inline vf vf_exp(vf x)
     return p * (vf)scale;
 }
 
+/* ln x to 2e-7 of the greater of 1 and the result, for x that is positive, normal and finite; NaN
+ * stays NaN. x = 2^n (1 + f), 1 + f from sqrt(1/2) on; ln(1 + f) by Moshier's polynomial. */
+static inline vf vf_log(vf x)
+{
+    vi n = ((vi)x - 0x3f3504f3) >> 23;
+    vf f = (vf)((vi)x - (n << 23)) - 1.0f, e = __builtin_convertvector(n, vf), square = f * f;
+    vf p = vf_set(7.0376836292e-2f);
+    p = p * f - 1.1514610310e-1f;
+    p = p * f + 1.1676998740e-1f;
+    p = p * f - 1.2420140846e-1f;
+    p = p * f + 1.4249322787e-1f;
+    p = p * f - 1.6668057665e-1f;
+    p = p * f + 2.0000714765e-1f;
+    p = p * f - 2.4999993993e-1f;
+    p = p * f + 3.3333331174e-1f;
+    p = p * f * square - e * 2.12194440e-4f - square * 0.5f;
+    return f + p + e * 0.693359375f + (x - x);
+}
+
 #endif

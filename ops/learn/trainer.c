@@ -8,7 +8,9 @@
 #include <string.h>
 
 enum {
-    SHARD_TOKENS = 512, /* about: so that a shard's layer stays in the second cache */
+    SHARD_TOKENS = 512, /* about, at least: so that a shard's layer stays in the second cache */
+    SHARD_WIDTHS = 2,   /* and so many times the width of the model, whose weights and gradients
+                         * pass through the caches once for each shard */
     BLOCK = 1 << 14,    /* parameters that are one piece of the update */
 };
 
@@ -163,7 +165,9 @@ void trainer_cut(struct trainer *t, const uint32_t *weight)
 {
     const struct nn_sequences *all = &t->batch.inputs;
     size_t tokens = weight[all->n];
-    size_t per_group = (tokens + LEARN_GROUPS * SHARD_TOKENS - 1) / (LEARN_GROUPS * SHARD_TOKENS);
+    size_t wide = (size_t)SHARD_WIDTHS * t->model->config.d_model;
+    size_t group = LEARN_GROUPS * (wide > SHARD_TOKENS ? wide : SHARD_TOKENS);
+    size_t per_group = (tokens + group - 1) / group;
     t->n_shards = LEARN_GROUPS * per_group;
     t->shards = arena_array(&t->arena, struct shard, t->n_shards);
     size_t at = 0;

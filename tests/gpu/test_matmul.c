@@ -43,6 +43,56 @@ static void test_matmul(void **state)
     }
 }
 
+/* f32 means f32, by whatever units: the error stays below that of a few roundings of the sum of the
+ * products' sizes, for values of all sizes. A NaN, whatever its bits, is seen in all that it has a
+ * part in and nowhere else. */
+static void test_matmul_exact(void **state)
+{
+    enum { M = 40, N = 36, K = 64 };
+    static float a[M * K], b[K * N], c[M * N];
+    static double ra[M * K], rb[K * N], want[M * N], sizes[M * N];
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        fill(&f.r, a, ra, M * K, 1);
+        fill(&f.r, b, rb, K * N, 1);
+        for (size_t i = 0; i < M * K; i++)
+            ra[i] = a[i] = ldexpf(a[i], (int)rng_below(&f.r, 20) - 10);
+        struct gpu_matmul mm = {.m = M,
+                                .n = N,
+                                .k = K,
+                                .alpha = 1,
+                                .a = a,
+                                .lda = K,
+                                .b = b,
+                                .ldb = N,
+                                .c = c,
+                                .ldc = N};
+        f.q->op->matmul(f.q, &mm);
+        ref_matmul(want, ra, rb, M, N, K, false, false, 1, false);
+        for (size_t i = 0; i < M * K; i++)
+            ra[i] = fabs(ra[i]);
+        for (size_t i = 0; i < K * N; i++)
+            rb[i] = fabs(rb[i]);
+        ref_matmul(sizes, ra, rb, M, N, K, false, false, 1, false);
+        for (size_t i = 0; i < M * N; i++)
+            if (!(fabs(c[i] - want[i]) <= 5e-7 * sizes[i]))
+                fail_msg("%s: element %zu is off by %g of %g", isas[isa], i, fabs(c[i] - want[i]),
+                         sizes[i]);
+        const uint32_t nans[] = {0x7fc00000, 0x7fffffff, 0xffffffff, 0x7f800001};
+        for (size_t j = 0; j < sizeof nans / sizeof *nans; j++) {
+            float kept = a[5 * K + 7];
+            memcpy(&a[5 * K + 7], &nans[j], sizeof *a);
+            f.q->op->matmul(f.q, &mm);
+            for (size_t i = 0; i < M * N; i++)
+                assert_int_equal(isnan(c[i]) != 0, i / N == 5);
+            a[5 * K + 7] = kept;
+        }
+        fixture_close(&f);
+    }
+}
+
 /* What a product does besides, kept operands and more blocks of k than are packed at once. */
 static void test_matmul_end(void **state)
 {
@@ -219,9 +269,9 @@ static void test_matmul_bf16(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul),       cmocka_unit_test(test_matmul_end),
-        cmocka_unit_test(test_matmul_empty), cmocka_unit_test(test_round_bf16),
-        cmocka_unit_test(test_matmul_bf16),
+        cmocka_unit_test(test_matmul),     cmocka_unit_test(test_matmul_exact),
+        cmocka_unit_test(test_matmul_end), cmocka_unit_test(test_matmul_empty),
+        cmocka_unit_test(test_round_bf16), cmocka_unit_test(test_matmul_bf16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
