@@ -1,52 +1,20 @@
-/* Inputs, outputs and surroundings of ops; see ctx.h and op.h.
+/* Inputs and surroundings of ops; see ctx.h and op.h.
  *
  * Side inputs are decoded once per node and shared by its elements: single records always,
  * elements of collections as long as the decoded ones stay under SHARED_BYTES in all; beyond that
  * each call decodes into its own arena. Whatever cannot be read from the store is noted in
  * ctx->loss, so that the engine can have it made again instead of blaming the op. */
-#include "engine/ctx.h"
+#include "engine/ctx_internal.h"
 
 #include "base/buf.h"
-#include "engine/elements.h"
-#include "engine/summary.h"
 #include "schemas/checkpoint.pb-c.h"
-#include "schemas/report.pb-c.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARED_BYTES = 64 << 20, SPILL_BYTES = 32 << 20 };
-
-struct ctx_port {
-    struct elements *elements;        /* collections */
-    const ProtobufCMessage **decoded; /* side inputs, by position; NULL until one is read */
-    struct summaries *summaries;      /* NULL until one is asked for */
-};
-
-/* What a collection among the inputs has and an earlier one had not. */
-struct ctx_difference {
-    size_t port;
-    struct digest before;
-    enum err_code code; /* why it could not be found */
-    uint64_t *positions;
-    size_t n, cap;
-    struct ctx_difference *next;
-};
-
-struct ctx_node {
-    struct ctx_host host;
-    const struct node *node;
-    uint32_t index;
-    const struct ctx_input *inputs;
-    struct ctx_port *ports;
-    size_t n_ports;
-    pthread_mutex_t mutex; /* guards what follows, and `decoded` */
-    struct arena arena;
-    struct ctx_difference *differences;
-};
+enum { SHARED_BYTES = 64 << 20 };
 
 void ctx_node_free(struct ctx_node *n)
 {
@@ -123,19 +91,9 @@ void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *no
     ctx->output_caps = arena_array(a, size_t, n);
 }
 
-void ctx_finish(struct op_ctx *ctx)
-{
-    size_t n = op_count_outputs(ctx->node->op);
-    for (size_t r = 0; r < n; r++) {
-        free(ctx->outputs[r].ids);
-        ctx->outputs[r] = (struct id_list){0};
-        ctx->output_caps[r] = 0;
-    }
-}
-
 /* ---- inputs ---- */
 
-static size_t port_of(const struct op_ctx *ctx, const char *role)
+size_t ctx_port_of(const struct op_ctx *ctx, const char *role)
 {
     const struct op_port *inputs = ctx->node->op->inputs;
     for (size_t p = 0; inputs && inputs[p].role; p++)
@@ -151,8 +109,7 @@ static bool is_element(const struct op_ctx *ctx, size_t port)
 }
 
 /* Notes a record that the store should have had. The first one is enough. */
-static enum err_code note_loss(struct op_ctx *ctx, int input, enum err_code code,
-                               const struct err *e)
+enum err_code ctx_note_loss(struct op_ctx *ctx, int input, enum err_code code, const struct err *e)
 {
     if ((code == ERR_NOTFOUND || code == ERR_CORRUPT) && ctx->loss.input == LOST_NONE) {
         ctx->loss.input = input;
@@ -164,7 +121,7 @@ static enum err_code note_loss(struct op_ctx *ctx, int input, enum err_code code
 
 uint64_t op_count(struct op_ctx *ctx, const char *role)
 {
-    size_t p = port_of(ctx, role);
+    size_t p = ctx_port_of(ctx, role);
     if (is_element(ctx, p))
         return ctx->element ? 1 : 0;
     if (ctx->node->op->inputs[p].cardinality != OP_COLLECTION)
@@ -172,8 +129,8 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
     return ctx->shared->ports[p].elements ? elements_count(ctx->shared->ports[p].elements) : 0;
 }
 
-static enum err_code input_id(struct digest *id, struct op_ctx *ctx, size_t p, uint64_t i,
-                              struct err *e)
+enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t p, uint64_t i,
+                           struct err *e)
 {
     assert(i < op_count(ctx, ctx->node->op->inputs[p].role));
     if (is_element(ctx, p)) {
@@ -191,9 +148,9 @@ struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
 {
     struct digest id = {0};
     struct err e = {0};
-    size_t p = port_of(ctx, role);
+    size_t p = ctx_port_of(ctx, role);
     /* No error to return: the engine sees the loss and discards what the op makes of the zero. */
-    note_loss(ctx, (int)p, input_id(&id, ctx, p, i, &e), &e);
+    ctx_note_loss(ctx, (int)p, ctx_input_id(&id, ctx, p, i, &e), &e);
     return id;
 }
 
@@ -203,7 +160,7 @@ static enum err_code get_record(ProtobufCMessage **out, struct op_ctx *ctx, size
     struct digest id;
     struct err mine = {0};
     struct err *to = e ? e : &mine;
-    enum err_code code = input_id(&id, ctx, p, i, to);
+    enum err_code code = ctx_input_id(&id, ctx, p, i, to);
     if (!code)
         code = store_get_message(out, ctx->shared->host.store, &id, ctx->node->op->inputs[p].kind,
                                  a, to);
@@ -251,7 +208,7 @@ static enum err_code get_shared(ProtobufCMessage **out, struct op_ctx *ctx, size
 enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
                      struct err *e)
 {
-    size_t p = port_of(ctx, role);
+    size_t p = ctx_port_of(ctx, role);
     if (!is_shared(ctx, p))
         return err_up(e, get_record(out, ctx, p, i, ctx->arena, &ctx->loss, e));
     pthread_mutex_lock(&ctx->shared->mutex);
@@ -264,7 +221,7 @@ enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *
                         struct arena *a, struct err *e)
 {
     struct ctx_loss loss = {.input = LOST_NONE};
-    enum err_code code = get_record(out, ctx, port_of(ctx, role), i, a, &loss, e);
+    enum err_code code = get_record(out, ctx, ctx_port_of(ctx, role), i, a, &loss, e);
     if (loss.input != LOST_NONE) {
         pthread_mutex_lock(&ctx->shared->mutex);
         if (ctx->loss.input == LOST_NONE)
@@ -283,7 +240,7 @@ enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t
 enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
                          struct err *e)
 {
-    size_t p = port_of(ctx, role);
+    size_t p = ctx_port_of(ctx, role);
     struct ctx_port *port = &ctx->shared->ports[p];
     assert(ctx->node->op->summarize && i < op_count(ctx, role));
     enum err_code code = OK;
@@ -292,7 +249,7 @@ enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role,
                               ctx->shared->inputs[p].before, e);
     if (!code)
         code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.distrust, e);
-    return err_up(e, note_loss(ctx, (int)p, code, e));
+    return err_up(e, ctx_note_loss(ctx, (int)p, code, e));
 }
 
 enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
@@ -306,7 +263,7 @@ enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t i
     enum err_code code = store_get_message(&m, ctx->shared->host.store, &d, KIND_CHUNK, a, to);
     if (code) {
         pthread_mutex_lock(&ctx->shared->mutex);
-        note_loss(ctx, LOST_ANY, code, to);
+        ctx_note_loss(ctx, LOST_ANY, code, to);
         pthread_mutex_unlock(&ctx->shared->mutex);
         return err_up(e, code);
     }
@@ -330,7 +287,7 @@ enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err
     struct err *to = e ? e : &mine;
     enum err_code code = store_get_message(out, ctx->shared->host.store, ctx->previous,
                                            ctx->node->op->outputs[0].kind, ctx->arena, to);
-    return err_up(e, note_loss(ctx, LOST_SELF, code, to));
+    return err_up(e, ctx_note_loss(ctx, LOST_SELF, code, to));
 }
 
 struct digest op_previous_id(struct op_ctx *ctx)
@@ -343,123 +300,6 @@ uint64_t op_segment_index(struct op_ctx *ctx)
     return ctx->segment;
 }
 
-/* ---- outputs ---- */
-
-/* Outputs of an action and the action share a commit. Only when one action makes very much at once
- * (a large checkpoint, a corpus in one task) are records written before it: never after. */
-static void spill_if_large(struct op_ctx *ctx)
-{
-    const struct ctx_host *host = &ctx->shared->host;
-    if (host->spill && store_batch_bytes(ctx->batch) > SPILL_BYTES)
-        host->spill(host->arg, ctx->batch);
-}
-
-static void add_output(struct op_ctx *ctx, size_t output, const struct digest *id)
-{
-    struct id_list *list = &ctx->outputs[output];
-    list->ids = vec_grow(list->ids, &ctx->output_caps[output], list->n + 1, sizeof *list->ids);
-    list->ids[list->n++] = *id;
-}
-
-static size_t output_of(const struct op *op, const char *role)
-{
-    size_t r = 0;
-    while (op->outputs[r].role && strcmp(op->outputs[r].role, role) != 0)
-        r++;
-    return r;
-}
-
-enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
-                      const ProtobufCMessage *message, struct err *e)
-{
-    const struct op *op = ctx->node->op;
-    size_t r = output_of(op, role);
-    if (!op->outputs[r].role || !ctx->batch ||
-        message->descriptor != kind_info(op->outputs[r].kind)->descriptor) {
-        fprintf(stderr, "eqloom: op %s emits what it does not declare: %s\n", op->name, role);
-        abort();
-    }
-    struct digest made;
-    enum err_code code =
-        store_batch_put_message(&made, ctx->batch, op->outputs[r].kind, message, e);
-    if (code)
-        return err_up(e, code);
-    add_output(ctx, r, &made);
-    if (id)
-        *id = made;
-    spill_if_large(ctx);
-    return OK;
-}
-
-enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, uint64_t i,
-                      struct err *e)
-{
-    const struct op *op = ctx->node->op;
-    size_t r = output_of(op, role), p = port_of(ctx, input);
-    struct digest id;
-    if (!op->outputs[r].role || !ctx->batch || op->outputs[r].kind != op->inputs[p].kind) {
-        fprintf(stderr, "eqloom: op %s passes on what it does not declare: %s\n", op->name, role);
-        abort();
-    }
-    enum err_code code = input_id(&id, ctx, p, i, e);
-    if (!code)
-        add_output(ctx, r, &id);
-    return err_up(e, note_loss(ctx, (int)p, code, e));
-}
-
-enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e)
-{
-    assert(ctx->batch);
-    Eqloom__Chunk chunk = EQLOOM__CHUNK__INIT;
-    chunk.data.data = (uint8_t *)data.data;
-    chunk.data.len = data.len;
-    enum err_code code = store_batch_put_message(id, ctx->batch, KIND_CHUNK, &chunk.base, e);
-    if (!code)
-        spill_if_large(ctx);
-    return err_up(e, code);
-}
-
-enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
-                           const char *media_type, struct err *e)
-{
-    enum { CHUNK_SIZE = 4 << 20 };
-    Eqloom__File file = EQLOOM__FILE__INIT;
-    size_t n = data.len <= CHUNK_SIZE ? 0 : (data.len + CHUNK_SIZE - 1) / CHUNK_SIZE;
-    file.media_type = (char *)media_type;
-    if (n == 0)
-        file.data = (ProtobufCBinaryData){data.len, (uint8_t *)data.data};
-    file.chunk_ids =
-        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
-    for (size_t i = 0; i < n; i++) {
-        struct digest id;
-        size_t at = i * CHUNK_SIZE, len = data.len - at < CHUNK_SIZE ? data.len - at : CHUNK_SIZE;
-        enum err_code code =
-            err_up(e, op_emit_chunk(&id, ctx, span_of((const uint8_t *)data.data + at, len), e));
-        if (code)
-            return code;
-        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
-    }
-    return err_up(e, op_emit(NULL, ctx, role, &file.base, e));
-}
-
-enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e)
-{
-    const struct op *op = ctx->node->op;
-    if (op->node == OP_MAP)
-        return OK;
-    for (size_t r = 0; op->outputs[r].role; r++) {
-        if (op->outputs[r].cardinality == OP_COLLECTION || ctx->outputs[r].n == 1)
-            continue;
-        if (ctx->outputs[r].n == 0 && op->outputs[r].optional)
-            continue;
-        return err_fail(e, ERR_FAILED, "op %s gave %zu records for its output %s, which is one",
-                        op->name, ctx->outputs[r].n, op->outputs[r].role);
-    }
-    return OK;
-}
-
-/* ---- reuse ---- */
-
 void op_trace(struct op_ctx *ctx, struct span trace)
 {
     ctx->trace = span_of(arena_memdup(ctx->arena, trace.data, trace.len), trace.len);
@@ -469,37 +309,6 @@ enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const s
                              enum record_kind kind, struct err *e)
 {
     return err_up(e, store_get_message(out, ctx->shared->host.store, id, kind, ctx->arena, e));
-}
-
-static enum err_code note_added(void *arg, uint64_t position, const struct digest *id,
-                                struct err *e)
-{
-    struct ctx_difference *d = arg;
-    d->positions = vec_grow(d->positions, &d->cap, d->n + 1, sizeof *d->positions);
-    d->positions[d->n++] = position;
-    return OK;
-}
-
-enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
-                        const struct digest *before, struct err *e)
-{
-    struct ctx_node *node = ctx->shared;
-    size_t p = port_of(ctx, role);
-    pthread_mutex_lock(&node->mutex);
-    struct ctx_difference *d = node->differences;
-    while (d && (d->port != p || !digest_equal(&d->before, before)))
-        d = d->next;
-    if (!d) {
-        d = arena_new(&node->arena, struct ctx_difference);
-        *d = (struct ctx_difference){.port = p, .before = *before, .next = node->differences};
-        node->differences = d;
-        d->code = collection_diff(node->host.store, before, node->inputs[p].ids, note_added, NULL,
-                                  d, NULL);
-    }
-    pthread_mutex_unlock(&node->mutex);
-    *positions = d->positions;
-    *n = d->n;
-    return d->code ? err_fail(e, d->code, "what %s was cannot be read", role) : OK;
 }
 
 /* ---- surroundings ---- */

@@ -7,6 +7,7 @@
 
 #include "engine/action.h"
 #include "engine/graph.h"
+#include "store/collection.h"
 #include "store/store.h"
 
 /* What ops feel of the run around them. */
@@ -57,6 +58,8 @@ struct op_ctx {
     struct store_batch *batch; /* NULL: nothing may be emitted (prepare) */
     struct id_list *outputs;   /* by op->outputs, grown by op_emit */
     size_t *output_caps;
+    struct collection_builder *
+        *builders; /* by op->outputs, see ctx_collect; NULL: all are listed */
     struct ctx_loss loss;
     struct span trace; /* what the op noted for later proofs; data NULL: nothing */
 };
@@ -75,6 +78,11 @@ enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t
 /* See op_earlier_added. Found once for each collection of before. */
 enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
                         const struct digest *before, struct err *e);
+/* Before anything is emitted: of outputs that are collections, ids are not listed, but put together
+ * as they come in. */
+void ctx_collect(struct op_ctx *ctx);
+/* What was emitted, one id by output (or none); see ctx_collect. */
+enum err_code ctx_collected(struct made *out, struct op_ctx *ctx, struct arena *a, struct err *e);
 /* Frees what op_emit grew. */
 void ctx_finish(struct op_ctx *ctx);
 

@@ -326,32 +326,6 @@ enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e)
     return err_up(e, e->code);
 }
 
-enum err_code node_collect(struct made *out, struct arena *a, struct store_batch *b,
-                           const struct op *op, const struct id_list *emitted, struct err *e)
-{
-    size_t n = op_count_outputs(op);
-    enum err_code code = OK;
-    memset(out, 0, sizeof *out);
-    out->outputs = arena_array(a, struct id_list, n);
-    for (size_t r = 0; !code && r < n; r++) {
-        struct digest *id = arena_new(a, struct digest);
-        out->outputs[r] = (struct id_list){id, 1};
-        if (op->outputs[r].cardinality != OP_COLLECTION) {
-            if (emitted[r].n)
-                *id = emitted[r].ids[0];
-            out->outputs[r].n = emitted[r].n ? 1 : 0;
-            continue;
-        }
-        struct collection_builder *c = collection_builder_new(b, op->outputs[r].kind);
-        for (size_t k = 0; !code && k < emitted[r].n; k++)
-            code = collection_builder_add(c, &emitted[r].ids[k], e);
-        if (!code)
-            code = collection_builder_finish(id, c, e);
-        collection_builder_free(c);
-    }
-    return err_up(e, code);
-}
-
 enum err_code check_same(const struct op *op, const struct made *before, const struct made *now,
                          struct err *e)
 {
@@ -430,6 +404,7 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     enum outcome outcome;
     arena_reset(&w->arena);
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
+    ctx_collect(&ctx);
     ctx.pool = node->op->parallel ? s->pool : NULL;
     bool check = s->options->check &&
                  !made_read(&before, &w->arena, s->store, node->op, &r->key.digest, NULL) &&
@@ -437,8 +412,7 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     if (node_prepare(w, i, &e)) {
         outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
     } else if (node->op->run(&ctx, r->op_state, &e) || is_loss(&ctx) ||
-               ctx_check_outputs(&ctx, &e) ||
-               node_collect(&made, &w->arena, w->batch, node->op, ctx.outputs, &e) ||
+               ctx_check_outputs(&ctx, &e) || ctx_collected(&made, &ctx, &w->arena, &e) ||
                (check && check_same(node->op, &before, &made, &e))) {
         outcome = node_op_failed(w, i, &ctx, "", &e);
     } else if (check) {

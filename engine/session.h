@@ -129,9 +129,6 @@ enum outcome node_begin(struct worker *w, uint32_t i);
 enum outcome node_whole(struct worker *w, uint32_t i);
 /* Once per attempt, whoever comes first. */
 enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e);
-/* The ids of a node's outputs from what it emitted; collections are built into the batch. */
-enum err_code node_collect(struct made *out, struct arena *a, struct store_batch *b,
-                           const struct op *op, const struct id_list *emitted, struct err *e);
 /* Writes the node's action and refs, and sees to it that they are in the store. */
 enum outcome node_commit(struct worker *w, uint32_t i, struct made *made);
 enum outcome node_fail(struct worker *w, uint32_t i, const char *where, const struct err *e);

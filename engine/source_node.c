@@ -34,6 +34,7 @@ static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
     if (code)
         return err_up(e, code);
     ctx_init(&ctx, shared, node, a, b);
+    ctx_collect(&ctx);
     ctx.files = files->files;
     ctx.n_files = files->n;
     struct expected *expected = expect(s, i);
@@ -48,7 +49,7 @@ static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
     store_batch_trust(b, NULL, NULL);
     expected_free(expected);
     if (!code)
-        code = node_collect(out, a, b, node->op, ctx.outputs, e);
+        code = ctx_collected(out, &ctx, a, e);
     if (state && node->op->release)
         node->op->release(state);
     ctx_finish(&ctx);

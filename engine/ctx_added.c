@@ -1,0 +1,36 @@
+/* What a side input has now and had not when an earlier result was made; see op_earlier_added. */
+#include "engine/ctx_internal.h"
+
+#include "base/buf.h"
+#include "store/collection.h"
+
+static enum err_code note_added(void *arg, uint64_t position, const struct digest *id,
+                                struct err *e)
+{
+    struct ctx_difference *d = arg;
+    d->positions = vec_grow(d->positions, &d->cap, d->n + 1, sizeof *d->positions);
+    d->positions[d->n++] = position;
+    return OK;
+}
+
+enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
+                        const struct digest *before, struct err *e)
+{
+    struct ctx_node *node = ctx->shared;
+    size_t p = ctx_port_of(ctx, role);
+    pthread_mutex_lock(&node->mutex);
+    struct ctx_difference *d = node->differences;
+    while (d && (d->port != p || !digest_equal(&d->before, before)))
+        d = d->next;
+    if (!d) {
+        d = arena_new(&node->arena, struct ctx_difference);
+        *d = (struct ctx_difference){.port = p, .before = *before, .next = node->differences};
+        node->differences = d;
+        d->code = collection_diff(node->host.store, before, node->inputs[p].ids, note_added, NULL,
+                                  d, NULL);
+    }
+    pthread_mutex_unlock(&node->mutex);
+    *positions = d->positions;
+    *n = d->n;
+    return d->code ? err_fail(e, d->code, "what %s was cannot be read", role) : OK;
+}
