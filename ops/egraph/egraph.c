@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 50 };
 enum { MAX_FACTS_KEPT = 1 << 16, MAX_MEMOS_KEPT = 1 << 20, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
@@ -24,6 +25,8 @@ struct egraph *egraph_new(const struct language *lang)
     g->lang = lang;
     g->interpreted = is_calculus(lang);
     g->node_limit = UINT32_MAX;
+    g->compact_at.dead = COMPACT_DEAD;
+    g->compact_at.percent = COMPACT_PERCENT;
     g->joins = joins_new();
     facts_init(&g->facts);
     return g;
@@ -70,6 +73,7 @@ void egraph_clear(struct egraph *g)
                          .facts = old.facts,
                          .leaves = old.leaves,
                          .leaves_cap = old.leaves_cap,
+                         .compact_at = old.compact_at,
                          .node_limit = UINT32_MAX,
                          .joins = old.joins};
     struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,

@@ -77,7 +77,7 @@ void graph_grow_table(struct egraph *g)
 
 /* ---- circles of slots ---- */
 
-static void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
     struct eclass *c = &g->classes[class];
     if (c->parents == NO_NODE) {
@@ -218,7 +218,7 @@ static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64
 static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kids, uint32_t arity)
 {
     for (uint32_t i = 0; i < arity; i++)
-        add_parent(g, *graph_kid(g, n, i), 2 * n + i);
+        graph_add_parent(g, *graph_kid(g, n, i), 2 * n + i);
     if (g->proofs)
         proofs_add_node(g->proofs, n, kids, arity);
     g->n_nodes++;

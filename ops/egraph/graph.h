@@ -78,9 +78,14 @@ struct egraph {
     const struct language *lang;
     bool interpreted; /* the operators are those of lang_calculus */
     uint32_t n_cells, cap, n_nodes, n_classes;
+    uint32_t n_dead; /* nodes that died since the last compaction */
+    struct {
+        uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
+    } compact_at;
     struct cell *cells;
     struct eclass *classes;
-    uint8_t *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
+    uint8_t
+        *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
     /* By cell, and by 64 of them: the last epoch in which something changed at the class that it
      * names, or below its arguments, as far down as rules look. */
     uint8_t *touched, *touched_block;
@@ -98,7 +103,7 @@ struct egraph {
     struct u32_list changed;  /* classes that merged or learnt something since the last rebuild */
     struct u32_list died;     /* nodes that did, and still stand in their class's circle */
     struct u32_list wave[2];  /* scratch of stamping */
-    bool watched; /* searches follow one another: a rebuild stamps what changed */
+    bool watched;             /* searches follow one another: a rebuild stamps what changed */
     uint8_t epoch;
     unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
 
@@ -124,6 +129,19 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
     while (k[c].up != c) {
         k[c].up = k[k[c].up].up;
         c = k[c].up;
+    }
+    return c;
+}
+
+/* The same, and all on the way to it name it from now on. */
+static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
+{
+    struct eclass *k = g->classes;
+    uint32_t c = graph_find(g, n);
+    while (k[n].up != c) {
+        uint32_t up = k[n].up;
+        k[n].up = c;
+        n = up;
     }
     return c;
 }
@@ -194,6 +212,8 @@ void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
                         uint32_t to);
 void graph_settle(struct egraph *g, uint32_t n);
+/* The slot holds this class. */
+void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);
 /* The class of node n learns what n says of it. */
 void graph_learn(struct egraph *g, uint32_t n);
 /* The node of op over these classes, or NO_NODE. */

@@ -78,6 +78,18 @@ void machine_begin(struct machine *m, uint32_t until);
 /* Finds the new matches at a node. */
 void machine_visit(struct machine *m, uint32_t node);
 
+/* Some rule that may begin at nodes of this kind has not stopped. */
+static inline bool machine_looks(const struct machine *m, unsigned kind)
+{
+    const struct automaton *a = &m->set->automaton;
+    if (m->alike || kind >= MASK_OTHERS || MASK_LEAVES >> kind & 1)
+        return true;
+    if (a->any != NO_STATE && m->active[a->any].cells != UINT32_MAX)
+        return true;
+    return kind < a->n_ops && a->root[kind] != NO_STATE &&
+           m->active[a->root[kind]].cells != UINT32_MAX;
+}
+
 static inline size_t machine_record(const struct egraph *g, const struct pattern *p)
 {
     size_t binds = g->proofs && p->n_binds ? p->n_binds - 1u : 0;

@@ -35,6 +35,7 @@ static void repair_node(struct egraph *g, uint32_t n)
     g->cells[n].op |= OP_DEAD;
     g->kind[n] = GRAPH_NO_KIND;
     g->n_nodes--;
+    g->n_dead++;
     u32_push(&g->died, n);
     graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
 }

@@ -11,6 +11,7 @@
  * Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
  * another rests ban_length iterations, and later goes on with the node at which it stopped; both
  * double each time. */
+#include "ops/egraph/compact.h"
 #include "ops/egraph/contradiction.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
@@ -37,6 +38,7 @@ struct saturator {
     struct rest *rests;         /* by rule */
     uint32_t *leaf;             /* by leaf of the rule set */
     struct moment now;          /* when this iteration began */
+    uint32_t pinned;            /* nodes whose ids somebody may know */
     struct visits visits;
     uint64_t *kinds, begins; /* by rule: the kinds of nodes at which it begins; and of all rules */
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
@@ -229,7 +231,7 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
                    apply(s, m->matches[i].rule, m->records.items + m->matches[i].record, go_on, e)))
             return e->code;
     }
-    if (s->g->pending.n >= MAX_PENDING + s->g->n_cells / 128)
+    if (s->g->pending.n >= MAX_PENDING + s->g->n_nodes / 128)
         graph_repair(s->g);
     return OK;
 }
@@ -345,6 +347,35 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
         s->options->observe(s->options->observe_arg, &s->seen);
 }
 
+/* Dead nodes leave; whoever names others names them by their new ids. */
+static void compact(struct saturator *s)
+{
+    struct egraph *g = s->g;
+    struct compaction c;
+    struct u32_list *w = &s->waiting;
+    for (size_t i = 0, size; i < w->n && !g->proofs; i += size) {
+        size = 1 + machine_record(g, &s->rules->rules[w->items[i]].lhs);
+        for (size_t k = 1; k < size; k++) /* a match means classes, where there are no proofs */
+            w->items[i + k] = graph_find(g, w->items[i + k]);
+    }
+    graph_compact(&c, g, s->pinned);
+    for (size_t i = 0, size; i < w->n; i += size) {
+        size = 1 + machine_record(g, &s->rules->rules[w->items[i]].lhs);
+        for (size_t k = 1; k < size; k++)
+            w->items[i + k] = compaction_map(&c, w->items[i + k]);
+    }
+    uint32_t *bounds[] = {&s->machine.since.cells, &s->result->searched, &s->result->roots};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        *bounds[i] = compaction_map(&c, *bounds[i]);
+    for (size_t i = 0; i < s->rules->n; i++) {
+        struct machine_rule *r = &s->state[i];
+        r->since[0].cells = compaction_map(&c, r->since[0].cells);
+        r->since[1].cells = compaction_map(&c, r->since[1].cells);
+        r->cursor = compaction_map(&c, r->cursor);
+    }
+    compaction_free(&c);
+}
+
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
     bool go_on = true;
@@ -359,7 +390,8 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
             visits_expect(&s->visits, s->g, w + 1);
         for (uint64_t bits = s->visits.dirty[w]; bits && go_on; bits &= bits - 1) {
             node = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-            if (err_up(e, visit(s, node, &go_on, e)))
+            if (machine_looks(&s->machine, s->g->kind[node]) &&
+                err_up(e, visit(s, node, &go_on, e)))
                 return e->code;
         }
     }
@@ -369,6 +401,8 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     s->g->watched = go_on; /* else no search follows */
     egraph_rebuild(s->g);
     end_iteration(s, iteration);
+    if (go_on && graph_wants_compaction(s->g))
+        compact(s);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
@@ -418,7 +452,12 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                         "egraph_keep_proofs");
     *out = (struct saturate_result){.matched = arena_array(a, uint64_t, rules->n),
                                     .applied = arena_array(a, uint64_t, rules->n)};
-    struct saturator s = {.g = g, .rules = rules, .options = options, .result = out, .arena = a};
+    struct saturator s = {.g = g,
+                          .rules = rules,
+                          .options = options,
+                          .result = out,
+                          .arena = a,
+                          .pinned = g->n_cells};
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);

@@ -115,6 +115,7 @@ static struct ran run(struct egraph *g, struct arena *a, const struct rules *rul
     struct err e = {0};
     struct ran out = {0};
     struct ruleset *set = ruleset_new(rules);
+    g->compact_at.dead = g->compact_at.percent = 0; /* in every iteration in which a node died */
     if (o->explain)
         egraph_keep_proofs(g);
     out.root = egraph_add_expr(g, x);
@@ -322,6 +323,40 @@ static void a_graph_that_served_is_new(void **state)
 
 /* Wide nodes whose arguments merge one after another: repairs follow repairs, and nothing is added.
  */
+/* Compaction moves nodes where there are no proofs, and only there. */
+static void proofs_change_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 15);
+    int compared = 0;
+    for (int round = 0; round < 400; round++) {
+        struct arena a = {0};
+        uint32_t chosen[SET_MAX];
+        size_t n = choose_rules(chosen, &r);
+        struct rules rules = rules_in_order(&a, chosen, n);
+        struct expr x = some_term(&a, &rules, &r);
+        struct saturate_options o = random_rests(&r);
+        struct egraph *plain = egraph_new(rules.lang), *proving = egraph_new(rules.lang);
+        struct ran without = run(plain, &a, &rules, &x, &o);
+        o.explain = true;
+        struct ran with = run(proving, &a, &rules, &x, &o);
+        assert_int_equal(without.failed, with.failed);
+        if (!without.failed) {
+            size_t counts = rules.n * sizeof *with.result.matched;
+            if (!span_equal(without.record, with.record) ||
+                !span_equal(without.trace, with.trace) ||
+                memcmp(without.result.matched, with.result.matched, counts) ||
+                memcmp(without.result.applied, with.result.applied, counts))
+                fail_msg("round %d: %s: another run with proofs", round, expr_infix(&a, &x));
+            compared += plain->n_cells < proving->n_cells;
+        }
+        egraph_free(plain);
+        egraph_free(proving);
+        arena_free(&a);
+    }
+    print_message("%d of 400 compacted\n", compared);
+    assert_true(compared > 10);
+}
+
 static void repairs_leave_room(void **state)
 {
     enum { N = 64, WIDTH = 9 };
@@ -364,6 +399,7 @@ int main(void)
         cmocka_unit_test(order_and_rests_do_not_matter),
         cmocka_unit_test(the_node_limit_is_exact),
         cmocka_unit_test(a_graph_that_served_is_new),
+        cmocka_unit_test(proofs_change_nothing),
         cmocka_unit_test(repairs_leave_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

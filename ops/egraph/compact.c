@@ -1,0 +1,121 @@
+/* Compaction; see compact.h. Kept are nodes that stand in the circle of a class, so all live ones,
+ * and what is pinned. */
+#include "ops/egraph/compact.h"
+
+#include "ops/egraph/graph_key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AHEAD = 16 };
+
+bool graph_wants_compaction(const struct egraph *g)
+{
+    return g->n_dead > g->compact_at.dead &&
+           (uint64_t)g->n_dead * 100 > (uint64_t)g->n_nodes * g->compact_at.percent;
+}
+
+void compaction_free(struct compaction *c)
+{
+    free(c->kept);
+    free(c->rank);
+}
+
+/* All are kept in a graph with proofs. */
+static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned)
+{
+    size_t words = g->n_cells / 64 + 1;
+    c->kept = calloc(words, sizeof *c->kept);
+    c->rank = malloc(words * sizeof *c->rank);
+    if (!c->kept || !c->rank)
+        abort();
+    bool keep = false; /* the node of this cell */
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        if (g->cells[n].op != OP_CONT)
+            keep = g->proofs || n < pinned || g->classes[n].next != NO_NODE;
+        c->kept[n / 64] |= (uint64_t)keep << n % 64;
+    }
+    uint32_t before = 0;
+    for (size_t w = 0; w < words; w++) {
+        c->rank[w] = before;
+        before += (uint32_t)__builtin_popcountll(c->kept[w]);
+    }
+}
+
+/* What a node says of others, by their new ids. Classes are asked for by their old ones: so all
+ * nodes say it before any moves. */
+static void rename_node(const struct compaction *c, struct egraph *g, uint32_t n)
+{
+    struct eclass *k = &g->classes[n];
+    if (k->next != NO_NODE)
+        k->next = compaction_map(c, k->next);
+    for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)
+        *graph_kid(g, n, i) = compaction_map(c, graph_find(g, *graph_kid(g, n, i)));
+}
+
+static bool is_kept(const struct compaction *c, uint32_t n)
+{
+    return c->kept[n / 64] >> n % 64 & 1;
+}
+
+static void move_nodes(const struct compaction *c, struct egraph *g)
+{
+    uint32_t to = 0;
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (is_kept(c, n) && g->cells[n].op != OP_CONT) {
+            rename_node(c, g, n);
+            graph_find_whole(g, n);
+        }
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        if (!is_kept(c, n))
+            continue;
+        g->cells[to] = g->cells[n];
+        g->classes[to] = g->classes[n];
+        g->classes[to].up = compaction_map(c, g->classes[n].up);
+        g->kind[to] = g->kind[n];
+        g->touched[to++] = g->touched[n];
+    }
+    g->n_cells = to;
+    memset(g->touched_block, 0, g->cap / 64 + 1);
+    for (uint32_t n = 0; n < to; n++)
+        if (g->touched[n] > g->touched_block[n / 64])
+            g->touched_block[n / 64] = g->touched[n];
+    for (size_t i = 0; i < g->n_leaves; i++)
+        if (g->leaves[i].node != NO_NODE)
+            g->leaves[i].node = compaction_map(c, g->leaves[i].node);
+}
+
+static void expect_parents(const struct egraph *g, uint32_t n)
+{
+    if (n >= g->n_cells)
+        return;
+    __builtin_prefetch(&g->classes[g->cells[n].kid[0]], 1);
+    __builtin_prefetch(&g->classes[g->cells[n].kid[1]], 1);
+}
+
+/* The circles of slots anew: of live nodes only, in their order. */
+static void link_parents(struct egraph *g)
+{
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        g->classes[n].parents = NO_NODE;
+        g->classes[n].weight = 0;
+    }
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        expect_parents(g, n + AHEAD);
+        if (!graph_is_live(g, n))
+            continue;
+        for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)
+            graph_add_parent(g, *graph_kid(g, n, i), 2 * n + i);
+    }
+}
+
+void graph_compact(struct compaction *out, struct egraph *g, uint32_t pinned)
+{
+    choose(out, g, pinned);
+    if (!g->proofs) {
+        move_nodes(out, g);
+        graph_grow_table(g);
+    }
+    link_parents(g);
+    g->n_dead = 0;
+}
