@@ -244,25 +244,33 @@ void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_
     *to = index * length < steps ? index * length : steps;
 }
 
-/* What of the schedule the steps from..to depend on. */
-static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t from)
+/* What of the schedule the steps from..to depend on: their learning rates, however they came about.
+ * So a schedule that is changed from some step on leaves what came before. */
+static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t from, uint64_t to)
 {
-    char *key = arena_printf(a, "lr=%.17g", s->lr);
-    if (from < s->warmup || s->kind != SCHEDULE_CONSTANT)
-        key = arena_printf(a, "%s warmup=%" PRIu64, key, s->warmup);
-    switch (s->kind) {
-    case SCHEDULE_CONSTANT: return key;
-    case SCHEDULE_LINEAR:
-        return arena_printf(a, "%s linear min=%.17g steps=%" PRIu64, key, s->lr_min, s->steps);
-    case SCHEDULE_STEP:
-        return arena_printf(a, "%s step every=%" PRIu64 " factor=%.17g", key, s->every, s->factor);
-    case SCHEDULE_COSINE:
-        return arena_printf(a, "%s cosine min=%.17g steps=%" PRIu64, key, s->lr_min, s->steps);
-    case SCHEDULE_RESTARTS:
-        return arena_printf(a, "%s restarts min=%.17g period=%" PRIu64 " growth=%" PRIu64, key,
-                            s->lr_min, s->period, s->growth);
+    enum { RATES_MAX = 1 << 20 }; /* a longer segment names what its rates are made from */
+    double first = schedule_lr(s, from);
+    if (to - from > RATES_MAX)
+        return arena_printf(a,
+                            "schedule=%d lr=%.17g min=%.17g warmup=%" PRIu64 " steps=%" PRIu64
+                            " period=%" PRIu64 " growth=%" PRIu64 " every=%" PRIu64 " factor=%.17g",
+                            (int)s->kind, s->lr, s->lr_min, s->warmup, s->steps, s->period,
+                            s->growth, s->every, s->factor);
+    struct hasher *h = hasher_new();
+    bool constant = true;
+    for (uint64_t step = from; step < to; step++) {
+        double lr = schedule_lr(s, step);
+        uint64_t bits;
+        memcpy(&bits, &lr, sizeof bits);
+        constant = constant && lr == first;
+        for (int k = 0; k < 64; k += 8)
+            hasher_add(h, &(uint8_t){(uint8_t)(bits >> k)}, 1);
     }
-    return key;
+    struct digest rates = hasher_finish(h);
+    char hex[DIGEST_HEX];
+    hasher_free(h);
+    return constant ? arena_printf(a, "lr=%.17g", first)
+                    : arena_printf(a, "rates=%.32s", digest_hex(hex, &rates));
 }
 
 bool train_is_last(const struct op_ctx *ctx, uint64_t to)
@@ -324,6 +332,6 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
         nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), op_string(ctx, "target"),
         c.examples.batch, c.dropout, op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1,
         c.beta2, c.eps, op_int(ctx, "log_every"), op_string(ctx, "precision"), precision,
-        schedule_key(a, &c.schedule, from), validation_key(a, ctx, to), from, to);
+        schedule_key(a, &c.schedule, from, to), validation_key(a, ctx, to), from, to);
     return OK;
 }

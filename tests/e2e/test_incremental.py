@@ -62,6 +62,32 @@ class Incremental(ProjectTest):
         self.assertEqual(back["elements_ran"], 0)
         self.assertEqual(self.p.ids(), before)
 
+    def segments(self, *args):
+        """How many segments of the model ran, and how many were there."""
+        events = self.p.eqloom("run", "job.yaml", "--json", *args).events()
+        node = next(e for e in events
+                    if e["event"] == "node_done" and e["node"] == "model@pooling=mean")
+        return node["ran"], node["cached"]
+
+    def test_a_schedule_that_changes_later_keeps_what_came_before(self):
+        self.assertEqual(self.segments(), (4, 0))  # the initialisation, and two steps each
+        self.p.edit("job.yaml", "schedule: constant", "schedule: step\n    decay_every: 4")
+        self.assertEqual(self.segments(), (1, 3))
+        self.p.edit("job.yaml", "decay_every: 4", "decay_every: 2")
+        self.assertEqual(self.segments(), (2, 2))
+        self.p.edit("job.yaml", "schedule: step\n    decay_every: 2", "schedule: constant")
+        self.assertEqual(self.segments()[0], 0)
+
+    def test_other_data_is_another_training(self):
+        self.p.run()
+        first = self.p.ids()["small/model@pooling=mean"]
+        self.p.edit("templates/small.yaml", "[2..5]", "[2..6]")
+        self.assertEqual(self.segments(), (4, 0))
+        self.assertNotEqual(self.p.ids()["small/model@pooling=mean"], first)
+        self.p.edit("templates/small.yaml", "[2..6]", "[2..5]")
+        self.assertEqual(self.segments()[0], 0)
+        self.assertEqual(self.p.ids()["small/model@pooling=mean"], first)
+
     def test_same_ids_for_any_threads_and_place(self):
         self.p.run("-j1")
         other = self.project()

@@ -241,6 +241,15 @@ static void test_segment_keys(void **state)
     assert_true(same_key(" restart_period=5", " restart_period=7", 1));
     assert_true(same_key(" warmup=100", " warmup=150", 2)); /* both over by step 200 */
     assert_false(same_key(" warmup=100", " warmup=150", 1));
+    /* A schedule counts by the rates that its steps have. */
+    assert_true(same_key(" lr=0.1 warmup=900 schedule=cosine steps=1000",
+                         " lr=0.1 warmup=900 schedule=linear steps=2000", 4));
+    assert_true(same_key(" schedule=step decay_every=500", " schedule=constant", 2));
+    assert_true(same_key(" schedule=step decay_every=500 decay_factor=0.5",
+                         " schedule=step decay_every=500 decay_factor=0.3", 2));
+    assert_false(same_key(" schedule=step decay_every=500 decay_factor=0.5",
+                          " schedule=step decay_every=500 decay_factor=0.3", 3));
+    assert_false(same_key(" schedule=step decay_every=500", " schedule=constant", 3));
     static const char *const matters[] = {
         " lr=0.1",         " temperature=0.2", " dropout=0.1", " batch=100",     " seed=3",
         " weight_decay=0", " clip=4",          " beta1=0.8",   " beta2=0.9",     " eps=1e-6",
