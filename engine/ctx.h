@@ -78,6 +78,9 @@ enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t
 /* See op_earlier_added. Found once for each collection of before. */
 enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
                         const struct digest *before, struct err *e);
+/* See op_earlier_removed. */
+enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx, const char *role,
+                          const struct digest *before, struct arena *a, struct err *e);
 /* Before anything is emitted: of outputs that are collections, ids are not listed, but put together
  * as they come in. */
 void ctx_collect(struct op_ctx *ctx);

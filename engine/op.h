@@ -179,6 +179,12 @@ enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const s
 /* Positions of what a side input (a collection) has now and had not then, as multisets. */
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e);
+/* What it had then and has not now, decoded into an arena. */
+enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx,
+                                 const struct op_earlier *x, const char *role, struct arena *a,
+                                 struct err *e);
+/* The side input of then (the collection); zero: there was none. */
+struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
 
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);

@@ -182,16 +182,43 @@ enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const s
     return err_fail(e, ERR_NOTFOUND, "the earlier result has no such output");
 }
 
+struct digest op_earlier_input_id(const struct op_earlier *x, const char *role)
+{
+    struct digest id = {0};
+    for (size_t k = 0; k < x->key->n_inputs; k++) {
+        const Eqloom__KeyInput *in = x->key->inputs[k];
+        if (strcmp(in->role, role) == 0 && in->input_ids.len == DIGEST_SIZE)
+            memcpy(id.bytes, in->input_ids.data, DIGEST_SIZE);
+    }
+    return id;
+}
+
+static enum err_code find_input(struct digest *id, const struct op_earlier *x, const char *role,
+                                struct err *e)
+{
+    *id = op_earlier_input_id(x, role);
+    return digest_is_zero(id)
+               ? err_fail(e, ERR_NOTFOUND, "the earlier result had no input %s", role)
+               : OK;
+}
+
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e)
 {
-    for (size_t k = 0; k < x->key->n_inputs; k++) {
-        const Eqloom__KeyInput *in = x->key->inputs[k];
-        struct digest before;
-        if (strcmp(in->role, role) != 0 || in->input_ids.len != DIGEST_SIZE)
-            continue;
-        memcpy(before.bytes, in->input_ids.data, DIGEST_SIZE);
-        return err_up(e, ctx_added(positions, n, ctx, role, &before, e));
-    }
-    return err_fail(e, ERR_NOTFOUND, "the earlier result had no input %s", role);
+    struct digest before;
+    return err_up(e, find_input(&before, x, role, e)) ||
+                   err_up(e, ctx_added(positions, n, ctx, role, &before, e))
+               ? ERR_FAILED
+               : OK;
+}
+
+enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx,
+                                 const struct op_earlier *x, const char *role, struct arena *a,
+                                 struct err *e)
+{
+    struct digest before;
+    return err_up(e, find_input(&before, x, role, e)) ||
+                   err_up(e, ctx_removed(out, n, ctx, role, &before, a, e))
+               ? ERR_FAILED
+               : OK;
 }

@@ -36,8 +36,21 @@ struct spares {
     size_t n, cap;
 };
 
+/* What became of the rules since an earlier set, found once for each. */
+struct change {
+    struct digest before;
+    struct arena arena; /* what was there and is gone */
+    struct reuse_change *found;
+    struct change *next;
+};
+struct changes {
+    pthread_mutex_t lock;
+    struct change *first;
+};
+
 struct saturate_state {
     struct spares *spares;
+    struct changes *changes;
     struct arena arena;
     struct rules rules;
     struct ruleset *compiled;
@@ -76,6 +89,20 @@ static void free_spares(struct spares *spares)
     free(spares->graphs);
     pthread_mutex_destroy(&spares->lock);
     free(spares);
+}
+
+static void free_changes(struct changes *changes)
+{
+    if (!changes)
+        return;
+    for (struct change *c = changes->first, *next; c; c = next) {
+        next = c->next;
+        reuse_change_free(c->found);
+        arena_free(&c->arena);
+        free(c);
+    }
+    pthread_mutex_destroy(&changes->lock);
+    free(changes);
 }
 
 static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, struct err *e)
@@ -125,7 +152,8 @@ static void release(void *state)
     struct saturate_state *s = state;
     if (!s)
         return;
-    free_spares(s->spares); /* they know the language by a pointer into the arena */
+    free_changes(s->changes); /* they know the rules */
+    free_spares(s->spares);   /* they know the language by a pointer into the arena */
     reuse_rules_free(s->reuse);
     ruleset_free(s->compiled);
     arena_free(&s->arena);
@@ -138,9 +166,11 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     if (!s)
         return err_fail(e, ERR_NOMEM, "out of memory");
     s->spares = calloc(1, sizeof *s->spares);
-    if (!s->spares)
+    s->changes = calloc(1, sizeof *s->changes);
+    if (!s->spares || !s->changes)
         abort();
     pthread_mutex_init(&s->spares->lock, NULL);
+    pthread_mutex_init(&s->changes->lock, NULL);
     if (err_up(e, read_rules(s, ctx, e))) {
         release(s);
         return e->code;
@@ -228,22 +258,57 @@ static enum err_code load_earlier(void *arg, const Eqloom__EGraph **out, struct 
     return err_up(e, code);
 }
 
-static enum err_code
-decide(bool *stands, const char **reason, struct op_ctx *ctx, const struct saturate_state *s,
-       const struct op_earlier *x,
-       enum err_code (*load)(void *arg, const Eqloom__EGraph **out, struct err *e), struct err *e)
+static enum err_code find_change(struct change *out, struct op_ctx *ctx,
+                                 const struct saturate_state *s, const struct op_earlier *x,
+                                 struct err *e)
 {
-    struct earlier earlier = {ctx, x};
-    struct reuse_question q = {.trace = op_earlier_trace(x), .load = load, .arg = &earlier};
-    struct reuse_answer answer;
-    if (err_up(e, op_earlier_added(&q.positions, &q.n, ctx, x, "rules", e)) ||
-        err_up(e, reuse_decide(&answer, op_arena(ctx), s->reuse, &q, e)))
+    ProtobufCMessage **gone;
+    const uint64_t *added;
+    size_t n_gone, n_added;
+    if (err_up(e, op_earlier_removed(&gone, &n_gone, ctx, x, "rules", &out->arena, e)) ||
+        err_up(e, op_earlier_added(&added, &n_added, ctx, x, "rules", e)))
+        return ERR_FAILED;
+    out->found =
+        reuse_change_new(s->reuse, added, n_added, (const Eqloom__Rule *const *)gone, n_gone);
+    return OK;
+}
+
+/* *out NULL: what the rules were cannot be read. */
+static void change_since(const struct reuse_change **out, struct op_ctx *ctx,
+                         const struct saturate_state *s, const struct op_earlier *x)
+{
+    struct digest before = op_earlier_input_id(x, "rules");
+    pthread_mutex_lock(&s->changes->lock);
+    struct change *c = s->changes->first;
+    while (c && !digest_equal(&c->before, &before))
+        c = c->next;
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c)
+            abort();
+        c->before = before;
+        c->next = s->changes->first;
+        s->changes->first = c;
+        find_change(c, ctx, s, x, NULL);
+    }
+    pthread_mutex_unlock(&s->changes->lock);
+    *out = c->found;
+}
+
+static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                            struct reuse_question *q, const struct op_earlier *x, struct err *e)
+{
+    struct reuse_answer answer = {0};
+    q->trace = op_earlier_trace(x);
+    change_since(&q->change, ctx, state, x);
+    if (q->change && err_up(e, reuse_decide(&answer, op_arena(ctx), q, e)))
         return ERR_FAILED;
     *stands = answer.stands;
-    size_t n = answer.by_signature + answer.by_matching;
+    size_t n = answer.by_pattern + answer.by_signature + answer.by_matching;
     *reason = n ? arena_printf(op_arena(ctx),
-                               "%zu rule%s new or edited, matching nowhere (%zu by the operators)",
-                               n, n == 1 ? "" : "s", answer.by_signature)
+                               "%zu rule%s new or edited, matching nowhere (%zu as before, %zu by "
+                               "the operators)",
+                               n, n == 1 ? "" : "s", answer.by_pattern, answer.by_signature)
                 : "no rule that matches is new, edited or gone";
     return OK;
 }
@@ -251,14 +316,17 @@ decide(bool *stands, const char **reason, struct op_ctx *ctx, const struct satur
 static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *x, struct err *e)
 {
-    return err_up(e, decide(stands, reason, ctx, state, x, load_earlier, e));
+    struct earlier earlier = {ctx, x};
+    struct reuse_question q = {.load = load_earlier, .arg = &earlier};
+    return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
 }
 
 /* Many expressions together: what their united trace does not refute is asked of each. */
 static enum err_code reuse_all(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *x, struct err *e)
 {
-    return err_up(e, decide(stands, reason, ctx, state, x, NULL, e));
+    struct reuse_question q = {0};
+    return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

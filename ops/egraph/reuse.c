@@ -3,12 +3,15 @@
 
 #include "base/map.h"
 #include "ops/egraph/machine.h"
+#include "ops/egraph/signature.h"
 #include "schemas/canonical.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NOWHERE UINT32_MAX
+
+enum { PRINT = 8 }; /* bytes of a digest in a trace: as many as keep two rules apart */
 
 struct reuse_rules {
     struct arena arena;
@@ -17,13 +20,14 @@ struct reuse_rules {
     struct digest *digests;     /* of the rules without their certificates, in rule-set order */
     uint32_t *index;            /* in rule-set order, by position among the records */
     struct digest_map index_of; /* digest -> index */
+    uint32_t *ascending;        /* the indices, by digest */
     bool ambiguous;             /* two rules are the same or of one name: nothing is proved */
     struct digest environment;  /* of all else that a run takes from its rules */
 };
 
 /* ---- rules ---- */
 
-/* What traces know a rule by; zero from REUSE_PRINT on. */
+/* What traces know a rule by; zero from PRINT on. */
 static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule *m)
 {
     Eqloom__Rule bare = *m;
@@ -32,8 +36,14 @@ static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule 
     if (canonical_pack(&bytes, a, &bare.base, NULL))
         return false;
     *out = digest_of(&bytes, 1);
-    memset(out->bytes + REUSE_PRINT, 0, DIGEST_SIZE - REUSE_PRINT);
+    memset(out->bytes + PRINT, 0, DIGEST_SIZE - PRINT);
     return true;
+}
+
+static int compare_digests(const void *x, const void *y, void *digests)
+{
+    const struct digest *d = digests;
+    return digest_compare(&d[*(const uint32_t *)x], &d[*(const uint32_t *)y]);
 }
 
 static void hash_text(struct hasher *h, const char *text)
@@ -83,9 +93,11 @@ struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct rule
     r->compiled = compiled;
     r->digests = arena_array(&r->arena, struct digest, rules->n);
     r->index = arena_array(&r->arena, uint32_t, rules->n);
+    r->ascending = arena_array(&r->arena, uint32_t, rules->n);
     for (size_t i = 0; i < rules->n; i++) {
         Eqloom__Rule m;
         bool added;
+        r->ascending[i] = (uint32_t)i;
         rule_to_message(&m, &scratch, rules, &rules->rules[i]);
         r->ambiguous |= !rule_digest(&r->digests[i], &scratch, &m);
         digest_map_put(&r->index_of, &r->digests[i], i, &added);
@@ -100,6 +112,7 @@ struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct rule
         arena_reset(&scratch);
     }
     arena_free(&scratch);
+    qsort_r(r->ascending, rules->n, sizeof *r->ascending, compare_digests, r->digests);
     r->environment = environment_of(r, unsound);
     return r;
 }
@@ -113,163 +126,125 @@ void reuse_rules_free(struct reuse_rules *r)
     free(r);
 }
 
-/* ---- the signature: bits by (operator, argument, token below it) ---- */
+/* ---- changes ---- */
 
-static void set_bit(uint8_t *bits, size_t i)
-{
-    bits[i / 8] |= (uint8_t)(1 << (i % 8));
-}
-
-static bool has_bit(const ProtobufCBinaryData *bits, size_t i)
-{
-    return i / 8 < bits->len && bits->data[i / 8] >> (i % 8) & 1;
-}
-
-struct signing {
-    struct egraph *g;
-    uint32_t searched,
-        roots;               /* nodes from here on do not count, unless they are leaves; as roots */
-    uint32_t *token;         /* of each operator, then of each leaf; NOWHERE: not in the graph */
-    uint32_t *begin, *nodes; /* of each class, by its id: nodes[begin[c] .. begin[c + 1]) */
+/* A rule that is new or edited. Where it cannot have matched: */
+struct added_rule {
+    uint32_t rule;
+    bool refuted;              /* wherever the rules that are gone did not match */
+    const struct digest *twin; /* where this one, which is still there, did not; NULL: none */
 };
 
-static uint32_t *token_of(struct signing *s, uint32_t node)
-{
-    uint32_t op = graph_op(s->g, node);
-    return &s->token[op & OP_LEAF ? s->g->lang->n_ops + (op & ~OP_LEAF) : op];
-}
+struct reuse_change {
+    struct arena arena;
+    const struct reuse_rules *now;
+    bool unknown; /* nothing is proved */
+    struct rules gone;
+    struct ruleset *gone_compiled;
+    struct digest *gone_digests;
+    struct added_rule *added;
+    size_t n_added;
+};
 
-/* A search looks at no node from `searched` on, but sees where any leaf stands, however new. Dead
- * nodes count, too: they stood there. */
-static bool is_node(const struct signing *s, uint32_t cell)
+static bool same_pattern(const struct expr *x, const struct expr *y)
 {
-    uint32_t op = s->g->cells[cell].op;
-    return op != OP_CONT && (cell < s->searched || op & OP_LEAF);
-}
-
-static void sort_by_class(struct signing *s, struct arena *a)
-{
-    struct egraph *g = s->g;
-    s->begin = arena_array(a, uint32_t, g->n_cells + 2u);
-    s->nodes = arena_array(a, uint32_t, g->n_cells + 1u);
-    for (uint32_t n = 0; n < g->n_cells; n++)
-        if (is_node(s, n))
-            s->begin[graph_find(g, n) + 2]++;
-    for (uint32_t c = 2; c < g->n_cells + 2; c++)
-        s->begin[c] += s->begin[c - 1];
-    for (uint32_t n = 0; n < g->n_cells; n++)
-        if (is_node(s, n))
-            s->nodes[s->begin[graph_find(g, n) + 1]++] = n;
-}
-
-static void name_tokens(Eqloom__SaturationTrace *t, struct arena *a, struct signing *s)
-{
-    struct egraph *g = s->g;
-    size_t n_ops = g->lang->n_ops, n = n_ops + g->n_leaves;
-    s->token = arena_array(a, uint32_t, n + 1);
-    memset(s->token, 0xff, (n + 1) * sizeof *s->token);
-    for (uint32_t i = 0; i < g->n_cells; i++)
-        if (is_node(s, i))
-            *token_of(s, i) = 0;
-    t->operators = arena_array(a, char *, n_ops);
-    t->leaves = arena_array(a, char *, g->n_leaves);
-    for (size_t i = 0; i < n; i++) {
-        if (s->token[i] == NOWHERE)
-            continue;
-        s->token[i] = (uint32_t)(t->n_operators + t->n_leaves);
-        if (i >= n_ops) {
-            t->leaves[t->n_leaves++] = g->leaves[i - n_ops].text;
-            continue;
-        }
-        t->operators[t->n_operators++] = (char *)g->lang->ops[i].name;
-        if (g->lang->ops[i].arity > t->arity)
-            t->arity = g->lang->ops[i].arity;
-    }
-}
-
-static ProtobufCBinaryData new_bits(struct arena *a, size_t n)
-{
-    ProtobufCBinaryData bits = {.len = (n + 7) / 8};
-    bits.data = arena_alloc(a, bits.len + 1);
-    memset(bits.data, 0, bits.len + 1);
-    return bits;
-}
-
-static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct arena *a,
-                                       struct signing *s, uint32_t until)
-{
-    struct egraph *g = s->g;
-    size_t tokens = t->n_operators + t->n_leaves;
-    ProtobufCBinaryData bits = new_bits(a, t->n_operators * t->arity * tokens);
-    for (uint32_t n = 0; n < until; n++) {
-        if (!is_node(s, n))
-            continue;
-        size_t op = *token_of(s, n);
-        for (uint32_t k = 0; k < graph_arity(g, graph_op(g, n)); k++) {
-            uint32_t class = graph_find(g, *graph_kid(g, n, k));
-            for (uint32_t i = s->begin[class]; i < s->begin[class + 1]; i++)
-                set_bit(bits.data, (op * t->arity + k) * tokens + *token_of(s, s->nodes[i]));
-        }
-    }
-    return bits;
-}
-
-/* Of the nodes before cell `searched` and of all leaves, in the classes of the end: a superset of
- * what any search of the run could see, since the last one looked at no later nodes and classes
- * only merge. The last iteration is mostly by far the largest, and cut short: at most of its nodes
- * no search began, so roots are told apart. */
-static void write_signature(Eqloom__SaturationTrace *t, struct arena *a,
-                            const struct saturate_result *result, struct egraph *g)
-{
-    struct signing s = {.g = g, .searched = result->searched, .roots = result->roots};
-    name_tokens(t, a, &s);
-    sort_by_class(&s, a);
-    t->under = write_under(t, a, &s, s.searched);
-    t->under_root = write_under(t, a, &s, s.roots);
-    t->root = new_bits(a, t->n_operators + t->n_leaves);
-    for (uint32_t n = 0; n < g->n_cells; n++)
-        if (is_node(&s, n) && (n < s.roots || g->cells[n].op & OP_LEAF))
-            set_bit(t->root.data, *token_of(&s, n));
-}
-
-static size_t find_token(const Eqloom__SaturationTrace *t, const struct language *lang,
-                         const struct expr_node *node)
-{
-    char **table = node->leaf ? t->leaves : t->operators;
-    const char *name = node->leaf ? node->leaf : lang->ops[node->op].name;
-    size_t n = node->leaf ? t->n_leaves : t->n_operators;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(table[i], name) == 0)
-            return node->leaf ? t->n_operators + i : i;
-    return SIZE_MAX;
-}
-
-/* Whether the signature leaves it possible that the pattern matched somewhere. */
-static bool may_match(const Eqloom__SaturationTrace *t, const struct expr *x)
-{
-    size_t tokens = t->n_operators + t->n_leaves;
+    if (x->n != y->n)
+        return false;
     for (uint32_t i = 0; i < x->n; i++) {
-        const struct expr_node *node = &x->nodes[i];
-        const ProtobufCBinaryData *under = i == 0 ? &t->under_root : &t->under;
-        if (node->leaf && t->any_leaf)
-            continue;
-        size_t op = node->op == X_VAR ? 0 : find_token(t, x->lang, node);
-        if (op == SIZE_MAX || (i == 0 && node->op != X_VAR && !has_bit(&t->root, op)))
+        const struct expr_node *a = &x->nodes[i], *b = &y->nodes[i];
+        if (a->op != b->op || a->arity != b->arity || !a->leaf != !b->leaf)
             return false;
-        uint32_t at = i + 1;
-        for (uint32_t k = 0; k < node->arity; at += x->nodes[at].size, k++) {
-            const struct expr_node *kid = &x->nodes[at];
-            if (kid->leaf && t->any_leaf)
-                continue;
-            size_t token = kid->op == X_VAR ? 0 : find_token(t, x->lang, kid);
-            if (token == SIZE_MAX)
+        if (a->op != X_VAR && a->leaf && strcmp(a->leaf, b->leaf) != 0)
+            return false;
+        for (uint32_t k = 0; a->op == X_VAR && k < i; k++)
+            if (x->nodes[k].op == X_VAR && (strcmp(x->nodes[k].leaf, a->leaf) == 0) !=
+                                               (strcmp(y->nodes[k].leaf, b->leaf) == 0))
                 return false;
-            if (kid->op != X_VAR &&
-                (k >= t->arity || !has_bit(under, (op * t->arity + k) * tokens + token)))
-                return false;
-        }
     }
     return true;
+}
+
+/* If y did not match, neither did x. With a farther look it might have, an iteration earlier. */
+static bool is_twin(const struct compiled_rule *x, const struct compiled_rule *y)
+{
+    return x->levels[0] <= y->levels[0] && x->levels[1] <= y->levels[1] &&
+           same_pattern(&x->rule->lhs, &y->rule->lhs);
+}
+
+/* Those that differ in no more than their certificates are not gone; their digests go into
+ * `same`. */
+static void read_gone(struct reuse_change *c, struct digest_map *same,
+                      const Eqloom__Rule *const *records, size_t n)
+{
+    struct arena *a = &c->arena;
+    c->gone = (struct rules){.lang = c->now->rules->lang, .rules = arena_array(a, struct rule, n)};
+    c->gone_digests = arena_array(a, struct digest, n);
+    for (size_t i = 0; i < n && !c->unknown; i++) {
+        struct digest *d = &c->gone_digests[c->gone.n];
+        if (!rule_digest(d, a, records[i]))
+            c->unknown = true;
+        else if (digest_map_get(&c->now->index_of, d))
+            digest_map_put(same, d, 0, NULL);
+        else
+            c->unknown = rule_from_message(&c->gone.rules[c->gone.n++], &c->gone.lang, a,
+                                           records[i], NULL) != OK;
+    }
+    c->gone_compiled = ruleset_new(&c->gone);
+    c->unknown |= c->gone_compiled->too_large;
+}
+
+static void find_twin(struct reuse_change *c, struct added_rule *x, const bool *is_new)
+{
+    const struct reuse_rules *now = c->now;
+    const struct compiled_rule *rule = &now->compiled->rules[x->rule];
+    for (size_t i = 0; i < c->gone.n && !x->refuted; i++)
+        x->refuted = is_twin(rule, &c->gone_compiled->rules[i]);
+    for (size_t i = 0; i < now->rules->n && !x->refuted && !x->twin; i++)
+        if (!is_new[i] && is_twin(rule, &now->compiled->rules[i]))
+            x->twin = &now->digests[i];
+}
+
+static void read_added(struct reuse_change *c, const struct digest_map *same,
+                       const uint64_t *positions, size_t n)
+{
+    const struct reuse_rules *now = c->now;
+    bool *is_new = arena_array(&c->arena, bool, now->rules->n);
+    c->added = arena_array(&c->arena, struct added_rule, n);
+    for (size_t i = 0; i < n && !c->unknown; i++) {
+        uint32_t rule = positions[i] < now->rules->n ? now->index[positions[i]] : NOWHERE;
+        c->unknown = rule == NOWHERE;
+        if (c->unknown || digest_map_get(same, &now->digests[rule]))
+            continue;
+        c->added[c->n_added++].rule = rule;
+        is_new[rule] = true;
+    }
+    for (size_t i = 0; i < c->n_added && !c->unknown; i++)
+        find_twin(c, &c->added[i], is_new);
+}
+
+struct reuse_change *reuse_change_new(const struct reuse_rules *now, const uint64_t *added,
+                                      size_t n_added, const Eqloom__Rule *const *gone,
+                                      size_t n_gone)
+{
+    struct reuse_change *c = calloc(1, sizeof *c);
+    struct digest_map same = {0};
+    if (!c)
+        abort();
+    c->now = now;
+    c->unknown = now->ambiguous || now->compiled->too_large;
+    read_gone(c, &same, gone, n_gone);
+    read_added(c, &same, added, n_added);
+    digest_map_free(&same);
+    return c;
+}
+
+void reuse_change_free(struct reuse_change *c)
+{
+    if (!c)
+        return;
+    ruleset_free(c->gone_compiled);
+    arena_free(&c->arena);
+    free(c);
 }
 
 /* ---- traces ---- */
@@ -284,37 +259,95 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     Eqloom__SaturationTrace t = EQLOOM__SATURATION_TRACE__INIT;
     t.whole =
         egraph_count_classes(g) + 1 == m->n_class_begin && egraph_count_nodes(g) == m->n_node_op;
-    t.matched.data = arena_alloc(a, r->rules->n * REUSE_PRINT + 1);
-    for (size_t i = 0; i < r->rules->n; i++)
-        if (result->matched[i]) {
-            memcpy(t.matched.data + t.matched.len, r->digests[i].bytes, REUSE_PRINT);
-            t.matched.len += REUSE_PRINT;
-        }
+    t.matched.data = arena_alloc(a, r->rules->n * PRINT + 1);
+    for (size_t i = 0; i < r->rules->n; i++) {
+        if (!result->matched[r->ascending[i]])
+            continue;
+        memcpy(t.matched.data + t.matched.len, r->digests[r->ascending[i]].bytes, PRINT);
+        t.matched.len += PRINT;
+    }
     t.environment.data = (uint8_t *)r->environment.bytes;
     t.environment.len = DIGEST_SIZE;
-    write_signature(&t, a, result, g);
+    signature_write(&t, a, result, g);
     return err_up(e, canonical_pack(out, a, &t.base, e));
 }
 
-/* Marks the rules that matched; false unless all are there, in their order. (Rules are sorted by
- * name, so that the order is what it was; of several runs together there is none.) */
-static bool find_matched(bool *is_matched, const struct reuse_rules *r,
-                         const Eqloom__SaturationTrace *t)
+/* NULL without an error: nothing can be proved by it. */
+static enum err_code read_trace(const Eqloom__SaturationTrace **out, struct arena *a,
+                                struct span trace, struct err *e)
 {
-    uint64_t next = 0;
-    if (t->matched.len % REUSE_PRINT)
-        return false;
-    for (size_t i = 0; i < t->matched.len; i += REUSE_PRINT) {
-        struct digest d = {0};
-        memcpy(d.bytes, t->matched.data + i, REUSE_PRINT);
-        const uint64_t *at = digest_map_get(&r->index_of, &d);
-        if (!at || (*at < next && !t->united))
-            return false;
-        is_matched[*at] = true;
-        next = *at + 1;
-    }
-    return true;
+    ProtobufCMessage *m;
+    *out = NULL;
+    if (!trace.data)
+        return OK;
+    enum err_code code = canonical_unpack(&m, a, &eqloom__saturation_trace__descriptor, trace, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__SaturationTrace *t = (const Eqloom__SaturationTrace *)m;
+    if (t->environment.len == DIGEST_SIZE && t->matched.len % PRINT == 0 && t->arity <= UINT8_MAX)
+        *out = t;
+    return OK;
 }
+
+static int compare_prints(const void *x, const void *y)
+{
+    return memcmp(x, y, PRINT);
+}
+
+static bool has_matched(const Eqloom__SaturationTrace *t, const struct digest *rule)
+{
+    return bsearch(rule->bytes, t->matched.data, t->matched.len / PRINT, PRINT, compare_prints);
+}
+
+static ProtobufCBinaryData unite_matched(struct arena *a,
+                                         const Eqloom__SaturationTrace *const *traces, size_t n)
+{
+    ProtobufCBinaryData all = {0};
+    size_t total = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        total += traces[i]->matched.len;
+    all.data = arena_alloc(a, total + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (traces[i]->matched.len)
+            memcpy(all.data + all.len, traces[i]->matched.data, traces[i]->matched.len);
+        all.len += traces[i]->matched.len;
+    }
+    qsort(all.data, all.len / PRINT, PRINT, compare_prints);
+    for (size_t i = 0; i < all.len; i += PRINT)
+        if (kept == 0 || compare_prints(all.data + i, all.data + kept - PRINT) != 0) {
+            memmove(all.data + kept, all.data + i, PRINT);
+            kept += PRINT;
+        }
+    all.len = kept;
+    return all;
+}
+
+enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *traces, size_t n,
+                          struct err *e)
+{
+    struct arena scratch = {0};
+    const Eqloom__SaturationTrace **read =
+        arena_array(&scratch, const Eqloom__SaturationTrace *, n);
+    enum err_code code = OK;
+    bool known = n > 0;
+    *out = (struct span){0};
+    for (size_t i = 0; i < n && known; i++) {
+        code = read_trace(&read[i], &scratch, traces[i], e);
+        known = !code && read[i] &&
+                memcmp(read[i]->environment.data, read[0]->environment.data, DIGEST_SIZE) == 0;
+    }
+    if (known) {
+        Eqloom__SaturationTrace t = EQLOOM__SATURATION_TRACE__INIT;
+        t.environment = read[0]->environment;
+        t.matched = unite_matched(&scratch, read, n);
+        signature_unite(&t, &scratch, read, n);
+        code = canonical_pack(out, a, &t.base, e);
+    }
+    arena_free(&scratch);
+    return err_up(e, code);
+}
+
+/* ---- decisions ---- */
 
 /* Which of these rules match anywhere in a whole graph? Counts, by rule; it stops at the first. */
 static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
@@ -359,39 +392,39 @@ static enum err_code match_rest(struct reuse_answer *out, struct arena *a,
     return OK;
 }
 
-enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, const struct reuse_rules *r,
+static bool keeps_matched(const struct reuse_change *c, const Eqloom__SaturationTrace *t)
+{
+    if (memcmp(t->environment.data, c->now->environment.bytes, DIGEST_SIZE) != 0)
+        return false;
+    for (size_t i = 0; i < c->gone.n; i++)
+        if (has_matched(t, &c->gone_digests[i]))
+            return false;
+    return true;
+}
+
+enum err_code reuse_decide(struct reuse_answer *out, struct arena *a,
                            const struct reuse_question *q, struct err *e)
 {
-    ProtobufCMessage *message;
+    const struct reuse_change *c = q->change;
+    const Eqloom__SaturationTrace *t;
     *out = (struct reuse_answer){0};
-    if (r->ambiguous || r->compiled->too_large || !q->trace.data)
+    if (c->unknown)
         return OK;
-    enum err_code code =
-        canonical_unpack(&message, a, &eqloom__saturation_trace__descriptor, q->trace, e);
-    if (code)
-        return err_up(e, code);
-    const Eqloom__SaturationTrace *t = (const Eqloom__SaturationTrace *)message;
-    bool *is_matched = arena_array(a, bool, r->rules->n);
-    if (t->environment.len != DIGEST_SIZE ||
-        memcmp(t->environment.data, r->environment.bytes, DIGEST_SIZE) != 0 ||
-        !find_matched(is_matched, r, t))
+    if (err_up(e, read_trace(&t, a, q->trace, e)))
+        return ERR_FAILED;
+    if (!t || !keeps_matched(c, t))
         return OK;
-    uint32_t *rest = arena_array(a, uint32_t, q->n);
+    uint32_t *rest = arena_array(a, uint32_t, c->n_added);
     size_t n = 0;
-    for (size_t i = 0; i < q->n; i++) {
-        uint32_t rule = q->positions[i] < r->rules->n ? r->index[q->positions[i]] : NOWHERE;
-        if (rule == NOWHERE)
-            return OK;
-        if (is_matched[rule])
-            continue; /* only its certificate is new */
-        if (may_match(t, &r->rules->rules[rule].lhs))
-            rest[n++] = rule;
-        else
+    for (size_t i = 0; i < c->n_added; i++) {
+        const struct added_rule *x = &c->added[i];
+        if (x->refuted || (x->twin && !has_matched(t, x->twin)))
+            out->by_pattern++;
+        else if (!signature_may_match(t, &c->now->rules->rules[x->rule].lhs))
             out->by_signature++;
+        else
+            rest[n++] = x->rule;
     }
-    out->stands = true;
-    bool matching = t->whole && q->load;
-    if (n && !matching)
-        out->stands = false;
-    return n && matching ? err_up(e, match_rest(out, a, r, rest, n, q, e)) : OK;
+    out->stands = n == 0;
+    return n && t->whole && q->load ? err_up(e, match_rest(out, a, c->now, rest, n, q, e)) : OK;
 }
