@@ -1,9 +1,9 @@
 /* The hash-consing table; see hashcons.h. */
 #include "ops/egraph/hashcons.h"
 
+#include "ops/egraph/graph_memory.h"
+
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -14,7 +14,7 @@ enum {
 
 void hashcons_free(struct hashcons *t)
 {
-    free(t->slots);
+    graph_memory_free(t->slots, t->size * sizeof *t->slots);
     *t = (struct hashcons){0};
 }
 
@@ -24,12 +24,8 @@ void hashcons_grow(struct hashcons *t, uint32_t cells)
     while ((t->n + 1) * 16ull >= size * 9ull)
         size *= 2;
     if (size != t->size) {
-        free(t->slots);
-        t->slots = malloc(size * sizeof *t->slots);
-        if (!t->slots) {
-            fprintf(stderr, "eqloom: out of memory (hash table of %u slots)\n", size);
-            abort();
-        }
+        graph_memory_free(t->slots, t->size * sizeof *t->slots);
+        t->slots = graph_memory_resize(NULL, 0, size * sizeof *t->slots, "hash table");
     }
     uint32_t id_mask = (size << SPARE_BITS) - 1;
     while (cells > id_mask - 2)
