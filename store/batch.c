@@ -2,6 +2,7 @@
  *
  * A batch holds its writes as spans into its own arena, so that one batch can be appended to
  * another (group commit), and the ids it puts, so that nothing is put twice. */
+#include "store/dense/model.h"
 #include "store/internal.h"
 #include "store/rebuild.h"
 
@@ -121,6 +122,8 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
     if (err_up(e, envelope_write(&b->scratch, b->coder, EFFORT_LITTLE, kind, payload, e)))
         return ERR_LIMIT;
     write_record(b, id, span_of(b->scratch.data, b->scratch.len));
+    if (dense_serves(kind))
+        atomic_fetch_add_explicit(&b->store->loose, payload.len, memory_order_relaxed);
     return OK;
 }
 

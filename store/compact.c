@@ -2,11 +2,17 @@
  * kinds that have a dense form take it, and others are compressed if they were not. Identities do
  * not depend on it. Cut off at any moment, what has been written stays.
  *
+ * Runs end with a bit of it (store_tidy), within a budget of time; identities do not depend on what
+ * gets done. meta holds how far it came, in `tidy`: bytes put that are still to be looked at and
+ * how many of these there were when the present round began (8 bytes little-endian each), and the
+ * id at which it goes on.
+ *
  * A kind's model learns from the records whose ids come first, which are as good as drawn at
  * random: an eighth of all bytes, at most DENSE_SAMPLES. It is made again when there are so many
  * more records by now that it can learn from four times as much. */
 #include "store/maintain.h"
 
+#include "base/os.h"
 #include "store/dense/model.h"
 #include "store/internal.h"
 
@@ -17,8 +23,14 @@ enum {
     LEAST_SAMPLES = 1 << 10, /* bytes; a model of less costs more than it saves */
     SHARE = 8,               /* of the bytes of a kind that are samples */
     GROWTH = 4,
-    FIRST = 4, /* times what is wanted: so long may the first sample be */
+    FIRST = 4,            /* times what is wanted: so long may the first sample be */
+    NOTED = 64 << 10,     /* bytes put that are worth a note */
+    TIDY_FROM = 1 << 20,  /* bytes waiting that are worth beginning */
+    TIDY_BUDGET_MS = 100, /* below, nothing is begun */
+    TIDY_SCAN = 16 << 20, /* bytes looked at for samples */
+    TIDY_STATE = 16 + DIGEST_SIZE,
 };
+#define TIDY_KEY "tidy"
 
 struct samples {
     uint64_t total; /* bytes of all payloads */
@@ -35,7 +47,18 @@ struct compactor {
     struct arena arena; /* of one record, or of the writes */
     struct rocks_write *writes;
     size_t n, cap, bytes;
+    uint64_t until_ns;        /* 0: no end */
+    const volatile int *stop; /* or NULL */
+    uint64_t scan_limit;      /* bytes; 0: none */
+    struct digest last;       /* the id that was looked at last */
+    bool cut;                 /* it did not come to the end */
 };
+
+static bool is_over(struct compactor *c)
+{
+    c->cut = c->cut || (c->stop && *c->stop) || (c->until_ns && os_monotonic_ns() >= c->until_ns);
+    return c->cut;
+}
 
 static enum err_code count_record(struct compactor *c, struct span key, struct span value,
                                   struct err *e)
@@ -131,16 +154,25 @@ static enum err_code encode_record(struct compactor *c, struct span key, struct 
     return err_up(e, code);
 }
 
-static enum err_code each_object(struct compactor *c,
+/* From an id on. */
+static enum err_code each_object(struct compactor *c, struct digest from,
                                  enum err_code (*visit)(struct compactor *c, struct span key,
                                                         struct span value, struct err *e),
                                  struct err *e)
 {
     struct rocks_iter *it = rocks_iter_new(c->store->rocks, ROCKS_OBJECTS);
     enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
-         rocks_iter_next(it))
-        code = visit(c, rocks_iter_key(it), rocks_iter_value(it), e);
+    uint64_t seen = 0;
+    for (rocks_iter_seek(it, digest_span(&from));
+         code == OK && rocks_iter_valid(it) && !is_over(c) &&
+         (!c->scan_limit || seen < c->scan_limit);
+         rocks_iter_next(it)) {
+        struct span key = rocks_iter_key(it), value = rocks_iter_value(it);
+        seen += value.len;
+        code = visit(c, key, value, e);
+        if (key.len == DIGEST_SIZE)
+            memcpy(c->last.bytes, key.data, DIGEST_SIZE);
+    }
     if (code == OK)
         code = rocks_iter_error(it, e);
     rocks_iter_free(it);
@@ -150,7 +182,7 @@ static enum err_code each_object(struct compactor *c,
 static enum err_code make_models(struct compactor *c, struct err *e)
 {
     struct dictionaries *d = &c->store->dictionaries;
-    enum err_code code = each_object(c, count_record, e);
+    enum err_code code = each_object(c, (struct digest){0}, count_record, e);
     bool any = false;
     for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
         struct samples *s = &c->kinds[kind];
@@ -164,8 +196,8 @@ static enum err_code make_models(struct compactor *c, struct err *e)
         any = any || s->wanted;
     }
     if (code == OK && any)
-        code = each_object(c, sample_record, e);
-    for (int kind = KIND_NONE + 1; code == OK && kind < KIND_END; kind++) {
+        code = each_object(c, (struct digest){0}, sample_record, e);
+    for (int kind = KIND_NONE + 1; code == OK && kind < KIND_END && !is_over(c); kind++) {
         struct samples *s = &c->kinds[kind];
         if (s->bytes >= LEAST_SAMPLES / 2)
             code = dictionaries_make_model(d, (enum record_kind)kind, s->list, s->n, e);
@@ -173,23 +205,126 @@ static enum err_code make_models(struct compactor *c, struct err *e)
     return err_up(e, code);
 }
 
+static void compactor_free(struct compactor *c)
+{
+    store_coder_give(c->store, c->coder);
+    for (int kind = 0; kind < KIND_END; kind++)
+        free(c->kinds[kind].list);
+    arena_free(&c->lasting);
+    arena_free(&c->arena);
+    free(c->writes);
+}
+
+/* ---- how far it came ---- */
+
+struct state {
+    uint64_t waiting, in_round;
+    struct digest next;
+};
+
+static uint64_t take_le(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+static enum err_code read_state(struct state *out, struct store *s, struct err *e)
+{
+    struct rocks_value v;
+    *out = (struct state){0};
+    enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str(TIDY_KEY), e);
+    if (code == ERR_NOTFOUND) {
+        err_clear(e);
+        return OK;
+    }
+    if (code == OK && v.bytes.len == TIDY_STATE) {
+        out->waiting = take_le(v.bytes.data);
+        out->in_round = take_le(v.bytes.data + 8);
+        memcpy(out->next.bytes, v.bytes.data + 16, DIGEST_SIZE);
+    }
+    rocks_value_free(&v);
+    return err_up(e, code);
+}
+
+static enum err_code write_state(struct store *s, const struct state *state, struct err *e)
+{
+    uint8_t bytes[TIDY_STATE];
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(state->waiting >> (8 * i));
+        bytes[8 + i] = (uint8_t)(state->in_round >> (8 * i));
+    }
+    memcpy(bytes + 16, state->next.bytes, DIGEST_SIZE);
+    struct rocks_write w = {ROCKS_META, false, span_str(TIDY_KEY), span_of(bytes, sizeof bytes)};
+    return err_up(e, rocks_write(s->rocks, &w, 1, false, e));
+}
+
+/* One stretch of a round. A round that is over has looked at all that was waiting when it began. */
+static enum err_code tidy_stretch(struct state *state, struct compactor *c, struct err *e)
+{
+    if (digest_is_zero(&state->next))
+        state->in_round = state->waiting;
+    c->last = state->next;
+    enum err_code code = each_object(c, state->next, encode_record, e);
+    if (code == OK)
+        code = write_out(c, e);
+    state->next = c->cut ? c->last : (struct digest){0};
+    if (!c->cut)
+        state->waiting -= state->in_round < state->waiting ? state->in_round : state->waiting;
+    return err_up(e, code);
+}
+
+/* Models are made when a round begins, whatever the budget: that takes a few tenths of a second. */
+static enum err_code tidy_for(struct state *state, struct store *s,
+                              const struct tidy_options *options, struct err *e)
+{
+    struct compactor c = {.store = s, .coder = store_coder_take(s), .stop = options->stop};
+    enum err_code code = OK;
+    c.scan_limit = TIDY_SCAN;
+    if (digest_is_zero(&state->next))
+        code = make_models(&c, e);
+    c.scan_limit = 0;
+    c.until_ns = os_monotonic_ns() + options->budget_ns;
+    while (code == OK && !is_over(&c) && state->waiting >= NOTED)
+        code = tidy_stretch(state, &c, e);
+    compactor_free(&c);
+    return err_up(e, code);
+}
+
+enum err_code store_tidy(uint64_t *waiting, struct store *s, const struct tidy_options *options,
+                         struct err *e)
+{
+    struct state state;
+    uint64_t put = atomic_exchange(&s->loose, 0);
+    bool timely = options->budget_ns >= TIDY_BUDGET_MS * UINT64_C(1000000);
+    *waiting = 0;
+    if (put < NOTED && !timely)
+        return OK;
+    enum err_code code = read_state(&state, s, e);
+    if (code != OK || (put < NOTED && state.waiting < TIDY_FROM))
+        return err_up(e, code);
+    state.waiting += put;
+    if (timely && state.waiting >= TIDY_FROM)
+        code = tidy_for(&state, s, options, e);
+    *waiting = state.waiting;
+    return err_up(e, code == OK ? write_state(s, &state, e) : code);
+}
+
 enum err_code store_compact(struct store *s, struct err *e)
 {
     struct compactor c = {.store = s, .coder = store_coder_take(s)};
     enum err_code code = make_models(&c, e);
     if (code == OK)
-        code = each_object(&c, encode_record, e);
+        code = each_object(&c, (struct digest){0}, encode_record, e);
     if (code == OK)
         code = write_out(&c, e);
+    if (code == OK)
+        code = write_state(s, &(struct state){0}, e);
     if (code == OK)
         code = rocks_flush(s->rocks, e);
     for (int i = ROCKS_DEFAULT + 1; code == OK && i < ROCKS_FAMILIES; i++)
         rocks_compact(s->rocks, (enum rocks_family)i);
-    store_coder_give(s, c.coder);
-    for (int kind = 0; kind < KIND_END; kind++)
-        free(c.kinds[kind].list);
-    arena_free(&c.lasting);
-    arena_free(&c.arena);
-    free(c.writes);
+    compactor_free(&c);
     return err_up(e, code);
 }

@@ -11,6 +11,7 @@
 #include "store/store.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { STORE_FORMAT = 2 }; /* 2: records under a model (codec 5) */
 #define QUARANTINE_PREFIX "quarantine/"
@@ -21,6 +22,7 @@ struct store {
     char *secondary_path; /* a reader's own directory, removed on closing */
     int lock_fd;          /* -1 for a reader */
     bool durable;
+    atomic_uint_fast64_t loose; /* bytes of payloads put that compact would make dense */
     struct buf notice; /* what store_notice tells */
 
     /* Commits share it; quarantining has it alone, so that a record just made anew is not the one

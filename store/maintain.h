@@ -47,7 +47,17 @@ enum err_code store_stats(struct store_stats *out, struct store *s, struct err *
 /* Makes `directory`, which must not exist, a store with everything that is stored now. Tables are
  * hard links where the file system is the same. */
 enum err_code store_backup(struct store *s, const char *directory, struct err *e);
-/* Gives back the space of what was removed or replaced. */
+/* Makes dense what can be, and gives back the space of what was removed or replaced. */
 enum err_code store_compact(struct store *s, struct err *e);
+
+/* The same bit by bit, for the end of a run: goes on where the last one stopped, for so long. Space
+ * comes back when RocksDB merges tables. */
+struct tidy_options {
+    uint64_t budget_ns;
+    const volatile int *stop; /* not zero: at once; may be NULL */
+};
+/* *waiting: bytes of payloads that are still to be looked at. */
+enum err_code store_tidy(uint64_t *waiting, struct store *s, const struct tidy_options *options,
+                         struct err *e);
 
 #endif

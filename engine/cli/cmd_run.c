@@ -8,6 +8,7 @@
 #include "engine/cli/runs.h"
 #include "engine/cli/table.h"
 #include "report.pb-c.h"
+#include "store/maintain.h"
 
 #include <signal.h>
 #include <string.h>
@@ -240,6 +241,29 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
     return OK;
 }
 
+enum { TIDY_SHARE = 20, TIDY_MOST_S = 5, TOLD_FROM = 64 << 20 };
+
+/* A bit of `compact`, a twentieth of the time that the run took: what was put was stored in haste.
+ * Whatever comes of it, the run is done. */
+static void tidy(struct cli *c, struct store *s, const struct run_result *r)
+{
+    struct tidy_options options = {.budget_ns = r->wall_ns / TIDY_SHARE, .stop = &signals_received};
+    struct err e = {0};
+    uint64_t waiting;
+    fflush(c->out);
+    if (options.budget_ns > TIDY_MOST_S * UINT64_C(1000000000))
+        options.budget_ns = TIDY_MOST_S * UINT64_C(1000000000);
+    if (store_tidy(&waiting, s, &options, &e) != OK)
+        fprintf(c->narration,
+                "eqloom: the run is done, but its records could not be made dense: %s\n",
+                e.message);
+    else if (waiting >= TOLD_FROM && !c->json)
+        fprintf(c->narration,
+                "eqloom: %.0f MB wait to be made dense; later runs do it bit by bit, "
+                "'eqloom compact' at once\n",
+                (double)waiting / 1e6);
+}
+
 enum err_code cli_run(int *status, struct cli *c, struct err *e)
 {
     if (cli_flag(c, "dry-run"))
@@ -268,6 +292,8 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
         code = err_up(e, print_reports(c, job, s, &result, e));
     if (!code)
         code = err_up(e, write_exports(c, job, s, path, &result, e));
+    if (!code)
+        tidy(c, s, &result);
 out:
     store_close(s);
     return code;

@@ -7,7 +7,7 @@
 #include "store/internal.h"
 #include "store/maintain.h"
 
-enum { CLUSTERS = 300, FEW = 40 };
+enum { CLUSTERS = 300, FEW = 40, MANY = 2400 };
 
 struct place {
     char path[64];
@@ -285,6 +285,46 @@ static void test_same_records_same_model(void **state)
     remove_tree(other.path);
 }
 
+/* What compact does at once: the same records in the same forms, whatever the steps. */
+static void test_tidy_bit_by_bit(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    uint64_t waiting, dictionaries, before = UINT64_MAX, dense = 0;
+    struct tidy_options options = {.budget_ns = 0};
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = 0; i < MANY; i++) {
+        struct digest id = put_cluster(b, i);
+        if (i < CLUSTERS)
+            p->ids[i] = id;
+    }
+    commit(b);
+    store_batch_free(b);
+    MUST(store_tidy(&waiting, p->s, &options, &err)); /* no time: only a note of it */
+    assert_true(waiting > 1 << 20);
+    assert_int_equal(clusters_of(p->s, &dictionaries).dense, 0);
+    options.budget_ns = 100000000;
+    options.stop = &(volatile int){1};
+    MUST(store_tidy(&waiting, p->s, &options, &err));
+    assert_int_equal(clusters_of(p->s, &dictionaries).dense, 0);
+    options.stop = NULL;
+    for (unsigned calls = 0; waiting; calls++) {
+        assert_true(calls < 200);
+        store_close(p->s);
+        p->s = open_store(p->path);
+        MUST(store_tidy(&waiting, p->s, &options, &err));
+        uint64_t now = clusters_of(p->s, &dictionaries).dense;
+        assert_true(now >= dense && waiting <= before);
+        dense = now;
+        before = waiting;
+    }
+    assert_int_equal(dense, MANY);
+    check_clusters(p->s, p, CLUSTERS);
+    struct fsck_result result;
+    MUST(store_fsck(&result, p->s, false, NULL, NULL, &err));
+    assert_int_equal(result.faults, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -292,7 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_compact_makes_dense),     TEST(test_a_larger_store_gets_a_better_model),
         TEST(test_gc_keeps_what_is_needed), TEST(test_lost_and_bad_models),
-        TEST(test_same_records_same_model),
+        TEST(test_same_records_same_model), TEST(test_tidy_bit_by_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
