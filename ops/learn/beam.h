@@ -20,6 +20,7 @@ struct beam_candidate {
 
 struct beam {
     uint32_t width, max_tokens, at; /* at: tokens so far */
+    double length_penalty;
     struct beam_node *nodes;
     size_t n_nodes, cap;
     uint32_t *live;   /* nodes, best first; BEAM_ROOT at the start */
@@ -30,8 +31,8 @@ struct beam {
     struct {
         uint32_t node; /* its last token */
         uint32_t length;
-        double score;
-    } * ended; /* (width), best first */
+        double log_probability, score; /* score: corrected for the length */
+    } * ended;                         /* (width), best first */
     size_t n_ended;
 };
 

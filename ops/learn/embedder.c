@@ -1,8 +1,6 @@
 /* Bulk embedding: a batch in shards, one after another in the same memory; see embedder.h. */
 #include "ops/learn/embedder.h"
 
-#include "ops/learn/loaded.h"
-
 #include <stdlib.h>
 
 enum { SHARD_TOKENS = 512 };
@@ -35,6 +33,11 @@ void embedder_free(struct embedder *em)
 const struct nn_model *embedder_model(const struct embedder *em)
 {
     return em->model->model;
+}
+
+const struct loaded *embedder_loaded(const struct embedder *em)
+{
+    return em->model;
 }
 
 void embedder_set_precision(struct embedder *em, enum gpu_precision precision)

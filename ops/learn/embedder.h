@@ -3,14 +3,15 @@
 #ifndef OPS_LEARN_EMBEDDER_H
 #define OPS_LEARN_EMBEDDER_H
 
-#include "ops/learn/checkpoint.h"
-#include "token.pb-c.h"
+#include "ops/learn/loaded.h"
 
 struct embedder;
 enum err_code embedder_new(struct embedder **out, const Eqloom__Checkpoint *c,
                            const struct chunk_io *io, struct err *e);
 void embedder_free(struct embedder *em);
 const struct nn_model *embedder_model(const struct embedder *em);
+/* The same model, to generate by. */
+const struct loaded *embedder_loaded(const struct embedder *em);
 /* GPU_F32 unless this is called before the first run. */
 void embedder_set_precision(struct embedder *em, enum gpu_precision precision);
 

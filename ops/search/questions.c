@@ -97,3 +97,32 @@ enum err_code questions_next(struct expr *out, bool *more, struct questions *q, 
             return err_up(e, parse(out, q, arena_printf(a, "<expression %zu>", i + 1), text, a, e));
     }
 }
+
+enum err_code questions_number(uint32_t *out, const struct tool_args *args, const char *option,
+                               uint32_t initial, uint32_t max, struct err *e)
+{
+    const char *text = tool_value(args, option);
+    *out = initial;
+    if (!text)
+        return OK;
+    char *end;
+    unsigned long v = strtoul(text, &end, 10);
+    if (*end || end == text || text[0] == '-' || v < 1 || v > max)
+        return err_fail(e, ERR_INPUT, "--%s takes a number from 1 to %u, not '%.40s'", option, max,
+                        text);
+    *out = (uint32_t)v;
+    return OK;
+}
+
+enum err_code questions_language(const struct language **out, const struct tool_args *args,
+                                 struct err *e)
+{
+    const char *name = tool_value(args, "language");
+    *out = lang_by_name(name ? name : "");
+    if (*out)
+        return OK;
+    err_fail(e, ERR_INPUT, "there is no language '%.40s'", name);
+    const char *near = lang_nearest(name);
+    err_hint(e, near ? "did you mean '%s'?" : "calculus, boolean or polynomial", near);
+    return ERR_INPUT;
+}

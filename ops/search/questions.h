@@ -24,7 +24,19 @@ void questions_close(struct questions *q);
 enum err_code questions_next(struct expr *out, bool *more, struct questions *q, struct arena *a,
                              struct err *e);
 
+/* A number that an option gives, from 1 to max, or `initial`. */
+enum err_code questions_number(uint32_t *out, const struct tool_args *args, const char *option,
+                               uint32_t initial, uint32_t max, struct err *e);
+/* The language that --language names, else the calculus. */
+enum err_code questions_language(const struct language **out, const struct tool_args *args,
+                                 struct err *e);
+
 /* Of a tool's table of options. */
+#define QUESTIONS_LANGUAGE                                                                         \
+    {                                                                                              \
+        "language", "NAME", false,                                                                 \
+            "of the expressions: calculus (default), boolean, polynomial"                          \
+    }
 #define QUESTIONS_SYNTAX                                                                           \
     {                                                                                              \
         "syntax", "NAME", false, "how expressions are written: infix (default), prefix, sexpr"     \

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "ops/corpus/encoding.h"
 #include "ops/learn/embedder.h"
+#include "ops/learn/written.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 struct text_model {
     struct arena arena;
     uint64_t step;
+    const Eqloom__Vocabulary *vocabulary;
     struct encoder encoder;
     struct embedder *embedder;
 };
@@ -36,8 +38,10 @@ static enum err_code load_vocabulary(struct text_model *m, const struct tool_arg
         return err_fail(e, ERR_INPUT, "the model does not say which vocabulary it reads");
     memcpy(id.bytes, c->vocabulary_id.data, DIGEST_SIZE);
     enum err_code code = err_up(e, tool_get(&vocabulary, args, &id, KIND_VOCABULARY, &m->arena, e));
-    if (!code)
-        encoder_init(&m->encoder, (const Eqloom__Vocabulary *)vocabulary);
+    if (!code) {
+        m->vocabulary = (const Eqloom__Vocabulary *)vocabulary;
+        encoder_init(&m->encoder, m->vocabulary);
+    }
     return code;
 }
 
@@ -86,31 +90,63 @@ uint64_t text_model_step(const struct text_model *m)
     return m->step;
 }
 
-enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
-                               size_t n, bool normalize, struct arena *a, struct err *e)
+void text_model_set_precision(struct text_model *m, enum gpu_precision precision)
+{
+    embedder_set_precision(m->embedder, precision);
+}
+
+static enum err_code encode_all(Eqloom__TokenBatch *b, const struct text_model *m,
+                                char *const *prefix, size_t n, struct arena *a, struct err *e)
 {
     struct buf tokens = {0};
-    Eqloom__TokenBatch b;
     enum err_code code = OK;
-    eqloom__token_batch__init(&b);
-    b.offset = arena_array(a, uint32_t, n + 1);
-    b.cluster = arena_array(a, uint32_t, n + 1);
+    eqloom__token_batch__init(b);
+    b->offset = arena_array(a, uint32_t, n + 1);
+    b->cluster = arena_array(a, uint32_t, n + 1);
     for (size_t i = 0; i < n && !code; i++) {
         uint32_t *ids;
         size_t n_ids;
         code = err_up(e, encode_prefix(&ids, &n_ids, a, &m->encoder, prefix[i], e));
         if (!code)
             buf_add(&tokens, ids, n_ids * sizeof *ids);
-        b.offset[i + 1] = (uint32_t)(tokens.len / sizeof *ids);
+        b->offset[i + 1] = (uint32_t)(tokens.len / sizeof *ids);
     }
-    b.n_offset = n + 1;
-    b.n_cluster = n;
-    b.n_tokens = tokens.len / sizeof *b.tokens;
-    b.tokens = (uint32_t *)(void *)tokens.data;
-    if (!code && !(*out = arena_try_alloc(a, n * text_model_dim(m), sizeof **out)))
-        code = err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
-    if (!code)
-        code = err_up(e, embedder_run(*out, m->embedder, &b, normalize, a, e));
+    b->n_offset = n + 1;
+    b->n_cluster = n;
+    b->n_tokens = tokens.len / sizeof *b->tokens;
+    b->tokens = arena_memdup(a, tokens.data, tokens.len);
     buf_free(&tokens);
     return code;
+}
+
+enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
+                               size_t n, bool normalize, struct arena *a, struct err *e)
+{
+    Eqloom__TokenBatch b;
+    enum err_code code = err_up(e, encode_all(&b, m, prefix, n, a, e));
+    if (code)
+        return code;
+    if (!(*out = arena_try_alloc(a, n * text_model_dim(m), sizeof **out)))
+        return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
+    return err_up(e, embedder_run(*out, m->embedder, &b, normalize, a, e));
+}
+
+enum err_code text_model_generate(struct written **out, size_t *n, const struct text_model *m,
+                                  char *prefix, const struct generator_options *options,
+                                  struct arena *a, struct err *e)
+{
+    Eqloom__TokenBatch b;
+    struct generated g;
+    enum err_code code = err_up(e, encode_all(&b, m, &prefix, 1, a, e));
+    if (!code)
+        code = err_up(e, generator_run(&g, embedder_loaded(m->embedder), &b, options, a, e));
+    if (code)
+        return code;
+    *n = g.n;
+    *out = arena_array(a, struct written, g.n);
+    for (size_t i = 0; i < g.n; i++)
+        (*out)[i] =
+            (struct written){written_text(a, g.best[i].tokens, g.best[i].n, m->vocabulary->tokens),
+                             g.best[i].log_probability, g.best[i].score};
+    return OK;
 }

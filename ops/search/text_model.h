@@ -1,15 +1,19 @@
-/* A trained encoder with its vocabulary: expressions in, vectors out. */
+/* A trained model with its vocabulary: expressions in, vectors out, or expressions if it has a
+ * decoder. */
 #ifndef OPS_SEARCH_TEXT_MODEL_H
 #define OPS_SEARCH_TEXT_MODEL_H
 
 #include "engine/tool.h"
 #include "ops/expr/expr.h"
+#include "ops/learn/generator.h"
 
 struct text_model;
 
 /* From a checkpoint of the store. */
 enum err_code text_model_load(struct text_model **out, const struct tool_args *args,
                               const struct digest *checkpoint, struct err *e);
+/* GPU_F32 unless this is called before the first use. */
+void text_model_set_precision(struct text_model *m, enum gpu_precision precision);
 void text_model_free(struct text_model *m);
 uint32_t text_model_dim(const struct text_model *m);
 uint64_t text_model_step(const struct text_model *m);
@@ -18,5 +22,16 @@ uint64_t text_model_step(const struct text_model *m);
  * that the model's vocabulary lacks; ERR_LIMIT: longer than the model reads. */
 enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
                                size_t n, bool normalize, struct arena *a, struct err *e);
+
+/* One expression that the model wrote, as prefix tokens; nothing makes them well-formed. */
+struct written {
+    char *prefix;
+    double log_probability, score; /* see generator.h */
+};
+/* What it writes for one expression, best first, in the arena. Errors as above; ERR_INPUT also if it
+ * has no decoder. */
+enum err_code text_model_generate(struct written **out, size_t *n, const struct text_model *m,
+                                  char *prefix, const struct generator_options *options,
+                                  struct arena *a, struct err *e);
 
 #endif

@@ -23,19 +23,6 @@ struct embedding {
     uint32_t dim;
 };
 
-static enum err_code read_language(const struct language **out, const struct tool_args *args,
-                                   struct err *e)
-{
-    const char *name = tool_value(args, "language");
-    *out = lang_by_name(name ? name : "");
-    if (*out)
-        return OK;
-    err_fail(e, ERR_INPUT, "there is no language '%.40s'", name);
-    const char *near = lang_nearest(name);
-    err_hint(e, near ? "did you mean '%s'?" : "calculus, boolean or polynomial", near);
-    return ERR_INPUT;
-}
-
 static void add(struct embedding *x, const struct expr *expr)
 {
     if (x->n == x->cap) {
@@ -59,7 +46,7 @@ static enum err_code read_all(struct embedding *x, struct err *e)
     const struct language *lang;
     struct questions q;
     bool more = true;
-    enum err_code code = err_up(e, read_language(&lang, x->args, e));
+    enum err_code code = err_up(e, questions_language(&lang, x->args, e));
     if (code || (code = err_up(e, questions_open(&q, x->args, lang, e))))
         return code;
     while (!code && more) {
@@ -205,7 +192,7 @@ static const struct tool_option options[] = {
     {"output", "PATH", false, "write PATH.npy (and PATH.npy.jsonl) or PATH.jsonl instead", 'o'},
     {"raw", NULL, false, "the model's vectors as they are, not scaled to length 1"},
     QUESTIONS_SYNTAX,
-    {"language", "NAME", false, "of the expressions: calculus (default), boolean, polynomial"},
+    QUESTIONS_LANGUAGE,
     {0}};
 
 const struct tool tool_embed = {

@@ -39,22 +39,6 @@ static double ms_since(uint64_t start_ns)
 
 /* ---- loading ---- */
 
-static enum err_code read_number(uint32_t *out, const struct tool_args *args, const char *option,
-                                 uint32_t initial, uint32_t max, struct err *e)
-{
-    const char *text = tool_value(args, option);
-    *out = initial;
-    if (!text)
-        return OK;
-    char *end;
-    unsigned long v = strtoul(text, &end, 10);
-    if (*end || end == text || text[0] == '-' || v < 1 || v > max)
-        return err_fail(e, ERR_INPUT, "--%s takes a number from 1 to %u, not '%.40s'", option, max,
-                        text);
-    *out = (uint32_t)v;
-    return OK;
-}
-
 /* The language of the corpus is that of its first cluster. */
 static enum err_code find_language(struct search *s, struct err *e)
 {
@@ -251,10 +235,10 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     struct questions q = {0};
     uint32_t max_nodes;
     enum err_code code;
-    if ((code = err_up(e, read_number(&s.k, args, "neighbours", 10, 1000, e))) ||
-        (code = err_up(e, read_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
+    if ((code = err_up(e, questions_number(&s.k, args, "neighbours", 10, 1000, e))) ||
+        (code = err_up(e, questions_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
         (tool_value(args, "per-cluster") &&
-         (code = err_up(e, read_number(&s.per_cluster, args, "per-cluster", 1, 1000, e)))) ||
+         (code = err_up(e, questions_number(&s.per_cluster, args, "per-cluster", 1, 1000, e)))) ||
         (code = err_up(e, questions_open(&q, args, &lang_calculus, e))) ||
         (code = err_up(e, load(&s, e))))
         goto out;

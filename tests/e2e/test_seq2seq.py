@@ -89,6 +89,45 @@ class Seq2seq(ProjectTest):
         self.go(other, "-j3")
         self.assertEqual(other.ids(), wanted)
 
+    def answers(self, *args):
+        out = self.p.eqloom("generate", "--json", *args).out
+        return [json.loads(line) for line in out.splitlines()]
+
+    def test_on_the_command_line(self):
+        """`eqloom generate` writes what the op writes, and judges it as `explain` does."""
+        self.go(self.p, "generations", "model")
+        lines = self.p.eqloom("export", "seq/generations", "--format", "jsonl", "-o", "-").out
+        written = [w for line in lines.splitlines() for w in json.loads(line)["written"]][:6]
+        common = ("--model", "seq/writer", "--max-tokens", "10", "--syntax", "prefix")
+        answers = self.answers("--beams", "6", *common, *(w["input"] for w in written))
+        self.assertEqual(len(answers), len(written))
+        judged = set()
+        for asked, answer in zip(written, answers):
+            wanted = asked.get("candidates", [])
+            self.assertEqual([x["prefix"] for x in answer["answers"]],
+                             [c["prefix"] for c in wanted])
+            for x, c in zip(answer["answers"], wanted):
+                self.assertAlmostEqual(x["log_probability"], c["log_probability"], places=3)
+                self.assertEqual(x["score"], x["log_probability"])
+                judged.add(x["verdict"])
+                self.assertEqual("expression" in x, x["verdict"] != "malformed")
+                if x["verdict"] in ("proved", "refuted"):
+                    status = {"proved": 0, "refuted": 3}[x["verdict"]]
+                    self.p.eqloom("explain", answer["question"], x["expression"], expect=status)
+        self.assertTrue(judged <= {"same", "proved", "refuted", "undecided", "malformed"}, judged)
+        mean = self.answers("--length-penalty", "1", *common, written[0]["input"])[0]["answers"]
+        scores = [x["score"] for x in mean]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        self.assertTrue(all(x["log_probability"] <= x["score"] <= 0 for x in mean))
+        greedy = self.answers("-b", "1", "--precision", "bf16", *common, written[0]["input"])
+        self.assertLessEqual(len(greedy[0]["answers"]), 1)
+        for args, message in ((("--beams", "0"), "--beams takes a number from 1 to 1024"),
+                              (("--precision", "f16"), "--precision is f32 or bf16"),
+                              (("--length-penalty", "-1"), "--length-penalty takes a number"),
+                              (("--model", "seq/model@pooling=max"), "the model has no decoder")):
+            error = self.p.eqloom("generate", *common, *args, "x", expect=2).err
+            self.assertIn(message, error)
+
     IMPORT = """eqloom: 1
 name: back
 include: [seq.yaml]
