@@ -1,0 +1,303 @@
+/* Runs that do not end well: failures, interruption; and that results depend on nothing but the
+ * inputs. */
+#include "small.h"
+
+#include "base/buf.h"
+#include "base/os.h"
+#include "engine/source.h"
+#include "schemas/action.pb-c.h"
+#include "schemas/canonical.h"
+#include "store/store.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- failures ---- */
+
+static void test_failed_element(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    char *seeds = write_file(&p, "seeds", "a\nbad one\nc\nd\nbad two\n");
+    graph_init(&g, "fails");
+    graph_add(&g, "seeds", "lines", "", seeds);
+    graph_add(&g, "upper", "upper", "", "exprs=seeds");
+    graph_add(&g, "below", "first", "", "exprs=upper");
+    graph_add(&g, "beside", "join", "", "exprs=seeds");
+    struct run_result r = run(&p, &g);
+    assert_int_equal(r.nodes[1].state, NODE_FAILED);
+    assert_int_equal(r.nodes[1].failed, 2);
+    assert_int_equal(r.nodes[1].ran, 3);
+    assert_int_equal(r.failed, 2);
+    assert_non_null(strstr(r.nodes[1].failure, "upper, element "));
+    assert_non_null(strstr(r.nodes[1].failure, "bad "));
+    assert_non_null(strstr(r.nodes[1].failure, ": it is bad"));
+    assert_int_equal(r.nodes[2].state, NODE_SKIPPED);
+    assert_int_equal(r.nodes[3].state, NODE_RAN);
+    /* What did not fail is kept; what failed is tried again. */
+    r = run(&p, &g);
+    assert_int_equal(r.nodes[1].cached, 3);
+    assert_int_equal(r.nodes[1].failed, 2);
+    assert_int_equal(r.nodes[3].state, NODE_CACHED);
+    write_file(&p, "seeds", "a\ngood one\nc\nd\ngood two\n");
+    r = run(&p, &g);
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(r.nodes[1].ran, 2);
+    graph_free(&g);
+    place_free(&p);
+}
+
+static void test_stop_at_the_first_failure(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    struct buf b = {0};
+    buf_puts(&b, "bad\n");
+    for (int i = 0; i < 500; i++)
+        buf_printf(&b, "x%d\n", i);
+    char *seeds = write_file(&p, "seeds", b.data);
+    buf_free(&b);
+    graph_init(&g, "stops");
+    graph_add(&g, "seeds", "lines", "", seeds);
+    graph_add(&g, "upper", "upper", "", "exprs=seeds");
+    graph_add(&g, "beside", "join", "", "exprs=seeds");
+    struct run_result r = run_with(&p, &g, (struct run_options){.threads = 1});
+    assert_int_equal(r.nodes[1].state, NODE_FAILED);
+    assert_int_equal(r.nodes[1].ran, 0);
+    assert_int_equal(r.nodes[2].state, NODE_RAN);
+    graph_free(&g);
+    place_free(&p);
+}
+
+static void test_bad_source_changes_nothing(void **state)
+{
+    struct place p;
+    struct graph g;
+    struct err e = {0};
+    struct run_result r;
+    struct run_options o = {.threads = 2};
+    struct digest ref;
+    place_new(&p);
+    graph_init(&g, "bad");
+    graph_add(&g, "good", "lines", "", write_file(&p, "good", "a\n"));
+    graph_add(&g, "wrong", "lines", "", write_file(&p, "wrong", "a\n! oops\n"));
+    assert_int_equal(job_run(&r, &p.arena, &g.job, p.store, &o, &e), ERR_INPUT);
+    assert_int_equal(e.line, 2);
+    assert_int_equal(store_ref(&ref, p.store, "bad/good", NULL), ERR_NOTFOUND);
+    graph_free(&g);
+    place_free(&p);
+}
+
+/* The state of a job's newest run. */
+static enum err_code note_run(void *arg, const char *run, struct span value, struct err *e)
+{
+    struct arena a = {0};
+    ProtobufCMessage *m;
+    check(canonical_unpack(&m, &a, &eqloom__run__descriptor, value, e), e);
+    snprintf(arg, 32, "%s", ((const Eqloom__Run *)m)->state);
+    arena_free(&a);
+    return ERR_CANCELLED;
+}
+
+/* The store refuses what a node made (its ref has no name that a ref may have): the run ends, and
+ * what it had announced as running is said to have failed. */
+static void test_fatal_error_is_recorded(void **state)
+{
+    struct place p;
+    struct graph g;
+    struct run_result r;
+    struct err e = {0};
+    char said[32] = "";
+    place_new(&p);
+    graph_init(&g, "fatal");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    struct job_ref ref = {.name = "", .target = {1, 0}};
+    g.job.refs = &ref;
+    g.job.n_refs = 1;
+    struct run_options o = {.keep_going = true, .threads = 2};
+    assert_int_equal(job_run(&r, &p.arena, &g.job, p.store, &o, &e), ERR_INPUT);
+    store_each_run(p.store, "fatal", note_run, said, NULL);
+    assert_string_equal(said, "failed");
+    graph_free(&g);
+    place_free(&p);
+}
+
+/* A source that gives something else under --check fails alone: what is below is checked against
+ * what is stored, and nothing is written. */
+static void test_check_of_a_source(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    graph_init(&g, "source");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "drifts", "drifts", "", write_file(&p, "drifting", "a\n"));
+    graph_add(&g, "upper", "upper", "", "exprs=drifts");
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    struct run_result r = run(&p, &g);
+    struct digest was = r.nodes[1].outputs[0];
+    atomic_fetch_add(&ops_drift, 1);
+    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.nodes[1].state, NODE_FAILED);
+    assert_non_null(strstr(r.nodes[1].failure, "op drifts is not deterministic"));
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            assert_int_equal(r.nodes[i].state, i ? NODE_RAN : NODE_READ);
+    r = run(&p, &g);
+    assert_int_equal(r.nodes_ran, 0);
+    assert_true(digest_equal(&was, &r.nodes[1].outputs[0]));
+    graph_free(&g);
+    place_free(&p);
+}
+
+static void test_check_finds_what_is_not_deterministic(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    graph_init(&g, "drift");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "upper", "upper", "", "exprs=seeds");
+    graph_add(&g, "count", "count", "", "exprs=seeds");
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    graph_add(&g, "model", "fold", "", "expr=joined");
+    struct run_result r = run(&p, &g);
+    struct digest was = r.nodes[2].outputs[0];
+    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    assert_int_equal(r.failed, 0);
+    atomic_fetch_add(&ops_drift, 1);
+    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.nodes[2].state, NODE_FAILED);
+    assert_non_null(strstr(r.nodes[2].failure, "op count is not deterministic"));
+    assert_int_equal(r.nodes[1].state, NODE_RAN);
+    r = run(&p, &g);
+    assert_int_equal(r.nodes_ran, 0);
+    assert_true(digest_equal(&was, &r.nodes[2].outputs[0]));
+    graph_free(&g);
+    place_free(&p);
+}
+
+/* ---- threads, interruption ---- */
+
+static void test_threads_do_not_show(void **state)
+{
+    struct digest outputs[2][6];
+    for (unsigned pass = 0; pass < 2; pass++) {
+        struct place p;
+        struct graph g;
+        struct buf b = {0};
+        place_new(&p);
+        for (int i = 0; i < 6000; i++) /* more than the window of a map */
+            buf_printf(&b, "%c line %d\n", 'a' + i % 26, i);
+        small_graph(&g, write_file(&p, "seeds", b.data), write_file(&p, "names", "g/n t\n"));
+        buf_free(&b);
+        struct run_result r =
+            run_with(&p, &g, (struct run_options){.threads = pass ? 4 : 1, .keep_going = true});
+        assert_int_equal(r.failed, 0);
+        for (int i = 0; i < 6; i++)
+            outputs[pass][i] = r.nodes[i].outputs[0];
+        graph_free(&g);
+        place_free(&p);
+    }
+    assert_memory_equal(outputs[0], outputs[1], sizeof outputs[0]);
+}
+
+static void test_parallel_ops_run_alone(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    struct buf b = {0};
+    for (int i = 0; i < 40; i++)
+        buf_printf(&b, "%c%d\n", 'a' + i % 26, i);
+    graph_init(&g, "alone");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", b.data));
+    buf_free(&b);
+    graph_add(&g, "upper", "upper", "ms=1", "exprs=seeds");
+    graph_add(&g, "alone", "alone", "", "exprs=seeds");
+    graph_add(&g, "upper2", "upper", "ms=1 repeat=2", "exprs=seeds");
+    atomic_store(&ops_beside, 0);
+    struct run_result r = run_with(&p, &g, (struct run_options){.threads = 3});
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(atomic_load(&ops_beside), 0);
+    graph_free(&g);
+    place_free(&p);
+}
+
+static void *interrupt_soon(void *arg)
+{
+    volatile int *flag = arg;
+    usleep(30000);
+    __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+    usleep(30000);
+    __atomic_store_n(flag, 2, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void test_interrupt_and_resume(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    struct buf b = {0};
+    for (int i = 0; i < 100; i++)
+        buf_printf(&b, "x%d\n", i);
+    graph_init(&g, "stop");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", b.data));
+    buf_free(&b);
+    graph_add(&g, "wait", "wait", "", "exprs=seeds");
+    graph_add(&g, "upper", "upper", "ms=2", "exprs=seeds");
+    graph_add(&g, "below", "first", "", "exprs=upper");
+    volatile int flag = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, interrupt_soon, (void *)&flag);
+    struct run_result r = run_with(
+        &p, &g, (struct run_options){.threads = 2, .keep_going = true, .interrupted = &flag});
+    pthread_join(thread, NULL);
+    assert_true(r.interrupted);
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(r.nodes[1].state, NODE_SKIPPED);
+    uint64_t done = r.nodes[2].ran;
+    assert_in_range(done, 1, 99);
+    graph_free(&g);
+
+    graph_init(&g, "stop");
+    graph_add(&g, "seeds", "lines", "", os_join(&p.arena, p.dir, "seeds"));
+    graph_add(&g, "upper", "upper", "ms=2", "exprs=seeds");
+    graph_add(&g, "below", "first", "", "exprs=upper");
+    r = run(&p, &g);
+    assert_int_equal(r.nodes[1].cached, done);
+    assert_int_equal(r.nodes[1].ran, 100 - done);
+    assert_false(r.interrupted);
+    graph_free(&g);
+    place_free(&p);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_failed_element),
+        cmocka_unit_test(test_stop_at_the_first_failure),
+        cmocka_unit_test(test_bad_source_changes_nothing),
+        cmocka_unit_test(test_fatal_error_is_recorded),
+        cmocka_unit_test(test_check_of_a_source),
+        cmocka_unit_test(test_check_finds_what_is_not_deterministic),
+        cmocka_unit_test(test_threads_do_not_show),
+        cmocka_unit_test(test_parallel_ops_run_alone),
+        cmocka_unit_test(test_interrupt_and_resume),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
