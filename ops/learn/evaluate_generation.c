@@ -146,7 +146,7 @@ static void add(struct figures *f, const char *name, double value)
     r->cells[1] = arena_printf(f->a, "%.6g", value);
 }
 
-static void measure(struct figures *f, const struct judgement *j, size_t n, size_t beam)
+static void measure(struct figures *f, const struct judgement *j, size_t n)
 {
     static const char *const accuracy[CUTS] = {"accuracy@1", "accuracy@5", "accuracy@10",
                                                "accuracy@50"};
@@ -159,7 +159,7 @@ static void measure(struct figures *f, const struct judgement *j, size_t n, size
         none += !j[i].any;
         counts[j[i].first] += j[i].any;
     }
-    for (size_t c = 0; c < CUTS && (c == 0 || cuts[c] <= beam); c++) {
+    for (size_t c = 0; c < CUTS; c++) {
         size_t right = 0;
         for (size_t i = 0; i < n; i++)
             right += j[i].equal_at < cuts[c];
@@ -200,7 +200,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const char *language = op_string(ctx, "language");
     struct work k = {
         .ctx = ctx, .lang = lang_by_name(language), .points = (uint32_t)op_int(ctx, "points")};
-    size_t n = 0, beam = 0;
+    size_t n = 0;
     if (!k.lang)
         return err_fail(e, ERR_INPUT, "there is no language '%s'", language);
     for (uint64_t i = 0; i < batches; i++) {
@@ -213,11 +213,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     k.out = arena_array(a, struct judgement, n);
     n = 0;
     for (uint64_t i = 0; i < batches; i++)
-        for (size_t j = 0; j < g[i]->n_written; j++) {
+        for (size_t j = 0; j < g[i]->n_written; j++)
             k.written[n++] = g[i]->written[j];
-            size_t found = g[i]->written[j]->n_candidates;
-            beam = found > beam ? found : beam;
-        }
     pool_for(op_pool(ctx), n, judge_one, &k);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
@@ -225,18 +222,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return err_up(e, code);
     struct figures f = {.a = a};
-    measure(&f, k.out, n, beam);
+    measure(&f, k.out, n);
     return err_up(e, emit(ctx, &f, e));
 }
 
 const struct op op_evaluate_generation = {
     .name = "evaluate-generation",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .parallel = true,
     .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "
            "differs from the input and equals it (by normal forms where the language has them, "
-           "else its values agree in ball arithmetic at all points tried). exact@1: the first is "
+           "else its values agree in ball arithmetic at all points tried); where there are fewer "
+           "than k, among these. exact@1: the first is "
            "the input itself. first_...: what the first is; refuted means that two points were "
            "found where the values differ.",
     .params = params,

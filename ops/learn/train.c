@@ -8,6 +8,10 @@ static const struct op_port inputs[] = {
     {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "What to train on: clusters of sequences."},
     {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
     {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
+    {"init", KIND_CHECKPOINT, OP_ONE, true,
+     "A model whose weights are the first ones, instead of random numbers: of the same "
+     "architecture "
+     "(pooling apart) and vocabulary. Its optimizer and its steps are left behind."},
     {0},
 };
 

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The rate is shown and forgotten: the only use of a clock, outside every result. */
 static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct step_result *r,
@@ -88,12 +89,55 @@ static enum err_code alloc_state(struct session *s, struct err *e)
     return OK;
 }
 
-/* From the record before, if there is one. */
+/* Another training's weights, to begin with. */
+static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
+{
+    struct chunk_io io = op_chunks(s->ctx);
+    const struct nn_model *m = s->shared->model;
+    struct digest vocabulary = op_input_id(s->ctx, "vocabulary", 0);
+    struct trainer_state weights = {.weights = s->state.weights};
+    struct nn_model *theirs;
+    enum err_code code = err_up(e, checkpoint_model(&theirs, c, op_arena(s->ctx), e));
+    if (code)
+        return code;
+    struct nn_config same = theirs->config; /* but for what has no weights */
+    same.pooling = m->config.pooling;
+    same.pool_special = m->config.pool_special;
+    const char *has = nn_config_text(op_arena(s->ctx), &same),
+               *needs = nn_config_text(op_arena(s->ctx), &m->config);
+    if (strcmp(has, needs) != 0) {
+        size_t at = 0;
+        while (has[at] == needs[at])
+            at++;
+        while (at > 0 && needs[at - 1] != '\n')
+            at--;
+        return err_fail(e, ERR_INPUT, "init: its model has '%.*s' where '%.*s' is to be trained",
+                        (int)strcspn(has + at, "\n"), has + at, (int)strcspn(needs + at, "\n"),
+                        needs + at);
+    }
+    if (c->vocabulary_id.len && !span_equal(span_of(c->vocabulary_id.data, c->vocabulary_id.len),
+                                            span_of(vocabulary.bytes, DIGEST_SIZE)))
+        return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
+    if ((code = err_up(e, checkpoint_read(&weights, m, c, &io, op_arena(s->ctx), e))))
+        return code;
+    memset(s->state.m, 0, m->total * sizeof *s->state.m);
+    memset(s->state.v, 0, m->total * sizeof *s->state.v);
+    s->state.steps = 0;
+    return err_up(e, trainer_write(s->trainer, &s->state, e));
+}
+
+/* From the record before; at the start from the input 'init', if there is one. */
 static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
                              struct err *e)
 {
     struct chunk_io io = op_chunks(s->ctx);
     enum err_code code;
+    if (!c && op_count(s->ctx, "init")) {
+        ProtobufCMessage *init;
+        if ((code = err_up(e, op_get(&init, s->ctx, "init", 0, e))) ||
+            (code = err_up(e, begin_with(s, (const Eqloom__Checkpoint *)init, e))))
+            return code;
+    }
     if (c) {
         series_load(&s->series, c);
         if ((code = checkpoint_read(&s->state, s->shared->model, c, &io, op_arena(s->ctx), e)) ||

@@ -129,7 +129,7 @@ static bool parse_value(unsigned *value, const struct field *f, const char *s, s
     return false;
 }
 
-enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e)
+static enum err_code parse(struct nn_config *c, const char *text, bool loosely, struct err *e)
 {
     *c = (struct nn_config){0};
     for (size_t i = 0; i < N_FIELDS; i++) {
@@ -140,7 +140,8 @@ enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err 
         if (!named && f->optional)
             continue;
         if (!named || text[line] != '\n' ||
-            !parse_value(&value, f, text + key + 1, line - key - 1) || (f->optional && !value))
+            !parse_value(&value, f, text + key + 1, line - key - 1) ||
+            (f->optional && !value && !loosely))
             return err_fail(e, ERR_CORRUPT, "architecture: '%s' expected, '%.*s' found", f->key,
                             (int)(line < 60 ? line : 60), text);
         set(c, f, value);
@@ -149,4 +150,14 @@ enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err 
     if (*text)
         return err_fail(e, ERR_CORRUPT, "architecture: unknown line '%.60s'", text);
     return err_up(e, nn_config_check(c, e));
+}
+
+enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e)
+{
+    return err_up(e, parse(c, text, false, e));
+}
+
+enum err_code nn_config_parse_loosely(struct nn_config *c, const char *text, struct err *e)
+{
+    return err_up(e, parse(c, text, true, e));
 }

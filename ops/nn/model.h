@@ -48,6 +48,9 @@ enum err_code nn_config_check(const struct nn_config *c, struct err *e);
 char *nn_config_text(struct arena *a, const struct nn_config *c);
 /* Exactly what nn_config_text writes (ERR_CORRUPT otherwise). */
 enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e);
+/* As people write it: lines that nn_config_text leaves out may say 0, false or their first choice.
+ */
+enum err_code nn_config_parse_loosely(struct nn_config *c, const char *text, struct err *e);
 
 enum nn_init {
     NN_INIT_XAVIER, /* uniform in +-sqrt(6 / (rows + cols)) */

@@ -144,6 +144,26 @@ nodes:
     limit: 3
 """
 
+    TUNED = f"""eqloom: 1
+name: tuned
+include: [seq.yaml]
+nodes:
+  imported: {{op: import-model, files: [FILES]}}
+  tuned:
+    op: train
+    objective: autoencode
+    init: imported
+    steps: 0
+{MODEL}
+  tuned-vectors: {{op: embed, batches: test-tokens, checkpoint: tuned}}
+  further:
+    op: train
+    objective: autoencode
+    init: imported
+    steps: 3
+{MODEL}
+"""
+
     def test_exported_and_imported(self):
         self.go(self.p, "generations", "writer-vectors")
         self.p.eqloom("export", "seq/writer", "-o", "writer.safetensors")
@@ -155,6 +175,22 @@ nodes:
             for node in ("vectors", "generations"):
                 mine = f"seq/writer-{node}" if node == "vectors" else "seq/generations"
                 self.assertEqual(ids[f"back/imported-{node}"], wanted[mine])
+        # Training begins with its weights, and its vectors before the first step are its own; what
+        # people write in the JSON although it need not be said does not matter.
+        config = self.p.dir / "writer.safetensors.json"
+        said = json.loads(config.read_text())
+        said["architecture"] |= {"tied_output": False, "pool_special": False, "memory": "states"}
+        config.write_text(json.dumps(said))
+        tuned = self.TUNED.replace("FILES", "writer.safetensors, writer.safetensors.json")
+        self.p.write("tuned.yaml", tuned)
+        self.p.eqloom("run", "tuned.yaml", "tuned-vectors", "further")
+        ids = self.p.ids()
+        self.assertEqual(ids["tuned/tuned-vectors"], ids["back/imported-vectors"])
+        first = json.loads(self.p.eqloom("show", "tuned/further", "--json").out)["value"]
+        self.assertEqual(int(first["step"]), 3)
+        self.p.write("tuned.yaml", tuned.replace("d_ff: 32", "d_ff: 48"))
+        error = self.p.eqloom("run", "tuned.yaml", "further", expect=1).err
+        self.assertIn("init: its model has 'd_ff=32' where 'd_ff=48' is to be trained", error)
         whole = (self.p.dir / "writer.safetensors").read_bytes()
         self.p.write("back.yaml", self.IMPORT.replace("FILES", "bad.safetensors"))
         for bad, message in ((whole[:7], "ends within its first eight bytes"),

@@ -52,6 +52,10 @@ static void test_text_decoder(void **state)
     assert_string_equal(nn_config_text(&a, &back), text);
     text = arena_printf(&a, "%swrap=false\n", nn_config_text(&a, &small));
     assert_int_equal(nn_config_parse(&back, text, NULL), ERR_CORRUPT);
+    assert_int_equal(nn_config_parse_loosely(&back, text, NULL), OK);
+    assert_string_equal(nn_config_text(&a, &back), nn_config_text(&a, &small));
+    text = arena_printf(&a, "%swrap=no\n", nn_config_text(&a, &small));
+    assert_int_equal(nn_config_parse_loosely(&back, text, NULL), ERR_CORRUPT);
     arena_free(&a);
 }
 
