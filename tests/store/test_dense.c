@@ -10,7 +10,7 @@
 #include "store/dense/model.h"
 #include "token.pb-c.h"
 
-enum { ROUNDS = 60, SAMPLES = 12 };
+enum { ROUNDS = 60, SAMPLES = 12, DUMPED = 6 };
 
 /* Words of expressions, with odd ones among them now and then. */
 static char *random_text(struct arena *a, struct rng *r)
@@ -113,13 +113,46 @@ static ProtobufCMessage *random_message(struct arena *a, struct rng *r,
     return m;
 }
 
+/* An e-graph whose arrays are regular, with pairs that mirror each other. */
+static void make_regular(struct arena *a, struct rng *r, Eqloom__EGraph *g)
+{
+    uint32_t classes = 1 + (uint32_t)rng_below(r, 20), nodes = 0, children = 0;
+    g->class_begin = arena_array(a, uint32_t, classes + 1);
+    g->node_op = arena_array(a, uint32_t, 8 * classes);
+    g->child_begin = arena_array(a, uint32_t, 8 * classes + 1);
+    g->child = arena_array(a, uint32_t, 16 * classes);
+    g->facts = arena_array(a, char *, classes);
+    for (uint32_t c = 0; c < classes; c++) {
+        for (uint64_t n = rng_below(r, 9); n; n--) {
+            uint32_t arity = (uint32_t)rng_below(r, 3);
+            bool mirror = nodes && rng_below(r, 2) && children >= 2;
+            g->node_op[nodes] = mirror ? g->node_op[nodes - 1] : (uint32_t)rng_below(r, 4);
+            nodes++;
+            for (uint32_t k = 0; k < (mirror ? 2 : arity); k++, children++)
+                g->child[children] =
+                    mirror ? g->child[children - 1 - 2 * k] : (uint32_t)rng_below(r, classes);
+            g->child_begin[nodes] = children;
+        }
+        g->class_begin[c + 1] = nodes;
+        g->facts[c] = random_text(a, r);
+    }
+    g->n_class_begin = classes + 1;
+    g->n_node_op = nodes;
+    g->n_child_begin = nodes + 1;
+    g->n_child = children;
+    g->n_facts = classes;
+}
+
 /* ERR_INPUT when the random message has no canonical form, such as a text that is no UTF-8. */
 static struct span random_payload(struct arena *a, struct rng *r, enum record_kind kind)
 {
     struct span payload;
-    while (canonical_pack(&payload, a, random_message(a, r, kind_info(kind)->descriptor, 0),
-                          NULL) != OK)
-        continue;
+    ProtobufCMessage *m;
+    do {
+        m = random_message(a, r, kind_info(kind)->descriptor, 0);
+        if (kind == KIND_EGRAPH && rng_below(r, 2))
+            make_regular(a, r, (Eqloom__EGraph *)m);
+    } while (canonical_pack(&payload, a, m, NULL) != OK);
     return payload;
 }
 
@@ -299,6 +332,53 @@ static void test_golden(void **state)
     arena_free(&a);
 }
 
+static void dump(FILE *f, const char *before, struct span bytes)
+{
+    fputs(before, f);
+    for (size_t i = 0; i < bytes.len; i++)
+        fprintf(f, "%02x", bytes.data[i]);
+}
+
+/* Models and records for dense_reader.py, which knows the format from its page alone. */
+static void test_other_readers(void **state)
+{
+    struct err err = {0};
+    const char *path = getenv("EQLOOM_DENSE_DUMP");
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (!f)
+        skip();
+    struct rng r = rng_new(test_seed(), 5);
+    for (size_t k = 0; k < 2 * KINDS; k++) {
+        enum record_kind kind = kinds[k / 2];
+        struct arena a = {0};
+        struct buf content = {0};
+        struct span samples[SAMPLES];
+        struct dense_model *m;
+        size_t n = k % 2 ? SAMPLES : 0;
+        for (size_t i = 0; i < n; i++)
+            samples[i] = random_payload(&a, &r, kind);
+        dense_content(&content, kind, samples, n);
+        struct span whole = span_of(content.data, content.len);
+        MUST(dense_model_new(&m, whole, &err));
+        dump(f, "model ", whole);
+        for (int i = 0; i < DUMPED; i++) {
+            struct buf coded = {0};
+            struct span payload = i   ? random_payload(&a, &r, kind)
+                                  : n ? samples[0]
+                                      : span_of("", 0);
+            MUST(dense_write(&coded, m, payload, &err));
+            dump(f, "\nrecord ", span_of(coded.data, coded.len));
+            dump(f, " ", payload);
+            buf_free(&coded);
+        }
+        fputs("\n", f);
+        dense_model_free(m);
+        buf_free(&content);
+        arena_free(&a);
+    }
+    fclose(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_model),
         cmocka_unit_test(test_damage_leaves_nothing_behind),
         cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_other_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
