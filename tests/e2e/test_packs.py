@@ -1,6 +1,10 @@
 """pack, unpack, backup, stats and compact: what arrives is what left, or nothing wrong does."""
 import json
+import os
 import random
+import signal
+import subprocess
+import time
 import unittest
 
 from harness import ProjectTest
@@ -59,6 +63,55 @@ class Packs(ProjectTest):
         path.write_bytes(whole)
         self.q.eqloom("unpack", str(path))
         self.assertEqual(list(self.q.ids()), ["small/clusters"])
+
+    def killed(self, p, rng, length, *args):
+        """A command killed at some moment; True if it was not over yet."""
+        process = p.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0, length))
+        process.send_signal(signal.SIGKILL)
+        return process.wait() != 0
+
+    def timed(self, p, *args):
+        started = time.monotonic()
+        p.eqloom(*args)
+        return time.monotonic() - started
+
+    def test_killed_at_any_moment(self):
+        """A pack is there whole or not at all; what a killed unpack took in stays, and taking the
+        pack in again does the rest; a killed gc or backup leaves the store as good as before."""
+        seed = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
+        print(f"seed {seed}")
+        rng = random.Random(seed)
+        names = ["small/clusters", "small/egraphs", "small/report", "best"]
+        ids = self.p.ids()
+        length = self.timed(self.p, "pack", *names, "-o", "whole.pack")
+        whole = self.p.dir / "whole.pack"
+        for i in range(6):
+            path = self.p.dir / f"{i}.pack"
+            self.killed(self.p, rng, length, "pack", *names, "-o", str(path))
+            if path.exists():
+                self.assertEqual(path.read_bytes(), whole.read_bytes())
+        length = self.timed(self.project(), "unpack", str(whole))
+        for _ in range(6):
+            q = self.project()
+            cut = self.killed(q, rng, length, "unpack", str(whole))
+            q.eqloom("unpack", str(whole))
+            self.assertEqual(q.ids(), {name: ids[name] for name in names})
+            q.eqloom("fsck")
+            self.assertTrue(cut or json.loads(q.eqloom("unpack", str(whole), "--json").out))
+            q.close()
+        for i in range(6):
+            self.p.edit("job.yaml", f"seed: {7 + i}", f"seed: {8 + i}")
+            self.p.run()
+            wanted = self.p.ids()
+            self.killed(self.p, rng, 0.05, "gc", "--keep-runs", "1")
+            self.killed(self.p, rng, 0.05, "backup", f"copy{i}")
+            self.assertEqual(self.p.ids(), wanted)
+            self.p.eqloom("fsck")
+            self.assertEqual(self.p.run()["nodes_ran"], 0)
+        self.p.eqloom("gc", "--keep-runs", "1")
+        self.assertEqual(self.p.run()["nodes_ran"], 0)
+        self.p.eqloom("fsck")
 
     def test_backup_is_a_store(self):
         wanted = self.p.ids()
