@@ -117,7 +117,7 @@ static int remove_entry(const char *path, const struct stat *st, int flag, struc
     return remove(path);
 }
 
-static void remove_tree(const char *path)
+void store_remove_tree(const char *path)
 {
     nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
@@ -286,7 +286,7 @@ enum err_code store_rebuild(struct store *s, struct err *e)
 {
     struct arena a = {0};
     struct places p = places_of(&a, s->path);
-    remove_tree(p.fresh);
+    store_remove_tree(p.fresh);
     enum err_code code = copy_database(s, p.fresh, e);
     if (code == OK) {
         rocks_close(s->rocks);
@@ -300,7 +300,7 @@ enum err_code store_rebuild(struct store *s, struct err *e)
         code = code == OK ? reopened : code;
     }
     if (code == OK) {
-        remove_tree(p.old);
+        store_remove_tree(p.old);
         unlink(p.mark);
     }
     arena_free(&a);
@@ -325,10 +325,10 @@ void store_settle_rebuild(const char *store_path)
         if (access(p.db, F_OK) != 0)
             rename(p.old, p.db);
         else
-            remove_tree(p.old);
+            store_remove_tree(p.old);
     }
     if (access(p.fresh, F_OK) == 0)
-        remove_tree(p.fresh);
+        store_remove_tree(p.fresh);
     arena_free(&a);
 }
 

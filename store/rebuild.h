@@ -23,6 +23,8 @@ enum err_code store_rebuild(struct store *s, struct err *e);
 enum err_code store_mark_damaged(struct store *s, const char *why, struct err *e);
 /* Finishes or undoes a rebuild that was cut off. */
 void store_settle_rebuild(const char *store_path);
+/* A directory with all in it; it is no error if it is not there. */
+void store_remove_tree(const char *path);
 /* Does what was asked for. */
 enum err_code store_rebuild_if_damaged(struct store *s, struct err *e);
 

@@ -3,10 +3,14 @@
 
 #include "base/os.h"
 #include "store/internal.h"
+#include "store/rebuild.h"
 #include "store/tables.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,26 +92,47 @@ static void remember_first(void *arg, const char *what)
         buf_puts(first, what);
 }
 
-enum err_code store_backup(struct store *s, const char *directory, struct err *e)
+/* Into `partial`, which takes its name when it is whole. */
+static enum err_code copy_checked(struct store *s, const char *partial, struct arena *a,
+                                  struct err *e)
 {
-    struct arena a = {0};
     struct buf fault = {0};
     struct tables_result tables;
-    const char *db = arena_printf(&a, "%s/db", directory);
-    enum err_code code = OK;
-    if (access(directory, F_OK) == 0)
-        code = err_fail(e, ERR_INPUT, "%s is there already", directory);
-    if (code == OK)
-        code = os_mkdirs(directory, e);
+    const char *db = arena_printf(a, "%s/db", partial);
+    enum err_code code = os_mkdirs(partial, e);
     if (code == OK)
         code = rocks_checkpoint(s->rocks, db, e);
     if (code == OK) /* writers look for it */
-        code = os_write_file(arena_printf(&a, "%s/lock", directory), "", 0, e);
+        code = os_write_file(arena_printf(a, "%s/lock", partial), "", 0, e);
     if (code == OK)
         code = tables_check(&tables, db, UINT64_MAX, remember_first, &fault, e);
     if (code == OK && fault.len)
-        code = err_fail(e, ERR_CORRUPT, "the backup in %s is damaged: %s", directory, fault.data);
+        code = err_fail(e, ERR_CORRUPT,
+                        "the backup would be damaged: %s; 'eqloom run' or 'eqloom "
+                        "fsck --repair' heals the store",
+                        fault.data);
     buf_free(&fault);
+    return err_up(e, code);
+}
+
+enum err_code store_backup(struct store *s, const char *directory, struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = OK;
+    size_t n = strlen(directory);
+    while (n > 1 && directory[n - 1] == '/')
+        n--;
+    const char *partial = arena_printf(&a, "%.*s.partial", (int)n, directory);
+    if (access(directory, F_OK) == 0)
+        code = err_fail(e, ERR_INPUT, "%s is there already", directory);
+    if (code == OK) {
+        store_remove_tree(partial); /* of a backup that was killed */
+        code = copy_checked(s, partial, &a, e);
+        if (code == OK && rename(partial, directory) != 0)
+            code = err_fail(e, ERR_IO, "cannot name the backup %s: %s", directory, strerror(errno));
+        if (code != OK)
+            store_remove_tree(partial);
+    }
     arena_free(&a);
     return err_up(e, code);
 }

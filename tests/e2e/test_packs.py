@@ -106,6 +106,8 @@ class Packs(ProjectTest):
             wanted = self.p.ids()
             self.killed(self.p, rng, 0.05, "gc", "--keep-runs", "1")
             self.killed(self.p, rng, 0.05, "backup", f"copy{i}")
+            if (self.p.dir / f"copy{i}").exists():
+                self.p.eqloom("--store", f"copy{i}", "fsck")
             self.assertEqual(self.p.ids(), wanted)
             self.p.eqloom("fsck")
             self.assertEqual(self.p.run()["nodes_ran"], 0)
