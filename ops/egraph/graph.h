@@ -224,9 +224,9 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
 /* Nodes of a term, by position in x. Adds; or gives false, where it adds nothing. */
 void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
-/* Restores congruence and facts in the middle of a search: what egraph_rebuild does, except that
- * dead nodes stay in their circles and nothing is stamped yet. */
-void graph_repair(struct egraph *g);
+/* Restores congruence in the middle of a search, and leaves all else to egraph_rebuild: facts of
+ * what stands above, stamps, and dead nodes in their circles. */
+void graph_mend(struct egraph *g);
 /* What changes from here on is stamped with the next epoch. Epochs are few: when they run out, all
  * stamps and the current epoch are halved, rounded up, and true is returned; who remembers an
  * epoch halves it, rounded down. */

@@ -268,6 +268,8 @@ enum err_code build_compile(struct build *out, struct arena *a, struct pattern_l
             b->op = leaf_index(leaves, node->op, node->leaf);
         uint32_t at = i + 1;
         for (uint16_t k = 0; k < node->arity; k++) {
+            if (k < 2)
+                b->first[k] = ref[at];
             refs[n_refs++] = ref[at];
             at += x->nodes[at].size;
         }

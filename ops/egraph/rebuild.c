@@ -138,23 +138,27 @@ static void stamp_changed(struct egraph *g)
     g->wave[0].n = g->wave[1].n = 0;
 }
 
-void graph_repair(struct egraph *g)
+void graph_mend(struct egraph *g)
 {
-    size_t repaired = 0, doubted = 0;
-    for (;;) {
-        if (repaired < g->pending.n)
-            repair_node(g, g->pending.items[repaired++]);
-        else if (doubted < g->doubtful.n && !g->conflict)
-            doubt_parents(g, g->doubtful.items[doubted++]);
-        else
-            break;
+    for (size_t i = 0; i < g->pending.n; i++)
+        repair_node(g, g->pending.items[i]);
+    g->pending.n = 0;
+}
+
+/* Facts follow from facts, and may fold a constant, which may join two classes. */
+static void settle_doubts(struct egraph *g)
+{
+    for (size_t i = 0; i < g->doubtful.n && !g->conflict; i++) {
+        doubt_parents(g, g->doubtful.items[i]);
+        graph_mend(g);
     }
-    g->pending.n = g->doubtful.n = 0;
+    g->doubtful.n = 0;
 }
 
 void egraph_rebuild(struct egraph *g)
 {
-    graph_repair(g);
+    graph_mend(g);
+    settle_doubts(g);
     bury(g);
     if (g->watched)
         stamp_changed(g);

@@ -3,10 +3,10 @@
  * for at once, and what was found is applied, in rule-set order, before the next node is looked at.
  * So nothing is searched for when a budget is spent (the last iteration is by far the largest), and
  * no group of rules takes all of it. Matches are made of the nodes with which the iteration began,
- * so no rule runs ahead of the others; what the iteration's own unions hide until the rebuild, the
- * next iteration sees as changed. A run is a function of its input. Budgets are exact: no
- * application begins when the graph has max_nodes nodes, and no match beyond max_matches is
- * applied.
+ * so no rule runs ahead of the others; congruence is restored before the next node is looked at;
+ * what the iteration's own unions hide until the rebuild, the next iteration sees as changed. A run
+ * is a function of its input. Budgets are exact: no application begins when the graph has max_nodes
+ * nodes, and no match beyond max_matches is applied.
  *
  * Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
  * another rests ban_length iterations, and later goes on with the node at which it stopped; both
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, AHEAD = 4, MAX_PENDING = 64 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, AHEAD = 4 };
 
 struct rest {
     uint32_t until, times;
@@ -70,7 +70,7 @@ static void widen(struct visits *v, uint64_t kinds, const struct machine_rule *r
 static uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
                             const uint32_t *record)
 {
-    uint32_t *values = s->values, *out = values + b->n_vars, kids[256];
+    uint32_t *values = s->values, *out = values + b->n_vars, few[2], many[256];
     const struct build_node *node = b->nodes;
     *placed = false;
     for (uint32_t v = 0; v < b->n_vars; v++)
@@ -80,8 +80,14 @@ static uint32_t instantiate(bool *placed, struct saturator *s, const struct buil
             *out = graph_add_leaf(s->g, s->leaf[node->op]);
             continue;
         }
-        for (uint32_t k = 0; k < node->arity; k++)
-            kids[k] = values[b->refs[node->ref + k]];
+        uint32_t *kids = few;
+        few[0] = values[node->first[0]];
+        few[1] = values[node->first[1]];
+        if (node->arity > 2) {
+            kids = many;
+            for (uint32_t k = 0; k < node->arity; k++)
+                kids[k] = values[b->refs[node->ref + k]];
+        }
         *out = node + 1 < end ? graph_add(s->g, node->op, kids)
                               : graph_add_into(placed, s->g, node->op, kids, record[0]);
     }
@@ -214,7 +220,7 @@ static void expect(struct saturator *s, const struct machine_match *match)
     if (b->n == 0 || b->nodes[0].is_leaf || b->nodes[0].arity > 2)
         return;
     for (uint32_t k = 0; k < b->nodes[0].arity; k++)
-        kids[k] = vars[b->refs[b->nodes[0].ref + k]];
+        kids[k] = vars[b->nodes[0].first[k]];
     graph_expect(s->g, b->nodes[0].op, kids);
 }
 
@@ -231,8 +237,7 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
                    apply(s, m->matches[i].rule, m->records.items + m->matches[i].record, go_on, e)))
             return e->code;
     }
-    if (s->g->pending.n >= MAX_PENDING + s->g->n_nodes / 128)
-        graph_repair(s->g);
+    graph_mend(s->g);
     return OK;
 }
 
