@@ -4,18 +4,35 @@
 
 #include <string.h>
 
-extern const struct op op_certify, op_embed, op_evaluate, op_evaluate_generation, op_export_corpus,
-    op_extract, op_generate, op_import_clusters, op_import_model, op_index, op_merge, op_report,
-    op_rules, op_saturate, op_split, op_split_members, op_templates, op_tfidf, op_tokenize,
-    op_train, op_vocabulary;
+extern const struct op op_certify, op_classes, op_embed, op_evaluate, op_evaluate_generation,
+    op_export_corpus, op_extract, op_generate, op_import_clusters, op_import_model, op_index,
+    op_merge, op_report, op_rules, op_saturate, op_split, op_split_members, op_templates, op_tfidf,
+    op_tokenize, op_train, op_vocabulary;
 
 const struct op *const op_table[] = {
-    &op_certify,       &op_embed,    &op_evaluate, &op_evaluate_generation,
-    &op_export_corpus, &op_extract,  &op_generate, &op_import_clusters,
-    &op_import_model,  &op_index,    &op_merge,    &op_report,
-    &op_rules,         &op_saturate, &op_split,    &op_split_members,
-    &op_templates,     &op_tfidf,    &op_tokenize, &op_train,
-    &op_vocabulary,    NULL,
+    &op_certify,
+    &op_classes,
+    &op_embed,
+    &op_evaluate,
+    &op_evaluate_generation,
+    &op_export_corpus,
+    &op_extract,
+    &op_generate,
+    &op_import_clusters,
+    &op_import_model,
+    &op_index,
+    &op_merge,
+    &op_report,
+    &op_rules,
+    &op_saturate,
+    &op_split,
+    &op_split_members,
+    &op_templates,
+    &op_tfidf,
+    &op_tokenize,
+    &op_train,
+    &op_vocabulary,
+    NULL,
 };
 
 extern const struct tool tool_check_rules, tool_embed, tool_explain, tool_generate, tool_search;

@@ -145,7 +145,11 @@ const struct op op_evaluate = {
         "How well vectors tell clusters apart: K-means accuracy (as many centres as clusters, from "
         "greedy k-means++; labels assigned to clusters optimally, and greedily), retrieval "
         "precision@k and mean "
-        "reciprocal rank by cosine, each expression being a query against all others.",
+        "reciprocal rank by cosine, each expression being a query against all others. precision@k "
+        "is "
+        "SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by as "
+        "many "
+        "as there are.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -63,6 +63,13 @@ static uint64_t leaf_word(const struct expr_node *node)
     return rng_mix(word + node->op);
 }
 
+uint64_t exact_word(const struct language *lang, uint16_t op, uint64_t left, uint64_t right)
+{
+    if (lang_is(lang, &lang_boolean))
+        return truth_word(op, left, right);
+    return op == X_ADD ? left + right : op == X_SUB ? left - right : left * right;
+}
+
 static uint64_t word_of(const struct expr *x, uint32_t *at)
 {
     const struct expr_node *node = &x->nodes[(*at)++];
@@ -73,11 +80,7 @@ static uint64_t word_of(const struct expr *x, uint32_t *at)
         uint64_t word = word_of(x, at);
         args[i < 2 ? i : 1] = word;
     }
-    if (lang_is(x->lang, &lang_boolean))
-        return truth_word(node->op, args[0], args[1]);
-    return node->op == X_ADD   ? args[0] + args[1]
-           : node->op == X_SUB ? args[0] - args[1]
-                               : args[0] * args[1];
+    return exact_word(x->lang, node->op, args[0], args[1]);
 }
 
 uint64_t exact_fingerprint(const struct expr *x)

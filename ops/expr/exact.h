@@ -31,6 +31,8 @@ enum err_code exact_compare(struct exact_result *out, struct arena *a, const str
 /* Equal terms have the same; others hardly ever. Variables with a name that one of them lacks make
  * no difference. */
 uint64_t exact_fingerprint(const struct expr *x);
+/* That of op applied to terms with these. */
+uint64_t exact_word(const struct language *lang, uint16_t op, uint64_t left, uint64_t right);
 
 /* ---- between its files ---- */
 enum err_code exact_collect(struct exact_names *names, const struct expr *x, struct err *e);

@@ -1,5 +1,5 @@
-"""The jobs that make SemVec's data: classes of equal Boolean terms and polynomials from a grammar and
-rules, unseen classes and unseen expressions held out; checked by values computed here."""
+"""The jobs that make SemVec's data and learn from it: classes of equal Boolean terms and polynomials of a
+grammar, unseen classes and unseen expressions held out; checked by values computed here."""
 import itertools
 import json
 import pathlib
@@ -52,15 +52,37 @@ def values(tokens, numbers):
                  for point in itertools.product(numbers, repeat=3))
 
 
+NAMES = {"&": "and", "|": "or", "^": "xor", "=>": "implies"}
+
+
+def grammar(names, numbers, most):
+    """All terms in a, b, c of at most so many nodes, in sets of equal ones of more than one."""
+    points = list(itertools.product(numbers, repeat=3))
+    sizes = {1: [(v, tuple(p[i] for p in points)) for i, v in enumerate("abc")]}
+    for n in range(2, most + 1):
+        sizes[n] = []
+        if "not" in names:
+            sizes[n] += [("not " + t, tuple(1 - x for x in v)) for t, v in sizes[n - 1]]
+        for symbol, apply in APPLY.items():
+            name = NAMES.get(symbol, symbol)
+            for i in range(1, n - 1) if name in names else ():
+                sizes[n] += [(f"{name} {s} {t}", tuple(map(apply, u, v)))
+                             for s, u in sizes[i] for t, v in sizes[n - 1 - i]]
+    classes = {}
+    for term, value in itertools.chain(*sizes.values()):
+        classes.setdefault(value, set()).add(term)
+    return {frozenset(c) for c in classes.values() if len(c) > 1}
+
+
 class SemVec(ProjectTest):
-    def run_job(self, name, *numbers):
-        for folder in ("rules/semvec", "templates"):
-            shutil.copytree(JOBS / folder, self.p.dir / folder, dirs_exist_ok=True)
+    def run_job(self, name, numbers, operators):
         shutil.copy(JOBS / (name + ".yaml"), self.p.dir / "job.yaml")
-        summary = self.p.run("--set", "limit=60", "--set", "per_cluster=20")
+        args = ("--set", "max_nodes=5", "--set", "steps=2", "--set", "max_members=2000",
+                "--set", "operators=" + json.dumps(operators))
+        summary = self.p.run(*args)
         self.assertEqual(summary["failed"], 0)
-        self.assertEqual(self.p.run("--set", "limit=60", "--set", "per_cluster=20")["elements_ran"], 0)
-        classes, members = {}, 0
+        self.assertEqual(self.p.run(*args)["nodes_ran"], 0)
+        classes = {}
         for part in ("train", "unseen"):
             data = json.loads((self.p.dir / "out" / name / (part + ".json")).read_text())
             self.assertGreater(len(data), 1)
@@ -70,19 +92,31 @@ class SemVec(ProjectTest):
                 self.assertEqual(len(found), 1, lists)
                 self.assertNotIn(found, classes.values(), "one class twice: %s" % lists[0])
                 classes[part, str(lists[0])] = found
-                members += len(lists)
-        self.assertGreater(members, 4 * len(classes))
+        lines = self.p.eqloom("export", name + "/classes", "--format", "jsonl", "-o", "-").out
+        made = [json.loads(line)["members"] for line in lines.splitlines()]
+        self.assertEqual({frozenset(m["prefix"] for m in members) for members in made},
+                         grammar(operators, numbers, 5))
+        figures = self.p.eqloom("show", name + "/unseen-eval").out
+        self.assertIn("precision@5", figures)
 
     def test_boolean(self):
-        self.run_job("semvec-boolean", 0, 1)
-        lines = self.p.eqloom("export", "semvec-boolean/unseen-tokens", "--format", "jsonl").out
-        self.assertTrue(lines)
+        self.run_job("semvec-boolean", (0, 1), ["not", "and", "or", "xor", "implies"])
 
     def test_polynomial(self):
-        self.run_job("semvec-polynomial", -7, 2, 3, 11)
+        self.run_job("semvec-polynomial", (-7, 2, 3, 11), ["+", "-", "*"])
+
+    def test_a_grammar_that_cannot_be(self):
+        shutil.copy(JOBS / "semvec-boolean.yaml", self.p.dir / "job.yaml")
+        for setting, words in [("operators=[nand]", "has no operator 'nand'"),
+                               ("operators=[not, not]", "operator 'not' is named twice"),
+                               ("variables=[a, a]", "variable 'a' is named twice"),
+                               ("variables=[not]", "'not' is no variable"),
+                               ("max_nodes=25", "more than 1000000 expressions")]:
+            failed = self.p.eqloom("run", "job.yaml", "classes", "--set", setting, expect=1)
+            self.assertIn(words, failed.err)
 
     def test_parts_share_no_expression(self):
-        self.run_job("semvec-boolean", 0, 1)
+        self.run_job("semvec-boolean", (0, 1), ["not", "and", "or"])
         seen = set()
         for part in ("seen", "seen.valid", "seen.test"):
             out = self.p.eqloom("export", "semvec-boolean/" + part, "--format", "jsonl").out
