@@ -6,10 +6,12 @@
 #include "ops/egraph/contradiction.h"
 #include "ops/egraph/derive.h"
 #include "ops/egraph/explain.h"
+#include "ops/egraph/fact_steps.h"
 #include "ops/egraph/ruleset.h"
 #include "ops/egraph/terms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_NODES = 300, MAX_KIDS = 2 };
 
@@ -76,6 +78,38 @@ static void find_collision(struct collision *out, struct egraph *g)
         }
 }
 
+static void write_known(struct buf *out, const struct egraph *g, uint32_t fact)
+{
+    facts_write(out, g, fact);
+    if (g->facts.items[fact].flags & FACT_VARIES)
+        buf_puts(out, " varies");
+}
+
+/* How that is known: from the domains of its variables, and where this is not all, from what the
+ * e-graph knows of its arguments by other terms. */
+static void write_reasons(struct buf *out, struct arena *a, struct egraph *g, const struct expr *x,
+                          uint32_t fact)
+{
+    struct buf known = {0};
+    char *own;
+    if (x->nodes[0].op == X_NUM)
+        return;
+    fact_steps_write(out, &own, a, g, x, "      ");
+    facts_write(&known, g, fact);
+    if (strcmp(own, known.data) != 0) {
+        for (uint32_t i = 0, at = 1; i < x->nodes[0].arity; at += x->nodes[at].size, i++) {
+            struct expr argument = expr_sub(x, at);
+            eclass_id class = egraph_lookup(g, &argument);
+            if (class == UINT32_MAX || argument.nodes[0].op == X_NUM)
+                continue;
+            buf_printf(out, "      %s: ", expr_infix(a, &argument));
+            write_known(out, g, g->classes[graph_find(g, class)].fact);
+            buf_puts(out, "   [by terms equal to it]\n");
+        }
+    }
+    buf_free(&known);
+}
+
 static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
                              const struct ruleset *set, const struct expr *from,
                              const struct expr *to, uint32_t fact)
@@ -92,8 +126,9 @@ static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
     buf_printf(out, "      %s\n", expr_infix(a, from));
     explanation_write(out, a, &proof, "  ", step);
     buf_puts(out, "    known of it: ");
-    facts_write(out, g, fact);
+    write_known(out, g, fact);
     buf_puts(out, "\n");
+    write_reasons(out, a, g, to, fact);
     return true;
 }
 

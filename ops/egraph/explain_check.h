@@ -18,5 +18,9 @@ void explain_step_sides(struct expr *from, struct expr *to, const struct explain
 /* The rule that a step names, if the step is an instance of it; NULL otherwise. */
 const struct rule *explain_step_rule(struct substitution *out, const struct explain_step *s,
                                      const struct expr *before, const struct rules *rules);
+/* Whether x, where it has a value, may be real and within [lo, hi]: asked of numbers at points.
+ * Nothing is said of operators without a meaning (`interpreted` false: of any). */
+enum err_code explain_check_interval(const struct expr *x, double lo, double hi, bool interpreted,
+                                     struct err *e);
 
 #endif

@@ -313,3 +313,34 @@ enum err_code explanation_check_values(size_t *step, const struct explanation *x
     arena_free(&work);
     return code;
 }
+
+enum err_code explain_check_interval(const struct expr *x, double lo, double hi, bool interpreted,
+                                     struct err *e)
+{
+    struct asking asking;
+    enum err_code code = OK;
+    acb_t z;
+    arb_t least, most;
+    if (!interpreted || !can_evaluate(x))
+        return OK;
+    asking_open(&asking, NULL, 0);
+    acb_init(z);
+    arb_init(least);
+    arb_init(most);
+    arb_set_d(least, lo);
+    arb_set_d(most, hi);
+    for (uint64_t k = 0; k < POINTS && !code; k++) {
+        if (!value_of(z, &asking, x, k, NULL) ||
+            (may_be_real(z) && !arb_lt(acb_realref(z), least) && !arb_gt(acb_realref(z), most)))
+            continue;
+        struct buf value = {0};
+        ball_write(&value, z, 8);
+        code = err_fail(e, ERR_FAILED, "it has the value %s", value.data);
+        buf_free(&value);
+    }
+    acb_clear(z);
+    arb_clear(least);
+    arb_clear(most);
+    asking_close(&asking);
+    return code;
+}

@@ -180,10 +180,15 @@ static void write_end(struct buf *out, double v)
 
 void facts_write(struct buf *out, const struct egraph *g, uint32_t fact)
 {
-    const struct fact *f = &g->facts.items[fact];
+    fact_write(out, &g->facts, fact);
+}
+
+void fact_write(struct buf *out, const struct facts *t, uint32_t fact)
+{
+    const struct fact *f = &t->items[fact];
     buf_puts(out, ""); /* a NUL at least */
     if (f->constant != NO_NUMBER) {
-        buf_printf(out, "=%s", numbers_text(&g->facts.numbers, f->constant));
+        buf_printf(out, "=%s", numbers_text(&t->numbers, f->constant));
         return;
     }
     size_t before = out->len;

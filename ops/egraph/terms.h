@@ -23,5 +23,6 @@ void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint3
 void terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
 /* A fact for people and records: "=3/2", "(0,inf) integer", "nonzero", "". */
 void facts_write(struct buf *out, const struct egraph *g, uint32_t fact);
+void fact_write(struct buf *out, const struct facts *t, uint32_t fact);
 
 #endif

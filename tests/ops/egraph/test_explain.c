@@ -2,6 +2,9 @@
 #include "tests/ops/egraph/help.h"
 
 #include "base/map.h"
+#include "ops/egraph/explain_check.h"
+
+#include <math.h>
 
 static const char algebra[] = "group ring\n"
                               "add-comm: ?a + ?b -> ?b + ?a\n"
@@ -135,6 +138,28 @@ static void numbers_doubt_false_steps(void **state)
         assert_int_equal(step, cases[i].says ? 0 : 9);
         arena_free(&a);
     }
+}
+
+/* Intervals are asked of numbers, too. */
+static void numbers_doubt_false_intervals(void **state)
+{
+    static const struct {
+        const char *term;
+        double lo, hi;
+        bool holds;
+    } cases[] = {{"sqrt(x)", 0, INFINITY, true},   {"sqrt(x)", -INFINITY, 0, false},
+                 {"sin(x)", -1, 1, true},          {"sin(x)", -0.5, 0.5, false},
+                 {"sqrt(-x)", 0, INFINITY, false}, {"sin(x)^2 + cos(x)^2", 1, 1, true},
+                 {"1/(x-x)", 3, 4, true}};
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err e = {0};
+        struct expr x = term(&a, &lang_calculus, cases[i].term);
+        enum err_code code = explain_check_interval(&x, cases[i].lo, cases[i].hi, true, &e);
+        if ((code == OK) != cases[i].holds)
+            fail_msg("%s in [%g, %g]: '%s'", cases[i].term, cases[i].lo, cases[i].hi, e.message);
+    }
+    arena_free(&a);
 }
 
 /* Steps that a person would take, where the e-graph knows many detours. */
@@ -481,6 +506,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_doubt_false_steps),
+        cmocka_unit_test(numbers_doubt_false_intervals),
         cmocka_unit_test(proofs_replay),
         cmocka_unit_test(the_checker_is_strict),
         cmocka_unit_test(proofs_are_short),
