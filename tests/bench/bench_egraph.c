@@ -290,6 +290,18 @@ static void bench_library(void)
         o.explain = true;
         run("  the same with proofs", &rules, set, &text, line, o);
     }
+    for (uint32_t max = 10000; max <= 1000000; max *= 10) {
+        char label[64];
+        struct saturate_options o = {
+            .iterations = 30, .max_nodes = max, .match_limit = 100000, .ban_length = 5};
+        snprintf(label, sizeof label, "library %uk growth", max / 1000);
+        run(label, &rules, set, &text, 0, o);
+        if (max > 100000) /* pairs in large classes, most of them seen: more than a minute */
+            continue;
+        o.match_limit = 1000;
+        snprintf(label, sizeof label, "library %uk search", max / 1000);
+        run(label, &rules, set, &text, 0, o);
+    }
     ruleset_free(set);
     arena_free(&a);
 }
