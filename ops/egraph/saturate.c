@@ -372,6 +372,8 @@ static void compact(struct saturator *s)
     uint32_t *bounds[] = {&s->machine.since.cells, &s->result->searched, &s->result->roots};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         *bounds[i] = compaction_map(&c, *bounds[i]);
+    /* a node at which a search began may have left, and a younger one stand for it */
+    s->result->roots = g->n_cells;
     for (size_t i = 0; i < s->rules->n; i++) {
         struct machine_rule *r = &s->state[i];
         r->since[0].cells = compaction_map(&c, r->since[0].cells);
