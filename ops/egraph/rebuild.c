@@ -4,6 +4,8 @@
 #include "ops/egraph/graph_key.h"
 #include "ops/egraph/join.h"
 
+enum { SIDE_BY_SIDE = 16 };
+
 static void repair_node(struct egraph *g, uint32_t n)
 {
     if (!graph_is_live(g, n))
@@ -86,29 +88,55 @@ static void touch(struct egraph *g, uint32_t n)
     g->touched[n] = g->touched_block[n / 64] = g->epoch;
 }
 
-/* The parents of a class that changed k - 1 steps below: they may be the roots of new matches, and
- * their classes changed k steps below. */
-static void stamp_parents(struct egraph *g, struct u32_list *to, uint32_t class, unsigned k)
+/* A parent of a class that changed k - 1 steps below: it may be the root of new matches, and its
+ * class changed k steps below. */
+static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
 {
-    uint32_t last = g->classes[class].parents, slot = last;
-    if (last == NO_NODE)
+    uint32_t owner = graph_slot_owner(g, slot);
+    /* level by level: what was touched before changed no farther below than this */
+    if (!graph_is_live(g, owner) || g->touched[owner] == g->epoch)
         return;
-    do {
-        slot = *graph_slot_link(g, slot);
-        uint32_t owner = graph_slot_owner(g, slot);
-        if (!graph_is_live(g, owner))
-            continue;
-        touch(g, owner);
-        if (k > g->stamp_levels)
-            continue;
-        uint32_t p = graph_find(g, owner);
-        uint8_t *stamp = g->classes[p].stamp;
-        if (stamp[STAMPS - 1] == g->epoch)
-            continue; /* level by level: it changed no farther below than this */
-        for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
-            stamp[j] = g->epoch;
-        u32_push(to, p);
-    } while (slot != last);
+    touch(g, owner);
+    if (k > g->stamp_levels)
+        return;
+    uint32_t p = graph_find(g, owner);
+    uint8_t *stamp = g->classes[p].stamp;
+    if (stamp[STAMPS - 1] == g->epoch)
+        return;
+    for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
+        stamp[j] = g->epoch;
+    u32_push(to, p);
+}
+
+/* The parents of all these classes. Several circles are walked side by side, so that the memory
+ * of each is fetched while the others go on. */
+static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u32_list *from,
+                          unsigned k)
+{
+    struct {
+        uint32_t slot, last;
+    } walks[SIDE_BY_SIDE];
+    size_t n_walks = 0, next = 0;
+    while (next < from->n || n_walks) {
+        for (; n_walks < SIDE_BY_SIDE && next < from->n; next++) {
+            uint32_t last = g->classes[from->items[next]].parents;
+            if (last == NO_NODE)
+                continue;
+            walks[n_walks].slot = walks[n_walks].last = last;
+            n_walks++;
+            __builtin_prefetch(&g->cells[last >> 1]);
+        }
+        for (size_t i = 0; i < n_walks;) {
+            uint32_t slot = walks[i].slot;
+            stamp_parent(g, to, slot, k);
+            walks[i].slot = *graph_slot_link(g, slot);
+            __builtin_prefetch(&g->cells[walks[i].slot >> 1]);
+            if (walks[i].slot == walks[i].last)
+                walks[i] = walks[--n_walks];
+            else
+                i++;
+        }
+    }
 }
 
 /* Stamps the changed classes, and those above them, level by level. */
@@ -129,8 +157,7 @@ static void stamp_changed(struct egraph *g)
     }
     for (unsigned k = 1; k <= g->stamp_levels + 1; k++) {
         to->n = 0;
-        for (size_t i = 0; i < from->n; i++)
-            stamp_parents(g, to, from->items[i], k);
+        stamp_parents(g, to, from, k);
         struct u32_list *t = from;
         from = to;
         to = t;
