@@ -88,24 +88,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct subject *s = subject();
     struct arena a = {0};
-    static const uint64_t positions[] = {2, 0, 7};
-    struct reuse_question q = {.trace = note_of(&a, s, data, size),
-                               .positions = positions,
-                               .n = size % 4,
-                               .load = load,
-                               .arg = &s->message};
+    static const uint64_t added[] = {2, 0};
+    const Eqloom__Rule *gone[] = {s->records[1]};
+    struct reuse_change *change = reuse_change_new(s->reuse, added, size % 3, gone, size / 3 % 2);
+    struct reuse_question q = {
+        .trace = note_of(&a, s, data, size), .change = change, .load = load, .arg = &s->message};
     struct reuse_answer answer;
-    if (!reuse_decide(&answer, &a, s->reuse, &q, NULL) && answer.stands)
-        assert(answer.by_signature + answer.by_matching <= q.n);
+    if (!reuse_decide(&answer, &a, &q, NULL) && answer.stands)
+        assert(answer.by_pattern + answer.by_signature + answer.by_matching <= size % 3);
     /* The same together with a sound one: what stands then, stands by either. */
     struct span both[] = {s->trace, q.trace};
     struct reuse_answer together, alone;
     q.load = NULL;
-    if (!reuse_unite(&q.trace, &a, both, 2, NULL) &&
-        !reuse_decide(&together, &a, s->reuse, &q, NULL) && together.stands) {
+    if (!reuse_unite(&q.trace, &a, both, 2, NULL) && !reuse_decide(&together, &a, &q, NULL) &&
+        together.stands) {
         q.trace = s->trace;
-        assert(!reuse_decide(&alone, &a, s->reuse, &q, NULL) && alone.stands);
+        assert(!reuse_decide(&alone, &a, &q, NULL) && alone.stands);
     }
+    reuse_change_free(change);
     arena_free(&a);
     return 0;
 }
