@@ -117,6 +117,11 @@ struct op {
      * After a small change it is asked for the few elements that are new. */
     enum err_code (*summarize)(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e);
+    /* Map only; may be NULL: then all of them did. Whether an element of the side input `role` took
+     * part in what came of one element (a rule that matched), as the output itself says; for
+     * lineage. */
+    bool (*took_part)(const ProtobufCMessage *output, const char *role,
+                      const ProtobufCMessage *element);
 };
 
 /* ---- parameters: of the declared type, defaults filled in ---- */

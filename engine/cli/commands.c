@@ -171,8 +171,10 @@ static const struct cli_command own_commands[] = {
     {"lineage", "REF", 1, 1, "Say what something was made from, or what was made with it",
      "A tree from REF up to the files, seeds and parameters that it goes back to; with --down, to "
      "everything in the store that goes back to it. A map is followed element by element from an "
-     "element, as a whole from a collection. Parameters are shown where they are not the op's "
-     "defaults; '(above)' marks what was shown already.",
+     "element, as a whole from a collection. A rule leads to the e-graphs in which it matched and to "
+     "what was made from those; an e-graph goes back to its expression and to the rules that "
+     "matched. Parameters are shown where they are not the op's defaults; '(above)' marks what was "
+     "shown already.",
      "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules\n"
      "eqloom lineage report --dot | dot -Tsvg > lineage.svg",
      NULL, lineage_options, cli_lineage, NULL},

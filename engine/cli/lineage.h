@@ -18,7 +18,9 @@ struct lineage_item {
     enum record_kind kind; /* KIND_NONE: not in the store (source files, things removed) */
     uint64_t elements;     /* of a collection, else 0 */
     const char *element_kind;
-    const char *name; /* a ref, a file's path, what the record says of itself; "" */
+    /* A ref, a file's path, what the record says of itself; of several, the named collection that
+     * holds them; "" */
+    const char *name;
     const char *role; /* up: as what it entered what stands above; down: as what the item above
                          entered; "element" for the step between an element and its collection */
     /* Up: the action that made it; down: the action that made it from the item above, one of
@@ -26,6 +28,7 @@ struct lineage_item {
     const Eqloom__Action *action;
     struct digest action_key;
     size_t actions;
+    bool part;  /* one of a side input's elements: it took part (op.took_part) */
     bool above; /* stands elsewhere in the tree, with all that hangs on it */
     struct lineage_item **items;
     size_t n_items;

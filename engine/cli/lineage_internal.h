@@ -58,4 +58,16 @@ struct lineage_item *lineage_item_new(struct arena *a, struct lineage *l, const 
 enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct lineage *l,
                              uint32_t act, struct err *e);
 
+/* ---- lineage_parts.c ---- */
+
+/* Of what one op's actions made, the elements in which one of these records took part, sorted, in
+ * the arena. The op has a hook took_part; the records entered under the role. */
+enum err_code lineage_with_part(struct digest **out, size_t *n, struct arena *a, struct lineage *l,
+                                const uint32_t *acts, size_t n_acts, const struct digest *parts,
+                                size_t n_parts, const char *role, struct err *e);
+/* The elements of a side input that took part in one element's output, in the collection's order. */
+enum err_code lineage_parts_of(struct digest **out, size_t *n, struct arena *a, struct lineage *l,
+                               const struct op *op, const struct digest *output, const char *role,
+                               const struct digest *collection, struct err *e);
+
 #endif

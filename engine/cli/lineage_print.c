@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_INPUTS = 12, SHOWN_TEXT = 40 };
+enum { SHOWN_INPUTS = 12, SHOWN_IDS = 4, SHOWN_TEXT = 40 };
 
 static const char *short_id(char hex[DIGEST_HEX], const struct digest *id)
 {
@@ -32,6 +32,12 @@ static void put_what(struct buf *b, const struct lineage_item *item)
     char hex[DIGEST_HEX];
     if (item->n > 1) {
         buf_printf(b, "%zu of %s", item->n, kind_name(item));
+        if (*item->name)
+            buf_printf(b, " in %s", item->name);
+        for (size_t i = 0; i < item->n && i < SHOWN_IDS; i++)
+            buf_printf(b, "%s%s", i ? ", " : ": ", short_id(hex, &item->ids[i]));
+        if (item->n > SHOWN_IDS)
+            buf_puts(b, ", ...");
         return;
     }
     if (*item->name)
@@ -93,9 +99,9 @@ static void print_item(FILE *to, const struct lineage_item *item, bool down, int
     buf_free(&b);
     size_t shown = 0, n = item->n_items;
     for (size_t i = 0; i < n; i++) {
-        /* Many files of a source. */
-        bool leaf = !item->items[i]->n_items;
-        if (leaf && n > SHOWN_INPUTS && ++shown > SHOWN_INPUTS)
+        /* Many files of a source, many rules that matched. */
+        bool small = !item->items[i]->n_items || item->items[i]->part;
+        if (small && n > SHOWN_INPUTS && ++shown > SHOWN_INPUTS)
             continue;
         print_item(to, item->items[i], down, depth + 1);
     }

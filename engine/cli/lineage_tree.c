@@ -4,7 +4,9 @@
  * own made (the expressions of a source) came as part of a collection.
  *
  * Down: the item's records entered actions, directly or as elements of collections. A map is
- * followed element by element from elements and as a whole from collections, never both. */
+ * followed element by element from elements and as a whole from collections, never both. Of a map
+ * whose op knows which elements of a side input took part in what (op.took_part), an element leads
+ * to those alone; and up, each leads to the elements that took part. */
 #include "engine/cli/lineage_internal.h"
 
 #include "base/buf.h"
@@ -52,6 +54,27 @@ static bool follow(struct walk *w, struct lineage_item *item)
 
 static enum err_code walk_up(struct walk *w, struct lineage_item *item, struct err *e);
 
+/* Of a side input's elements, those that took part in the one record. */
+static enum err_code add_parts(struct walk *w, struct lineage_item *item,
+                               const struct lineage_item *input, struct err *e)
+{
+    const struct op *op = op_find(item->action->key->op);
+    struct digest *ids;
+    size_t n;
+    if (!op || !op->took_part || item->kind == KIND_COLLECTION || input->kind != KIND_COLLECTION ||
+        !strcmp(input->role, op->inputs[0].role))
+        return OK;
+    enum err_code code =
+        lineage_parts_of(&ids, &n, w->a, w->l, op, item->ids, input->role, input->ids, e);
+    for (size_t i = 0; !code && i < n; i++) {
+        struct lineage_item *part = lineage_item_new(w->a, w->l, &ids[i], 1, input->role);
+        part->part = true;
+        add_item(w, item, part);
+        code = walk_up(w, part, e);
+    }
+    return err_up(e, code);
+}
+
 static enum err_code add_inputs(struct walk *w, struct lineage_item *item, struct err *e)
 {
     const Eqloom__ActionKey *key = item->action->key;
@@ -65,6 +88,8 @@ static enum err_code add_inputs(struct walk *w, struct lineage_item *item, struc
             /* The segments before differ in nothing but their steps. */
             bool previous = !strcmp(input->role, "@previous");
             enum err_code code = previous ? OK : walk_up(w, input, e);
+            if (!code)
+                code = add_parts(w, item, input, e);
             if (code)
                 return err_up(e, code);
         }
@@ -178,6 +203,16 @@ static void find_wholes(struct wholes *out, const struct lineage *l,
     }
 }
 
+/* Whether something entered a map as an element of a side input, and the op knows for which of the
+ * map's elements it mattered. */
+static bool by_part(const struct lineage *l, const struct lineage_item *item, const struct use *use,
+                    const struct wholes *wholes)
+{
+    const struct op *op = op_find(l->ops[l->acts[use->act].op]);
+    return op && op->took_part && item->kind != op->inputs[0].kind &&
+           digest_map_get(&wholes->set, &use->input);
+}
+
 static enum err_code find_uses(struct uses *out, struct wholes *wholes, struct walk *w,
                                const struct lineage_item *item, struct err *e)
 {
@@ -202,7 +237,7 @@ static enum err_code find_uses(struct uses *out, struct wholes *wholes, struct w
     size_t kept = 0;
     for (size_t i = 0; i < out->n; i++) {
         const struct act *act = &l->acts[out->list[i].act];
-        if (act->class == ACT_NODE || !by_node[act->op])
+        if (act->class == ACT_NODE || !by_node[act->op] || by_part(l, item, &out->list[i], wholes))
             out->list[kept++] = out->list[i];
     }
     out->n = kept;
@@ -222,11 +257,43 @@ static const char *role_of(const Eqloom__Action *action, const struct digest *in
 
 static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct err *e);
 
+static bool holds_all(const struct lineage *l, uint32_t list, const struct digest *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_links, k = 0;
+        const struct link *links = link_find(&n_links, &l->members, &ids[i]);
+        while (k < n_links && links[k].to != list)
+            k++;
+        if (k == n_links)
+            return false;
+    }
+    return true;
+}
+
+/* The name of a collection that the same op gave and that holds the records. */
+static const char *name_of_whole(const struct lineage *l, const struct digest *ids, size_t n_ids,
+                                 uint32_t act)
+{
+    size_t n;
+    const struct link *links = link_find(&n, &l->members, ids);
+    for (size_t i = 0; i < n; i++) {
+        const struct digest *list = &l->collections[links[i].to];
+        const uint64_t *maker = digest_map_get(&l->makers, list);
+        const uint64_t *name = digest_map_get(&l->names, list);
+        if (name && maker && *maker && l->acts[*maker - 1].op == l->acts[act].op &&
+            holds_all(l, links[i].to, ids, n_ids))
+            return l->name_list[*name];
+    }
+    return "";
+}
+
 static enum err_code add_made(struct walk *w, struct lineage_item *to, const struct digest *ids,
                               size_t n, const Eqloom__Action *action, const struct use *use,
                               size_t actions, struct err *e)
 {
     struct lineage_item *made = lineage_item_new(w->a, w->l, ids, n, role_of(action, &use->input));
+    if (n > 1)
+        made->name = name_of_whole(w->l, ids, n, use->act);
     made->action = action;
     made->action_key = w->l->acts[use->act].key;
     made->actions = actions;
@@ -296,6 +363,24 @@ static enum err_code add_elements(struct walk *w, struct lineage_item *item, con
                            : err_up(e, add_made(w, item, kept, unique, first, uses, n_uses, e));
 }
 
+/* The same of those outputs in which the item's records took part, whatever actions made them. */
+static enum err_code add_by_part(struct walk *w, struct lineage_item *item, const struct use *uses,
+                                 size_t n_uses, struct err *e)
+{
+    const Eqloom__Action *action;
+    struct digest *ids;
+    size_t n;
+    uint32_t *acts = arena_array(w->a, uint32_t, n_uses);
+    for (size_t i = 0; i < n_uses; i++)
+        acts[i] = uses[i].act;
+    enum err_code code = lineage_action(&action, w->a, w->l, acts[0], e);
+    if (!code)
+        code = lineage_with_part(&ids, &n, w->a, w->l, acts, n_uses, item->ids, item->n,
+                                 role_of(action, &uses->input), e);
+    return code || !n ? err_up(e, code)
+                      : err_up(e, add_made(w, item, ids, n, action, uses, n_uses, e));
+}
+
 /* By op's name, whole nodes in the order of their keys. */
 static int compare_uses(const void *a, const void *b, void *lineage)
 {
@@ -316,11 +401,13 @@ static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct
         qsort_r(uses.list, uses.n, sizeof *uses.list, compare_uses, w->l);
     for (size_t i = 0, n; !code && i < uses.n; i += n) {
         const struct act *act = &w->l->acts[uses.list[i].act];
+        bool part = by_part(w->l, item, &uses.list[i], &wholes);
         for (n = 1; i + n < uses.n && w->l->acts[uses.list[i + n].act].op == act->op &&
-                    (act->class != ACT_NODE || uses.list[i + n].act == uses.list[i].act);)
+                    (part || act->class != ACT_NODE || uses.list[i + n].act == uses.list[i].act);)
             n++;
-        code = act->class == ACT_NODE ? add_node(w, item, &uses.list[i], &wholes, e)
-                                      : add_elements(w, item, &uses.list[i], n, e);
+        code = part                     ? add_by_part(w, item, &uses.list[i], n, e)
+               : act->class == ACT_NODE ? add_node(w, item, &uses.list[i], &wholes, e)
+                                        : add_elements(w, item, &uses.list[i], n, e);
     }
     free(uses.list);
     free(wholes.ids);

@@ -354,6 +354,21 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
+/* A rule that matched is named in the statistics; one e-graph was made with one rule of a name. */
+static bool took_part(const ProtobufCMessage *output, const char *role,
+                      const ProtobufCMessage *element)
+{
+    const Eqloom__EGraph *g = (const Eqloom__EGraph *)output;
+    const Eqloom__Rule *r = (const Eqloom__Rule *)element;
+    size_t n = strlen(r->group);
+    for (size_t i = 0; i < g->n_rules; i++) {
+        const char *name = g->rules[i]->rule;
+        if (!strncmp(name, r->group, n) && name[n] == '/' && !strcmp(name + n + 1, r->name))
+            return true;
+    }
+    return false;
+}
+
 const struct op op_saturate = {
     .name = "saturate",
     .version = 7,
@@ -371,4 +386,5 @@ const struct op op_saturate = {
     .reuse = reuse,
     .unite = reuse_unite,
     .reuse_all = reuse_all,
+    .took_part = took_part,
 };
