@@ -372,6 +372,17 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
     buf_free(&b);
 }
 
+/* A node without elements, or one that failed before it had any, has told nobody why. */
+static void say_reason(struct progress *p, uint32_t node, const struct node_result *r)
+{
+    if (p->json || !r->failure || p->lines[node].failed)
+        return;
+    struct buf b = {0};
+    buf_printf(&b, "FAILED %s", r->failure);
+    say(p, "\033[31m", b.data);
+    buf_free(&b);
+}
+
 void progress_node_done(struct progress *p, uint32_t node, const struct node_result *r)
 {
     pthread_mutex_lock(&p->mutex);
@@ -386,8 +397,10 @@ void progress_node_done(struct progress *p, uint32_t node, const struct node_res
     p->ran += r->state == NODE_RAN;
     p->cached += r->state == NODE_CACHED || r->state == NODE_READ;
     p->failed += r->state == NODE_FAILED;
-    if (p->out)
+    if (p->out) {
+        say_reason(p, node, r);
         say_node(p, node, r);
+    }
     pthread_mutex_unlock(&p->mutex);
 }
 

@@ -116,6 +116,15 @@ class SemVec(ProjectTest):
                     seen.add(member["prefix"])
         self.assertGreater(len(seen), 50)
 
+    def test_failure_of_a_task_says_why(self):
+        shutil.copy(JOBS / "semvec-boolean.yaml", self.p.dir / "job.yaml")
+        for setting, reason in (
+                ("operators=[nand]", "the boolean language has no operator 'nand' with arguments"),
+                ("operators=[not, not]", "operator 'not' is named twice"),
+                ("variables=[a, and]", "'and' is no variable")):
+            said = self.p.eqloom("run", "job.yaml", "classes", "--set", setting, expect=1).err
+            self.assertEqual(said.count("FAILED classes: " + reason), 1, said)
+
 
 if __name__ == "__main__":
     unittest.main()
