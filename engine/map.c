@@ -69,6 +69,7 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     m->next = map_blocks_skip(m->blocks, 0);
     r->cached = map_blocks_cached(m->blocks);
     r->reused += map_blocks_proved(m->blocks);
+    map_blocks_proofs(&r->proofs, m->blocks);
     progress_cached(s->progress, i, r->cached + map_blocks_proved(m->blocks));
     if (feed(w, i, &e)) {
         m->broken = m->dropped = true;
@@ -378,6 +379,9 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
         session_drop_batch(w);
         return false;
     }
+    pthread_mutex_lock(&s->mutex);
+    proofs_add(&s->nodes[i].proofs, made.note, 1);
+    pthread_mutex_unlock(&s->mutex);
     deliver(w, i, position, &made, note);
     return true;
 }
@@ -453,11 +457,10 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 static void say_reused(struct session *s, uint32_t i)
 {
     struct node_run *r = &s->nodes[i];
-    char *why;
-    if (!r->reused ||
-        asprintf(&why,
-                 "%s; %" PRIu64 " of %" PRIu64 " elements affected, %" PRIu64 " proved unaffected",
-                 r->why ? r->why : "", r->ran, r->elements, r->reused) < 0)
+    char *why = NULL;
+    if (r->reused)
+        why = proofs_tell(&r->proofs, r->why, r->ran, r->elements, r->reused);
+    if (!why)
         return;
     pthread_mutex_lock(&s->mutex);
     free(r->why);

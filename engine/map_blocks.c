@@ -86,6 +86,13 @@ uint64_t map_blocks_proved(const struct map_blocks *b)
     return b ? b->proved : 0;
 }
 
+void map_blocks_proofs(struct proofs *to, const struct map_blocks *b)
+{
+    for (size_t i = 0; b && i < b->n; i++)
+        if (b->spans[i].origin)
+            proofs_add(to, b->spans[i].reason, b->spans[i].block.n);
+}
+
 uint64_t map_blocks_skip(const struct map_blocks *b, uint64_t at)
 {
     for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].known; k++)

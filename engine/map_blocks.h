@@ -27,6 +27,7 @@ void map_blocks_free(struct map_blocks *b, const struct op *op);
 /* Elements in known blocks, and in blocks proved to stand, which count as known from here on. */
 uint64_t map_blocks_cached(const struct map_blocks *b);
 uint64_t map_blocks_proved(const struct map_blocks *b);
+void map_blocks_proofs(struct proofs *to, const struct map_blocks *b); /* of these */
 /* The first position from `at` on that is not in a known block. */
 uint64_t map_blocks_skip(const struct map_blocks *b, uint64_t at);
 /* How many of the positions from `at` on, which is in no known block, are before the next known

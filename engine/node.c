@@ -2,6 +2,7 @@
  * (maps: map.c, chains: chain.c). A node is done when its action and refs are in the store. */
 #include "engine/session.h"
 
+#include "base/buf.h"
 #include "base/os.h"
 #include "store/collection.h"
 
@@ -73,6 +74,25 @@ char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missi
     if (last)
         return arena_strdup(a, "was not finished in the last run");
     return arena_strdup(a, "never made");
+}
+
+char *node_cut_off(const struct session *s, uint32_t i)
+{
+    const struct node *node = &s->job->nodes[i];
+    struct buf b = {0};
+    for (size_t p = 0; p < op_count_inputs(node->op); p++)
+        for (size_t k = 0; k < node->inputs[p].n_sources; k++) {
+            uint32_t from = node->inputs[p].sources[k].node;
+            const struct node_run *above = &s->nodes[from];
+            bool anew = above->state == NODE_RAN || above->state == NODE_REUSED ||
+                        (above->state == NODE_READ && above->why && *above->why);
+            if (anew)
+                buf_printf(&b, "%s%s", b.len ? ", " : "what it reads came out the same: ",
+                           s->job->nodes[from].name);
+        }
+    char *text = b.len ? strdup(b.data) : NULL;
+    buf_free(&b);
+    return text;
 }
 
 /* ---- failures ---- */
@@ -211,6 +231,10 @@ static enum outcome finish_hit(struct worker *w, uint32_t i, const struct made *
     /* A node made again because of damage may have run earlier in this run. */
     r->cached = made->elements > r->ran + r->reused ? made->elements - r->ran - r->reused : 0;
     r->state = r->ran ? NODE_RAN : s->job->nodes[i].op->node == OP_SOURCE ? NODE_READ : NODE_CACHED;
+    pthread_mutex_lock(&s->mutex);
+    if (r->state == NODE_CACHED && !r->why)
+        r->why = node_cut_off(s, i);
+    pthread_mutex_unlock(&s->mutex);
     if (node_write_refs(w->batch, s, i, r->outputs, &e) ||
         (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e)))
         return broken(w, &e);

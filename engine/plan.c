@@ -131,6 +131,7 @@ static enum err_code walk_element(struct walk *w, struct err *e)
         r->cached++;
     } else if (prove_element(&made, w, &id)) {
         r->reused++;
+        proofs_add(&r->proofs, made.note, 1);
     } else {
         known = try_element(&made, w, &id);
         w->to_run++;
@@ -163,6 +164,7 @@ static enum err_code walk_map(struct walk *w, struct err *e)
     r->elements = ctx_node_elements(r->shared);
     r->cached = map_blocks_cached(w->blocks);
     r->reused = map_blocks_proved(w->blocks);
+    map_blocks_proofs(&r->proofs, w->blocks);
     while (!code && w->at < r->elements) {
         uint64_t before = w->at;
         if (w->whole)
@@ -183,11 +185,10 @@ static enum err_code walk_map(struct walk *w, struct err *e)
 
 static void say_proved(struct node_run *r)
 {
-    char *why;
-    if (!r->reused ||
-        asprintf(&why,
-                 "%s; %" PRIu64 " of %" PRIu64 " elements affected, %" PRIu64 " proved unaffected",
-                 r->why ? r->why : "", r->ran, r->elements, r->reused) < 0)
+    char *why = NULL;
+    if (r->reused)
+        why = proofs_tell(&r->proofs, r->why, r->ran, r->elements, r->reused);
+    if (!why)
         return;
     free(r->why);
     r->why = why;
@@ -281,6 +282,7 @@ static enum err_code plan_node(struct plan *p, uint32_t i, struct err *e)
     if (exists && made_is_whole(p->s.store, op, &made, &r->arena, false)) {
         r->state = NODE_CACHED;
         r->elements = r->cached = made.elements;
+        r->why = node_cut_off(&p->s, i);
         set_outputs(p, i, &made);
         return OK;
     }

@@ -366,7 +366,7 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
         buf_puts(&b, ", ");
         put_duration(&b, r->wall_ns);
     }
-    if (!quiet && r->why && *r->why)
+    if (r->state != NODE_READ && r->why && *r->why)
         buf_printf(&b, " (%s)", r->why);
     say(p, r->state == NODE_FAILED ? "\033[31m" : "", b.data);
     buf_free(&b);

@@ -160,6 +160,7 @@ void session_close(struct session *s)
         arena_free(&r->arena);
         pthread_mutex_destroy(&r->prepare_mutex);
         free(r->why);
+        proofs_clear(&r->proofs);
         free(r->failure);
     }
     pool_free(s->pool);

@@ -14,6 +14,7 @@
 #include "engine/history.h"
 #include "engine/key.h"
 #include "engine/progress.h"
+#include "engine/proofs.h"
 #include "engine/run.h"
 #include "engine/source.h"
 
@@ -57,6 +58,7 @@ struct node_run {
     struct ctx_loss loss;
     uint64_t elements, cached, failed;
     uint64_t ran, reused; /* over all attempts */
+    struct proofs proofs; /* of the reused ones */
     uint64_t start_ns, wall_ns;
     char *why, *failure; /* heap */
 };
@@ -125,6 +127,9 @@ void session_fill_result(struct run_result *out, struct session *s);
 /* node.c */
 enum err_code node_make_key(struct session *s, uint32_t i, struct err *e);
 void node_bind(struct session *s, uint32_t i); /* inputs from outputs; caller holds the mutex */
+/* Of a node that is known: what was made anew above it came out the same (early cutoff). On the heap;
+ * NULL: nothing was made anew. */
+char *node_cut_off(const struct session *s, uint32_t i);
 enum outcome node_begin(struct worker *w, uint32_t i);
 enum outcome node_whole(struct worker *w, uint32_t i);
 /* Once per attempt, whoever comes first. */

@@ -174,7 +174,7 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
         buf_puts(b, why);
         break;
     case NODE_CACHED:
-        buf_puts(b, *why ? "all its parts are known: " : "up to date");
+        buf_puts(b, *why ? "nothing would run: " : "up to date");
         buf_puts(b, why);
         break;
     case NODE_RAN:

@@ -295,6 +295,29 @@ static void change_since(const struct reuse_change **out, struct op_ctx *ctx,
     *out = c->found;
 }
 
+/* "2 new or edited rules match nowhere: 1 by an equal left side, 1 by the operators". */
+static const char *tell(struct arena *a, const struct reuse_answer *answer)
+{
+    const struct {
+        size_t n;
+        const char *by;
+    } parts[] = {{answer->by_pattern, "an equal left side"},
+                 {answer->by_signature, "the operators"},
+                 {answer->by_matching, "matching"}};
+    size_t n = answer->by_pattern + answer->by_signature + answer->by_matching;
+    const char *text = "no rule that matched is new, edited or gone";
+    if (n)
+        text =
+            arena_printf(a, "%zu new or edited rule%s nowhere", n, n == 1 ? " matches" : "s match");
+    const char *between = ": ";
+    for (size_t i = 0; i < 3; i++)
+        if (parts[i].n) {
+            text = arena_printf(a, "%s%s%zu by %s", text, between, parts[i].n, parts[i].by);
+            between = ", ";
+        }
+    return text;
+}
+
 static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                             struct reuse_question *q, const struct op_earlier *x, struct err *e)
 {
@@ -304,12 +327,7 @@ static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ct
     if (q->change && err_up(e, reuse_decide(&answer, op_arena(ctx), q, e)))
         return ERR_FAILED;
     *stands = answer.stands;
-    size_t n = answer.by_pattern + answer.by_signature + answer.by_matching;
-    *reason = n ? arena_printf(op_arena(ctx),
-                               "%zu rule%s new or edited, matching nowhere (%zu as before, %zu by "
-                               "the operators)",
-                               n, n == 1 ? "" : "s", answer.by_pattern, answer.by_signature)
-                : "no rule that matches is new, edited or gone";
+    *reason = tell(op_arena(ctx), &answer);
     return OK;
 }
 
