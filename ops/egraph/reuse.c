@@ -296,7 +296,8 @@ static int compare_prints(const void *x, const void *y)
 
 static bool has_matched(const Eqloom__SaturationTrace *t, const struct digest *rule)
 {
-    return bsearch(rule->bytes, t->matched.data, t->matched.len / PRINT, PRINT, compare_prints);
+    return t->matched.len &&
+           bsearch(rule->bytes, t->matched.data, t->matched.len / PRINT, PRINT, compare_prints);
 }
 
 static ProtobufCBinaryData unite_matched(struct arena *a,
