@@ -238,7 +238,7 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
             return e->code;
     }
     graph_mend(s->g);
-    return OK;
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
 }
 
 /* Applies the matches that wait for their conditions, where these hold now. */
@@ -258,7 +258,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         kept += size;
     }
     w->n = kept;
-    return OK;
+    graph_mend(s->g); /* or what is found would depend on which node is visited first */
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
 /* ---- iterations ---- */
@@ -369,11 +370,9 @@ static void compact(struct saturator *s)
         for (size_t k = 1; k < size; k++)
             w->items[i + k] = compaction_map(&c, w->items[i + k]);
     }
-    uint32_t *bounds[] = {&s->machine.since.cells, &s->result->searched, &s->result->roots};
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        *bounds[i] = compaction_map(&c, *bounds[i]);
-    /* a node at which a search began may have left, and a younger one stand for it */
-    s->result->roots = g->n_cells;
+    s->machine.since.cells = compaction_map(&c, s->machine.since.cells);
+    /* what was searched may have left, and a younger node stand for it */
+    s->result->searched = s->result->roots = g->n_cells;
     for (size_t i = 0; i < s->rules->n; i++) {
         struct machine_rule *r = &s->state[i];
         r->since[0].cells = compaction_map(&c, r->since[0].cells);
@@ -408,9 +407,11 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     s->g->watched = go_on; /* else no search follows */
     egraph_rebuild(s->g);
     end_iteration(s, iteration);
+    if (s->g->conflict)
+        return fail_contradiction(s, NULL, e);
     if (go_on && graph_wants_compaction(s->g))
         compact(s);
-    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
+    return OK;
 }
 
 static enum err_code run(struct saturator *s, struct err *e)

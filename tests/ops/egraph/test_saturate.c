@@ -1,6 +1,8 @@
 /* Saturation: known counts, budgets, backoff, conditions, contradictions. */
 #include "tests/ops/egraph/help.h"
 
+#include "ops/egraph/graph.h"
+
 static const char ac_rules[] = "group ac\n"
                                "comm: ?a + ?b -> ?b + ?a\n"
                                "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
@@ -203,6 +205,51 @@ static void contradictions_stop_the_run(void **state)
     }
 }
 
+static void says_of_contradiction(const char *text, const char *rules_text, const char *says,
+                                  const char *never)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct saturate_result r;
+    struct rules rules = rules_of(&a, rules_text);
+    struct ruleset *set = ruleset_new(&rules);
+    struct egraph *g = egraph_new(rules.lang);
+    g->compact_at.dead = g->compact_at.percent = 0;
+    struct expr x = term(&a, rules.lang, text);
+    egraph_add_expr(g, &x);
+    assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
+    if (!strstr(e.message, says) || strstr(e.message, never))
+        fail_msg("'%s' is not to say '%s', but '%s'", e.message, never, says);
+    ruleset_free(set);
+    egraph_free(g);
+    arena_free(&a);
+}
+
+#define OPERATORS                                                                                  \
+    "operator f/1\noperator g/1\noperator h/1\noperator k/1\noperator s/1\n"                       \
+    "operator t/1\noperator u/1\noperator z/1\ngroup g\n"
+
+/* t(x) joins h(x), so 2 and 1 are one by congruence; that s(x) is looked at next is no fault of its
+ * rule. */
+static void congruence_is_nobodys_contradiction(void **state)
+{
+    says_of_contradiction("z(x) + (u(k(x)) + u(h(x)))",
+                          OPERATORS "a: u(h(?a)) -> 1\nb: u(k(?a)) -> 2\nc: k(?a) -> t(?a)\n"
+                                    "d: t(?a) -> h(?a)\ne: z(?a) -> s(?a)\nlate: s(?a) -> f(?a)\n",
+                          "contradiction", "by rule");
+}
+
+/* In the iteration that finds it nodes die, which are not to leave before it is told. */
+static void contradictions_are_told_of_what_was_there(void **state)
+{
+    says_of_contradiction("z(y)",
+                          OPERATORS "b: z(?a) -> f(k(?a)) + h(?a) * h(?a)\nc: ?a * ?a -> g(?a)\n"
+                                    "d: k(?a) -> t(?a)\ne: g(?a) -> f(?a)\nf: t(?a) -> h(?a)\n"
+                                    "g: f(?a) -> sin(tan(?a) + 1)\nh: tan(?a) -> 3\n"
+                                    "i: tan(?a) + 1 -> 5\n",
+                          "+ 3 1 (=4)", "by rule");
+}
+
 /* With proofs, both derivations that collide are told, and the step that numbers refute. */
 static void contradictions_are_derived(void **state)
 {
@@ -351,6 +398,8 @@ int main(void)
         cmocka_unit_test(conditions_are_asked_again),
         cmocka_unit_test(conditions_on_terms_are_asked_again),
         cmocka_unit_test(contradictions_stop_the_run),
+        cmocka_unit_test(congruence_is_nobodys_contradiction),
+        cmocka_unit_test(contradictions_are_told_of_what_was_there),
         cmocka_unit_test(contradictions_are_derived),
         cmocka_unit_test(budgets_are_exact),
         cmocka_unit_test(a_cleared_graph_is_new),
