@@ -106,6 +106,24 @@ static enum act_class classify(const Eqloom__Action *action)
     return op && op->node == OP_MAP ? ACT_ELEMENT : ACT_NODE;
 }
 
+/* Several may have made the same: a whole node says most, then what ran, then the last that did. */
+static bool says_more(const struct act *a, const struct act *b)
+{
+    bool whole = a->class == ACT_NODE, other = b->class == ACT_NODE;
+    if (whole != other)
+        return whole;
+    if (a->reused != b->reused)
+        return !a->reused;
+    return !whole && a->finished_ns > b->finished_ns;
+}
+
+static void take_reuse(struct lineage *l, const struct digest *id, uint32_t act)
+{
+    uint64_t *last = digest_map_put(&l->reusers, id, 0, NULL);
+    if (!*last || l->acts[*last - 1].finished_ns < l->acts[act].finished_ns)
+        *last = act + 1;
+}
+
 static enum err_code take_action(void *arg, const struct digest *key, struct span bytes,
                                  struct err *e)
 {
@@ -119,7 +137,11 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
         return OK;
     }
     uint32_t index = (uint32_t)l->n_acts;
-    struct act act = {*key, classify(action), op_index(l, action->key->op)};
+    struct act act = {.key = *key,
+                      .class = classify(action),
+                      .reused = !strncmp(action->note, "reused: ", 8),
+                      .finished_ns = action->finished_ns,
+                      .op = op_index(l, action->key->op)};
     l->acts = vec_grow(l->acts, &l->cap_acts, l->n_acts + 1, sizeof *l->acts);
     l->acts[l->n_acts++] = act;
     for (size_t i = 0; i < action->key->n_inputs; i++) {
@@ -135,9 +157,10 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
             struct digest id = id_at(ids, k);
             if (is_input(action->key, &id))
                 continue; /* given back as it came: made before */
+            if (act.reused)
+                take_reuse(l, &id, index);
             uint64_t *maker = digest_map_put(&l->makers, &id, 0, NULL);
-            /* Several may have made the same: a whole node says most. */
-            if (!*maker || (act.class == ACT_NODE && l->acts[*maker - 1].class != ACT_NODE))
+            if (!*maker || says_more(&act, &l->acts[*maker - 1]))
                 *maker = index + 1;
             if (act.class == ACT_NODE && lineage_kind(l, &id) == KIND_COLLECTION) {
                 l->collections = vec_grow(l->collections, &l->cap_collections, l->n_collections + 1,
@@ -318,6 +341,7 @@ void lineage_close(struct lineage *l)
         return;
     digest_map_free(&l->kinds);
     digest_map_free(&l->makers);
+    digest_map_free(&l->reusers);
     digest_map_free(&l->names);
     free(l->acts);
     free(l->ops);

@@ -14,6 +14,8 @@ enum act_class {
 struct act {
     struct digest key;
     enum act_class class;
+    bool reused; /* an earlier result was proved to stand: another action made it */
+    int64_t finished_ns;
     uint32_t op; /* in lineage.ops */
 };
 
@@ -36,8 +38,9 @@ struct lineage {
     size_t n_acts, cap_acts;
     const char **ops;
     size_t n_ops, cap_ops;
-    struct digest_map makers; /* output -> 1 + index of the act that stands for it */
-    struct link_list uses;    /* input -> act */
+    struct digest_map makers;  /* output -> 1 + index of the act that stands for it */
+    struct digest_map reusers; /* output -> 1 + index of an act that reused it, the last one */
+    struct link_list uses;     /* input -> act */
     /* Element -> collection, filled when first asked for. */
     struct digest *collections;
     size_t n_collections, cap_collections;
@@ -65,7 +68,8 @@ enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct
 enum err_code lineage_with_part(struct digest **out, size_t *n, struct arena *a, struct lineage *l,
                                 const uint32_t *acts, size_t n_acts, const struct digest *parts,
                                 size_t n_parts, const char *role, struct err *e);
-/* The elements of a side input that took part in one element's output, in the collection's order. */
+/* The elements of a side input that took part in one element's output, in the collection's order.
+ */
 enum err_code lineage_parts_of(struct digest **out, size_t *n, struct arena *a, struct lineage *l,
                                const struct op *op, const struct digest *output, const char *role,
                                const struct digest *collection, struct err *e);

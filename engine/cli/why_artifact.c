@@ -97,20 +97,76 @@ static bool same_work(const Eqloom__ActionKey *a, const Eqloom__ActionKey *b)
     return true;
 }
 
-/* The node of a run that did what the action did: its op and parameters; of several, one that still
- * reads or gives what the action read or gave is as good as another. */
-static const Eqloom__RunNode *node_of(const Eqloom__Run *run, const Eqloom__ActionKey *key)
+/* Whether a node gave the record, as an output or as an element of one. */
+static bool gives(const struct lineage *l, const Eqloom__RunNode *node, const struct digest *id)
 {
-    bool segment = key->n_params == 1 && strcmp(key->params[0]->name, "@segment") == 0;
-    for (size_t i = 0; i < run->n_nodes; i++)
-        if (same_work(run->nodes[i]->key, key) ||
-            (segment && strcmp(run->nodes[i]->op, key->op) == 0))
-            return run->nodes[i];
-    return NULL;
+    size_t n;
+    const struct link *links = link_find(&n, &l->members, id);
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        if (node->outputs[i]->output_ids.len != DIGEST_SIZE)
+            continue;
+        const uint8_t *output = node->outputs[i]->output_ids.data;
+        if (!memcmp(output, id->bytes, DIGEST_SIZE))
+            return true;
+        for (size_t k = 0; k < n; k++)
+            if (!memcmp(output, l->collections[links[k].to].bytes, DIGEST_SIZE))
+                return true;
+    }
+    return false;
 }
 
-static enum err_code put_last(struct buf *b, struct cli *c, struct store *s,
-                              const Eqloom__Action *action, struct err *e)
+/* The nodes of a run that do what the action did, by op and parameters; where some of them gave the
+ * record, those alone. */
+struct nodes {
+    const Eqloom__RunNode **list;
+    size_t n;
+    bool give;
+};
+
+static struct nodes nodes_of(struct arena *a, const struct lineage *l, const Eqloom__Run *run,
+                             const Eqloom__ActionKey *key, const struct digest *id)
+{
+    struct nodes out = {.list = arena_array(a, const Eqloom__RunNode *, run->n_nodes + 1)};
+    bool segment = key->n_params == 1 && strcmp(key->params[0]->name, "@segment") == 0;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        const Eqloom__RunNode *node = run->nodes[i];
+        bool works = same_work(node->key, key) || (segment && strcmp(node->op, key->op) == 0);
+        bool gave = works && gives(l, node, id);
+        if (gave && !out.give) {
+            out.give = true;
+            out.n = 0;
+        }
+        if (works && gave == out.give)
+            out.list[out.n++] = node;
+    }
+    return out;
+}
+
+static void put_verdict(struct buf *b, const Eqloom__Run *run, const char *name,
+                        const Eqloom__Action *action, const struct nodes *nodes)
+{
+    bool segment = action->key->n_params == 1 && !strcmp(action->key->params[0]->name, "@segment");
+    buf_printf(b, "  last run  %s (%s): ", name, run->state);
+    if (strcmp(name, action->run) == 0)
+        buf_puts(b, "it was made then");
+    else if (nodes->give)
+        buf_puts(b, "not made again: it is still what comes of its inputs");
+    else if (nodes->n && !segment)
+        buf_puts(b, "not made: it is none of what comes of the inputs now");
+    else if (nodes->n)
+        buf_puts(b, "not made again, or on the way to what is");
+    else
+        buf_puts(b, "not made: no node works with this op and these parameters any more");
+    for (size_t i = 0; i < nodes->n; i++) {
+        const Eqloom__RunNode *node = nodes->list[i];
+        buf_printf(b, "; node %s: %s%s%s", node->name, node->state, *node->why ? ", " : "",
+                   strcmp(node->why, "never made") ? node->why : "never made before");
+    }
+    buf_putc(b, '\n');
+}
+
+static enum err_code put_last(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
+                              const Eqloom__Action *action, const struct digest *id, struct err *e)
 {
     const char *slash = strrchr(action->run, '/'), *name;
     const Eqloom__Run *run;
@@ -123,19 +179,26 @@ static enum err_code put_last(struct buf *b, struct cli *c, struct store *s,
         buf_printf(b, "  last run  none of job %s is known any more\n", job);
         return OK;
     }
-    const Eqloom__RunNode *node = node_of(run, action->key);
-    buf_printf(b, "  last run  %s (%s): ", name, run->state);
-    if (strcmp(name, action->run) == 0)
-        buf_puts(b, "it was made then");
-    else if (node)
-        buf_puts(b, "not made again: what made it had not changed");
-    else
-        buf_puts(b, "not made: no node works with this op and these parameters any more");
-    if (node)
-        buf_printf(b, "; node %s: %s%s%s", node->name, node->state, *node->why ? ", " : "",
-                   strcmp(node->why, "never made") ? node->why : "never made before");
-    buf_putc(b, '\n');
+    if ((code = lineage_members(l, e)))
+        return err_up(e, code);
+    struct nodes nodes = nodes_of(c->arena, l, run, action->key, id);
+    put_verdict(b, run, name, action, &nodes);
     return OK;
+}
+
+/* The last run that proved it to stand, and by what. */
+static enum err_code put_reuse(struct buf *b, struct cli *c, struct lineage *l,
+                               const struct digest *id, struct err *e)
+{
+    const uint64_t *reuser = digest_map_get(&l->reusers, id);
+    const Eqloom__Action *action;
+    if (!reuser)
+        return OK;
+    enum err_code code = lineage_action(&action, c->arena, l, (uint32_t)(*reuser - 1), e);
+    if (!code)
+        buf_printf(b, "  reused    in run %s, proved to stand: %s\n", action->run,
+                   action->note + strlen("reused: "));
+    return err_up(e, code);
 }
 
 static enum err_code describe(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
@@ -164,7 +227,8 @@ static enum err_code describe(struct buf *b, struct cli *c, struct store *s, str
     put_action(b, action);
     put_inputs(b, c, s, l, action->key);
     put_run(b, c, action);
-    return err_up(e, put_last(b, c, s, action, e));
+    code = put_reuse(b, c, l, &ref->id, e);
+    return code ? err_up(e, code) : err_up(e, put_last(b, c, s, l, action, &ref->id, e));
 }
 
 enum err_code why_artifact(char **out, struct cli *c, struct store *s, const char *text,

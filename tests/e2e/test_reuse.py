@@ -41,6 +41,35 @@ class Reuse(ProjectTest):
         why = self.p.eqloom("why", "job.yaml", "clusters").out
         self.assertIn("cached: what it reads came out the same: egraphs", why)
 
+    def test_why_of_artifacts_after_an_edit(self):
+        def elements(node):
+            return json.loads(self.p.eqloom("show", "small/" + node, "--json").out)["elements"]
+        def why(artifact):
+            return self.p.eqloom("why", artifact).out
+        self.p.run()
+        before = elements("egraphs")
+        self.p.edit("rules/algebra.rules", "tan(?a)         <-> sin(?a)",
+                    "tan(?a)         <-> 1 * sin(?a)")
+        self.p.run()
+        after = elements("egraphs")
+        (gone, *_), (new, *_) = set(before) - set(after), set(after) - set(before)
+        self.assertIn("not made: it is none of what comes of the inputs now; node egraphs: ran",
+                      why(gone))
+        self.assertIn("it was made then; node egraphs: ran", why(new))
+        stands = why(next(i for i in after if i in before))
+        self.assertRegex(stands, "made      in run small/000001")
+        self.assertIn("not made again: it is still what comes of its inputs; node egraphs: ran",
+                      stands)
+        self.assertRegex(stands, "reused    in run small/000002, proved to stand: .* match nowhere")
+        # Two nodes work with op and parameters of this one: the one that gives it is named.
+        self.assertIn("; node test-tokens: ", why(elements("test-tokens")[0]))
+        self.assertNotIn("; node train-tokens: ", why(elements("test-tokens")[0]))
+        # Where two nodes give the same, both are.
+        self.p.edit("job.yaml", "  merged:", "  again: {op: saturate, exprs: seeds, rules: certified,"
+                    " iterations: 4, max_nodes: 500}\n  merged:")
+        self.p.run()
+        self.assertRegex(why(after[0]), "; node egraphs: cached.*; node again: cached")
+
     def test_added_rule_that_matches_nowhere(self):
         again = self.compare_with_scratch(
             [("rules/algebra.rules", "group trigonometry",
