@@ -20,17 +20,36 @@ static const char *tokens_of(const json_t *value)
     return json_string_value(json_is_object(value) ? json_object_get(value, "prefix") : value);
 }
 
+/* Where a string stands at or after `at`, if it is written there as it is read; else `at`. */
+static size_t place_of(const char *string, const struct source_text *source, size_t at)
+{
+    const char *text = source->text;
+    size_t n = strlen(string), i = at;
+    for (; i + n < source->len; i++) {
+        const char *found = memmem(text + i, source->len - i, string, n);
+        if (!found)
+            break;
+        i = (size_t)(found - text);
+        if (i > at && text[i - 1] == '"' && text[i + n] == '"')
+            return i;
+    }
+    return at;
+}
+
 static enum err_code read_term(struct buf *out, struct corpus *c, const char *text, bool infix,
                                const struct source_text *source, size_t at, struct err *e)
 {
     struct expr x;
+    struct err why = {0};
     struct source_text inner = {source->name, text, strlen(text)};
-    enum err_code code = infix
-                             ? expr_parse_infix(&x, c->a, c->lang, &inner, 0, inner.len, false, e)
-                             : expr_parse_prefix(&x, c->a, c->lang, &inner, 0, inner.len, false, e);
-    if (code)
-        return err_fail_at(e, source, at, "'%.100s' is no expression of the language %s", text,
-                           c->lang->name);
+    if (infix ? expr_parse_infix(&x, c->a, c->lang, &inner, 0, inner.len, false, &why)
+              : expr_parse_prefix(&x, c->a, c->lang, &inner, 0, inner.len, false, &why)) {
+        size_t place = place_of(text, source, at);
+        if (place > at && why.line == 1 && why.column > 0)
+            place += (size_t)why.column - 1;
+        return err_fail_at(e, source, place, "'%.100s' is no expression of the language %s: %s",
+                           text, c->lang->name, why.message);
+    }
     buf_add(out, &x, sizeof x);
     return OK;
 }
@@ -119,14 +138,17 @@ static enum err_code read_class(struct corpus *c, const char *name, const json_t
 {
     const json_t *noise = json_object_get(class, "Noise");
     struct buf terms = {0}, text = {0};
+    size_t at = place_of(name, source, 0);
     enum err_code code = OK;
+    if (noise && !json_is_array(noise))
+        return err_fail_at(e, source, at, "'%.100s': expected \"Noise\": [...]", name);
     for (size_t i = 0; i <= json_array_size(noise) && !code; i++) {
         const json_t *term = i ? json_array_get(noise, i - 1) : json_object_get(class, "Original");
         if (!tokens_text(&text, term))
             code =
-                err_fail_at(e, source, 0, "'%.100s': expected {\"Tokens\": [\"...\", ...]}", name);
+                err_fail_at(e, source, at, "'%.100s': expected {\"Tokens\": [\"...\", ...]}", name);
         else
-            code = err_up(e, read_term(&terms, c, text.data, true, source, 0, e));
+            code = err_up(e, read_term(&terms, c, text.data, true, source, at, e));
     }
     if (!code)
         add_terms(c, &terms);
@@ -189,33 +211,56 @@ static void write_object(struct buf *out, json_t *object)
     json_decref(object);
 }
 
+/* A class without its key; the first of its members is what the others are equal to. What a split
+ * of members left has another seed, which is not among them. */
+static json_t *class_json(const Eqloom__Cluster *c, enum corpus_format format)
+{
+    const struct language *lang = lang_by_name(c->seed->language);
+    json_t *members = json_array(), *object = json_object();
+    struct arena a = {0};
+    for (size_t k = format == CORPUS_SEMVEC; k < c->n_members; k++)
+        json_array_append_new(members, format == CORPUS_JSONL
+                                           ? json_string(c->members[k]->prefix)
+                                           : tokens_json(&a, c->members[k]->prefix, lang));
+    if (format == CORPUS_JSONL) {
+        json_object_set_new(object, "seed", json_string(c->members[0]->prefix));
+        json_object_set_new(object, "members", members);
+    } else {
+        json_object_set_new(object, "Original", tokens_json(&a, c->members[0]->prefix, lang));
+        json_object_set_new(object, "Noise", members);
+    }
+    arena_free(&a);
+    return object;
+}
+
+/* Classes that nobody has merged may begin with the same expression. */
+static void add_class(json_t *all, const char *name, json_t *class)
+{
+    struct buf key = {0};
+    buf_puts(&key, name);
+    for (int n = 2; json_object_get(all, key.data); n++) {
+        buf_clear(&key);
+        buf_printf(&key, "%s (%d)", name, n);
+    }
+    json_object_set_new(all, key.data, class);
+    buf_free(&key);
+}
+
 void corpus_write_json(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
                        size_t n)
 {
     json_t *all = json_object();
-    struct arena a = {0};
     for (size_t i = 0; i < n; i++) {
-        const Eqloom__Cluster *c = clusters[i];
-        const struct language *lang = lang_by_name(c->seed->language);
-        json_t *members = json_array(), *object = json_object();
-        arena_reset(&a);
-        for (size_t k = format == CORPUS_SEMVEC; k < c->n_members; k++)
-            json_array_append_new(members, format == CORPUS_JSONL
-                                               ? json_string(c->members[k]->prefix)
-                                               : tokens_json(&a, c->members[k]->prefix, lang));
-        if (format == CORPUS_JSONL) {
-            json_object_set_new(object, "seed", json_string(c->seed->prefix));
-            json_object_set_new(object, "members", members);
-            write_object(out, object);
-        } else {
-            json_object_set_new(object, "Original", tokens_json(&a, c->seed->prefix, lang));
-            json_object_set_new(object, "Noise", members);
-            json_object_set_new(all, c->seed->prefix, object);
-        }
+        if (clusters[i]->n_members == 0)
+            continue;
+        json_t *class = class_json(clusters[i], format);
+        if (format == CORPUS_JSONL)
+            write_object(out, class);
+        else
+            add_class(all, clusters[i]->members[0]->prefix, class);
     }
     if (format == CORPUS_SEMVEC)
         write_object(out, all);
     else
         json_decref(all);
-    arena_free(&a);
 }

@@ -56,7 +56,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_export_corpus = {
     .name = "export-corpus",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .doc =
         "Writes clusters as a file in the formats of others (docs/formats.md): E-Gen's clusters, "

@@ -92,6 +92,53 @@ static void test_json(void **state)
     arena_free(&a);
 }
 
+/* What `split-members` leaves of a cluster has a seed that stands in another part; and classes that
+ * nobody merged begin alike. Nothing is written that is not a member, and no member is lost. */
+static void test_json_is_of_members(void **state)
+{
+    static const enum corpus_format formats[] = {CORPUS_JSONL, CORPUS_SEMVEC};
+    for (int f = 0; f < 2; f++) {
+        struct arena a = {0};
+        struct corpus c = must_read(&a, CORPUS_E_GEN, "x\n* x 1\n+ x 0\n\nx\n- x 0\n\nx\ny\n");
+        c.clusters[0]->members++;
+        c.clusters[0]->n_members--;
+        struct corpus again = must_read(&a, formats[f], written(&a, formats[f], &c, 0));
+        assert_string_equal(summary(&a, &again), "* x 1 = + x 0; x = - x 0; x = y");
+        c.clusters[0]->n_members = 0;
+        again = must_read(&a, formats[f], written(&a, formats[f], &c, 0));
+        assert_string_equal(summary(&a, &again), "x = - x 0; x = y");
+        arena_free(&a);
+    }
+}
+
+static void test_places_in_json(void **state)
+{
+    static const struct {
+        enum corpus_format format;
+        const char *text;
+        int line, column;
+    } cases[] = {
+        {CORPUS_JSONL, "{\"seed\":\"x\",\"members\":[\"x\",\"+ x sin\"]}", 1, 33},
+        {CORPUS_JSONL, "\n{\"seed\":\"+\\u0020x\",\"members\":[]}", 2, 1},
+        {CORPUS_SEMVEC, "{\"q\":{\"Original\":{\"Tokens\":[\"x\"]}},\n \"r\":{\"Original\":{}}}", 2,
+         3},
+        {CORPUS_SEMVEC,
+         "{\"q\":{\"Original\":{\"Tokens\":[\"x\"]}},\n \"r\":{\"Original\":{\"Tokens\":"
+         "[\"x\",\"+\"]}}}",
+         2, 3},
+        {CORPUS_SEMVEC, "{\"q\":{\"Original\":{\"Tokens\":[\"x\"]},\"Noise\":{}}}", 1, 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct corpus c;
+        struct err e = {0};
+        assert_int_not_equal(read_text(&c, &a, cases[i].format, cases[i].text, &e), OK);
+        if (e.line != cases[i].line || e.column != cases[i].column)
+            fail_msg("'%s': %d:%d: %s", cases[i].text, e.line, e.column, e.message);
+        arena_free(&a);
+    }
+}
+
 static void test_semvec_in_its_language(void **state)
 {
     static const char text[] = "{\"a & b\":{\"Original\":{\"Tokens\":[\"a\",\"&\",\"b\"]},"
@@ -237,6 +284,8 @@ int main(void)
         cmocka_unit_test(test_pairs_of_a_large_cluster),
         cmocka_unit_test(test_e_gen),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_is_of_members),
+        cmocka_unit_test(test_places_in_json),
         cmocka_unit_test(test_semvec_in_its_language),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_triplets),
