@@ -446,6 +446,7 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
             r->reused += state == ELEMENT_REUSED;
             r->cached += state == ELEMENT_CACHED;
             pthread_mutex_unlock(&s->mutex);
+            record_progress(w);
         } else {
             give_up(r->map, outcome);
         }

@@ -1,5 +1,6 @@
-/* Run records: written when a run first does something, and at its end. A run that finds all as
- * the last run left it writes nothing: the last record still says what is true. */
+/* Run records: written when a run first does something, every second while elements come in, so
+ * that a run that is killed says how far it came, and at its end. A run that finds all as the last
+ * run left it writes nothing: the last record still says what is true. */
 #include "engine/session.h"
 
 #include "base/os.h"
@@ -17,7 +18,14 @@ static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a
     n->name = (char *)node->name;
     n->op = (char *)node->op->name;
     bool done = r->phase == PHASE_DONE;
-    n->state = (char *)node_state_name(done ? r->state : NODE_WAITING);
+    bool open = r->phase == PHASE_OPEN && node->op->node == OP_MAP;
+    n->state = open ? (char *)"running" : (char *)node_state_name(done ? r->state : NODE_WAITING);
+    if (open) { /* what is counted with the session's mutex held */
+        n->elements = r->elements;
+        n->ran = r->ran;
+        n->reused = r->reused;
+        n->why = arena_strdup(a, r->why ? r->why : "");
+    }
     if (!done)
         return n; /* a worker may be writing the rest */
     n->elements = r->elements;
@@ -73,7 +81,26 @@ static enum err_code write_run(struct store_batch *b, struct session *s, const c
 
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e)
 {
+    s->recorded_ns = os_monotonic_ns();
     return err_up(e, write_run(b, s, "running", e));
+}
+
+void record_progress(struct worker *w)
+{
+    enum { EVERY_NS = 1000000000 };
+    struct session *s = w->s;
+    struct err e = {0};
+    enum err_code code = OK;
+    pthread_mutex_lock(&s->mutex);
+    uint64_t now = os_monotonic_ns();
+    bool due = s->announced && now - s->recorded_ns >= EVERY_NS;
+    if (due) {
+        s->recorded_ns = now;
+        code = write_run(w->batch, s, "running", &e);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    if (due && (code || committer_append(s->commit, w->batch, &e)))
+        session_fail(s, &e);
 }
 
 void record_broken(struct session *s)

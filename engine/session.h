@@ -88,8 +88,9 @@ struct session {
     unsigned active; /* workers at work */
     bool exclusive;  /* one of them alone, by right */
     unsigned workers;
-    bool announced;   /* a Run record with state "running" was written */
-    struct err fatal; /* the store failed, ...: the run ends */
+    bool announced;       /* a Run record with state "running" was written */
+    uint64_t recorded_ns; /* when the Run record was last written again */
+    struct err fatal;     /* the store failed, ...: the run ends */
     atomic_bool stop;
 };
 
@@ -127,8 +128,8 @@ void session_fill_result(struct run_result *out, struct session *s);
 /* node.c */
 enum err_code node_make_key(struct session *s, uint32_t i, struct err *e);
 void node_bind(struct session *s, uint32_t i); /* inputs from outputs; caller holds the mutex */
-/* Of a node that is known: what was made anew above it came out the same (early cutoff). On the heap;
- * NULL: nothing was made anew. */
+/* Of a node that is known: what was made anew above it came out the same (early cutoff). On the
+ * heap; NULL: nothing was made anew. */
 char *node_cut_off(const struct session *s, uint32_t i);
 enum outcome node_begin(struct worker *w, uint32_t i);
 enum outcome node_whole(struct worker *w, uint32_t i);
@@ -180,6 +181,7 @@ enum err_code chain_count(uint64_t *n, uint64_t *cached, struct digest *outputs,
 
 /* record.c */
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e);
+void record_progress(struct worker *w); /* now and then */
 enum err_code record_final(struct session *s, struct err *e);
 /* The run ends by an error: its record, if there is one, says so, if it can be written. */
 void record_broken(struct session *s);

@@ -69,29 +69,31 @@ static void print_runs(struct cli *c, const struct run_list *list, size_t limit)
 
 /* ---- the nodes of a run ---- */
 
-static void print_nodes(struct cli *c, const char *name, const Eqloom__Run *run)
+static void print_nodes(struct cli *c, const char *name, const char *state, const Eqloom__Run *run)
 {
+    bool killed = !strcmp(state, "killed");
     struct arena *a = c->arena;
     struct table *t = table_new(a, "node|state|elements|ran|reused|failed|time|why");
     for (size_t i = 0; i < run->n_nodes; i++) {
         const Eqloom__RunNode *n = run->nodes[i];
         double wall = (double)n->wall_ns / 1e9;
+        const char *how = killed && !strcmp(n->state, "running") ? "unfinished" : n->state;
         if (c->json)
             reflect_dump(c->out,
                          json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:s}", "run",
-                                   name, "node", n->name, "op", n->op, "state", n->state,
-                                   "elements", (json_int_t)n->elements, "ran", (json_int_t)n->ran,
-                                   "cached", (json_int_t)n->cached, "reused", (json_int_t)n->reused,
-                                   "failed", (json_int_t)n->failed, "wall_s", wall, "why", n->why));
+                                   name, "node", n->name, "op", n->op, "state", how, "elements",
+                                   (json_int_t)n->elements, "ran", (json_int_t)n->ran, "cached",
+                                   (json_int_t)n->cached, "reused", (json_int_t)n->reused, "failed",
+                                   (json_int_t)n->failed, "wall_s", wall, "why", n->why));
         else
-            table_add(t, (const char *const[]){n->name, n->state, number(a, n->elements),
-                                               number(a, n->ran), number(a, n->reused),
-                                               number(a, n->failed),
-                                               n->wall_ns ? seconds(a, wall) : "-", n->why});
+            table_add(t,
+                      (const char *const[]){n->name, how, number(a, n->elements), number(a, n->ran),
+                                            number(a, n->reused), number(a, n->failed),
+                                            n->wall_ns ? seconds(a, wall) : "-", n->why});
     }
     if (c->json)
         return;
-    fprintf(c->out, "%s: %s, %s, started %s\n", name, run->job_path, run->state,
+    fprintf(c->out, "%s: %s, %s, started %s\n", name, run->job_path, state,
             run_time(a, run->started_ns));
     table_print(c->out, t);
 }
@@ -123,7 +125,11 @@ static enum err_code log_runs(struct cli *c, struct store *s, const char *name, 
     if (name && (one || !list.n)) { /* ... and says so if there is none */
         if ((code = err_up(e, run_find(&run, &run_name, c, s, name, e))))
             return code;
-        print_nodes(c, run_name, run);
+        const char *state = run->state;
+        for (size_t i = 0; i < list.n; i++)
+            if (!strcmp(list.runs[i].name, run_name))
+                state = list.runs[i].state;
+        print_nodes(c, run_name, state, run);
         return OK;
     }
     print_runs(c, &list, limit);

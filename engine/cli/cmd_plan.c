@@ -7,6 +7,7 @@
 #include "engine/cli/cmd.h"
 #include "engine/cli/place.h"
 #include "engine/cli/reflect.h"
+#include "engine/cli/runs.h"
 #include "engine/cli/table.h"
 #include "engine/cli/why_artifact.h"
 #include "engine/cli/wrap.h"
@@ -110,6 +111,18 @@ static const bool *mark_wanted(struct arena *a, const struct job *job,
     return wanted;
 }
 
+/* A run that was killed left what it had committed; the plan counts on it. */
+static enum err_code say_killed(struct cli *c, struct store *s, const char *job, struct err *e)
+{
+    struct run_list runs;
+    enum err_code code = err_up(e, runs_load(&runs, c->arena, s, job, e));
+    if (!code && runs.n && !strcmp(runs.runs[0].state, "killed"))
+        fprintf(c->narration,
+                "the last run, %s, was killed; what it had finished is not done again\n",
+                runs.runs[0].name);
+    return code;
+}
+
 enum err_code cli_plan(int *status, struct cli *c, struct err *e)
 {
     struct job *job;
@@ -138,6 +151,8 @@ enum err_code cli_plan(int *status, struct cli *c, struct err *e)
     }
     if (!code && !c->json)
         table_print(c->out, t);
+    if (!code)
+        code = say_killed(c, p.store, job->name, e);
     planning_close(&p);
     return code;
 }

@@ -3,6 +3,9 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import time
 import unittest
 
 from harness import ProjectTest
@@ -152,6 +155,37 @@ class Incremental(ProjectTest):
         os.remove(page)
         self.p.run()
         self.assertTrue(page.exists())
+
+    def test_a_killed_run_says_how_far_it_came(self):
+        # Elements of some 100 ms, of which some are done when the run is killed.
+        self.p.edit("job.yaml", "iterations: 4, max_nodes: 500", "iterations: 20, max_nodes: 60000")
+        products = ", ".join(f"'(x + {i}) * ((x + 2) * ((x - 3) * ((x + 5) * (x - 7))))'"
+                             for i in range(11, 71))
+        self.p.write("templates/small.yaml",
+                     f"templates: 1\ngroups: {{g: {{templates: [{products}]}}}}\n")
+        self.p.run("certified", "seeds")
+        process = self.p.start("run", "job.yaml", "egraphs", "-j", "1", stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        made = lambda: len(self.p.eqloom("ls", "--kind", "egraph", "--json").out.splitlines())
+        deadline = time.monotonic() + 60
+        while self.killed_ran("small/2") < 1 and time.monotonic() < deadline:
+            self.assertIsNone(process.poll(), "the run is over before it could be killed")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        ran, known = self.killed_ran("small/2"), made()
+        self.assertTrue(1 <= ran <= known, (ran, known))
+        log = self.p.eqloom("log", "small/2").out
+        self.assertIn(", killed, ", log)
+        self.assertRegex(log, rf"egraphs +unfinished +60 +{ran} ")
+        plan = self.p.eqloom("plan", "job.yaml", "egraphs")
+        self.assertIn("the last run, small/000002, was killed", plan.err)
+        summary = self.p.run("egraphs")
+        self.assertEqual(summary["elements_ran"], 60 - known)
+        self.assertNotIn("killed", self.p.eqloom("plan", "job.yaml", "egraphs").err)
+
+    def killed_ran(self, run):
+        out = self.p.eqloom("log", run, "--json", expect=None).out
+        return sum(n["ran"] for n in map(json.loads, out.splitlines()) if n["node"] == "egraphs")
 
 
 if __name__ == "__main__":
