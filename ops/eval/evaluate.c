@@ -12,6 +12,8 @@ static const struct op_param params[] = {
     {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
      "Of K-means; retrieval is by cosine in any case."},
     {"restarts", OP_INT, "10", NULL, 1, 1000, "K-means runs; the one of least cost counts."},
+    {"swaps", OP_INT, "100", NULL, 0, 1e6,
+     "Steps of local search in each run: a vector replaces a centre if that lowers the cost."},
     {"max_iterations", OP_INT, "100", NULL, 1, 100000, "Of each run."},
     {"per_cluster", OP_INT, "0", NULL, 0, 1e6, "The first vectors of each cluster; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the first centres."},
@@ -56,6 +58,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     struct kmeans_options options = {
         .k = v->n_clusters,
         .restarts = (uint32_t)op_int(ctx, "restarts"),
+        .swaps = (uint32_t)op_int(ctx, "swaps"),
         .max_iterations = (uint32_t)op_int(ctx, "max_iterations"),
         .spherical = strcmp(op_string(ctx, "distance"), "cosine") == 0,
         .seed = (uint64_t)op_int(ctx, "seed"),
@@ -138,7 +141,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .parallel = true,
     .doc =

@@ -1,6 +1,8 @@
 /* K-means (Lloyd 1982) from greedy k-means++ centres (Arthur and Vassilvitskii 2007): of 2 + ln k
  * candidates for each centre, drawn by squared distance, the one that lowers the cost most, as
- * scikit-learn does; see kmeans.h.
+ * scikit-learn does; see kmeans.h. Then local search (Lattanzi and Sohler 2019): a vector drawn by
+ * its squared distance takes the place of the centre that can best be spared, if that lowers the
+ * cost. It undoes what Lloyd's steps cannot: two centres in one cluster, one for two others.
  * Vectors are assigned in parallel by item; centres are summed each by one item in the order of the
  * vectors, and costs in that order too: nothing depends on the threads. A centre that loses all its
  * vectors takes the vector farthest from its own. */
@@ -12,6 +14,8 @@
 #include <string.h>
 
 enum { BLOCK = 64 }; /* vectors per item of work */
+#define NONE UINT32_MAX
+#define LEAST_GAIN 1e-9 /* of the cost: less is rounding */
 
 struct work {
     const struct vectors *v;
@@ -22,6 +26,9 @@ struct work {
     float *centre_norm;
     float *distance; /* squared, to the own centre (k-means++: the nearest so far) */
     uint32_t *label, *size;
+    uint32_t *second_label;  /* the nearest centre but one, in local search only */
+    float *second;           /* squared distance to it */
+    double *spared;          /* what the cost rises by without a centre */
     uint32_t trials, *trial; /* candidates for the next centre */
     float *trial_distance;   /* (trials, n) */
     double *trial_sum;
@@ -132,6 +139,100 @@ static void choose_centres(struct work *w, struct rng *rng)
     }
 }
 
+/* Notes that centre c is at squared distance d of vector i. */
+static void offer_centre(struct work *w, size_t i, uint32_t c, float d)
+{
+    if (d < w->distance[i]) {
+        w->second[i] = w->distance[i];
+        w->second_label[i] = w->label[i];
+        w->distance[i] = d;
+        w->label[i] = c;
+    } else if (d < w->second[i]) {
+        w->second[i] = d;
+        w->second_label[i] = c;
+    }
+}
+
+static float distance_to(const struct work *w, size_t i, const float *x, float norm)
+{
+    float d = w->norm[i] + norm - 2 * vector_dot(vectors_at(w->v, i), x, w->v->stride);
+    return d > 0 ? d : 0;
+}
+
+/* The two nearest centres of the vectors of a block that do not know them. */
+static void find_nearest_two(void *arg, size_t item, unsigned worker)
+{
+    struct work *w = arg;
+    size_t end = (item + 1) * BLOCK < w->v->n ? (item + 1) * BLOCK : w->v->n;
+    for (size_t i = item * BLOCK; i < end; i++) {
+        if (w->label[i] != NONE && w->second_label[i] != NONE)
+            continue;
+        w->distance[i] = w->second[i] = INFINITY;
+        for (uint32_t c = 0; c < w->options->k; c++)
+            offer_centre(w, i, c, distance_to(w, i, vectors_at(&w->centres, c), w->centre_norm[c]));
+    }
+}
+
+/* Squared distances to vector trial[0]. */
+static void measure_block(void *arg, size_t item, unsigned worker)
+{
+    struct work *w = arg;
+    uint32_t vector = w->trial[0];
+    size_t end = (item + 1) * BLOCK < w->v->n ? (item + 1) * BLOCK : w->v->n;
+    for (size_t i = item * BLOCK; i < end; i++)
+        w->trial_distance[i] = distance_to(w, i, vectors_at(w->v, vector), w->norm[vector]);
+}
+
+/* The centre that costs least to give up for the vector at trial[0]; what the cost falls by. */
+static double spare_centre(const struct work *w, uint32_t *centre)
+{
+    double gain = 0;
+    memset(w->spared, 0, w->options->k * sizeof *w->spared);
+    for (uint32_t i = 0; i < w->v->n; i++) {
+        float d = w->trial_distance[i];
+        float with = d < w->distance[i] ? d : w->distance[i];
+        float without = d < w->second[i] ? d : w->second[i];
+        gain += (double)w->distance[i] - (double)with;
+        w->spared[w->label[i]] += (double)without - (double)with;
+    }
+    *centre = 0;
+    for (uint32_t c = 1; c < w->options->k; c++)
+        if (w->spared[c] < w->spared[*centre])
+            *centre = c;
+    return gain - w->spared[*centre];
+}
+
+static void exchange_centre(struct work *w, uint32_t c, uint32_t vector)
+{
+    set_centre(w, c, vector);
+    for (uint32_t i = 0; i < w->v->n; i++)
+        if (w->label[i] == c || w->second_label[i] == c)
+            w->label[i] = NONE;
+        else
+            offer_centre(w, i, c, w->trial_distance[i]);
+    pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, find_nearest_two, w);
+}
+
+static void search_locally(struct work *w, struct rng *rng)
+{
+    if (w->options->k < 2)
+        return;
+    memset(w->label, 0xff, w->v->n * sizeof *w->label);
+    pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, find_nearest_two, w);
+    for (uint32_t s = 0; s < w->options->swaps; s++) {
+        uint32_t centre;
+        double cost = 0;
+        for (uint32_t i = 0; i < w->v->n; i++)
+            cost += (double)w->distance[i];
+        if (w->options->cancelled && w->options->cancelled(w->options->arg))
+            return;
+        w->trial[0] = draw(w, cost, rng);
+        pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, measure_block, w);
+        if (spare_centre(w, &centre) > LEAST_GAIN * cost)
+            exchange_centre(w, centre, w->trial[0]);
+    }
+}
+
 static void refill_empty(struct work *w)
 {
     for (uint32_t c = 0; c < w->options->k; c++) {
@@ -151,6 +252,7 @@ static uint32_t run_once(struct work *w, struct rng *rng, uint32_t *before)
 {
     uint32_t n = w->v->n, iteration = 0;
     choose_centres(w, rng);
+    search_locally(w, rng);
     memset(before, 0xff, n * sizeof *before);
     while (iteration < w->options->max_iterations) {
         pool_for(w->pool, (n + BLOCK - 1) / BLOCK, assign_block, w);
@@ -184,6 +286,9 @@ enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *
     w.trial_distance = arena_try_alloc(a, (size_t)w.trials * v->n, sizeof(float));
     if (!w.trial_distance)
         return err_fail(e, ERR_NOMEM, "no memory to choose %u centres", options->k);
+    w.second_label = arena_array(a, uint32_t, v->n);
+    w.second = arena_array(a, float, v->n);
+    w.spared = arena_array(a, double, options->k);
     uint32_t *before = arena_array(a, uint32_t, v->n);
     *out = (struct kmeans){.label = arena_array(a, uint32_t, v->n), .cost = INFINITY};
     for (uint32_t i = 0; i < v->n; i++)

@@ -1,4 +1,4 @@
-/* K-means with k-means++ seeding and restarts. */
+/* K-means with k-means++ seeding, local search and restarts. */
 #ifndef OPS_EVAL_KMEANS_H
 #define OPS_EVAL_KMEANS_H
 
@@ -9,6 +9,7 @@
 
 struct kmeans_options {
     uint32_t k, restarts, max_iterations;
+    uint32_t swaps; /* steps of local search before Lloyd's */
     bool spherical; /* centres have length 1 and vectors too: by angle; else by distance */
     uint64_t seed;
     bool (*cancelled)(void *arg); /* may be NULL */

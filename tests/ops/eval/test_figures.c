@@ -122,6 +122,35 @@ static void test_separated_clouds_are_found(void **state)
     arena_free(&a);
 }
 
+static bool finds_clouds(struct arena *a, const struct vectors *v, uint32_t swaps, uint64_t seed)
+{
+    struct err e;
+    struct kmeans_options options = {
+        .k = v->n_clusters, .restarts = 1, .swaps = swaps, .max_iterations = 50, .seed = seed};
+    struct kmeans found;
+    struct clustering_accuracy accuracy;
+    assert_int_equal(kmeans(&found, a, v, &options, NULL, &e), OK);
+    clustering_measure(&accuracy, a, v, found.label);
+    return accuracy.best > 1 - 1e-12;
+}
+
+/* Lloyd's steps keep two centres in one cloud and one for two others; local search does not. */
+static void test_local_search_leaves_bad_minima(void **state)
+{
+    struct arena a = {0};
+    struct vectors v = clouds(&a, 151, 8, 6, 0.05);
+    uint32_t plain = 0, searched = 0, seeds = 20;
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        plain += finds_clouds(&a, &v, 0, seed);
+        searched += finds_clouds(&a, &v, 600, seed);
+    }
+    print_message("all clouds found: %u without, %u with local search, of %u\n", plain, searched,
+                  seeds);
+    assert_true(plain < seeds / 2);
+    assert_int_equal(searched, seeds);
+    arena_free(&a);
+}
+
 static const struct vectors *slow_vectors;
 static uint32_t slow_query;
 static int slow_compare(const void *x, const void *y)
@@ -177,7 +206,7 @@ static void test_threads_change_nothing(void **state)
     struct vectors v = clouds(&a, 30, 9, 33, 1.2);
     vectors_normalize(&v);
     struct kmeans_options options = {
-        .k = 30, .restarts = 3, .max_iterations = 40, .spherical = true, .seed = 1};
+        .k = 30, .restarts = 3, .swaps = 40, .max_iterations = 40, .spherical = true, .seed = 1};
     struct kmeans one, three;
     struct retrieval r1, r3;
     struct pool *pool = pool_new(3);
@@ -197,7 +226,8 @@ static void test_duplicates_leave_no_centre_empty(void **state)
     struct arena a = {0};
     struct err e;
     struct vectors v = clouds(&a, 6, 4, 3, 0);
-    struct kmeans_options options = {.k = 6, .restarts = 2, .max_iterations = 20, .seed = 1};
+    struct kmeans_options options = {
+        .k = 6, .restarts = 2, .swaps = 9, .max_iterations = 20, .seed = 1};
     struct kmeans found;
     for (uint32_t i = 0; i < v.n; i++)
         memcpy(vectors_at(&v, i), vectors_at(&v, 0), v.stride * sizeof(float));
@@ -262,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_assignments_equal_brute_force),
         cmocka_unit_test(test_separated_clouds_are_found),
+        cmocka_unit_test(test_local_search_leaves_bad_minima),
         cmocka_unit_test(test_precision_equals_sorting),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_duplicates_leave_no_centre_empty),
