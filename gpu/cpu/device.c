@@ -107,7 +107,7 @@ void *cpu_alloc(size_t bytes)
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
 {
     if (!(*out = cpu_alloc(bytes)))
-        return err_fail(e, ERR_NOMEM, "no memory for %zu MiB of tensors", bytes >> 20);
+        return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
     memset(*out, 0, bytes);
     return OK;
 }
