@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 enum { SEEDS, NAMES, RANK, NODES };
-enum { LINES = 4000, RARE = 1000, LARGE = 56000, RULES = 12, ROUNDS = 12 };
+enum { LINES = 4000, RARE = 1000, LARGE = 44000, RULES = 12, ROUNDS = 6 };
 
 /* Line i begins with a letter of its number; every RARE-th one with one of its own. Rules are of
  * letters, by number, too: 0 is of none. */
@@ -156,7 +156,6 @@ static void test_little_is_asked(void **state)
     a = run_text(&p, &t, (struct run_options){0});
     assert_int_equal(a.nodes[RANK].ran, 1);
     assert_int_equal(a.nodes[RANK].reused, LARGE - 1);
-    same_as_scratch(&t, &a);
 
     /* 's': every 8,000th line. */
     size_t rare = 0;
