@@ -1,5 +1,6 @@
 """kill -9 at random moments, then run again: it goes on, and every id is that of an undisturbed
-run. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_KILLS sets its length."""
+run. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_KILLS sets its length; long ones tell how far
+they are."""
 import os
 import random
 import shutil
@@ -15,7 +16,7 @@ class Crash(ProjectTest):
     def test_killed_runs_go_on(self):
         seed = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
         kills = int(os.environ.get("EQLOOM_TEST_KILLS", "25"))
-        print(f"seed {seed}, {kills} kills")
+        print(f"seed {seed}, {kills} kills", flush=True)
         rng = random.Random(seed)
         started = time.monotonic()
         self.p.run()
@@ -38,6 +39,7 @@ class Crash(ProjectTest):
             self.assertEqual(q.ids(), wanted)
             q.eqloom("fsck")
             q.close()
+            print(f"runs: {done} of {kills} kills, {time.monotonic() - started:.0f} s", flush=True)
 
     def test_killed_compact_loses_nothing(self):
         kills = int(os.environ.get("EQLOOM_TEST_KILLS", "25")) // 4 + 1
@@ -49,7 +51,8 @@ class Crash(ProjectTest):
         started = time.monotonic()
         self.p.eqloom("compact")
         length = time.monotonic() - started
-        for _ in range(kills):
+        for done in range(kills):
+            print(f"compact: {2 * done} of {2 * kills} kills", flush=True)
             shutil.rmtree(store)
             shutil.copytree(whole, store)
             for _ in range(2):  # the second begins where the first was cut off
