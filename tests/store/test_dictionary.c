@@ -309,7 +309,9 @@ static void test_tidy_bit_by_bit(void **state)
     assert_int_equal(clusters_of(p->s, &dictionaries).dense, 0);
     options.stop = NULL;
     for (unsigned calls = 0; waiting; calls++) {
-        assert_true(calls < 200);
+        assert_true(calls < 100);
+        options.budget_ns +=
+            calls / 10 * UINT64_C(100000000); /* a slow machine comes to an end, too */
         store_close(p->s);
         p->s = open_store(p->path);
         MUST(store_tidy(&waiting, p->s, &options, &err));
