@@ -92,6 +92,30 @@ static void remember_first(void *arg, const char *what)
         buf_puts(first, what);
 }
 
+/* What a backup that was killed has left; ERR_INPUT if somebody keeps something else there. */
+static enum err_code remove_leftover(const char *partial, struct err *e)
+{
+    static const char *const ours[] = {".", "..", "db", "db.tmp", "lock"};
+    enum err_code code = OK;
+    DIR *d = opendir(partial);
+    if (!d && errno == ENOENT)
+        return OK;
+    if (!d)
+        return err_fail(e, ERR_INPUT, "%s is in the way: %s", partial, strerror(errno));
+    for (struct dirent *entry; code == OK && (entry = readdir(d));) {
+        bool known = strncmp(entry->d_name, "lock.tmp-", 9) == 0;
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+            known = known || strcmp(entry->d_name, ours[i]) == 0;
+        if (!known)
+            code = err_fail(e, ERR_INPUT, "%s is in the way: it holds %s, which no backup left",
+                            partial, entry->d_name);
+    }
+    closedir(d);
+    if (code == OK)
+        store_remove_tree(partial);
+    return code;
+}
+
 /* Into `partial`, which takes its name when it is whole. */
 static enum err_code copy_checked(struct store *s, const char *partial, struct arena *a,
                                   struct err *e)
@@ -126,7 +150,9 @@ enum err_code store_backup(struct store *s, const char *directory, struct err *e
     if (access(directory, F_OK) == 0)
         code = err_fail(e, ERR_INPUT, "%s is there already", directory);
     if (code == OK) {
-        store_remove_tree(partial); /* of a backup that was killed */
+        code = err_up(e, remove_leftover(partial, e));
+    }
+    if (code == OK) {
         code = copy_checked(s, partial, &a, e);
         if (code == OK && rename(partial, directory) != 0)
             code = err_fail(e, ERR_IO, "cannot name the backup %s: %s", directory, strerror(errno));

@@ -16,6 +16,16 @@ class Packs(ProjectTest):
         self.p.run()
         self.q = self.project()
 
+    def test_a_backup_removes_nothing_of_others(self):
+        mine = self.p.dir / "copy.partial" / "letters"
+        mine.mkdir(parents=True)
+        refused = self.p.eqloom("backup", "copy", expect=2)
+        self.assertIn("it holds letters", refused.err)
+        self.assertTrue(mine.is_dir())
+        mine.rename(self.p.dir / "copy.partial" / "db")  # as a backup that was killed leaves it
+        self.p.eqloom("backup", "copy")
+        self.assertFalse((self.p.dir / "copy.partial").exists())
+
     def test_there_and_back(self):
         pack = str(self.p.dir / "small.pack")
         self.p.eqloom("pack", "small/clusters", "small/report", "best", "-o", pack)
