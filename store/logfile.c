@@ -34,11 +34,15 @@ enum err_code logfile_read(struct span bytes,
     enum err_code code = OK;
     bool inside = false;
     crc32c_init(&crc);
-    for (size_t at = 0; code == OK && at + LOG_HEADER <= bytes.len;) {
+    for (size_t at = 0; code == OK && at < bytes.len;) {
         size_t left = LOG_BLOCK - at % LOG_BLOCK;
         if (left < LOG_HEADER) {
             at += left;
             continue;
+        }
+        if (at + LOG_HEADER > bytes.len) {
+            code = err_fail(e, ERR_CORRUPT, "an entry at byte %zu is cut off", at);
+            break;
         }
         const uint8_t *p = bytes.data + at;
         size_t n = (size_t)(p[4] | p[5] << 8);
@@ -72,11 +76,17 @@ enum err_code logfile_read(struct span bytes,
     return err_up(e, code);
 }
 
-static enum err_code pass(void *arg, struct span entry, struct err *e)
+/* Of a write-ahead log: sequence number of the first write, u64; number of writes, u32; these. */
+static enum err_code note_last(void *arg, struct span entry, struct err *e)
 {
-    (void)arg;
-    (void)entry;
     (void)e;
+    uint64_t *last = arg;
+    if (entry.len < 12)
+        return OK;
+    uint64_t first = le32(entry.data) | (uint64_t)le32(entry.data + 4) << 32;
+    uint64_t end = first + le32(entry.data + 8);
+    if (end > *last + 1)
+        *last = end - 1;
     return OK;
 }
 
@@ -86,30 +96,45 @@ static int is_log(const struct dirent *entry)
     return n > 4 && strcmp(entry->d_name + n - 4, ".log") == 0;
 }
 
-static enum err_code check_log(const char *db_path, const char *name, struct err *e)
+static enum err_code check_log(uint64_t *last, const char *db_path, const char *name, struct err *e)
 {
     struct arena a = {0};
     struct span bytes;
     struct err why = {0};
     enum err_code code =
         os_read_file(&bytes, &a, arena_printf(&a, "%s/%s", db_path, name), LOG_MAX, NULL);
-    code = code == OK ? logfile_read(bytes, pass, NULL, &why) : OK;
+    code = code == OK ? logfile_read(bytes, note_last, last, &why) : OK;
     if (code != OK)
         err_fail(e, code, "%s: %s", name, why.message);
     arena_free(&a);
     return code;
 }
 
-enum err_code logfile_find_damage(const char *db_path, struct err *e)
+/* Up to the first that is bad. */
+static enum err_code check_logs(uint64_t *last, const char *db_path, struct err *e)
 {
     struct dirent **names = NULL;
     enum err_code code = OK;
     int n = scandir(db_path, &names, is_log, alphasort);
     for (int i = 0; i < n; i++) {
         if (code == OK)
-            code = err_up(e, check_log(db_path, names[i]->d_name, e));
+            code = err_up(e, check_log(last, db_path, names[i]->d_name, e));
         free(names[i]);
     }
     free(names);
+    return code;
+}
+
+enum err_code logfile_find_damage(const char *db_path, struct err *e)
+{
+    uint64_t last = 0;
+    enum err_code code = err_up(e, check_logs(&last, db_path, e));
     return code == OK ? err_fail(e, ERR_CORRUPT, "a *.log file has gone or was cut short") : code;
+}
+
+uint64_t logfile_last(const char *db_path)
+{
+    uint64_t last = 0;
+    check_logs(&last, db_path, NULL);
+    return last;
 }

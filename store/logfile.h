@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/span.h"
 
+#include <stdint.h>
+
 /* Visits the entries in order. ERR_CORRUPT for the first that is bad, with its place; or the
  * visitor's own error. */
 enum err_code logfile_read(struct span bytes,
@@ -16,5 +18,8 @@ enum err_code logfile_read(struct span bytes,
  * ERR_CORRUPT names file and place, or says that no file has one: then one was removed, or cut
  * between two entries. */
 enum err_code logfile_find_damage(const char *db_path, struct err *e);
+
+/* The sequence number of the last write that the logs hold, as far as they can be read; 0: none. */
+uint64_t logfile_last(const char *db_path);
 
 #endif

@@ -81,6 +81,7 @@ static bool take_table(struct table *t, struct span *s)
 struct edit {
     uint32_t family;
     bool drops_family;
+    uint64_t last_sequence;
     struct span family_name;
     struct table *added, *removed; /* removed: number and level */
     size_t n_added, cap_added, n_removed, cap_removed;
@@ -95,11 +96,11 @@ static bool take_field(struct edit *edit, uint64_t tag, struct span *s)
     switch ((enum edit_tag)tag) {
     case EDIT_LOG_NUMBER:
     case EDIT_NEXT_FILE:
-    case EDIT_LAST_SEQUENCE:
     case EDIT_PREVIOUS_LOG:
     case EDIT_MIN_LOG:
     case EDIT_MAX_FAMILY:
     case EDIT_ATOMIC_GROUP: return take_varint(&a, s);
+    case EDIT_LAST_SEQUENCE: return take_varint(&edit->last_sequence, s);
     case EDIT_COMPACT_CURSOR: return take_varint(&a, s) && take_bytes(&bytes, s);
     case EDIT_DELETED_FILE:
         if (!take_varint(&a, s) || !take_varint(&b, s))
@@ -153,6 +154,8 @@ static void apply_edit(struct manifest *m, const struct edit *edit)
         if (!is_removed(edit, &m->tables[i]))
             m->tables[kept++] = m->tables[i];
     m->n = kept;
+    if (edit->last_sequence > m->last_sequence)
+        m->last_sequence = edit->last_sequence;
     if (edit->family_name.data)
         name_family(m, edit->family, edit->family_name);
     for (size_t i = 0; i < edit->n_added; i++) {

@@ -6,7 +6,9 @@
  *
  *     db -> db.new (complete, flushed); db -> db.old; db.new -> db; db.old removed; mark removed
  *
- * Cut off before the second step, db.new is rubbish; after it, db.old takes its place again. */
+ * Cut off before the second step, db.new is rubbish; after it, db.old takes its place again. Where
+ * the list of files is bad, what is copied is db.repair (list.h), and db is not touched before it
+ * goes. */
 #include "store/rebuild.h"
 
 #include "action.pb-c.h"
@@ -272,14 +274,16 @@ static enum err_code copy_database(struct store *s, const char *path, struct err
 }
 
 struct places {
-    char *db, *fresh, *old, *mark;
+    char *db, *fresh, *old, *repaired, *mark;
 };
 
 static struct places places_of(struct arena *a, const char *store_path)
 {
-    return (struct places){
-        arena_printf(a, "%s/db", store_path), arena_printf(a, "%s/db.new", store_path),
-        arena_printf(a, "%s/db.old", store_path), arena_printf(a, "%s/damaged", store_path)};
+    return (struct places){arena_printf(a, "%s/db", store_path),
+                           arena_printf(a, "%s/db.new", store_path),
+                           arena_printf(a, "%s/db.old", store_path),
+                           arena_printf(a, "%s/db" ROCKS_REPAIRED, store_path),
+                           arena_printf(a, "%s/damaged", store_path)};
 }
 
 enum err_code store_rebuild(struct store *s, struct err *e)
@@ -301,6 +305,7 @@ enum err_code store_rebuild(struct store *s, struct err *e)
     }
     if (code == OK) {
         store_remove_tree(p.old);
+        store_remove_tree(p.repaired);
         unlink(p.mark);
     }
     arena_free(&a);
@@ -329,6 +334,8 @@ void store_settle_rebuild(const char *store_path)
     }
     if (access(p.fresh, F_OK) == 0)
         store_remove_tree(p.fresh);
+    if (access(p.repaired, F_OK) == 0)
+        store_remove_tree(p.repaired);
     arena_free(&a);
 }
 

@@ -11,8 +11,8 @@
  * all of it at the end: what is merged counts only when it is finished. */
 #include "store/rocks.h"
 
+#include "store/list.h"
 #include "store/logfile.h"
-#include "store/tables.h"
 #include "store/watermark.h"
 
 #include <assert.h>
@@ -209,11 +209,6 @@ static void settle_watermark(struct rocks *r, uint64_t acknowledged)
         watermark_open(&r->watermark, r->path, latest);
 }
 
-static void on_bad_list(void *arg, const char *what)
-{
-    note_damage(arg, what);
-}
-
 static uint64_t count_unsorted(struct rocks *r, unsigned family)
 {
     char *n = rocksdb_property_value_cf(r->db, r->family[family], "rocksdb.num-files-at-level0");
@@ -236,18 +231,85 @@ static void merge_tables(struct rocks *r, uint64_t tables)
     }
 }
 
-/* RocksDB takes a bad CURRENT for a missing file. */
-static bool is_list_bad(struct rocks *r)
+/* Opens what can be made of the files without their list: a database beside this one, which stays
+ * as it is. Whoever opened it copies it to where it belongs. NULL or RocksDB's message. */
+static char *open_repaired(struct rocks *r)
 {
-    struct tables_result t;
-    return tables_check(&t, r->path, 0, on_bad_list, r, NULL) == OK && t.manifest_bad;
+    char *message = NULL, *path = malloc(strlen(r->path) + sizeof ROCKS_REPAIRED);
+    struct err why = {0};
+    if (!path)
+        return strdup("out of memory");
+    strcat(strcpy(path, r->path), ROCKS_REPAIRED);
+    if (list_link_files(path, r->path, &why) != OK) {
+        free(path);
+        return strdup(why.message);
+    }
+    free(r->path);
+    r->path = path;
+    rocksdb_repair_db(r->options, path, &message);
+    return message ? message : open_database(r, NULL);
+}
+
+static bool is_list_bad(struct rocks *r, uint64_t acknowledged)
+{
+    struct err why = {0};
+    bool bad = list_check(r->path, acknowledged, &why) == ERR_CORRUPT;
+    if (bad)
+        note_damage(r, why.message);
+    return bad;
+}
+
+/* A file whose index is bad: do without it rather than without everything. */
+static void be_tolerant(struct rocks *r)
+{
+    rocksdb_options_set_paranoid_checks(r->options, 0);
+    for (int i = 0; i < ROCKS_FAMILIES; i++)
+        rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
+}
+
+/* NULL or RocksDB's message. */
+static char *open_writer(struct rocks *r, uint64_t acknowledged)
+{
+    char *message = NULL;
+    bool bad = is_list_bad(r, acknowledged);
+    if (!bad) {
+        message = open_database(r, NULL);
+        if (!message || !is_corruption(r, message))
+            return message;
+        note_damage(r, message);
+        rocksdb_free(message);
+    }
+    be_tolerant(r);
+    message = bad ? NULL : open_database(r, NULL);
+    if (bad || message) {
+        rocksdb_free(message);
+        message = open_repaired(r);
+    }
+    return message;
+}
+
+/* Looks at the list only if RocksDB does not like it: a writer may be at it. */
+static char *open_reader(struct rocks *r, const char *secondary_path, uint64_t acknowledged)
+{
+    char *message = open_database(r, secondary_path);
+    if (!message || !(is_list_bad(r, acknowledged) || is_corruption(r, message)))
+        return message;
+    note_damage(r, message);
+    rocksdb_free(message);
+    be_tolerant(r);
+    return open_database(r, secondary_path);
 }
 
 enum err_code rocks_open(struct rocks **out, const char *path, const char *secondary_path,
                          bool create, struct err *e)
 {
     bool secondary = secondary_path != NULL;
-    if (!exists(path) && (!create || secondary))
+    if (!exists(path) && secondary && list_has_files(path)) {
+        err_fail(e, ERR_CORRUPT, "the store is damaged: %s/CURRENT is missing", path);
+        err_hint(e, "the next run, or 'eqloom fsck --repair', makes it again from the tables");
+        return ERR_CORRUPT;
+    }
+    if (!exists(path) && !list_has_files(path) && (!create || secondary))
         return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
     struct rocks *r = calloc(1, sizeof *r);
     if (!r)
@@ -267,25 +329,8 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *secon
     rocksdb_writeoptions_set_sync(r->write_sync, 1);
 
     uint64_t acknowledged = watermark_read(path);
-    char *message = open_database(r, secondary_path);
-    bool corrupt = message && (is_list_bad(r) || is_corruption(r, message));
-    if (corrupt) {
-        /* A file whose index is bad: do without it rather than without everything. */
-        rocksdb_options_set_paranoid_checks(r->options, 0);
-        for (int i = 0; i < ROCKS_FAMILIES; i++)
-            rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
-        note_damage(r, message);
-        rocksdb_free(message);
-        message = open_database(r, secondary_path);
-    }
-    if (message && corrupt && !secondary) {
-        /* The list of files is bad: make it again from the files. */
-        rocksdb_free(message);
-        message = NULL;
-        rocksdb_repair_db(r->options, path, &message);
-        if (!message)
-            message = open_database(r, NULL);
-    }
+    char *message =
+        secondary ? open_reader(r, secondary_path, acknowledged) : open_writer(r, acknowledged);
     if (message) {
         char what[300];
         snprintf(what, sizeof what, "cannot open the store in %.200s", path);

@@ -23,6 +23,8 @@ enum rocks_family {
 };
 
 struct rocks;
+/* What follows the path of a database whose list of files is bad: there it is opened, then. */
+#define ROCKS_REPAIRED ".repair"
 /* secondary_path is where a reader keeps its own log; NULL opens for writing. ERR_NOTFOUND when
  * there is no database and create is false. */
 enum err_code rocks_open(struct rocks **out, const char *path, const char *secondary_path,

@@ -31,20 +31,18 @@ static void report(struct checker *c, const char *what)
         c->bad(c->arg, what);
 }
 
-/* CURRENT names the MANIFEST. */
-static enum err_code read_manifest(struct manifest *m, struct checker *c, struct err *e)
+enum err_code manifest_load(struct manifest *m, struct arena *a, const char *db_path, struct err *e)
 {
     struct span text, bytes;
     enum err_code code =
-        os_read_file(&text, &c->arena, arena_printf(&c->arena, "%s/CURRENT", c->path), 4096, e);
+        os_read_file(&text, a, arena_printf(a, "%s/CURRENT", db_path), 4096, e);
     if (code != OK)
         return err_up(e, code);
-    const char *name = arena_printf(&c->arena, "%.*s", (int)strcspn((const char *)text.data, "\n"),
+    const char *name = arena_printf(a, "%.*s", (int)strcspn((const char *)text.data, "\n"),
                                     (const char *)text.data);
     if (strncmp(name, "MANIFEST-", 9) != 0 || strspn(name + 9, "0123456789") != strlen(name + 9))
         return err_fail(e, ERR_CORRUPT, "CURRENT does not name a MANIFEST");
-    code = os_read_file(&bytes, &c->arena, arena_printf(&c->arena, "%s/%s", c->path, name),
-                        MANIFEST_LIMIT, e);
+    code = os_read_file(&bytes, a, arena_printf(a, "%s/%s", db_path, name), MANIFEST_LIMIT, e);
     if (code == ERR_NOTFOUND)
         return err_fail(e, ERR_CORRUPT, "CURRENT names %s, which is missing", name);
     if (code != OK)
@@ -58,7 +56,7 @@ static bool still_listed(struct checker *c, const struct table *t)
 {
     struct manifest m;
     bool listed = false;
-    if (read_manifest(&m, c, NULL) != OK)
+    if (manifest_load(&m, &c->arena, c->path, NULL) != OK)
         return true;
     for (size_t i = 0; i < m.n; i++)
         listed = listed || m.tables[i].number == t->number;
@@ -131,12 +129,12 @@ enum err_code tables_check(struct tables_result *out, const char *db_path, uint6
     struct checker c = {.result = out, .path = db_path, .bad = bad, .arg = arg};
     struct manifest m = {0};
     struct err why = {0};
-    enum err_code code = read_manifest(&m, &c, &why);
+    enum err_code code = manifest_load(&m, &c.arena, db_path, &why);
     if (code == ERR_CORRUPT) {
         /* A writer may be at it: look again. */
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         err_clear(&why);
-        code = read_manifest(&m, &c, &why);
+        code = manifest_load(&m, &c.arena, db_path, &why);
     }
     if (code == ERR_CORRUPT) {
         out->manifest_bad = true;

@@ -4,6 +4,7 @@
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/span.h"
 
@@ -32,9 +33,13 @@ struct manifest {
     size_t n, cap;
     char **families; /* names by number; NULL: none */
     size_t n_families, cap_families;
+    uint64_t last_sequence; /* of what is in the tables */
 };
 /* ERR_CORRUPT; ERR_UNSUPPORTED for entries that this version of RocksDB does not write. */
 enum err_code manifest_read(struct manifest *m, struct span bytes, struct err *e);
+/* The one that CURRENT names. ERR_NOTFOUND without CURRENT. */
+enum err_code manifest_load(struct manifest *m, struct arena *a, const char *db_path,
+                            struct err *e);
 void manifest_free(struct manifest *m);
 
 #endif

@@ -60,6 +60,33 @@ class Flips(ProjectTest):
                     self.p.eqloom("fsck", expect=None)
                 self.heals(said if i % 3 == 0 else None)
 
+    def test_a_list_that_is_gone_or_cut_short(self):
+        """RocksDB takes it for a new database, or for an older one, and removes what it does not
+        list; a name that somebody gave comes from no run."""
+        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
+        self.p.eqloom("tag", "given", "small/clusters")
+        self.p.eqloom("compact")  # all is in tables
+        self.wanted = self.p.ids()
+        shutil.copytree(store, whole)
+        length = max(store.rglob("MANIFEST*")).stat().st_size
+        for cut in (None, *range(0, length, 1 + length // FLIPS)):
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            with self.subTest(seed=SEED, cut=cut, of=length):
+                if cut is None:
+                    max(store.rglob("CURRENT")).unlink()
+                    self.assertIn("CURRENT is missing", self.p.eqloom("ls", expect=1).err)
+                else:
+                    os.truncate(max(store.rglob("MANIFEST*")), cut)
+                narration = self.p.eqloom("run", "job.yaml").err
+                if not cut or cut < length // 2:  # what the last entries say may matter no more
+                    self.assertIn("the store was damaged: ", narration)
+                self.assertEqual(self.p.ids(), self.wanted)
+                again = self.p.run()
+                self.assertEqual((again["nodes_ran"], again["elements_ran"]), (0, 0))
+                self.assertIn("small/000001", self.p.eqloom("log").out)
+                self.p.eqloom("fsck")
+
     def test_what_nobody_reads(self):
         """RocksDB's options and identity are only written; the mark of what was acknowledged is
         there twice, and the lower one counts."""

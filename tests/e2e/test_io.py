@@ -75,6 +75,32 @@ class Io(ProjectTest):
         self.assertIn('"quarantined":0', self.p.eqloom("stats", "--json").out)
         self.assertEqual(self.p.run()["nodes_ran"], 0)
 
+    def test_making_the_list_again(self):
+        """It begins with an empty one: a repair that fails, or is killed by its own library, leaves
+        nothing that looks like an empty store."""
+        self.p.run()
+        self.p.eqloom("tag", "given", "small/clusters")
+        self.p.eqloom("compact")  # all is in tables
+        wanted = self.p.ids()
+        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
+        shutil.copytree(store, whole)
+        name = max(store.rglob("MANIFEST*")).relative_to(store)
+        stopped = 0
+        for at in range(1, 41, 1 + 40 // TRIES):
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            data = bytearray((store / name).read_bytes())
+            data[60] ^= 4
+            (store / name).write_bytes(data)
+            with self.subTest(at=at):
+                made, _ = self.failing(self.p, at, "ws", "run", "job.yaml")
+                stopped += made.returncode != 0
+                again = self.p.run()
+                self.assertEqual((again["failed"], again["elements_ran"]), (0, 0))
+                self.assertEqual(self.p.ids(), wanted)
+                self.p.eqloom("fsck")
+        self.assertGreater(stopped, TRIES // 3)
+
     def test_compact(self):
         self.p.run()
         wanted = self.p.ids()
