@@ -259,8 +259,8 @@ static void tidy(struct cli *c, struct store *s, const struct run_result *r)
                 e.message);
     else if (waiting >= TOLD_FROM && !c->json)
         fprintf(c->narration,
-                "eqloom: %.0f MB wait to be made dense; later runs do it bit by bit, "
-                "'eqloom compact' at once\n",
+                "eqloom: %.0f MB wait to be made dense: 'eqloom compact' does it now, long runs a "
+                "bit each\n",
                 (double)waiting / 1e6);
 }
 
