@@ -43,10 +43,12 @@ class Limits(ProjectTest):
             return False
         allowed = (1, -signal.SIGABRT) if allow_abort else (1,)
         self.assertIn(made.returncode, allowed, made.stderr)
-        # An op without memory fails its element; everything else ends the run.
-        errors = [x for x in made.stderr.splitlines()
-                  if x.startswith(("eqloom: error:", "FAILED "))]
-        self.assertEqual(len(errors), 1, made.stderr)
+        # An op without memory fails its element, maybe each of several; all else ends the run.
+        lines = made.stderr.splitlines()
+        errors = [x for x in lines if x.startswith("eqloom: error:")]
+        failed = [x for x in lines if x.startswith("FAILED ")]
+        self.assertLessEqual(len(errors), 1, made.stderr)
+        self.assertTrue(errors or failed, made.stderr)
         return True
 
     def goes_on(self, p):
