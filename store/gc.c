@@ -6,8 +6,8 @@
  * output not reached, and what is in quarantine; then models that no record left needs. The caller
  * holds the store for writing, so nothing is put meanwhile; readers go on seeing what they have
  * open. A reference to something that is not there is no fault here: fsck reports those. Whatever
- * moment the sweep is killed at, what an action or a collection that is still there leads to is
- * there: actions go first, then collections, then all else, models last. */
+ * moment the sweep is killed at, whatever is still there leads to what is there: actions go first,
+ * then records in stages, those that refer to others before those (enum stage), models last. */
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
@@ -18,7 +18,36 @@
 #include <stdlib.h>
 
 enum { REMOVALS_AT_ONCE = 1000 };
-enum { MARKED = 1, LINKED = 2, OF_COLLECTION = 4, A_MODEL = 8 };
+enum { MARKED = 1, LINKED = 2, A_MODEL = 4, STAGE_SHIFT = 3 }; /* the rest is the stage */
+
+/* Records go in this order. What is of one stage does not refer to its own, but for the first,
+ * which is small and goes in one commit. */
+enum stage { STAGE_AT_ONCE, STAGE_VECTORS, STAGE_BATCHES, STAGE_CLUSTERS, STAGE_LEAVES, STAGES };
+
+static enum stage stage_of(enum record_kind kind)
+{
+    switch (kind) {
+    case KIND_COLLECTION:
+    case KIND_COLLECTION_BLOCK:
+    case KIND_CHECKPOINT:
+    case KIND_INDEX:
+    case KIND_REPORT:
+    case KIND_FILE: return STAGE_AT_ONCE;
+    case KIND_EMBEDDING_BATCH:
+    case KIND_GENERATION: return STAGE_VECTORS;
+    case KIND_TOKEN_BATCH: return STAGE_BATCHES;
+    case KIND_CLUSTER: return STAGE_CLUSTERS;
+    case KIND_NONE:
+    case KIND_EXPR:
+    case KIND_RULE:
+    case KIND_EGRAPH:
+    case KIND_VOCABULARY:
+    case KIND_CHUNK:
+    case KIND_DICTIONARY:
+    case KIND_END: break;
+    }
+    return STAGE_LEAVES;
+}
 
 struct marker {
     struct store *store;
@@ -101,13 +130,13 @@ static void list_object(struct marker *m, struct span key, struct span value)
     struct digest id;
     enum record_kind kind;
     uint64_t length;
-    uint8_t flags = 0;
+    uint8_t flags = STAGE_LEAVES << STAGE_SHIFT;
     if (key.len != DIGEST_SIZE)
         return;
     memcpy(id.bytes, key.data, DIGEST_SIZE);
     if (envelope_peek(&kind, &length, value, NULL) == OK) {
+        flags = (uint8_t)(stage_of(kind) << STAGE_SHIFT);
         flags |= message_type_has_ids(kind_info(kind)->descriptor) ? LINKED : 0;
-        flags |= kind == KIND_COLLECTION || kind == KIND_COLLECTION_BLOCK ? OF_COLLECTION : 0;
         flags |= kind == KIND_DICTIONARY ? A_MODEL : 0;
     }
     id_table_add(&m->ids, &id, flags);
@@ -149,7 +178,8 @@ static enum err_code mark(struct marker *m, struct err *e)
 struct sweeper {
     struct marker *marker;
     struct store_batch *batch; /* NULL: dry run */
-    bool collections;          /* these are being removed; else what they held */
+    enum stage stage;          /* of the records that are being removed */
+    bool at_once;              /* no commit before the end of the stage */
     struct gc_result result;
 };
 
@@ -159,7 +189,9 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
     if (!w->batch)
         return OK;
     store_batch_remove(w->batch, family, key);
-    return store_batch_count(w->batch) < REMOVALS_AT_ONCE ? OK : store_batch_commit(w->batch, e);
+    if (w->at_once || store_batch_count(w->batch) < REMOVALS_AT_ONCE)
+        return OK;
+    return err_up(e, store_batch_commit(w->batch, e));
 }
 
 /* A record that stays keeps its model. */
@@ -174,8 +206,8 @@ static enum err_code keep_model(struct marker *m, struct span value, struct err 
     return code == ERR_IO || code == ERR_NOMEM ? err_up(e, code) : OK;
 }
 
-/* In two passes, since a collection goes before what it holds; the first also finds what models are
- * needed, so that those that are not go in the second. */
+/* One pass for each stage; the first also finds what models are needed, so that those that are not
+ * go in the last. */
 static enum err_code sweep_object(struct sweeper *w, struct span key, struct span value,
                                   struct err *e)
 {
@@ -184,12 +216,12 @@ static enum err_code sweep_object(struct sweeper *w, struct span key, struct spa
         memcpy(id.bytes, key.data, DIGEST_SIZE);
     const uint8_t *found = key.len == DIGEST_SIZE ? id_table_find(&w->marker->ids, &id) : NULL;
     uint8_t flags = found ? *found : 0;
-    bool first = flags & OF_COLLECTION || key.len != DIGEST_SIZE;
-    enum err_code code = w->collections && flags & MARKED ? keep_model(w->marker, value, e) : OK;
-    if (code != OK)
+    enum stage stage = flags >> STAGE_SHIFT; /* the first, if it is no record's key */
+    enum err_code code = OK;
+    if (w->stage == STAGE_AT_ONCE && flags & MARKED)
+        code = keep_model(w->marker, value, e);
+    if (code != OK || w->stage != stage)
         return err_up(e, code);
-    if (w->collections != first)
-        return OK;
     if (flags & MARKED || (flags & A_MODEL && w->marker->unknown_model)) {
         w->result.records_kept++;
         return OK;
@@ -283,6 +315,16 @@ static enum err_code sweep_family(struct sweeper *w, enum rocks_family family,
     return err_up(e, code);
 }
 
+static enum err_code sweep_stage(struct sweeper *w, struct err *e)
+{
+    w->at_once = w->stage == STAGE_AT_ONCE;
+    enum err_code code = sweep_family(w, ROCKS_OBJECTS, sweep_object, e);
+    if (code == OK && w->at_once && w->batch)
+        code = store_batch_commit(w->batch, e);
+    w->at_once = false;
+    return err_up(e, code);
+}
+
 enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_options *options,
                        struct err *e)
 {
@@ -296,10 +338,8 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
         code = sweep_family(&w, ROCKS_TRACES, sweep_trace, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_meta, e);
-    for (int pass = 0; code == OK && pass < 2; pass++) {
-        w.collections = pass == 0;
-        code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
-    }
+    for (w.stage = STAGE_AT_ONCE; code == OK && w.stage < STAGES; w.stage++)
+        code = sweep_stage(&w, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_copy, e);
     if (code == OK && w.batch)
