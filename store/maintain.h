@@ -7,7 +7,6 @@
 struct gc_options {
     bool dry_run;
     unsigned keep_runs; /* the newest runs of each job whose outputs are kept */
-    /* Records younger than this survive even if nothing refers to them (a run in flight). */
 };
 struct gc_result {
     uint64_t records_kept, records_removed, bytes_removed, actions_removed;
