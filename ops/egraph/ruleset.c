@@ -147,3 +147,11 @@ void ruleset_free(struct ruleset *set)
     arena_free(&set->arena);
     free(set);
 }
+
+uint32_t *ruleset_leaves(struct arena *a, const struct ruleset *set, struct egraph *g)
+{
+    uint32_t *leaf = arena_array(a, uint32_t, set->leaves.n + 1);
+    for (size_t i = 0; i < set->leaves.n; i++)
+        leaf[i] = graph_leaf(g, set->leaves.items[i].op, set->leaves.items[i].text);
+    return leaf;
+}

@@ -54,6 +54,9 @@ struct ruleset {
     struct err problem;
 };
 
+/* By leaf of the rule set, that leaf of the graph. In the arena. */
+uint32_t *ruleset_leaves(struct arena *a, const struct ruleset *set, struct egraph *g);
+
 /* Do the conditions hold for a match? `classes` are the variables' classes, `leaf` maps the rule
  * set's leaves to the graph's. Changes nothing. */
 bool graph_condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,

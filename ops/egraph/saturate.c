@@ -36,7 +36,7 @@ struct saturator {
     struct machine machine;
     struct machine_rule *state; /* by rule */
     struct rest *rests;         /* by rule */
-    uint32_t *leaf;             /* by leaf of the rule set */
+    const uint32_t *leaf;       /* by leaf of the rule set */
     struct moment now;          /* when this iteration began */
     uint32_t pinned;            /* nodes whose ids somebody may know */
     struct visits visits;
@@ -468,13 +468,11 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                           .pinned = g->n_cells};
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
-    s.leaf = calloc(rules->leaves.n + 1, sizeof *s.leaf);
+    s.leaf = ruleset_leaves(a, rules, g);
     s.kinds = calloc(rules->n + 1, sizeof *s.kinds);
     s.values = calloc(rules->most_values + 1, sizeof *s.values);
-    if (!s.state || !s.rests || !s.leaf || !s.kinds || !s.values)
+    if (!s.state || !s.rests || !s.kinds || !s.values)
         abort();
-    for (size_t i = 0; i < rules->leaves.n; i++)
-        s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
     for (size_t i = 0; i < rules->n; i++) {
         s.kinds[i] = visits_kinds(&rules->rules[i].lhs, &rules->leaves);
         s.begins |= s.kinds[i];
@@ -485,7 +483,6 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     g->watched = true;
     enum err_code code = run(&s, e);
     free(s.state);
-    free(s.leaf);
     free(s.values);
     free(s.rests);
     visits_free(&s.visits);
