@@ -105,7 +105,7 @@ void egraph_keep_proofs(struct egraph *g)
 
 static uint32_t symbol_fact(struct egraph *g, struct leaf *l, enum variable_domain domain)
 {
-    bool constant = g->interpreted && (strcmp(l->text, "pi") == 0 || strcmp(l->text, "e") == 0);
+    bool constant = g->interpreted && lang_is_constant(l->text);
     if (l->op == X_SYM && constant)
         return facts_known_symbol(&g->facts, l->text);
     l->is_variable = true;

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/egraph/ruleset.h"
+#include "ops/rules/condition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ struct search {
     struct egraph *g;
     struct arena *a;
     const struct ruleset *rules;
-    uint32_t *leaf;                   /* the rule set's leaves in the graph */
+    const uint32_t *leaf;             /* the rule set's leaves in the graph */
     struct side_of_rule *sides, *any; /* by root operator; those that are a bare variable */
     uint32_t *begin, n_any;
     struct map64 index;
@@ -263,14 +264,9 @@ static void find_moves(struct search *s, uint32_t term)
 
 static bool keeps_variables(const struct rule *r)
 {
-    for (uint32_t i = 0; i < r->lhs.n; i++) {
-        bool kept = r->lhs.nodes[i].op != X_VAR;
-        for (uint32_t k = 0; k < r->rhs.n && !kept; k++)
-            kept = r->rhs.nodes[k].op == X_VAR &&
-                   strcmp(r->rhs.nodes[k].leaf, r->lhs.nodes[i].leaf) == 0;
-        if (!kept)
+    for (uint32_t i = 0; i < r->lhs.n; i++)
+        if (r->lhs.nodes[i].op == X_VAR && !pattern_has_variable(&r->rhs, r->lhs.nodes[i].leaf))
             return false;
-    }
     return true;
 }
 
@@ -374,9 +370,7 @@ void explain_search(struct explanation *p, struct arena *a, struct egraph *g,
         p->shortest = true;
         return;
     }
-    s.leaf = arena_array(a, uint32_t, rules->leaves.n);
-    for (size_t i = 0; i < rules->leaves.n; i++)
-        s.leaf[i] = graph_leaf(g, rules->leaves.items[i].op, rules->leaves.items[i].text);
+    s.leaf = ruleset_leaves(a, rules, g);
     sort_sides(&s);
     uint32_t ends[2] = {instantiate(&s, from, 0, NULL, NULL), instantiate(&s, to, 0, NULL, NULL)};
     bool goes_on = ends[0] != NOWHERE && ends[1] != NOWHERE;

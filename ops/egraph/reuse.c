@@ -68,7 +68,7 @@ static struct digest environment_of(const struct reuse_rules *r, bool unsound)
     }
     for (size_t i = 0; i < r->compiled->leaves.n; i++) {
         const struct pattern_leaf *leaf = &r->compiled->leaves.items[i];
-        if (leaf->op == X_SYM && strcmp(leaf->text, "pi") != 0 && strcmp(leaf->text, "e") != 0)
+        if (leaf->op == X_SYM && !lang_is_constant(leaf->text))
             hash_text(h, leaf->text);
     }
     struct digest d = hasher_finish(h);
@@ -354,12 +354,9 @@ enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *
 static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
                         const struct ruleset *set, const uint32_t *rules, size_t n)
 {
-    uint32_t *leaf = arena_array(a, uint32_t, set->leaves.n + 1);
     struct machine_rule *state = arena_array(a, struct machine_rule, set->n + 1);
     struct machine m;
-    for (size_t i = 0; i < set->leaves.n; i++)
-        leaf[i] = graph_leaf(g, set->leaves.items[i].op, set->leaves.items[i].text);
-    machine_init(&m, g, set, leaf, state, matched);
+    machine_init(&m, g, set, ruleset_leaves(a, set, g), state, matched);
     m.alike = false;
     for (size_t i = 0; i < set->n; i++)
         state[i].asleep = true;
