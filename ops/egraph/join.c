@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_POOL = 1 << 20, MAX_BUCKETS = 1 << 12, MAX_OPS = 48, SMALL = 8 };
+enum { MIN_POOL = 1 << 20, MAX_BUCKETS = 1 << 12, SMALL = 8 };
 
 struct joins *joins_new(void)
 {

@@ -117,7 +117,7 @@ static void record(struct machine *m, uint32_t rule)
     }
     m->left[rule]--;
     const uint16_t *vars = m->set->registers + r->registers;
-    uint32_t binds = m->g->proofs && r->n_binds ? r->n_binds - 1u : 0;
+    uint32_t binds = machine_record_binds(m->g, r->n_binds);
     uint32_t *out = add_match(m, rule, 1u + r->n_vars + binds);
     out[0] = m->bound[0];
     for (uint32_t v = 0; v < r->n_vars; v++)

@@ -90,10 +90,15 @@ static inline bool machine_looks(const struct machine *m, unsigned kind)
            m->active[a->root[kind]].cells != UINT32_MAX;
 }
 
+/* Of a record: the nodes of further binds; the whole. */
+static inline uint32_t machine_record_binds(const struct egraph *g, uint32_t n_binds)
+{
+    return g->proofs && n_binds ? n_binds - 1 : 0;
+}
+
 static inline size_t machine_record(const struct egraph *g, const struct pattern *p)
 {
-    size_t binds = g->proofs && p->n_binds ? p->n_binds - 1u : 0;
-    return 1 + p->n_vars + binds;
+    return 1u + p->n_vars + machine_record_binds(g, p->n_binds);
 }
 
 #endif

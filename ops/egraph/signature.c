@@ -59,10 +59,10 @@ static ProtobufCBinaryData pack_rows(struct arena *a, const struct rows *r)
 
 struct signing {
     struct egraph *g;
-    uint32_t searched,
-        roots;       /* nodes from here on do not count, unless they are leaves; as roots */
-    uint32_t *token; /* of each operator, then of each leaf; NOWHERE: not in the graph */
-    struct rows in;  /* by class: the tokens that stand in it */
+    uint32_t searched; /* nodes from here on do not count, unless they are leaves */
+    uint32_t roots;    /* as roots, those from here on */
+    uint32_t *token;   /* of each operator, then of each leaf; NOWHERE: not in the graph */
+    struct rows in;    /* by class: the tokens that stand in it */
 };
 
 static uint32_t *token_of(struct signing *s, uint32_t node)
