@@ -20,8 +20,8 @@
 enum { REMOVALS_AT_ONCE = 1000 };
 enum { MARKED = 1, LINKED = 2, A_MODEL = 4, STAGE_SHIFT = 3 }; /* the rest is the stage */
 
-/* Records go in this order. What is of one stage does not refer to its own, but for the first,
- * which is small and goes in one commit. */
+/* Records go in this order. What is of one stage refers to later ones, and only in the first to its
+ * own; that is small, and goes in one commit. */
 enum stage { STAGE_AT_ONCE, STAGE_VECTORS, STAGE_BATCHES, STAGE_CLUSTERS, STAGE_LEAVES, STAGES };
 
 static enum stage stage_of(enum record_kind kind)
@@ -179,7 +179,6 @@ struct sweeper {
     struct marker *marker;
     struct store_batch *batch; /* NULL: dry run */
     enum stage stage;          /* of the records that are being removed */
-    bool at_once;              /* no commit before the end of the stage */
     struct gc_result result;
 };
 
@@ -189,7 +188,8 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
     if (!w->batch)
         return OK;
     store_batch_remove(w->batch, family, key);
-    if (w->at_once || store_batch_count(w->batch) < REMOVALS_AT_ONCE)
+    bool at_once = family == ROCKS_OBJECTS && w->stage == STAGE_AT_ONCE;
+    if (at_once || store_batch_count(w->batch) < REMOVALS_AT_ONCE)
         return OK;
     return err_up(e, store_batch_commit(w->batch, e));
 }
@@ -315,22 +315,11 @@ static enum err_code sweep_family(struct sweeper *w, enum rocks_family family,
     return err_up(e, code);
 }
 
-static enum err_code sweep_stage(struct sweeper *w, struct err *e)
-{
-    w->at_once = w->stage == STAGE_AT_ONCE;
-    enum err_code code = sweep_family(w, ROCKS_OBJECTS, sweep_object, e);
-    if (code == OK && w->at_once && w->batch)
-        code = store_batch_commit(w->batch, e);
-    w->at_once = false;
-    return err_up(e, code);
-}
-
 enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_options *options,
                        struct err *e)
 {
     struct marker m = {.store = s, .keep_runs = options->keep_runs};
     struct sweeper w = {.marker = &m, .batch = options->dry_run ? NULL : store_batch_new(s)};
-    /* Actions first: between the two commits nothing may lead to a record that has gone. */
     enum err_code code = mark(&m, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_ACTIONS, sweep_action, e);
@@ -339,7 +328,7 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_meta, e);
     for (w.stage = STAGE_AT_ONCE; code == OK && w.stage < STAGES; w.stage++)
-        code = sweep_stage(&w, e);
+        code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, sweep_copy, e);
     if (code == OK && w.batch)

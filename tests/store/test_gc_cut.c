@@ -26,17 +26,19 @@ static struct digest put(struct store_batch *b, enum record_kind kind, const Pro
     return id;
 }
 
-/* Expression <- cluster <- token batch; the cluster <- vectors <- index, all in one collection. */
+/* Expression <- cluster <- token batch; the cluster <- vectors <- index, all in one collection; an
+ * index also refers to a checkpoint, and that to the one before it. */
 static void put_chains(struct store *s)
 {
     struct err err = {0};
     struct store_batch *b = store_batch_new(s);
     struct collection_builder *all = collection_builder_new(b, KIND_INDEX);
-    struct digest id;
+    struct digest id, checkpoint = {0};
     for (unsigned i = 0; i < CHAINS; i++) {
         Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
         Eqloom__TokenBatch tokens = EQLOOM__TOKEN_BATCH__INIT;
         Eqloom__EmbeddingBatch vectors = EQLOOM__EMBEDDING_BATCH__INIT;
+        Eqloom__Checkpoint learnt = EQLOOM__CHECKPOINT__INIT;
         Eqloom__Index index = EQLOOM__INDEX__INIT;
         struct digest expr = put_number(b, i);
         cluster.egraph_id = ID(&expr);
@@ -45,7 +47,12 @@ static void put_chains(struct store *s)
         put(b, KIND_TOKEN_BATCH, &tokens.base);
         vectors.source_id = ID(&made);
         struct digest batch = put(b, KIND_EMBEDDING_BATCH, &vectors.base);
+        learnt.step = i;
+        if (i)
+            learnt.parent_id = ID(&checkpoint);
+        checkpoint = put(b, KIND_CHECKPOINT, &learnt.base);
         index.batch_ids = ID(&batch);
+        index.checkpoint_id = ID(&checkpoint);
         id = put(b, KIND_INDEX, &index.base);
         MUST(collection_builder_add(all, &id, &err));
     }
