@@ -120,11 +120,22 @@ static bool same_key(const Eqloom__RunNode *before, const struct node_run *r)
            memcmp(before->action_key.data, r->key.digest.bytes, DIGEST_SIZE) == 0;
 }
 
-/* Nothing ran, and every node stands where it stood. */
+static bool has_node(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_nodes; i++)
+        if (strcmp(job->nodes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Nothing ran, and every node stands where it stood, and there are no fewer. */
 static bool is_nothing_new(const struct session *s)
 {
     if (!s->history.last || strcmp(s->history.last->state, "done") != 0)
         return false;
+    for (size_t i = 0; i < s->history.last->n_nodes; i++)
+        if (!has_node(s->job, s->history.last->nodes[i]->name))
+            return false;
     for (uint32_t i = 0; i < s->job->n_nodes; i++) {
         const struct node_run *r = &s->nodes[i];
         if (r->phase == PHASE_UNWANTED)
@@ -136,14 +147,6 @@ static bool is_nothing_new(const struct session *s)
     return true;
 }
 
-static bool has_node(const struct job *job, const char *name)
-{
-    for (size_t i = 0; i < job->n_nodes; i++)
-        if (strcmp(job->nodes[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool has_ref(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->n_refs; i++)
@@ -152,27 +155,49 @@ static bool has_ref(const struct job *job, const char *name)
     return false;
 }
 
-/* Nodes that the job had in its last run and has no more (renamed, removed) leave no refs, or what
- * they made would be kept for ever. */
+/* Nodes that the job had and has no more (renamed, removed) leave no refs, or what they made would
+ * be kept for ever. The runs since the last one that was done may have left some: that one dropped
+ * what was older. */
+struct old_refs {
+    struct session *session;
+    struct store_batch *batch;
+    struct arena arena;
+};
+
+static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, struct err *e)
+{
+    const struct job *job = o->session->job;
+    enum err_code code = trail_drop(o->batch, o->session, n->name, e);
+    for (size_t k = 0; !code && k < n->n_outputs; k++) {
+        const char *name =
+            k ? arena_printf(&o->arena, "%s/%s.%s", job->name, n->name, n->outputs[k]->role)
+              : arena_printf(&o->arena, "%s/%s", job->name, n->name);
+        if (!has_ref(job, name)) /* it may go on as an alias */
+            code = store_batch_ref_delete(o->batch, name, e);
+    }
+    return err_up(e, code);
+}
+
+static enum err_code drop_refs_of_run(void *arg, const char *name, struct span value, struct err *e)
+{
+    struct old_refs *o = arg;
+    ProtobufCMessage *message;
+    if (canonical_unpack(&message, &o->arena, &eqloom__run__descriptor, value, NULL))
+        return OK; /* damaged: what it left stays, and hinders nothing */
+    const Eqloom__Run *run = (const Eqloom__Run *)message;
+    enum err_code code = OK;
+    for (size_t i = 0; i < run->n_nodes && !code; i++)
+        if (!has_node(o->session->job, run->nodes[i]->name))
+            code = drop_refs_of(o, run->nodes[i], e);
+    return code || strcmp(run->state, "done") != 0 ? err_up(e, code) : ERR_CANCELLED;
+}
+
 static enum err_code drop_old_refs(struct store_batch *b, struct session *s, struct err *e)
 {
-    struct arena a = {0};
-    enum err_code code = OK;
-    for (size_t i = 0; s->history.last && !code && i < s->history.last->n_nodes; i++) {
-        const Eqloom__RunNode *n = s->history.last->nodes[i];
-        if (has_node(s->job, n->name))
-            continue;
-        code = trail_drop(b, s, n->name, e);
-        for (size_t k = 0; !code && k < n->n_outputs; k++) {
-            const char *name =
-                k ? arena_printf(&a, "%s/%s.%s", s->job->name, n->name, n->outputs[k]->role)
-                  : arena_printf(&a, "%s/%s", s->job->name, n->name);
-            if (!has_ref(s->job, name)) /* it may go on as an alias */
-                code = store_batch_ref_delete(b, name, e);
-        }
-    }
-    arena_free(&a);
-    return err_up(e, code);
+    struct old_refs o = {.session = s, .batch = b};
+    enum err_code code = store_each_run(s->store, s->job->name, drop_refs_of_run, &o, e);
+    arena_free(&o.arena);
+    return code == ERR_CANCELLED ? OK : err_up(e, code);
 }
 
 enum err_code record_final(struct session *s, struct err *e)

@@ -56,6 +56,49 @@ static void test_failed_element(void **state)
     place_free(&p);
 }
 
+static void assert_ref(struct place *p, const char *name, enum err_code expected)
+{
+    struct digest id;
+    assert_int_equal(store_ref(&id, p->store, name, NULL), expected);
+}
+
+/* What renamed and removed nodes made goes with the first run that is done, whatever became of the
+ * runs between. */
+static void test_old_refs(void **state)
+{
+    struct place p;
+    struct graph before, after, less;
+    place_new(&p);
+    char *seeds = write_file(&p, "seeds", "a\nb\n");
+    graph_init(&before, "refs");
+    graph_add(&before, "seeds", "lines", "", seeds);
+    graph_add(&before, "upper", "upper", "", "exprs=seeds");
+    run(&p, &before);
+    assert_ref(&p, "refs/upper", OK);
+
+    graph_init(&after, "refs");
+    graph_add(&after, "seeds", "lines", "", seeds);
+    graph_add(&after, "renamed", "upper", "", "exprs=seeds");
+    write_file(&p, "seeds", "a\nbad\n");
+    assert_true(run(&p, &after).failed);
+    assert_ref(&p, "refs/upper", OK);
+    assert_true(run(&p, &after).failed);
+    write_file(&p, "seeds", "a\nc\n");
+    assert_false(run(&p, &after).failed);
+    assert_ref(&p, "refs/upper", ERR_NOTFOUND);
+    assert_ref(&p, "refs/renamed", OK);
+
+    graph_init(&less, "refs");
+    graph_add(&less, "seeds", "lines", "", seeds);
+    assert_int_equal(run(&p, &less).nodes_ran, 0);
+    assert_ref(&p, "refs/renamed", ERR_NOTFOUND);
+    assert_ref(&p, "refs/seeds", OK);
+    graph_free(&before);
+    graph_free(&after);
+    graph_free(&less);
+    place_free(&p);
+}
+
 static void test_stop_at_the_first_failure(void **state)
 {
     struct place p;
@@ -290,6 +333,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failed_element),
+        cmocka_unit_test(test_old_refs),
         cmocka_unit_test(test_stop_at_the_first_failure),
         cmocka_unit_test(test_bad_source_changes_nothing),
         cmocka_unit_test(test_fatal_error_is_recorded),
