@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/egraph/egraph.h"
@@ -62,6 +63,32 @@ static inline uint64_t test_seed(void)
     uint64_t seed = given ? strtoull(given, NULL, 0) : 1;
     print_message("seed %llu\n", (unsigned long long)seed);
     return seed;
+}
+
+/* What random terms are made of, but for + - * / ^. */
+struct term_words {
+    const char *leaves[10], *functions[10];
+    size_t n_leaves, n_functions;
+};
+
+static inline void random_term(struct buf *b, struct rng *r, const struct term_words *w,
+                               unsigned depth)
+{
+    if (depth == 0 || rng_below(r, 6) == 0) {
+        buf_printf(b, "(%s)", w->leaves[rng_below(r, w->n_leaves)]);
+        return;
+    }
+    if (rng_below(r, 3) == 0) {
+        buf_printf(b, "%s(", w->functions[rng_below(r, w->n_functions)]);
+        random_term(b, r, w, depth - 1);
+        buf_puts(b, ")");
+        return;
+    }
+    buf_puts(b, "(");
+    random_term(b, r, w, depth - 1);
+    buf_printf(b, " %c ", "+-*/^"[rng_below(r, 5)]);
+    random_term(b, r, w, depth - 1);
+    buf_puts(b, ")");
 }
 
 static const struct saturate_options generous = {.iterations = 100, .max_nodes = 1000000};

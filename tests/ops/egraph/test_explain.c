@@ -162,6 +162,28 @@ static void numbers_doubt_false_intervals(void **state)
     arena_free(&a);
 }
 
+/* How `from` is proved to be `to`; the checker accepts it. */
+static struct explanation prove(struct arena *a, const struct rules *rules, const char *from,
+                                const char *to)
+{
+    struct err e = {0};
+    struct ruleset *set = ruleset_new(rules);
+    struct egraph *g = egraph_new(rules->lang);
+    struct expr x = term(a, rules->lang, from), y = term(a, rules->lang, to);
+    struct saturate_options o = {.iterations = 5, .max_nodes = 3000, .explain = true};
+    struct saturate_result r;
+    struct explanation p;
+    egraph_keep_proofs(g);
+    egraph_add_expr(g, &x);
+    egraph_add_expr(g, &y);
+    assert_int_equal(egraph_saturate(&r, g, set, &o, a, &e), OK);
+    if (egraph_explain(&p, a, g, set, &x, &y, &e) || explanation_check(&p, &x, &y, rules, &e))
+        fail_msg("%s = %s: %s", from, to, e.message);
+    egraph_free(g);
+    ruleset_free(set);
+    return p;
+}
+
 /* Steps that a person would take, where the e-graph knows many detours. */
 static void proofs_are_short(void **state)
 {
@@ -180,27 +202,13 @@ static void proofs_are_short(void **state)
                  {"((x + 0) * 1)^2 + 0", "x * x", 4},
                  {"x * (1 + 2) + 0", "x * 3", 2}};
     struct arena a = {0};
-    struct err e = {0};
     struct rules rules = rules_of(&a, text);
-    struct ruleset *set = ruleset_new(&rules);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct egraph *g = egraph_new(rules.lang);
-        egraph_keep_proofs(g);
-        struct expr x = term(&a, rules.lang, cases[i].from), y = term(&a, rules.lang, cases[i].to);
-        egraph_add_expr(g, &x);
-        egraph_add_expr(g, &y);
-        struct saturate_options o = {.iterations = 5, .max_nodes = 3000, .explain = true};
-        struct saturate_result r;
-        struct explanation p;
-        assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), OK);
-        if (egraph_explain(&p, &a, g, set, &x, &y, &e) || explanation_check(&p, &x, &y, &rules, &e))
-            fail_msg("%s", e.message);
+        struct explanation p = prove(&a, &rules, cases[i].from, cases[i].to);
         if (p.n > cases[i].most)
             fail_msg("%s = %s in %zu steps instead of %zu", cases[i].from, cases[i].to, p.n,
                      cases[i].most);
-        egraph_free(g);
     }
-    ruleset_free(set);
     arena_free(&a);
 }
 
@@ -455,26 +463,12 @@ static void shortest_proofs_lose_parts(void **state)
                  {"1 + 2", "3", 1},
                  {"(1 + 2) - 3", "a - a", 3}};
     struct arena a = {0};
-    struct err e = {0};
     struct rules rules = rules_of(&a, text);
-    struct ruleset *set = ruleset_new(&rules);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct egraph *g = egraph_new(rules.lang);
-        egraph_keep_proofs(g);
-        struct expr x = term(&a, rules.lang, cases[i].from), y = term(&a, rules.lang, cases[i].to);
-        egraph_add_expr(g, &x);
-        egraph_add_expr(g, &y);
-        struct saturate_options o = {.iterations = 5, .max_nodes = 3000, .explain = true};
-        struct saturate_result r;
-        struct explanation p;
-        assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), OK);
-        if (egraph_explain(&p, &a, g, set, &x, &y, &e) || explanation_check(&p, &x, &y, &rules, &e))
-            fail_msg("%s = %s: %s", cases[i].from, cases[i].to, e.message);
+        struct explanation p = prove(&a, &rules, cases[i].from, cases[i].to);
         if (p.n != cases[i].steps || !p.shortest)
             fail_msg("%s = %s in %zu steps", cases[i].from, cases[i].to, p.n);
-        egraph_free(g);
     }
-    ruleset_free(set);
     arena_free(&a);
 }
 

@@ -49,33 +49,17 @@ static const char *const pool[] = {
 };
 enum { POOL = sizeof pool / sizeof *pool, SET_MAX = 16, GUARDED = POOL - 2, REVEALING };
 
-static void random_term(struct buf *b, struct rng *r, unsigned depth)
-{
-    static const char *const leaves[] = {"x", "y", "0", "1", "2", "-3", "pi", "1/2"};
-    static const char *const unary[] = {"sin",  "cos",  "tan", "ln",  "sqrt",
-                                        "tanh", "sinh", "exp", "abs", "cosh"};
-    static const char *const binary[] = {"+", "-", "*", "/", "^"};
-    if (depth == 0 || rng_below(r, 6) == 0) {
-        buf_printf(b, "(%s)", leaves[rng_below(r, 8)]);
-        return;
-    }
-    if (rng_below(r, 3) == 0) {
-        buf_printf(b, "%s(", unary[rng_below(r, 10)]);
-        random_term(b, r, depth - 1);
-        buf_puts(b, ")");
-        return;
-    }
-    buf_puts(b, "(");
-    random_term(b, r, depth - 1);
-    buf_printf(b, " %s ", binary[rng_below(r, 5)]);
-    random_term(b, r, depth - 1);
-    buf_puts(b, ")");
-}
+static const struct term_words words = {
+    .leaves = {"x", "y", "0", "1", "2", "-3", "pi", "1/2"},
+    .functions = {"sin", "cos", "tan", "ln", "sqrt", "tanh", "sinh", "exp", "abs", "cosh"},
+    .n_leaves = 8,
+    .n_functions = 10,
+};
 
 static struct expr some_term(struct arena *a, const struct rules *rules, struct rng *r)
 {
     struct buf b = {0};
-    random_term(&b, r, 2 + (unsigned)rng_below(r, 4));
+    random_term(&b, r, &words, 2 + (unsigned)rng_below(r, 4));
     struct expr x = term(a, rules->lang, arena_strdup(a, b.data));
     buf_free(&b);
     return x;
@@ -102,6 +86,23 @@ static size_t choose_rules(uint32_t *chosen, struct rng *r)
     rng_shuffle_u32(r, all, POOL);
     memcpy(chosen, all, n * sizeof *all);
     return n;
+}
+
+/* Rules and a term. */
+struct sample {
+    struct arena a;
+    uint32_t chosen[SET_MAX];
+    size_t n;
+    struct rules rules;
+    struct expr x;
+};
+
+static void draw(struct sample *s, struct rng *r)
+{
+    *s = (struct sample){0};
+    s->n = choose_rules(s->chosen, r);
+    s->rules = rules_in_order(&s->a, s->chosen, s->n);
+    s->x = some_term(&s->a, &s->rules, r);
 }
 
 struct ran {
@@ -176,21 +177,18 @@ static void a_full_search_finds_nothing_more(void **state)
     struct rng r = rng_new(test_seed(), 11);
     int compared = 0;
     for (int round = 0; round < 600; round++) {
-        struct arena a = {0};
-        uint32_t chosen[SET_MAX];
-        size_t n = choose_rules(chosen, &r);
-        struct rules rules = rules_in_order(&a, chosen, n);
-        struct expr x = some_term(&a, &rules, &r);
-        struct egraph *g = egraph_new(rules.lang);
+        struct sample s;
+        draw(&s, &r);
+        struct egraph *g = egraph_new(s.rules.lang);
         struct saturate_options o = random_rests(&r);
         o.explain = round % 5 == 0;
-        struct ran ran = run(g, &a, &rules, &x, &o);
+        struct ran ran = run(g, &s.a, &s.rules, &s.x, &o);
         if (saturated(&ran)) {
-            expect_nothing_more(g, &a, &rules, &x, round);
+            expect_nothing_more(g, &s.a, &s.rules, &s.x, round);
             compared++;
         }
         egraph_free(g);
-        arena_free(&a);
+        arena_free(&s.a);
     }
     print_message("%d of 600 saturated\n", compared);
     assert_true(compared > 200);
@@ -233,29 +231,26 @@ static void order_and_rests_do_not_matter(void **state)
     struct rng r = rng_new(test_seed(), 12);
     int compared = 0;
     for (int round = 0; round < 400; round++) {
-        struct arena a = {0};
-        uint32_t chosen[SET_MAX];
-        size_t n = choose_rules(chosen, &r);
-        struct rules rules = rules_in_order(&a, chosen, n);
-        struct expr x = some_term(&a, &rules, &r);
+        struct sample s;
+        draw(&s, &r);
         struct span first = {0};
         for (int k = 0; k < 3; k++) {
-            struct rules ordered = rules_in_order(&a, chosen, n);
+            struct rules ordered = rules_in_order(&s.a, s.chosen, s.n);
             struct egraph *g = egraph_new(ordered.lang);
             struct saturate_options o = random_rests(&r);
-            struct ran ran = run(g, &a, &ordered, &x, &o);
+            struct ran ran = run(g, &s.a, &ordered, &s.x, &o);
             if (saturated(&ran) && first.data) {
                 if (!span_equal(first, ran.record))
                     fail_msg("round %d: %s: another graph in another order", round,
-                             expr_infix(&a, &x));
+                             expr_infix(&s.a, &s.x));
                 compared++;
             }
             if (saturated(&ran))
                 first = ran.record;
-            rng_shuffle_u32(&r, chosen, n);
+            rng_shuffle_u32(&r, s.chosen, s.n);
             egraph_free(g);
         }
-        arena_free(&a);
+        arena_free(&s.a);
     }
     print_message("%d compared\n", compared);
     assert_true(compared > 200);
@@ -282,31 +277,28 @@ static void the_node_limit_is_exact(void **state)
     struct rng r = rng_new(test_seed(), 13);
     int reached = 0;
     for (int round = 0; round < 600; round++) {
-        struct arena a = {0};
-        uint32_t chosen[SET_MAX];
-        size_t n = choose_rules(chosen, &r);
-        struct rules rules = rules_in_order(&a, chosen, n);
-        struct expr x = some_term(&a, &rules, &r);
-        struct egraph *g = egraph_new(rules.lang);
+        struct sample s;
+        draw(&s, &r);
+        struct egraph *g = egraph_new(s.rules.lang);
         struct saturate_options o = random_rests(&r);
         struct ran ran;
-        egraph_add_expr(g, &x);
+        egraph_add_expr(g, &s.x);
         uint32_t before = egraph_count_nodes(g);
         o.max_nodes = before + (uint32_t)rng_below(&r, 40);
-        ran = run(g, &a, &rules, &x, &o);
+        ran = run(g, &s.a, &s.rules, &s.x, &o);
         if (!ran.failed) {
             uint32_t nodes = egraph_count_nodes(g),
-                     limit = o.max_nodes > before ? o.max_nodes - 1 + largest_application(&rules)
+                     limit = o.max_nodes > before ? o.max_nodes - 1 + largest_application(&s.rules)
                                                   : before;
             if (nodes > limit)
-                fail_msg("round %d: %s: %u nodes, of %u", round, expr_infix(&a, &x), nodes,
+                fail_msg("round %d: %s: %u nodes, of %u", round, expr_infix(&s.a, &s.x), nodes,
                          o.max_nodes);
             if (nodes >= o.max_nodes)
                 assert_int_equal(ran.result.stop, EQLOOM__STOP_REASON__NODE_LIMIT);
             reached += ran.result.stop == EQLOOM__STOP_REASON__NODE_LIMIT;
         }
         egraph_free(g);
-        arena_free(&a);
+        arena_free(&s.a);
     }
     print_message("%d reached it\n", reached);
     assert_true(reached > 100);
@@ -322,80 +314,74 @@ static void a_graph_that_served_is_new(void **state)
     struct rules growing = rules_of(&forever, large);
     struct egraph *served = egraph_new(growing.lang);
     for (int round = 0; round < 300; round++) {
-        struct arena a = {0};
-        uint32_t chosen[SET_MAX];
-        size_t n = choose_rules(chosen, &r);
-        struct rules rules = rules_in_order(&a, chosen, n);
-        struct expr x = some_term(&a, &rules, &r);
+        struct sample s;
+        draw(&s, &r);
         struct saturate_options o = random_rests(&r);
         if (round % 60 == 59) { /* larger than what a cleared graph keeps */
-            struct expr sum = term(&a, growing.lang, "a+(b+(c+(f+(g+(h+(k+(m+x)))))))");
+            struct expr sum = term(&s.a, growing.lang, "a+(b+(c+(f+(g+(h+(k+(m+x)))))))");
             struct saturate_options most = {.iterations = 20, .max_nodes = 300000};
             most.explain = round % 120 == 59;
             egraph_clear(served);
-            assert_false(run(served, &a, &growing, &sum, &most).failed);
+            assert_false(run(served, &s.a, &growing, &sum, &most).failed);
             assert_true(egraph_count_nodes(served) > 15000);
         }
         o.max_nodes = 50 + (uint32_t)rng_below(&r, 1000);
         o.iterations = 12;
         o.explain = rng_below(&r, 2);
-        struct egraph *g = egraph_new(rules.lang);
+        struct egraph *g = egraph_new(s.rules.lang);
         egraph_clear(served);
-        struct ran p = run(served, &a, &rules, &x, &o), q = run(g, &a, &rules, &x, &o);
+        struct ran p = run(served, &s.a, &s.rules, &s.x, &o), q = run(g, &s.a, &s.rules, &s.x, &o);
         assert_int_equal(p.failed, q.failed);
         if (!p.failed) {
             assert_true(span_equal(p.record, q.record));
             assert_true(span_equal(p.trace, q.trace));
             assert_int_equal(p.root, q.root);
             assert_int_equal(p.result.iterations, q.result.iterations);
-            for (size_t k = 0; k < rules.n; k++) {
+            for (size_t k = 0; k < s.rules.n; k++) {
                 assert_int_equal(p.result.matched[k], q.result.matched[k]);
                 assert_int_equal(p.result.applied[k], q.result.applied[k]);
             }
         }
         egraph_free(g);
-        arena_free(&a);
+        arena_free(&s.a);
     }
     egraph_free(served);
     arena_free(&forever);
 }
 
-/* Wide nodes whose arguments merge one after another: repairs follow repairs, and nothing is added.
- */
 /* Compaction moves nodes where there are no proofs, and only there. */
 static void proofs_change_nothing(void **state)
 {
     struct rng r = rng_new(test_seed(), 15);
     int compared = 0;
     for (int round = 0; round < 400; round++) {
-        struct arena a = {0};
-        uint32_t chosen[SET_MAX];
-        size_t n = choose_rules(chosen, &r);
-        struct rules rules = rules_in_order(&a, chosen, n);
-        struct expr x = some_term(&a, &rules, &r);
+        struct sample s;
+        draw(&s, &r);
         struct saturate_options o = random_rests(&r);
-        struct egraph *plain = egraph_new(rules.lang), *proving = egraph_new(rules.lang);
-        struct ran without = run(plain, &a, &rules, &x, &o);
+        struct egraph *plain = egraph_new(s.rules.lang), *proving = egraph_new(s.rules.lang);
+        struct ran without = run(plain, &s.a, &s.rules, &s.x, &o);
         o.explain = true;
-        struct ran with = run(proving, &a, &rules, &x, &o);
+        struct ran with = run(proving, &s.a, &s.rules, &s.x, &o);
         assert_int_equal(without.failed, with.failed);
         if (!without.failed) {
-            size_t counts = rules.n * sizeof *with.result.matched;
+            size_t counts = s.rules.n * sizeof *with.result.matched;
             if (!span_equal(without.record, with.record) ||
                 !span_equal(without.trace, with.trace) ||
                 memcmp(without.result.matched, with.result.matched, counts) ||
                 memcmp(without.result.applied, with.result.applied, counts))
-                fail_msg("round %d: %s: another run with proofs", round, expr_infix(&a, &x));
+                fail_msg("round %d: %s: another run with proofs", round, expr_infix(&s.a, &s.x));
             compared += plain->n_cells < proving->n_cells;
         }
         egraph_free(plain);
         egraph_free(proving);
-        arena_free(&a);
+        arena_free(&s.a);
     }
     print_message("%d of 400 compacted\n", compared);
     assert_true(compared > 10);
 }
 
+/* Wide nodes whose arguments merge one after another: repairs follow repairs, and nothing is added.
+ */
 static void repairs_leave_room(void **state)
 {
     enum { N = 64, WIDTH = 9 };
