@@ -34,12 +34,36 @@ struct work {
     double *trial_sum;
 };
 
-static void assign_block(void *arg, size_t item, unsigned worker)
+static size_t end_of(const struct work *w, size_t block)
+{
+    return (block + 1) * BLOCK < w->v->n ? (block + 1) * BLOCK : w->v->n;
+}
+
+static void for_blocks(struct work *w, void (*run)(void *work, size_t block, unsigned worker))
+{
+    pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, run, w);
+}
+
+static double cost_of(const struct work *w)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < w->v->n; i++)
+        cost += (double)w->distance[i];
+    return cost;
+}
+
+/* Squared, from vector i to x. */
+static float distance_to(const struct work *w, size_t i, const float *x, float norm)
+{
+    float d = w->norm[i] + norm - 2 * vector_dot(vectors_at(w->v, i), x, w->v->stride);
+    return d > 0 ? d : 0;
+}
+
+static void assign_block(void *arg, size_t block, unsigned worker)
 {
     struct work *w = arg;
     uint32_t stride = w->v->stride, k = w->options->k;
-    size_t end = (item + 1) * BLOCK < w->v->n ? (item + 1) * BLOCK : w->v->n;
-    for (size_t i = item * BLOCK; i < end; i++) {
+    for (size_t i = block * BLOCK; i < end_of(w, block); i++) {
         float best = INFINITY, dot[4];
         uint32_t label = 0;
         for (uint32_t c = 0; c < k; c += 4) {
@@ -95,8 +119,7 @@ static void try_centre(void *arg, size_t t, unsigned worker)
     float *distance = w->trial_distance + t * v->n, norm = w->norm[w->trial[t]];
     double sum = 0;
     for (uint32_t i = 0; i < v->n; i++) {
-        float d = w->norm[i] + norm - 2 * vector_dot(vectors_at(v, i), x, v->stride);
-        d = d > 0 ? d : 0;
+        float d = distance_to(w, i, x, norm);
         distance[i] = d < w->distance[i] ? d : w->distance[i];
         sum += (double)distance[i];
     }
@@ -153,18 +176,11 @@ static void offer_centre(struct work *w, size_t i, uint32_t c, float d)
     }
 }
 
-static float distance_to(const struct work *w, size_t i, const float *x, float norm)
-{
-    float d = w->norm[i] + norm - 2 * vector_dot(vectors_at(w->v, i), x, w->v->stride);
-    return d > 0 ? d : 0;
-}
-
 /* The two nearest centres of the vectors of a block that do not know them. */
-static void find_nearest_two(void *arg, size_t item, unsigned worker)
+static void find_nearest_two(void *arg, size_t block, unsigned worker)
 {
     struct work *w = arg;
-    size_t end = (item + 1) * BLOCK < w->v->n ? (item + 1) * BLOCK : w->v->n;
-    for (size_t i = item * BLOCK; i < end; i++) {
+    for (size_t i = block * BLOCK; i < end_of(w, block); i++) {
         if (w->label[i] != NONE && w->second_label[i] != NONE)
             continue;
         w->distance[i] = w->second[i] = INFINITY;
@@ -174,12 +190,11 @@ static void find_nearest_two(void *arg, size_t item, unsigned worker)
 }
 
 /* Squared distances to vector trial[0]. */
-static void measure_block(void *arg, size_t item, unsigned worker)
+static void measure_block(void *arg, size_t block, unsigned worker)
 {
     struct work *w = arg;
     uint32_t vector = w->trial[0];
-    size_t end = (item + 1) * BLOCK < w->v->n ? (item + 1) * BLOCK : w->v->n;
-    for (size_t i = item * BLOCK; i < end; i++)
+    for (size_t i = block * BLOCK; i < end_of(w, block); i++)
         w->trial_distance[i] = distance_to(w, i, vectors_at(w->v, vector), w->norm[vector]);
 }
 
@@ -210,24 +225,22 @@ static void exchange_centre(struct work *w, uint32_t c, uint32_t vector)
             w->label[i] = NONE;
         else
             offer_centre(w, i, c, w->trial_distance[i]);
-    pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, find_nearest_two, w);
+    for_blocks(w, find_nearest_two);
 }
 
 static void search_locally(struct work *w, struct rng *rng)
 {
-    if (w->options->k < 2)
+    if (w->options->k < 2 || w->options->swaps == 0)
         return;
     memset(w->label, 0xff, w->v->n * sizeof *w->label);
-    pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, find_nearest_two, w);
+    for_blocks(w, find_nearest_two);
     for (uint32_t s = 0; s < w->options->swaps; s++) {
         uint32_t centre;
-        double cost = 0;
-        for (uint32_t i = 0; i < w->v->n; i++)
-            cost += (double)w->distance[i];
+        double cost = cost_of(w);
         if (w->options->cancelled && w->options->cancelled(w->options->arg))
             return;
         w->trial[0] = draw(w, cost, rng);
-        pool_for(w->pool, (w->v->n + BLOCK - 1) / BLOCK, measure_block, w);
+        for_blocks(w, measure_block);
         if (spare_centre(w, &centre) > LEAST_GAIN * cost)
             exchange_centre(w, centre, w->trial[0]);
     }
@@ -255,7 +268,7 @@ static uint32_t run_once(struct work *w, struct rng *rng, uint32_t *before)
     search_locally(w, rng);
     memset(before, 0xff, n * sizeof *before);
     while (iteration < w->options->max_iterations) {
-        pool_for(w->pool, (n + BLOCK - 1) / BLOCK, assign_block, w);
+        for_blocks(w, assign_block);
         iteration++;
         if (memcmp(before, w->label, n * sizeof *before) == 0)
             break;
@@ -296,11 +309,9 @@ enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *
     for (uint32_t r = 0; r < options->restarts; r++) {
         struct rng rng = rng_new(options->seed, r);
         uint32_t iterations = run_once(&w, &rng, before);
-        double cost = 0;
+        double cost = cost_of(&w);
         if (options->cancelled && options->cancelled(options->arg))
             return err_fail(e, ERR_CANCELLED, "clustering was interrupted");
-        for (uint32_t i = 0; i < v->n; i++)
-            cost += (double)w.distance[i];
         if (cost < out->cost) {
             memcpy(out->label, w.label, v->n * sizeof *w.label);
             out->cost = cost;
