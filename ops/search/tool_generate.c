@@ -100,26 +100,15 @@ static void print_json(const struct writing *w, const struct answers *x, struct 
     json_decref(o);
 }
 
-static const char *color_of(const struct finding *f)
-{
-    if (!f)
-        return "\033[31m";
-    switch (f->verdict) {
-    case VERDICT_PROVED: return "\033[32m";
-    case VERDICT_REFUTED: return "\033[31m";
-    case VERDICT_UNDECIDED: return "\033[33m";
-    }
-    return "";
-}
-
 static void print_words(const struct writing *w, const struct answers *x, struct arena *a)
 {
     FILE *out = w->args->out;
     fprintf(out, "%s\n", expr_infix(a, &x->question));
     for (size_t i = 0; i < x->n; i++) {
         const struct finding *f = finding_of(x, i);
-        fprintf(out, "  %9.4f  %s%-9s%s  %s", x->written[i].score,
-                w->args->color ? color_of(f) : "", word_of(x, f), w->args->color ? "\033[0m" : "",
+        const char *color = verdict_color(f ? f->verdict : VERDICT_REFUTED);
+        fprintf(out, "  %9.4f  %s%-9s%s  %s", x->written[i].score, w->args->color ? color : "",
+                word_of(x, f), w->args->color ? "\033[0m" : "",
                 f ? expr_infix(a, &f->x) : x->written[i].prefix);
         if (f && f->verdict != VERDICT_PROVED)
             fprintf(out, "  (%s)", f->why);
@@ -235,15 +224,13 @@ const struct tool tool_generate = {
     .name = "generate",
     .arguments = "EXPR...",
     .summary = "Print what a trained model writes for expressions, and which answers are equal",
-    .help =
-        "The most probable answers that beam search finds, best first: each with its score, "
-        "whether "
-        "it equals the question, and the expression. `same`: the question itself; `proved`: "
-        "certified rules lead from one to the other; `refuted`: values differ at a point; "
-        "`undecided`: they agree as far as was tried, and no proof was found; `malformed`: no "
-        "expression, printed as the model's tokens. An argument '-' reads expressions from "
-        "standard "
-        "input, one a line. For a whole corpus use the ops 'generate' and 'evaluate-generation'.",
+    .help = "The most probable answers that beam search finds, best first: each with its score, "
+            "whether it equals the question, and the expression. `same`: the question itself; "
+            "`proved`: certified rules lead from one to the other; `refuted`: values differ at a "
+            "point; `undecided`: they agree as far as was tried, and no proof was found; "
+            "`malformed`: no expression, printed as the model's tokens. An argument '-' reads "
+            "expressions from standard input, one a line. For a whole corpus use the ops "
+            "'generate' and 'evaluate-generation'.",
     .example = "eqloom generate --model seq2seq/model 'sin(x)^2'\n"
                "eqloom generate -b 10 --json - <expressions.txt",
     .options = options,

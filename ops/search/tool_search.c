@@ -175,16 +175,6 @@ static void print_json(const struct search *s, const struct answer *x, struct ar
     json_decref(o);
 }
 
-static const char *color_of(enum verdict v)
-{
-    switch (v) {
-    case VERDICT_PROVED: return "\033[32m";
-    case VERDICT_REFUTED: return "\033[31m";
-    case VERDICT_UNDECIDED: return "\033[33m";
-    }
-    return "";
-}
-
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)
 {
     FILE *out = s->args->out;
@@ -198,7 +188,7 @@ static void print_words(const struct search *s, const struct answer *x, struct a
         const struct finding *f = &x->findings[i];
         const char *seed = seed_of(a, f, s->lang);
         fprintf(out, "  %.4f  %s%-9s%s  ", (double)x->neighbours[i].similarity,
-                s->args->color ? color_of(f->verdict) : "", verdict_word(f->verdict),
+                s->args->color ? verdict_color(f->verdict) : "", verdict_word(f->verdict),
                 s->args->color ? "\033[0m" : "");
         if (seed)
             fprintf(out, "%-*s  of %s\n", width, expr_infix(a, &f->x), seed);

@@ -46,6 +46,16 @@ const char *verdict_word(enum verdict v)
     return "";
 }
 
+const char *verdict_color(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_PROVED: return "\033[32m";
+    case VERDICT_REFUTED: return "\033[31m";
+    case VERDICT_UNDECIDED: return "\033[33m";
+    }
+    return "";
+}
+
 static void decide(struct finding *f, enum verdict v, const char *why)
 {
     f->verdict = v;

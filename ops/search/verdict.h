@@ -7,7 +7,8 @@
 #include "ops/egraph/egraph.h"
 
 enum verdict { VERDICT_PROVED, VERDICT_REFUTED, VERDICT_UNDECIDED };
-const char *verdict_word(enum verdict v); /* "proved", ... */
+const char *verdict_word(enum verdict v);  /* "proved", ... */
+const char *verdict_color(enum verdict v); /* of the word on a terminal */
 
 /* What was found. Members of a cluster that rules made are equal to its seed; one proof for any of
  * them is a proof for all. */
