@@ -2,6 +2,7 @@
 #include "engine/op.h"
 #include "ops/learn/embedder.h"
 #include "ops/learn/op_chunks.h"
+#include "ops/learn/op_precision.h"
 
 #include "embedding.pb-c.h"
 
@@ -42,17 +43,6 @@ static void release(void *state)
     free(s);
 }
 
-static enum gpu_precision precision_of(const struct op_ctx *ctx)
-{
-    return strcmp(op_string(ctx, "precision"), "bf16") == 0 ? GPU_BF16 : GPU_F32;
-}
-
-/* The numerics class speaks of f32 alone. */
-static const char *units(struct op_ctx *ctx)
-{
-    return precision_of(ctx) == GPU_BF16 ? gpu_cpu_bf16() : NULL;
-}
-
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
@@ -68,7 +58,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return code;
     }
-    embedder_set_precision(s->embedder, precision_of(ctx));
+    embedder_set_precision(s->embedder, op_precision(ctx));
     s->any_vocabulary = c->vocabulary_id.len != DIGEST_SIZE;
     if (!s->any_vocabulary)
         memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
@@ -124,7 +114,7 @@ const struct op op_embed = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .units = units,
+    .units = op_precision_units,
     .prepare = prepare,
     .release = release,
     .run = run,

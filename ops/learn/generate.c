@@ -4,10 +4,10 @@
 #include "generation.pb-c.h"
 #include "ops/learn/generator.h"
 #include "ops/learn/op_chunks.h"
+#include "ops/learn/op_precision.h"
 #include "ops/learn/written.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct op_param params[] = {
     {"beam", OP_INT, "5", NULL, 1, 1024,
@@ -15,8 +15,7 @@ static const struct op_param params[] = {
     {"max_tokens", OP_INT, "64", NULL, 1, 1048576, "Of a result; not more than the model can."},
     {"length_penalty", OP_REAL, "0", NULL, 0, 10,
      "Results are in order of log-probability / tokens^length_penalty, the end being a token; 0: "
-     "of "
-     "log-probability, which favours the short; 1: of its mean over tokens."},
+     "of log-probability, which favours the short; 1: of its mean over tokens."},
     {"precision", OP_ENUM, "f32", "f32|bf16",
      .doc = "Of the values that matrix products read; sums and all else are f32."},
     {"limit", OP_INT, "0", NULL, 0, 1e9, "The first sequences of each batch; 0: all."},
@@ -52,17 +51,6 @@ static void release(void *state)
     free(s);
 }
 
-static enum gpu_precision precision_of(const struct op_ctx *ctx)
-{
-    return strcmp(op_string(ctx, "precision"), "bf16") == 0 ? GPU_BF16 : GPU_F32;
-}
-
-/* The numerics class speaks of f32 alone. */
-static const char *units(struct op_ctx *ctx)
-{
-    return precision_of(ctx) == GPU_BF16 ? gpu_cpu_bf16() : NULL;
-}
-
 static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
@@ -82,7 +70,7 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
                         s->model->model->config.vocabulary, s->n_names);
     if (!s->model->model->config.decoder_layers)
         return err_fail(e, ERR_INPUT, "the model has no decoder: it can embed, not generate");
-    s->model->precision = precision_of(ctx);
+    s->model->precision = op_precision(ctx);
     return OK;
 }
 
@@ -174,7 +162,7 @@ const struct op op_generate = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .units = units,
+    .units = op_precision_units,
     .prepare = prepare,
     .release = release,
     .run = run,

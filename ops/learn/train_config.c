@@ -1,4 +1,5 @@
 /* The parameters of op train, and what of them the key of a segment holds; see train.h. */
+#include "ops/learn/op_precision.h"
 #include "ops/learn/train.h"
 
 #include <inttypes.h>
@@ -162,7 +163,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", "adamw|adam"),
         .schedule = schedule_of(ctx),
         .parts = (size_t)op_int(ctx, "accumulate"),
-        .precision = choice(ctx, "precision", "f32|bf16") ? GPU_BF16 : GPU_F32,
+        .precision = op_precision(ctx),
         .seed = (uint64_t)op_int(ctx, "seed"),
     };
 }
@@ -261,10 +262,12 @@ static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t fr
     for (uint64_t step = from; step < to; step++) {
         double lr = schedule_lr(s, step);
         uint64_t bits;
+        uint8_t bytes[sizeof bits];
         memcpy(&bits, &lr, sizeof bits);
         constant = constant && lr == first;
-        for (int k = 0; k < 64; k += 8)
-            hasher_add(h, &(uint8_t){(uint8_t)(bits >> k)}, 1);
+        for (size_t k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(bits >> 8 * k);
+        hasher_add(h, bytes, sizeof bytes);
     }
     struct digest rates = hasher_finish(h);
     char hex[DIGEST_HEX];
