@@ -89,6 +89,27 @@ static enum err_code alloc_state(struct session *s, struct err *e)
     return OK;
 }
 
+/* ERR_INPUT names the first line in which they differ, pooling apart. */
+static enum err_code compare_architectures(const struct nn_config *theirs,
+                                           const struct nn_config *ours, struct arena *a,
+                                           struct err *e)
+{
+    struct nn_config same = *theirs;
+    same.pooling = ours->pooling;
+    same.pool_special = ours->pool_special;
+    const char *has = nn_config_text(a, &same), *needs = nn_config_text(a, ours);
+    size_t at = 0;
+    if (strcmp(has, needs) == 0)
+        return OK;
+    while (has[at] == needs[at])
+        at++;
+    while (at > 0 && needs[at - 1] != '\n')
+        at--;
+    return err_fail(e, ERR_INPUT, "init: its model has '%.*s' where '%.*s' is to be trained",
+                    (int)strcspn(has + at, "\n"), has + at, (int)strcspn(needs + at, "\n"),
+                    needs + at);
+}
+
 /* Another training's weights, to begin with. */
 static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
 {
@@ -97,28 +118,14 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
     struct digest vocabulary = op_input_id(s->ctx, "vocabulary", 0);
     struct trainer_state weights = {.weights = s->state.weights};
     struct nn_model *theirs;
-    enum err_code code = err_up(e, checkpoint_model(&theirs, c, op_arena(s->ctx), e));
-    if (code)
+    struct arena *a = op_arena(s->ctx);
+    enum err_code code = err_up(e, checkpoint_model(&theirs, c, a, e));
+    if (code || (code = err_up(e, compare_architectures(&theirs->config, &m->config, a, e))))
         return code;
-    struct nn_config same = theirs->config; /* but for what has no weights */
-    same.pooling = m->config.pooling;
-    same.pool_special = m->config.pool_special;
-    const char *has = nn_config_text(op_arena(s->ctx), &same),
-               *needs = nn_config_text(op_arena(s->ctx), &m->config);
-    if (strcmp(has, needs) != 0) {
-        size_t at = 0;
-        while (has[at] == needs[at])
-            at++;
-        while (at > 0 && needs[at - 1] != '\n')
-            at--;
-        return err_fail(e, ERR_INPUT, "init: its model has '%.*s' where '%.*s' is to be trained",
-                        (int)strcspn(has + at, "\n"), has + at, (int)strcspn(needs + at, "\n"),
-                        needs + at);
-    }
     if (c->vocabulary_id.len && !span_equal(span_of(c->vocabulary_id.data, c->vocabulary_id.len),
                                             span_of(vocabulary.bytes, DIGEST_SIZE)))
         return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
-    if ((code = err_up(e, checkpoint_read(&weights, m, c, &io, op_arena(s->ctx), e))))
+    if ((code = err_up(e, checkpoint_read(&weights, m, c, &io, a, e))))
         return code;
     memset(s->state.m, 0, m->total * sizeof *s->state.m);
     memset(s->state.v, 0, m->total * sizeof *s->state.v);
