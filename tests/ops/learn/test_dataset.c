@@ -1,4 +1,6 @@
-/* Pairs as a function of (seed, k), damaged batches, and learning-rate schedules. */
+/* Pairs as a function of (seed, k), the targets of examples, damaged batches, and learning-rate
+ * schedules. */
+#include "ops/learn/examples.h"
 #include "ops/learn/schedule.h"
 #include "tests/ops/learn/toy.h"
 
@@ -171,6 +173,80 @@ static void test_negatives_and_sequences(void **state)
     arena_free(&a);
 }
 
+/* Which sequence of the dataset is number i of s, by its tokens. */
+static size_t sequence_of(const struct dataset *d, const struct nn_sequences *s, size_t i)
+{
+    size_t n = s->offset[i + 1] - s->offset[i];
+    for (size_t k = 0; k < d->sequences; k++)
+        if (d->offset[k + 1] - d->offset[k] == n &&
+            memcmp(d->tokens + d->offset[k], s->tokens + s->offset[i], n * sizeof *s->tokens) == 0)
+            return k;
+    fail_msg("number %zu is not of the dataset", i);
+    return 0;
+}
+
+enum { SHORTEST = 3, TARGET_MEMBERS = 4, TARGET_BATCH = 12 };
+
+/* Members 5 6 c, 5 c, 3 4 c and 3 c: two are short, the last comes first by its numbers. */
+static void add_target_cluster(struct dataset *d, uint32_t c)
+{
+    uint32_t tokens[] = {5, 6, c, 5, c, 3, 4, c, 3, c}, offset[] = {0, 3, 5, 8, 10};
+    uint32_t cluster[TARGET_MEMBERS] = {0};
+    Eqloom__TokenBatch b;
+    eqloom__token_batch__init(&b);
+    b.tokens = tokens;
+    b.n_tokens = sizeof tokens / sizeof *tokens;
+    b.offset = offset;
+    b.n_offset = TARGET_MEMBERS + 1;
+    b.cluster = cluster;
+    b.n_cluster = TARGET_MEMBERS;
+    assert_int_equal(dataset_add(d, &b, TOY_VOCABULARY, 11, NULL), OK);
+}
+
+/* How often each member comes first and second in many batches. */
+static void count_pairs(size_t first[TARGET_MEMBERS], size_t second[TARGET_MEMBERS],
+                        const struct dataset *d, const struct examples_config *how)
+{
+    struct arena a = {0};
+    for (uint64_t index = 0; index < 40; index++) {
+        struct examples x;
+        examples_gather(&x, &a, d, how, false, 7, index);
+        bool writes = objective_generates(how->objective);
+        for (size_t i = 0; i < how->batch; i++) {
+            size_t p = sequence_of(d, &x.inputs, i);
+            size_t q = sequence_of(d, writes ? &x.targets : &x.inputs, writes ? i : how->batch + i);
+            assert_true(p != q && p / TARGET_MEMBERS == q / TARGET_MEMBERS);
+            first[p % TARGET_MEMBERS]++;
+            second[q % TARGET_MEMBERS]++;
+        }
+        arena_reset(&a);
+    }
+    arena_free(&a);
+}
+
+/* The target is always the cluster's shortest, and never the input; unless that is asked for, any
+ * member is either. */
+static void test_targets(void **state)
+{
+    static const enum objective_kind objectives[] = {OBJECTIVE_SEQ2SEQ, OBJECTIVE_CONTRASTIVE};
+    struct dataset d = {0};
+    for (uint32_t c = 10; c < 16; c++)
+        add_target_cluster(&d, c);
+    for (size_t o = 0; o < 2; o++)
+        for (int any = 0; any < 2; any++) {
+            struct examples_config how = {.objective = objectives[o],
+                                          .target = any ? TARGET_ANY : TARGET_SHORTEST,
+                                          .batch = TARGET_BATCH};
+            size_t first[TARGET_MEMBERS] = {0}, second[TARGET_MEMBERS] = {0};
+            count_pairs(first, second, &d, &how);
+            for (size_t m = 0; m < TARGET_MEMBERS; m++) {
+                assert_int_equal(first[m] > 0, any || m != SHORTEST);
+                assert_int_equal(second[m] > 0, any || m == SHORTEST);
+            }
+        }
+    dataset_free(&d);
+}
+
 static void assert_lr(const struct schedule *s, uint64_t step, double want)
 {
     if (fabs(schedule_lr(s, step) - want) > 1e-12)
@@ -223,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_few_clusters),
         cmocka_unit_test(test_mixed_batch),
         cmocka_unit_test(test_negatives_and_sequences),
+        cmocka_unit_test(test_targets),
         cmocka_unit_test(test_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

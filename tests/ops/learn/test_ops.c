@@ -191,6 +191,8 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
 
 /* ---- tests ---- */
 
+/* A segment of more steps than a key has rates of. */
+#define LONG " steps=3000000 segment=2000000"
 #define SMALL " d_model=16 d_ff=32 heads=2 layers=1 batch=8 max_length=12 log_every=3"
 
 static struct op_ctx *context(const struct op *op, const char *set)
@@ -252,6 +254,11 @@ static void test_segment_keys(void **state)
     assert_false(same_key(" schedule=step decay_every=500 decay_factor=0.5",
                           " schedule=step decay_every=500 decay_factor=0.3", 3));
     assert_false(same_key(" schedule=step decay_every=500", " schedule=constant", 3));
+    /* Of a segment too long for that, what the rates are made from. */
+    assert_true(same_key(LONG " lr=0.1", LONG " lr=0.1", 1));
+    assert_false(same_key(LONG " schedule=linear", LONG " schedule=cosine", 1));
+    assert_false(same_key(LONG " decay_every=500", LONG " decay_every=400", 1));
+    assert_false(same_key(LONG " decay_factor=0.5", LONG " decay_factor=0.3", 1));
     static const char *const matters[] = {
         " lr=0.1",          " temperature=0.2", " dropout=0.1",    " batch=100",
         " seed=3",          " weight_decay=0",  " clip=4",         " beta1=0.8",
