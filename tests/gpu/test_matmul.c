@@ -9,6 +9,24 @@
 
 #include <cmocka.h>
 
+/* c = a b, either of which may lie transposed; no rows are apart. */
+static struct gpu_matmul product(float *c, const float *a, const float *b, size_t m, size_t n,
+                                 size_t k, bool ta, bool tb)
+{
+    return (struct gpu_matmul){.ta = ta,
+                               .tb = tb,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .alpha = 1,
+                               .a = a,
+                               .lda = ta ? m : k,
+                               .b = b,
+                               .ldb = tb ? k : n,
+                               .c = c,
+                               .ldc = n};
+}
+
 static void test_matmul(void **state)
 {
     enum { M = 19, N = 23, K = 37 };
@@ -23,19 +41,10 @@ static void test_matmul(void **state)
             fill(&f.r, a, ra, M * K, 1);
             fill(&f.r, b, rb, K * N, 1);
             fill(&f.r, c, rc, M * N, 1);
-            f.q->op->matmul(f.q, &(struct gpu_matmul){.ta = ta,
-                                                      .tb = tb,
-                                                      .accumulate = accumulate,
-                                                      .m = M,
-                                                      .n = N,
-                                                      .k = K,
-                                                      .alpha = 0.5f,
-                                                      .a = a,
-                                                      .lda = ta ? M : K,
-                                                      .b = b,
-                                                      .ldb = tb ? K : N,
-                                                      .c = c,
-                                                      .ldc = N});
+            struct gpu_matmul mm = product(c, a, b, M, N, K, ta, tb);
+            mm.accumulate = accumulate;
+            mm.alpha = 0.5f;
+            f.q->op->matmul(f.q, &mm);
             ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
             assert_near(c, rc, M * N, 1e-5, "matmul");
         }
@@ -59,16 +68,7 @@ static void test_matmul_exact(void **state)
         fill(&f.r, b, rb, K * N, 1);
         for (size_t i = 0; i < M * K; i++)
             ra[i] = a[i] = ldexpf(a[i], (int)rng_below(&f.r, 20) - 10);
-        struct gpu_matmul mm = {.m = M,
-                                .n = N,
-                                .k = K,
-                                .alpha = 1,
-                                .a = a,
-                                .lda = K,
-                                .b = b,
-                                .ldb = N,
-                                .c = c,
-                                .ldc = N};
+        struct gpu_matmul mm = product(c, a, b, M, N, K, false, false);
         f.q->op->matmul(f.q, &mm);
         ref_matmul(want, ra, rb, M, N, K, false, false, 1, false);
         for (size_t i = 0; i < M * K; i++)
@@ -114,21 +114,14 @@ static void test_matmul_end(void **state)
             fill(&f.r, bias, rbias, N, 1);
             memcpy(c, base, sizeof c);
             gpu_changed(f.device);
-            struct gpu_matmul mm = {.m = M,
-                                    .n = N,
-                                    .k = K,
-                                    .alpha = 2,
-                                    .a = a,
-                                    .lda = K,
-                                    .b = b,
-                                    .ldb = N,
-                                    .c = c,
-                                    .ldc = ld,
-                                    .stable = true,
-                                    .accumulate = accumulate,
-                                    .base = with_base ? base : NULL,
-                                    .bias = with_bias ? bias : NULL,
-                                    .relu = relu};
+            struct gpu_matmul mm = product(c, a, b, M, N, K, false, false);
+            mm.alpha = 2;
+            mm.ldc = ld;
+            mm.stable = true;
+            mm.accumulate = accumulate;
+            mm.base = with_base ? base : NULL;
+            mm.bias = with_bias ? bias : NULL;
+            mm.relu = relu;
             f.q->op->matmul(f.q, &mm);
             ref_matmul(want, ra, rb, M, N, K, false, false, 2, false);
             for (size_t i = 0; i < M; i++)
@@ -153,7 +146,6 @@ static void test_matmul_end(void **state)
     }
 }
 
-/* The product of rounded values, whatever unit makes it; sizes beyond one tile of any. */
 /* A sum of nothing, asked of a queue that has made no product yet. */
 static void test_matmul_empty(void **state)
 {
@@ -165,18 +157,12 @@ static void test_matmul_empty(void **state)
             if (!fixture_open(&f, isas[isa]))
                 continue;
             fill(&f.r, c, NULL, M * N, 1);
-            f.q->op->matmul(f.q, &(struct gpu_matmul){.precision = bf16 ? GPU_BF16 : GPU_F32,
-                                                      .m = M,
-                                                      .n = N,
-                                                      .alpha = 1,
-                                                      .a = a,
-                                                      .lda = 1,
-                                                      .b = b,
-                                                      .ldb = N,
-                                                      .bias = bias,
-                                                      .stable = true,
-                                                      .c = c,
-                                                      .ldc = N});
+            struct gpu_matmul mm = product(c, a, b, M, N, 0, false, false);
+            mm.precision = bf16 ? GPU_BF16 : GPU_F32;
+            mm.lda = 1;
+            mm.bias = bias;
+            mm.stable = true;
+            f.q->op->matmul(f.q, &mm);
             for (size_t i = 0; i < M * N; i++)
                 assert_true(c[i] == bias[i % N]);
             fixture_close(&f);
@@ -224,6 +210,7 @@ static void test_round_bf16(void **state)
     }
 }
 
+/* The product of rounded values, whatever unit makes it; sizes beyond one tile of any. */
 static void test_matmul_bf16(void **state)
 {
     enum { M = 67, N = 83, K = 101 };
@@ -245,20 +232,11 @@ static void test_matmul_bf16(void **state)
                 ra[i] = widened(rounded[i]);
             for (size_t i = 0; i < K * N; i++)
                 rb[i] = widened(rounded[M * K + i]);
-            f.q->op->matmul(f.q, &(struct gpu_matmul){.precision = GPU_BF16,
-                                                      .ta = ta,
-                                                      .tb = tb,
-                                                      .accumulate = accumulate,
-                                                      .m = M,
-                                                      .n = N,
-                                                      .k = K,
-                                                      .alpha = 0.5f,
-                                                      .a = a,
-                                                      .lda = ta ? M : K,
-                                                      .b = b,
-                                                      .ldb = tb ? K : N,
-                                                      .c = c,
-                                                      .ldc = N});
+            struct gpu_matmul mm = product(c, a, b, M, N, K, ta, tb);
+            mm.precision = GPU_BF16;
+            mm.accumulate = accumulate;
+            mm.alpha = 0.5f;
+            f.q->op->matmul(f.q, &mm);
             ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
             assert_near(c, rc, M * N, 1e-5, "matmul in bf16");
         }
