@@ -3,9 +3,9 @@
  *
  * GPU_BF16 rounds each operand to bf16. GPU_F32 writes each value exactly as the sum of three bf16
  * values, x = x0 + x1 + x2 with |x1| <= 2^-8 |x| and |x2| <= 2^-15 |x|, and adds up the six
- * products x_i y_j with i + j <= 2: what is left out is below 2^-22 of a product and of either sign,
- * 2^-26 on average, less than f32's own rounding. That is six times the work and still faster than f32 vectors. Denormal parts count
- * as 0; infinities may become NaN.
+ * products x_i y_j with i + j <= 2: what is left out is below 2^-22 of a product and of either
+ * sign, 2^-26 on average, less than f32's own rounding. That is six times the work and still faster
+ * than f32 vectors. Denormal parts count as 0; infinities may become NaN.
  *
  * An operand is first packed into tiles, by blocks of 32 along its free dimension (m or n) and 32
  * along k: block (f, k) has for each part two tiles of 1 KiB, free indices 0..15 and 16..31. Tile

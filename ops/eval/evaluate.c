@@ -149,10 +149,8 @@ const struct op op_evaluate = {
         "greedy k-means++; labels assigned to clusters optimally, and greedily), retrieval "
         "precision@k and mean "
         "reciprocal rank by cosine, each expression being a query against all others. precision@k "
-        "is "
-        "SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by as "
-        "many "
-        "as there are.",
+        "is SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by "
+        "as many as there are.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

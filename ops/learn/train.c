@@ -10,8 +10,7 @@ static const struct op_port inputs[] = {
     {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
     {"init", KIND_CHECKPOINT, OP_ONE, true,
      "A model whose weights are the first ones, instead of random numbers: of the same "
-     "architecture "
-     "(pooling apart) and vocabulary. Its optimizer and its steps are left behind."},
+     "architecture (pooling apart) and vocabulary. Its optimizer and its steps are left behind."},
     {0},
 };
 

@@ -28,8 +28,8 @@ struct written {
     char *prefix;
     double log_probability, score; /* see generator.h */
 };
-/* What it writes for one expression, best first, in the arena. Errors as above; ERR_INPUT also if it
- * has no decoder. */
+/* What it writes for one expression, best first, in the arena. Errors as above; ERR_INPUT also if
+ * it has no decoder. */
 enum err_code text_model_generate(struct written **out, size_t *n, const struct text_model *m,
                                   char *prefix, const struct generator_options *options,
                                   struct arena *a, struct err *e);
