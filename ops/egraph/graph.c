@@ -290,18 +290,25 @@ void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids)
     hashcons_expect(&g->cons, hash);
 }
 
+/* Of at most two arguments. *added: it is new, and its class knows nothing of it. */
+static inline uint32_t find_or_add(bool *added, struct egraph *g, uint32_t op, const uint32_t *kids,
+                                   uint32_t arity)
+{
+    struct hashcons_probe p;
+    uint64_t pair = find_pair(g, kids, arity);
+    uint32_t hash = hash_pair(op, pair), n = find_small(&p, g, hash, op, pair);
+    *added = n == NO_NODE;
+    return *added ? add_small(g, &p, hash, op, pair, kids, arity) : n;
+}
+
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
     uint32_t arity = graph_arity(g, op);
     if (arity > 2)
         return lookup_or_add_wide(g, op, kids, true);
-    struct hashcons_probe p;
-    uint64_t pair = find_pair(g, kids, arity);
-    uint32_t hash = hash_pair(op, pair), n = find_small(&p, g, hash, op, pair);
-    if (n != NO_NODE)
-        return n;
-    n = add_small(g, &p, hash, op, pair, kids, arity);
-    return settle_new(g, n, op);
+    bool added;
+    uint32_t n = find_or_add(&added, g, op, kids, arity);
+    return added ? settle_new(g, n, op) : n;
 }
 
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
@@ -311,17 +318,13 @@ uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint3
     *placed = false;
     if (arity > 2)
         return lookup_or_add_wide(g, op, kids, true);
-    struct hashcons_probe p;
-    uint64_t pair = find_pair(g, kids, arity);
-    uint32_t hash = hash_pair(op, pair), n = find_small(&p, g, hash, op, pair);
-    if (n != NO_NODE)
+    uint32_t n = find_or_add(placed, g, op, kids, arity);
+    if (!*placed)
         return n;
-    n = add_small(g, &p, hash, op, pair, kids, arity);
     uint32_t c = graph_find(g, to);
     g->classes[n].up = c;
     g->classes[n].next = g->classes[c].next;
     g->classes[c].next = n;
-    *placed = true;
     return n;
 }
 
