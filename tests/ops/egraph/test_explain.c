@@ -402,7 +402,8 @@ static void shortest_proofs_are_shortest(void **state)
         "turn: g(?a, ?b) -> g(?b, ?a)\nassoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n"
         "other: s(?a + ?b) <-> s(g(?b, ?a))\n",
         "operator g/2\noperator s/1\ngroup r\nassoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n"
-        "ab: a + b <-> b + a\nsame: s(?a + b) <-> g(?a, a)\nout: s(?a) + ?b <-> s(?a + ?b)\n",
+        "ab: a + b <-> b + a\nsame: s(?a + b) <-> g(?a, a)\n"
+        "out: s(?a) + ?b <-> s(?a + ?b)\n",
     };
     struct rng rng = rng_new(test_seed(), 11);
     uint64_t lengths[40] = {0}, proved = 0;
