@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -263,6 +264,17 @@ int os_terminal_width(int fd)
     return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
 }
 
+void os_last_words(const char *line, size_t n)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&said))
+        for (;;)
+            pause();
+    /* Buffers of stdio would need memory; other threads may hold its locks. */
+    if (write(STDERR_FILENO, line, n) < 0)
+        _exit(1);
+}
+
 void os_out_of_memory(size_t bytes)
 {
     char line[200];
@@ -271,8 +283,6 @@ void os_out_of_memory(size_t bytes)
                  "eqloom: error: out of memory (%zu bytes wanted); what was committed is stored: "
                  "run again with fewer threads (-j 1) or with more memory\n",
                  bytes);
-    /* Buffers of stdio would need memory; other threads may hold its locks. */
-    if (write(STDERR_FILENO, line, (size_t)n) < 0)
-        _exit(1);
+    os_last_words(line, (size_t)n);
     _exit(1);
 }

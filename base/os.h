@@ -33,6 +33,9 @@ char *os_join(struct arena *a, const char *dir, const char *name); /* name may b
 char *os_dirname(struct arena *a, const char *path);
 
 uint64_t os_monotonic_ns(void);
+/* Writes the line before the process ends. Only the first thread comes back, to end it: others that
+ * run into the same wait for that. Safe in a signal handler. */
+void os_last_words(const char *line, size_t n);
 /* Says so in one line and ends the process: for allocations too small to be handled one by one.
  * Nothing committed is lost; the next run goes on. */
 _Noreturn void os_out_of_memory(size_t bytes);

@@ -12,8 +12,11 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void test_digest(void **state)
@@ -162,6 +165,44 @@ static void test_files(void **state)
     arena_free(&a);
 }
 
+static void *run_out(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    os_out_of_memory(7);
+}
+
+/* However many threads run out of memory at once, one says so. */
+static void test_last_words(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_barrier_t barrier;
+        pthread_t thread;
+        dup2(ends[1], STDERR_FILENO);
+        pthread_barrier_init(&barrier, NULL, 4);
+        for (int i = 0; i < 4; i++)
+            if (pthread_create(&thread, NULL, run_out, &barrier))
+                _exit(2);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    char text[2000];
+    size_t n = 0;
+    for (ssize_t got; (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;)
+        n += (size_t)got;
+    text[n] = 0;
+    close(ends[0]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_memory_equal(text, "eqloom: error: out of memory (7 bytes wanted)", 45);
+    assert_ptr_equal(strchr(text, '\n'), text + n - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_rng_distributions),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_last_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
