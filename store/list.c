@@ -63,7 +63,7 @@ static enum err_code check_age(const char *db_path, const struct manifest *m, ui
                                struct err *e)
 {
     uint64_t table = find_unlisted(db_path, m);
-    if (!table || m->last_sequence >= acknowledged || logfile_last(db_path) >= acknowledged)
+    if (!table || logfile_goes_on_to(db_path, m->last_sequence) >= acknowledged)
         return OK;
     return err_fail(e, ERR_CORRUPT, "the MANIFEST was cut short: it leaves out %06" PRIu64 ".sst",
                     table);

@@ -14,7 +14,7 @@
 /* There are tables or logs in the directory. */
 bool list_has_files(const char *db_path);
 /* ERR_CORRUPT when the list has to be made again, with the reason. `acknowledged`: see watermark.h;
- * a list that leaves out tables and does not reach so far, with the logs, is an old one. */
+ * a list that leaves out tables and from which the logs do not go on so far is an old one. */
 enum err_code list_check(const char *db_path, uint64_t acknowledged, struct err *e);
 
 /* Makes `to` a directory with links to the tables and logs. */

@@ -76,7 +76,8 @@ enum err_code logfile_read(struct span bytes,
     return err_up(e, code);
 }
 
-/* Of a write-ahead log: sequence number of the first write, u64; number of writes, u32; these. */
+/* Of a write-ahead log: sequence number of the first write, u64; number of writes, u32; these.
+ * Takes it only where it goes on from what was there before. */
 static enum err_code note_last(void *arg, struct span entry, struct err *e)
 {
     (void)e;
@@ -85,7 +86,7 @@ static enum err_code note_last(void *arg, struct span entry, struct err *e)
         return OK;
     uint64_t first = le32(entry.data) | (uint64_t)le32(entry.data + 4) << 32;
     uint64_t end = first + le32(entry.data + 8);
-    if (end > *last + 1)
+    if (first <= *last + 1 && end > *last + 1)
         *last = end - 1;
     return OK;
 }
@@ -110,15 +111,16 @@ static enum err_code check_log(uint64_t *last, const char *db_path, const char *
     return code;
 }
 
-/* Up to the first that is bad. */
+/* All of them, since a log may end in the middle of an entry, where its writer was killed, and the
+ * next go on from there. The error is the first. */
 static enum err_code check_logs(uint64_t *last, const char *db_path, struct err *e)
 {
     struct dirent **names = NULL;
     enum err_code code = OK;
     int n = scandir(db_path, &names, is_log, alphasort);
     for (int i = 0; i < n; i++) {
-        if (code == OK)
-            code = err_up(e, check_log(last, db_path, names[i]->d_name, e));
+        enum err_code found = check_log(last, db_path, names[i]->d_name, code == OK ? e : NULL);
+        code = code == OK ? err_up(e, found) : code;
         free(names[i]);
     }
     free(names);
@@ -132,9 +134,9 @@ enum err_code logfile_find_damage(const char *db_path, struct err *e)
     return code == OK ? err_fail(e, ERR_CORRUPT, "a *.log file has gone or was cut short") : code;
 }
 
-uint64_t logfile_last(const char *db_path)
+uint64_t logfile_goes_on_to(const char *db_path, uint64_t from)
 {
-    uint64_t last = 0;
+    uint64_t last = from;
     check_logs(&last, db_path, NULL);
     return last;
 }

@@ -19,7 +19,8 @@ enum err_code logfile_read(struct span bytes,
  * between two entries. */
 enum err_code logfile_find_damage(const char *db_path, struct err *e);
 
-/* The sequence number of the last write that the logs hold, as far as they can be read; 0: none. */
-uint64_t logfile_last(const char *db_path);
+/* The sequence number of the last write up to which the logs hold all after `from`; that itself if
+ * they lack the next. */
+uint64_t logfile_goes_on_to(const char *db_path, uint64_t from);
 
 #endif
