@@ -6,7 +6,6 @@
  * ctx->loss, so that the engine can have it made again instead of blaming the op. */
 #include "engine/ctx_internal.h"
 
-#include "base/buf.h"
 #include "schemas/checkpoint.pb-c.h"
 
 #include <assert.h>

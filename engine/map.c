@@ -380,7 +380,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
         return false;
     }
     pthread_mutex_lock(&s->mutex);
-    proofs_add(&s->nodes[i].proofs, made.note, 1);
+    proofs_add(&s->nodes[i].proofs, proofs_reason(made.note), 1);
     pthread_mutex_unlock(&s->mutex);
     deliver(w, i, position, &made, note);
     return true;

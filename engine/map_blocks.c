@@ -181,7 +181,7 @@ static enum err_code feed_known(struct map_blocks *b, struct assemble *out,
         pass_note(b, op, x->depth, reuse_find_note(w, i, &x->block.id, &x->action));
     if (!x->origin || x->depth)
         return OK; /* larger ones are written when all is there */
-    made.note = x->reason;
+    made.note = arena_printf(&w->arena, PROOFS_NOTE "%s", x->reason);
     return err_up(e, write_block(&x->block, &made, x->origin, (struct span){0}, w, i, batch, e));
 }
 

@@ -41,7 +41,7 @@ static bool is_proved(struct span_of_input *x, struct finding *f)
         return false;
     x->action = origin.action;
     x->origin = arena_memdup(&b->arena, &origin, sizeof origin);
-    x->reason = arena_printf(&b->arena, "reused: %s", reason);
+    x->reason = arena_strdup(&b->arena, reason);
     return true;
 }
 
@@ -72,8 +72,9 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
         struct span_of_input x = {.depth = d};
         if (*at < f->unknown[d])
             continue;
-        if (err_up(e, collection_block(&x.block, f->c, d, *at, e)))
-            return e ? e->code : ERR_FAILED;
+        enum err_code code = err_up(e, collection_block(&x.block, f->c, d, *at, e));
+        if (code)
+            return code;
         x.known = is_known(&x, f) || is_proved(&x, f);
         arena_reset(&f->work.arena);
         if (d > 0)

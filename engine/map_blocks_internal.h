@@ -15,7 +15,7 @@ struct span_of_input {
     bool known;
     struct digest action;              /* of a known one: where its outputs stand */
     const struct reuse_origin *origin; /* proved to stand; else NULL */
-    const char *reason;
+    const char *reason;                /* the proof's, as the op gave it */
 };
 
 /* A block above the leaves that was looked up; what lies in a known one is not listed. */

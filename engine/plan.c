@@ -131,7 +131,7 @@ static enum err_code walk_element(struct walk *w, struct err *e)
         r->cached++;
     } else if (prove_element(&made, w, &id)) {
         r->reused++;
-        proofs_add(&r->proofs, made.note, 1);
+        proofs_add(&r->proofs, proofs_reason(made.note), 1);
     } else {
         known = try_element(&made, w, &id);
         w->to_run++;

@@ -10,21 +10,22 @@
 
 enum { PROOFS_SHOWN = 3 };
 
+const char *proofs_reason(const char *note)
+{
+    size_t n = strlen(PROOFS_NOTE);
+    return strncmp(note, PROOFS_NOTE, n) ? NULL : note + n;
+}
+
 void proofs_add(struct proofs *p, const char *reason, uint64_t elements)
 {
-    static const char prefix[] = "reused: ";
-    if (!strncmp(reason, prefix, sizeof prefix - 1))
-        reason += sizeof prefix - 1;
     for (unsigned i = 0; i < p->n; i++)
         if (!strcmp(p->kinds[i].reason, reason)) {
             p->kinds[i].elements += elements;
             return;
         }
     char *copy = p->n < PROOFS_KINDS ? strdup(reason) : NULL;
-    if (!copy) {
-        p->others += elements;
-        return;
-    }
+    if (!copy)
+        return; /* told as "otherwise" */
     p->kinds[p->n].reason = copy;
     p->kinds[p->n++].elements = elements;
 }

@@ -2,8 +2,6 @@
 #ifndef ENGINE_PROOFS_H
 #define ENGINE_PROOFS_H
 
-#include "base/arena.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,11 +12,15 @@ struct proofs {
         char *reason; /* heap */
         uint64_t elements;
     } kinds[PROOFS_KINDS];
-    unsigned n;
-    uint64_t others; /* by more kinds than that */
+    unsigned n; /* what more kinds than that would count is left out */
 };
 
-/* `reason` as an op gives it, or as an action's note says it ("reused: ..."). */
+/* Begins the note of an action whose result stands by proof; the op's reason follows. */
+#define PROOFS_NOTE "reused: "
+/* That reason; NULL: the note is not of a proof. */
+const char *proofs_reason(const char *note);
+
+/* `reason` as the op gave it. */
 void proofs_add(struct proofs *p, const char *reason, uint64_t elements);
 void proofs_clear(struct proofs *p);
 /* On the heap: "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 proved unaffected

@@ -146,7 +146,7 @@ bool reuse_element(struct made *made, struct reuse_origin *origin, struct span *
         return false;
     *made = x.made;
     *note = x.trace;
-    made->note = arena_printf(&w->arena, "reused: %s", reason);
+    made->note = arena_printf(&w->arena, PROOFS_NOTE "%s", reason);
     made->run = s->run;
     return true;
 }
@@ -206,10 +206,10 @@ enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_
                                const struct op_earlier *x, const char *role, struct err *e)
 {
     struct digest before;
-    return err_up(e, find_input(&before, x, role, e)) ||
-                   err_up(e, ctx_added(positions, n, ctx, role, &before, e))
-               ? ERR_FAILED
-               : OK;
+    enum err_code code = find_input(&before, x, role, e);
+    if (!code)
+        code = ctx_added(positions, n, ctx, role, &before, e);
+    return err_up(e, code);
 }
 
 enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx,
@@ -217,8 +217,8 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
                                  struct err *e)
 {
     struct digest before;
-    return err_up(e, find_input(&before, x, role, e)) ||
-                   err_up(e, ctx_removed(out, n, ctx, role, &before, a, e))
-               ? ERR_FAILED
-               : OK;
+    enum err_code code = find_input(&before, x, role, e);
+    if (!code)
+        code = ctx_removed(out, n, ctx, role, &before, a, e);
+    return err_up(e, code);
 }

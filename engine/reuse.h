@@ -15,8 +15,7 @@ struct reuse_origin {
 };
 
 /* True: the earlier result stands; *made has its outputs and says why, *note is what goes with it.
- * False also when anything
- * goes wrong: then the element is computed. The op is prepared. */
+ * False also when anything goes wrong: then the element is computed. The op is prepared. */
 bool reuse_element(struct made *made, struct reuse_origin *origin, struct span *note,
                    struct worker *w, uint32_t i, const struct digest *id);
 /* The same for a block, whose results all stand. Prepares the op. */

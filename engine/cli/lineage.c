@@ -6,6 +6,7 @@
 #include "engine/cli/place.h"
 #include "engine/cli/resolve.h"
 #include "engine/graph.h"
+#include "engine/proofs.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
@@ -139,7 +140,7 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
     uint32_t index = (uint32_t)l->n_acts;
     struct act act = {.key = *key,
                       .class = classify(action),
-                      .reused = !strncmp(action->note, "reused: ", 8),
+                      .reused = proofs_reason(action->note),
                       .finished_ns = action->finished_ns,
                       .op = op_index(l, action->key->op)};
     l->acts = vec_grow(l->acts, &l->cap_acts, l->n_acts + 1, sizeof *l->acts);

@@ -7,6 +7,7 @@
 #include "engine/cli/runs.h"
 #include "engine/history.h"
 #include "engine/label.h"
+#include "engine/proofs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -197,7 +198,7 @@ static enum err_code put_reuse(struct buf *b, struct cli *c, struct lineage *l,
     enum err_code code = lineage_action(&action, c->arena, l, (uint32_t)(*reuser - 1), e);
     if (!code)
         buf_printf(b, "  reused    in run %s, proved to stand: %s\n", action->run,
-                   action->note + strlen("reused: "));
+                   proofs_reason(action->note));
     return err_up(e, code);
 }
 

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
+#include "engine/proofs.h"
 #include "store/internal.h"
 #include "store/maintain.h"
 
@@ -221,6 +222,31 @@ static void test_check(void **state)
     free(t.lines);
 }
 
+/* What is told of proofs: the most frequent ones, in an order that threads cannot change. */
+static void test_told(void **state)
+{
+    struct proofs p = {0};
+    proofs_add(&p, "b", 3);
+    proofs_add(&p, "d", 1);
+    proofs_add(&p, "c", 4);
+    proofs_add(&p, proofs_reason(PROOFS_NOTE "c"), 1);
+    proofs_add(&p, "a", 3);
+    char *text = proofs_tell(&p, "w", 1, 20, 12);
+    assert_string_equal(text, "w; 1 of 20 elements affected, 12 proved unaffected "
+                              "(5: c; 3: a; 3: b; 1 otherwise)");
+    free(text);
+    proofs_clear(&p);
+    assert_null(proofs_reason("c"));
+
+    for (char name[] = "a"; *name < 'a' + PROOFS_KINDS + 4; ++*name)
+        proofs_add(&p, name, 1);
+    assert_int_equal(p.n, PROOFS_KINDS);
+    text = proofs_tell(&p, NULL, 0, PROOFS_KINDS + 4, PROOFS_KINDS + 4);
+    assert_non_null(strstr(text, " (1: a; 1: b; 1: c; 17 otherwise)"));
+    free(text);
+    proofs_clear(&p);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -228,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_little_is_asked),
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
