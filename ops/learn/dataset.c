@@ -1,4 +1,4 @@
-/* Clusters of sequences and pairs from them; see dataset.h. */
+/* Clusters of sequences; see dataset.h. */
 #include "ops/learn/dataset.h"
 
 #include "base/buf.h"
@@ -12,6 +12,7 @@ void dataset_free(struct dataset *d)
 {
     free(d->tokens);
     free(d->offset);
+    free(d->mark);
     free(d->member);
     free(d->first);
     free(d->path);
@@ -53,9 +54,28 @@ static void add_sequences(struct dataset *d, const Eqloom__TokenBatch *b)
     d->n_tokens += b->n_tokens;
 }
 
+static uint64_t mark_of(const uint32_t *tokens, size_t n)
+{
+    uint64_t mark = n;
+    for (size_t i = 0; i < n; i++)
+        mark = rng_mix(mark ^ tokens[i]);
+    return mark;
+}
+
 struct entry {
+    uint64_t mark;
     uint32_t cluster, index;
 };
+
+static int compare_marks(const void *x, const void *y)
+{
+    const struct entry *a = x, *b = y;
+    if (a->cluster != b->cluster)
+        return a->cluster < b->cluster ? -1 : 1;
+    if (a->mark != b->mark)
+        return a->mark < b->mark ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
 
 static int compare_entries(const void *x, const void *y)
 {
@@ -63,6 +83,24 @@ static int compare_entries(const void *x, const void *y)
     if (a->cluster != b->cluster)
         return a->cluster < b->cluster ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Marks the sequences from `base` on; equal members of a cluster are told apart. */
+static void add_marks(struct dataset *d, struct entry *entries, size_t n, size_t base)
+{
+    d->mark = vec_grow(d->mark, &d->mark_cap, base + n + 1, sizeof *d->mark);
+    for (size_t i = 0; i < n; i++) {
+        const size_t *at = &d->offset[base + entries[i].index];
+        entries[i].mark = mark_of(d->tokens + at[0], at[1] - at[0]);
+    }
+    qsort(entries, n, sizeof *entries, compare_marks);
+    for (size_t i = 0, equal = 0; i < n; i++) {
+        bool again = i && entries[i].cluster == entries[i - 1].cluster &&
+                     entries[i].mark == entries[i - 1].mark;
+        equal = again ? equal + 1 : 0;
+        d->mark[base + entries[i].index] =
+            equal ? rng_at(entries[i].mark, 1, equal) : entries[i].mark;
+    }
 }
 
 /* Runs of equal cluster numbers, in their order, are the clusters. */
@@ -97,77 +135,13 @@ enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *b, uint32
     if (!entries)
         return err_fail(e, ERR_NOMEM, "no memory for a batch of %zu sequences", n);
     for (size_t i = 0; i < n; i++)
-        entries[i] = (struct entry){b->cluster[i], (uint32_t)i};
-    qsort(entries, n, sizeof *entries, compare_entries);
+        entries[i] = (struct entry){.cluster = b->cluster[i], .index = (uint32_t)i};
     add_sequences(d, b);
+    add_marks(d, entries, n, base);
+    qsort(entries, n, sizeof *entries, compare_entries);
     add_clusters(d, entries, n, base);
     free(entries);
     return OK;
-}
-
-/* The place of `at` in a pseudo-random order of 0..n-1: a Feistel network over the least even
- * number of bits that holds n, walked until it falls below n again (expected under 4 rounds). */
-static uint64_t permuted(uint64_t at, uint64_t n, uint64_t key)
-{
-    unsigned half = 1;
-    while (half < 32 && UINT64_C(1) << (2 * half) < n)
-        half++;
-    uint64_t mask = (UINT64_C(1) << half) - 1;
-    do {
-        uint64_t left = at >> half, right = at & mask;
-        for (uint64_t round = 0; round < 6; round++) {
-            uint64_t next = left ^ (rng_at(key, round, right) & mask);
-            left = right;
-            right = next;
-        }
-        at = left << half | right;
-    } while (at >= n);
-    return at;
-}
-
-enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE, STREAM_CUT };
-
-static uint32_t below(uint32_t bits, size_t n)
-{
-    return (uint32_t)((uint64_t)bits * n >> 32);
-}
-
-/* The k-th of n things, for batches of `batch` consecutive k: each epoch in another order. An epoch
- * is as many whole batches as the things fill; the rest of them sits it out. */
-static uint64_t shuffled(uint64_t n, uint64_t seed, size_t batch, uint64_t k)
-{
-    uint64_t length = n >= batch ? n / batch * batch : n;
-    return permuted(k % length, n, rng_at(seed, STREAM_EPOCH, k / length));
-}
-
-/* Runs of the path come in a random order, cut at other places each epoch. */
-static uint64_t related_cluster(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
-{
-    uint64_t runs = d->clusters / d->related, in_batch = batch / d->related, run = k / d->related;
-    uint64_t length = runs >= in_batch ? runs / in_batch * in_batch : runs, epoch = run / length;
-    uint64_t at = permuted(run % length, runs, rng_at(seed, STREAM_EPOCH, epoch)) * d->related;
-    uint64_t cut = rng_at(seed, STREAM_CUT, epoch) % d->clusters;
-    return d->path[(cut + at + k % d->related) % d->clusters];
-}
-
-struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
-{
-    bool related = d->path && d->clusters >= d->related;
-    uint64_t c =
-        related ? related_cluster(d, seed, batch, k) : shuffled(d->clusters, seed, batch, k);
-    size_t first = d->first[c], n = d->first[c + 1] - first;
-    uint64_t bits = rng_at(seed, STREAM_PAIR, k);
-    uint32_t a = below((uint32_t)bits, n), b = below((uint32_t)(bits >> 32), n - 1);
-    return (struct pair){(uint32_t)c, d->member[first + a], d->member[first + b + (b >= a)]};
-}
-
-uint32_t dataset_negative(const struct dataset *d, uint64_t seed, uint32_t cluster, uint64_t k,
-                          uint64_t j)
-{
-    uint64_t bits = rng_at(rng_at(seed, STREAM_NEGATIVE, k), 0, j);
-    uint32_t c = below((uint32_t)bits, d->clusters - 1);
-    c += c >= cluster;
-    return d->member[d->first[c] + below((uint32_t)(bits >> 32), d->first[c + 1] - d->first[c])];
 }
 
 static int compare_sequences(const struct dataset *d, uint32_t a, uint32_t b)
@@ -189,9 +163,4 @@ uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster)
         if (compare_sequences(d, d->member[i], best) < 0)
             best = d->member[i];
     return best;
-}
-
-uint32_t dataset_sequence(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k)
-{
-    return (uint32_t)shuffled(d->sequences, seed, batch, k);
 }

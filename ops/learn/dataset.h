@@ -1,6 +1,5 @@
-/* What training draws from: all sequences of a collection of token batches, grouped
- * into clusters of equivalent ones. Pairs are never materialised: the k-th pair is a function of
- * the seed and k. */
+/* What training draws from (draws.h): all sequences of a collection of token batches, grouped into
+ * clusters of equivalent ones. */
 #ifndef OPS_LEARN_DATASET_H
 #define OPS_LEARN_DATASET_H
 
@@ -15,6 +14,10 @@ struct dataset {
     size_t n_tokens, tokens_cap;
     size_t *offset; /* (sequences + 1) */
     size_t sequences, offset_cap;
+    /* By which sequences are drawn: a hash of the tokens (of equal members of a cluster, and of how
+     * many of these come before). */
+    uint64_t *mark; /* (sequences) */
+    size_t mark_cap;
     /* Cluster i is the sequences member[first[i]] .. member[first[i+1]-1]; each has at least two:
      * what stands alone is left out. */
     uint32_t *member;
@@ -41,21 +44,7 @@ enum err_code token_batch_check(const Eqloom__TokenBatch *batch, uint32_t vocabu
  * after all dataset_add; tokens are below `vocabulary`. ERR_NOMEM. */
 enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary, struct err *e);
 
-struct pair {
-    uint32_t cluster, a, b; /* a, b: sequences, two different members of the cluster */
-};
-
-/* The k-th pair, for batches of `batch` consecutive k. Clusters come in a random order without
- * repetition, a new order each epoch; if there are at least `batch` of them no batch has two pairs
- * of one cluster. The dataset must have a cluster; with related ones `batch` is a multiple of
- * `related`. */
-struct pair dataset_pair(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k);
-/* Negative number j of the k-th pair: a sequence of another cluster. The dataset must have two. */
-uint32_t dataset_negative(const struct dataset *d, uint64_t seed, uint32_t cluster, uint64_t k,
-                          uint64_t j);
 /* The cluster's member of fewest tokens, of equal ones the first by their numbers. */
 uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster);
-/* The k-th sequence alone, in a random order as that of clusters; those that stand alone count. */
-uint32_t dataset_sequence(const struct dataset *d, uint64_t seed, size_t batch, uint64_t k);
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef OPS_LEARN_EXAMPLES_H
 #define OPS_LEARN_EXAMPLES_H
 
-#include "ops/learn/dataset.h"
+#include "ops/learn/draws.h"
 #include "ops/nn/tape.h"
 
 enum objective_kind {
@@ -46,8 +46,9 @@ struct examples {
     struct nn_sequences targets; /* seq2seq: one per input, without start and end */
 };
 
-/* Batch number `index`. Lives in the arena; `wrap` puts inputs between start and end tokens. */
-void examples_gather(struct examples *out, struct arena *a, const struct dataset *d,
-                     const struct examples_config *c, bool wrap, uint64_t seed, uint64_t index);
+/* Batch number `index` of what is drawn for batches of c->batch. Lives in the arena; `wrap` puts
+ * inputs between start and end tokens. */
+void examples_gather(struct examples *out, struct arena *a, struct draws *draws,
+                     const struct examples_config *c, bool wrap, uint64_t index);
 
 #endif

@@ -40,8 +40,9 @@ struct trainer {
     float *groups[LEARN_GROUPS];                   /* device: gradients */
     struct gpu_queue *queue;
 
-    struct arena arena; /* of the step */
-    struct arena *work; /* by queue */
+    struct draws draws, measured; /* of steps; of measuring */
+    struct arena arena;           /* of the step */
+    struct arena *work;           /* by queue */
     struct examples batch;
     struct nn_dropout dropout;
     struct shard *shards;

@@ -98,6 +98,8 @@ void trainer_free(struct trainer *t)
         gpu_free(t->device, t->groups[i]);
     gpu_free(t->device, t->memory);
     gpu_queue_free(t->queue);
+    draws_free(&t->draws);
+    draws_free(&t->measured);
     arena_free(&t->arena);
     for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
         arena_free(&t->work[i]);
@@ -310,18 +312,21 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
     return err_up(e, code);
 }
 
-static void gather(struct trainer *t, const struct dataset *d, const struct examples_config *c,
-                   enum stream stream, uint64_t index)
+static void gather(struct trainer *t, struct draws *draws, const struct dataset *d,
+                   const struct examples_config *c, enum stream stream, uint64_t index)
 {
+    if (draws->dataset != d) {
+        draws_free(draws);
+        draws_init(draws, d, rng_at(t->config.seed, stream, 0), c->batch);
+    }
     arena_reset(&t->arena);
-    examples_gather(&t->batch, &t->arena, d, c, t->model->config.wrap,
-                    rng_at(t->config.seed, stream, 0), index);
+    examples_gather(&t->batch, &t->arena, draws, c, t->model->config.wrap, index);
 }
 
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e)
 {
-    gather(t, d, &t->config.examples, STREAM_PAIRS, t->steps);
+    gather(t, &t->draws, d, &t->config.examples, STREAM_PAIRS, t->steps);
     return err_up(e, step(r, t, e));
 }
 
@@ -334,7 +339,7 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
         c.objective = OBJECTIVE_CONTRASTIVE;
     for (size_t i = 0; i < batches; i++) {
         *r = (struct step_result){0};
-        gather(t, d, &c, STREAM_VALIDATION, i);
+        gather(t, &t->measured, d, &c, STREAM_VALIDATION, i);
         set_dropout(t, 0);
         enum err_code code = t->objective->evaluate(r, t, e);
         if (code)

@@ -26,14 +26,17 @@ static void test_pairs(void **state)
 {
     enum { CLUSTERS = 37, MEMBERS = 5, BATCH = 12, EPOCH = CLUSTERS / BATCH * BATCH };
     struct dataset d = {0};
+    struct draws x, y;
     make(&d, CLUSTERS, MEMBERS);
+    draws_init(&x, &d, 1, BATCH);
+    draws_init(&y, &d, 2, BATCH);
     size_t by_cluster[CLUSTERS] = {0}, by_pair[MEMBERS][MEMBERS] = {0}, n = 200 * EPOCH;
     for (uint64_t k = 0; k < n; k++) {
-        struct pair p = dataset_pair(&d, 1, BATCH, k);
+        struct pair p = draws_pair(&x, k);
         assert_true(p.cluster < CLUSTERS && p.a != p.b);
         assert_true(p.a / MEMBERS == p.cluster && p.b / MEMBERS == p.cluster);
         for (uint64_t j = k / EPOCH * EPOCH; j < k && k < 10 * EPOCH; j++) /* none twice an epoch */
-            assert_true(dataset_pair(&d, 1, BATCH, j).cluster != p.cluster);
+            assert_true(draws_pair(&x, j).cluster != p.cluster);
         by_cluster[p.cluster]++;
         by_pair[p.a % MEMBERS][p.b % MEMBERS]++;
     }
@@ -44,8 +47,10 @@ static void test_pairs(void **state)
             assert_in_range(by_pair[i][j], i == j ? 0 : 280, i == j ? 0 : 440);
     size_t same = 0;
     for (uint64_t k = 0; k < 1000; k++)
-        same += dataset_pair(&d, 2, BATCH, k).cluster == dataset_pair(&d, 1, BATCH, k).cluster;
+        same += draws_pair(&y, k).cluster == draws_pair(&x, k).cluster;
     assert_in_range(same, 5, 70); /* another seed, another order: 1 in 37 agree by chance */
+    draws_free(&x);
+    draws_free(&y);
     dataset_free(&d);
 }
 
@@ -54,6 +59,7 @@ static void test_related_clusters(void **state)
 {
     enum { CLUSTERS = 12, KINDS = 3, RELATED = 2, BATCH = 6 };
     struct dataset d = {0};
+    struct draws x;
     for (uint32_t i = 0; i < CLUSTERS; i++) {
         uint32_t kind = 5 + i % KINDS, tokens[] = {3, kind, 4, 4, kind, 3, 8 + i % 2};
         uint32_t offset[] = {0, 3, 7}, cluster[] = {0, 0};
@@ -68,6 +74,7 @@ static void test_related_clusters(void **state)
         assert_int_equal(dataset_add(&d, &b, TOY_VOCABULARY, 11, NULL), OK);
     }
     assert_int_equal(dataset_relate(&d, RELATED, TOY_VOCABULARY, NULL), OK);
+    draws_init(&x, &d, 1, BATCH);
     size_t place[CLUSTERS], changes = 0;
     for (size_t i = 0; i < CLUSTERS; i++) {
         place[d.path[i]] = i;
@@ -77,13 +84,14 @@ static void test_related_clusters(void **state)
     for (uint64_t epoch = 0; epoch < 50; epoch++) {
         unsigned seen = 0;
         for (uint64_t k = 0; k < CLUSTERS; k += RELATED) {
-            uint32_t a = dataset_pair(&d, 1, BATCH, epoch * CLUSTERS + k).cluster;
-            uint32_t b = dataset_pair(&d, 1, BATCH, epoch * CLUSTERS + k + 1).cluster;
+            uint32_t a = draws_pair(&x, epoch * CLUSTERS + k).cluster;
+            uint32_t b = draws_pair(&x, epoch * CLUSTERS + k + 1).cluster;
             assert_int_equal(place[b], (place[a] + 1) % CLUSTERS);
             seen |= 1u << a | 1u << b;
         }
         assert_int_equal(seen, (1u << CLUSTERS) - 1); /* each once an epoch */
     }
+    draws_free(&x);
     dataset_free(&d);
 }
 
@@ -91,13 +99,16 @@ static void test_related_clusters(void **state)
 static void test_few_clusters(void **state)
 {
     struct dataset d = {0};
+    struct draws x;
     make(&d, 3, 2);
+    draws_init(&x, &d, 9, 8);
     for (uint64_t k = 0; k < 30; k += 3) {
         unsigned seen = 0;
         for (uint64_t j = k; j < k + 3; j++)
-            seen |= 1u << dataset_pair(&d, 9, 8, j).cluster;
+            seen |= 1u << draws_pair(&x, j).cluster;
         assert_int_equal(seen, 7);
     }
+    draws_free(&x);
     dataset_free(&d);
 }
 
@@ -151,12 +162,16 @@ static void test_negatives_and_sequences(void **state)
         assert_int_equal(
             dataset_add(&d, toy_batch(&a, 1, i, MEMBERS, 3, 6), TOY_VOCABULARY, 16, NULL), OK);
     bool drawn[ALL] = {0};
+    struct draws x, y;
+    draws_init(&x, &d, 5, MEMBERS);
+    draws_init(&y, &d, 5, MEMBERS);
     for (uint64_t k = 0; k < 200; k++)
         for (uint64_t j = 0; j < 3; j++) {
             uint32_t cluster = (uint32_t)(k % CLUSTERS);
-            uint32_t s = dataset_negative(&d, 5, cluster, k, j);
+            uint32_t s = draws_negative(&x, cluster, k, j, 3);
             assert_true(s < ALL && s / MEMBERS != cluster);
-            assert_int_equal(s, dataset_negative(&d, 5, cluster, k, j));
+            draws_negative(&y, cluster, 1000 - k, j, 3);
+            assert_int_equal(s, draws_negative(&y, cluster, k, j, 3));
             drawn[s] = true;
         }
     for (size_t i = 0; i < ALL; i++)
@@ -164,13 +179,118 @@ static void test_negatives_and_sequences(void **state)
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
         bool seen[ALL] = {0};
         for (uint64_t k = 0; k < ALL; k++) {
-            uint32_t s = dataset_sequence(&d, 5, MEMBERS, epoch * ALL + k);
+            uint32_t s = draws_sequence(&x, epoch * ALL + k);
             assert_true(s < ALL && !seen[s]);
             seen[s] = true;
         }
     }
+    draws_free(&x);
+    draws_free(&y);
     dataset_free(&d);
     arena_free(&a);
+}
+
+/* The draws of a dataset and of another one, to which clusters were added in the middle, or whose
+ * clusters come in another order, agree until the first turn of what was added. */
+static void test_stable_draws(void **state)
+{
+    enum { CLUSTERS = 60, ADDED = 3, MEMBERS = 4, BATCH = 6 };
+    uint64_t agreed = 0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct dataset d = {0}, more = {0};
+        struct draws x, y;
+        struct arena a = {0};
+        Eqloom__TokenBatch *b[CLUSTERS + ADDED];
+        for (uint64_t i = 0; i < CLUSTERS + ADDED; i++)
+            b[i] = toy_batch(&a, 3, i, MEMBERS, 3, 9);
+        for (size_t i = 0; i < CLUSTERS; i++)
+            assert_int_equal(dataset_add(&d, b[i], TOY_VOCABULARY, 11, NULL), OK);
+        for (size_t i = CLUSTERS + ADDED; i-- > 0;)
+            assert_int_equal(dataset_add(&more, b[i], TOY_VOCABULARY, 11, NULL), OK);
+        draws_init(&x, &d, seed, BATCH);
+        draws_init(&y, &more, seed, BATCH);
+        uint64_t k = 0;
+        for (; k < CLUSTERS; k++) {
+            struct pair p = draws_pair(&x, k), q = draws_pair(&y, k);
+            size_t n = d.offset[p.a + 1] - d.offset[p.a];
+            if (q.cluster < ADDED)
+                break;
+            assert_int_equal(q.cluster, CLUSTERS + ADDED - 1 - p.cluster);
+            assert_int_equal(more.offset[q.a + 1] - more.offset[q.a], n);
+            assert_memory_equal(more.tokens + more.offset[q.a], d.tokens + d.offset[p.a],
+                                n * sizeof *d.tokens);
+            assert_int_equal(q.b % MEMBERS, p.b % MEMBERS);
+        }
+        agreed += k;
+        draws_free(&x);
+        draws_free(&y);
+        dataset_free(&d);
+        dataset_free(&more);
+        arena_free(&a);
+    }
+    assert_in_range(agreed, 500, 1000); /* 50 * 60 / 4 = 750 expected; deviation about 82 */
+}
+
+/* One member more takes the place of others in as few draws as it must. */
+static void test_stable_members(void **state)
+{
+    enum { MEMBERS = 20, DRAWS = 2000 };
+    struct dataset d = {0}, more = {0};
+    struct draws x, y;
+    struct arena a = {0};
+    size_t same = 0, equal = 0;
+    for (uint64_t i = 0; i < 2; i++) {
+        Eqloom__TokenBatch *b = toy_batch(&a, 3, i, MEMBERS + 1, 3, 9);
+        assert_int_equal(dataset_add(&more, b, TOY_VOCABULARY, 11, NULL), OK);
+        b->n_cluster = MEMBERS;
+        b->n_offset = MEMBERS + 1;
+        b->n_tokens = b->offset[MEMBERS];
+        assert_int_equal(dataset_add(&d, b, TOY_VOCABULARY, 11, NULL), OK);
+    }
+    draws_init(&x, &d, 1, 2);
+    draws_init(&y, &more, 1, 2);
+    for (uint64_t k = 0; k < DRAWS; k++) {
+        struct pair p = draws_pair(&x, k), q = draws_pair(&y, k);
+        assert_int_equal(p.cluster, q.cluster);
+        same += p.a - d.member[d.first[p.cluster]] == q.a - more.member[more.first[q.cluster]] &&
+                p.b - d.member[d.first[p.cluster]] == q.b - more.member[more.first[q.cluster]];
+        equal += q.a % (MEMBERS + 1) == MEMBERS || q.b % (MEMBERS + 1) == MEMBERS;
+    }
+    assert_int_equal(same + equal, DRAWS);
+    assert_in_range(equal, 130, 250); /* 2 of 21: 190 expected; deviation 13 */
+    draws_free(&x);
+    draws_free(&y);
+    dataset_free(&d);
+    dataset_free(&more);
+    arena_free(&a);
+}
+
+/* Equal members are as likely as others: pairs of two equal ones do not stick together. */
+static void test_equal_members(void **state)
+{
+    enum { MEMBERS = 4, DRAWS = 6000 };
+    uint32_t tokens[] = {5, 5, 6, 7}, offset[] = {0, 1, 2, 3, 4}, cluster[] = {0, 0, 0, 0};
+    Eqloom__TokenBatch b;
+    struct dataset d = {0};
+    struct draws x;
+    size_t by_pair[MEMBERS][MEMBERS] = {0};
+    eqloom__token_batch__init(&b);
+    b.tokens = tokens;
+    b.n_tokens = b.n_cluster = MEMBERS;
+    b.offset = offset;
+    b.n_offset = MEMBERS + 1;
+    b.cluster = cluster;
+    assert_int_equal(dataset_add(&d, &b, 9, 2, NULL), OK);
+    draws_init(&x, &d, 4, 1);
+    for (uint64_t k = 0; k < DRAWS; k++) {
+        struct pair p = draws_pair(&x, k);
+        by_pair[p.a][p.b]++;
+    }
+    for (size_t i = 0; i < MEMBERS; i++)
+        for (size_t j = 0; j < MEMBERS; j++) /* 500 expected; deviation 21 */
+            assert_in_range(by_pair[i][j], i == j ? 0 : 400, i == j ? 0 : 600);
+    draws_free(&x);
+    dataset_free(&d);
 }
 
 /* Which sequence of the dataset is number i of s, by its tokens. */
@@ -208,9 +328,11 @@ static void count_pairs(size_t first[TARGET_MEMBERS], size_t second[TARGET_MEMBE
                         const struct dataset *d, const struct examples_config *how)
 {
     struct arena a = {0};
+    struct draws draws;
+    draws_init(&draws, d, 7, how->batch);
     for (uint64_t index = 0; index < 40; index++) {
         struct examples x;
-        examples_gather(&x, &a, d, how, false, 7, index);
+        examples_gather(&x, &a, &draws, how, false, index);
         bool writes = objective_generates(how->objective);
         for (size_t i = 0; i < how->batch; i++) {
             size_t p = sequence_of(d, &x.inputs, i);
@@ -221,6 +343,7 @@ static void count_pairs(size_t first[TARGET_MEMBERS], size_t second[TARGET_MEMBE
         }
         arena_reset(&a);
     }
+    draws_free(&draws);
     arena_free(&a);
 }
 
@@ -299,6 +422,9 @@ int main(void)
         cmocka_unit_test(test_few_clusters),
         cmocka_unit_test(test_mixed_batch),
         cmocka_unit_test(test_negatives_and_sequences),
+        cmocka_unit_test(test_stable_draws),
+        cmocka_unit_test(test_stable_members),
+        cmocka_unit_test(test_equal_members),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_schedules),
     };
