@@ -83,6 +83,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         add(f, precision[k], retrieval.precision[k]);
     add(f, "mrr", retrieval.mrr);
+    add(f, "triplet_accuracy", retrieval.triplets);
     add(f, "clusters", v->n_clusters);
     add(f, "sequences", v->n);
     add(f, "queries", retrieval.queries);
@@ -141,7 +142,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .parallel = true,
     .doc =
@@ -150,7 +151,9 @@ const struct op op_evaluate = {
         "precision@k and mean "
         "reciprocal rank by cosine, each expression being a query against all others. precision@k "
         "is SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by "
-        "as many as there are.",
+        "as many as there are. triplet_accuracy is one less the ranking error of The Search for "
+        "Equations: of all triplets of an expression, one of its cluster and one of another, those "
+        "whose first two are the nearest, averaged by expression.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -3,19 +3,21 @@
 
 #include "base/rng.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const uint32_t retrieval_cuts[RETRIEVAL_CUTS] = {1, 5, 10, 15, 20};
 
 struct query_result {
-    double precision[RETRIEVAL_CUTS], reciprocal;
+    double precision[RETRIEVAL_CUTS], reciprocal, triplets;
 };
 
 struct work {
     const struct vectors *v;
     const uint32_t *cluster_size;
     struct query_result *results; /* by query */
-    float *rows;                  /* (workers, n rounded up to 4) */
+    float *rows;                  /* (workers, n rounded up to 4): similarities */
+    float *positives;             /* (workers, n rounded up to 4): those of the query's cluster */
     size_t row_size;
 };
 
@@ -53,6 +55,47 @@ static double reciprocal_rank(const struct vectors *v, const float *similarity, 
     return 1.0 / rank;
 }
 
+static int compare_floats(const void *x, const void *y)
+{
+    float a = *(const float *)x, b = *(const float *)y;
+    return (a > b) - (a < b);
+}
+
+/* How many of the n ascending values are below x, an equal one counting half. */
+static double count_below(const float *sorted, size_t n, float x)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t equal = low;
+    while (equal < n && sorted[equal] == x)
+        equal++;
+    return (double)low + 0.5 * (double)(equal - low);
+}
+
+/* The share of triplets in order. `positives` is room for the cluster's similarities. */
+static double triplets_in_order(const struct vectors *v, const float *similarity, float *positives,
+                                uint32_t query)
+{
+    size_t n = 0, others = 0;
+    double wrong = 0;
+    for (uint32_t i = 0; i < v->n; i++)
+        if (i != query && v->cluster[i] == v->cluster[query])
+            positives[n++] = similarity[i];
+    qsort(positives, n, sizeof *positives, compare_floats);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (v->cluster[i] != v->cluster[query]) {
+            wrong += count_below(positives, n, similarity[i]);
+            others++;
+        }
+    return others ? 1 - wrong / ((double)n * (double)others) : 1;
+}
+
 static void ask(void *arg, size_t item, unsigned worker)
 {
     struct work *w = arg;
@@ -78,6 +121,7 @@ static void ask(void *arg, size_t item, unsigned worker)
         r->precision[cut++] = (double)hits / possible;
     }
     r->reciprocal = reciprocal_rank(v, similarity, query);
+    r->triplets = triplets_in_order(v, similarity, w->positives + worker * w->row_size, query);
 }
 
 void retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
@@ -90,6 +134,7 @@ void retrieval_measure(struct retrieval *out, struct arena *a, const struct vect
     w.cluster_size = size;
     w.results = arena_array(a, struct query_result, v->n);
     w.rows = arena_array(a, float, pool_threads(pool) * w.row_size);
+    w.positives = arena_array(a, float, pool_threads(pool) * w.row_size);
     pool_for(pool, v->n, ask, &w);
     *out = (struct retrieval){0};
     for (uint32_t i = 0; i < v->n; i++) {
@@ -97,11 +142,13 @@ void retrieval_measure(struct retrieval *out, struct arena *a, const struct vect
             continue;
         out->queries++;
         out->mrr += w.results[i].reciprocal;
+        out->triplets += w.results[i].triplets;
         for (int k = 0; k < RETRIEVAL_CUTS; k++)
             out->precision[k] += w.results[i].precision[k];
     }
     double n = out->queries ? out->queries : 1;
     out->mrr /= n;
+    out->triplets /= n;
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         out->precision[k] /= n;
 }

@@ -199,6 +199,35 @@ static void test_precision_equals_sorting(void **state)
     arena_free(&a);
 }
 
+/* Against every triplet; some similarities are equal. */
+static void test_triplets_equal_counting(void **state)
+{
+    struct arena a = {0};
+    struct vectors v = clouds(&a, 5, 7, 4, 1.5);
+    memcpy(vectors_at(&v, 9), vectors_at(&v, 3), v.stride * sizeof(float)); /* of two clusters */
+    memcpy(vectors_at(&v, 4), vectors_at(&v, 3), v.stride * sizeof(float));
+    vectors_normalize(&v);
+    struct retrieval r;
+    retrieval_measure(&r, &a, &v, NULL);
+    double sum = 0;
+    for (uint32_t q = 0; q < v.n; q++) {
+        double in_order = 0, all = 0;
+        for (uint32_t p = 0; p < v.n; p++)
+            for (uint32_t n = 0; n < v.n; n++) {
+                if (p == q || v.cluster[p] != v.cluster[q] || v.cluster[n] == v.cluster[q])
+                    continue;
+                float near = vector_dot(vectors_at(&v, q), vectors_at(&v, p), v.stride);
+                float far = vector_dot(vectors_at(&v, q), vectors_at(&v, n), v.stride);
+                in_order += near > far ? 1 : near == far ? 0.5 : 0;
+                all++;
+            }
+        sum += in_order / all / v.n;
+    }
+    assert_true(sum > 0.6 && sum < 0.99);
+    assert_true(fabs(r.triplets - sum) < 1e-9);
+    arena_free(&a);
+}
+
 static void test_threads_change_nothing(void **state)
 {
     struct arena a = {0};
@@ -294,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_separated_clouds_are_found),
         cmocka_unit_test(test_local_search_leaves_bad_minima),
         cmocka_unit_test(test_precision_equals_sorting),
+        cmocka_unit_test(test_triplets_equal_counting),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_duplicates_leave_no_centre_empty),
         cmocka_unit_test(test_bad_vectors_are_refused),
