@@ -52,8 +52,11 @@ struct trainer {
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
     size_t region;   /* seq2seq: bytes of memory for each queue */
-    double *squares; /* by block of the update: host */
+    double *squares; /* by block of the gradient: host */
     struct gpu_adamw how;
+    struct arena plan_arena;
+    struct update_plan plan;
+    void *update_work; /* device: the plan's scratch for each queue */
 };
 
 /* At least so many bytes of t->memory. */

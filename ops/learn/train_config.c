@@ -62,8 +62,11 @@ const struct op_param train_params[] = {
     {"restart_growth", OP_INT, "2", NULL, 1, 1000, "cosine-restarts: factor from one to the next."},
     {"decay_every", OP_INT, "1000", NULL, 1, 1e12, "step: steps from one decay to the next."},
     {"decay_factor", OP_REAL, "0.1", NULL, 0, 1, "step: by which the learning rate is multiplied."},
-    {"optimizer", OP_ENUM, "adamw", "adamw|adam",
-     .doc = "Whether weight decay acts beside the gradient or is added to it."},
+    {"optimizer", OP_ENUM, "adamw", OPTIMIZER_NAMES,
+     .doc =
+         "adamw, adam: weight decay acts beside the gradient, or is added to it. muon: each "
+         "matrix of the layers goes equally far in all directions (Muon, with momentum beta1 and "
+         "steps as large as AdamW's); all else by AdamW."},
     {"weight_decay", OP_REAL, "0.01", NULL, 0, 10, "Of the optimizer."},
     {"beta1", OP_REAL, "0.9", NULL, 0, 0.9999999, "Of the optimizer."},
     {"beta2", OP_REAL, "0.999", NULL, 0, 0.9999999, "Of the optimizer."},
@@ -160,7 +163,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .beta1 = op_real(ctx, "beta1"),
         .beta2 = op_real(ctx, "beta2"),
         .eps = op_real(ctx, "eps"),
-        .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", "adamw|adam"),
+        .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", OPTIMIZER_NAMES),
         .schedule = schedule_of(ctx),
         .parts = (size_t)op_int(ctx, "accumulate"),
         .precision = op_precision(ctx),

@@ -11,7 +11,7 @@ enum {
     SHARD_TOKENS = 512, /* about, at least: so that a shard's layer stays in the second cache */
     SHARD_WIDTHS = 2,   /* and so many times the width of the model, whose weights and gradients
                          * pass through the caches once for each shard */
-    BLOCK = 1 << 14,    /* parameters that are one piece of the update */
+    BLOCK = 1 << 14,    /* parameters whose gradient is added up in one piece */
 };
 
 enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
@@ -46,7 +46,11 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     for (size_t i = 0; i < LEARN_GROUPS; i++)
         if ((code = err_up(e, alloc_floats(&t->groups[i], t, n, e))))
             return code;
-    if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))))
+    update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer);
+    if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))) ||
+        (t->plan.scratch &&
+         (code = err_up(e, gpu_alloc(&t->update_work, t->device,
+                                     gpu_queues(t->device) * t->plan.scratch, e)))))
         return code;
     float *host = malloc((n > table ? n : table) * sizeof *host);
     t->squares = calloc(n_blocks(t), sizeof *t->squares);
@@ -97,10 +101,12 @@ void trainer_free(struct trainer *t)
     for (size_t i = 0; i < LEARN_GROUPS; i++)
         gpu_free(t->device, t->groups[i]);
     gpu_free(t->device, t->memory);
+    gpu_free(t->device, t->update_work);
     gpu_queue_free(t->queue);
     draws_free(&t->draws);
     draws_free(&t->measured);
     arena_free(&t->arena);
+    arena_free(&t->plan_arena);
     for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
         arena_free(&t->work[i]);
     free(t->work);
@@ -215,11 +221,12 @@ static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
     q->op->sum_squares(q, &t->squares[item], t->gradient + at, n);
 }
 
-static void update_block(void *arg, size_t item, struct gpu_queue *q)
+static void update(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t at = item * BLOCK, n = block_length(t, item);
-    q->op->adamw(q, t->weights + at, t->m + at, t->v + at, t->gradient + at, n, &t->how);
+    struct update_state s = {t->weights, t->m, t->v, t->gradient};
+    update_piece(q, &t->plan.pieces[item], &s, &t->how, t->config.precision,
+                 (char *)t->update_work + q->index * t->plan.scratch);
 }
 
 /* ---- the step ---- */
@@ -305,7 +312,7 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
                                 .correction1 = (float)(1 - pow(c->beta1, n)),
                                 .correction2 = (float)(1 - pow(c->beta2, n)),
                                 .scale = (float)scale};
-    code = gpu_each(t->device, n_blocks(t), update_block, t, e);
+    code = gpu_each(t->device, t->plan.n_pieces, update, t, e);
     gpu_changed(t->device);
     if (!code)
         t->steps++;

@@ -10,14 +10,10 @@
 
 #include "ops/learn/examples.h"
 #include "ops/learn/schedule.h"
+#include "ops/learn/update.h"
 #include "ops/nn/encoder.h"
 
 enum { LEARN_GROUPS = 8 };
-
-enum optimizer_kind {
-    OPTIMIZER_ADAMW, /* decay beside the gradient */
-    OPTIMIZER_ADAM,  /* decay added to the gradient, as PyTorch's Adam */
-};
 
 struct trainer_config {
     struct examples_config examples;

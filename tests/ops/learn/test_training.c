@@ -102,21 +102,28 @@ static void assert_same_state(struct session *a, struct session *b)
     assert_memory_equal(x.v, y.v, bytes);
 }
 
+static void check_threads(const struct trainer_config *c)
+{
+    struct session one, more;
+    session_open(&one, 1, c);
+    struct step_result want = steps(&one, 5);
+    for (unsigned threads = 2; threads <= 3; threads++) {
+        session_open(&more, threads, c);
+        struct step_result r = steps(&more, 5);
+        assert_true(r.loss == want.loss && r.gradient_norm == want.gradient_norm);
+        assert_same_state(&one, &more);
+        session_close(&more);
+    }
+    session_close(&one);
+}
+
 static void test_threads(void **state)
 {
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
         struct trainer_config c = how_to((enum objective_kind)i);
-        struct session one, more;
-        session_open(&one, 1, &c);
-        struct step_result want = steps(&one, 5);
-        for (unsigned threads = 2; threads <= 3; threads++) {
-            session_open(&more, threads, &c);
-            struct step_result r = steps(&more, 5);
-            assert_true(r.loss == want.loss && r.gradient_norm == want.gradient_norm);
-            assert_same_state(&one, &more);
-            session_close(&more);
-        }
-        session_close(&one);
+        check_threads(&c);
+        c.optimizer = OPTIMIZER_MUON;
+        check_threads(&c);
     }
 }
 
@@ -206,6 +213,7 @@ static void test_resume(void **state)
     struct chunk_io io = {&memory, put, get};
     for (int run = 0; run < 4; run++) { /* from the initialisation, and from the middle */
         struct trainer_config c_run = how_to(run & 1 ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
+        c_run.optimizer = run & 1 ? OPTIMIZER_MUON : OPTIMIZER_ADAMW;
         int at = run & 2 ? 4 : 0;
         memory.n = 0;
         session_open(&whole, 1, &c_run);
