@@ -90,6 +90,7 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
     uint32_t n;
     Eqloom__EGraph message;
     Eqloom__Cluster cluster;
+    struct extraction extraction;
     struct rng rng = rng_new(1, 0);
     char text[48];
     double at = cpu_seconds();
@@ -103,7 +104,8 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
     for (uint32_t length = 1; g.root != GRAMMAR_NONE && length <= g.max_tokens; length++)
         grammar_enumerate(&g, g.root, length, count_term, &t.enumerated);
     t.enumerate = since(&at);
-    if (extract_cluster(&cluster, a, &message, &defaults, &rng, &e))
+    if (extract_begin(&extraction, a, &message, &defaults, &e) ||
+        extract_cluster(&cluster, a, &extraction, &rng, &e))
         printf("%s: %s\n", label, e.message);
     t.cluster = since(&at);
     printf("%-28.28s %7zu nodes %8.2f ms  grammar %7.2f ms  draws %6.2f ms  cluster of %3zu %7.2f "
