@@ -455,20 +455,6 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 
 /* ---- the end ---- */
 
-static void say_reused(struct session *s, uint32_t i)
-{
-    struct node_run *r = &s->nodes[i];
-    char *why = NULL;
-    if (r->reused)
-        why = proofs_tell(&r->proofs, r->why, r->ran, r->elements, r->reused);
-    if (!why)
-        return;
-    pthread_mutex_lock(&s->mutex);
-    free(r->why);
-    r->why = why;
-    pthread_mutex_unlock(&s->mutex);
-}
-
 /* From what the store has for the whole map, if anything. */
 static bool differs(struct worker *w, uint32_t i, const struct made *made, struct err *e)
 {
@@ -495,7 +481,7 @@ enum outcome map_close(struct worker *w, uint32_t i)
         return OUT_DROPPED;
     /* Elements of an earlier attempt in this run were found in the store by this one. */
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
-    say_reused(s, i);
+    node_tell_proofs(s, i);
     arena_reset(&w->arena);
     if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
         map_blocks_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {

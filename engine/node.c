@@ -95,6 +95,20 @@ char *node_cut_off(const struct session *s, uint32_t i)
     return text;
 }
 
+void node_tell_proofs(struct session *s, uint32_t i)
+{
+    struct node_run *r = &s->nodes[i];
+    char *why = NULL;
+    if (r->reused)
+        why = proofs_tell(&r->proofs, r->why, r->ran, r->elements, r->reused);
+    if (!why)
+        return;
+    pthread_mutex_lock(&s->mutex);
+    free(r->why);
+    r->why = why;
+    pthread_mutex_unlock(&s->mutex);
+}
+
 /* ---- failures ---- */
 
 static bool is_loss(const struct op_ctx *ctx)

@@ -16,11 +16,17 @@
 static const uint64_t FORESIGHT_NS = 1000000000, CHEAP_NS = 100000000;
 
 struct plan {
-    struct session s;
+    struct session s; /* first: ops have its address for theirs */
     struct worker worker; /* its batch is thrown away */
     uint64_t deadline_ns;
     bool *unknown; /* by node: its outputs are */
 };
+
+/* What an op looks into for a proof ends with the time there is. */
+static bool is_late(void *arg)
+{
+    return os_monotonic_ns() >= ((const struct plan *)arg)->deadline_ns;
+}
 
 static void set_outputs(struct plan *p, uint32_t i, const struct made *made)
 {
@@ -183,17 +189,6 @@ static enum err_code walk_map(struct walk *w, struct err *e)
     return err_up(e, code);
 }
 
-static void say_proved(struct node_run *r)
-{
-    char *why = NULL;
-    if (r->reused)
-        why = proofs_tell(&r->proofs, r->why, r->ran, r->elements, r->reused);
-    if (!why)
-        return;
-    free(r->why);
-    r->why = why;
-}
-
 static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
 {
     struct node_run *r = &p->s.nodes[i];
@@ -219,7 +214,7 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
         r->ran += r->reused;
         r->reused = 0;
     }
-    say_proved(r);
+    node_tell_proofs(&p->s, i);
     assemble_free(w.out);
     map_blocks_free(w.blocks, node->op);
     return err_up(e, code);
@@ -229,22 +224,20 @@ static void plan_chain(struct plan *p, uint32_t i)
 {
     struct node_run *r = &p->s.nodes[i];
     struct err e = {0};
-    uint64_t cached;
     int lost;
     p->unknown[i] = true;
     if (ctx_node_new(&r->shared, &p->s.host, &p->s.job->nodes[i], i, r->inputs, &lost, &e))
         return; /* a damaged input: the run will find out, and heal it */
     size_t n_outputs = op_count_outputs(p->s.job->nodes[i].op);
     struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
-    if (chain_count(&r->elements, &cached, outputs, &p->s, i, &e))
+    if (chain_plan(outputs, &p->worker, i, &e))
         return;
-    r->cached = cached;
-    r->ran = r->elements - cached;
+    node_tell_proofs(&p->s, i);
     if (r->ran || r->elements == 0)
         return;
     memcpy(r->outputs, outputs, n_outputs * sizeof *outputs);
     p->unknown[i] = false;
-    r->state = NODE_CACHED;
+    r->state = r->reused ? NODE_REUSED : NODE_CACHED;
 }
 
 /* ---- nodes ---- */
@@ -323,6 +316,7 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     if (code)
         goto out;
     session_fill_result(out, &p.s);
+    p.s.host.cancelled = is_late;
     out->run = p.s.history.last ? p.s.history.last->run : NULL;
 out:
     session_close(&p.s);

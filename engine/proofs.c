@@ -59,9 +59,8 @@ char *proofs_tell(const struct proofs *p, const char *why, uint64_t ran, uint64_
 {
     struct buf b = {0};
     uint64_t rest = reused;
-    buf_printf(&b,
-               "%s; %" PRIu64 " of %" PRIu64 " elements affected, %" PRIu64 " proved unaffected",
-               why ? why : "", ran, elements, reused);
+    buf_printf(&b, "%s; %" PRIu64 " of %" PRIu64 " %s affected, %" PRIu64 " proved unaffected",
+               why ? why : "", ran, elements, p->noun ? p->noun : "elements", reused);
     int k = -1;
     for (int shown = 0; shown < PROOFS_SHOWN && (k = next_kind(p, k)) >= 0; shown++) {
         uint64_t n = p->kinds[k].elements;

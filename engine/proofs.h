@@ -12,7 +12,8 @@ struct proofs {
         char *reason; /* heap */
         uint64_t elements;
     } kinds[PROOFS_KINDS];
-    unsigned n; /* what more kinds than that would count is left out */
+    const char *noun; /* of an element; NULL: "elements" */
+    unsigned n;       /* what more kinds than that would count is left out */
 };
 
 /* Begins the note of an action whose result stands by proof; the op's reason follows. */

@@ -131,6 +131,8 @@ void node_bind(struct session *s, uint32_t i); /* inputs from outputs; caller ho
 /* Of a node that is known: what was made anew above it came out the same (early cutoff). On the
  * heap; NULL: nothing was made anew. */
 char *node_cut_off(const struct session *s, uint32_t i);
+/* Adds to why the node is made what of it stands by which proofs. */
+void node_tell_proofs(struct session *s, uint32_t i);
 enum outcome node_begin(struct worker *w, uint32_t i);
 enum outcome node_whole(struct worker *w, uint32_t i);
 /* Once per attempt, whoever comes first. */
@@ -174,10 +176,8 @@ enum outcome map_close(struct worker *w, uint32_t i);
 
 /* chain.c */
 enum outcome chain_run(struct worker *w, uint32_t i);
-/* How many segments there are, how many of them the store has, and the outputs of the last one
- * that it has. */
-enum err_code chain_count(uint64_t *n, uint64_t *cached, struct digest *outputs, struct session *s,
-                          uint32_t i, struct err *e);
+/* Fills the node's counts with what a run would do; outputs: of the last segment that is known. */
+enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, struct err *e);
 
 /* record.c */
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e);

@@ -106,11 +106,13 @@ const struct op op_train = {
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
-    .doc = "Trains a transformer on clusters of equivalent expressions: an encoder to give "
-           "equivalent ones the same vector, or an encoder and a decoder to write one for the "
-           "other (see docs/models.md). With clusters to validate on, their loss and accuracy are "
-           "measured as training goes on, and patience stops it. One checkpoint per segment; more "
-           "steps continue, a crash resumes.",
+    .doc =
+        "Trains a transformer on clusters of equivalent expressions: an encoder to give "
+        "equivalent ones the same vector, or an encoder and a decoder to write one for the "
+        "other (see docs/models.md). With clusters to validate on, their loss and accuracy are "
+        "measured as training goes on, and patience stops it. One checkpoint per segment; more "
+        "steps continue, a crash resumes, and with other data what comes before the first example "
+        "that differs stands by proof.",
     .params = train_params,
     .inputs = inputs,
     .outputs = outputs,
@@ -120,4 +122,5 @@ const struct op op_train = {
     .run = train_run,
     .segments = train_segments,
     .segment = train_segment,
+    .reads = train_reads,
 };

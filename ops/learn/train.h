@@ -43,4 +43,8 @@ struct train_shared {
 /* Op's run: one segment. */
 enum err_code train_run(struct op_ctx *ctx, void *shared, struct err *e);
 
+/* Op's reads: the examples that the segment's steps draw. */
+enum err_code train_reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *shared,
+                          struct err *e);
+
 #endif

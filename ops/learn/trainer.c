@@ -319,21 +319,27 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
     return err_up(e, code);
 }
 
-static void gather(struct trainer *t, struct draws *draws, const struct dataset *d,
-                   const struct examples_config *c, enum stream stream, uint64_t index)
+void trainer_draw(struct examples *out, struct arena *a, struct draws *draws,
+                  const struct trainer_config *config, const struct nn_config *model,
+                  const struct dataset *d, bool measuring, uint64_t index)
 {
+    struct examples_config c = config->examples;
+    if (measuring && c.objective == OBJECTIVE_SIMCSE) /* without dropout a sequence finds itself */
+        c.objective = OBJECTIVE_CONTRASTIVE;
     if (draws->dataset != d) {
         draws_free(draws);
-        draws_init(draws, d, rng_at(t->config.seed, stream, 0), c->batch);
+        draws_init(draws, d, rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
+                   c.batch);
     }
-    arena_reset(&t->arena);
-    examples_gather(&t->batch, &t->arena, draws, c, t->model->config.wrap, index);
+    examples_gather(out, a, draws, &c, model->wrap, index);
 }
 
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e)
 {
-    gather(t, &t->draws, d, &t->config.examples, STREAM_PAIRS, t->steps);
+    arena_reset(&t->arena);
+    trainer_draw(&t->batch, &t->arena, &t->draws, &t->config, &t->model->config, d, false,
+                 t->steps);
     return err_up(e, step(r, t, e));
 }
 
@@ -341,12 +347,10 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
                               size_t batches, struct err *e)
 {
     struct step_result sum = {0};
-    struct examples_config c = t->config.examples;
-    if (c.objective == OBJECTIVE_SIMCSE) /* without dropout a sequence finds itself */
-        c.objective = OBJECTIVE_CONTRASTIVE;
     for (size_t i = 0; i < batches; i++) {
         *r = (struct step_result){0};
-        gather(t, &t->measured, d, &c, STREAM_VALIDATION, i);
+        arena_reset(&t->arena);
+        trainer_draw(&t->batch, &t->arena, &t->measured, &t->config, &t->model->config, d, true, i);
         set_dropout(t, 0);
         enum err_code code = t->objective->evaluate(r, t, e);
         if (code)

@@ -56,6 +56,12 @@ enum err_code trainer_step(struct step_result *r, struct trainer *t, const struc
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
                               size_t batches, struct err *e);
 
+/* The examples on which step `index` learns, or by which batch `index` of trainer_measure measures;
+ * in the arena. `draws` is zeroed at first, then for the same dataset and purpose alone. */
+void trainer_draw(struct examples *out, struct arena *a, struct draws *draws,
+                  const struct trainer_config *config, const struct nn_config *model,
+                  const struct dataset *d, bool measuring, uint64_t index);
+
 /* The state, as flat vectors of model->total floats; steps goes with it. */
 struct trainer_state {
     float *weights, *m, *v; /* reading: NULL if not asked for */

@@ -14,6 +14,7 @@
  *   count    task: an Expr that is not a function of its input when ops_drift moves
  *   drifts   source -> exprs: likewise
  *   fold     chain over expr: each segment hashes the record before; state in a Chunk
+ *   spell    chain over expr: segment k reads its k-th letter alone, and says so; the first none
  *   wait     task: until the run is cancelled */
 #include "graph_build.h"
 
@@ -328,16 +329,19 @@ static enum err_code fold_run(struct op_ctx *ctx, void *state, struct err *e)
     if (op_previous(&m, ctx, e))
         return e->code;
     if (m) {
-        const Eqloom__Checkpoint *before = (const Eqloom__Checkpoint *)m;
-        struct span data;
-        if (op_get_chunk(&data, ctx, before->tensors[0]->chunk_ids.data, op_arena(ctx), e))
-            return e->code;
-        memcpy(&value, data.data, sizeof value);
-    } else if (op_get(&m, ctx, "expr", 0, e)) {
+static enum err_code read_state(uint64_t *value, struct op_ctx *ctx, const ProtobufCMessage *m,
+                                struct err *e)
+{
+    const Eqloom__Checkpoint *before = (const Eqloom__Checkpoint *)m;
+    struct span data;
+    if (op_get_chunk(&data, ctx, before->tensors[0]->chunk_ids.data, op_arena(ctx), e))
         return e->code;
-    } else {
-        value = strlen(((Eqloom__Expr *)m)->prefix);
-    }
+    memcpy(value, data.data, sizeof *value);
+    return OK;
+}
+
+static enum err_code emit_state(struct op_ctx *ctx, uint64_t value, struct err *e)
+{
     uint64_t data[32];
     for (size_t i = 0; i < 32; i++)
         data[i] = rng_mix(value + i + op_segment_index(ctx));
@@ -352,6 +356,54 @@ static enum err_code fold_run(struct op_ctx *ctx, void *state, struct err *e)
     out.tensors = tensors;
     out.n_tensors = 1;
     return op_emit(NULL, ctx, "checkpoint", &out.base, e);
+}
+
+        if (read_state(&value, ctx, m, e))
+            return e->code;
+    } else if (op_get(&m, ctx, "expr", 0, e)) {
+        return e->code;
+    } else {
+        value = strlen(((Eqloom__Expr *)m)->prefix);
+    }
+    return emit_state(ctx, value, e);
+}
+
+/* The letter that the segment reads; 0: none. */
+static enum err_code spell_letter(uint8_t *out, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *m;
+    uint64_t index = op_segment_index(ctx);
+    *out = 0;
+    if (!index)
+        return OK;
+    if (op_get(&m, ctx, "expr", 0, e))
+        return e->code;
+    const char *text = ((Eqloom__Expr *)m)->prefix;
+    *out = index <= strlen(text) ? (uint8_t)text[index - 1] : 0;
+    return OK;
+}
+
+static enum err_code spell_reads(struct digest *out, const char **reason, struct op_ctx *ctx,
+                                 void *state, struct err *e)
+{
+    uint8_t letter;
+    enum err_code code = spell_letter(&letter, ctx, e);
+    struct span part = span_of(&letter, 1);
+    *out = digest_of(&part, 1);
+    *reason = arena_printf(op_arena(ctx), "the same letters up to %" PRIu64, op_segment_index(ctx));
+    return code;
+}
+
+static enum err_code spell_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *before;
+    uint8_t letter;
+    uint64_t value = 1;
+    atomic_fetch_add(&ops_ran, 1);
+    if (spell_letter(&letter, ctx, e) || op_previous(&before, ctx, e) ||
+        (before && read_state(&value, ctx, before, e)))
+        return e->code;
+    return emit_state(ctx, value + letter, e);
 }
 
 static enum err_code wait_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -474,12 +526,22 @@ static const struct op op_wait = {.name = "wait",
                                   .run = wait_run};
 
 const struct op *const op_table[] = {&op_alone, &op_count_, &op_drifts, &op_first, &op_fold,
-                                     &op_join,  &op_lines,  &op_names,  &op_rank,  &op_upper,
-                                     &op_wait,  &op_weigh,  NULL};
+                                     &op_join,  &op_lines,  &op_names,  &op_rank,  &op_spell,
+                                     &op_upper, &op_wait,   &op_weigh,  NULL};
 
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)
+static const struct op op_spell = {.name = "spell",
+                                   .version = 1,
+                                   .node = OP_CHAIN,
+                                   .params = fold_params,
+                                   .inputs = expr_port,
+                                   .outputs = checkpoint_port,
+                                   .run = spell_run,
+                                   .segments = fold_segments,
+                                   .segment = fold_segment,
+                                   .reads = spell_reads};
         if (strcmp(op_table[i]->name, name) == 0)
             return op_table[i];
     return NULL;

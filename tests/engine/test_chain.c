@@ -1,4 +1,5 @@
-/* Chains: they go on from the last record that is there, after more steps and after gc. */
+/* Chains: they go on from the last record that is there, after more steps, after gc, and with other
+ * inputs as far as the segments read the same. EQLOOM_TEST_SEED. */
 #include "small.h"
 
 #include "base/os.h"
@@ -7,9 +8,11 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -122,11 +125,145 @@ static void test_chain_after_gc(void **state)
     }
 }
 
+/* ---- proofs by what segments read ---- */
+
+static struct run_result spell_with(struct place *p, const char *letters, const char *steps,
+                                    uint64_t keep, bool check_all, bool only_plan)
+{
+    struct graph g;
+    graph_init(&g, "chain");
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", letters));
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    g.nodes[graph_add(&g, "model", "spell", steps, "expr=joined")].keep = keep;
+    struct run_result r =
+        only_plan
+            ? plan(p, &g)
+            : run_with(p, &g,
+                       (struct run_options){.check = check_all, .keep_going = true, .threads = 2});
+    assert_int_equal(r.failed, 0);
+    graph_free(&g);
+    return r;
+}
+
+static struct run_result spell(struct place *p, const char *letters, const char *steps)
+{
+    return spell_with(p, letters, steps, 0, false, false);
+}
+
+static void test_chain_of_other_data(void **state)
+{
+    static const struct {
+        const char *letters, *steps, *told;
+        unsigned reused, ran;
+    } runs[] = {
+        {"abcdefgh", "steps=8", NULL, 0, 9},
+        {"abcdeXgh", "steps=8",
+         "; 3 of 9 segments affected, 6 proved unaffected (the same letters up to 5)", 6, 3},
+        {"abcdeXgh more", "steps=8",
+         "; 0 of 9 segments affected, 9 proved unaffected (the same letters up to 8)", 9, 0},
+        {"abcdefgY", "steps=9", "; 2 of 10 segments affected, 8 proved unaffected (", 8, 2},
+        {"", "steps=3", "; 3 of 4 segments affected, 1 proved unaffected (", 1, 3},
+    };
+    struct place p, scratch;
+    place_new(&p);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct run_result planned = spell_with(&p, runs[i].letters, runs[i].steps, 0, false, true);
+        struct run_result r = spell(&p, runs[i].letters, runs[i].steps);
+        assert_int_equal(r.nodes[2].reused, runs[i].reused);
+        assert_int_equal(r.nodes[2].ran, runs[i].ran);
+        assert_int_equal(r.nodes[2].cached, 0);
+        assert_int_equal(r.nodes[2].state, runs[i].ran ? NODE_RAN : NODE_REUSED);
+        if (runs[i].told)
+            assert_non_null(strstr(r.nodes[2].why, runs[i].told));
+        if (planned.nodes[2].state == NODE_WAITING) /* the text above it is not known yet */
+            assert_string_equal(planned.nodes[2].why, "after joined");
+        place_new(&scratch);
+        struct run_result s = spell(&scratch, runs[i].letters, runs[i].steps);
+        assert_memory_equal(&r.nodes[2].outputs[0], &s.nodes[2].outputs[0], DIGEST_SIZE);
+        place_free(&scratch);
+        assert_int_equal(spell(&p, runs[i].letters, runs[i].steps).nodes[2].state, NODE_CACHED);
+    }
+    place_free(&p);
+}
+
+/* Where the text is known, plan says which segments will be proved to stand. */
+static void test_plan_of_other_data(void **state)
+{
+    struct place p;
+    place_new(&p);
+    spell(&p, "abcd", "steps=4");
+    spell(&p, "abXd", "steps=0");
+    struct run_result planned = spell_with(&p, "abXd", "steps=4", 0, false, true);
+    assert_int_equal(planned.nodes[2].state, NODE_RAN);
+    assert_int_equal(planned.nodes[2].reused + planned.nodes[2].cached, 3);
+    assert_int_equal(planned.nodes[2].ran, 2);
+    assert_non_null(strstr(planned.nodes[2].why, "2 of 5 segments affected, 2 proved unaffected"));
+    place_free(&p);
+}
+
+/* Random edits, lengths, policies and collections: the last record is that of an empty store, and
+ * checking finds no difference. */
+static void test_chain_of_random_data(void **state)
+{
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    struct rng r = rng_new(seed, 0);
+    struct place p, scratch;
+    unsigned reused = 0, first = 0;
+    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
+    place_new(&p);
+    char letters[] = "aaaaaaaaaaaa";
+    for (int i = 0; i < 60; i++) {
+        char steps[32];
+        struct err e = {0};
+        struct gc_result collected;
+        struct gc_options options = {.keep_runs = 1};
+        letters[rng_below(&r, sizeof letters - 1)] = (char)('a' + rng_below(&r, 2));
+        snprintf(steps, sizeof steps, "steps=%d", (int)rng_below(&r, 14));
+        uint64_t keep = rng_below(&r, 4);
+        struct run_result now = spell_with(&p, letters, steps, keep, false, false);
+        reused += now.nodes[2].reused;
+        first += now.nodes[2].ran == now.nodes[2].elements;
+        place_new(&scratch);
+        struct run_result s = spell(&scratch, letters, steps);
+        assert_memory_equal(&now.nodes[2].outputs[0], &s.nodes[2].outputs[0], DIGEST_SIZE);
+        place_free(&scratch);
+        if (rng_below(&r, 4) == 0)
+            spell_with(&p, letters, steps, keep, true, false);
+        if (rng_below(&r, 8) == 0)
+            check(store_gc(&collected, p.store, &options, &e), &e);
+    }
+    assert_true(reused > 50);
+    assert_true(first < 30);
+    place_free(&p);
+}
+
+/* With the records in between gone, a chain of other data goes on from one that was kept. */
+static void test_other_data_after_gc(void **state)
+{
+    struct place p;
+    struct err e = {0};
+    struct gc_result collected;
+    struct gc_options options = {.keep_runs = 1};
+    place_new(&p);
+    spell_with(&p, "abcdefgh", "steps=8", 4, false, false);
+    check(store_gc(&collected, p.store, &options, &e), &e);
+    struct run_result r = spell_with(&p, "abcdefgX", "steps=8", 4, false, false);
+    assert_int_equal(r.nodes[2].reused, 8); /* to the eighth record, which was kept */
+    assert_int_equal(r.nodes[2].ran, 1);
+    check(store_gc(&collected, p.store, &options, &e), &e);
+    r = spell_with(&p, "abcdeYgX", "steps=8", 4, false, false);
+    assert_int_equal(r.nodes[2].reused, 4);
+    assert_int_equal(r.nodes[2].ran, 5);
+    place_free(&p);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain_goes_on),
-        cmocka_unit_test(test_chain_after_gc),
+        cmocka_unit_test(test_chain_goes_on),        cmocka_unit_test(test_chain_after_gc),
+        cmocka_unit_test(test_chain_of_other_data),  cmocka_unit_test(test_plan_of_other_data),
+        cmocka_unit_test(test_chain_of_random_data), cmocka_unit_test(test_other_data_after_gc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
