@@ -98,6 +98,12 @@ struct op {
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e);
+    /* Chain only; may be NULL. What of the inputs the segment reads (the examples that its steps
+     * draw), as a digest: two segments of equal keys, records before and reads give the same record,
+     * whatever else the inputs hold. *reason, in the ctx's arena, says for people what is proved when
+     * all is known up to its end ("the same examples are drawn up to step 400"). */
+    enum err_code (*reads)(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
+                           struct err *e);
     /* Map only; may be NULL. An earlier result for the element is known, of this op, version and
      * parameters, but with other side inputs: does it stand, which is to say, would run() give the
      * very same records now? *reason is for people ("1 rule edited, which matches nowhere"), in the
@@ -105,12 +111,6 @@ struct op {
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
     /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_trace noted
-    /* Chain only; may be NULL. What of the inputs the segment reads (the examples that its steps
-     * draw), as a digest: two segments of equal keys, records before and reads give the same record,
-     * whatever else the inputs hold. *reason, in the ctx's arena, says for people what is proved when
-     * all is known up to its end ("the same examples are drawn up to step 400"). */
-    enum err_code (*reads)(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
-                           struct err *e);
      * of several results, or of such unions; `reuse_all` decides by it whether all of them stand, as
      * reuse would of each. It has neither an element nor earlier outputs, and may say no where reuse
      * would say yes: then they are asked about in smaller blocks, and one by one in the end. */

@@ -307,6 +307,7 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     p.unknown = arena_array(a, bool, job->n_nodes);
     p.deadline_ns = os_monotonic_ns() + FORESIGHT_NS;
     p.s.host.spill = NULL;
+    p.s.host.cancelled = is_late;
     for (uint32_t i = 0; !code && i < job->n_nodes; i++) {
         if (p.s.nodes[i].phase == PHASE_UNWANTED)
             continue;
@@ -316,7 +317,6 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     if (code)
         goto out;
     session_fill_result(out, &p.s);
-    p.s.host.cancelled = is_late;
     out->run = p.s.history.last ? p.s.history.last->run : NULL;
 out:
     session_close(&p.s);
