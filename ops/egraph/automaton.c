@@ -33,7 +33,8 @@ static bool same_instruction(const struct instruction *a, const struct instructi
     case I_LEAF:
     case I_SAME: return a->x == b->x;
     case I_HAS: return pattern_op_mask(a->x) == pattern_op_mask(b->x);
-    case I_BIND: return same_bind(a, b);
+    case I_BIND:
+    case I_FIND: return same_bind(a, b);
     case I_DONE: return false;
     }
     return false;
@@ -117,11 +118,9 @@ static void set_bind(struct layout *l, struct state *s, const struct instruction
 
 static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)
 {
-    static const uint8_t kinds[] = {[I_LEAF] = STATE_LEAF,
-                                    [I_SAME] = STATE_SAME,
-                                    [I_HAS] = STATE_STEP,
-                                    [I_BIND] = STATE_BIND,
-                                    [I_DONE] = STATE_DONE};
+    static const uint8_t kinds[] = {
+        [I_LEAF] = STATE_LEAF, [I_SAME] = STATE_SAME, [I_HAS] = STATE_STEP,
+        [I_BIND] = STATE_BIND, [I_FIND] = STATE_FIND, [I_DONE] = STATE_DONE};
     struct state s = {.kind = STATE_ROOT};
     memcpy(s.levels, b->levels, sizeof s.levels);
     if (b->i) {
@@ -129,7 +128,7 @@ static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t pa
         s.a = b->i->a;
         s.x = b->i->kind == I_DONE ? b->rule : b->i->x;
     }
-    if (s.kind == STATE_BIND)
+    if (s.kind == STATE_BIND || s.kind == STATE_FIND)
         set_bind(l, &s, b->i);
     uint32_t id = add_state(l, s, parent);
     if (s.kind == STATE_DONE)

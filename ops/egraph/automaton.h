@@ -13,6 +13,7 @@ enum state_kind {
     STATE_LEAF,   /* as I_LEAF and so on */
     STATE_SAME,
     STATE_BIND,
+    STATE_FIND,
     STATE_DONE, /* rule x matches */
 };
 
@@ -22,7 +23,7 @@ enum state_kind {
 struct state {
     uint8_t kind;
     uint8_t levels[2]; /* how far below the root's arguments the rules of its subtree look */
-    uint8_t arity;     /* STATE_BIND */
+    uint8_t arity;     /* STATE_BIND, STATE_FIND */
     uint16_t a, out;
     uint32_t x;
     uint32_t first, n;
@@ -32,8 +33,8 @@ struct state {
     union {
         /* STATE_SWITCH: follows a step for each bit; its place is steps[x + bit]. */
         uint64_t mask;
-        /* STATE_BIND: what its arguments are known to be; of more than two, [0] is where that
-         * begins in automaton.known. */
+        /* STATE_BIND, STATE_FIND: what the arguments are known to be; of more than two, [0] is
+         * where that begins in automaton.known. */
         uint32_t known[2];
     };
 };

@@ -165,16 +165,19 @@ static uint32_t known_class(struct machine *m, const struct state *s, uint32_t k
     return known[k] & AUTOMATON_LEAF ? leaf_class(m, known[k] & ~AUTOMATON_LEAF) : m->reg[known[k]];
 }
 
-/* The one node of class c that has all known arguments, if there is one. */
-static void bind_whole(struct machine *m, const struct state *s, uint32_t c)
+/* The one node that has all known arguments, or NO_NODE. */
+static uint32_t find_whole(struct machine *m, const struct state *s)
 {
     uint32_t *kids = m->reg + s->out;
     for (uint32_t k = 0; k < s->arity; k++)
         if ((kids[k] = known_class(m, s, k)) == NO_NODE)
-            return;
+            return NO_NODE;
     uint32_t n = graph_lookup(m->g, s->x, kids);
-    if (n == NO_NODE || n >= m->until || graph_find(m->g, n) != c)
-        return;
+    return n < m->until ? n : NO_NODE;
+}
+
+static void bind_found(struct machine *m, const struct state *s, uint32_t n)
+{
     m->bound[m->n_bound++] = n;
     follow(m, s);
     m->n_bound--;
@@ -184,9 +187,7 @@ static void bind_node(struct machine *m, const struct state *s, uint32_t n)
 {
     for (uint32_t k = 0; k < s->arity; k++)
         m->reg[s->out + k] = graph_find(m->g, *graph_kid(m->g, n, k));
-    m->bound[m->n_bound++] = n;
-    follow(m, s);
-    m->n_bound--;
+    bind_found(m, s, n);
 }
 
 static bool has_argument(struct egraph *g, uint32_t n, const struct state *s, uint32_t value)
@@ -253,14 +254,20 @@ static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
 
 static void enter(struct machine *m, const struct state *s)
 {
-    uint32_t c = m->reg[s->a];
+    uint32_t c = m->reg[s->a], n;
     switch ((enum state_kind)s->kind) {
     case STATE_SWITCH: enter_switch(m, s, c); return;
     case STATE_BIND:
-        if (s->whole)
-            bind_whole(m, s, c);
-        else
+        if (!s->whole)
             bind_each(m, s, c);
+        else if ((n = find_whole(m, s)) != NO_NODE && graph_find(m->g, n) == c)
+            bind_found(m, s, n);
+        return;
+    case STATE_FIND:
+        if ((n = find_whole(m, s)) == NO_NODE)
+            return;
+        m->reg[s->a] = graph_find(m->g, n);
+        bind_found(m, s, n);
         return;
     case STATE_LEAF:
         if (!(m->g->classes[c].mask & MASK_LEAVES) || leaf_class(m, s->x) != c)

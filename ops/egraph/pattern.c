@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+/* An application in the pattern, and the register of the class in which it is to be found. */
+struct place {
+    uint32_t position;
+    uint16_t reg;
+    uint8_t depth;
+    uint8_t side; /* 0: below the root's first argument, 1: below another */
+};
+
 struct compiler {
     struct pattern *p;
     struct arena *arena;
@@ -16,9 +24,8 @@ struct compiler {
     uint16_t *var_register;
     const char **var_name;
     uint32_t *bind_position;
-    uint16_t *bind_register; /* register of the class to bind, by bind */
-    uint8_t *bind_depth;
-    uint8_t *bind_side; /* 0: below the root's first argument, 1: below another */
+    struct place *queue; /* to be bound */
+    uint32_t n_queue;
     uint16_t *watched;
     uint32_t *watched_leaves;
 };
@@ -69,15 +76,26 @@ static struct known_argument known_before(struct compiler *c, uint32_t position)
     return (struct known_argument){KNOWN_NOT, 0};
 }
 
-/* How many arguments are known; an application without unknown ones counts as more than any. */
+/* All variables of the term are known, so that its class is found without a search. */
+static bool is_ground(const struct compiler *c, uint32_t position)
+{
+    for (uint32_t i = position; i < position + c->x->nodes[position].size; i++)
+        if (c->x->nodes[i].op == X_VAR && find_var(c->p, c->x->nodes[i].leaf) < 0)
+            return false;
+    return true;
+}
+
+/* How many arguments are known; a ground application counts as more than any. */
 static uint32_t count_known(struct compiler *c, uint32_t position)
 {
+    if (is_ground(c, position))
+        return UINT32_MAX;
     uint32_t arity = c->x->nodes[position].arity, known = 0, at = position + 1;
     for (uint32_t i = 0; i < arity; i++) {
         known += known_before(c, at).kind != KNOWN_NOT;
         at += c->x->nodes[at].size;
     }
-    return known == arity ? UINT32_MAX : known;
+    return known;
 }
 
 static void deepen(uint8_t *reach, uint8_t depth)
@@ -88,112 +106,140 @@ static void deepen(uint8_t *reach, uint8_t depth)
 
 /* The tests of one argument, unless it is known to pass them, and its place in the queue if it is
  * an application. */
-static bool compile_argument(struct compiler *c, uint32_t position, uint16_t reg, uint8_t depth,
-                             unsigned side, bool tested)
+static bool compile_argument(struct compiler *c, const struct place *at, bool tested)
 {
-    const struct expr_node *node = &c->x->nodes[position];
+    const struct expr_node *node = &c->x->nodes[at->position];
     struct pattern *p = c->p;
     int v = node->op == X_VAR ? find_var(p, node->leaf) : -1;
     if (node->op == X_VAR)
-        deepen(&p->var_reach[side], depth);
+        deepen(&p->var_reach[at->side], at->depth);
     if (node->op == X_VAR && v < 0)
-        return add_var(c, node->leaf, reg);
-    deepen(&p->reach[side], depth);
-    c->watched[p->n_watched++] = reg;
+        return add_var(c, node->leaf, at->reg);
+    deepen(&p->reach[at->side], at->depth);
+    c->watched[p->n_watched++] = at->reg;
     if (node->leaf && node->op != X_VAR)
         c->watched_leaves[p->n_leaves++] = leaf_index(c->leaves, node->op, node->leaf);
     if (tested)
         return true;
     if (node->op == X_VAR) {
-        emit(c, I_SAME, reg, c->var_register[v]);
+        emit(c, I_SAME, at->reg, c->var_register[v]);
         return true;
     }
     if (node->leaf) {
-        emit(c, I_LEAF, reg, leaf_index(c->leaves, node->op, node->leaf));
+        emit(c, I_LEAF, at->reg, leaf_index(c->leaves, node->op, node->leaf));
         return true;
     }
-    emit(c, I_HAS, reg, node->op);
-    c->bind_position[p->n_binds] = position;
-    c->bind_register[p->n_binds] = reg;
-    c->bind_side[p->n_binds] = (uint8_t)side;
-    c->bind_depth[p->n_binds++] = depth;
+    emit(c, I_HAS, at->reg, node->op);
+    c->queue[c->n_queue++] = *at;
     return true;
 }
 
-static void emit_bind(struct compiler *c, uint32_t position, uint16_t reg, uint16_t out)
+/* Registers for the arguments of an application. */
+static bool take_registers(uint16_t *out, struct compiler *c, const struct place *at)
 {
-    const struct expr_node *node = &c->x->nodes[position];
+    struct pattern *p = c->p;
+    uint32_t arity = c->x->nodes[at->position].arity;
+    if (p->n_registers + arity > PATTERN_MAX_REGISTERS || at->depth == UINT8_MAX)
+        return false;
+    *out = p->n_registers;
+    p->n_registers = (uint16_t)(p->n_registers + arity);
+    return true;
+}
+
+static struct place argument_of(const struct place *at, uint32_t position, uint16_t reg)
+{
+    return (struct place){position, reg, (uint8_t)(at->depth + 1), at->side};
+}
+
+static bool emit_find(struct compiler *c, const struct place *at);
+
+/* I_BIND or I_FIND: what is known of its arguments. All of a ground application is; of another, an
+ * argument that is ground is found if no other is known. */
+static bool emit_application(struct compiler *c, enum instruction_kind kind, const struct place *at,
+                             uint16_t out)
+{
+    const struct expr_node *node = &c->x->nodes[at->position];
     struct known_argument *known = arena_array(c->arena, struct known_argument, node->arity);
-    struct instruction *i = &c->program[c->n_program++];
-    *i = (struct instruction){.kind = I_BIND,
-                              .arity = (uint8_t)node->arity,
-                              .key = PATTERN_NO_KEY,
-                              .whole = true,
-                              .a = reg,
-                              .out = out,
-                              .x = node->op,
-                              .known = known};
-    uint32_t at = position + 1;
-    for (uint32_t k = 0; k < node->arity; k++) {
-        known[k] = known_before(c, at);
-        i->whole &= known[k].kind != KNOWN_NOT;
-        if (known[k].kind != KNOWN_NOT && i->key == PATTERN_NO_KEY)
-            i->key = (uint8_t)k;
-        at += c->x->nodes[at].size;
+    struct instruction i = {.kind = (uint8_t)kind,
+                            .arity = (uint8_t)node->arity,
+                            .key = PATTERN_NO_KEY,
+                            .whole = is_ground(c, at->position),
+                            .a = at->reg,
+                            .out = out,
+                            .x = node->op,
+                            .known = known};
+    bool find = i.whole || !count_known(c, at->position);
+    uint32_t k = 0;
+    for (uint32_t x = at->position + 1; k < node->arity; x += c->x->nodes[x].size, k++) {
+        struct place argument = argument_of(at, x, (uint16_t)(out + k));
+        known[k] = known_before(c, x);
+        if (find && !c->x->nodes[x].leaf && is_ground(c, x)) {
+            if (!emit_find(c, &argument))
+                return false;
+            known[k] = (struct known_argument){KNOWN_REGISTER, argument.reg};
+            find = i.whole;
+        }
+        if (known[k].kind != KNOWN_NOT && i.key == PATTERN_NO_KEY)
+            i.key = (uint8_t)k;
     }
+    c->program[c->n_program++] = i;
+    c->bind_position[c->p->n_binds++] = at->position;
+    return true;
+}
+
+static bool compile_arguments(struct compiler *c, const struct place *at, uint16_t out,
+                              const struct instruction *bound)
+{
+    uint32_t x = at->position + 1;
+    for (uint32_t k = 0; k < c->x->nodes[at->position].arity; k++) {
+        struct place argument = argument_of(at, x, (uint16_t)(out + k));
+        if (at->position == 0)
+            argument.side = k > 0;
+        if (!compile_argument(c, &argument, bound && (bound->whole || bound->key == k)))
+            return false;
+        x += c->x->nodes[x].size;
+    }
+    return true;
+}
+
+/* A ground application: its class to the register, without a search. */
+static bool emit_find(struct compiler *c, const struct place *at)
+{
+    uint16_t out;
+    return take_registers(&out, c, at) && emit_application(c, I_FIND, at, out) &&
+           compile_arguments(c, at, out, &c->program[c->n_program - 1]);
 }
 
 /* Of the applications in the queue, the one of which most is known is bound next: it has the
  * fewest candidates. */
-static void choose_next(struct compiler *c, uint32_t bind)
+static struct place take_next(struct compiler *c)
 {
-    uint32_t best = bind, most = 0;
-    for (uint32_t i = bind; i < c->p->n_binds; i++) {
-        uint32_t known = count_known(c, c->bind_position[i]);
+    uint32_t best = 0, most = 0;
+    for (uint32_t i = 0; i < c->n_queue; i++) {
+        uint32_t known = count_known(c, c->queue[i].position);
         if (known > most) {
             best = i;
             most = known;
         }
     }
-    uint32_t position = c->bind_position[best];
-    uint16_t reg = c->bind_register[best];
-    uint8_t depth = c->bind_depth[best], side = c->bind_side[best];
-    for (uint32_t i = best; i > bind; i--) {
-        c->bind_position[i] = c->bind_position[i - 1];
-        c->bind_register[i] = c->bind_register[i - 1];
-        c->bind_depth[i] = c->bind_depth[i - 1];
-        c->bind_side[i] = c->bind_side[i - 1];
-    }
-    c->bind_position[bind] = position;
-    c->bind_register[bind] = reg;
-    c->bind_depth[bind] = depth;
-    c->bind_side[bind] = side;
+    struct place next = c->queue[best];
+    c->n_queue--;
+    memmove(c->queue + best, c->queue + best + 1, (c->n_queue - best) * sizeof *c->queue);
+    return next;
 }
 
-static bool compile_node(struct compiler *c, uint32_t bind)
+static bool compile_applications(struct compiler *c)
 {
-    struct pattern *p = c->p;
-    if (bind > 0)
-        choose_next(c, bind);
-    uint32_t position = c->bind_position[bind];
-    const struct expr_node *node = &c->x->nodes[position];
-    if (p->n_registers + node->arity > PATTERN_MAX_REGISTERS || c->bind_depth[bind] == UINT8_MAX)
+    const struct place root = {0};
+    uint16_t out;
+    c->p->n_binds = 1;
+    if (!take_registers(&out, c, &root) || !compile_arguments(c, &root, out, NULL))
         return false;
-    uint16_t out = p->n_registers;
-    p->n_registers = (uint16_t)(p->n_registers + node->arity);
-    const struct instruction *i = NULL;
-    if (bind > 0) {
-        emit_bind(c, position, c->bind_register[bind], out);
-        i = &c->program[c->n_program - 1];
-    }
-    uint32_t at = position + 1;
-    for (uint16_t k = 0; k < node->arity; k++) {
-        bool tested = i && (i->whole || i->key == k);
-        unsigned side = bind ? c->bind_side[bind] : k > 0;
-        if (!compile_argument(c, at, (uint16_t)(out + k), (uint8_t)(c->bind_depth[bind] + 1), side,
-                              tested))
+    while (c->n_queue) {
+        struct place next = take_next(c);
+        if (!take_registers(&out, c, &next) || !emit_application(c, I_BIND, &next, out) ||
+            !compile_arguments(c, &next, out, &c->program[c->n_program - 1]))
             return false;
-        at += c->x->nodes[at].size;
     }
     return true;
 }
@@ -207,9 +253,7 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
     c.var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
     c.var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
     c.bind_position = arena_array(a, uint32_t, x->n);
-    c.bind_register = arena_array(a, uint16_t, x->n);
-    c.bind_depth = arena_array(a, uint8_t, x->n);
-    c.bind_side = arena_array(a, uint8_t, x->n);
+    c.queue = arena_array(a, struct place, x->n);
     c.watched = arena_array(a, uint16_t, x->n);
     c.watched_leaves = arena_array(a, uint32_t, x->n);
     out->watched = c.watched;
@@ -231,11 +275,9 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
     } else {
         out->op = root->op;
         out->arity = (uint8_t)root->arity;
-        out->n_binds = 1;
-        for (uint32_t bind = 0; bind < out->n_binds; bind++)
-            if (!compile_node(&c, bind))
-                return err_fail(e, ERR_LIMIT, "a pattern with more than %d variables or places",
-                                PATTERN_MAX_VARS);
+        if (!compile_applications(&c))
+            return err_fail(e, ERR_LIMIT, "a pattern with more than %d variables or places",
+                            PATTERN_MAX_VARS);
     }
     emit(&c, I_DONE, 0, 0);
     out->n_program = c.n_program;

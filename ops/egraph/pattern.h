@@ -14,6 +14,8 @@ enum instruction_kind {
     I_HAS,  /* some node of register a may have operator x, by its class's mask */
     I_BIND, /* for each node of register a with operator x that has the known arguments: its
              * arguments to registers out.. */
+    I_FIND, /* the node of operator x with its arguments, all of which are known: its class to
+             * register a, they to registers out.. */
     I_DONE,
 };
 
@@ -58,7 +60,7 @@ struct pattern {
     uint8_t arity;
     uint64_t ops; /* masks of all its operators */
     uint16_t n_vars;
-    uint16_t n_binds; /* nodes bound: the root, then each I_BIND in program order */
+    uint16_t n_binds; /* nodes bound: the root, then each I_BIND and I_FIND in program order */
     uint16_t n_registers;
     const uint16_t *var_register; /* by variable */
     const char *const *var_name;
