@@ -384,14 +384,32 @@ static enum err_code spell_letter(uint8_t *out, struct op_ctx *ctx, struct err *
         return OK;
     if (op_get(&m, ctx, "expr", 0, e))
         return e->code;
-    Eqloom__Tensor tensor = EQLOOM__TENSOR__INIT, *tensors[] = {&tensor};
-    tensor.name = (char *)"w";
-    tensor.chunk_ids = (ProtobufCBinaryData){DIGEST_SIZE, chunk.bytes};
-    Eqloom__Checkpoint out = EQLOOM__CHECKPOINT__INIT;
-    out.step = op_segment_index(ctx);
-    out.tensors = tensors;
-    out.n_tensors = 1;
-    return op_emit(NULL, ctx, "checkpoint", &out.base, e);
+    const char *text = ((Eqloom__Expr *)m)->prefix;
+    *out = index <= strlen(text) ? (uint8_t)text[index - 1] : 0;
+    return OK;
+}
+
+static enum err_code spell_reads(struct digest *out, const char **reason, struct op_ctx *ctx,
+                                 void *state, struct err *e)
+{
+    uint8_t letter;
+    enum err_code code = spell_letter(&letter, ctx, e);
+    struct span part = span_of(&letter, 1);
+    *out = digest_of(&part, 1);
+    *reason = arena_printf(op_arena(ctx), "the same letters up to %" PRIu64, op_segment_index(ctx));
+    return code;
+}
+
+static enum err_code spell_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *before;
+    uint8_t letter;
+    uint64_t value = 1;
+    atomic_fetch_add(&ops_ran, 1);
+    if (spell_letter(&letter, ctx, e) || op_previous(&before, ctx, e) ||
+        (before && read_state(&value, ctx, before, e)))
+        return e->code;
+    return emit_state(ctx, value + letter, e);
 }
 
 static enum err_code wait_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -528,8 +546,8 @@ static const struct op op_wait = {.name = "wait",
                                   .run = wait_run};
 
 const struct op *const op_table[] = {&op_alone, &op_count_, &op_drifts, &op_first, &op_fold,
-                                     &op_join,  &op_lines,  &op_names,  &op_rank,  &op_upper,
-                                     &op_wait,  &op_weigh,  NULL};
+                                     &op_join,  &op_lines,  &op_names,  &op_rank,  &op_spell,
+                                     &op_upper, &op_wait,   &op_weigh,  NULL};
 
 const struct op *op_find(const char *name)
 {
