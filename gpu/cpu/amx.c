@@ -1,17 +1,18 @@
-/* The product itself: blocks of 32 by 32 of the result in four tiles. LEFT_ROWS rows of the left
- * operand, packed for as much of k as LEFT_WORDS hold, stay in the second cache while all of the
- * right operand passes by columns of blocks; where k is small, as many rows as stay in the first
- * (NEAR_WORDS). The result is not fetched ahead: that took longer than it saved. */
+/* The product itself: blocks of 32 by 32 of the result in four tiles. Panels of left rows, packed
+ * for as much of k as DEEP_WORDS hold, are multiplied by all of the right operand, column of blocks
+ * after column; a panel is one block high where what it needs of the right operand stays in the
+ * second cache, so that its own rows stay in the first, else HIGH blocks. While tiles multiply, the
+ * vector units finish the block before and pack the next panel (amx_side.h). */
 #include "gpu/cpu/amx.h"
 
+#include "gpu/cpu/amx_side.h"
 #include "gpu/cpu/cpu.h"
 #include "gpu/cpu/packs.h"
 
 #include <immintrin.h>
-#include <math.h>
 #include <string.h>
 
-enum { LEFT_ROWS = 256, LEFT_WORDS = 768 * 256 /* 768 KiB */, NEAR_WORDS = 16 * 256 };
+enum { DEEP_WORDS = 96 * 256 /* 96 KiB */, NEAR_WORDS = 768 * 256, HIGH = 4 };
 
 /* All eight tiles whole: 16 rows of 64 bytes. */
 static void configure(void)
@@ -25,6 +26,8 @@ static void configure(void)
         config.bytes[i] = 64;
         config.rows[i] = 16;
     }
+    /* The intrinsic says that it reads the first 8 bytes only. */
+    __asm__ volatile("" : : "r"(&config) : "memory");
     _tile_loadconfig(&config);
 }
 
@@ -34,45 +37,56 @@ enum { ROW_BYTES = 64 };
 
 /* Tiles 0..3 hold the result, 4 and 5 the left operand's two, 6 and 7 the right one's. Macros, for
  * tiles are named by constants. A tile is loaded anew as soon as its last product has been asked
- * for, so that the loads run beside the products. */
-#define LEFT_UPPER(part) _tile_loadd(4, left + (part)*2 * AMX_TILE, ROW_BYTES)
-#define LEFT_LOWER(part) _tile_loadd(5, left + ((part)*2 + 1) * AMX_TILE, ROW_BYTES)
-#define RIGHT_FIRST(part) _tile_loadd(6, right + (part)*2 * AMX_TILE, ROW_BYTES)
-#define RIGHT_SECOND(part) _tile_loadd(7, right + ((part)*2 + 1) * AMX_TILE, ROW_BYTES)
+ * for, so that the loads run beside the products.
+ *
+ * The gap: while the core's other hardware thread is busy (a neighbour's, in a virtual machine),
+ * tile instructions close upon each other take 26 ns a product, with 8 instructions of any kind
+ * between them 17; while it is idle, 7.2 either way. */
+#define GAP() __asm__ volatile(".rept 8\n\tnop\n\t.endr")
+#define LOAD(tile, at)                                                                             \
+    _tile_loadd(tile, at, ROW_BYTES);                                                              \
+    GAP()
+#define PRODUCT(to, left, right)                                                                   \
+    _tile_dpbf16ps(to, left, right);                                                               \
+    GAP()
+#define LEFT_UPPER(part) LOAD(4, left + (part)*2 * AMX_TILE)
+#define LEFT_LOWER(part) LOAD(5, left + ((part)*2 + 1) * AMX_TILE)
+#define RIGHT_FIRST(part) LOAD(6, right + (part)*2 * AMX_TILE)
+#define RIGHT_SECOND(part) LOAD(7, right + ((part)*2 + 1) * AMX_TILE)
 /* All four products, then other left or right tiles. */
 #define MULTIPLY_THEN_LEFT(part)                                                                   \
-    _tile_dpbf16ps(0, 4, 6);                                                                       \
-    _tile_dpbf16ps(1, 4, 7);                                                                       \
+    PRODUCT(0, 4, 6);                                                                              \
+    PRODUCT(1, 4, 7);                                                                              \
     LEFT_UPPER(part);                                                                              \
-    _tile_dpbf16ps(2, 5, 6);                                                                       \
-    _tile_dpbf16ps(3, 5, 7);                                                                       \
+    PRODUCT(2, 5, 6);                                                                              \
+    PRODUCT(3, 5, 7);                                                                              \
     LEFT_LOWER(part)
 #define MULTIPLY_THEN_RIGHT(part)                                                                  \
-    _tile_dpbf16ps(0, 4, 6);                                                                       \
-    _tile_dpbf16ps(2, 5, 6);                                                                       \
+    PRODUCT(0, 4, 6);                                                                              \
+    PRODUCT(2, 5, 6);                                                                              \
     RIGHT_FIRST(part);                                                                             \
-    _tile_dpbf16ps(1, 4, 7);                                                                       \
-    _tile_dpbf16ps(3, 5, 7);                                                                       \
+    PRODUCT(1, 4, 7);                                                                              \
+    PRODUCT(3, 5, 7);                                                                              \
     RIGHT_SECOND(part)
 /* Both, for the next k. */
 #define MULTIPLY_THEN_BOTH(left_part, right_part)                                                  \
-    _tile_dpbf16ps(0, 4, 6);                                                                       \
-    _tile_dpbf16ps(1, 4, 7);                                                                       \
+    PRODUCT(0, 4, 6);                                                                              \
+    PRODUCT(1, 4, 7);                                                                              \
     LEFT_UPPER(left_part);                                                                         \
-    _tile_dpbf16ps(2, 5, 6);                                                                       \
+    PRODUCT(2, 5, 6);                                                                              \
     RIGHT_FIRST(right_part);                                                                       \
-    _tile_dpbf16ps(3, 5, 7);                                                                       \
+    PRODUCT(3, 5, 7);                                                                              \
     LEFT_LOWER(left_part);                                                                         \
     RIGHT_SECOND(right_part)
 
 #define MULTIPLY_LAST()                                                                            \
-    _tile_dpbf16ps(0, 4, 6);                                                                       \
-    _tile_dpbf16ps(1, 4, 7);                                                                       \
-    _tile_dpbf16ps(2, 5, 6);                                                                       \
-    _tile_dpbf16ps(3, 5, 7)
+    PRODUCT(0, 4, 6);                                                                              \
+    PRODUCT(1, 4, 7);                                                                              \
+    PRODUCT(2, 5, 6);                                                                              \
+    PRODUCT(3, 5, 7)
 
-static inline __attribute__((always_inline)) void sum_one_part(const uint32_t *left,
-                                                               const uint32_t *right, size_t blocks)
+static inline __attribute__((always_inline)) void
+sum_one_part(const uint32_t *left, const uint32_t *right, size_t blocks, struct amx_side *side)
 {
     LEFT_UPPER(0);
     RIGHT_FIRST(0);
@@ -82,13 +96,14 @@ static inline __attribute__((always_inline)) void sum_one_part(const uint32_t *l
         left += 2 * AMX_TILE;
         right += 2 * AMX_TILE;
         MULTIPLY_THEN_BOTH(0, 0);
+        amx_side_step(side);
     }
     MULTIPLY_LAST();
 }
 
 /* The six products in an order that changes one operand between two. */
 static inline __attribute__((always_inline)) void
-sum_three_parts(const uint32_t *left, const uint32_t *right, size_t blocks)
+sum_three_parts(const uint32_t *left, const uint32_t *right, size_t blocks, struct amx_side *side)
 {
     LEFT_UPPER(0);
     RIGHT_FIRST(2);
@@ -102,6 +117,7 @@ sum_three_parts(const uint32_t *left, const uint32_t *right, size_t blocks)
         MULTIPLY_THEN_LEFT(0);
         if (i == blocks)
             break;
+        amx_side_step(side);
         left += 6 * AMX_TILE;
         right += 6 * AMX_TILE;
         MULTIPLY_THEN_BOTH(0, 2);
@@ -109,47 +125,18 @@ sum_three_parts(const uint32_t *left, const uint32_t *right, size_t blocks)
     MULTIPLY_LAST();
 }
 
-/* What becomes of a block's sums: c = act(alpha * sums + base + bias), base being c itself, another
- * matrix of its shape or nothing. */
-struct finish {
-    float *c;
-    const float *base, *bias;
-    size_t ldc, rows, cols; /* of the block, at most 32 */
-    float alpha;
-    bool relu;
-};
-
-static void finish_block(const struct finish *f, const float *sums)
+/* The sums of a block; its finish is left to `side`, which has finished with `sums` before. */
+static void block(const struct amx_finish *f, float *sums, const uint32_t *left,
+                  const uint32_t *right, size_t blocks, int parts, struct amx_side *side)
 {
-    for (size_t j = 0; j < f->cols; j += 16) {
-        __mmask16 mask = (__mmask16)(f->cols - j < 16 ? (1u << (f->cols - j)) - 1 : 0xffff);
-        __mmask16 mask_base = f->base ? mask : 0;
-        const float *base = f->base ? f->base : f->c;
-        __m512 alpha = _mm512_set1_ps(f->alpha), zero = _mm512_setzero_ps();
-        __m512 bias = f->bias ? _mm512_maskz_loadu_ps(mask, f->bias + j) : zero;
-        __m512 least = _mm512_set1_ps(f->relu ? 0 : -INFINITY);
-        for (size_t i = 0; i < f->rows; i++) {
-            __m512 x = _mm512_load_ps(sums + i * AMX_BLOCK + j);
-            x = _mm512_fmadd_ps(x, alpha, bias);
-            x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(mask_base, base + i * f->ldc + j));
-            x = _mm512_max_ps(least, x); /* in this order NaN stays */
-            _mm512_mask_storeu_ps(f->c + i * f->ldc + j, mask, x);
-        }
-    }
-}
-
-static void block(const struct finish *f, const uint32_t *left, const uint32_t *right,
-                  size_t blocks, int parts)
-{
-    _Alignas(64) float sums[AMX_BLOCK * AMX_BLOCK];
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     if (blocks && parts == 1)
-        sum_one_part(left, right, blocks);
+        sum_one_part(left, right, blocks, side);
     else if (blocks)
-        sum_three_parts(left, right, blocks);
+        sum_three_parts(left, right, blocks, side);
     bool whole = f->rows == AMX_BLOCK && f->cols == AMX_BLOCK && !f->base && !f->bias &&
                  f->alpha == 1 && !f->relu;
     float *to = whole ? f->c : sums;
@@ -158,8 +145,13 @@ static void block(const struct finish *f, const uint32_t *left, const uint32_t *
     _tile_stored(1, to + 16, ld * sizeof *to);
     _tile_stored(2, to + 16 * ld, ld * sizeof *to);
     _tile_stored(3, to + 16 * ld + 16, ld * sizeof *to);
-    if (!whole)
-        finish_block(f, sums);
+    amx_side_step(side);
+    amx_side_finish(side);
+    if (!whole) {
+        side->finish = *f;
+        side->sums = sums;
+        side->row = 0;
+    }
 }
 
 /* ---- the product ---- */
@@ -167,8 +159,14 @@ static void block(const struct finish *f, const uint32_t *left, const uint32_t *
 struct product {
     const struct gpu_matmul *mm;
     struct amx_operand left, right;
-    uint32_t *left_words;
-    const uint32_t *right_words; /* all of it */
+    size_t words;               /* of a block */
+    size_t all_m, all_n, all_k; /* blocks */
+    size_t deep, high;          /* of a panel: blocks of k and of m */
+    uint32_t *panel[2];         /* left rows: the present panel's and the next one's */
+    uint32_t *right_packed;     /* all of it */
+    bool right_ready;
+    struct amx_side side;
+    _Alignas(64) float sums[2][AMX_BLOCK * AMX_BLOCK];
 };
 
 static inline size_t least(size_t a, size_t b)
@@ -176,30 +174,116 @@ static inline size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Left rows of blocks m0..m1, packed for blocks k0..k1, times all of the right operand. What is
- * added comes with the first part of k, what is done to the sum with the last. */
-static void multiply_rows(const struct product *p, size_t m0, size_t m1, size_t k0, size_t k1)
+/* Panel i: blocks m0..m1 of rows by k0..k1. */
+struct panel {
+    size_t m0, m1, k0, k1;
+};
+
+static size_t panels_of(const struct product *p)
+{
+    size_t high = (p->all_m + p->high - 1) / p->high;
+    return high * (p->all_k ? (p->all_k + p->deep - 1) / p->deep : 1);
+}
+
+static struct panel panel_at(const struct product *p, size_t i)
+{
+    size_t high = (p->all_m + p->high - 1) / p->high;
+    size_t m = i % high * p->high, k = i / high * p->deep;
+    return (struct panel){m, least(m + p->high, p->all_m), k, least(k + p->deep, p->all_k)};
+}
+
+static size_t panel_quarters(const struct panel *a)
+{
+    return (a->m1 - a->m0) * (a->k1 - a->k0) * AMX_QUARTERS;
+}
+
+/* Sets out to pack the left rows of panel i. */
+static void begin_left(struct product *p, size_t i)
+{
+    struct panel a = panel_at(p, i);
+    p->side.left_rows = (struct amx_packing){
+        .o = &p->left, .at = p->panel[i % 2], .f = a.m0, .k = a.k0, .k0 = a.k0, .k1 = a.k1};
+}
+
+/* Adds to what is due the right operand's column n of blocks k0..k1. */
+static void begin_right(struct product *p, size_t n, size_t k0, size_t k1)
+{
+    p->side.right = (struct amx_packing){.o = &p->right,
+                                         .at = p->right_packed + (n * p->all_k + k0) * p->words,
+                                         .f = n,
+                                         .k = k0,
+                                         .k0 = k0,
+                                         .k1 = k1,
+                                         .left = (k1 - k0) * AMX_QUARTERS};
+}
+
+/* What has to be packed while column n of panel i is multiplied: the right operand's next column,
+ * if this panel is the first that needs it, and a share of the next panel's left rows. */
+static void plan_column(struct product *p, size_t i, const struct panel *a, size_t n)
+{
+    size_t next = n + 1 < p->all_n ? i : i + 1, column = n + 1 < p->all_n ? n + 1 : 0;
+    if (!p->right_ready && next < panels_of(p)) {
+        struct panel b = panel_at(p, next);
+        if (b.m0 == 0)
+            begin_right(p, column, b.k0, b.k1);
+    }
+    if (i + 1 < panels_of(p)) {
+        struct panel b = panel_at(p, i + 1);
+        size_t all = panel_quarters(&b);
+        p->side.left_rows.left = all * (n + 1) / p->all_n - all * n / p->all_n;
+    }
+    amx_side_plan(&p->side, (a->m1 - a->m0) * (a->k1 - a->k0));
+}
+
+/* What is added comes with the first panel of k, what is done to the sum with the last. */
+static struct amx_finish finish_of(const struct product *p, const struct panel *a, size_t m,
+                                   size_t n)
 {
     const struct gpu_matmul *mm = p->mm;
-    size_t words = amx_block_words(p->left.parts), all_k = amx_blocks(mm->k);
-    const float *base = k0 || mm->accumulate ? mm->c : mm->base;
-    bool last = k1 == all_k;
-    for (size_t n = 0; n < amx_blocks(mm->n); n++)
-        for (size_t m = m0; m < m1; m++) {
-            size_t row = m * AMX_BLOCK, col = n * AMX_BLOCK, at = row * mm->ldc + col;
-            struct finish f = {
-                .c = mm->c + at,
-                .base = base ? base + at : NULL,
-                .bias = last && mm->bias ? mm->bias + col : NULL,
-                .ldc = mm->ldc,
-                .rows = least(mm->m - row, AMX_BLOCK),
-                .cols = least(mm->n - col, AMX_BLOCK),
-                .alpha = mm->alpha,
-                .relu = last && mm->relu,
-            };
-            block(&f, p->left_words + (m - m0) * (k1 - k0) * words,
-                  p->right_words + (n * all_k + k0) * words, k1 - k0, p->left.parts);
+    size_t row = m * AMX_BLOCK, col = n * AMX_BLOCK, at = row * mm->ldc + col;
+    const float *base = a->k0 || mm->accumulate ? mm->c : mm->base;
+    bool last = a->k1 == p->all_k;
+    return (struct amx_finish){
+        .c = mm->c + at,
+        .base = base ? base + at : NULL,
+        .bias = last && mm->bias ? mm->bias + col : NULL,
+        .ldc = mm->ldc,
+        .rows = least(mm->m - row, AMX_BLOCK),
+        .cols = least(mm->n - col, AMX_BLOCK),
+        .alpha = mm->alpha,
+        .relu = last && mm->relu,
+    };
+}
+
+static void multiply_panel(struct product *p, size_t i)
+{
+    struct panel a = panel_at(p, i);
+    size_t deep = a.k1 - a.k0;
+    if (i + 1 < panels_of(p))
+        begin_left(p, i + 1);
+    for (size_t n = 0; n < p->all_n; n++) {
+        plan_column(p, i, &a, n);
+        for (size_t m = a.m0; m < a.m1; m++) {
+            struct amx_finish f = finish_of(p, &a, m, n);
+            block(&f, p->sums[(n * p->high + m - a.m0) % 2],
+                  p->panel[i % 2] + (m - a.m0) * deep * p->words,
+                  p->right_packed + (n * p->all_k + a.k0) * p->words, deep, p->left.parts,
+                  &p->side);
         }
+    }
+    amx_side_finish(&p->side);
+}
+
+/* All that the first column of the first panel needs. */
+static void begin(struct product *p)
+{
+    struct panel a = panel_at(p, 0);
+    begin_left(p, 0);
+    p->side.left_rows.left = panel_quarters(&a);
+    if (!p->right_ready)
+        begin_right(p, 0, a.k0, a.k1);
+    amx_side_plan(&p->side, 1);
+    amx_side_step(&p->side);
 }
 
 void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
@@ -209,32 +293,29 @@ void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
         .mm = mm,
         .left = {mm->a, mm->lda, mm->m, mm->k, mm->ta, true, parts},
         .right = {mm->b, mm->ldb, mm->n, mm->k, !mm->tb, false, parts},
+        .words = amx_block_words(parts),
+        .all_m = amx_blocks(mm->m),
+        .all_n = amx_blocks(mm->n),
+        .all_k = amx_blocks(mm->k),
     };
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
-    size_t all_m = amx_blocks(mm->m), all_k = amx_blocks(mm->k);
-    size_t row_words = all_k * amx_block_words(parts);
-    size_t rows = least(LEFT_ROWS / AMX_BLOCK, all_m);
-    if (row_words && row_words <= NEAR_WORDS)
-        rows = least(NEAR_WORDS / row_words, all_m);
-    size_t deep = least(LEFT_WORDS / (rows * amx_block_words(parts)), all_k);
-    size_t left_words = rows * deep * amx_block_words(parts);
+    p.deep = least(DEEP_WORDS / p.words, p.all_k);
+    p.high = p.all_n * p.deep * p.words <= NEAR_WORDS ? 1 : least(HIGH, p.all_m);
     struct cpu_packs *packs = ((struct cpu_queue *)q)->packs;
-    p.right_words = mm->stable ? packs_get(packs, &p.right, amx_pack) : NULL;
-    size_t right_words = p.right_words ? 0 : amx_words(&p.right);
-    p.left_words = cpu_scratch(q, (left_words + right_words) * sizeof *p.left_words);
-    if (!p.left_words)
+    p.right_packed = mm->stable ? (uint32_t *)packs_get(packs, &p.right, amx_pack) : NULL;
+    p.right_ready = p.right_packed != NULL;
+    size_t panel = p.high * p.deep * p.words, right = p.right_ready ? 0 : amx_words(&p.right);
+    uint32_t *scratch = cpu_scratch(q, (2 * panel + right) * sizeof *scratch);
+    if (!scratch)
         return;
-    if (!p.right_words) {
-        amx_pack(p.left_words + left_words, &p.right, 0, amx_blocks(mm->n), 0, all_k);
-        p.right_words = p.left_words + left_words;
-    }
+    p.panel[0] = scratch;
+    p.panel[1] = scratch + panel;
+    if (!p.right_ready)
+        p.right_packed = scratch + 2 * panel;
     configure();
-    for (size_t k = 0; k == 0 || k < all_k; k += deep + !deep)
-        for (size_t m = 0; m < all_m; m += rows) {
-            size_t m1 = least(m + rows, all_m), k1 = least(k + deep, all_k);
-            amx_pack(p.left_words, &p.left, m, m1, k, k1);
-            multiply_rows(&p, m, m1, k, k1);
-        }
+    begin(&p);
+    for (size_t i = 0; i < panels_of(&p); i++)
+        multiply_panel(&p, i);
     _tile_release();
 }

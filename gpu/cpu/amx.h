@@ -43,10 +43,13 @@ static inline size_t amx_words(const struct amx_operand *o)
     return amx_blocks(o->free) * amx_blocks(o->k) * amx_block_words(o->parts);
 }
 
-/* Packs blocks f0 <= f < f1 and k0 <= k < k1, those of one f one after another. */
-typedef void amx_packer(uint32_t *out, const struct amx_operand *o, size_t f0, size_t f1, size_t k0,
-                        size_t k1);
+/* Packs all blocks, those of one f one after another. */
+typedef void amx_packer(uint32_t *out, const struct amx_operand *o);
 amx_packer amx_pack;
+/* A quarter of block (f, k), which begins at `out`: some 200 instructions. */
+enum { AMX_QUARTERS = 4 };
+void amx_pack_quarter(uint32_t *out, const struct amx_operand *o, size_t f, size_t k,
+                      size_t quarter);
 
 void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
 

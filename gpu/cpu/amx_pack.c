@@ -3,6 +3,8 @@
 
 #include <immintrin.h>
 
+enum { ROWS = 8 }; /* that are packed at a time: half a tile */
+
 /* A row of a tile, 32 values: u in the lower halves of the words and v in the upper. */
 static inline __attribute__((always_inline)) __m512i pair(__m512i u, __m512i v)
 {
@@ -35,11 +37,11 @@ static inline __attribute__((always_inline)) void split_row(uint32_t *out, __m51
     }
 }
 
-/* 16 rows of 16 words, `ld` apart, become columns. Quarters of rows i, i + 4, i + 8 and i + 12 are
- * loaded side by side, which leaves half of the shuffles to do. */
+/* Of 16 rows of 16 words, `ld` apart, columns 0..7 become rows. Quarters of rows i, i + 4, i + 8
+ * and i + 12 are loaded side by side, which leaves half of the shuffles to do. */
 static inline __attribute__((always_inline)) void transpose(float *out, const float *at, size_t ld)
 {
-    for (size_t q = 0; q < 4; q++) {
+    for (size_t q = 0; q < 2; q++) {
         __m512 r[4];
         for (size_t i = 0; i < 4; i++) {
             const float *p = at + i * ld + 4 * q;
@@ -93,17 +95,21 @@ find(float *edge, const struct amx_operand *o, size_t f, size_t k)
     return (struct piece){edge, 16, 256};
 }
 
+/* Rows 8 * half .. of a tile. */
 static inline __attribute__((always_inline)) void
-pack_tile(uint32_t *out, const struct amx_operand *o, size_t f, size_t k, int parts)
+pack_rows(uint32_t *out, const struct amx_operand *o, size_t f, size_t k, size_t half, int parts)
 {
-    _Alignas(64) float edge[2 * 256], turned[2 * 256];
+    _Alignas(64) float edge[2 * 256], turned[2 * ROWS * 16];
     struct piece p = find(edge, o, f, k);
     if (o->left == o->k_major) {
-        transpose(turned, p.at, p.ld);
-        transpose(turned + 256, p.at + p.upper, p.ld);
-        p = (struct piece){turned, 16, 256};
+        transpose(turned, p.at + ROWS * half, p.ld);
+        transpose(turned + ROWS * 16, p.at + p.upper + ROWS * half, p.ld);
+        p = (struct piece){turned, 16, ROWS * 16};
+    } else {
+        p.at += ROWS * half * p.ld;
     }
-    for (size_t i = 0; i < 16; i++, out += 16) {
+    out += ROWS * half * 16;
+    for (size_t i = 0; i < ROWS; i++, out += 16) {
         __m512 u = _mm512_loadu_ps(p.at + i * p.ld), v = _mm512_loadu_ps(p.at + i * p.ld + p.upper);
         if (parts == 1)
             round_row(out, u, v);
@@ -112,17 +118,21 @@ pack_tile(uint32_t *out, const struct amx_operand *o, size_t f, size_t k, int pa
     }
 }
 
-void amx_pack(uint32_t *out, const struct amx_operand *o, size_t f0, size_t f1, size_t k0,
-              size_t k1)
+void amx_pack_quarter(uint32_t *out, const struct amx_operand *o, size_t f, size_t k,
+                      size_t quarter)
 {
-    for (size_t f = f0; f < f1; f++)
-        for (size_t k = k0; k < k1; k++, out += amx_block_words(o->parts))
-            for (size_t half = 0; half < 2; half++) {
-                uint32_t *tile = out + half * AMX_TILE;
-                size_t row = f * AMX_BLOCK + half * 16;
-                if (o->parts == 1)
-                    pack_tile(tile, o, row, k * AMX_BLOCK, 1);
-                else
-                    pack_tile(tile, o, row, k * AMX_BLOCK, AMX_MOST_PARTS);
-            }
+    size_t tile = quarter / 2, half = quarter % 2, row = f * AMX_BLOCK + tile * 16;
+    out += tile * AMX_TILE;
+    if (o->parts == 1)
+        pack_rows(out, o, row, k * AMX_BLOCK, half, 1);
+    else
+        pack_rows(out, o, row, k * AMX_BLOCK, half, AMX_MOST_PARTS);
+}
+
+void amx_pack(uint32_t *out, const struct amx_operand *o)
+{
+    for (size_t f = 0; f < amx_blocks(o->free); f++)
+        for (size_t k = 0; k < amx_blocks(o->k); k++, out += amx_block_words(o->parts))
+            for (size_t quarter = 0; quarter < AMX_QUARTERS; quarter++)
+                amx_pack_quarter(out, o, f, k, quarter);
 }

@@ -90,7 +90,7 @@ const uint32_t *packs_get(struct cpu_packs *p, const struct amx_operand *o, amx_
         return NULL;
     pthread_mutex_lock(&k->mutex);
     if (!k->ready)
-        pack(k->words, o, 0, amx_blocks(o->free), 0, amx_blocks(o->k));
+        pack(k->words, o);
     k->ready = true;
     pthread_mutex_unlock(&k->mutex);
     return k->words;

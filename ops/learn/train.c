@@ -102,7 +102,7 @@ out:
 
 const struct op op_train = {
     .name = "train",
-    .version = 7,
+    .version = 8,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

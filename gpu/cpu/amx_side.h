@@ -1,0 +1,46 @@
+/* Work beside the tile units: they take 16 cycles a product and one instruction, so that whatever
+ * vectors have to do in a matrix product fits between their instructions, if it comes in pieces
+ * small enough for the processor to see past: finishing the block before, packing what comes next.
+ *
+ * The work is planned by columns of blocks and done in as many steps as a column has (a step is one
+ * block of k), evenly. */
+#ifndef GPU_CPU_AMX_SIDE_H
+#define GPU_CPU_AMX_SIDE_H
+
+#include "gpu/cpu/amx.h"
+
+/* What becomes of a block's sums: c = act(alpha * sums + base + bias), base being c itself, another
+ * matrix of its shape or nothing. */
+struct amx_finish {
+    float *c;
+    const float *base, *bias;
+    size_t ldc, rows, cols; /* of the block, at most 32 */
+    float alpha;
+    bool relu;
+};
+
+/* Quarters of blocks to be packed, k0 <= k < k1, in order. */
+struct amx_packing {
+    const struct amx_operand *o;
+    uint32_t *at; /* of block (f, k) */
+    size_t f, k, k0, k1, quarter;
+    size_t left; /* quarters that are due in this column */
+};
+
+struct amx_side {
+    struct amx_finish finish;
+    const float *sums; /* (32, 32), of the block that is not finished from `row` on; or NULL */
+    size_t row;
+    struct amx_packing right, left_rows;
+    size_t due, steps; /* quarters and steps of the column */
+    size_t owed;       /* below steps: quarters, in parts of as many as there are steps */
+};
+
+/* Begins a column, for which right.left and left_rows.left are set. */
+void amx_side_plan(struct amx_side *s, size_t steps);
+/* One step's share. */
+void amx_side_step(struct amx_side *s);
+/* All that is left of the block before. */
+void amx_side_finish(struct amx_side *s);
+
+#endif
