@@ -327,13 +327,20 @@ static void hash_segment(struct hasher *h, const struct op_ctx *ctx)
         hasher_add(h, ctx->previous->bytes, DIGEST_SIZE);
 }
 
-struct rng op_rng(struct op_ctx *ctx)
+static struct rng rng_from(const struct op_ctx *ctx, const struct digest *d)
 {
     const struct op *op = ctx->node->op;
     uint64_t seed = 0, stream = 0;
     for (size_t i = 0; op->params && op->params[i].name; i++)
         if (strcmp(op->params[i].name, "seed") == 0)
             seed = (uint64_t)op_int(ctx, "seed");
+    for (int i = 0; i < 8; i++)
+        stream |= (uint64_t)d->bytes[i] << (8 * i);
+    return rng_new(seed, stream);
+}
+
+struct rng op_rng(struct op_ctx *ctx)
+{
     struct hasher *h = hasher_new();
     for (size_t p = 0; ctx->shared && p < ctx->shared->n_ports; p++) {
         const struct ctx_input *in = &ctx->shared->inputs[p];
@@ -344,13 +351,17 @@ struct rng op_rng(struct op_ctx *ctx)
     }
     for (size_t i = 0; i < ctx->n_files; i++)
         hasher_add(h, ctx->files[i].id.bytes, DIGEST_SIZE);
-    if (op->node == OP_CHAIN)
+    if (ctx->node->op->node == OP_CHAIN)
         hash_segment(h, ctx);
     struct digest d = hasher_finish(h);
     hasher_free(h);
-    for (int i = 0; i < 8; i++)
-        stream |= (uint64_t)d.bytes[i] << (8 * i);
-    return rng_new(seed, stream);
+    return rng_from(ctx, &d);
+}
+
+struct rng op_rng_of(struct op_ctx *ctx, struct span bytes)
+{
+    struct digest d = digest_of(&bytes, 1);
+    return rng_from(ctx, &d);
 }
 
 struct pool *op_pool(struct op_ctx *ctx)

@@ -7,6 +7,7 @@
 
 #include "engine/action.h"
 #include "engine/graph.h"
+#include "engine/known.h"
 #include "store/collection.h"
 #include "store/store.h"
 
@@ -62,6 +63,7 @@ struct op_ctx {
         *builders; /* by op->outputs, see ctx_collect; NULL: all are listed */
     struct ctx_loss loss;
     struct span trace; /* what the op noted for later proofs; data NULL: nothing */
+    struct known known;
 };
 
 /* `batch` NULL: for prepare and for counting segments. */

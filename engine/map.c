@@ -304,9 +304,30 @@ static enum outcome element_failed(struct worker *w, uint32_t i, uint64_t positi
     return outcome;
 }
 
+static void count_proof(struct session *s, uint32_t i, const struct made *made)
+{
+    pthread_mutex_lock(&s->mutex);
+    proofs_add(&s->nodes[i].proofs, proofs_reason(made->note), 1);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+/* The action of an element that ran, and what leads to it. */
+static enum err_code write_element(struct worker *w, uint32_t i, const struct digest *id,
+                                   const struct key *key, const struct made *made,
+                                   struct op_ctx *ctx, struct err *e)
+{
+    const struct op *op = w->s->job->nodes[i].op;
+    enum err_code code = made_write(w->batch, &w->arena, op, key, made, e);
+    if (!code && op->reuse && ctx->trace.data)
+        code = reuse_note(w->batch, w, i, id, &key->digest, ctx->trace, e);
+    if (!code)
+        code = known_note(w->batch, ctx, &key->digest, e);
+    return code ? err_up(e, code) : err_up(e, committer_append(w->s->commit, w->batch, e));
+}
+
 static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
                                 const struct digest *id, const struct key *key,
-                                const struct made *before)
+                                const struct made *before, enum element_state *state)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -317,21 +338,24 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
     ctx.element = id;
     ctx.pool = node->op->parallel ? s->pool : NULL;
+    ctx.known.may = !before && !s->options->check && !r->distrust;
     enum outcome outcome = OUT_DONE;
-    struct made made = {.outputs = ctx.outputs, .run = s->run};
-    bool trace = node->op->reuse && !before;
+    struct made made = {.outputs = ctx.outputs};
     if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
         (before && check_same(node->op, before, &made, &e))) {
         outcome = element_failed(w, i, position, id, &ctx, &e);
     } else {
+        if (ctx.known.found) {
+            made = ctx.known.made;
+            *state = ELEMENT_REUSED;
+            count_proof(s, i, &made);
+        }
+        made.run = s->run;
         made.cost_ns = os_monotonic_ns() - start;
         made.finished_ns = os_wall_ns();
         if (before)
             session_drop_batch(w);
-        else if (made_write(w->batch, &w->arena, node->op, key, &made, &e) ||
-                 (trace && ctx.trace.data &&
-                  reuse_note(w->batch, w, i, id, &key->digest, ctx.trace, &e)) ||
-                 committer_append(s->commit, w->batch, &e)) {
+        else if (write_element(w, i, id, key, &made, &ctx, &e)) {
             session_drop_batch(w);
             session_fail(s, &e);
             outcome = OUT_DROPPED;
@@ -379,9 +403,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
         session_drop_batch(w);
         return false;
     }
-    pthread_mutex_lock(&s->mutex);
-    proofs_add(&s->nodes[i].proofs, proofs_reason(made.note), 1);
-    pthread_mutex_unlock(&s->mutex);
+    count_proof(s, i, &made);
     deliver(w, i, position, &made, note);
     return true;
 }
@@ -425,7 +447,7 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     }
     if (!known && s->options->check) /* it may stand by proof, with its block */
         known = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
-    return element_run(w, i, position, &id, &key, known ? &made : NULL);
+    return element_run(w, i, position, &id, &key, known ? &made : NULL, state);
 }
 
 void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)

@@ -197,10 +197,18 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
 /* The side input of then (the collection); zero: there was none. */
 struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
 
+/* In a map's run(), once, before anything is emitted: what the result depends on from here on, the
+ * parameters apart, is no more than `reads`. True: an earlier run has done the rest, and its records
+ * are the result: return OK and emit nothing. `reason` is for people, as reuse's. Whoever asks draws
+ * its numbers from op_rng_of. */
+bool op_known(struct op_ctx *ctx, struct span reads, const char *reason);
+
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);
 /* Seeded from the parameter `seed` (0 if there is none) and the ids of the inputs. */
 struct rng op_rng(struct op_ctx *ctx);
+/* Seeded from the parameter `seed` and these bytes. */
+struct rng op_rng_of(struct op_ctx *ctx, struct span bytes);
 /* NULL unless op.parallel. */
 struct pool *op_pool(struct op_ctx *ctx);
 /* "cpu-f32-avx512", ... */

@@ -16,7 +16,7 @@
 static const uint64_t FORESIGHT_NS = 1000000000, CHEAP_NS = 100000000;
 
 struct plan {
-    struct session s; /* first: ops have its address for theirs */
+    struct session s;     /* first: ops have its address for theirs */
     struct worker worker; /* its batch is thrown away */
     uint64_t deadline_ns;
     bool *unknown; /* by node: its outputs are */
@@ -95,8 +95,11 @@ static bool try_element(struct made *made, struct walk *w, const struct digest *
         return false;
     ctx_init(&ctx, r->shared, node, a, w->p->worker.batch);
     ctx.element = id;
+    ctx.known.may = true;
     bool done = !node->op->run(&ctx, r->op_state, NULL) && ctx.loss.input == LOST_NONE;
-    if (done) {
+    if (done && ctx.known.found) {
+        *made = ctx.known.made;
+    } else if (done) {
         size_t n = op_count_outputs(node->op);
         *made = (struct made){.outputs = arena_array(a, struct id_list, n)};
         for (size_t k = 0; k < n; k++)
@@ -115,6 +118,12 @@ static bool prove_element(struct made *made, struct walk *w, const struct digest
     struct span note;
     w->proving = w->proving && has_time(w) && prepare(w);
     return w->proving && reuse_element(made, &origin, &note, &w->p->worker, w->node, id);
+}
+
+static void count_proof(struct node_run *r, const struct made *made)
+{
+    r->reused++;
+    proofs_add(&r->proofs, proofs_reason(made->note), 1);
 }
 
 static enum err_code walk_element(struct walk *w, struct err *e)
@@ -136,11 +145,11 @@ static enum err_code walk_element(struct walk *w, struct err *e)
         made_is_whole(s->store, op, &made, a, false)) {
         r->cached++;
     } else if (prove_element(&made, w, &id)) {
-        r->reused++;
-        proofs_add(&r->proofs, proofs_reason(made.note), 1);
-    } else {
-        known = try_element(&made, w, &id);
+        count_proof(r, &made);
+    } else if (!(known = try_element(&made, w, &id)) || !made.note) {
         w->to_run++;
+    } else {
+        count_proof(r, &made);
     }
     w->whole = w->whole && known;
     if (w->whole)
@@ -210,7 +219,7 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
         p->unknown[i] = code != OK;
         r->state = r->ran ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
     }
-    if (!code && !w.proving) { /* there was no time to prove all */
+    if (!code && node->op->reuse && !w.proving) { /* there was no time to prove all */
         r->ran += r->reused;
         r->reused = 0;
     }

@@ -184,7 +184,7 @@ static const struct cli_command own_commands[] = {
      "members>50: a list compares its length. seed.prefix~sin: a text that holds the word (sin, "
      "not asin; *sin* for both). values.kmeans_accuracy>0.9, metrics.loss<1: the last item of a "
      "list that is called so; values.\"a b.c\">0 where its name has blanks. "
-     "members.standing=AGREES: any item of a list. egraph_id=62e0: an id by its first digits. "
+     "members.standing=AGREES: any item of a list. source_id=62e0: an id by its first digits. "
      "unsound: neither empty, zero nor false.\n\n"
      "Beside fields: @op=train, the op that made it; @time>=2026-11-22T14:30, when, in local time; "
      "@size>1.5M, the bytes of the record (K, M, G: of 1024). 'unsound or members<3': either will "

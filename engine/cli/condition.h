@@ -6,7 +6,7 @@
  *     values.kmeans_accuracy>0.9       of a list whose items have names: the last item called so
  *     values."my run.mrr">=0.5         a name with blanks or dots of its own
  *     members.standing=AGREES          else of a list of messages: any item
- *     egraph_id=62e0                   an id, by its first digits
+ *     source_id=62e0                   an id, by its first digits
  *     unsound                          without an operator: neither empty, zero nor false
  *     @op=train                        the op that made it
  *     @time>=2026-11-22T14:30          when it was made, local time; a day alone begins at 0:00

@@ -1,6 +1,7 @@
 /* The op `extract`: e-graphs to clusters. */
 #include "engine/op.h"
 #include "ops/egraph/extract_cluster.h"
+#include "ops/egraph/extract_reads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,8 @@ static const struct op_port inputs[] = {
     {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."},
     {"rules", KIND_RULE, OP_COLLECTION, true,
      "Those of the e-graphs: where a member is refuted, the message says how it follows from them. "
-     "Worth naming where false rules are let through; an edited rule then makes all clusters "
-     "again."},
+     "Worth naming where false rules are let through; after an edited rule all e-graphs are then "
+     "read again."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -140,33 +141,41 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
+/* What is drawn depends on the part of the grammar that terms come from; should an earlier e-graph
+ * of the seed have had the same, neither draws nor comparisons are made again. */
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    struct arena *a = op_arena(ctx);
     struct extract_options options = options_of(ctx);
     options.rules = state ? &((const struct extract_state *)state)->rules : NULL;
-    struct rng rng = op_rng(ctx);
     ProtobufCMessage *egraph;
+    struct extraction x;
     Eqloom__Cluster cluster;
-    enum err_code code;
-    if ((code = err_up(e, op_get(&egraph, ctx, "egraphs", 0, e))) ||
-        (code = err_up(e, extract_cluster(&cluster, op_arena(ctx), (Eqloom__EGraph *)egraph,
-                                          &options, &rng, e))))
+    enum err_code code = err_up(e, op_get(&egraph, ctx, "egraphs", 0, e));
+    if (!code)
+        code = err_up(e, extract_begin(&x, a, (Eqloom__EGraph *)egraph, &options, e));
+    if (code)
         return code;
-    struct digest id = op_input_id(ctx, "egraphs", 0);
-    cluster.egraph_id = (ProtobufCBinaryData){sizeof id.bytes, id.bytes};
-    if (cluster.n_members < (size_t)op_int(ctx, "min_members"))
+    struct span reads = extract_reads(a, &x.grammar, x.egraph);
+    if (op_known(ctx, reads, "it has the same terms within the budget"))
         return OK;
+    struct rng rng = op_rng_of(ctx, reads);
+    code = err_up(e, extract_cluster(&cluster, a, &x, &rng, e));
+    if (code || cluster.n_members < (size_t)op_int(ctx, "min_members"))
+        return code;
     return err_up(e, op_emit(NULL, ctx, "clusters", &cluster.base, e));
 }
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 5,
+    .version = 6,
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph: counts exactly how many there are of "
         "each length, draws without replacement by unranking, and compares every member with the "
-        "seed by ball arithmetic. A refuted member fails its element.",
+        "seed by ball arithmetic. A refuted member fails its element. What is drawn depends on the "
+        "seed and on the e-nodes that such terms have, so an e-graph that changed elsewhere leaves "
+        "its cluster as it was, without draws or comparisons.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -211,47 +211,61 @@ static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, const s
     return code;
 }
 
-enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *egraph,
-                              const struct extract_options *options, struct rng *rng, struct err *e)
+enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloom__EGraph *egraph,
+                            const struct extract_options *options, struct err *e)
 {
-    struct grammar g;
-    struct expr seed;
-    char terms_text[48];
     enum err_code code;
     if (!egraph->seed)
         return err_fail(e, ERR_CORRUPT, "e-graph: it does not say what it began with");
     const struct language *lang = lang_by_name(egraph->seed->language);
     if (!lang)
         return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", egraph->seed->language);
-    if ((code = err_up(e, grammar_init(&g, a, egraph, lang, &options->grammar, e))) ||
-        (code = err_up(e, expr_from_prefix(&seed, a, g.lang, egraph->seed->prefix, e))))
-        return code;
-    struct verifier v = {.lang = g.lang,
-                         .egraph = egraph,
-                         .seed = egraph->seed->prefix,
-                         .rules = options->rules,
-                         .options = {.points = options->points,
-                                     .low = options->low,
-                                     .high = options->high,
-                                     .precision = 64}};
-    set_domains(&v.options, a, egraph->seed);
-    if (options->verify && exact_applies(lang))
-        v.exact = &seed;
-    else if (options->verify && can_evaluate(&seed))
-        v.reference = ball_reference_new(&seed, &v.options);
+    *out = (struct extraction){.egraph = egraph, .options = options};
+    code = err_up(e, grammar_init(&out->grammar, a, egraph, lang, &options->grammar, e));
+    if (!code)
+        code = expr_from_prefix(&out->seed, a, out->grammar.lang, egraph->seed->prefix, e);
+    return err_up(e, code);
+}
 
+static void verifier_init(struct verifier *v, struct arena *a, const struct extraction *x)
+{
+    const struct extract_options *options = x->options;
+    const struct language *lang = x->grammar.lang;
+    *v = (struct verifier){.lang = lang,
+                           .egraph = x->egraph,
+                           .seed = x->egraph->seed->prefix,
+                           .rules = options->rules,
+                           .options = {.points = options->points,
+                                       .low = options->low,
+                                       .high = options->high,
+                                       .precision = 64}};
+    set_domains(&v->options, a, x->egraph->seed);
+    if (options->verify && exact_applies(lang))
+        v->exact = &x->seed;
+    else if (options->verify && can_evaluate(&x->seed))
+        v->reference = ball_reference_new(&x->seed, &v->options);
+}
+
+enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struct extraction *x,
+                              struct rng *rng, struct err *e)
+{
+    const struct extract_options *options = x->options;
+    const struct grammar *g = &x->grammar;
+    struct verifier v;
+    char terms_text[48];
+    verifier_init(&v, a, x);
     eqloom__cluster__init(out);
-    out->seed = egraph->seed;
-    out->terms = arena_strdup(a, count_text(terms_text, grammar_terms(&g), g.saturated));
+    out->seed = x->egraph->seed;
+    out->terms = arena_strdup(a, count_text(terms_text, grammar_terms(g), g->saturated));
     out->max_tokens = options->grammar.max_tokens;
-    out->unsound = egraph->unsound;
+    out->unsound = x->egraph->unsound;
     out->members = arena_array(a, Eqloom__Member *, options->per_cluster + 1);
     Eqloom__Standing standing = EQLOOM__STANDING__PROVED;
-    code = err_up(e, check_member(&standing, &v, a, out->seed->prefix, e));
+    enum err_code code = err_up(e, check_member(&standing, &v, a, out->seed->prefix, e));
     if (!code) {
         out->members[out->n_members++] =
-            member_new(a, out->seed->prefix, standing, expr_tokens(&seed));
-        code = err_up(e, draw_members(out, a, &g, &v, options, rng, e));
+            member_new(a, out->seed->prefix, standing, expr_tokens(&x->seed));
+        code = err_up(e, draw_members(out, a, g, &v, options, rng, e));
     }
     if (v.reference)
         ball_reference_free(v.reference);

@@ -19,10 +19,20 @@ struct extract_options {
     const struct rules *rules; /* to derive a refuted member from, for the message; or NULL */
 };
 
+/* An e-graph about to give a cluster; refers to the e-graph and the options. */
+struct extraction {
+    const Eqloom__EGraph *egraph;
+    const struct extract_options *options;
+    struct grammar grammar;
+    struct expr seed;
+};
+
+/* Lives in the arena. */
+enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloom__EGraph *egraph,
+                            const struct extract_options *options, struct err *e);
 /* Lives in the arena. A member that ball arithmetic refutes is ERR_FAILED with a witness
  * and, if there are rules, how it follows from them. */
-enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *egraph,
-                              const struct extract_options *options, struct rng *rng,
-                              struct err *e);
+enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struct extraction *x,
+                              struct rng *rng, struct err *e);
 
 #endif

@@ -108,12 +108,10 @@ static void walk_children(struct term *t, struct drawing *d, const struct gramma
     walk_slot(t, d, r, rest - i);
 }
 
-enum { WALK_OPS = 256 };
-
 static uint32_t op_bin(const struct grammar *g, const struct grammar_alt *alt)
 {
     uint16_t op = g->nodes[alt->node].op;
-    return op < WALK_OPS ? op : WALK_OPS - 1;
+    return op < DRAW_OPS ? op : DRAW_OPS - 1;
 }
 
 static void walk_slot(struct term *t, struct drawing *d, uint32_t slot, uint32_t length)
@@ -121,7 +119,7 @@ static void walk_slot(struct term *t, struct drawing *d, uint32_t slot, uint32_t
     const struct grammar *g = d->g;
     uint32_t c = g->slots[slot].class, begin = g->alt_begin[c], n = g->alt_begin[c + 1] - begin;
     const count_t *row = g->counts + g->alt_counts[c] + (size_t)(length - 1) * n;
-    uint32_t in_bin[WALK_OPS] = {0}, bins[WALK_OPS], n_bins = 0;
+    uint32_t in_bin[DRAW_OPS] = {0}, bins[DRAW_OPS], n_bins = 0;
     for (uint32_t k = 0; k < n; k++)
         if (row[k] && grammar_alt_in_slot(&g->slots[slot], &g->alts[begin + k])) {
             uint32_t bin = op_bin(g, &g->alts[begin + k]);

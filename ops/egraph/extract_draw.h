@@ -31,6 +31,9 @@ struct draw_options {
 void grammar_draw(struct term **out, uint32_t *n_out, struct arena *a, const struct grammar *g,
                   uint32_t wanted, const struct draw_options *options, struct rng *rng);
 
+/* DRAW_EVEN takes operators with numbers from DRAW_OPS - 1 on for one. */
+enum { DRAW_OPS = 256 };
+
 /* Uniform below n > 0. */
 count_t count_below(struct rng *rng, count_t n);
 /* k <= n different numbers below n, each set equally likely (Floyd 1987), in no useful order. */

@@ -9,6 +9,7 @@
  *   weigh    task: of exprs, those of at most `most` letters passed on, and their letters in all;
  *            by summaries
  *   first    map over exprs: the first letter of each
+ *   glance   map over exprs: likewise, with a number drawn for it; says that it reads no more
  *   alone    map over exprs, parallel
  *   join     task: all of exprs in one Expr
  *   count    task: an Expr that is not a function of its input when ops_drift moves
@@ -271,6 +272,21 @@ static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
     return emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
 }
 
+static enum err_code glance_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    enum err_code code = op_get(&m, ctx, "exprs", 0, e);
+    if (code)
+        return code;
+    const char *letter = arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1);
+    if (op_known(ctx, span_str(letter), "the first letter is the same"))
+        return OK;
+    struct rng rng = op_rng_of(ctx, span_str(letter));
+    atomic_fetch_add(&ops_ran, 1);
+    return emit_text(ctx, "exprs",
+                     arena_printf(op_arena(ctx), "%s%" PRIu64, letter, rng_below(&rng, 1000)), e);
+}
+
 static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     int beside = atomic_fetch_add(&now_running, 1);
@@ -471,6 +487,14 @@ static const struct op op_first = {.name = "first",
                                    .inputs = exprs_port,
                                    .outputs = exprs_port,
                                    .run = first_run};
+static const struct op_param glance_params[] = {{"seed", OP_INT, "0"}, {0}};
+static const struct op op_glance = {.name = "glance",
+                                    .version = 1,
+                                    .node = OP_MAP,
+                                    .params = glance_params,
+                                    .inputs = exprs_port,
+                                    .outputs = exprs_port,
+                                    .run = glance_run};
 static const struct op op_fold = {.name = "fold",
                                   .version = 1,
                                   .node = OP_CHAIN,
@@ -546,8 +570,8 @@ static const struct op op_wait = {.name = "wait",
                                   .run = wait_run};
 
 const struct op *const op_table[] = {&op_alone, &op_count_, &op_drifts, &op_first, &op_fold,
-                                     &op_join,  &op_lines,  &op_names,  &op_rank,  &op_spell,
-                                     &op_upper, &op_wait,   &op_weigh,  NULL};
+                                     &op_glance, &op_join, &op_lines, &op_names, &op_rank,
+                                     &op_spell, &op_upper, &op_wait, &op_weigh, NULL};
 
 const struct op *op_find(const char *name)
 {

@@ -25,12 +25,12 @@ struct shape {
     int name;
 };
 
-static const char *const ops[] = {"upper", "first", "alone", "join", "fold"};
+static const char *const ops[] = {"upper", "first", "alone", "glance", "join", "fold"};
 
 /* Whether a node gives a collection of expressions. */
 static bool is_collection(const struct shape *s, uint32_t i)
 {
-    return i < SOURCES || s->op[i] <= 2;
+    return i < SOURCES || s->op[i] <= 3;
 }
 
 static void choose_input(struct shape *s, uint32_t i, struct rng *r)
@@ -43,7 +43,7 @@ static void choose_input(struct shape *s, uint32_t i, struct rng *r)
             return;
         }
         if (single && rng_below(r, 8) == 0)
-            s->op[i] = (uint32_t)rng_below(r, 4); /* there may be nothing to fold */
+            s->op[i] = (uint32_t)rng_below(r, 5); /* there may be nothing to fold */
     }
 }
 
@@ -101,6 +101,7 @@ static void build(struct graph *g, struct place *p, const struct shape *s)
     static const char *const params[][4] = {{"repeat=0", "repeat=1", "repeat=2", "seed=5"},
                                             {"", "", "", ""},
                                             {"", "", "", ""},
+                                            {"seed=0", "seed=1", "seed=2", "seed=3"},
                                             {"prefix=", "prefix=a", "prefix=b", "prefix=c"},
                                             {"steps=0", "steps=1", "steps=3", "steps=5"}};
     graph_init(g, "random");

@@ -72,14 +72,23 @@ static const struct extract_options defaults = {
     .high = 12,
 };
 
+static enum err_code cluster_of(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *m,
+                                const struct extract_options *options, uint64_t seed,
+                                struct err *e)
+{
+    struct extraction x;
+    struct rng rng = rng_new(seed, 2);
+    enum err_code code = extract_begin(&x, a, m, options, e);
+    return code ? code : extract_cluster(out, a, &x, &rng, e);
+}
+
 static enum err_code extract(Eqloom__Cluster *out, struct arena *a, const char *const *nodes,
                              uint32_t root, const char *seed, const struct extract_options *options,
                              struct err *e)
 {
     static struct graph g;
-    struct rng rng = rng_new(1, 2);
     build(&g, a, nodes, root, seed);
-    return extract_cluster(out, a, &g.m, options, &rng, e);
+    return cluster_of(out, a, &g.m, options, 1, e);
 }
 
 /* sin(2x) = 2 sin x cos x and its neighbours */
@@ -123,22 +132,21 @@ static void test_other_languages(void **state)
     struct arena a = {0};
     struct err e;
     Eqloom__Cluster c;
-    struct rng rng = rng_new(1, 2);
     struct graph g;
     build(&g, &a, lie, 2, "implies a b");
     g.seed.language = "boolean";
-    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), ERR_FAILED);
+    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_FAILED);
     assert_string_equal(e.message,
                         "'implies b a' is not equal to the seed 'implies a b': a = true, "
                         "b = false: false against true");
     build(&g, &a, true_graph, 3, "implies a b");
     g.seed.language = "boolean";
-    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), OK);
+    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), OK);
     assert_int_equal(c.n_members, 3);
     for (size_t i = 0; i < c.n_members; i++)
         assert_int_equal(c.members[i]->standing, EQLOOM__STANDING__AGREES);
     g.seed.language = "klingon";
-    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), ERR_UNSUPPORTED);
+    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_UNSUPPORTED);
     arena_free(&a);
 }
 
@@ -184,10 +192,9 @@ static void test_dropped_members_are_replaced(void **state)
     options.per_cluster = 3;
     for (uint64_t seed = 0; seed < 40; seed++) {
         static struct graph g;
-        struct rng rng = rng_new(seed, 2);
         Eqloom__Cluster c;
         build(&g, &a, nodes, 4, "cos x");
-        assert_int_equal(extract_cluster(&c, &a, &g.m, &options, &rng, &e), OK);
+        assert_int_equal(cluster_of(&c, &a, &g.m, &options, seed, &e), OK);
         assert_int_equal(c.n_members, 3);
         for (size_t i = 0; i < 3; i++) {
             assert_int_equal(strncmp(c.members[i]->prefix, "cos", 3), 0);
@@ -204,7 +211,6 @@ static void test_a_refutation_names_rules(void **state)
     static struct graph g;
     struct arena a = {0};
     struct err e = {0};
-    struct rng rng = rng_new(1, 2);
     Eqloom__RuleStats stats[3], *list[3];
     Eqloom__Cluster c;
     build(&g, &a, nodes, 1, "cos x");
@@ -216,7 +222,7 @@ static void test_a_refutation_names_rules(void **state)
     }
     g.m.rules = list;
     g.m.n_rules = 3;
-    assert_int_equal(extract_cluster(&c, &a, &g.m, &defaults, &rng, &e), ERR_FAILED);
+    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_FAILED);
     assert_non_null(strstr(e.hint, "of 2 rules at work: b/busy, a/rare;"));
     arena_free(&a);
 }
@@ -231,7 +237,6 @@ static void test_a_refutation_is_derived(void **state)
     static struct graph g;
     struct arena a = {0};
     struct err e = {0};
-    struct rng rng = rng_new(1, 2);
     struct rules rules = {.lang = &lang_calculus};
     struct source_text source = {"<test>", text, sizeof text - 1};
     struct extract_options options = defaults;
@@ -239,7 +244,7 @@ static void test_a_refutation_is_derived(void **state)
     assert_int_equal(rules_parse(&rules, &a, &source, &e), OK);
     options.rules = &rules;
     build(&g, &a, nodes, 3, "* 2 cos x");
-    assert_int_equal(extract_cluster(&c, &a, &g.m, &options, &rng, &e), ERR_FAILED);
+    assert_int_equal(cluster_of(&c, &a, &g.m, &options, 1, &e), ERR_FAILED);
     assert_string_equal(e.hint, "it was derived by 2 steps, of which this is false: bad/lie");
     assert_string_equal(e.detail, "      2*cos(x)\n"
                                   "    = cos(x)*2   [good/comm]\n"
