@@ -4,16 +4,18 @@
 
 #include <string.h>
 
-extern const struct op op_certify, op_classes, op_embed, op_evaluate, op_evaluate_generation,
-    op_export_corpus, op_extract, op_generate, op_import_clusters, op_import_model, op_index,
-    op_merge, op_report, op_rules, op_saturate, op_split, op_split_members, op_templates, op_tfidf,
-    op_tokenize, op_train, op_vocabulary;
+extern const struct op op_analogies, op_certify, op_classes, op_embed, op_evaluate,
+    op_evaluate_analogies, op_evaluate_generation, op_export_corpus, op_extract, op_generate,
+    op_import_clusters, op_import_model, op_index, op_merge, op_report, op_rules, op_saturate,
+    op_split, op_split_members, op_templates, op_tfidf, op_tokenize, op_train, op_vocabulary;
 
 const struct op *const op_table[] = {
+    &op_analogies,
     &op_certify,
     &op_classes,
     &op_embed,
     &op_evaluate,
+    &op_evaluate_analogies,
     &op_evaluate_generation,
     &op_export_corpus,
     &op_extract,

@@ -78,6 +78,40 @@ nodes:
         for x, y in zip(self.vectors, read_npy(self.p.dir / "rounded.npy")):
             self.assertGreater(dot(x, y), 0.999)
 
+    ANALOGIES = """eqloom: 1
+name: algebra
+include: [job.yaml]
+nodes:
+  asked:
+    op: analogies
+    vocabulary: vocabulary
+    analogies: ["sin(x) : cos(x) :: csc(x) : sec(x)", "x : x^2 :: sin(x) : sin(x)*sin(x)"]
+  asked-vectors: {op: embed, batches: asked, checkpoint: "model@pooling=mean"}
+  algebra: {op: evaluate-analogies, analogies: asked-vectors, pool: corpus-vectors, label: few}
+"""
+
+    def test_analogies(self):
+        """Every analogy has an answer that is no input; the figures follow from the answers."""
+        self.p.write("algebra.yaml", self.ANALOGIES)
+        self.p.eqloom("run", "algebra.yaml", "algebra")
+        shown = json.loads(self.p.eqloom("show", "algebra/algebra", "--json").out)["value"]
+        values = {v["name"]: v.get("value", 0) for v in shown["values"]}
+        rows = [row["cells"] for row in shown["tables"][1]["rows"]]
+        self.assertEqual(rows[0][:4], ["sin(x)", "cos(x)", "csc(x)", "sec(x)"])
+        self.assertEqual(rows[1][3], "sin(x)*sin(x)")
+        self.assertEqual((values["analogies"], values["pool"]), (2, len(self.texts)))
+        for name, places in ("accuracy@1", ("1",)), ("accuracy@5", ("1", "2", "3", "4", "5")):
+            self.assertEqual(values[name], sum(row[5] in places for row in rows) / 2)
+        for row in rows:
+            self.assertNotIn(row[4], row[:3])
+            self.assertTrue(row[4])
+
+    def test_an_analogy_has_four_terms(self):
+        self.p.write("three.yaml", self.ANALOGIES.replace(" : sec(x)", ""))
+        done = self.p.eqloom("run", "three.yaml", "asked", expect=1)
+        self.assertIn("'sin(x) : cos(x) :: csc(x)' is no analogy", done.err)
+        self.assertIn("analogies are written 'x1 : y1 :: x2 : y2'", done.err)
+
     def test_vectors_in_files(self):
         self.p.eqloom("embed", "x", "sin(x)", "-o", "two.npy")
         self.p.eqloom("embed", "x", "sin(x)", "-o", "two.jsonl")

@@ -1,0 +1,140 @@
+/* Answering analogies; see analogy.h. A pass over all vectors keeps the nearest, and these are
+ * compared with the terms, nearest first, until enough are found. */
+#include "ops/eval/analogy.h"
+
+#include "ops/expr/ball.h"
+#include "ops/expr/exact.h"
+
+#include <math.h>
+#include <string.h>
+
+void analogy_aim(struct analogy *x, struct arena *a, const struct vectors *v)
+{
+    const float *x1 = vectors_at(v, x->row[0]), *y1 = vectors_at(v, x->row[1]);
+    const float *x2 = vectors_at(v, x->row[2]);
+    x->target = arena_array(a, float, v->stride);
+    for (uint32_t d = 0; d < v->dim; d++)
+        x->target[d] = y1[d] - x1[d] + x2[d];
+    float norm = sqrtf(vector_dot(x->target, x->target, v->stride));
+    for (uint32_t d = 0; norm > 0 && d < v->dim; d++)
+        x->target[d] /= norm;
+}
+
+/* ---- the nearest ---- */
+
+struct near {
+    float similarity;
+    uint32_t row;
+};
+
+static bool is_before(const struct near *a, const struct near *b)
+{
+    return a->similarity != b->similarity ? a->similarity > b->similarity : a->row < b->row;
+}
+
+static size_t insert(struct near *list, size_t n, size_t most, struct near x)
+{
+    if (n == most && !is_before(&x, &list[n - 1]))
+        return n;
+    size_t at = n < most ? n++ : n - 1;
+    for (; at > 0 && is_before(&x, &list[at - 1]); at--)
+        list[at] = list[at - 1];
+    list[at] = x;
+    return n;
+}
+
+static size_t find_nearest(struct near *list, size_t most, const struct analogy *x,
+                           const struct vectors *v)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < v->n; i++) {
+        bool term = false;
+        for (int t = 0; t + 1 < ANALOGY_TERMS; t++)
+            term = term || strcmp(v->text[i], v->text[x->row[t]]) == 0;
+        if (!term)
+            n = insert(list, n, most,
+                       (struct near){vector_dot(x->target, vectors_at(v, i), v->stride), i});
+    }
+    return n;
+}
+
+/* ---- what they are ---- */
+
+struct term {
+    struct expr x;
+    struct ball_reference *values; /* NULL where normal forms decide */
+};
+
+static enum err_code read_term(struct term *out, struct arena *a, const char *text,
+                               const struct analogy_rules *how, struct err *e)
+{
+    struct ball_options options = {.points = how->points, .seed = 1};
+    enum err_code code = err_up(e, expr_from_prefix(&out->x, a, how->lang, text, e));
+    if (!code && !exact_applies(how->lang))
+        out->values = ball_reference_new(&out->x, &options);
+    return code;
+}
+
+/* In the calculus: values agree at all points tried. */
+static bool is_equal(const struct term *t, const struct expr *y, struct arena *a)
+{
+    if (expr_equal(&t->x, y))
+        return true;
+    if (!t->values) {
+        struct exact_result exact;
+        return !exact_compare(&exact, a, &t->x, y, NULL) && exact.equal;
+    }
+    struct ball_compare result;
+    ball_reference_compare(&result, t->values, y);
+    return result.verdict == BALL_EQUAL;
+}
+
+static bool is_there(const struct analogy_answer *x, const struct vectors *v, const char *text)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(v->text[x->found[i]], text) == 0)
+            return true;
+    return false;
+}
+
+static enum err_code sift(struct analogy_answer *out, const struct near *list, size_t n,
+                          const struct term *terms, const struct vectors *v,
+                          const struct analogy_rules *how, struct arena *a, struct err *e)
+{
+    for (size_t i = 0; i < n && out->n < ANALOGY_DEPTH; i++) {
+        const char *text = v->text[list[i].row];
+        struct expr y;
+        if (is_there(out, v, text))
+            continue;
+        enum err_code code = err_up(e, expr_from_prefix(&y, a, how->lang, text, e));
+        if (code)
+            return code;
+        bool right = is_equal(&terms[3], &y, a);
+        if (!right && (is_equal(&terms[0], &y, a) || is_equal(&terms[1], &y, a) ||
+                       is_equal(&terms[2], &y, a)))
+            continue;
+        out->similarity[out->n] = list[i].similarity;
+        out->found[out->n++] = list[i].row;
+        if (right && !out->rank)
+            out->rank = (uint32_t)out->n;
+    }
+    return OK;
+}
+
+enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
+                             const struct vectors *v, const struct analogy_rules *how,
+                             struct err *e)
+{
+    struct near *list = arena_array(a, struct near, how->candidates);
+    struct term terms[ANALOGY_TERMS] = {0};
+    enum err_code code = OK;
+    *out = (struct analogy_answer){0};
+    size_t n = find_nearest(list, how->candidates, x, v);
+    for (int t = 0; t < ANALOGY_TERMS && !code; t++)
+        code = err_up(e, read_term(&terms[t], a, v->text[x->row[t]], how, e));
+    if (!code)
+        code = err_up(e, sift(out, list, n, terms, v, how, a, e));
+    for (int t = 0; t < ANALOGY_TERMS; t++)
+        ball_reference_free(terms[t].values);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* The op `evaluate-analogies`: embedded analogies, and a pool of embedded expressions -> figures
+ * and a table of answers. */
+#include "engine/op.h"
+#include "ops/eval/analogy.h"
+#include "ops/expr/ball.h"
+#include "report.pb-c.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+    {"candidates", OP_INT, "200", NULL, 5, 1e6,
+     "The nearest so many are looked at; more are needed only where most of them equal an input."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "What `embed` makes of the batches of the op `analogies`."},
+    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+     "What may be answered besides the analogies' own expressions."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "accuracy@1, accuracy@5, analogies, pool by name."},
+    {NULL},
+};
+
+struct work {
+    struct op_ctx *ctx;
+    const struct vectors *v;
+    const struct analogy *analogies;
+    struct analogy_rules how;
+    struct analogy_answer *answers;
+    struct err *errors; /* by analogy */
+};
+
+static void answer_one(void *arg, size_t i, unsigned worker)
+{
+    struct work *w = arg;
+    struct arena a = {0};
+    if (!op_cancelled(w->ctx))
+        analogy_find(&w->answers[i], &a, &w->analogies[i], w->v, &w->how, &w->errors[i]);
+    arena_free(&a);
+    ball_thread_cleanup();
+}
+
+/* ---- reading ---- */
+
+/* The analogies' vectors are the first rows, four for each. */
+static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "analogies"), pool = op_count(ctx, "pool");
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + pool + 1);
+    for (size_t i = 0; i < n + pool; i++) {
+        enum err_code code = op_get((ProtobufCMessage **)&batches[i], ctx,
+                                    i < n ? "analogies" : "pool", i < n ? i : i - n, e);
+        if (code)
+            return err_up(e, code);
+        if (i < n && batches[i]->count != ANALOGY_TERMS)
+            return err_fail(e, ERR_INPUT, "analogy %zu has %u vectors instead of four", i + 1,
+                            batches[i]->count);
+        if (batches[i]->n_text != batches[i]->count)
+            return err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' does not say whose it is",
+                            i < n ? i : i - n, i < n ? "analogies" : "pool");
+    }
+    return err_up(e, vectors_load(v, a, batches, n + pool, 0, e));
+}
+
+/* ---- the report ---- */
+
+enum { VALUES = 4, COLUMNS = 6 };
+
+static char *infix(struct arena *a, const struct language *lang, const char *prefix)
+{
+    struct expr x;
+    return expr_from_prefix(&x, a, lang, prefix, NULL) ? arena_strdup(a, prefix)
+                                                       : expr_infix(a, &x);
+}
+
+static Eqloom__Row *row_new(struct arena *a, size_t cells)
+{
+    Eqloom__Row *r = arena_new(a, Eqloom__Row);
+    eqloom__row__init(r);
+    r->n_cells = cells;
+    r->cells = arena_array(a, char *, cells);
+    return r;
+}
+
+static Eqloom__Table *table_new(struct arena *a, const char *title, const char *const *columns,
+                                size_t n_columns, size_t rows)
+{
+    Eqloom__Table *t = arena_new(a, Eqloom__Table);
+    eqloom__table__init(t);
+    t->title = (char *)title;
+    t->columns = (char **)columns;
+    t->n_columns = n_columns;
+    t->rows = arena_array(a, Eqloom__Row *, rows);
+    t->n_rows = rows;
+    return t;
+}
+
+static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
+{
+    static const char *const columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
+    struct arena *a = op_arena(w->ctx);
+    Eqloom__Table *t = table_new(a, "Analogies", columns, COLUMNS, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct analogy_answer *x = &w->answers[i];
+        Eqloom__Row *r = t->rows[i] = row_new(a, COLUMNS);
+        for (int k = 0; k < ANALOGY_TERMS; k++)
+            r->cells[k] = infix(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
+        r->cells[4] = x->n ? infix(a, w->how.lang, w->v->text[x->found[0]]) : "";
+        r->cells[5] = x->rank ? arena_printf(a, "%u", x->rank) : "";
+    }
+    return t;
+}
+
+static enum err_code emit(const struct work *w, size_t n, struct err *e)
+{
+    static const char *const names[VALUES] = {"accuracy@1", "accuracy@5", "analogies", "pool"};
+    static const char *const columns[] = {"figure", "value"};
+    struct arena *a = op_arena(w->ctx);
+    const char *label = op_string(w->ctx, "label");
+    const char *title = label[0] ? label : "analogies";
+    size_t first = 0, five = 0;
+    for (size_t i = 0; i < n; i++) {
+        first += w->answers[i].rank == 1;
+        five += w->answers[i].rank > 0;
+    }
+    double by = 1 / (double)(n ? n : 1);
+    double figures[VALUES] = {(double)first * by, (double)five * by, (double)n,
+                              (double)(w->v->n - n * ANALOGY_TERMS)};
+    Eqloom__Report report;
+    Eqloom__Value values[VALUES], *list[VALUES];
+    Eqloom__Table *tables[2] = {table_new(a, title, columns, 2, VALUES), table_of_answers(w, n)};
+    eqloom__report__init(&report);
+    for (size_t i = 0; i < VALUES; i++) {
+        eqloom__value__init(list[i] = &values[i]);
+        values[i].name = (char *)names[i];
+        values[i].value = figures[i];
+        tables[0]->rows[i] = row_new(a, 2);
+        tables[0]->rows[i]->cells[0] = values[i].name;
+        tables[0]->rows[i]->cells[1] = arena_printf(a, "%.6g", figures[i]);
+    }
+    report.title = (char *)title;
+    report.tables = tables;
+    report.n_tables = 2;
+    report.values = list;
+    report.n_values = VALUES;
+    return err_up(e, op_emit(NULL, w->ctx, "report", &report.base, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "analogies");
+    struct analogy *analogies = arena_array(a, struct analogy, n + 1);
+    struct vectors v;
+    enum err_code code = err_up(e, load(&v, ctx, e));
+    if (code)
+        return code;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < ANALOGY_TERMS; k++)
+            analogies[i].row[k] = (uint32_t)i * ANALOGY_TERMS + k;
+        analogy_aim(&analogies[i], a, &v);
+    }
+    vectors_normalize(&v);
+    struct work w = {.ctx = ctx,
+                     .v = &v,
+                     .analogies = analogies,
+                     .how = {lang_by_name(op_string(ctx, "language")),
+                             (uint32_t)op_int(ctx, "points"), (size_t)op_int(ctx, "candidates")},
+                     .answers = arena_array(a, struct analogy_answer, n + 1),
+                     .errors = arena_array(a, struct err, n + 1)};
+    pool_for(op_pool(ctx), n, answer_one, &w);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    for (size_t i = 0; i < n; i++)
+        if (w.errors[i].code) {
+            *e = w.errors[i];
+            return err_up(e, e->code);
+        }
+    return err_up(e, emit(&w, n, e));
+}
+
+const struct op op_evaluate_analogies = {
+    .name = "evaluate-analogies",
+    .version = 1,
+    .node = OP_TASK,
+    .parallel = true,
+    .doc = "Embedding algebra, as SemEmb and E-Gen measure it: x1 is to y1 as x2 is to the "
+           "expression whose vector is nearest to y1 - x1 + x2 by cosine, among the pool and the "
+           "expressions of all analogies. Passed over are the inputs, and what equals an input "
+           "and not y2. An answer is right if it equals y2, however it is written (by normal forms "
+           "where the language has them, else its values agree in ball arithmetic at all points "
+           "tried). accuracy@5: one of the first five is right.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};
