@@ -66,3 +66,9 @@ bool expected_has(void *expected, const struct digest *id)
     x->missed++;
     return false;
 }
+
+void expected_go_to(struct expected *x, uint64_t position)
+{
+    x->at = position;
+    x->missed = 0;
+}

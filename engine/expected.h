@@ -14,5 +14,7 @@ void expected_free(struct expected *x); /* NULL is fine */
 /* Whether this id comes next, or soon; then the ids after it are expected next. For
  * store_batch_trust. */
 bool expected_has(void *expected, const struct digest *id);
+/* What was at this position is expected next. */
+void expected_go_to(struct expected *x, uint64_t position);
 
 #endif

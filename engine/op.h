@@ -94,6 +94,13 @@ struct op {
     enum err_code (*prepare)(void **state, struct op_ctx *ctx, struct err *e);
     void (*release)(void *state);
     enum err_code (*run)(struct op_ctx *ctx, void *state, struct err *e);
+    /* Source only, with one output, a collection; may be NULL. Where files may be parted: the first
+     * place from `at` on such that what run() gives of all before it, followed by what it gives of
+     * the rest, is what it gives of the whole; the length of the text if there is none. A place
+     * begins a line and is told by the text around it. Of 0 it is 0, or more if the op has to see its
+     * files as a whole. Else run() is called for pieces of a file: their text is not ended by 0, and
+     * op_rng is not to be used. */
+    size_t (*cut)(struct op_ctx *ctx, const struct source_text *text, size_t at);
     /* Chain only: how many segments, and each one. */
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,

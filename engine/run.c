@@ -76,6 +76,16 @@ static enum err_code read_source(struct session *s, uint32_t i, struct store_bat
     return err_up(e, code);
 }
 
+/* What was read of sources before the user asked to stop has not been committed. */
+static void forget_sources(struct session *s)
+{
+    for (uint32_t i = 0; i < s->job->n_nodes; i++)
+        if (s->nodes[i].phase == PHASE_DONE) {
+            s->nodes[i].phase = PHASE_WAITING;
+            s->done--;
+        }
+}
+
 /* All or nothing: one mistake in one file, and the store stays as it is. */
 static enum err_code read_sources(struct session *s, struct err *e)
 {
@@ -90,6 +100,11 @@ static enum err_code read_sources(struct session *s, struct err *e)
             code = committer_flush(s->commit, e);
     }
     store_batch_free(b);
+    if (code == ERR_CANCELLED && session_interrupted(s)) {
+        forget_sources(s);
+        err_clear(e);
+        return OK;
+    }
     for (uint32_t i = 0; !code && i < s->job->n_nodes; i++) {
         const struct node_run *r = &s->nodes[i];
         if (r->phase != PHASE_DONE)

@@ -3,21 +3,159 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "engine/assemble.h"
 #include "engine/expected.h"
+#include "engine/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* One run of the op over the files, as a whole or piece by piece. */
+struct reading {
+    struct session *s;
+    uint32_t node;
+    const struct source_files *files;
+    struct store_batch *batch;
+    struct ctx_node *shared;
+    void *state;
+};
+
+static bool is_believed(const struct session *s, uint32_t i)
+{
+    return !s->nodes[i].distrust && !s->options->check && s->history.made[i];
+}
 
 /* What the node gave last, if that is to be believed. */
 static struct expected *expect(struct session *s, uint32_t i)
 {
     const Eqloom__RunNode *made = s->history.made[i];
     struct digest id;
-    if (s->nodes[i].distrust || s->options->check || !made || !made->n_outputs ||
-        made->outputs[0]->output_ids.len != DIGEST_SIZE)
+    if (!is_believed(s, i) || !made->n_outputs || made->outputs[0]->output_ids.len != DIGEST_SIZE)
         return NULL;
     memcpy(id.bytes, made->outputs[0]->output_ids.data, DIGEST_SIZE);
     return expected_new(s->store, &id);
+}
+
+static enum err_code run_whole(struct made *out, struct reading *r, struct arena *a, struct err *e)
+{
+    const struct node *node = &r->s->job->nodes[r->node];
+    struct op_ctx ctx;
+    ctx_init(&ctx, r->shared, node, a, r->batch);
+    ctx_collect(&ctx);
+    ctx.files = r->files->files;
+    ctx.n_files = r->files->n;
+    struct expected *expected = expect(r->s, r->node);
+    if (expected)
+        store_batch_trust(r->batch, expected_has, expected);
+    enum err_code code = node->op->run(&ctx, r->state, e);
+    if (!code)
+        code = ctx_check_outputs(&ctx, e);
+    if (!code)
+        code = ctx_collected(out, &ctx, a, e);
+    store_batch_trust(r->batch, NULL, NULL);
+    expected_free(expected);
+    ctx_finish(&ctx);
+    return err_up(e, code);
+}
+
+/* ---- by pieces ---- */
+
+/* What the last version's pieces gave, if that is to be believed. */
+static struct pieces_before *find_before(const struct reading *r)
+{
+    const Eqloom__RunNode *made = r->s->history.made[r->node];
+    const struct node *node = &r->s->job->nodes[r->node];
+    if (!is_believed(r->s, r->node) || made->key->n_inputs != 1)
+        return NULL;
+    const ProtobufCBinaryData *ids = &made->key->inputs[0]->input_ids;
+    return pieces_before_new(r->s->store, node, r->s->host.numerics,
+                             (const struct digest *)ids->data, ids->len / DIGEST_SIZE);
+}
+
+/* Lines of the file before the piece: where errors are is counted from its beginning. */
+static int lines_before(const struct source_text *text, const struct piece *piece)
+{
+    int lines = 0;
+    for (size_t k = 0; k < piece->from; k++)
+        lines += text->text[k] == '\n';
+    return lines;
+}
+
+static enum err_code run_piece(struct assemble *to, struct piece *piece, struct reading *r,
+                               struct arena *a, struct err *e)
+{
+    const struct node *node = &r->s->job->nodes[r->node];
+    const struct source_text *text = &r->files->files[piece->file].text;
+    struct op_file file = {{text->name, text->text + piece->from, piece->len}, piece->id};
+    struct op_ctx ctx;
+    if (session_interrupted(r->s))
+        return err_fail(e, ERR_CANCELLED, "interrupted");
+    ctx_init(&ctx, r->shared, node, a, r->batch);
+    ctx.files = &file;
+    ctx.n_files = 1;
+    enum err_code code = node->op->run(&ctx, r->state, e);
+    if (code && e && e->line)
+        e->line += lines_before(text, piece);
+    if (!code)
+        code = assemble_add(to, ctx.outputs, e);
+    piece->n = ctx.outputs[0].n;
+    ctx_finish(&ctx);
+    return err_up(e, code);
+}
+
+/* Known pieces are taken over unread; between them, records are first looked for where the last
+ * version had them. */
+static enum err_code run_each(struct assemble *to, struct pieces *pieces, struct reading *r,
+                              struct err *e)
+{
+    struct pieces_before *before = find_before(r);
+    struct expected *expected = expect(r->s, r->node);
+    struct arena a = {0};
+    enum err_code code = OK;
+    for (size_t k = 0; k < pieces->n && !code; k++) {
+        struct piece *piece = &pieces->items[k];
+        struct slice slice;
+        if (pieces_before_find(&slice, before, &piece->id)) {
+            piece->n = slice.n;
+            if (expected)
+                expected_go_to(expected, slice.from + slice.n);
+            code = assemble_add_slices(to, &slice, e);
+            continue;
+        }
+        store_batch_trust(r->batch, expected ? expected_has : NULL, expected);
+        code = run_piece(to, piece, r, &a, e);
+        store_batch_trust(r->batch, NULL, NULL);
+        arena_reset(&a);
+    }
+    arena_free(&a);
+    expected_free(expected);
+    pieces_before_free(before);
+    return err_up(e, code);
+}
+
+static enum err_code run_pieces(struct made *out, struct pieces *pieces, struct reading *r,
+                                struct arena *a, struct err *e)
+{
+    const struct node *node = &r->s->job->nodes[r->node];
+    struct assemble *to = assemble_new(node->op, r->s->store, r->batch);
+    *out = (struct made){0};
+    enum err_code code = run_each(to, pieces, r, e);
+    if (!code)
+        code = assemble_finish(&out->outputs, a, to, e);
+    if (!code)
+        code = pieces_write(r->batch, a, node, r->s->host.numerics, r->files, pieces,
+                            out->outputs[0].ids, e);
+    assemble_free(to);
+    return err_up(e, code);
+}
+
+/* Where nothing is believed, the files are read as a whole: --check compares the two ways. */
+static bool in_pieces(struct pieces *out, struct reading *r, struct arena *a)
+{
+    struct op_ctx ctx;
+    ctx_init(&ctx, r->shared, &r->s->job->nodes[r->node], a, NULL);
+    return !r->s->nodes[r->node].distrust && !r->s->options->check &&
+           pieces_cut(out, a, &ctx, r->files);
 }
 
 static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
@@ -25,35 +163,23 @@ static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
                             struct err *e)
 {
     const struct node *node = &s->job->nodes[i];
-    struct ctx_node *shared;
+    struct reading r = {.s = s, .node = i, .files = files, .batch = b};
     struct op_ctx ctx;
+    struct pieces pieces;
     int lost;
     enum err_code code = source_load(files, a, e);
     if (!code)
-        code = ctx_node_new(&shared, &s->host, node, i, NULL, &lost, e);
+        code = ctx_node_new(&r.shared, &s->host, node, i, NULL, &lost, e);
     if (code)
         return err_up(e, code);
-    ctx_init(&ctx, shared, node, a, b);
-    ctx_collect(&ctx);
-    ctx.files = files->files;
-    ctx.n_files = files->n;
-    struct expected *expected = expect(s, i);
-    if (expected)
-        store_batch_trust(b, expected_has, expected);
-    void *state = NULL;
-    code = node->op->prepare ? node->op->prepare(&state, &ctx, e) : OK;
+    ctx_init(&ctx, r.shared, node, a, NULL);
+    code = node->op->prepare ? node->op->prepare(&r.state, &ctx, e) : OK;
     if (!code)
-        code = node->op->run(&ctx, state, e);
-    if (!code)
-        code = ctx_check_outputs(&ctx, e);
-    store_batch_trust(b, NULL, NULL);
-    expected_free(expected);
-    if (!code)
-        code = ctx_collected(out, &ctx, a, e);
-    if (state && node->op->release)
-        node->op->release(state);
-    ctx_finish(&ctx);
-    ctx_node_free(shared);
+        code = in_pieces(&pieces, &r, a) ? run_pieces(out, &pieces, &r, a, e)
+                                         : run_whole(out, &r, a, e);
+    if (r.state && node->op->release)
+        node->op->release(r.state);
+    ctx_node_free(r.shared);
     return err_up(e, code);
 }
 

@@ -73,12 +73,12 @@ static struct digest id_at(ProtobufCBinaryData bytes, size_t i)
     return id;
 }
 
-/* A block of a map's elements: they have actions of their own. Or summaries, which are no record.
- */
+/* A block of a map's elements: they have actions of their own. Or summaries, or pieces of a source,
+ * which are no records. */
 static bool is_of_block(const struct lineage *l, const Eqloom__ActionKey *key)
 {
     for (size_t i = 0; i < key->n_inputs; i++)
-        if (!strcmp(key->inputs[i]->role, "@summary"))
+        if (!strcmp(key->inputs[i]->role, "@summary") || !strcmp(key->inputs[i]->role, "@pieces"))
             return true;
         else if (key->inputs[i]->input_ids.len == DIGEST_SIZE) {
             struct digest id = id_at(key->inputs[i]->input_ids, 0);

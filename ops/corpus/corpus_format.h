@@ -51,6 +51,10 @@ enum err_code corpus_read(struct corpus *c, enum corpus_format format,
 /* After the last file: pairs become clusters. Also after an error: frees what is not in the arena. */
 void corpus_finish(struct corpus *c);
 
+/* The first place from `at` on where a file may be parted, as `cut` in engine/op.h: both parts read
+ * give the clusters of the whole. The length if there is none, more if the format has none at all. */
+size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at);
+
 struct corpus_write_options {
     uint32_t per_cluster; /* pairs and triplets: ordered pairs drawn from each cluster; 0: all */
     uint64_t seed;        /* of the draw */

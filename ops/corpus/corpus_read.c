@@ -232,3 +232,31 @@ enum err_code corpus_read(struct corpus *c, enum corpus_format format,
     }
     return err_fail(e, ERR_INPUT, "unknown format of a corpus");
 }
+
+/* The first line that begins at `at` or later, behind an empty one if that is asked for. */
+static size_t find_line(const struct source_text *source, size_t at, bool after_empty)
+{
+    struct line line;
+    size_t begin = at ? at - 1 : 0;
+    if (at == 0)
+        return 0;
+    while (begin > 0 && source->text[begin - 1] != '\n')
+        begin--;
+    while (next_line(&line, &begin, source))
+        if (begin >= at && begin <= source->len && (!after_empty || line.len == 0))
+            return begin;
+    return source->len;
+}
+
+size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at)
+{
+    switch (format) {
+    case CORPUS_E_GEN: return find_line(source, at, true);
+    case CORPUS_JSONL: return find_line(source, at, false);
+    case CORPUS_PAIRS: /* any two files may have an expression in common */
+    case CORPUS_TRIPLETS:
+    case CORPUS_SEMVEC:
+    case CORPUS_FORMATS: break;
+    }
+    return source->len + 1;
+}

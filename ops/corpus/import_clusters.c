@@ -34,6 +34,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return OK;
 }
 
+static size_t cut(struct op_ctx *ctx, const struct source_text *text, size_t at)
+{
+    return corpus_cut(corpus_format_find(op_string(ctx, "format")), text, at);
+}
+
 const struct op op_import_clusters = {
     .name = "import-clusters",
     .version = 2,
@@ -43,4 +48,5 @@ const struct op op_import_clusters = {
     .params = params,
     .outputs = outputs,
     .run = run,
+    .cut = cut,
 };

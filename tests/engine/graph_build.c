@@ -1,6 +1,6 @@
 /* Jobs by hand and fake ops; see graph_build.h.
  *
- *   lines    source -> exprs: an Expr for each line that is no comment
+ *   lines    source -> exprs: an Expr for each line that is no comment; may be parted at any
  *   names    source -> names: a Rule for each line "group/name text"
  *   upper    map over exprs (side input names, optional): upper case, `repeat` times; fails on
  *            elements that contain "bad"
@@ -32,7 +32,7 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_summarized, ops_proved, ops_prepared, ops_beside, ops_drift;
+atomic_int ops_ran, ops_lines, ops_summarized, ops_proved, ops_prepared, ops_beside, ops_drift;
 static atomic_int now_running;
 
 static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char *text,
@@ -47,18 +47,21 @@ static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
-    atomic_fetch_add(&ops_ran, 1);
     for (size_t i = 0; i < n; i++) {
-        const char *at = files[i].text.text, *end = at + files[i].text.len;
-        while (at < end) {
-            size_t len = strcspn(at, "\n");
-            if (*at == '!')
+        const char *at = files[i].text.text, *end = at + files[i].text.len, *next;
+        for (; at < end; at = next) {
+            const char *newline = memchr(at, '\n', (size_t)(end - at));
+            size_t len = (size_t)((newline ? newline : end) - at);
+            next = at + len + 1;
+            if (len && at[len - 1] == '\r')
+                len--;
+            atomic_fetch_add(&ops_lines, 1);
+            if (len && *at == '!')
                 return err_fail_at(e, &files[i].text, (size_t)(at - files[i].text.text),
                                    "a line begins with '!'");
             if (len && *at != '#' &&
                 emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e))
                 return e->code;
-            at += len + 1;
         }
     }
     return OK;

@@ -23,6 +23,7 @@ uint32_t graph_add(struct graph *g, const char *name, const char *op, const char
 
 /* How often ops ran, by anybody in this process. */
 extern atomic_int ops_ran, ops_prepared;
+extern atomic_int ops_lines;      /* that `lines` parsed */
 extern atomic_int ops_summarized; /* elements */
 extern atomic_int ops_proved;     /* questions to `rank`, about elements or blocks */
 /* How many run at this moment, and the most at once that a `parallel` op saw beside itself. */

@@ -59,6 +59,47 @@ static const char *const sample =
 static const char *const sample_clusters =
     "* 2 x = + x x = * x 2; pow x 3/2 = * x sqrt x; + x -4 = - x 4";
 
+/* Wherever a file may be parted, its parts give what it gives, and empty lines, of either kind, at
+ * either end or many at once, change nothing. */
+static void check_parts(enum corpus_format format, const char *text, size_t least)
+{
+    struct arena a = {0};
+    size_t n = strlen(text), places = 0;
+    struct source_text source = {"corpus", text, n};
+    struct corpus corpus = must_read(&a, format, text);
+    const char *whole = summary(&a, &corpus);
+    assert_int_equal(corpus_cut(format, &source, 0), 0);
+    for (size_t at = 1; at < n; at++) {
+        size_t place = corpus_cut(format, &source, at);
+        assert_in_range(place, at, n);
+        if (place == n)
+            continue;
+        places += place == at;
+        assert_int_equal(text[place - 1], '\n');
+        struct corpus left = must_read(&a, format, arena_strndup(&a, text, place));
+        struct corpus right = must_read(&a, format, text + place);
+        const char *before = summary(&a, &left), *after = summary(&a, &right);
+        assert_string_equal(
+            arena_printf(&a, "%s%s%s", before, *before && *after ? "; " : "", after), whole);
+    }
+    assert_in_range(places, least, n);
+    arena_free(&a);
+}
+
+static void test_parts(void **state)
+{
+    check_parts(CORPUS_E_GEN, sample, 2);
+    check_parts(CORPUS_E_GEN, "\n\nx\n+ x 0\r\n\r\n\n2\n\n\n+ x 1", 6);
+    check_parts(CORPUS_JSONL,
+                "{\"seed\": \"x\", \"members\": [\"+ x 0\"]}\r\n\n"
+                "{\"seed\": \"2\", \"members\": []}\n{\"seed\": \"3\", \"members\": []}",
+                3);
+    struct source_text pairs = {"pairs", "x\t+ x 0\n", 8};
+    assert_in_range(corpus_cut(CORPUS_PAIRS, &pairs, 0), pairs.len + 1, SIZE_MAX);
+    assert_in_range(corpus_cut(CORPUS_TRIPLETS, &pairs, 0), pairs.len + 1, SIZE_MAX);
+    assert_in_range(corpus_cut(CORPUS_SEMVEC, &pairs, 0), pairs.len + 1, SIZE_MAX);
+}
+
 static void test_e_gen(void **state)
 {
     struct arena a = {0};
@@ -280,6 +321,7 @@ static void test_pairs_of_a_large_cluster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_pairs_of_several_files),
         cmocka_unit_test(test_pairs_of_a_large_cluster),
         cmocka_unit_test(test_e_gen),
