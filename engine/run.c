@@ -12,8 +12,7 @@
 
 static bool is_cancelled(void *arg)
 {
-    const struct session *s = arg;
-    return atomic_load(&s->stop) || session_signals(s) >= 2;
+    return session_cancelled(arg);
 }
 
 static void on_progress(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text)
@@ -229,7 +228,7 @@ static void start_pool(struct session *s)
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
                       struct store *store, const struct run_options *options, struct err *e)
 {
-    struct session s;
+    struct session *s = arena_new(a, struct session); /* workers may be left behind with it */
     struct fsck_result healed;
     bool checked;
     memset(out, 0, sizeof *out);
@@ -237,36 +236,38 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
     enum err_code code = store_heal(&checked, &healed, store, e);
     if (code)
         return err_up(e, code);
-    code = session_open(&s, a, job, store, options, e);
+    code = session_open(s, a, job, store, options, e);
     if (code)
         goto out;
-    start_pool(&s);
-    progress_run_start(s.progress, s.run);
+    start_pool(s);
+    progress_run_start(s->progress, s->run);
     if (checked)
-        progress_note(s.progress,
+        progress_note(s->progress,
                       "the store was found damaged: checked %" PRIu64 " records, set %" PRIu64
                       " aside",
                       healed.records, healed.quarantined);
-    code = read_sources(&s, e);
+    code = read_sources(s, e);
     if (code)
         goto out;
-    code = sched_run(&s, e);
-    if (!code && s.fatal.code) {
-        code = s.fatal.code;
+    code = sched_run(s, e);
+    out->left = s->left;
+    if (!code && s->fatal.code) {
+        code = s->fatal.code;
         if (e)
-            *e = s.fatal;
+            *e = s->fatal;
     }
     if (!code)
-        code = record_final(&s, e);
+        code = record_final(s, e);
     if (!code)
-        code = committer_flush(s.commit, e);
+        code = committer_flush(s->commit, e);
     if (code) {
-        record_broken(&s);
+        record_broken(s);
         goto out;
     }
-    session_fill_result(out, &s);
-    progress_summary(s.progress, out);
+    session_fill_result(out, s);
+    progress_summary(s->progress, out);
 out:
-    session_close(&s);
+    if (!out->left)
+        session_close(s);
     return err_up(e, code);
 }

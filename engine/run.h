@@ -32,6 +32,7 @@ struct run_result {
     struct node_result *nodes; /* by job->nodes */
     uint64_t nodes_ran, elements, elements_ran, elements_cached, elements_reused, failed;
     bool interrupted;
+    bool left; /* the process must end: threads are at work, on the job, the store and the arena */
     uint64_t wall_ns;
     const char *run; /* "job/000012" */
 };
@@ -47,7 +48,9 @@ struct run_options {
     FILE *events;            /* json: standard output; else narration on standard error */
     bool terminal;           /* progress in place; else plain lines */
     bool color;
-    const volatile int *interrupted; /* signals received: 1 finish what is in flight; 2 drop it */
+    const volatile int *interrupted; /* signals received: 1 ends soon, 2 at once; what is in flight
+                                      * and not done by then is dropped */
+    bool leave; /* then threads that are still at work may be left behind: run_result.left */
 };
 
 /* Makes true what the job says. OK also when elements failed: look at the result. */

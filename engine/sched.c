@@ -2,7 +2,11 @@
  * if it has to run is opened: a map hands out ranges of elements to as many workers as ask, all
  * else goes to one worker whole. Highest priority (longest way to the end) first. An op that uses
  * the pool has the machine for itself: it starts when nobody else works, and nobody starts beside
- * it. The calling thread draws progress and commits what waited long enough. */
+ * it. The calling thread draws progress and commits what waited long enough.
+ *
+ * After a signal nothing new starts. What is in flight may end within GRACE_MS, then op_cancelled
+ * says so; an op that does not ask is left behind after LEAVE_MS, if the caller ends the process.
+ */
 #include "engine/session.h"
 
 #include "base/os.h"
@@ -13,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TICK_MS = 25, REOPEN_MAX = 3 };
+enum { TICK_MS = 25, REOPEN_MAX = 3, GRACE_MS = 300, LEAVE_MS = 800 };
 
 int session_signals(const struct session *s)
 {
@@ -23,6 +27,17 @@ int session_signals(const struct session *s)
 bool session_interrupted(const struct session *s)
 {
     return atomic_load(&s->stop) || session_signals(s) >= 1;
+}
+
+static uint64_t since_signal_ms(const struct session *s)
+{
+    uint64_t since = atomic_load(&s->signal_ns);
+    return since ? (os_monotonic_ns() - since) / 1000000 : 0;
+}
+
+bool session_cancelled(const struct session *s)
+{
+    return atomic_load(&s->stop) || session_signals(s) >= 2 || since_signal_ms(s) > GRACE_MS;
 }
 
 void session_fail(struct session *s, const struct err *e)
@@ -436,10 +451,22 @@ static void start_nodes(struct session *s)
     }
 }
 
-/* Until the workers are gone; called with the mutex held. */
+/* Called with the mutex held. */
+static void watch_signals(struct session *s)
+{
+    if (!session_signals(s))
+        return;
+    if (!atomic_load(&s->signal_ns)) {
+        atomic_store(&s->signal_ns, os_monotonic_ns());
+        progress_note(s->progress, "interrupted: ending");
+    }
+    s->left = s->options->leave && (session_signals(s) >= 2 || since_signal_ms(s) > LEAVE_MS);
+}
+
+/* Until the workers are gone, or left behind; called with the mutex held. */
 static void watch(struct session *s)
 {
-    while (s->workers) {
+    while (s->workers && !s->left) {
         struct timespec until;
         struct err e = {0};
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -452,6 +479,7 @@ static void watch(struct session *s)
         if (committer_tick(s->commit, &e))
             session_fail(s, &e);
         pthread_mutex_lock(&s->mutex);
+        watch_signals(s);
         if (session_interrupted(s))
             pthread_cond_broadcast(&s->work);
     }
@@ -469,6 +497,8 @@ enum err_code sched_run(struct session *s, struct err *e)
     }
     if (n)
         watch(s);
+    if (s->left) /* with the mutex, at which they stop */
+        return OK;
     pthread_mutex_unlock(&s->mutex);
     for (unsigned i = 0; i < n; i++)
         pthread_join(threads[i], NULL);

@@ -92,6 +92,8 @@ struct session {
     uint64_t recorded_ns; /* when the Run record was last written again */
     struct err fatal;     /* the store failed, ...: the run ends */
     atomic_bool stop;
+    _Atomic uint64_t signal_ns; /* when the first signal was seen; 0: none was */
+    bool left;                  /* workers were left behind; the mutex is held for ever */
 };
 
 struct worker {
@@ -111,6 +113,7 @@ enum outcome {
 
 int session_signals(const struct session *s);      /* so far */
 bool session_interrupted(const struct session *s); /* start nothing new */
+bool session_cancelled(const struct session *s);   /* and end what has been started */
 void session_fail(struct session *s, const struct err *e);
 void session_drop_batch(struct worker *w);
 

@@ -19,9 +19,22 @@ enum { MAX_FILE = 1 << 30 };
 /* A signal handler can reach nothing else. */
 static volatile int signals_received;
 
+/* The run ends by itself within a second, or at once after a second signal; where something else
+ * is in its way, the process ends without asking. Nothing that was committed is lost by that. */
+enum { PATIENCE_S = 5, NO_PATIENCE_S = 1 };
+
+static void end_now(int number)
+{
+    if (write(STDERR_FILENO, "\n", 1)) /* progress may stand there */
+        _exit(CLI_INTERRUPTED);
+    _exit(CLI_INTERRUPTED);
+}
+
 static void on_signal(int number)
 {
-    signals_received++;
+    if (++signals_received > 2)
+        end_now(number);
+    alarm(signals_received > 1 ? NO_PATIENCE_S : PATIENCE_S);
 }
 
 /* Nobody reads any more (`eqloom run --json JOB | head`): the same as one Ctrl-C, however often it
@@ -39,6 +52,8 @@ static void catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = end_now;
+    sigaction(SIGALRM, &action, NULL);
     action.sa_handler = on_closed_pipe;
     sigaction(SIGPIPE, &action, NULL);
 }
@@ -102,6 +117,7 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
         .terminal = !c->json && os_is_terminal(fileno(c->narration)),
         .color = c->color,
         .interrupted = &signals_received,
+        .leave = true,
     };
     if (cli_flag(c, "fail-fast") && cli_flag(c, "keep-going"))
         return err_fail(e, ERR_INPUT, "--keep-going and --fail-fast exclude each other");
@@ -283,7 +299,14 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if (code)
         return code;
     catch_signals();
-    if ((code = err_up(e, job_run(&result, c->arena, job, s, &options, e))))
+    code = err_up(e, job_run(&result, c->arena, job, s, &options, e));
+    if (result.left) {
+        if (code)
+            fprintf(stderr, "eqloom: %s\n", e->message);
+        fflush(c->out);
+        _exit(CLI_INTERRUPTED);
+    }
+    if (code)
         goto out;
     *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
     if (result.interrupted)
