@@ -88,14 +88,10 @@ static void touch(struct egraph *g, uint32_t n)
     g->touched[n] = g->touched_block[n / 64] = g->epoch;
 }
 
-/* A parent of a class that changed k - 1 steps below: it may be the root of new matches, and its
- * class changed k steps below. */
-static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
+/* The owner of a slot that holds a class that changed k - 1 steps below: it may be the root of new
+ * matches, and its class changed k steps below. */
+static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, unsigned k)
 {
-    uint32_t owner = graph_slot_owner(g, slot);
-    /* level by level: what was touched before changed no farther below than this */
-    if (!graph_is_live(g, owner) || g->touched[owner] == g->epoch)
-        return;
     touch(g, owner);
     if (k > g->stamp_levels)
         return;
@@ -106,6 +102,18 @@ static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, u
     for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
         stamp[j] = g->epoch;
     u32_push(to, p);
+}
+
+/* A node of this epoch is new to whoever looks at it; and if its class has older nodes, that class
+ * changed by having it. So stamps go up by older nodes only. */
+static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
+{
+    if (slot >= 2 * g->frozen)
+        return;
+    uint32_t owner = graph_slot_owner(g, slot);
+    /* level by level: what was touched before changed no farther below than this */
+    if (graph_is_live(g, owner) && g->touched[owner] != g->epoch)
+        stamp_owner(g, to, owner, k);
 }
 
 /* The parents of all these classes. Several circles are walked side by side, so that the memory
@@ -139,6 +147,32 @@ static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u3
     }
 }
 
+/* All slots that hold one of these classes. */
+static uint64_t count_parents(const struct egraph *g, const struct u32_list *classes)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < classes->n; i++)
+        n += g->classes[classes->items[i]].weight;
+    return n;
+}
+
+static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
+{
+    for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
+        if (g->classes[graph_find(g, *graph_kid(g, n, i))].stamp[k - 1] == g->epoch)
+            return true;
+    return false;
+}
+
+/* The same as stamp_parents, where the older nodes are fewer than what it would walk: each is asked
+ * whether one of its arguments changed. */
+static void stamp_older(struct egraph *g, struct u32_list *to, unsigned k)
+{
+    for (uint32_t n = 0; n < g->frozen; n++)
+        if (g->touched[n] != g->epoch && graph_is_live(g, n) && changed_below(g, n, k))
+            stamp_owner(g, to, n, k);
+}
+
 /* Stamps the changed classes, and those above them, level by level. */
 static void stamp_changed(struct egraph *g)
 {
@@ -157,7 +191,10 @@ static void stamp_changed(struct egraph *g)
     }
     for (unsigned k = 1; k <= g->stamp_levels + 1; k++) {
         to->n = 0;
-        stamp_parents(g, to, from, k);
+        if (k <= STAMPS && count_parents(g, from) > g->frozen)
+            stamp_older(g, to, k);
+        else
+            stamp_parents(g, to, from, k);
         struct u32_list *t = from;
         from = to;
         to = t;
