@@ -34,12 +34,14 @@ enum gpu_pooling { GPU_MEAN, GPU_MAX };
 enum gpu_precision { GPU_F32, GPU_BF16 };
 
 /* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ base] [+ bias]), op being
- * transposition where asked: with ta, a is stored (k, m); with tb, b is stored (n, k). */
+ * transposition where asked: with ta, a is stored (k, m); with tb, b is stored (n, k). With a mask,
+ * c becomes 0 where that is not positive: the gradient of what went through a ReLU. */
 struct gpu_matmul {
     bool ta, tb, accumulate;
     bool relu;         /* act: negatives become 0 */
     bool stable;       /* b is as it was since gpu_changed: it may be kept in another form */
     const float *base; /* (m, n), rows ldc apart; not with accumulate */
+    const float *mask; /* (m, n), rows ldc apart; without accumulate, base, bias and relu */
     const float *bias; /* (n), added to each row */
     enum gpu_precision precision;
     size_t m, n, k;
@@ -102,7 +104,8 @@ struct gpu_ops {
     /* y (rows, cols) = x, rows ld apart, rounded to bf16. */
     void (*round_bf16)(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,
                        size_t ld);
-    /* y = sum of `count` vectors of length n, pairwise: ((0+1)+(2+3))+..., count <= 64. */
+    /* y = sum of `count` vectors of length n, pairwise: ((0+1)+(2+3))+..., count <= 64; y may be
+     * the first of them. */
     void (*sum_many)(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n);
     /* y (rows, cols) = x + bias (cols) in each row; bias may be NULL; y may be x. */
     void (*add_bias)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
@@ -128,10 +131,12 @@ struct gpu_ops {
     /* y = (x - mean) * rstd * gamma + beta by rows, eps 1e-5; mean and rstd are kept. */
     void (*norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
                  const float *gamma, const float *beta, size_t rows, size_t cols);
-    /* dx [+]= ..., dgamma += ..., dbeta += ... */
-    void (*norm_back)(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, const float *dy,
-                      const float *x, const float *mean, const float *rstd, const float *gamma,
-                      size_t rows, size_t cols, bool accumulate);
+    /* dx [+]= ..., dgamma += ..., dbeta += ...; y, unless NULL, becomes what norm gave: who needs
+     * it then does not have to keep it. */
+    void (*norm_back)(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
+                      const float *dy, const float *x, const float *mean, const float *rstd,
+                      const float *gamma, const float *beta, size_t rows, size_t cols,
+                      bool accumulate);
 
     /* out (rows of q, heads * size); fills lse. */
     void (*attention)(struct gpu_queue *q, float *out, const struct gpu_attention *at);

@@ -137,7 +137,7 @@ static void block(const struct amx_finish *f, float *sums, const uint32_t *left,
         sum_one_part(left, right, blocks, side);
     else if (blocks)
         sum_three_parts(left, right, blocks, side);
-    bool whole = f->rows == AMX_BLOCK && f->cols == AMX_BLOCK && !f->base && !f->bias &&
+    bool whole = f->rows == AMX_BLOCK && f->cols == AMX_BLOCK && !f->base && !f->bias && !f->mask &&
                  f->alpha == 1 && !f->relu;
     float *to = whole ? f->c : sums;
     size_t ld = whole ? f->ldc : AMX_BLOCK;
@@ -247,6 +247,7 @@ static struct amx_finish finish_of(const struct product *p, const struct panel *
         .c = mm->c + at,
         .base = base ? base + at : NULL,
         .bias = last && mm->bias ? mm->bias + col : NULL,
+        .mask = mm->mask ? mm->mask + at : NULL,
         .ldc = mm->ldc,
         .rows = least(mm->m - row, AMX_BLOCK),
         .cols = least(mm->n - col, AMX_BLOCK),

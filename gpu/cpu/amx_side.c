@@ -6,6 +6,11 @@
 
 enum { ROWS = 8 }; /* of a block that are finished at a time */
 
+static inline __mmask16 positive(const float *at, __mmask16 mask)
+{
+    return _mm512_cmp_ps_mask(_mm512_maskz_loadu_ps(mask, at), _mm512_setzero_ps(), _CMP_GT_OQ);
+}
+
 static void finish_rows(const struct amx_finish *f, const float *sums, size_t from, size_t to)
 {
     for (size_t j = 0; j < f->cols; j += 16) {
@@ -20,6 +25,8 @@ static void finish_rows(const struct amx_finish *f, const float *sums, size_t fr
             x = _mm512_fmadd_ps(x, alpha, bias);
             x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(mask_base, base + i * f->ldc + j));
             x = _mm512_max_ps(least, x); /* in this order NaN stays */
+            if (f->mask)
+                x = _mm512_maskz_mov_ps(positive(f->mask + i * f->ldc + j, mask), x);
             _mm512_mask_storeu_ps(f->c + i * f->ldc + j, mask, x);
         }
     }

@@ -10,10 +10,10 @@
 #include "gpu/cpu/amx.h"
 
 /* What becomes of a block's sums: c = act(alpha * sums + base + bias), base being c itself, another
- * matrix of its shape or nothing. */
+ * matrix of its shape or nothing; 0 where there is a mask and it is not positive. */
 struct amx_finish {
     float *c;
-    const float *base, *bias;
+    const float *base, *bias, *mask;
     size_t ldc, rows, cols; /* of the block, at most 32 */
     float alpha;
     bool relu;

@@ -52,8 +52,7 @@ static void round_bf16(struct gpu_queue *q, uint16_t *restrict y, const float *r
 /* Pieces small enough to stay in the first cache while the tree of sums goes over them. */
 enum { SUM_BLOCK = 256, SUM_MOST = 64 };
 
-static void sum_many(struct gpu_queue *q, float *restrict y, const float *const *x, size_t count,
-                     size_t n)
+static void sum_many(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n)
 {
     assert(count >= 1 && count <= SUM_MOST);
     float part[SUM_MOST / 2 + 1][SUM_BLOCK];

@@ -133,8 +133,13 @@ static dnnl_status_t multiply(struct gpu_queue *q, const struct gpu_matmul *mm)
 static void end(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     bool close = mm->ldc == mm->n;
-    for (size_t i = 0; i < (close ? 1 : mm->m) && (mm->bias || mm->relu); i++) {
+    for (size_t i = 0; i < (close ? 1 : mm->m) && (mm->bias || mm->relu || mm->mask); i++) {
         float *c = mm->c + i * mm->ldc;
+        if (mm->mask) {
+            q->op->activate_back(q, c, c, mm->mask + i * mm->ldc, NULL, close ? mm->m : 1, mm->n,
+                                 GPU_RELU);
+            continue;
+        }
         if (mm->relu)
             q->op->activate(q, c, c, mm->bias, close ? mm->m : 1, mm->n, GPU_RELU);
         else

@@ -76,41 +76,78 @@ static void norm(struct gpu_queue *q, float *restrict y, float *mean, float *rst
     }
 }
 
-static void norm_back(struct gpu_queue *q, float *restrict dx, float *restrict dgamma,
-                      float *restrict dbeta, const float *restrict dy, const float *restrict x,
-                      const float *mean, const float *rstd, const float *restrict gamma,
-                      size_t rows, size_t cols, bool accumulate)
+static inline vf load(const float *p, size_t n)
 {
-    for (size_t r = 0; r < rows; r++, x += cols, dx += cols, dy += cols) {
-        float mu = mean[r], rs = rstd[r];
-        vf sum = {0}, dot = {0}; /* of dy*gamma, and of dy*gamma*xhat */
-        size_t c = 0;
-        for (; c + LANES <= cols; c += LANES) {
-            vf d = vf_load(dy + c), hat = (vf_load(x + c) - mu) * rs;
-            vf_store(dgamma + c, vf_load(dgamma + c) + d * hat);
-            vf_store(dbeta + c, vf_load(dbeta + c) + d);
-            d *= vf_load(gamma + c);
-            sum += d;
-            dot += d * hat;
-        }
-        float more_sum = 0, more_dot = 0;
-        for (; c < cols; c++) {
-            float d = dy[c], hat = (x[c] - mu) * rs;
-            dgamma[c] += d * hat;
-            dbeta[c] += d;
-            d *= gamma[c];
-            more_sum += d;
-            more_dot += d * hat;
-        }
-        float s = (vf_sum(sum) + more_sum) / (float)cols,
-              t = (vf_sum(dot) + more_dot) / (float)cols;
-        if (accumulate)
-            for (c = 0; c < cols; c++)
-                dx[c] += rs * (dy[c] * gamma[c] - s - (x[c] - mu) * rs * t);
-        else
-            for (c = 0; c < cols; c++)
-                dx[c] = rs * (dy[c] * gamma[c] - s - (x[c] - mu) * rs * t);
+    return n == LANES ? vf_load(p) : vf_load_part(p, n, 0);
+}
+
+static inline void store(float *p, vf x, size_t n)
+{
+    if (n == LANES)
+        vf_store(p, x);
+    else
+        vf_store_part(p, x, n);
+}
+
+/* Rows that are gone through twice while they are in the first cache: for their sums, then by
+ * columns, whose sums stay in registers. */
+enum { BACK_ROWS = 8 };
+
+struct back {
+    float *dx, *dgamma, *dbeta, *y;
+    const float *dy, *x, *mean, *rstd, *gamma, *beta;
+    size_t cols;
+    bool accumulate;
+};
+
+/* Means over row r of dy * gamma, and of that times the normalised x. */
+static void back_means(float *sum, float *dot, const struct back *b, size_t r)
+{
+    const float *dy = b->dy + r * b->cols, *x = b->x + r * b->cols;
+    vf s = {0}, t = {0};
+    for (size_t c = 0; c < b->cols; c += LANES) {
+        size_t n = b->cols - c < LANES ? b->cols - c : LANES;
+        vf d = load(dy + c, n) * load(b->gamma + c, n);
+        s += d;
+        t += d * ((load(x + c, n) - b->mean[r]) * b->rstd[r]);
     }
+    *sum = vf_sum(s) / (float)b->cols;
+    *dot = vf_sum(t) / (float)b->cols;
+}
+
+static void back_rows(const struct back *b, size_t first, size_t rows)
+{
+    float sum[BACK_ROWS], dot[BACK_ROWS];
+    for (size_t r = 0; r < rows; r++)
+        back_means(&sum[r], &dot[r], b, first + r);
+    for (size_t c = 0; c < b->cols; c += LANES) {
+        size_t n = b->cols - c < LANES ? b->cols - c : LANES;
+        vf gamma = load(b->gamma + c, n), beta = b->y ? load(b->beta + c, n) : vf_set(0);
+        vf dgamma = load(b->dgamma + c, n), dbeta = load(b->dbeta + c, n);
+        for (size_t r = 0; r < rows; r++) {
+            size_t at = (first + r) * b->cols + c;
+            float rs = b->rstd[first + r];
+            vf d = load(b->dy + at, n), hat = (load(b->x + at, n) - b->mean[first + r]) * rs;
+            vf dx = rs * (d * gamma - sum[r] - hat * dot[r]);
+            dgamma += d * hat;
+            dbeta += d;
+            store(b->dx + at, b->accumulate ? load(b->dx + at, n) + dx : dx, n);
+            if (b->y)
+                store(b->y + at, hat * gamma + beta, n);
+        }
+        store(b->dgamma + c, dgamma, n);
+        store(b->dbeta + c, dbeta, n);
+    }
+}
+
+static void norm_back(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
+                      const float *dy, const float *x, const float *mean, const float *rstd,
+                      const float *gamma, const float *beta, size_t rows, size_t cols,
+                      bool accumulate)
+{
+    struct back b = {dx, dgamma, dbeta, y, dy, x, mean, rstd, gamma, beta, cols, accumulate};
+    for (size_t r = 0; r < rows; r += BACK_ROWS)
+        back_rows(&b, r, rows - r < BACK_ROWS ? rows - r : BACK_ROWS);
 }
 
 static void normalize(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,

@@ -36,8 +36,9 @@ struct trainer {
     const struct objective *objective;
     struct trainer_config config;
     uint64_t steps;
-    float *weights, *m, *v, *sinusoids, *gradient; /* device */
-    float *groups[LEARN_GROUPS];                   /* device: gradients */
+    float *weights, *m, *v, *sinusoids; /* device */
+    float *groups[LEARN_GROUPS];        /* device: gradients */
+    float *gradient;                    /* their sum, in the memory of the first */
     struct gpu_queue *queue;
 
     struct draws draws, measured; /* of steps; of measuring */

@@ -25,9 +25,9 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
     t->label = gpu_carve(l, n * sizeof(uint32_t));
     t->layers = arena_array(a, struct nn_layer_tape, c->decoder_layers);
     for (uint32_t i = 0; i < c->decoder_layers; i++) {
-        nn_attend_layout(&t->layers[i].self, c, n, 0, l);
-        nn_attend_layout(&t->layers[i].cross, c, n, t->keys, l);
-        nn_feed_layout(&t->layers[i].feed, c, n, l);
+        nn_attend_layout(&t->layers[i].self, c, n, 0, true, l);
+        nn_attend_layout(&t->layers[i].cross, c, n, t->keys, true, l);
+        nn_feed_layout(&t->layers[i].feed, c, n, true, l);
     }
     t->final.x = floats(l, n * d);
     t->final.mean = floats(l, n);
@@ -112,8 +112,8 @@ void nn_decoder_backward(struct gpu_queue *q, float *grad, const struct nn_model
     p.op->fill(q, s->dmemory, t->keys * p.d, 0);
     linear_back_weight(q, nn_gradient(&p, m->output_weight), nn_gradient(&p, m->output_bias),
                        t->logits, t->final.out, p.tokens, p.d, v, p.precision);
-    linear_back_input(q, s->dn, t->logits, nn_weight(&p, m->output_weight), p.tokens, p.d, v, false,
-                      p.precision);
+    linear_back_input(q, s->dn, t->logits, nn_weight(&p, m->output_weight), p.tokens, p.d, v,
+                      (struct linear_back_end){0}, p.precision);
     nn_final_back(&p, s->dn, &t->final, m->decoder_norm_weight, m->decoder_norm_bias);
     for (size_t i = m->config.decoder_layers; i-- > 0;) {
         const struct nn_layer_tape *l = &t->layers[i];

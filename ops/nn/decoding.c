@@ -38,9 +38,9 @@ void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t 
     t->self_end = numbers(l, rows);
     t->cross_first = numbers(l, rows);
     t->cross_end = numbers(l, rows);
-    nn_attend_layout(&t->self, c, rows, 0, l);
-    nn_attend_layout(&t->other, c, rows, 1, l); /* its kv is the cross table's */
-    nn_feed_layout(&t->feed, c, rows, l);
+    nn_attend_layout(&t->self, c, rows, 0, false, l);
+    nn_attend_layout(&t->other, c, rows, 1, false, l); /* its kv is the cross table's */
+    nn_feed_layout(&t->feed, c, rows, false, l);
     t->final.x = t->self.x;
     t->final.mean = t->self.mean;
     t->final.rstd = t->self.rstd;

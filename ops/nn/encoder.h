@@ -7,13 +7,14 @@
  *     states = norm(x);  pooled = mean | max | first | last of the states of a sequence
  *
  * A shard is a run of whole sequences, computed on one queue; gradients of shards add up. A
- * training tape of T tokens has per layer T * (9 d + ff) floats or so. */
+ * training tape of T tokens has per layer T * (6 d + ff) floats or so. */
 #ifndef OPS_NN_ENCODER_H
 #define OPS_NN_ENCODER_H
 
 #include "ops/nn/tape.h"
 
-/* Fills t->final.out, the states. drop may be NULL. The scratch is touched only with dropout. */
+/* Fills t->final.out, the states. drop may be NULL. The scratch is touched only with dropout and
+ * with tapes for training. */
 void nn_encoder_states(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                        struct nn_tape *t, const struct nn_scratch *s,
                        const struct nn_dropout *drop);

@@ -33,10 +33,17 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
                                           .relu = end.relu});
 }
 
+/* What becomes of the gradient of an input besides: it is added to dx, or it is 0 where the mask
+ * (T, in) is not positive. */
+struct linear_back_end {
+    bool accumulate;
+    const float *mask;
+};
+
 /* dx (T, in) [+]= dy (T, out) w */
 static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
                                      const float *w, size_t t, size_t in, size_t out,
-                                     bool accumulate, enum gpu_precision p)
+                                     struct linear_back_end end, enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .m = t,
@@ -50,7 +57,8 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .ldb = in,
                                           .c = dx,
                                           .ldc = in,
-                                          .accumulate = accumulate});
+                                          .accumulate = end.accumulate,
+                                          .mask = end.mask});
 }
 
 /* dw (out, in) += dy^T x; db (out) += column sums of dy, unless NULL. */

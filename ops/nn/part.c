@@ -79,7 +79,7 @@ static void residual(const struct nn_pass *p, float *y, const float *x, const fl
 
 /* da (T, in) from dx, which stays: it is also the gradient of x. */
 static void residual_back(const struct nn_pass *p, float *da, const float *a,
-                          const struct branch *b)
+                          const struct branch *b, const float *mask)
 {
     const float *dx = p->s->dx;
     if (p->drop) {
@@ -88,8 +88,23 @@ static void residual_back(const struct nn_pass *p, float *da, const float *a,
     }
     linear_back_weight(p->q, nn_gradient(p, b->weight), nn_gradient(p, b->bias), dx, a, p->tokens,
                        b->in, p->d, p->precision);
-    linear_back_input(p->q, da, dx, nn_weight(p, b->weight), p->tokens, b->in, p->d, false,
-                      p->precision);
+    linear_back_input(p->q, da, dx, nn_weight(p, b->weight), p->tokens, b->in, p->d,
+                      (struct linear_back_end){.mask = mask}, p->precision);
+}
+
+/* ---- the norm before a branch, backward: dx += from dn, and n is made again ---- */
+
+struct norm {
+    const float *x, *mean, *rstd;
+    size_t weight, bias;
+};
+
+static void norm_back(const struct nn_pass *p, const struct norm *n)
+{
+    const struct nn_scratch *s = p->s;
+    p->op->norm_back(p->q, s->dx, nn_gradient(p, n->weight), nn_gradient(p, n->bias), s->n, s->dn,
+                     n->x, n->mean, n->rstd, nn_weight(p, n->weight), nn_weight(p, n->bias),
+                     p->tokens, p->d, true);
 }
 
 /* ---- attention ---- */
@@ -132,15 +147,21 @@ static void project(const struct nn_pass *p, float *y, const float *x, size_t ro
            (struct linear_end){.bias = bias ? bias + from : NULL}, p->precision);
 }
 
-static void project_back(const struct nn_pass *p, float *dx, const float *dy, const float *x,
-                         size_t rows, size_t from, size_t cols, const struct nn_projections *at,
-                         bool accumulate)
+static void project_back_input(const struct nn_pass *p, float *dx, const float *dy, size_t rows,
+                               size_t from, size_t cols, const struct nn_projections *at,
+                               bool accumulate)
+{
+    linear_back_input(p->q, dx, dy, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols,
+                      (struct linear_back_end){.accumulate = accumulate}, p->precision);
+}
+
+static void project_back_weight(const struct nn_pass *p, const float *dy, const float *x,
+                                size_t rows, size_t from, size_t cols,
+                                const struct nn_projections *at)
 {
     float *bias = nn_gradient(p, at->in_bias);
     linear_back_weight(p->q, nn_gradient(p, at->in_weight) + from * p->d, bias ? bias + from : NULL,
                        dy, x, rows, p->d, cols, p->precision);
-    linear_back_input(p->q, dx, dy, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols,
-                      accumulate, p->precision);
 }
 
 void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
@@ -162,14 +183,15 @@ void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t
 {
     struct branch out = attend_branch(p, how);
     struct gpu_attention at = attention_of(p, t, how);
-    p->op->norm(p->q, t->n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
+    float *n = t->n ? t->n : p->s->n;
+    p->op->norm(p->q, n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
                 nn_weight(p, how->norm_bias), p->tokens, p->d);
     if (how->memory) {
-        project(p, t->q, t->n, p->tokens, 0, p->d, &how->at);
+        project(p, t->q, n, p->tokens, 0, p->d, &how->at);
         if (!how->projected)
             nn_project_memory(p, t->kv, how->memory, how->keys, &how->at);
     } else {
-        project(p, t->q, t->n, p->tokens, 0, 3 * p->d, &how->at);
+        project(p, t->q, n, p->tokens, 0, 3 * p->d, &how->at);
     }
     if (how->cache)
         remember(p, t, how->cache);
@@ -183,18 +205,18 @@ void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_att
     const struct nn_scratch *s = p->s;
     struct branch out = attend_branch(p, how);
     struct gpu_attention at = attention_of(p, t, how);
-    residual_back(p, s->dn, t->out, &out);
+    size_t cols = how->memory ? p->d : 3 * p->d; /* that come from the norm */
+    residual_back(p, s->dn, t->out, &out, NULL);
     if (how->memory) {
         p->op->attention_back(p->q, s->wide, s->dkv, s->dkv + p->d, s->dn, &at);
-        project_back(p, dmemory, s->dkv, how->memory, how->keys, p->d, 2 * p->d, &how->at, true);
-        project_back(p, s->dn, s->wide, t->n, p->tokens, 0, p->d, &how->at, false);
+        project_back_input(p, dmemory, s->dkv, how->keys, p->d, 2 * p->d, &how->at, true);
+        project_back_weight(p, s->dkv, how->memory, how->keys, p->d, 2 * p->d, &how->at);
     } else {
         p->op->attention_back(p->q, s->wide, s->wide + p->d, s->wide + 2 * p->d, s->dn, &at);
-        project_back(p, s->dn, s->wide, t->n, p->tokens, 0, 3 * p->d, &how->at, false);
     }
-    p->op->norm_back(p->q, s->dx, nn_gradient(p, how->norm_weight), nn_gradient(p, how->norm_bias),
-                     s->dn, t->x, t->mean, t->rstd, nn_weight(p, how->norm_weight), p->tokens, p->d,
-                     true);
+    project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, false);
+    norm_back(p, &(struct norm){t->x, t->mean, t->rstd, how->norm_weight, how->norm_bias});
+    project_back_weight(p, s->wide, s->n, p->tokens, 0, cols, &how->at);
 }
 
 /* ---- feed-forward ---- */
@@ -209,17 +231,18 @@ void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
              const struct nn_feed *how)
 {
     struct branch out = feed_branch(p, how);
-    p->op->norm(p->q, t->n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
+    float *n = t->n ? t->n : p->s->n;
+    p->op->norm(p->q, n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
                 nn_weight(p, how->norm_bias), p->tokens, p->d);
     const float *w = nn_weight(p, how->at->linear1_weight),
                 *bias = nn_weight(p, how->at->linear1_bias);
     switch (p->m->config.activation) {
     case GPU_RELU:
-        linear(p->q, t->act, t->n, w, p->tokens, p->d, p->ff,
+        linear(p->q, t->act, n, w, p->tokens, p->d, p->ff,
                (struct linear_end){.bias = bias, .relu = true}, p->precision);
         break;
     case GPU_GELU: /* the backward wants its input */
-        linear(p->q, t->h, t->n, w, p->tokens, p->d, p->ff, (struct linear_end){0}, p->precision);
+        linear(p->q, t->h, n, w, p->tokens, p->d, p->ff, (struct linear_end){0}, p->precision);
         p->op->activate(p->q, t->act, t->h, bias, p->tokens, p->ff, GPU_GELU);
         break;
     }
@@ -234,18 +257,18 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
     const struct nn_layer *at = how->at;
     enum gpu_activation kind = p->m->config.activation;
     struct branch out = feed_branch(p, how);
-    residual_back(p, s->wide, t->act, &out);
+    /* What dropout made 0 is none for the mask, and for dropout. */
+    residual_back(p, s->wide, t->act, &out, kind == GPU_RELU ? t->act : NULL);
     if (p->drop)
         dropout(p, s->wide, s->wide, p->ff, how->layer, SITE_ACTIVATION);
-    p->op->activate_back(p->q, s->wide, s->wide, kind == GPU_RELU ? t->act : t->h,
-                         nn_weight(p, at->linear1_bias), p->tokens, p->ff, kind);
-    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), nn_gradient(p, at->linear1_bias),
-                       s->wide, t->n, p->tokens, p->d, p->ff, p->precision);
+    if (kind == GPU_GELU)
+        p->op->activate_back(p->q, s->wide, s->wide, t->h, nn_weight(p, at->linear1_bias),
+                             p->tokens, p->ff, kind);
     linear_back_input(p->q, s->dn, s->wide, nn_weight(p, at->linear1_weight), p->tokens, p->d,
-                      p->ff, false, p->precision);
-    p->op->norm_back(p->q, s->dx, nn_gradient(p, how->norm_weight), nn_gradient(p, how->norm_bias),
-                     s->dn, t->x, t->mean, t->rstd, nn_weight(p, how->norm_weight), p->tokens, p->d,
-                     true);
+                      p->ff, (struct linear_back_end){0}, p->precision);
+    norm_back(p, &(struct norm){t->x, t->mean, t->rstd, how->norm_weight, how->norm_bias});
+    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), nn_gradient(p, at->linear1_bias),
+                       s->wide, s->n, p->tokens, p->d, p->ff, p->precision);
 }
 
 /* ---- the norm behind the last layer ---- */
@@ -259,6 +282,6 @@ void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, size_t wei
 void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
                    size_t weight, size_t bias)
 {
-    p->op->norm_back(p->q, p->s->dx, nn_gradient(p, weight), nn_gradient(p, bias), dout, t->x,
-                     t->mean, t->rstd, nn_weight(p, weight), p->tokens, p->d, false);
+    p->op->norm_back(p->q, p->s->dx, nn_gradient(p, weight), nn_gradient(p, bias), NULL, dout, t->x,
+                     t->mean, t->rstd, nn_weight(p, weight), NULL, p->tokens, p->d, false);
 }

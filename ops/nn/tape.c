@@ -7,27 +7,27 @@ static float *floats(struct gpu_layout *l, size_t n)
 }
 
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
-                      struct gpu_layout *l)
+                      bool training, struct gpu_layout *l)
 {
     size_t d = c->d_model;
     t->x = floats(l, n * d);
     t->mean = floats(l, n);
     t->rstd = floats(l, n);
-    t->n = floats(l, n * d);
+    t->n = training ? NULL : floats(l, n * d);
     t->q = floats(l, n * (keys ? d : 3 * d));
     t->kv = keys ? floats(l, keys * 2 * d) : NULL;
     t->lse = floats(l, n * c->heads);
     t->out = floats(l, n * d);
 }
 
-void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n,
+void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
                     struct gpu_layout *l)
 {
     size_t d = c->d_model;
     t->x = floats(l, n * d);
     t->mean = floats(l, n);
     t->rstd = floats(l, n);
-    t->n = floats(l, n * d);
+    t->n = training ? NULL : floats(l, n * d);
     t->h = floats(l, n * c->d_ff);
     t->act = c->activation == GPU_RELU ? t->h : floats(l, n * c->d_ff);
 }
@@ -69,8 +69,8 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     t->layers = arena_array(a, struct nn_layer_tape, c->layers);
     for (uint32_t i = 0; i < c->layers; i++) {
         if (training || i == 0) {
-            nn_attend_layout(&t->layers[i].self, c, n, 0, l);
-            nn_feed_layout(&t->layers[i].feed, c, n, l);
+            nn_attend_layout(&t->layers[i].self, c, n, 0, training, l);
+            nn_feed_layout(&t->layers[i].feed, c, n, training, l);
         } else {
             t->layers[i] = t->layers[0];
         }
@@ -93,6 +93,7 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t to
     size_t d = m->config.d_model, wide = m->config.d_ff > 3 * d ? m->config.d_ff : 3 * d;
     s->dx = floats(l, tokens * d);
     s->dn = floats(l, tokens * d);
+    s->n = floats(l, tokens * d);
     s->wide = floats(l, tokens * wide);
     s->branch = floats(l, tokens * d);
     s->dkv = memory ? floats(l, memory * 2 * d) : NULL;

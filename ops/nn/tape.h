@@ -14,11 +14,12 @@ struct nn_sequences {
 
 /* y = x + out_proj(attention(in_proj(norm(x)))) */
 struct nn_attend_tape {
-    float *x;               /* (T, d) */
-    float *mean, *rstd, *n; /* of the norm: (T) (T) (T, d) */
-    float *q;               /* (T, 3d): queries, keys, values; or (T, d), the queries alone, */
-    float *kv;              /* (S, 2d): to keys and values of other rows; else NULL */
-    float *lse, *out;       /* (T, heads) (T, d) */
+    float *x;           /* (T, d) */
+    float *mean, *rstd; /* of the norm: (T) (T) */
+    float *n;           /* its output: (T, d); NULL: the scratch's */
+    float *q;           /* (T, 3d): queries, keys, values; or (T, d), the queries alone, */
+    float *kv;          /* (S, 2d): to keys and values of other rows; else NULL */
+    float *lse, *out;   /* (T, heads) (T, d) */
 };
 
 /* y = x + linear2(act(linear1(norm(x)))) */
@@ -56,7 +57,8 @@ struct nn_tape {
  * a decoder sees. */
 struct nn_scratch {
     float *dx, *dn, *wide, *branch; /* (T, d) (T, d) (T, max(ff, 3d)) (T, d) */
-    float *dkv, *dmemory;           /* decoder: (S, 2d) (S, d) */
+    float *n; /* (T, d): what a norm gives, which training makes again instead of keeping it */
+    float *dkv, *dmemory; /* decoder: (S, 2d) (S, d) */
 };
 
 /* Dropout on the embeddings, the residual branches and the activation; not on attention's
@@ -87,8 +89,8 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t to
 
 /* ---- for tapes of other models: n rows; keys: rows of keys from elsewhere, or 0 ---- */
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
-                      struct gpu_layout *l);
-void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n,
+                      bool training, struct gpu_layout *l);
+void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
                     struct gpu_layout *l);
 
 #endif

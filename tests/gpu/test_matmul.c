@@ -133,6 +133,15 @@ static void test_matmul_end(void **state)
             for (size_t i = 0; i < M; i++)
                 assert_near(c + i * ld, expected + i * N, N, 3e-5, "product");
             assert_true(ld == N || c[N] == base[N]); /* between rows nothing is touched */
+            if (!with_base && !with_bias && !relu && !accumulate) {
+                mm.mask = base;
+                f.q->op->matmul(f.q, &mm);
+                for (size_t i = 0; i < M * N; i++)
+                    expected[i] = base[i / N * ld + i % N] > 0 ? want[i] : 0;
+                for (size_t i = 0; i < M; i++)
+                    assert_near(c + i * ld, expected + i * N, N, 3e-5, "masked product");
+                mm.mask = NULL;
+            }
             /* The kept form is used until something changes, and only for the same operand. */
             mm.base = mm.bias = NULL;
             mm.relu = mm.accumulate = mm.tb = false;

@@ -98,7 +98,7 @@ static void test_activation(void **state)
     }
 }
 
-enum { NORM_ROWS = 3 };
+enum { NORM_ROWS = 11 };
 struct norm_case {
     size_t cols;
     const double *x, *gamma, *beta, *weight;
@@ -136,7 +136,10 @@ static void test_norm(void **state)
             ref_norm(ry, rx, rg, rb, NORM_ROWS, cols);
             f.q->op->norm(f.q, y, mean, rstd, x, gamma, beta, NORM_ROWS, cols);
             assert_near(y, ry, n, 1e-5, "norm");
-            f.q->op->norm_back(f.q, dx, dg, db, dy, x, mean, rstd, gamma, NORM_ROWS, cols, false);
+            float again[MOST];
+            f.q->op->norm_back(f.q, dx, dg, db, again, dy, x, mean, rstd, gamma, beta, NORM_ROWS,
+                               cols, false);
+            assert_near(again, ry, n, 1e-5, "norm again");
             struct norm_case c = {cols, rx, rg, rb, rdy, 0};
             assert_gradient(dx, norm_value, &c, rx, n, 1e-4, "norm");
             c.which = 1;
@@ -145,7 +148,8 @@ static void test_norm(void **state)
             assert_gradient(db, norm_value, &c, rb, cols, 1e-4, "beta");
             float twice[MOST];
             memcpy(twice, dx, n * sizeof *dx);
-            f.q->op->norm_back(f.q, twice, dg, db, dy, x, mean, rstd, gamma, NORM_ROWS, cols, true);
+            f.q->op->norm_back(f.q, twice, dg, db, NULL, dy, x, mean, rstd, gamma, NULL, NORM_ROWS,
+                               cols, true);
             for (size_t i = 0; i < n; i++)
                 ry[i] = 2.0 * dx[i];
             assert_near(twice, ry, n, 1e-5, "norm accumulated");

@@ -140,10 +140,12 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     struct gpu_queue *q;
     struct nn_tape in;
     struct nn_decoder_tape out;
+    struct nn_scratch scratch;
     void *memory = NULL;
     for (int pass = 0; pass < 2; pass++) {
         nn_tape_layout(&in, m->model, input, true, &l, a);
         nn_decoder_layout(&out, m->model, &targets, &in, &l, a);
+        nn_scratch_layout(&scratch, m->model, in.tokens > n ? in.tokens : n, in.tokens, &l);
         if (pass == 0)
             assert_int_equal(gpu_alloc(&memory, m->device, l.used, NULL), OK);
         l = (struct gpu_layout){.base = memory};
@@ -151,8 +153,8 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     assert_int_equal(gpu_queue_new(&q, m->device, NULL), OK);
     nn_tape_load(q, &in, m->model, input, a);
     nn_decoder_load(q, &out, &targets, label);
-    nn_encoder_memory(q, m->model, &w, &in, &(struct nn_scratch){0}, NULL);
-    nn_decoder_forward(q, m->model, &w, &out, &(struct nn_scratch){0}, NULL);
+    nn_encoder_memory(q, m->model, &w, &in, &scratch, NULL);
+    nn_decoder_forward(q, m->model, &w, &out, &scratch, NULL);
     assert_int_equal(gpu_finish(q, NULL), OK);
     const float *logits = out.logits + (n - 1) * m->model->config.vocabulary;
     double sum = 0;

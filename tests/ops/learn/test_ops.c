@@ -425,8 +425,8 @@ static Eqloom__Checkpoint *train_whole(struct op_ctx *ctx)
 static void test_best(void **state)
 {
     static const char *const set[] = {
-        SMALL " lr=0.3 steps=14 segment=14 valid_every=2 patience=100",
-        SMALL " lr=0.3 steps=14 segment=5 valid_every=2 patience=100"};
+        SMALL " lr=1 steps=14 segment=14 valid_every=2 patience=100",
+        SMALL " lr=1 steps=14 segment=5 valid_every=2 patience=100"};
     struct op_ctx *ctx[2];
     Eqloom__Checkpoint *c[2];
     for (int i = 0; i < 2; i++) {
@@ -447,7 +447,7 @@ static void test_best(void **state)
     assert_int_equal(c[0]->n_tensors, c[1]->n_tensors);
     assert_true(same_tensors(c[0], c[1], c[0]->n_tensors));
     char steps[160];
-    snprintf(steps, sizeof steps, SMALL " lr=0.3 steps=%d segment=14 valid_every=2", (int)step);
+    snprintf(steps, sizeof steps, SMALL " lr=1 steps=%d segment=14 valid_every=2", (int)step);
     struct op_ctx *plain = context(&op_train, steps);
     plain->valid = 4;
     Eqloom__Checkpoint *want = train_whole(plain);
