@@ -123,7 +123,8 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
         return ERR_LIMIT;
     write_record(b, id, span_of(b->scratch.data, b->scratch.len));
     if (dense_serves(kind))
-        atomic_fetch_add_explicit(&b->store->loose, payload.len, memory_order_relaxed);
+        atomic_fetch_add_explicit(&b->store->loose[tidy_class_of(kind)], payload.len,
+                                  memory_order_relaxed);
     return OK;
 }
 

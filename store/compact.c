@@ -3,9 +3,9 @@
  * not depend on it. Cut off at any moment, what has been written stays.
  *
  * Runs end with a bit of it (store_tidy), within a budget of time; identities do not depend on what
- * gets done. meta holds how far it came, in `tidy`: bytes put that are still to be looked at and
- * how many of these there were when the present round began (8 bytes little-endian each), and the
- * id at which it goes on.
+ * gets done. Clusters come first, e-graphs last. meta holds how far each class of kinds has come,
+ * in `tidy/CLASS`: bytes put that are still to be looked at and how many of these there were when
+ * the present round began (8 bytes little-endian each), and the id at which it goes on.
  *
  * A kind's model learns from the records whose ids come first, which are as good as drawn at
  * random: an eighth of all bytes, at most DENSE_SAMPLES. It is made again when there are so many
@@ -30,7 +30,7 @@ enum {
     TIDY_SCAN = 16 << 20, /* bytes looked at for samples */
     TIDY_STATE = 16 + DIGEST_SIZE,
 };
-#define TIDY_KEY "tidy"
+#define TIDY_KEY "tidy" /* of stores that knew no classes */
 
 struct samples {
     uint64_t total; /* bytes of all payloads */
@@ -50,8 +50,10 @@ struct compactor {
     uint64_t until_ns;        /* 0: no end */
     const volatile int *stop; /* or NULL */
     uint64_t scan_limit;      /* bytes; 0: none */
-    struct digest last;       /* the id that was looked at last */
-    bool cut;                 /* it did not come to the end */
+    bool one_class;           /* others are passed over */
+    enum tidy_class class;
+    struct digest last; /* the id that was looked at last */
+    bool cut;           /* it did not come to the end */
 };
 
 static bool is_over(struct compactor *c)
@@ -66,7 +68,7 @@ static enum err_code count_record(struct compactor *c, struct span key, struct s
     enum record_kind kind;
     uint64_t length;
     if (envelope_peek(&kind, &length, value, NULL) == OK && dense_serves(kind) &&
-        length <= DENSE_MAX_PAYLOAD)
+        length <= DENSE_MAX_WRITTEN)
         c->kinds[kind].total += length;
     return OK;
 }
@@ -115,7 +117,7 @@ static enum err_code write_out(struct compactor *c, struct err *e)
 /* Whether the record may become smaller: it has not the form that its kind is to have. */
 static bool is_loose(const struct dictionary *model, uint64_t length, struct span value)
 {
-    if (!model || length > DENSE_MAX_PAYLOAD)
+    if (!model || length > DENSE_MAX_WRITTEN)
         return value.data[3] == CODEC_RAW;
     struct span used = envelope_dictionary(value);
     return value.data[3] != CODEC_MODEL || memcmp(used.data, model->id.bytes, used.len) != 0;
@@ -132,7 +134,8 @@ static enum err_code encode_record(struct compactor *c, struct span key, struct 
     struct buf made = {0};
     const struct dictionary *model = NULL;
     enum err_code code = OK;
-    if (envelope_peek(&kind, &length, value, NULL) != OK)
+    if (envelope_peek(&kind, &length, value, NULL) != OK ||
+        (c->one_class && tidy_class_of(kind) != c->class))
         return OK;
     code = dictionaries_model(&model, &c->store->dictionaries, kind, e);
     if (code == OK && is_loose(model, length, value) && read_record(&r, &id, c, &a, key, value))
@@ -222,6 +225,8 @@ struct state {
     struct digest next;
 };
 
+static const char *const keys[TIDY_CLASSES] = {"tidy/clusters", "tidy/others", "tidy/egraphs"};
+
 static uint64_t take_le(const uint8_t *bytes)
 {
     uint64_t value = 0;
@@ -230,34 +235,59 @@ static uint64_t take_le(const uint8_t *bytes)
     return value;
 }
 
-static enum err_code read_state(struct state *out, struct store *s, struct err *e)
+static enum err_code read_state(struct state *out, struct store *s, const char *key, struct err *e)
 {
     struct rocks_value v;
+    enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str(key), e);
     *out = (struct state){0};
-    enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str(TIDY_KEY), e);
-    if (code == ERR_NOTFOUND) {
-        err_clear(e);
-        return OK;
-    }
     if (code == OK && v.bytes.len == TIDY_STATE) {
         out->waiting = take_le(v.bytes.data);
         out->in_round = take_le(v.bytes.data + 8);
         memcpy(out->next.bytes, v.bytes.data + 16, DIGEST_SIZE);
     }
-    rocks_value_free(&v);
+    if (code == OK)
+        rocks_value_free(&v);
+    return code;
+}
+
+/* What waited before there were classes may be of any: enough to look for it. */
+static enum err_code read_states(struct state out[TIDY_CLASSES], struct store *s, struct err *e)
+{
+    enum err_code code = OK;
+    for (int i = 0; i < TIDY_CLASSES && code == OK; i++) {
+        code = read_state(&out[i], s, keys[i], e);
+        if (code == ERR_NOTFOUND) {
+            err_clear(e);
+            code = read_state(&out[i], s, TIDY_KEY, e);
+            if (i != TIDY_EGRAPHS && out[i].waiting > TIDY_FROM)
+                out[i].waiting = TIDY_FROM;
+            out[i].in_round = 0;
+            out[i].next = (struct digest){0};
+        }
+        if (code == ERR_NOTFOUND) {
+            err_clear(e);
+            code = OK;
+        }
+    }
     return err_up(e, code);
 }
 
-static enum err_code write_state(struct store *s, const struct state *state, struct err *e)
+static enum err_code write_states(struct store *s, const struct state states[TIDY_CLASSES],
+                                  struct err *e)
 {
-    uint8_t bytes[TIDY_STATE];
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(state->waiting >> (8 * i));
-        bytes[8 + i] = (uint8_t)(state->in_round >> (8 * i));
+    uint8_t bytes[TIDY_CLASSES][TIDY_STATE];
+    struct rocks_write w[TIDY_CLASSES + 1];
+    for (int k = 0; k < TIDY_CLASSES; k++) {
+        for (int i = 0; i < 8; i++) {
+            bytes[k][i] = (uint8_t)(states[k].waiting >> (8 * i));
+            bytes[k][8 + i] = (uint8_t)(states[k].in_round >> (8 * i));
+        }
+        memcpy(bytes[k] + 16, states[k].next.bytes, DIGEST_SIZE);
+        w[k] = (struct rocks_write){ROCKS_META, false, span_str(keys[k]),
+                                    span_of(bytes[k], TIDY_STATE)};
     }
-    memcpy(bytes + 16, state->next.bytes, DIGEST_SIZE);
-    struct rocks_write w = {ROCKS_META, false, span_str(TIDY_KEY), span_of(bytes, sizeof bytes)};
-    return err_up(e, rocks_write(s->rocks, &w, 1, false, e));
+    w[TIDY_CLASSES] = (struct rocks_write){ROCKS_META, true, span_str(TIDY_KEY), span_of("", 0)};
+    return err_up(e, rocks_write(s->rocks, w, TIDY_CLASSES + 1, false, e));
 }
 
 /* One stretch of a round. A round that is over has looked at all that was waiting when it began. */
@@ -276,18 +306,25 @@ static enum err_code tidy_stretch(struct state *state, struct compactor *c, stru
 }
 
 /* Models are made when a round begins, whatever the budget: that takes a few tenths of a second. */
-static enum err_code tidy_for(struct state *state, struct store *s,
-                              const struct tidy_options *options, struct err *e)
+static enum err_code tidy_for(struct state states[TIDY_CLASSES], struct store *s,
+                              const struct tidy_options *options, uint64_t from, struct err *e)
 {
     struct compactor c = {.store = s, .coder = store_coder_take(s), .stop = options->stop};
     enum err_code code = OK;
+    bool begins = false;
+    for (int i = 0; i < TIDY_CLASSES; i++)
+        begins = begins || (states[i].waiting >= from && digest_is_zero(&states[i].next));
     c.scan_limit = TIDY_SCAN;
-    if (digest_is_zero(&state->next))
+    if (begins)
         code = make_models(&c, e);
     c.scan_limit = 0;
+    c.one_class = true;
     c.until_ns = os_monotonic_ns() + options->budget_ns;
-    while (code == OK && !is_over(&c) && state->waiting >= NOTED)
-        code = tidy_stretch(state, &c, e);
+    for (int i = 0; i < TIDY_CLASSES; i++) {
+        c.class = (enum tidy_class)i;
+        while (code == OK && !is_over(&c) && states[i].waiting >= from)
+            code = tidy_stretch(&states[i], &c, e);
+    }
     compactor_free(&c);
     return err_up(e, code);
 }
@@ -295,20 +332,27 @@ static enum err_code tidy_for(struct state *state, struct store *s,
 enum err_code store_tidy(uint64_t *waiting, struct store *s, const struct tidy_options *options,
                          struct err *e)
 {
-    struct state state;
-    uint64_t put = atomic_exchange(&s->loose, 0);
-    bool timely = options->budget_ns >= TIDY_BUDGET_MS * UINT64_C(1000000);
+    struct state states[TIDY_CLASSES];
+    uint64_t loose[TIDY_CLASSES], put = 0;
+    bool timely = options->any || options->budget_ns >= TIDY_BUDGET_MS * UINT64_C(1000000);
     *waiting = 0;
+    for (int i = 0; i < TIDY_CLASSES; i++)
+        put += loose[i] = atomic_exchange(&s->loose[i], 0);
     if (put < NOTED && !timely)
         return OK;
-    enum err_code code = read_state(&state, s, e);
-    if (code != OK || (put < NOTED && state.waiting < TIDY_FROM))
+    enum err_code code = read_states(states, s, e);
+    if (code != OK)
         return err_up(e, code);
-    state.waiting += put;
-    if (timely && state.waiting >= TIDY_FROM)
-        code = tidy_for(&state, s, options, e);
-    *waiting = state.waiting;
-    return err_up(e, code == OK ? write_state(s, &state, e) : code);
+    for (int i = 0; i < TIDY_CLASSES; i++)
+        *waiting += states[i].waiting += loose[i];
+    if (timely && *waiting >= (options->any ? 1 : TIDY_FROM))
+        code = tidy_for(states, s, options, options->any ? 1 : NOTED, e);
+    else if (put < NOTED)
+        return OK;
+    *waiting = 0;
+    for (int i = 0; i < TIDY_CLASSES; i++)
+        *waiting += states[i].waiting;
+    return err_up(e, code == OK ? write_states(s, states, e) : code);
 }
 
 enum err_code store_compact(struct store *s, struct err *e)
@@ -320,7 +364,7 @@ enum err_code store_compact(struct store *s, struct err *e)
     if (code == OK)
         code = write_out(&c, e);
     if (code == OK)
-        code = write_state(s, &(struct state){0}, e);
+        code = write_states(s, (struct state[TIDY_CLASSES]){0}, e);
     if (code == OK)
         code = rocks_flush(s->rocks, e);
     for (int i = ROCKS_DEFAULT + 1; code == OK && i < ROCKS_FAMILIES; i++)

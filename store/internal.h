@@ -16,13 +16,22 @@
 enum { STORE_FORMAT = 2 }; /* 2: records under a model (codec 5) */
 #define QUARANTINE_PREFIX "quarantine/"
 
+/* What is made dense first, and last: an e-graph takes as long as fifty clusters and is read by
+ * few. */
+enum tidy_class { TIDY_CLUSTERS, TIDY_OTHERS, TIDY_EGRAPHS, TIDY_CLASSES };
+static inline enum tidy_class tidy_class_of(enum record_kind kind)
+{
+    return kind == KIND_CLUSTER ? TIDY_CLUSTERS : kind == KIND_EGRAPH ? TIDY_EGRAPHS : TIDY_OTHERS;
+}
+
 struct store {
     struct rocks *rocks;
     char *path;           /* the .eqloom directory */
     char *secondary_path; /* a reader's own directory, removed on closing */
     int lock_fd;          /* -1 for a reader */
     bool durable;
-    atomic_uint_fast64_t loose; /* bytes of payloads put that compact would make dense */
+    /* Bytes of payloads put that compact would make dense. */
+    atomic_uint_fast64_t loose[TIDY_CLASSES];
     struct buf notice; /* what store_notice tells */
 
     /* Commits share it; quarantining has it alone, so that a record just made anew is not the one
@@ -35,7 +44,7 @@ struct store {
     struct digest_map condemned; /* value 1: found corrupt and could not be removed */
     bool any_condemned;
 
-    struct dictionaries dictionaries; /* has a lock of its own */
+    struct dictionaries dictionaries;  /* has a lock of its own */
     const struct store_batch *overlay; /* see store_overlay */
 };
 

@@ -49,10 +49,11 @@ enum err_code store_backup(struct store *s, const char *directory, struct err *e
 /* Makes dense what can be, and gives back the space of what was removed or replaced. */
 enum err_code store_compact(struct store *s, struct err *e);
 
-/* The same bit by bit, for the end of a run: goes on where the last one stopped, for so long. Space
- * comes back when RocksDB merges tables. */
+/* The same bit by bit, for the end of a run: clusters first, e-graphs last, goes on where the last
+ * one stopped, for so long. Space comes back when RocksDB merges tables. */
 struct tidy_options {
-    uint64_t budget_ns;
+    uint64_t budget_ns;       /* below a tenth of a second nothing is begun */
+    bool any;                 /* begin whatever the budget is and however little waits */
     const volatile int *stop; /* not zero: at once; may be NULL */
 };
 /* *waiting: bytes of payloads that are still to be looked at. */

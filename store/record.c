@@ -169,7 +169,7 @@ static void put_header(uint8_t *header, enum codec codec, const struct kind_info
 static bool write_dense(struct buf *out, const struct dictionary *d, const struct kind_info *info,
                         struct span payload)
 {
-    if (payload.len > DENSE_MAX_PAYLOAD)
+    if (payload.len > DENSE_MAX_WRITTEN)
         return false;
     size_t start = out->len;
     buf_reserve(out, ENVELOPE_HEADER + MODEL_PREFIX);

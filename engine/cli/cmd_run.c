@@ -257,18 +257,32 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
     return OK;
 }
 
-enum { TIDY_SHARE = 20, TIDY_MOST_S = 5, TOLD_FROM = 64 << 20 };
+enum { TIDY_SHARE = 10, TIDY_MOST_S = 30, TOLD_FROM = 64 << 20, TIDY_ASKED_MOST_S = 1 << 20 };
+#define S_NS UINT64_C(1000000000)
 
-/* A bit of `compact`, a twentieth of the time that the run took: what was put was stored in haste.
- * Whatever comes of it, the run is done. */
-static void tidy(struct cli *c, struct store *s, const struct run_result *r)
+static enum err_code read_tidy(struct tidy_options *o, struct cli *c, struct err *e)
 {
-    struct tidy_options options = {.budget_ns = r->wall_ns / TIDY_SHARE, .stop = &signals_received};
+    uint64_t seconds;
+    *o = (struct tidy_options){.stop = &signals_received, .any = cli_value(c, "tidy") != NULL};
+    enum err_code code = err_up(e, cli_number(&seconds, c, "tidy", 0, 0, TIDY_ASKED_MOST_S, e));
+    if (!code)
+        o->budget_ns = seconds * S_NS;
+    return code;
+}
+
+/* A bit of `compact`, a tenth of the time that the run took: what was put was stored in haste.
+ * Whatever comes of it, the run is done. */
+static void tidy(struct cli *c, struct store *s, struct tidy_options options,
+                 const struct run_result *r)
+{
     struct err e = {0};
     uint64_t waiting;
     fflush(c->out);
-    if (options.budget_ns > TIDY_MOST_S * UINT64_C(1000000000))
-        options.budget_ns = TIDY_MOST_S * UINT64_C(1000000000);
+    if (!options.any)
+        options.budget_ns = r->wall_ns / TIDY_SHARE < TIDY_MOST_S * S_NS ? r->wall_ns / TIDY_SHARE
+                                                                         : TIDY_MOST_S * S_NS;
+    else if (!options.budget_ns)
+        return;
     if (store_tidy(&waiting, s, &options, &e) != OK)
         fprintf(c->narration,
                 "eqloom: the run is done, but its records could not be made dense: %s\n",
@@ -288,8 +302,11 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     struct store *s = NULL;
     struct run_options options;
     struct run_result result = {0};
+    struct tidy_options tidying;
     char *path;
     enum err_code code = err_up(e, read_options(&options, c, e));
+    if (!code)
+        code = err_up(e, read_tidy(&tidying, c, e));
     if (!code)
         code = err_up(e, cmd_load_job(&job, c, e));
     if (!code)
@@ -316,7 +333,7 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if (!code)
         code = err_up(e, write_exports(c, job, s, path, &result, e));
     if (!code)
-        tidy(c, s, &result);
+        tidy(c, s, tidying, &result);
 out:
     store_close(s);
     return code;

@@ -44,6 +44,9 @@ static const struct cli_option run_options[] = {
     {"check", 0, NULL, false, "Compute again what is cached and compare the results."},
     {"memory", 0, "SIZE", false, "Bound results in flight: 512M, 4G."},
     {"durable", 0, NULL, false, "Sync every commit to disk."},
+    {"tidy", 0, "SECONDS", false,
+     "Spend up to so long on the dense form of records at the end, however short the run was; 0: "
+     "none."},
     WAIT,
     OUTSIDE,
     {0},
@@ -119,9 +122,11 @@ static const struct cli_command own_commands[] = {
      "is none: in the current directory if the job lies below it, else beside the job.\n\n"
      "At the end the job's exports are written to out/JOB beside the store, and tables of "
      "reports that no other node reads are printed.\n\n"
-     "Ctrl-C finishes what is in flight and keeps what is done; a second one drops what is in "
-     "flight. The next run goes on from there. A run of more than two seconds ends with a "
-     "twentieth of its time (5 s at most) spent on the dense form of records, see compact.",
+     "Ctrl-C (SIGINT, SIGTERM) ends the run within about a second: what is in flight and not "
+     "done by then is dropped, what is done stays. A second one ends it at once. The next run "
+     "goes on from there. A run of more than a second ends with a "
+     "tenth of its time (30 s at most) spent on the dense form of records, clusters first, see "
+     "compact.",
      "eqloom run jobs/quickstart.yaml\n"
      "eqloom run jobs/quickstart.yaml model -j2 --set seed=7 --set model.steps=2000",
      "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. "
@@ -171,7 +176,8 @@ static const struct cli_command own_commands[] = {
     {"lineage", "REF", 1, 1, "Say what something was made from, or what was made with it",
      "A tree from REF up to the files, seeds and parameters that it goes back to; with --down, to "
      "everything in the store that goes back to it. A map is followed element by element from an "
-     "element, as a whole from a collection. A rule leads to the e-graphs in which it matched and to "
+     "element, as a whole from a collection. A rule leads to the e-graphs in which it matched and "
+     "to "
      "what was made from those; an e-graph goes back to its expression and to the rules that "
      "matched. Parameters are shown where they are not the op's defaults; '(above)' marks what was "
      "shown already.",

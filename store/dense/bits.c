@@ -40,12 +40,21 @@ struct weights {
     int32_t w[BITS_MIXERS][4][BITS_CONTEXTS][CONFIDENCES]; /* 4: which of the bits */
 };
 
+/* A slot holds a probability of a one in its upper 22 bits, below it what is known of its count:
+ * three bits of class, seven of the count itself, so that they compare as the counts do. */
+enum {
+    COUNT_BITS = 7,
+    STATE_BITS = 10,
+    COUNT_MASK = (1 << COUNT_BITS) - 1,
+    STATE_MASK = (1 << STATE_BITS) - 1
+};
+
 /* The logistic function and its inverse in fixed point: odds are e^(x/256). */
 struct tables {
     uint16_t squash[2 * STRETCH_MAX + 1]; /* of x + STRETCH_MAX, 16 bits */
     int16_t stretch[4096];                /* of the upper 12 bits of a probability */
     uint16_t rate[LIMIT + 1];             /* 2^16 / (count + 1.5) */
-    uint8_t confidence[LIMIT + 1];
+    uint16_t next[LIMIT + 1];             /* class and count of the count after this */
 };
 
 struct bits {
@@ -80,11 +89,12 @@ static void fill_tables(struct tables *t)
             x++;
         t->stretch[p] = (int16_t)x;
     }
-    for (unsigned n = 0; n <= LIMIT; n++) {
-        static const uint8_t first[CONFIDENCES] = {0, 1, 2, 3, 5, 9, 21, 61};
+    static const uint8_t first[CONFIDENCES] = {0, 1, 2, 3, 5, 9, 21, 61};
+    for (unsigned n = 0, class = 0; n <= LIMIT; n++) {
+        unsigned after = n < LIMIT ? n + 1 : n;
+        class += class + 1 < CONFIDENCES && after >= first[class + 1];
         t->rate[n] = (uint16_t)(65536 * 2 / (2 * n + 3));
-        while (t->confidence[n] + 1 < CONFIDENCES && n >= first[t->confidence[n] + 1])
-            t->confidence[n]++;
+        t->next[n] = (uint16_t)(class << COUNT_BITS | after);
     }
 }
 
@@ -202,24 +212,30 @@ bool bits_overrun(const struct bits *b)
     return b->reading && b->at > b->in.len + 4;
 }
 
-/* p: probability of a one, 16 bits, neither 0 nor 1. */
-static inline unsigned code_bit(struct bits *b, uint32_t p, unsigned bit)
+/* Leading bytes that are settled go out, or make room for others. */
+static inline void shift_out(struct bits *b, bool reading)
 {
-    uint32_t middle = b->low + (uint32_t)(((uint64_t)(b->high - b->low) * p) >> 16);
-    if (b->reading)
-        bit = b->code <= middle;
-    if (bit)
-        b->high = middle;
-    else
-        b->low = middle + 1;
     while (((b->low ^ b->high) & 0xff000000) == 0) {
-        if (b->reading)
+        if (reading)
             b->code = b->code << 8 | next_byte(b);
         else
             buf_putc(b->out, (char)(uint8_t)(b->high >> 24));
         b->low <<= 8;
         b->high = b->high << 8 | 255;
     }
+}
+
+/* p: probability of a one, 16 bits, neither 0 nor 1. */
+static inline unsigned code_bit(struct bits *b, bool reading, uint32_t p, unsigned bit)
+{
+    uint32_t middle = b->low + (uint32_t)(((uint64_t)(b->high - b->low) * p) >> 16);
+    if (reading)
+        bit = b->code <= middle;
+    if (bit)
+        b->high = middle;
+    else
+        b->low = middle + 1;
+    shift_out(b, reading);
     return bit;
 }
 
@@ -227,72 +243,94 @@ static inline unsigned code_bit(struct bits *b, uint32_t p, unsigned bit)
 
 static void save(struct bits *b, struct line *l)
 {
-    b->journal = vec_grow(b->journal, &b->cap_journal, b->n_journal + 1, sizeof *b->journal);
     b->journal[b->n_journal++] = (struct saved){(uint32_t)(l - b->lines), *l};
     l->epoch = b->epoch;
 }
 
 /* The line of a context: of two places, the one that is its own, else the one that has been seen
- * less often, which is given up. */
-static struct line *find_line(struct bits *b, uint64_t h)
+ * less often, which is given up. The journal has room for it. */
+static inline struct line *find_line(struct bits *b, uint64_t h)
 {
     uint16_t check = (uint16_t)(h >> 48) | 1;
     size_t at = (size_t)h & (LINES - 1);
     struct line *l = &b->lines[at], *other = &b->lines[at ^ 1];
-    if (l->check != check && other->check == check) {
+    bool found = l->check == check;
+    if (!found && other->check == check) {
         l = other;
-    } else if (l->check != check) {
-        if ((other->slot[0] & 1023) < (l->slot[0] & 1023))
-            l = other;
-        if (b->epoch && l->epoch != b->epoch)
-            save(b, l);
-        l->check = check;
-        for (int i = 0; i < SLOTS; i++)
-            l->slot[i] = (uint32_t)1 << 31;
-        return l;
+        found = true;
+    } else if (!found && (other->slot[0] & STATE_MASK) < (l->slot[0] & STATE_MASK)) {
+        l = other;
     }
     if (b->epoch && l->epoch != b->epoch)
         save(b, l);
+    if (!found) {
+        l->check = check;
+        for (int i = 0; i < SLOTS; i++)
+            l->slot[i] = (uint32_t)1 << 31;
+    }
     return l;
 }
 
-/* `count` bits from the top of a line's tree. */
-static unsigned code_tree(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer,
-                          unsigned count, unsigned value)
+/* `count` bits from the top of a line's tree. Inlined with `n` and `reading` known, which halves
+ * its time. */
+static inline __attribute__((always_inline)) unsigned
+code_tree_of(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer, unsigned count,
+             unsigned value, bool reading)
 {
-    struct line *lines[BITS_CONTEXTS];
+    uint32_t *slots[BITS_CONTEXTS];
     const struct tables *t = &b->tables;
     for (unsigned i = 0; i < n; i++)
         __builtin_prefetch(&b->lines[contexts[i] & (LINES - 1)]);
     for (unsigned i = 0; i < n; i++)
-        lines[i] = find_line(b, contexts[i]);
+        slots[i] = find_line(b, contexts[i])->slot;
     unsigned node = 1;
     for (unsigned k = 0; k < count; k++) {
         int32_t(*w)[CONFIDENCES] = b->weights.w[mixer][k];
         int32_t stretched[BITS_CONTEXTS], *weight[BITS_CONTEXTS];
         int64_t sum = 0;
         for (unsigned i = 0; i < n; i++) {
-            uint32_t slot = lines[i]->slot[node - 1];
+            uint32_t slot = slots[i][node - 1];
             stretched[i] = t->stretch[slot >> 20];
-            weight[i] = &w[i][t->confidence[slot & 1023]];
+            weight[i] = &w[i][(slot & STATE_MASK) >> COUNT_BITS];
             sum += (int64_t)*weight[i] * stretched[i];
         }
         int64_t x = sum >> 16;
         x = x > STRETCH_MAX ? STRETCH_MAX : x < -STRETCH_MAX ? -STRETCH_MAX : x;
         uint32_t p = t->squash[x + STRETCH_MAX];
-        unsigned bit = code_bit(b, p, (value >> (count - 1 - k)) & 1);
+        unsigned bit = code_bit(b, reading, p, (value >> (count - 1 - k)) & 1);
         int32_t error = (int32_t)(bit ? 65535 - p : 0 - p);
+        int64_t target = bit ? (1 << 22) - 1 : 0;
         for (unsigned i = 0; i < n; i++) {
-            *weight[i] += (int32_t)(((int64_t)stretched[i] * error) >> RATE_SHIFT);
-            uint32_t *slot = &lines[i]->slot[node - 1], seen = *slot & 1023;
-            int64_t target = bit ? (1 << 22) - 1 : 0;
-            int64_t old = *slot >> 10;
+            *weight[i] += (stretched[i] * error) >> RATE_SHIFT;
+            uint32_t *slot = &slots[i][node - 1], seen = *slot & COUNT_MASK;
+            int64_t old = *slot >> STATE_BITS;
             int64_t new = old + (((target - old) * t->rate[seen]) >> 16);
-            *slot = (uint32_t) new << 10 | (seen < LIMIT ? seen + 1 : seen);
+            *slot = (uint32_t) new << STATE_BITS | t->next[seen];
         }
         node = node * 2 + bit;
     }
     return node - (1u << count);
+}
+
+static unsigned code_tree(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer,
+                          unsigned count, unsigned value)
+{
+    b->journal = vec_grow(b->journal, &b->cap_journal, b->n_journal + n, sizeof *b->journal);
+    if (b->reading)
+        switch (n) {
+        case 3: return code_tree_of(b, contexts, 3, mixer, count, 0, true);
+        case 4: return code_tree_of(b, contexts, 4, mixer, count, 0, true);
+        case 5: return code_tree_of(b, contexts, 5, mixer, count, 0, true);
+        case 6: return code_tree_of(b, contexts, 6, mixer, count, 0, true);
+        default: return code_tree_of(b, contexts, n, mixer, count, 0, true);
+        }
+    switch (n) {
+    case 3: return code_tree_of(b, contexts, 3, mixer, count, value, false);
+    case 4: return code_tree_of(b, contexts, 4, mixer, count, value, false);
+    case 5: return code_tree_of(b, contexts, 5, mixer, count, value, false);
+    case 6: return code_tree_of(b, contexts, 6, mixer, count, value, false);
+    default: return code_tree_of(b, contexts, n, mixer, count, value, false);
+    }
 }
 
 unsigned bits_nibble(struct bits *b, const uint64_t *contexts, unsigned n, unsigned mixer,
@@ -310,7 +348,7 @@ uint32_t bits_plain(struct bits *b, unsigned count, uint32_t value)
 {
     uint32_t out = 0;
     while (count--)
-        out = out << 1 | code_bit(b, ONE / 2, (value >> count) & 1);
+        out = out << 1 | code_bit(b, b->reading, ONE / 2, (value >> count) & 1);
     return out;
 }
 

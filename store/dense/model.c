@@ -308,7 +308,7 @@ static void give(struct dense_model *m, struct instance *it)
 enum err_code dense_write(struct buf *out, struct dense_model *m, struct span payload,
                           struct err *e)
 {
-    if (payload.len > DENSE_MAX_PAYLOAD)
+    if (payload.len > DENSE_MAX_WRITTEN)
         return err_fail(e, ERR_LIMIT, "too long for a dense form");
     struct instance *it = take(m);
     if (!it)

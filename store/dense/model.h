@@ -12,6 +12,9 @@
 
 enum {
     DENSE_MAX_PAYLOAD = 16 << 20, /* longer payloads have no dense form */
+    /* Nor are these given one: a message of many short parts takes thirty times its payload's bytes
+     * of memory, once coded and once read back. */
+    DENSE_MAX_WRITTEN = 4 << 20,
     DENSE_SAMPLES = 64 << 10,     /* bytes of payloads that a model learns from */
 };
 

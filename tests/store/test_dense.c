@@ -10,6 +10,8 @@
 #include "store/dense/model.h"
 #include "token.pb-c.h"
 
+#include <sys/resource.h>
+
 enum { ROUNDS = 60, SAMPLES = 12, DUMPED = 6 };
 
 /* Words of expressions, with odd ones among them now and then. */
@@ -302,6 +304,45 @@ static void test_damage_leaves_nothing_behind(void **state)
     arena_free(&a);
 }
 
+/* Longer ones would take more memory than a record is worth. */
+static void test_large_ones_are_refused(void **state)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct buf content = {0}, out = {0};
+    struct dense_model *m;
+    struct span payload;
+    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
+    Eqloom__Member member = EQLOOM__MEMBER__INIT;
+    cluster.n_members = DENSE_MAX_WRITTEN / 2; /* an empty message takes two bytes */
+    cluster.members = arena_array(&a, Eqloom__Member *, cluster.n_members);
+    for (size_t i = 0; i < cluster.n_members; i++)
+        cluster.members[i] = &member;
+    MUST(canonical_pack(&payload, &a, &cluster.base, &err));
+    assert_int_equal(payload.len, DENSE_MAX_WRITTEN);
+    dense_content(&content, KIND_CLUSTER, NULL, 0);
+    MUST(dense_model_new(&m, span_of(content.data, content.len), &err));
+    struct rusage before, after;
+    struct span back;
+    struct arena of_back = {0};
+    getrusage(RUSAGE_SELF, &before);
+    MUST(dense_write(&out, m, payload, &err));
+    MUST(dense_read(&back, m, span_of(out.data, out.len), payload.len, &of_back, &err));
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(span_equal(back, payload));
+    long grown = after.ru_maxrss - before.ru_maxrss;
+    print_message("%ld KB\n", grown);
+    assert_true(grown < 512 << 10);
+    cluster.max_tokens = 1;
+    MUST(canonical_pack(&payload, &a, &cluster.base, &err));
+    assert_int_equal(dense_write(&out, m, payload, &err), ERR_LIMIT);
+    dense_model_free(m);
+    buf_free(&content);
+    buf_free(&out);
+    arena_free(&of_back);
+    arena_free(&a);
+}
+
 /* The bytes of a dense form are part of the format. */
 static void test_golden(void **state)
 {
@@ -386,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_what_is_no_model),
         cmocka_unit_test(test_damage_leaves_nothing_behind),
+        cmocka_unit_test(test_large_ones_are_refused),
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_other_readers),
     };

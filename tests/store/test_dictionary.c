@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 #include "cluster.pb-c.h"
+#include "egraph.pb-c.h"
+#include "store/dense/model.h"
 #include "store/internal.h"
 #include "store/maintain.h"
 
@@ -327,6 +329,84 @@ static void test_tidy_bit_by_bit(void **state)
     assert_int_equal(result.faults, 0);
 }
 
+static void put_egraph(struct store_batch *b, unsigned i)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct rng r = rng_new(6, i);
+    struct digest id;
+    Eqloom__EGraph g = EQLOOM__EGRAPH__INIT;
+    char *facts[40];
+    for (int k = 0; k < 40; k++)
+        facts[k] = make_text(&a, &r);
+    g.facts = facts;
+    g.n_facts = 40;
+    MUST(store_batch_put_message(&id, b, KIND_EGRAPH, &g.base, &err));
+    arena_free(&a);
+}
+
+/* However short the time, an e-graph is not begun before the last cluster is done. */
+static void test_clusters_come_first(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = 0; i < MANY; i++)
+        put_cluster(b, i);
+    for (unsigned i = 0; i < CLUSTERS; i++)
+        put_egraph(b, i);
+    commit(b);
+    store_batch_free(b);
+    struct tidy_options options = {.budget_ns = 20000000, .any = true};
+    uint64_t waiting = 1, dense = 0;
+    unsigned part = 0;
+    for (unsigned calls = 0; waiting; calls++) {
+        struct store_stats stats;
+        assert_true(calls < 1000);
+        MUST(store_tidy(&waiting, p->s, &options, &err));
+        MUST(store_stats(&stats, p->s, &err));
+        part += stats.kinds[KIND_CLUSTER].dense > 0 && stats.kinds[KIND_CLUSTER].dense < MANY;
+        dense = stats.kinds[KIND_EGRAPH].dense;
+        if (dense)
+            assert_int_equal(stats.kinds[KIND_CLUSTER].dense, MANY);
+        options.budget_ns += calls / 50 * 20000000;
+    }
+    assert_true(part > 0);
+    assert_int_equal(dense, CLUSTERS);
+}
+
+/* Longer ones are compressed as ever: they would take too much memory. */
+static void test_large_records_stay_as_they_are(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct digest large, small;
+    struct record r;
+    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
+    Eqloom__Member member = EQLOOM__MEMBER__INIT;
+    Eqloom__Member **members = arena_array(&a, Eqloom__Member *, DENSE_MAX_WRITTEN / 4);
+    member.prefix = (char *)(uintptr_t) "* x + 1 pow x 2";
+    for (size_t i = 0; i < DENSE_MAX_WRITTEN / 4; i++)
+        members[i] = &member;
+    cluster.members = members;
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = 0; i < CLUSTERS; i++)
+        p->ids[i] = put_cluster(b, i);
+    cluster.n_members = 300;
+    MUST(store_batch_put_message(&small, b, KIND_CLUSTER, &cluster.base, &err));
+    cluster.n_members = DENSE_MAX_WRITTEN / 4;
+    MUST(store_batch_put_message(&large, b, KIND_CLUSTER, &cluster.base, &err));
+    commit(b);
+    store_batch_free(b);
+    compact(p);
+    assert_int_equal(clusters_of(p->s, NULL).records, CLUSTERS + 2);
+    assert_int_equal(clusters_of(p->s, NULL).dense, CLUSTERS + 1);
+    MUST(store_get(&r, p->s, &large, &a, &err));
+    assert_true(r.payload.len > DENSE_MAX_WRITTEN);
+    arena_free(&a);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -335,6 +415,7 @@ int main(void)
         TEST(test_compact_makes_dense),     TEST(test_a_larger_store_gets_a_better_model),
         TEST(test_gc_keeps_what_is_needed), TEST(test_lost_and_bad_models),
         TEST(test_same_records_same_model), TEST(test_tidy_bit_by_bit),
+        TEST(test_clusters_come_first),     TEST(test_large_records_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
