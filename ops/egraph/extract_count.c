@@ -95,6 +95,7 @@ static void set_total(struct grammar *g, uint32_t slot, uint32_t length, count_t
 {
     g->totals[(size_t)slot * (g->max_tokens + 1) + length] = total;
     g->slots[slot].wide |= total >> NARROW_BITS != 0;
+    g->slots[slot].lengths |= length < 64 ? (uint64_t)(total != 0) << length : 0;
     if (total && g->slots[slot].least == UINT16_MAX)
         g->slots[slot].least = (uint16_t)length;
 }

@@ -104,6 +104,7 @@ struct grammar {
         uint32_t without;               /* the other class or GRAMMAR_NONE */
         uint32_t base;                  /* the slot of the same kinds that has all of them */
         uint32_t *excluded, n_excluded; /* alternatives of the base that are not in this */
+        uint64_t lengths;               /* of its terms, as bits; those below 64 */
         uint16_t least;                 /* length of its least term; UINT16_MAX: none */
         bool wide;                      /* a total is of more than 60 bits */
     } * slots;

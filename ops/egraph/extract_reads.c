@@ -1,5 +1,7 @@
-/* See extract_reads.h. Lengths below LENGTHS are bits of a word; at longer ones everything that the
- * grammar has counts as reached, which is more than is read, and so safe. */
+/* See extract_reads.h. What is reached is followed by class, not by slot: an e-node is used if it
+ * has terms of a length at which its class is reached, whatever kinds are asked for there. Lengths
+ * are bits of a word; where there may be longer ones, all that the grammar has is used. Either way
+ * it is no less than what draws look at, and of the grammar, which is what the argument needs. */
 #include "ops/egraph/extract_reads.h"
 
 #include "base/buf.h"
@@ -13,74 +15,70 @@ typedef uint64_t lengths_t;
 
 struct reads {
     const struct grammar *g;
-    lengths_t *has, *mirror; /* by slot: lengths with terms; the same from the other end */
-    lengths_t *reached;      /* by slot */
-    uint32_t *open, n_open;  /* slots reached */
-    bool *used;              /* by e-node: some term has it */
-    uint32_t *number, *classes, n_classes; /* in the order in which they are met */
+    lengths_t *mirror;            /* by slot: the lengths of its terms from the other end */
+    lengths_t *reached;           /* by class */
+    bool *used;                   /* by e-node */
+    uint32_t *number;             /* by class: in the order in which they are met */
+    uint32_t *classes, n_classes; /* met, or reached */
     struct buf out;
 };
 
-static const count_t *row_of(const struct grammar *g, uint32_t class, uint32_t length)
+/* ---- what is used ---- */
+
+static lengths_t mirrored(lengths_t x)
 {
-    uint32_t n = g->alt_begin[class + 1] - g->alt_begin[class];
-    return g->counts + g->alt_counts[class] + (size_t)(length - 1) * n;
+    x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
+    x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f0f0f0f0f) | (x & 0x0f0f0f0f0f0f0f0f) << 4;
+    return __builtin_bswap64(x);
 }
 
-/* ---- what is reached ---- */
+static void reach(struct reads *r, uint32_t class, lengths_t lengths)
+{
+    if (!r->reached[class])
+        r->classes[r->n_classes++] = class;
+    r->reached[class] |= lengths;
+}
 
-static void find_lengths(struct reads *r)
+/* Whether the alternative has terms of the length; the lengths of their operands are reached. */
+static bool reach_operands(struct reads *r, const struct grammar_alt *alt, uint32_t length)
+{
+    const struct grammar_node *node = &r->g->nodes[alt->node];
+    if (node->arity == 0)
+        return length == node->tokens;
+    uint32_t rest = length - node->tokens;
+    const struct grammar_slot *left = &r->g->slots[alt->slot[0]];
+    lengths_t of_left = LENGTH(rest) & left->lengths;
+    if (node->arity == 2) {
+        const struct grammar_slot *right = &r->g->slots[alt->slot[1]];
+        uint32_t turn = LENGTHS - 1 - rest; /* length n of one side is rest - n of the other */
+        of_left = left->lengths & r->mirror[alt->slot[1]] >> turn;
+        if (of_left)
+            reach(r, alt->child[1], right->lengths & r->mirror[alt->slot[0]] >> turn);
+    }
+    if (of_left)
+        reach(r, alt->child[0], of_left);
+    return of_left != 0;
+}
+
+/* Operands are shorter, so the classes reached at a length are all known when it is its turn. */
+static void find_used(struct reads *r)
 {
     const struct grammar *g = r->g;
     for (uint32_t s = 0; s < g->n_slots; s++)
-        for (uint32_t length = 1; length <= g->max_tokens; length++)
-            if (grammar_total(g, s, length)) {
-                r->has[s] |= LENGTH(length);
-                r->mirror[s] |= LENGTH(LENGTHS - 1 - length);
-            }
-}
-
-static void reach(struct reads *r, uint32_t slot, lengths_t lengths)
-{
-    if (!r->reached[slot] && lengths)
-        r->open[r->n_open++] = slot;
-    r->reached[slot] |= lengths;
-}
-
-static void reach_operands(struct reads *r, const struct grammar_alt *alt, uint32_t length)
-{
-    const struct grammar_node *node = &r->g->nodes[alt->node];
-    uint32_t rest = length - node->tokens, left = alt->slot[0], right = alt->slot[1];
-    if (node->arity == 1)
-        reach(r, left, LENGTH(rest));
-    if (node->arity != 2)
-        return;
-    uint32_t turn = LENGTHS - 1 - rest; /* length n of one side is rest - n of the other */
-    reach(r, left, r->has[left] & (r->mirror[right] >> turn));
-    reach(r, right, r->has[right] & (r->mirror[left] >> turn));
-}
-
-/* Operands are shorter, so the slots of a length are all known when it is its turn. */
-static void find_reached(struct reads *r)
-{
-    const struct grammar *g = r->g;
-    reach(r, g->root, r->has[g->root]);
+        r->mirror[s] = mirrored(g->slots[s].lengths);
+    reach(r, g->root_class, g->slots[g->root].lengths);
     for (uint32_t length = g->max_tokens; length > 0; length--)
-        for (uint32_t i = 0, n = r->n_open; i < n; i++) {
-            const struct grammar_slot *s = &g->slots[r->open[i]];
-            if (!(r->reached[r->open[i]] & LENGTH(length)))
-                continue;
-            const count_t *row = row_of(g, s->class, length);
-            for (uint32_t k = g->alt_begin[s->class]; k < g->alt_begin[s->class + 1]; k++) {
-                if (!row[k - g->alt_begin[s->class]] || !grammar_alt_in_slot(s, &g->alts[k]))
-                    continue;
-                r->used[g->alts[k].node] = true;
-                reach_operands(r, &g->alts[k], length);
-            }
+        for (uint32_t i = 0, n = r->n_classes; i < n; i++) {
+            uint32_t c = r->classes[i];
+            for (uint32_t k = g->alt_begin[c];
+                 r->reached[c] & LENGTH(length) && k < g->alt_begin[c + 1]; k++)
+                r->used[g->alts[k].node] |= reach_operands(r, &g->alts[k], length);
         }
+    r->n_classes = 0;
 }
 
-static void reach_all(struct reads *r)
+static void use_all(struct reads *r)
 {
     for (uint32_t k = 0; k < r->g->n_alts; k++)
         r->used[r->g->alts[k].node] = true;
@@ -147,22 +145,18 @@ static void put_class(struct reads *r, uint32_t class)
 struct span extract_reads(struct arena *a, const struct grammar *g, const Eqloom__EGraph *egraph)
 {
     struct reads r = {.g = g,
-                      .has = arena_array(a, lengths_t, g->n_slots),
                       .mirror = arena_array(a, lengths_t, g->n_slots),
-                      .reached = arena_array(a, lengths_t, g->n_slots),
-                      .open = arena_array(a, uint32_t, g->n_slots),
+                      .reached = arena_array(a, lengths_t, g->n_classes),
                       .used = arena_array(a, bool, g->n_nodes),
                       .number = arena_array(a, uint32_t, g->n_classes),
                       .classes = arena_array(a, uint32_t, g->n_classes)};
     memset(r.number, 0xff, g->n_classes * sizeof *r.number);
     put_seed(&r.out, egraph);
     put_number(&r.out, g->saturated); /* of any count, so that lower bounds are said to be such */
-    if (g->root != GRAMMAR_NONE && g->max_tokens < LENGTHS) {
-        find_lengths(&r);
-        find_reached(&r);
-    } else if (g->root != GRAMMAR_NONE) {
-        reach_all(&r);
-    }
+    if (g->root != GRAMMAR_NONE && g->max_tokens < LENGTHS)
+        find_used(&r);
+    else if (g->root != GRAMMAR_NONE)
+        use_all(&r);
     meet(&r, g->root_class);
     for (uint32_t i = 0; i < r.n_classes; i++)
         put_class(&r, r.classes[i]);

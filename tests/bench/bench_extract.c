@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "ops/egraph/egraph.h"
 #include "ops/egraph/extract_cluster.h"
+#include "ops/egraph/extract_reads.h"
 #include "ops/rules/library.h"
 
 #include <stdio.h>
@@ -105,6 +106,7 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
         grammar_enumerate(&g, g.root, length, count_term, &t.enumerated);
     t.enumerate = since(&at);
     if (extract_begin(&extraction, a, &message, &defaults, &e) ||
+        extract_reads(a, &extraction.grammar, &message).len == 0 ||
         extract_cluster(&cluster, a, &extraction, &rng, &e))
         printf("%s: %s\n", label, e.message);
     t.cluster = since(&at);
