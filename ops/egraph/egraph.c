@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 50 };
-enum { MAX_FACTS_KEPT = 1 << 16, MAX_MEMOS_KEPT = 1 << 20, MAX_CELLS_KEPT = 1 << 18 };
+enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
 {
@@ -88,8 +88,7 @@ void egraph_clear(struct egraph *g)
         graph_free_cells(g);
     else if (g->cap)
         memset(g->touched_block, 0, g->cap / 64 + 1);
-    if (g->facts.n > MAX_FACTS_KEPT || g->facts.applied.n > MAX_MEMOS_KEPT ||
-        g->facts.met.n > MAX_MEMOS_KEPT) {
+    if (g->facts.n > MAX_FACTS_KEPT) {
         facts_free(&g->facts);
         facts_init(&g->facts);
     }

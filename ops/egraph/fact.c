@@ -26,36 +26,20 @@ void facts_free(struct facts *t)
 
 /* ---- what was computed before ---- */
 
-static void memo_grow(struct fact_memo *m)
-{
-    struct fact_memo bigger = {.n = m->n, .size = m->size ? m->size * 2 : 1024};
-    bigger.shift = (unsigned)__builtin_clzll(bigger.size) + 1;
-    bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
-    if (!bigger.slots)
-        abort();
-    for (size_t i = 0; i < m->size; i++)
-        if (m->slots[i].key)
-            *fact_memo_find(&bigger, m->slots[i].key) = m->slots[i];
-    free(m->slots);
-    *m = bigger;
-}
-
 static bool memo_get(uint32_t *value, const struct fact_memo *m, uint64_t key)
 {
-    if (!m->size)
+    if (!m->slots)
         return false;
     const struct fact_memo_slot *s = fact_memo_find(m, key);
     *value = s->value;
-    return s->key;
+    return s->key == key;
 }
 
-/* The key is new. */
 static void memo_put(struct fact_memo *m, uint64_t key, uint32_t value)
 {
-    if (m->n * 2 >= m->size)
-        memo_grow(m);
+    if (!m->slots && !(m->slots = calloc(FACT_MEMOS, sizeof *m->slots)))
+        abort();
     *fact_memo_find(m, key) = (struct fact_memo_slot){key, value};
-    m->n++;
 }
 
 /* ---- facts ---- */

@@ -2,8 +2,9 @@
  * which the term is defined, except on a nowhere dense set; that is also what it means for two
  * terms to be equal, so facts survive merging and congruence. See docs/facts.md.
  *
- * Facts are interned: equal facts have equal ids, a class stores 4 bytes, and the fact of an
- * application is remembered by (operator, facts of its arguments). */
+ * Facts are interned: equal facts have equal ids, a class stores 4 bytes, and the facts of
+ * applications are remembered by (operator, facts of the arguments), as many as there is room for.
+ */
 #ifndef OPS_EGRAPH_FACT_H
 #define OPS_EGRAPH_FACT_H
 
@@ -20,6 +21,7 @@ enum {
     FACT_INTEGER = 32,
 };
 enum { FACT_NO_DEGREE = 0xffff, FACT_MAX_DEGREE = 1000, FACT_MAX_SYMBOLS = 64 };
+enum { FACT_MEMO_BITS = 15, FACT_MEMOS = 1 << FACT_MEMO_BITS };
 
 /* No padding: compared and hashed as bytes. */
 struct fact {
@@ -51,11 +53,9 @@ struct facts {
         struct fact_memo_slot {
             uint64_t key; /* 0: empty */
             uint32_t value;
-        } * slots;
-        size_t n, size;
-        unsigned shift; /* 64 - log2 size */
-    } applied,          /* (op, fact, fact) -> fact */
-        met;            /* (fact, fact) -> fact, or a conflict */
+        } * slots; /* FACT_MEMOS, or NULL */
+    } applied,     /* (op, fact, fact) -> fact */
+        met;       /* (fact, fact) -> fact, or a conflict */
 };
 
 void facts_init(struct facts *t);
@@ -89,12 +89,12 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
                      size_t n);
 struct interval fact_interval(const struct fact *f); /* f is real */
 
+/* The one place where this may be remembered, until something else takes it: more would leave the
+ * caches, and be slower than to compute it again. */
 static inline struct fact_memo_slot *fact_memo_find(const struct fact_memo *m, uint64_t key)
 {
-    size_t i = key * 0x9e3779b97f4a7c15u >> m->shift; /* the high bits: all of the key counts */
-    while (m->slots[i].key && m->slots[i].key != key)
-        i = (i + 1) & (m->size - 1);
-    return &m->slots[i];
+    return &m->slots[key * 0x9e3779b97f4a7c15u >>
+                     (64 - FACT_MEMO_BITS)]; /* all of the key counts */
 }
 
 /* Facts and operators are few enough for a key of 64 bits, or else they are not remembered. */
@@ -108,9 +108,9 @@ static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n,
                                          uint32_t b)
 {
     uint64_t key = fact_key(op, a, b);
-    if (t->applied.size && t->n < 1u << 28) {
+    if (t->applied.slots && t->n < 1u << 28) {
         const struct fact_memo_slot *s = fact_memo_find(&t->applied, key);
-        if (s->key)
+        if (s->key == key)
             return s->value;
     }
     return facts_apply(t, op, true, (uint32_t[]){a, b}, n);
