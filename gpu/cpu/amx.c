@@ -125,10 +125,26 @@ sum_three_parts(const uint32_t *left, const uint32_t *right, size_t blocks, stru
     MULTIPLY_LAST();
 }
 
+/* Where the result goes is fetched while it is worked out: training writes it to memory that was
+ * not touched for long. */
+static void fetch_result(const struct amx_finish *f)
+{
+    const float *other = f->base ? f->base : f->mask;
+    for (size_t i = 0; i < f->rows; i++) {
+        __builtin_prefetch(f->c + i * f->ldc, 1, 3);
+        __builtin_prefetch(f->c + i * f->ldc + 16, 1, 3);
+        if (other && other != f->c) {
+            __builtin_prefetch(other + i * f->ldc, 0, 3);
+            __builtin_prefetch(other + i * f->ldc + 16, 0, 3);
+        }
+    }
+}
+
 /* The sums of a block; its finish is left to `side`, which has finished with `sums` before. */
 static void block(const struct amx_finish *f, float *sums, const uint32_t *left,
                   const uint32_t *right, size_t blocks, int parts, struct amx_side *side)
 {
+    fetch_result(f);
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);

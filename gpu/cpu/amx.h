@@ -50,6 +50,8 @@ amx_packer amx_pack;
 enum { AMX_QUARTERS = 4 };
 void amx_pack_quarter(uint32_t *out, const struct amx_operand *o, size_t f, size_t k,
                       size_t quarter);
+/* Fetches what that would read. */
+void amx_fetch_quarter(const struct amx_operand *o, size_t f, size_t k, size_t quarter);
 
 void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
 

@@ -129,6 +129,19 @@ void amx_pack_quarter(uint32_t *out, const struct amx_operand *o, size_t f, size
         pack_rows(out, o, row, k * AMX_BLOCK, half, AMX_MOST_PARTS);
 }
 
+/* Addresses beyond the operand do no harm. */
+void amx_fetch_quarter(const struct amx_operand *o, size_t f, size_t k, size_t quarter)
+{
+    size_t tile = quarter / 2, half = quarter % 2;
+    size_t row = f * AMX_BLOCK + tile * 16, col = k * AMX_BLOCK;
+    size_t at = o->k_major ? (col + half * ROWS) * o->ld + row : (row + half * ROWS) * o->ld + col;
+    size_t upper = o->k_major ? 16 * o->ld : 16;
+    for (size_t i = 0; i < ROWS; i++, at += o->ld) {
+        _mm_prefetch((const char *)((uintptr_t)o->at + at * sizeof(float)), _MM_HINT_T0);
+        _mm_prefetch((const char *)((uintptr_t)o->at + (at + upper) * sizeof(float)), _MM_HINT_T0);
+    }
+}
+
 void amx_pack(uint32_t *out, const struct amx_operand *o)
 {
     for (size_t f = 0; f < amx_blocks(o->free); f++)

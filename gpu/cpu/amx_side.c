@@ -41,9 +41,12 @@ static void finish_some(struct amx_side *s)
         s->sums = NULL;
 }
 
+/* Packs one, and fetches the same quarter of the block after. */
 static void pack_quarter(struct amx_packing *p)
 {
+    bool more = p->k + 1 < p->k1;
     amx_pack_quarter(p->at, p->o, p->f, p->k, p->quarter);
+    amx_fetch_quarter(p->o, more ? p->f : p->f + 1, more ? p->k + 1 : p->k0, p->quarter);
     p->left--;
     if (++p->quarter < AMX_QUARTERS)
         return;
