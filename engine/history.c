@@ -73,6 +73,11 @@ char *history_next_run(struct arena *a, const struct history *h, const struct jo
     return arena_printf(a, "%s/%06lu", job->name, number + 1);
 }
 
+const char *node_unit(const struct op *op)
+{
+    return op->node == OP_CHAIN ? "segment" : "element";
+}
+
 const char *node_state_name(enum node_state state)
 {
     switch (state) {

@@ -21,5 +21,7 @@ const Eqloom__RunNode *history_node(const Eqloom__Run *run, const char *name);
 /* "JOB/000001" for the first run, and so on. */
 char *history_next_run(struct arena *a, const struct history *h, const struct job *job);
 const char *node_state_name(enum node_state state);
+/* "element" or "segment": what the work of the op's nodes is counted in. */
+const char *node_unit(const struct op *op);
 
 #endif

@@ -101,7 +101,7 @@ static void put_made(struct buf *b, struct arena *a, struct store *s, const stru
     buf_puts(b, ", at a cost of ");
     put_duration(b, made.cost_ns);
     if (made.elements)
-        buf_printf(b, ", %" PRIu64 " elements", made.elements);
+        buf_printf(b, ", %" PRIu64 " %ss", made.elements, node_unit(node->op));
     buf_putc(b, '\n');
 }
 
@@ -119,9 +119,12 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
     }
     buf_puts(b, n->state);
     if (n->elements && (n->ran || n->failed))
-        buf_printf(b, ", %" PRIu64 " of %" PRIu64 " elements ran", n->ran, n->elements);
+        buf_printf(b, ", %" PRIu64 " of %" PRIu64 " %ss ran", n->ran, n->elements,
+                   node_unit(node->op));
     if (n->reused)
         buf_printf(b, ", %" PRIu64 " reused by proof", n->reused);
+    if (n->cached && (n->ran || n->reused))
+        buf_printf(b, ", %" PRIu64 " cached", n->cached);
     if (n->failed)
         buf_printf(b, ", %" PRIu64 " failed", n->failed);
     if (strcmp(n->why, "never made") == 0)
@@ -180,16 +183,15 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
     case NODE_RAN:
         buf_puts(b, source ? "would be read again" : "would run");
         if (now->elements)
-            buf_printf(b, " (%" PRIu64 " of %" PRIu64 " elements)", now->ran, now->elements);
+            buf_printf(b, " (%" PRIu64 " of %" PRIu64 " %ss)", now->ran, now->elements,
+                       node_unit(node->op));
         buf_printf(b, ": %s", why);
         break;
     case NODE_WAITING:
         buf_puts(b, "would run, unless what it reads stays the same: ");
         put_causes(b, a, job, i, plan);
         break;
-    case NODE_REUSED:
-        buf_printf(b, "its elements would be proved to stand: %s", why);
-        break;
+    case NODE_REUSED: buf_printf(b, "its elements would be proved to stand: %s", why); break;
     case NODE_FAILED:
     case NODE_SKIPPED: buf_puts(b, node_state_name(now->state)); break;
     }

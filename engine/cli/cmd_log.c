@@ -73,7 +73,7 @@ static void print_nodes(struct cli *c, const char *name, const char *state, cons
 {
     bool killed = !strcmp(state, "killed");
     struct arena *a = c->arena;
-    struct table *t = table_new(a, "node|state|elements|ran|reused|failed|time|why");
+    struct table *t = table_new(a, "node|state|elements|ran|reused|cached|failed|time|why");
     for (size_t i = 0; i < run->n_nodes; i++) {
         const Eqloom__RunNode *n = run->nodes[i];
         double wall = (double)n->wall_ns / 1e9;
@@ -86,10 +86,10 @@ static void print_nodes(struct cli *c, const char *name, const char *state, cons
                                    (json_int_t)n->cached, "reused", (json_int_t)n->reused, "failed",
                                    (json_int_t)n->failed, "wall_s", wall, "why", n->why));
         else
-            table_add(t,
-                      (const char *const[]){n->name, how, number(a, n->elements), number(a, n->ran),
-                                            number(a, n->reused), number(a, n->failed),
-                                            n->wall_ns ? seconds(a, wall) : "-", n->why});
+            table_add(t, (const char *const[]){n->name, how, number(a, n->elements),
+                                               number(a, n->ran), number(a, n->reused),
+                                               number(a, n->cached), number(a, n->failed),
+                                               n->wall_ns ? seconds(a, wall) : "-", n->why});
     }
     if (c->json)
         return;

@@ -144,7 +144,8 @@ static const struct cli_command own_commands[] = {
      "Say why a node ran or an artifact was made, and what differs now",
      "NODE is a node of JOB. With one argument, JOB/NODE, the job file is that of the job's last "
      "run. REF is any other ref or at least four digits of an id: what made it, from what, when, "
-     "and what became of that in the job's last run.",
+     "and what became of that in the job's last run; of a part of something (a chunk), the same of "
+     "the whole.",
      "eqloom why jobs/quickstart.yaml egraphs\neqloom why quickstart/egraphs\neqloom why 3fa9",
      NULL, plan_options, cli_why, NULL},
     {"show", "REF", 1, 1, "Print a record or the beginning of a collection",
@@ -171,7 +172,10 @@ static const struct cli_command own_commands[] = {
      NULL, export_options, cli_export, NULL},
     {"log", "[JOB|RUN]", 0, 1, "List runs, newest first; or the nodes of one",
      "JOB is a job's name or its file; RUN is JOB/NUMBER. A run in which nothing had to be done "
-     "leaves no entry. 'killed' is a run that ended without a word.",
+     "leaves no entry. 'killed' is a run that ended without a word.\n\n"
+     "For each node of a run: how many of its elements (a training's segments) were computed "
+     "(ran), how many proved to stand (reused; 'why' says by which proofs) and how many known "
+     "before (cached).",
      "eqloom log quickstart\neqloom log quickstart/12", NULL, log_options, cli_log, NULL},
     {"lineage", "REF", 1, 1, "Say what something was made from, or what was made with it",
      "A tree from REF up to the files, seeds and parameters that it goes back to; with --down, to "
@@ -205,14 +209,16 @@ static const struct cli_command own_commands[] = {
      "and changed (~: gone and come under one name) with the fields that differ. Other records: "
      "the fields that differ; figures of reports and the last of each metric side by side, with "
      "their difference.\n\n"
-     "Or A and B are runs, JOB/NUMBER or a job's last one: what each node made, its time, and the "
-     "parameters and figures that differ.",
+     "Or A and B are runs, JOB/NUMBER or a job's last one: what each node made, how many elements "
+     "came (+) and went (-), its time, and the parameters and figures that differ. Which elements, "
+     "'eqloom diff' says of the ids in the table.",
      "eqloom diff tag/v1 quickstart/clusters\neqloom diff trained-eval untrained-eval\n"
      "eqloom diff quickstart/1 quickstart/2",
      "0: they are the same. 3: they differ.", diff_options, cli_diff, NULL},
     {"tag", "NAME REF", 2, 2, "Name something, so that it is kept and found",
      "Gives what REF stands for the name tag/NAME (NAME for short, unless a node is called so). "
-     "Runs never change it and gc keeps it, with all that it refers to. No job can be named 'tag' "
+     "A tag is a pin: runs never change it and gc keeps it, with all that it refers to. No job can "
+     "be named 'tag' "
      "and no job's refs begin with 'tag/'. 'eqloom ls tag/' lists tags.",
      "eqloom tag v1 quickstart/model\neqloom show tag/v1\neqloom tag --force v1 best", NULL,
      tag_options, cli_tag, NULL},

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "engine/cli/reflect.h"
 #include "engine/cli/table.h"
+#include "store/collection.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -82,6 +83,35 @@ static const char *seconds(struct arena *a, const Eqloom__RunNode *n)
     return n ? arena_printf(a, "%.2f", (double)n->wall_ns / 1e9) : "-";
 }
 
+/* Of a first output that is a collection: elements that came and went. */
+struct changed {
+    uint64_t added, removed;
+};
+
+static enum err_code count_added(void *arg, uint64_t position, const struct digest *id,
+                                 struct err *e)
+{
+    ((struct changed *)arg)->added++;
+    return OK;
+}
+
+static enum err_code count_removed(void *arg, uint64_t position, const struct digest *id,
+                                   struct err *e)
+{
+    ((struct changed *)arg)->removed++;
+    return OK;
+}
+
+/* False: they are no collections, or removed by gc. */
+static bool count_changed(struct changed *out, struct diff *d, const Eqloom__RunNode *x,
+                          const Eqloom__RunNode *y)
+{
+    struct digest p, q;
+    *out = (struct changed){0};
+    return first_output(&p, x) && first_output(&q, y) && !digest_equal(&p, &q) &&
+           !collection_diff(d->store, &p, &q, count_added, count_removed, out, NULL);
+}
+
 static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
                      const Eqloom__RunNode *y)
 {
@@ -89,18 +119,23 @@ static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
     const Eqloom__RunNode *n = x ? x : y;
     const char *verdict = verdict_of(x, y);
     const char *params = x && y ? differing_params(a, x->key, y->key) : "";
+    struct changed changed;
+    const char *elements = "-";
+    if (count_changed(&changed, d, x, y))
+        elements = arena_printf(a, "+%" PRIu64 " -%" PRIu64, changed.added, changed.removed);
     d->differ = d->differ || (strcmp(verdict, "same") && strcmp(verdict, "not made"));
     if (d->c->json)
         reflect_dump(d->c->out,
-                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f}", "event",
-                               "node", "node", n->name, "verdict", verdict, "before", id_text(a, x),
-                               "after", id_text(a, y), "params", params, "elements_before",
-                               (json_int_t)(x ? x->elements : 0), "elements_after",
-                               (json_int_t)(y ? y->elements : 0), "wall_s_before",
-                               x ? (double)x->wall_ns / 1e9 : 0.0, "wall_s_after",
+                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f}",
+                               "event", "node", "node", n->name, "verdict", verdict, "before",
+                               id_text(a, x), "after", id_text(a, y), "params", params,
+                               "elements_before", (json_int_t)(x ? x->elements : 0),
+                               "elements_after", (json_int_t)(y ? y->elements : 0), "added",
+                               (json_int_t)changed.added, "removed", (json_int_t)changed.removed,
+                               "wall_s_before", x ? (double)x->wall_ns / 1e9 : 0.0, "wall_s_after",
                                y ? (double)y->wall_ns / 1e9 : 0.0));
     else
-        table_add(t, (const char *const[]){n->name, verdict, id_text(a, x), id_text(a, y),
+        table_add(t, (const char *const[]){n->name, verdict, id_text(a, x), id_text(a, y), elements,
                                            seconds(a, x), seconds(a, y), params});
 }
 
@@ -125,7 +160,8 @@ enum err_code diff_runs(struct diff *d, const char *name_before, const Eqloom__R
                         const char *name_after, const Eqloom__Run *after, struct err *e)
 {
     struct cli *c = d->c;
-    struct table *t = table_new(c->arena, "node||before|after|s before|s after|parameters");
+    struct table *t =
+        table_new(c->arena, "node||before|after|elements|s before|s after|parameters");
     for (size_t i = 0; i < before->n_nodes; i++)
         add_node(d, t, before->nodes[i], find_node(after, before->nodes[i]->name));
     for (size_t i = 0; i < after->n_nodes; i++)

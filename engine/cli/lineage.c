@@ -125,6 +125,21 @@ static void take_reuse(struct lineage *l, const struct digest *id, uint32_t act)
         *last = act + 1;
 }
 
+static void take_maker(struct lineage *l, const struct digest *id, uint32_t act)
+{
+    const struct act *acts = l->acts;
+    uint64_t *maker = digest_map_put(&l->makers, id, 0, NULL);
+    if (!*maker || says_more(&acts[act], &acts[*maker - 1]))
+        *maker = act + 1;
+    if (acts[act].reused) {
+        take_reuse(l, id, act);
+        return;
+    }
+    uint64_t *first = digest_map_put(&l->firsts, id, 0, NULL);
+    if (!*first || acts[act].finished_ns < acts[*first - 1].finished_ns)
+        *first = act + 1;
+}
+
 static enum err_code take_action(void *arg, const struct digest *key, struct span bytes,
                                  struct err *e)
 {
@@ -158,11 +173,7 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
             struct digest id = id_at(ids, k);
             if (is_input(action->key, &id))
                 continue; /* given back as it came: made before */
-            if (act.reused)
-                take_reuse(l, &id, index);
-            uint64_t *maker = digest_map_put(&l->makers, &id, 0, NULL);
-            if (!*maker || says_more(&act, &l->acts[*maker - 1]))
-                *maker = index + 1;
+            take_maker(l, &id, index);
             if (act.class == ACT_NODE && lineage_kind(l, &id) == KIND_COLLECTION) {
                 l->collections = vec_grow(l->collections, &l->cap_collections, l->n_collections + 1,
                                           sizeof *l->collections);
@@ -342,6 +353,7 @@ void lineage_close(struct lineage *l)
         return;
     digest_map_free(&l->kinds);
     digest_map_free(&l->makers);
+    digest_map_free(&l->firsts);
     digest_map_free(&l->reusers);
     digest_map_free(&l->names);
     free(l->acts);

@@ -22,7 +22,8 @@ struct lineage_item {
      * holds them; "" */
     const char *name;
     const char *role; /* up: as what it entered what stands above; down: as what the item above
-                         entered; "element" for the step between an element and its collection */
+                         entered; "element" for the step between an element and its collection,
+                         "part" for that between a part of a record (a chunk) and the whole */
     /* Up: the action that made it; down: the action that made it from the item above, one of
      * `actions`. NULL: none is known. */
     const Eqloom__Action *action;

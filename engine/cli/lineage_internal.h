@@ -39,6 +39,7 @@ struct lineage {
     const char **ops;
     size_t n_ops, cap_ops;
     struct digest_map makers;  /* output -> 1 + index of the act that stands for it */
+    struct digest_map firsts;  /* output -> 1 + index of the act that ran and gave it first */
     struct digest_map reusers; /* output -> 1 + index of an act that reused it, the last one */
     struct link_list uses;     /* input -> act */
     /* Element -> collection, filled when first asked for. */
@@ -60,6 +61,13 @@ struct lineage_item *lineage_item_new(struct arena *a, struct lineage *l, const 
                                       size_t n, const char *role);
 enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct lineage *l,
                              uint32_t act, struct err *e);
+
+/* ---- lineage_whole.c ---- */
+
+/* Of a chunk, a block or an index's vectors: what it is a part of. Reads all records that may be.
+ */
+enum err_code lineage_whole(struct digest *whole, bool *found, struct lineage *l,
+                            const struct digest *part, struct err *e);
 
 /* ---- lineage_parts.c ---- */
 

@@ -117,9 +117,16 @@ static enum err_code add_whole(struct walk *w, struct lineage_item *item, struct
         if (source)
             break;
     }
-    if (!best)
-        return OK;
-    struct lineage_item *whole = lineage_item_new(w->a, l, best, 1, "element");
+    const char *role = "element";
+    if (!best) {
+        struct digest *whole = arena_new(w->a, struct digest);
+        bool found;
+        if ((code = lineage_whole(whole, &found, l, item->ids, e)) || !found)
+            return err_up(e, code);
+        best = whole;
+        role = "part";
+    }
+    struct lineage_item *whole = lineage_item_new(w->a, l, best, 1, role);
     add_item(w, item, whole);
     return err_up(e, walk_up(w, whole, e));
 }
@@ -419,8 +426,15 @@ enum err_code lineage_down(struct lineage_item **out, struct arena *a, struct li
                            const struct digest *id, struct err *e)
 {
     struct walk w = {.l = l, .a = a};
+    struct digest *whole = arena_new(a, struct digest);
+    bool part;
     *out = lineage_item_new(a, l, arena_memdup(a, id, sizeof *id), 1, "");
     enum err_code code = walk_down(&w, *out, e);
+    if (!code && !(*out)->n_items && !(code = lineage_whole(whole, &part, l, id, e)) && part) {
+        struct lineage_item *item = lineage_item_new(a, l, whole, 1, "part");
+        add_item(&w, *out, item);
+        code = walk_down(&w, item, e);
+    }
     digest_map_free(&w.seen);
     return err_up(e, code);
 }

@@ -2,6 +2,7 @@
 #include "engine/cli/why_artifact.h"
 
 #include "base/buf.h"
+#include "checkpoint.pb-c.h"
 #include "engine/cli/lineage_internal.h"
 #include "engine/cli/resolve.h"
 #include "engine/cli/runs.h"
@@ -45,11 +46,32 @@ static void put_record(struct buf *b, struct cli *c, struct store *s, struct lin
         buf_printf(b, "  ref       %s\n", ref->name);
 }
 
+static bool is_segment(const Eqloom__ActionKey *key)
+{
+    return key->n_params == 1 && strcmp(key->params[0]->name, "@segment") == 0;
+}
+
+/* A segment's text has what of the parameters it depends on, a line each. */
+static void put_segment(struct buf *b, const char *text)
+{
+    buf_puts(b, "  segment   ");
+    for (; *text; text++)
+        if (*text != '\n')
+            buf_putc(b, *text);
+        else if (text[1])
+            buf_puts(b, "  ");
+    buf_putc(b, '\n');
+}
+
 static void put_action(struct buf *b, const Eqloom__Action *action)
 {
     const Eqloom__ActionKey *key = action->key;
     buf_printf(b, "  made by   op %s version %u%s%s\n", key->op, key->version,
                *key->numerics ? ", " : "", key->numerics);
+    if (is_segment(key)) {
+        put_segment(b, key->params[0]->value);
+        return;
+    }
     if (key->n_params)
         buf_puts(b, "  params    ");
     for (size_t i = 0; i < key->n_params; i++) {
@@ -116,6 +138,27 @@ static bool gives(const struct lineage *l, const Eqloom__RunNode *node, const st
     return false;
 }
 
+/* Whether a chain's last record came by way of another one. */
+static bool came_by(struct store *s, const Eqloom__RunNode *node, const struct digest *id)
+{
+    struct arena a = {0};
+    struct digest at;
+    bool found = false;
+    bool more = node->n_outputs && node->outputs[0]->output_ids.len == DIGEST_SIZE;
+    if (more)
+        memcpy(at.bytes, node->outputs[0]->output_ids.data, DIGEST_SIZE);
+    while (more && !(found = digest_equal(&at, id))) {
+        ProtobufCMessage *m;
+        arena_reset(&a);
+        more = !store_get_message(&m, s, &at, KIND_CHECKPOINT, &a, NULL) &&
+               ((Eqloom__Checkpoint *)m)->parent_id.len == DIGEST_SIZE;
+        if (more)
+            memcpy(at.bytes, ((Eqloom__Checkpoint *)m)->parent_id.data, DIGEST_SIZE);
+    }
+    arena_free(&a);
+    return found;
+}
+
 /* The nodes of a run that do what the action did, by op and parameters; where some of them gave the
  * record, those alone. */
 struct nodes {
@@ -128,11 +171,11 @@ static struct nodes nodes_of(struct arena *a, const struct lineage *l, const Eql
                              const Eqloom__ActionKey *key, const struct digest *id)
 {
     struct nodes out = {.list = arena_array(a, const Eqloom__RunNode *, run->n_nodes + 1)};
-    bool segment = key->n_params == 1 && strcmp(key->params[0]->name, "@segment") == 0;
+    bool segment = is_segment(key);
     for (size_t i = 0; i < run->n_nodes; i++) {
         const Eqloom__RunNode *node = run->nodes[i];
         bool works = same_work(node->key, key) || (segment && strcmp(node->op, key->op) == 0);
-        bool gave = works && gives(l, node, id);
+        bool gave = works && (gives(l, node, id) || (segment && came_by(l->store, node, id)));
         if (gave && !out.give) {
             out.give = true;
             out.n = 0;
@@ -144,11 +187,11 @@ static struct nodes nodes_of(struct arena *a, const struct lineage *l, const Eql
 }
 
 static void put_verdict(struct buf *b, const Eqloom__Run *run, const char *name,
-                        const Eqloom__Action *action, const struct nodes *nodes)
+                        const Eqloom__Action *action, bool then, const struct nodes *nodes)
 {
-    bool segment = action->key->n_params == 1 && !strcmp(action->key->params[0]->name, "@segment");
+    bool segment = is_segment(action->key);
     buf_printf(b, "  last run  %s (%s): ", name, run->state);
-    if (strcmp(name, action->run) == 0)
+    if (then)
         buf_puts(b, "it was made then");
     else if (nodes->give)
         buf_puts(b, "not made again: it is still what comes of its inputs");
@@ -166,8 +209,10 @@ static void put_verdict(struct buf *b, const Eqloom__Run *run, const char *name,
     buf_putc(b, '\n');
 }
 
+/* `action` says what was done, `first` when it was done first. */
 static enum err_code put_last(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
-                              const Eqloom__Action *action, const struct digest *id, struct err *e)
+                              const Eqloom__Action *action, const Eqloom__Action *first,
+                              const struct digest *id, struct err *e)
 {
     const char *slash = strrchr(action->run, '/'), *name;
     const Eqloom__Run *run;
@@ -183,7 +228,7 @@ static enum err_code put_last(struct buf *b, struct cli *c, struct store *s, str
     if ((code = lineage_members(l, e)))
         return err_up(e, code);
     struct nodes nodes = nodes_of(c->arena, l, run, action->key, id);
-    put_verdict(b, run, name, action, &nodes);
+    put_verdict(b, run, name, action, strcmp(name, first->run) == 0, &nodes);
     return OK;
 }
 
@@ -202,34 +247,73 @@ static enum err_code put_reuse(struct buf *b, struct cli *c, struct lineage *l,
     return err_up(e, code);
 }
 
+/* The action that stands for the record *id, or for what it is an element or a part of: then *id is
+ * that, and *asked the whole of a part. NULL: none is known. */
+static enum err_code find_action(const Eqloom__Action **out, struct buf *b, struct cli *c,
+                                 struct store *s, struct lineage *l, struct digest *id,
+                                 struct digest *asked, struct err *e)
+{
+    const uint64_t *maker;
+    enum err_code code = OK;
+    *out = NULL;
+    while (!(maker = digest_map_get(&l->makers, id)) || !*maker) {
+        const struct digest *list = holder(l, id, e);
+        struct digest whole = list ? *list : *id;
+        bool found = list != NULL;
+        if (e->code || (!found && (code = lineage_whole(&whole, &found, l, id, e))))
+            return err_up(e, e->code);
+        if (!found)
+            return OK;
+        const struct kind_info *kind = kind_info(lineage_kind(l, &whole));
+        const char *label = label_of(c, s, l, &whole);
+        buf_printf(b, "  %s%s %s%s%s\n", list ? "element   of " : "part      of ",
+                   kind ? kind->name : "?", label_short_id(c->arena, &whole), *label ? "  " : "",
+                   label);
+        *id = whole;
+        if (!list)
+            *asked = whole;
+    }
+    return err_up(e, lineage_action(out, c->arena, l, (uint32_t)(*maker - 1), e));
+}
+
+/* The action that gave it first: the one that stands for it may have found it done. */
+static enum err_code find_first(const Eqloom__Action **out, struct cli *c, struct lineage *l,
+                                const Eqloom__Action *action, const struct digest *id,
+                                struct err *e)
+{
+    const uint64_t *first = digest_map_get(&l->firsts, id);
+    *out = action;
+    if (!first || !*first)
+        return OK;
+    enum err_code code = lineage_action(out, c->arena, l, (uint32_t)(*first - 1), e);
+    if (!code && strcmp((*out)->run, action->run) == 0)
+        *out = action;
+    return err_up(e, code);
+}
+
 static enum err_code describe(struct buf *b, struct cli *c, struct store *s, struct lineage *l,
                               const struct resolved *ref, struct err *e)
 {
+    const Eqloom__Action *action, *first;
+    struct digest id = ref->id, asked = ref->id;
     put_record(b, c, s, l, ref);
-    const uint64_t *maker = digest_map_get(&l->makers, &ref->id);
-    const Eqloom__Action *action;
-    const struct digest *list = maker ? NULL : holder(l, &ref->id, e);
-    if (e->code)
-        return e->code;
-    if (list) {
-        const char *label = label_of(c, s, l, list);
-        buf_printf(b, "  element   of collection %s%s%s\n", label_short_id(c->arena, list),
-                   *label ? "  " : "", label);
-        maker = digest_map_get(&l->makers, list);
-    }
-    if (!maker || !*maker) {
-        buf_puts(b, "  made by   nothing that the store knows: it was imported, or is a part of "
-                    "something ('eqloom lineage' says of what)\n");
+    enum err_code code = find_action(&action, b, c, s, l, &id, &asked, e);
+    if (!code && !action) {
+        bool dictionary = lineage_kind(l, &id) == KIND_DICTIONARY;
+        buf_printf(b, "  made by   %s\n",
+                   dictionary ? "the store, to give records of a kind a dense form"
+                              : "nothing that the store knows: it was imported");
         return OK;
     }
-    enum err_code code = lineage_action(&action, c->arena, l, (uint32_t)(*maker - 1), e);
+    if (!code)
+        code = find_first(&first, c, l, action, &id, e);
     if (code)
         return err_up(e, code);
     put_action(b, action);
     put_inputs(b, c, s, l, action->key);
-    put_run(b, c, action);
-    code = put_reuse(b, c, l, &ref->id, e);
-    return code ? err_up(e, code) : err_up(e, put_last(b, c, s, l, action, &ref->id, e));
+    put_run(b, c, first);
+    code = put_reuse(b, c, l, &asked, e);
+    return code ? err_up(e, code) : err_up(e, put_last(b, c, s, l, action, first, &asked, e));
 }
 
 enum err_code why_artifact(char **out, struct cli *c, struct store *s, const char *text,

@@ -317,5 +317,9 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
     }
     if (in->rules)
         rule_stats_write(out, in->rules);
-    buf_puts(out, "<footer>Made by eqloom.</footer></main></body></html>\n");
+    /* A report depends on what it reads, not on the run in which that was computed. */
+    buf_puts(out,
+             "<footer>Made by eqloom. What each run computed anew, proved to stand (and by which "
+             "proofs) or had already: <code>eqloom log JOB/RUN</code>, "
+             "<code>eqloom why JOB/NODE</code>.</footer></main></body></html>\n");
 }

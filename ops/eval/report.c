@@ -236,7 +236,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_report = {
     .name = "report",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

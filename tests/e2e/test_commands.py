@@ -2,6 +2,7 @@
 store, made once."""
 import json
 import os
+import re
 import unittest
 
 from harness import Project
@@ -35,6 +36,7 @@ class LogAndLs(CommandsTest):
         nodes = self.lines("log", run["run"])
         self.assertEqual(len(nodes), run["nodes"])
         self.assertEqual(sum(n["ran"] for n in nodes), run["elements_ran"])
+        self.assertRegex(self.ok("log", run["run"]), "node +state +elements +ran +reused +cached")
         # A job's number may be written short; its file names it too.
         short = run["job"] + "/1"
         self.assertEqual(self.ok("log", short), self.ok("log", run["run"]))
@@ -186,6 +188,30 @@ class Why(CommandsTest):
         self.assertIn("from      files: ", text)
 
 
+    def test_parts_are_told_by_their_wholes(self):
+        for kind, whole, op in [("chunk", "checkpoint", "train"),
+                                ("collection-block", "collection", "")]:
+            part = self.lines("ls", "--kind", kind)[0]["id"]
+            text = self.ok("why", part)
+            self.assertRegex(text, rf"part      of {whole} [0-9a-f]{{8}}")
+            self.assertIn("made by   op " + op, text)
+            self.assertIn("made      in run small/000001", text)
+            self.assertIn("last run  small/000001 (done): it was made then; node ", text)
+            up = self.lines("lineage", part)
+            self.assertEqual((up[1]["role"], up[1]["kind"]), ("part", whole))
+            down = self.lines("lineage", "--down", part)
+            self.assertEqual((down[1]["role"], down[1]["kind"]), ("part", whole))
+            self.assertGreater(len(down), 2)
+
+    def test_a_checkpoint_on_the_way_is_told_by_its_segment(self):
+        for checkpoint in self.lines("query", "checkpoint", "-w", "step=4"):
+            pooling = re.search(r"pooling=(\w+)", self.ok("show", checkpoint["id"]))[1]
+            text = self.ok("why", checkpoint["id"])
+            self.assertRegex(text, rf"segment   .*pooling={pooling} .*batch=8 .*steps 2-4\n")
+            self.assertIn(f"node model@pooling={pooling}: ran", text)
+            self.assertEqual(text.count("; node "), 1)
+
+
 class Query(CommandsTest):
     def test_query_agrees_with_show(self):
         ids = self.lines("show", "small/clusters")[0]["elements"]
@@ -289,6 +315,12 @@ class Diff(unittest.TestCase):
         nodes = {e["node"]: e for e in events if e["event"] == "node"}
         self.assertEqual(nodes["rules"]["verdict"], "same")
         self.assertEqual(nodes["seeds"]["verdict"], "differs")
+        changed = self.diff("tag/old/seeds", "small/seeds")
+        self.assertEqual([nodes["seeds"][k] for k in ("added", "removed")],
+                         [len([e for e in changed if e["event"] == k])
+                          for k in ("added", "removed")])
+        self.assertRegex(self.p.eqloom("diff", "small/1", "small/2", expect=3).out,
+                         r"seeds +differs +\w+ +\w+ +\+\d+ -[1-9]")
         self.assertEqual(nodes["model@pooling=max"]["params"], "steps: 6 -> 8")
         self.assertTrue([e for e in events if e["event"] == "field" and e["of"] == "report"])
         self.assertEqual(self.diff("small/1", "small", 3)[-1], events[-1])
