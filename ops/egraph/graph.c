@@ -77,18 +77,23 @@ void graph_grow_table(struct egraph *g)
 
 /* ---- circles of slots ---- */
 
-void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+/* Without a branch on whether it is the first: that is a coin's throw. */
+static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
     struct eclass *c = &g->classes[class];
-    if (c->parents == NO_NODE) {
-        *graph_slot_link(g, slot) = slot;
-    } else {
-        uint32_t *last = graph_slot_link(g, c->parents);
-        *graph_slot_link(g, slot) = *last;
-        *last = slot;
-    }
+    uint32_t *own = graph_slot_link(g, slot);
+    uint32_t *last = graph_slot_link(g, c->parents == NO_NODE ? slot : c->parents);
+    *own = slot;
+    uint32_t first = *last;
+    *last = slot;
+    *own = first;
     c->parents = slot;
-    c->weight += c->weight < MAX_WEIGHT;
+    c->weight = (uint16_t)(c->weight + (c->weight < MAX_WEIGHT));
+}
+
+void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+{
+    add_parent(g, class, slot);
 }
 
 static void splice_parents(struct egraph *g, struct eclass *into, struct eclass *from)
@@ -218,7 +223,7 @@ static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64
 static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kids, uint32_t arity)
 {
     for (uint32_t i = 0; i < arity; i++)
-        graph_add_parent(g, *graph_kid(g, n, i), 2 * n + i);
+        add_parent(g, *graph_kid(g, n, i), 2 * n + i);
     if (g->proofs)
         proofs_add_node(g->proofs, n, kids, arity);
     g->n_nodes++;

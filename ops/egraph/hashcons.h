@@ -16,6 +16,7 @@ struct hashcons {
     uint32_t *slots;    /* a node and its tag, or HASHCONS_EMPTY or _GAP */
     uint32_t size;      /* a power of two */
     uint32_t n, n_gaps; /* nodes; gaps */
+    uint32_t most;      /* of both together */
     uint32_t id_mask;   /* the bits of a slot that are the node's id */
 };
 
@@ -73,7 +74,7 @@ void hashcons_free(struct hashcons *t);
 /* There is room for one more, in a graph of so many cells. */
 static inline bool hashcons_has_room(const struct hashcons *t, uint32_t cells)
 {
-    return (t->n + t->n_gaps + 1) * 3ull < t->size * 2ull && cells <= t->id_mask - 2;
+    return t->n + t->n_gaps < t->most && cells <= t->id_mask - 2;
 }
 
 /* Empties the table and makes it large enough for its nodes and as many again. */
