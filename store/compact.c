@@ -343,9 +343,13 @@ enum err_code store_tidy(uint64_t *waiting, struct store *s, const struct tidy_o
     enum err_code code = read_states(states, s, e);
     if (code != OK)
         return err_up(e, code);
-    for (int i = 0; i < TIDY_CLASSES; i++)
-        *waiting += states[i].waiting += loose[i];
-    if (timely && *waiting >= (options->any ? 1 : TIDY_FROM))
+    for (int i = 0; i < TIDY_CLASSES; i++) {
+        states[i].waiting += loose[i];
+        if (options->any && !states[i].waiting)
+            states[i].waiting = 1; /* a run that was killed has noted nothing */
+        *waiting += states[i].waiting;
+    }
+    if (options->any || (timely && *waiting >= TIDY_FROM))
         code = tidy_for(states, s, options, options->any ? 1 : NOTED, e);
     else if (put < NOTED)
         return OK;

@@ -282,7 +282,7 @@ static void tidy(struct cli *c, struct store *s, struct tidy_options options,
         options.budget_ns = r->wall_ns / TIDY_SHARE < TIDY_MOST_S * S_NS ? r->wall_ns / TIDY_SHARE
                                                                          : TIDY_MOST_S * S_NS;
     else if (!options.budget_ns)
-        return;
+        options.any = false; /* what was put is noted */
     if (store_tidy(&waiting, s, &options, &e) != OK)
         fprintf(c->narration,
                 "eqloom: the run is done, but its records could not be made dense: %s\n",
@@ -326,8 +326,11 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if (code)
         goto out;
     *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
-    if (result.interrupted)
+    if (result.interrupted) {
+        uint64_t waiting;
+        store_tidy(&waiting, s, &(struct tidy_options){0}, NULL); /* only notes what was put */
         goto out;
+    }
     if (!c->json)
         code = err_up(e, print_reports(c, job, s, &result, e));
     if (!code)

@@ -1,7 +1,8 @@
 /* Loaded before the C library (LD_PRELOAD): one read, write or flush of a file below
  * EQLOOM_SHIM_DIR fails with EIO, as a disk fails. EQLOOM_SHIM_KINDS says which calls count ('r',
  * 'w', 's' for flushes; all without it), EQLOOM_SHIM_AT the number of the one that fails (0: none),
- * and the number of calls counted goes into the file EQLOOM_SHIM_COUNT at exit. */
+ * and the number of calls counted goes into the file EQLOOM_SHIM_COUNT at exit. With
+ * EQLOOM_SHIM_NO_LINKS the file system has no hard links. */
 #undef _FILE_OFFSET_BITS /* it would make pread another name of pread64 */
 #include <dlfcn.h>
 #include <errno.h>
@@ -104,4 +105,13 @@ int fdatasync(int fd)
 {
     NEXT(fdatasync);
     return fails(fd, 's') ? -1 : next(fd);
+}
+
+int linkat(int from, const char *name, int to, const char *new, int flags)
+{
+    NEXT(linkat);
+    if (!getenv("EQLOOM_SHIM_NO_LINKS"))
+        return next(from, name, to, new, flags);
+    errno = EPERM;
+    return -1;
 }

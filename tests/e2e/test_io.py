@@ -13,14 +13,14 @@ TRIES = int(os.environ.get("EQLOOM_TEST_IO", "12"))
 
 
 class Io(ProjectTest):
-    def failing(self, p, at, kinds, *args):
+    def failing(self, p, at, kinds, *args, **more):
         """Status and output of a command whose call number `at` fails; and how many there were."""
         count = p.dir / "calls"
         env = p.environment() | {
             "LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_AT": str(at),
             "EQLOOM_SHIM_KINDS": kinds, "EQLOOM_SHIM_COUNT": str(count),
             "EQLOOM_SHIM_DIR": str((p.dir / ".eqloom").resolve()),
-            "ASAN_OPTIONS": "verify_asan_link_order=0"}
+            "ASAN_OPTIONS": "verify_asan_link_order=0"} | more
         made = subprocess.run([os.path.abspath(os.environ["EQLOOM"]), *args], cwd=p.dir, env=env,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=300, check=False)
@@ -101,7 +101,31 @@ class Io(ProjectTest):
                 self.p.eqloom("fsck")
         self.assertGreater(stopped, TRIES // 3)
 
+    def test_making_the_list_again_without_links(self):
+        """On a file system that has none the tables are copied."""
+        self.p.run()
+        self.p.eqloom("compact")
+        wanted = self.p.ids()
+        name = max((self.p.dir / ".eqloom").rglob("MANIFEST*"))
+        data = bytearray(name.read_bytes())
+        data[60] ^= 4
+        name.write_bytes(data)
+        made, _ = self.failing(self.p, 0, "r", "run", "job.yaml", EQLOOM_SHIM_NO_LINKS="1")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("the store was damaged: MANIFEST-", made.stderr)
+        self.assertFalse((self.p.dir / ".eqloom" / "db.repair").exists())
+        self.assertEqual(self.p.run()["elements_ran"], 0)
+        self.assertEqual(self.p.ids(), wanted)
+        self.p.eqloom("fsck")
+
     def test_compact(self):
+        self.makes_dense("compact")
+
+    def test_end_of_a_run(self):
+        """Whatever fails then, the run was done."""
+        self.makes_dense("run", "job.yaml", "--tidy", "600")
+
+    def makes_dense(self, *args):
         self.p.run()
         wanted = self.p.ids()
         whole = self.p.dir / "whole"
@@ -113,7 +137,7 @@ class Io(ProjectTest):
                 shutil.copytree(whole, self.p.dir / ".eqloom")
                 place = 1 + (at - 1) * (n - 1) // max(1, TRIES - 1) if at else 0
                 with self.subTest(kinds=kinds, at=place, of=n):
-                    made, counted = self.failing(self.p, place, kinds, "compact")
+                    made, counted = self.failing(self.p, place, kinds, *args)
                     n = n or counted
                     self.one_line_or_none(made)
                     self.heals(self.p, wanted)
