@@ -140,6 +140,18 @@ static rocksdb_options_t *database_options(bool create, bool secondary)
                           "file_checksum_gen_factory=FileChecksumGenCrc32cFactory");
 }
 
+/* Indexes and filters in pieces of a block each, read when they are asked for, so that opening a
+ * table costs the same however large it is. */
+static void part_indexes(rocksdb_block_based_table_options_t *table)
+{
+    enum { TWO_LEVELS = 2 };
+    rocksdb_block_based_options_set_index_type(table, TWO_LEVELS);
+    rocksdb_block_based_options_set_partition_filters(table, 1);
+    rocksdb_block_based_options_set_metadata_block_size(table, 4096);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
+    rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
+}
+
 static rocksdb_options_t *family_options(enum rocks_family family, rocksdb_cache_t *cache)
 {
     rocksdb_options_t *o = rocksdb_options_create();
@@ -148,6 +160,7 @@ static rocksdb_options_t *family_options(enum rocks_family family, rocksdb_cache
     rocksdb_block_based_options_set_format_version(table, 5);
     rocksdb_block_based_options_set_checksum(table, 4); /* XXH3 */
     rocksdb_block_based_options_set_block_cache(table, cache);
+    part_indexes(table);
     bool objects = family == ROCKS_OBJECTS;
     if (objects || family == ROCKS_ACTIONS)
         rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom(10));
@@ -267,6 +280,17 @@ static void be_tolerant(struct rocks *r)
         rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
 }
 
+/* What ends in the middle of an older log leaves tables that hold more than the logs do. RocksDB
+ * says no more than that; which log it was, and where, is said here. */
+static void note_refusal(struct rocks *r, const char *message)
+{
+    struct err why = {0};
+    bool is_log = strstr(message, "ahead of WAL") != NULL;
+    if (is_log)
+        logfile_find_damage(r->path, &why);
+    note_damage(r, is_log ? why.message : message);
+}
+
 /* NULL or RocksDB's message. */
 static char *open_writer(struct rocks *r, uint64_t acknowledged)
 {
@@ -276,7 +300,7 @@ static char *open_writer(struct rocks *r, uint64_t acknowledged)
         message = open_database(r, NULL);
         if (!message || !is_corruption(r, message))
             return message;
-        note_damage(r, message);
+        note_refusal(r, message);
         rocksdb_free(message);
     }
     be_tolerant(r);
