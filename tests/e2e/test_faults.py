@@ -60,6 +60,49 @@ class Flips(ProjectTest):
                     self.p.eqloom("fsck", expect=None)
                 self.heals(said if i % 3 == 0 else None)
 
+    # Only written, never read; or a second copy, of which the lower counts.
+    UNREAD = ("OPTIONS", "IDENTITY", "LOCK", "lock", "LOG", "ACKNOWLEDGED")
+
+    def test_any_bit_of_any_file(self):
+        """Round and round all files, logs with work in them and dense records among them: what is
+        flipped is named by its file and healed, by the next run or by fsck --repair, or makes no
+        difference to anything."""
+        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
+        self.p.eqloom("compact")
+        self.p.edit("job.yaml", "per_cluster: 12", "per_cluster: 11")
+        self.p.eqloom("run", "job.yaml", "merged")
+        self.p.edit("job.yaml", "per_cluster: 11", "per_cluster: 12")
+        self.p.run()
+        self.p.write(".eqloom/lock", "99999\neqloom run\n2020-01-01 00:00:00\n")
+        self.wanted = self.p.ids()
+        shutil.copytree(store, whole)
+        names = sorted(f.relative_to(store) for f in store.rglob("*") if f.is_file())
+        self.assertEqual({re.sub(r"[-.]?\d+", "", n.name) for n in names if "LOG" not in n.name},
+                         {".log", ".sst", "MANIFEST", "CURRENT", "OPTIONS", "IDENTITY", "LOCK",
+                          "lock", "ACKNOWLEDGED"})
+        names = [n for n in names if (store / n).stat().st_size]
+        said = {}
+        for i in range(max(2 * FLIPS, len(names))):
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            name = names[i % len(names)]
+            unread = name.name.startswith(self.UNREAD)
+            with self.subTest(flip(store / name, self.rng)):
+                if i // len(names) % 2:
+                    made = self.p.eqloom("fsck", "--repair", expect=None)
+                    self.assertIn(made.status, (0, 1), made.out + made.err)
+                else:
+                    made = self.p.eqloom("run", "job.yaml")
+                told = [x for x in (made.out + made.err).splitlines()
+                        if "damaged" in x or "file is not as it was" in x]
+                self.assertEqual(bool(told), not unread, (str(name), made.out + made.err))
+                if told:
+                    self.assertIn(name.name, "\n".join(told))
+                for line in told:
+                    said.setdefault(re.sub(r"\d+", "N", line), line)
+                self.heals()
+        print("\n".join(sorted(said.values())))
+
     def test_a_list_that_is_gone_or_cut_short(self):
         """RocksDB takes it for a new database, or for an older one, and removes what it does not
         list; a name that somebody gave comes from no run."""
