@@ -291,17 +291,6 @@ static void note_refusal(struct rocks *r, const char *message)
     note_damage(r, is_log ? why.message : message);
 }
 
-/* What ends in the middle of an older log leaves tables that hold more than the logs do. RocksDB
- * says no more than that; which log it was, and where, is said here. */
-static void note_refusal(struct rocks *r, const char *message)
-{
-    struct err why = {0};
-    bool is_log = strstr(message, "ahead of WAL") != NULL;
-    if (is_log)
-        logfile_find_damage(r->path, &why);
-    note_damage(r, is_log ? why.message : message);
-}
-
 /* NULL or RocksDB's message. */
 static char *open_writer(struct rocks *r, uint64_t acknowledged)
 {
