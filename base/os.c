@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -245,6 +246,11 @@ unsigned os_cpus(void)
             return (unsigned)n;
     }
     return 1;
+}
+
+void os_few_heaps(void)
+{
+    mallopt(M_ARENA_MAX, (int)os_cpus());
 }
 
 uint64_t os_peak_rss(void)

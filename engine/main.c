@@ -18,6 +18,7 @@ static void on_abort(int number)
 int main(int argc, char **argv)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
+    os_few_heaps();
     sigaction(SIGXFSZ, &action, NULL);
     action = (struct sigaction){.sa_handler = on_abort, .sa_flags = SA_RESETHAND | SA_NODEFER};
     sigaction(SIGABRT, &action, NULL);

@@ -205,6 +205,7 @@ static void measure_size(const char *keep, bool edits, long n)
 int main(int argc, char **argv)
 {
     static const long sizes[] = {1000, 10000, 100000};
+    os_few_heaps(); /* as eqloom itself */
     bool edits = argc < 2 || strcmp(argv[1], "--no-op") != 0;
     int first = edits ? 1 : 2;
     const char *keep = NULL;
