@@ -182,6 +182,7 @@ struct product {
     uint32_t *right_packed;     /* all of it */
     bool right_ready;
     struct amx_side side;
+    bool turn; /* whose sums: this block's, while the block's before are being finished */
     _Alignas(64) float sums[2][AMX_BLOCK * AMX_BLOCK];
 };
 
@@ -282,8 +283,8 @@ static void multiply_panel(struct product *p, size_t i)
         plan_column(p, i, &a, n);
         for (size_t m = a.m0; m < a.m1; m++) {
             struct amx_finish f = finish_of(p, &a, m, n);
-            block(&f, p->sums[(n * p->high + m - a.m0) % 2],
-                  p->panel[i % 2] + (m - a.m0) * deep * p->words,
+            p->turn = !p->turn;
+            block(&f, p->sums[p->turn], p->panel[i % 2] + (m - a.m0) * deep * p->words,
                   p->right_packed + (n * p->all_k + a.k0) * p->words, deep, p->left.parts,
                   &p->side);
         }

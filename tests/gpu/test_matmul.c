@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -91,6 +92,47 @@ static void test_matmul_exact(void **state)
         }
         fixture_close(&f);
     }
+}
+
+/* Shapes at which the right operand no longer stays near and panels are of odd heights, with fewer
+ * blocks of k than a block takes to be finished, or several chunks of them. */
+static void test_matmul_wide(void **state)
+{
+    static const size_t shapes[][3] = {
+        {33, 1100, 40}, {96, 2050, 130}, {165, 1090, 33}, {40, 170, 1100}, {1, 33, 1}};
+    enum { MOST = 165 * 2050 + 1100 * 170 };
+    float *a = malloc(MOST * sizeof *a), *b = malloc(MOST * sizeof *b),
+          *c = malloc(MOST * sizeof *c);
+    double *ra = malloc(MOST * sizeof *ra), *rb = malloc(MOST * sizeof *rb),
+           *rc = malloc(MOST * sizeof *rc);
+    assert_true(a && b && c && ra && rb && rc);
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (int mode = 0; mode < 4; mode++) {
+                size_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
+                bool stable = mode & 1, add = mode & 2;
+                fill(&f.r, a, ra, m * k, 0.1);
+                fill(&f.r, b, rb, k * n, 1);
+                fill(&f.r, c, rc, m * n, 1);
+                gpu_changed(f.device);
+                struct gpu_matmul mm = product(c, a, b, m, n, k, add, !add);
+                mm.stable = stable;
+                mm.accumulate = add;
+                f.q->op->matmul(f.q, &mm);
+                ref_matmul(rc, ra, rb, m, n, k, add, !add, 1, add);
+                assert_near(c, rc, m * n, 3e-5, "wide product");
+            }
+        fixture_close(&f);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(ra);
+    free(rb);
+    free(rc);
 }
 
 /* What a product does besides, kept operands and more blocks of k than are packed at once. */
@@ -256,9 +298,10 @@ static void test_matmul_bf16(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul),     cmocka_unit_test(test_matmul_exact),
-        cmocka_unit_test(test_matmul_end), cmocka_unit_test(test_matmul_empty),
-        cmocka_unit_test(test_round_bf16), cmocka_unit_test(test_matmul_bf16),
+        cmocka_unit_test(test_matmul),       cmocka_unit_test(test_matmul_exact),
+        cmocka_unit_test(test_matmul_end),   cmocka_unit_test(test_matmul_wide),
+        cmocka_unit_test(test_matmul_empty), cmocka_unit_test(test_round_bf16),
+        cmocka_unit_test(test_matmul_bf16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
