@@ -1,12 +1,18 @@
-/* Joins; see join.h. Slots are direct-mapped: an index that loses its slot is built again when it
- * is asked for. An index is trusted until its class takes part in a union of classes with frozen
- * nodes, or, if it goes by arguments, until any such union is made. */
+/* Joins; see join.h. An index is trusted until its class takes part in a union of classes with
+ * frozen nodes; one that goes by arguments is wrong of those classes only that took part in such a
+ * union since it was built. */
 #include "ops/egraph/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_POOL = 1 << 20, MAX_BUCKETS = 1 << 12, SMALL = 8 };
+enum {
+    MIN_POOL = 1 << 20,
+    MAX_BUCKETS = 1 << 12,
+    SMALL = 8,        /* nodes that are read as fast as an index */
+    FIRST_SLOTS = 64, /* of hash tables */
+    PATIENCE = 8,     /* a table that is wrong so often is built again */
+};
 
 struct joins *joins_new(void)
 {
@@ -14,6 +20,7 @@ struct joins *joins_new(void)
     if (!j)
         abort();
     j->age = 1;
+    j->limit = SIZE_MAX;
     return j;
 }
 
@@ -22,26 +29,34 @@ void joins_free(struct joins *j)
     if (!j)
         return;
     free(j->pool.items);
+    free(j->large);
+    free(j->tables);
     free(j);
 }
 
 void joins_forget(struct joins *j)
 {
     j->age++;
-    j->pool.n = 0;
+    j->pool.n = j->n_large = j->n_tables = 0;
 }
 
 void joins_release(struct joins *j)
 {
     joins_forget(j);
     free(j->pool.items);
+    free(j->large);
+    free(j->tables);
     j->pool = (struct u32_list){0};
+    j->large = NULL;
+    j->tables = NULL;
+    j->large_cap = j->tables_cap = 0;
 }
 
 /* What all indexes together may take: little of a large graph. */
 static size_t max_pool(const struct egraph *g)
 {
-    return g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
+    size_t most = g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
+    return most < g->joins->limit ? most : g->joins->limit;
 }
 
 void joins_begin(struct egraph *g)
@@ -102,32 +117,101 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
     s->built = true;
 }
 
-/* Built when it is asked for the second time, or if the class is large: `eager`. */
-static bool find_group(struct join_range *out, struct egraph *g, uint32_t class, uint32_t op,
-                       bool eager)
+static void *new_slots(size_t n, size_t size)
 {
-    struct joins *j = g->joins;
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* The slot of a class, or where it belongs. What is of another age is not there. */
+static struct join_group *large_slot(const struct joins *j, uint32_t class)
+{
+    size_t i = class * 0x9e3779b1u >> 7;
+    for (;; i++) {
+        struct join_group *s = &j->large[i & (j->large_cap - 1)];
+        if (s->age != j->age || s->class == class)
+            return s;
+    }
+}
+
+static struct join_group *find_large(const struct joins *j, uint32_t class)
+{
+    struct join_group *s = j->n_large ? large_slot(j, class) : NULL;
+    return s && s->age == j->age ? s : NULL;
+}
+
+static struct join_group *add_large(struct joins *j, uint32_t class)
+{
+    struct join_group *s = find_large(j, class);
+    if (s)
+        return s;
+    if ((j->n_large + 1) * 2 > j->large_cap) {
+        struct join_group *old = j->large;
+        size_t n = j->large_cap;
+        j->large_cap = n ? 2 * n : FIRST_SLOTS;
+        j->large = new_slots(j->large_cap, sizeof *j->large);
+        for (size_t i = 0; i < n; i++)
+            if (old[i].age == j->age)
+                *large_slot(j, old[i].class) = old[i];
+        free(old);
+    }
+    s = large_slot(j, class);
+    *s = (struct join_group){.class = class, .age = j->age};
+    j->n_large++;
+    return s;
+}
+
+void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
+{
+    const uint32_t both[] = {a, b};
+    j->unions++;
+    for (int i = 0; i < 2; i++) {
+        struct join_group *s = find_large(j, both[i]);
+        j->merged[join_slot(both[i])]++;
+        if (s)
+            s->built = s->refused = false;
+    }
+}
+
+/* Of a large class at once, of others when they are asked for the second time. NULL: not yet. */
+static struct join_group *group_of(struct joins *j, uint32_t class, bool large)
+{
     uint32_t slot = join_slot(class);
     struct join_group *s = &j->groups[slot];
-    if (!join_is_current(j, s, class)) {
-        *s = (struct join_group){.class = class, .age = j->age, .merged = j->merged[slot]};
-        if (!eager)
-            return false;
-    }
+    if (large)
+        return add_large(j, class);
+    if (join_is_current(j, s, class))
+        return s;
+    struct join_group *known = find_large(j, class);
+    if (known)
+        return known;
+    *s = (struct join_group){.class = class, .age = j->age, .merged = j->merged[slot]};
+    return NULL;
+}
+
+static struct join_group *find_group(struct join_range *out, struct egraph *g, uint32_t class,
+                                     uint32_t op, bool large)
+{
+    struct joins *j = g->joins;
+    struct join_group *s = group_of(j, class, large);
+    if (!s)
+        return NULL;
     if (!s->built && !s->refused) {
         if (j->pool.n < max_pool(g))
             build_group(j, g, s);
         s->refused = !s->built;
     }
     if (!s->built)
-        return false;
+        return NULL;
     uint64_t bit = pattern_op_mask(op);
     *out = (struct join_range){0, 0};
     if (s->mask & bit) {
         const uint32_t *p = j->pool.items + s->begin + __builtin_popcountll(s->mask & (bit - 1));
         *out = (struct join_range){p[0], p[1]};
     }
-    return true;
+    return s;
 }
 
 /* ---- nodes of one operator by an argument ---- */
@@ -137,6 +221,7 @@ static uint32_t bucket_of(uint32_t value, uint32_t buckets)
     return (value * 0x9e3779b1u >> 16) & (buckets - 1);
 }
 
+/* An older one of the same key stays in the pool: it may be read at this moment. */
 static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
                         struct join_range nodes)
 {
@@ -162,28 +247,79 @@ static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
         start[b] = start[b - 1];
     start[0] = t->begin + t->buckets + 1;
     t->built = true;
+    t->unions = j->unions;
+    t->asked = 0;
+}
+
+static bool same_key(const struct join_key *a, const struct join_key *b)
+{
+    return a->class == b->class && a->op == b->op && a->argument == b->argument;
+}
+
+static struct join_table *table_slot(const struct joins *j, const struct join_key *key)
+{
+    size_t i = ((key->class * 8 + key->argument) * 0x9e3779b1u + key->op * 0x85ebca6bu) >> 7;
+    for (;; i++) {
+        struct join_table *t = &j->tables[i & (j->tables_cap - 1)];
+        if (t->age != j->age || same_key(&t->key, key))
+            return t;
+    }
+}
+
+/* *known: it was asked for before. */
+static struct join_table *table_of(bool *known, struct joins *j, const struct join_key *key)
+{
+    struct join_table *t = j->n_tables ? table_slot(j, key) : NULL;
+    *known = t && t->age == j->age;
+    if (*known)
+        return t;
+    if ((j->n_tables + 1) * 2 > j->tables_cap) {
+        struct join_table *old = j->tables;
+        size_t n = j->tables_cap;
+        j->tables_cap = n ? 2 * n : FIRST_SLOTS;
+        j->tables = new_slots(j->tables_cap, sizeof *j->tables);
+        for (size_t i = 0; i < n; i++)
+            if (old[i].age == j->age)
+                *table_slot(j, &old[i].key) = old[i];
+        free(old);
+    }
+    t = table_slot(j, key);
+    *t = (struct join_table){.key = *key, .age = j->age};
+    j->n_tables++;
+    return t;
+}
+
+/* Built when it is asked for the second time. */
+static bool table_knows(struct join_table *t, struct egraph *g, const struct join_group *s,
+                        struct join_range nodes, uint32_t value)
+{
+    struct joins *j = g->joins;
+    if (t->group != s->begin) {
+        t->group = s->begin;
+        t->built = false;
+    }
+    bool stale = t->built && t->unions != j->unions && g->classes[value].joined == g->epoch;
+    if (t->built && !stale)
+        return true;
+    if ((stale && t->asked++ < PATIENCE) || j->pool.n >= max_pool(g))
+        return false;
+    build_table(j, g, t, nodes);
+    return true;
 }
 
 bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,
-                bool eager)
+                bool large)
 {
     struct joins *j = g->joins;
-    if (!find_group(out, g, key.class, key.op, eager))
+    const struct join_group *s = find_group(out, g, key.class, key.op, large);
+    if (!s)
         return false;
     if (key.argument == JOIN_ANY || out->end - out->begin <= SMALL)
         return true;
-    uint32_t hash = (key.class * 8 + key.argument) * 0x9e3779b1u + key.op * 0x85ebca6bu;
-    struct join_table *t = &j->tables[hash >> 24];
-    if (t->age != j->age || t->unions != j->unions || t->key.class != key.class ||
-        t->key.op != key.op || t->key.argument != key.argument) {
-        *t = (struct join_table){.key = key, .age = j->age, .unions = j->unions};
+    bool known;
+    struct join_table *t = table_of(&known, j, &key);
+    if (!known || !table_knows(t, g, s, *out, value))
         return true;
-    }
-    if (!t->built) {
-        if (j->pool.n >= max_pool(g))
-            return true;
-        build_table(j, g, t, *out);
-    }
     const uint32_t *start = j->pool.items + t->begin;
     uint32_t b = bucket_of(value, t->buckets);
     *out = (struct join_range){start[b], start[b + 1]};

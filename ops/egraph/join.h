@@ -7,7 +7,7 @@
 
 #include "ops/egraph/graph.h"
 
-enum { JOIN_ANY = 255, JOIN_GROUPS = 1024, JOIN_TABLES = 256 };
+enum { JOIN_ANY = 255, JOIN_GROUPS = 1024, JOIN_LARGE = 16 };
 
 struct join_key {
     uint32_t class, op;
@@ -18,24 +18,37 @@ struct join_range {
     uint32_t begin, end; /* of join_node */
 };
 
+/* Of one class: the operators in it as masks are, and in the pool where the nodes of each begin, by
+ * bit, and the nodes. */
+struct join_group {
+    uint32_t class, age, merged;
+    bool built, refused;
+    uint64_t mask;
+    uint32_t begin;
+};
+
+/* Of one key: in the pool, where buckets begin, and then the nodes. Of the group that begins at
+ * `group`; of arguments as they were after so many unions. */
+struct join_table {
+    struct join_key key;
+    uint32_t age, group;
+    uint64_t unions;
+    uint32_t asked; /* for classes that joined others since; how often */
+    bool built;
+    uint32_t begin, buckets;
+};
+
 struct joins {
     uint32_t age; /* what is older is forgotten */
+    size_t limit; /* of the pool; 0: nothing is indexed */
     struct u32_list pool;
-    /* Of one class: the operators in it as masks are, and in the pool where the nodes of each
-     * begin, by bit, and the nodes. */
-    struct join_group {
-        uint32_t class, age, merged;
-        bool built, refused;
-        uint64_t mask;
-        uint32_t begin;
-    } groups[JOIN_GROUPS];
-    struct join_table { /* of one key: in the pool, where buckets begin, and then the nodes */
-        struct join_key key;
-        uint32_t age;
-        uint64_t unions;
-        bool built;
-        uint32_t begin, buckets;
-    } tables[JOIN_TABLES];
+    /* Of classes of few nodes, by a slot of the class that others may take; and of classes of more
+     * than JOIN_LARGE, and tables, which stay. */
+    struct join_group groups[JOIN_GROUPS];
+    struct join_group *large;
+    size_t n_large, large_cap;
+    struct join_table *tables;
+    size_t n_tables, tables_cap;
     uint64_t unions;
     uint32_t merged[JOIN_GROUPS]; /* unions of the classes of a slot */
 };
@@ -52,9 +65,11 @@ void joins_begin(struct egraph *g);
  * of newer nodes, too. */
 static inline uint64_t joins_mask(const struct egraph *g, uint32_t class);
 /* Candidates with an argument of class `value`, others among them. False: walk the class; for a
- * class that was not asked for before, unless `eager`. */
+ * class that was not asked for before, unless it is `large`. */
 bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,
-                bool eager);
+                bool large);
+/* Two classes with frozen nodes become one. */
+void joins_note_union(struct joins *j, uint32_t a, uint32_t b);
 
 static inline uint32_t join_slot(uint32_t class)
 {
@@ -72,14 +87,6 @@ static inline uint64_t joins_mask(const struct egraph *g, uint32_t class)
     const struct join_group *s = &g->joins->groups[join_slot(class)];
     uint64_t mask = g->classes[class].mask;
     return s->built && join_is_current(g->joins, s, class) ? mask & s->mask : mask;
-}
-
-/* Two classes with frozen nodes become one. */
-static inline void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
-{
-    j->unions++;
-    j->merged[join_slot(a)]++;
-    j->merged[join_slot(b)]++;
 }
 
 /* Ranges may be read until the search ends, whatever is found meanwhile. */

@@ -8,9 +8,6 @@
 
 #define NEVER UINT32_MAX
 
-/* A class of more nodes is walked by the indexes of join.h. */
-enum { SMALL_CLASS = 16 };
-
 /* ---- which states are awake ---- */
 
 static struct activity activity_of(const struct machine_rule *r)
@@ -208,7 +205,7 @@ static void bind_indexed(struct machine *m, const struct state *s, struct join_r
 static void bind_each(struct machine *m, const struct state *s, uint32_t c)
 {
     struct egraph *g = m->g;
-    uint32_t few[SMALL_CLASS], n_few = 0, walked = 0, n = c, value = NO_NODE;
+    uint32_t few[JOIN_LARGE], n_few = 0, walked = 0, n = c, value = NO_NODE;
     if (s->key != PATTERN_NO_KEY && (value = known_class(m, s, s->key)) == NO_NODE)
         return;
     struct join_range range;
@@ -221,7 +218,7 @@ static void bind_each(struct machine *m, const struct state *s, uint32_t c)
         if (g->cells[n].op == s->x && n < m->until) /* a dead node's operator differs by its bit */
             few[n_few++] = n;
         n = graph_next(g, n);
-    } while (n != c && ++walked < SMALL_CLASS);
+    } while (n != c && ++walked < JOIN_LARGE);
     if (n == c) {
         for (uint32_t k = 0; k < n_few; k++)
             if (has_argument(g, few[k], s, value))

@@ -85,17 +85,32 @@ static bool is_ground(const struct compiler *c, uint32_t position)
     return true;
 }
 
-/* How many arguments are known; a ground application counts as more than any. */
+/* How much is known of an application: of its arguments those that are ground, of which one class
+ * in many is right, twice as much as leaves, which stand below many nodes. A ground application
+ * counts as more than any other. */
 static uint32_t count_known(struct compiler *c, uint32_t position)
 {
     if (is_ground(c, position))
         return UINT32_MAX;
     uint32_t arity = c->x->nodes[position].arity, known = 0, at = position + 1;
     for (uint32_t i = 0; i < arity; i++) {
-        known += known_before(c, at).kind != KNOWN_NOT;
+        bool leaf = c->x->nodes[at].leaf && c->x->nodes[at].op != X_VAR;
+        known += leaf ? 1 : 2 * is_ground(c, at);
         at += c->x->nodes[at].size;
     }
     return known;
+}
+
+/* An argument of it is a leaf or a known variable. */
+static bool knows_argument(struct compiler *c, uint32_t position)
+{
+    uint32_t at = position + 1;
+    for (uint32_t i = 0; i < c->x->nodes[position].arity; i++) {
+        if (known_before(c, at).kind != KNOWN_NOT)
+            return true;
+        at += c->x->nodes[at].size;
+    }
+    return false;
 }
 
 static void deepen(uint8_t *reach, uint8_t depth)
@@ -168,7 +183,7 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
                             .out = out,
                             .x = node->op,
                             .known = known};
-    bool find = i.whole || !count_known(c, at->position);
+    bool find = i.whole || !knows_argument(c, at->position);
     uint32_t k = 0;
     for (uint32_t x = at->position + 1; k < node->arity; x += c->x->nodes[x].size, k++) {
         struct place argument = argument_of(at, x, (uint16_t)(out + k));

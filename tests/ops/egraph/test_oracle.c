@@ -50,6 +50,11 @@ static void write_rules(struct buf *out, struct rng *r, bool conditions)
                                       "h(?a, ?b, ?c)",
                                       "k(f(?a), f(?b))",
                                       "g(k(?a, ?b), k(?a, ?c))",
+                                      "k(f(?a), g(f(?a), c(x)))",
+                                      "g(f(?a), f(g(?a, f(?a))))",
+                                      "g(f(?a), g(?b, f(?a)))",
+                                      "k(g(?a, ?b), h(f(?b), ?a, f(f(?a))))",
+                                      "k(f(?a), h(?b, f(?a), g(?a, ?b)))",
                                       "k(c(x), ?a)",
                                       "c(x)",
                                       "f(g(?a, c(x)))"};
