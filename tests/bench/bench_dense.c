@@ -3,9 +3,9 @@
  *     bench_dense STORE [KIND [MEGABYTES]]
  *
  * A model learns from the records with the lowest ids, as for `compact`; the others, up to so many
- * megabytes, are coded one by one, and read. Rates are of payload bytes by processor time. Clusters'
- * text is what `eqloom export --format text` would write: each member and a line's end. One line a
- * figure: NAME VALUE UNIT. */
+ * megabytes, are coded one by one, and read. Rates are of payload bytes by processor time.
+ * Clusters' text is what `eqloom export --format text` would write: each member and a line's end.
+ * One line a figure: NAME VALUE UNIT. */
 #include "base/buf.h"
 #include "base/os.h"
 #include "cluster.pb-c.h"
@@ -108,9 +108,9 @@ static void measure(const struct corpus *c)
     size_t at = 0;
     for (size_t i = first; i < c->n; i++) {
         struct span back;
-        check(dense_read(&back, m, span_of(all.data + at, ends[i + 1] - at), c->list[i].len, &a,
-                         &e),
-              &e);
+        check(
+            dense_read(&back, m, span_of(all.data + at, ends[i + 1] - at), c->list[i].len, &a, &e),
+            &e);
         if (!span_equal(back, c->list[i]))
             abort();
         at = ends[i + 1];
