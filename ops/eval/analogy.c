@@ -122,8 +122,7 @@ static enum err_code sift(struct analogy_answer *out, const struct near *list, s
 }
 
 enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
-                             const struct vectors *v, const struct analogy_rules *how,
-                             struct err *e)
+                           const struct vectors *v, const struct analogy_rules *how, struct err *e)
 {
     struct near *list = arena_array(a, struct near, how->candidates);
     struct term terms[ANALOGY_TERMS] = {0};

@@ -33,7 +33,6 @@ struct analogy_rules {
  * or x2 is not considered, nor what equals one of them and not y2. ERR_INPUT names a text that is
  * no expression of the language. Ties go by row. */
 enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
-                             const struct vectors *v, const struct analogy_rules *how,
-                             struct err *e);
+                           const struct vectors *v, const struct analogy_rules *how, struct err *e);
 
 #endif
