@@ -229,6 +229,7 @@ static void bind_each(struct machine *m, const struct state *s, uint32_t c)
         bind_indexed(m, s, range, value);
         return;
     }
+    n = c;
     do {
         if (g->cells[n].op == s->x && n < m->until && has_argument(g, n, s, value))
             bind_node(m, s, n);

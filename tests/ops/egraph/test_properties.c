@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "ops/egraph/graph.h"
+#include "ops/egraph/join.h"
 #include "ops/egraph/reuse.h"
 #include "schemas/canonical.h"
 
@@ -417,6 +418,52 @@ static void repairs_leave_room(void **state)
     arena_free(&a);
 }
 
+/* Classes of hundreds of nodes, which join one another while they are searched. */
+static void indexes_change_nothing(void **state)
+{
+    static const char text[] = "group g\n"
+                               "comm: ?a + ?b -> ?b + ?a\n"
+                               "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+                               "times: ?a * ?b -> ?b * ?a\n"
+                               "factor: ?a*?b + ?a*?c -> ?a*(?b + ?c)\n"
+                               "square: ?a^2 + (2*?a*?b + ?b^2) -> (?a + ?b)^2\n"
+                               "double: ?a + ?a -> 2*?a\n"
+                               "one: ?a*1 -> ?a\n";
+    static const char *const leaves[] = {"x", "y", "2*x", "x*y", "x^2", "y^2", "2*x*y", "1", "3*x"};
+    struct rng r = rng_new(test_seed(), 17);
+    uint64_t most = 0;
+    for (int round = 0; round < 40; round++) {
+        struct arena a = {0};
+        struct buf b = {0};
+        struct rules rules = rules_of(&a, text);
+        struct saturate_options o = {.iterations = 40, .max_nodes = 4000, .ban_length = 2};
+        o.match_limit = rng_below(&r, 2) ? 100 : 100000;
+        buf_puts(&b, "y");
+        for (int i = 0; i < 7; i++)
+            buf_printf(&b, " + %s", leaves[rng_below(&r, sizeof leaves / sizeof *leaves)]);
+        struct expr x = term(&a, rules.lang, arena_strdup(&a, b.data));
+        struct egraph *indexed = egraph_new(rules.lang), *walked = egraph_new(rules.lang);
+        walked->joins->limit = 0;
+        struct ran with = run(indexed, &a, &rules, &x, &o),
+                   without = run(walked, &a, &rules, &x, &o);
+        size_t counts = rules.n * sizeof *with.result.matched;
+        if (with.failed || without.failed || !span_equal(with.record, without.record) ||
+            memcmp(with.result.matched, without.result.matched, counts))
+            fail_msg("round %d: %s: another run without indexes", round, expr_infix(&a, &x));
+        uint32_t size = 0, c = graph_find(indexed, with.root), n = c;
+        do
+            size++;
+        while ((n = graph_next(indexed, n)) != c);
+        most = size > most ? size : most;
+        buf_free(&b);
+        egraph_free(indexed);
+        egraph_free(walked);
+        arena_free(&a);
+    }
+    print_message("classes of up to %llu nodes\n", (unsigned long long)most);
+    assert_true(most > 5 * JOIN_LARGE);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -427,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_graph_that_served_is_new),
         cmocka_unit_test(proofs_change_nothing),
         cmocka_unit_test(repairs_leave_room),
+        cmocka_unit_test(indexes_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
