@@ -16,7 +16,8 @@ void analogy_aim(struct analogy *x, struct arena *a, const struct vectors *v)
     for (uint32_t d = 0; d < v->dim; d++)
         x->target[d] = y1[d] - x1[d] + x2[d];
     float norm = sqrtf(vector_dot(x->target, x->target, v->stride));
-    for (uint32_t d = 0; norm > 0 && d < v->dim; d++)
+    x->aimless = !(norm > 0 && isfinite(norm));
+    for (uint32_t d = 0; !x->aimless && d < v->dim; d++)
         x->target[d] /= norm;
 }
 
@@ -128,7 +129,7 @@ enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const st
     struct term terms[ANALOGY_TERMS] = {0};
     enum err_code code = OK;
     *out = (struct analogy_answer){0};
-    size_t n = find_nearest(list, how->candidates, x, v);
+    size_t n = x->aimless ? 0 : find_nearest(list, how->candidates, x, v);
     for (int t = 0; t < ANALOGY_TERMS && !code; t++)
         code = err_up(e, read_term(&terms[t], a, v->text[x->row[t]], how, e));
     if (!code)

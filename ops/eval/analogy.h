@@ -11,6 +11,7 @@ enum { ANALOGY_TERMS = 4 };
 struct analogy {
     uint32_t row[ANALOGY_TERMS]; /* x1 y1 x2 y2 */
     float *target;               /* (stride) */
+    bool aimless; /* there is none: y1 - x1 + x2 is 0, and nothing is nearest to it */
 };
 
 enum { ANALOGY_DEPTH = 5 };

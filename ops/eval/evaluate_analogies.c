@@ -188,7 +188,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_analogies = {
     .name = "evaluate-analogies",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .parallel = true,
     .doc = "Embedding algebra, as SemEmb and E-Gen measure it: x1 is to y1 as x2 is to the "

@@ -46,18 +46,47 @@ static int compare_places(const void *x, const void *y)
     return (a->thing > b->thing) - (a->thing < b->thing);
 }
 
+static void sort_places(struct draw_order *o, uint64_t n)
+{
+    qsort(o->places, n, sizeof *o->places, compare_places);
+}
+
+/* Things that say the same stand side by side, and would always share a batch, as negatives of one
+ * another: each but the first goes to a place of its own. */
+static void scatter_equals(struct draw_order *o, uint64_t n)
+{
+    struct draw_place *places = o->places;
+    uint64_t key = n ? places[0].key : 0, equal = 0;
+    bool any = false;
+    for (uint64_t i = 1; i < n; i++) {
+        equal = places[i].key == key ? equal + 1 : 0;
+        key = places[i].key;
+        if (equal)
+            places[i].key = rng_at(key, 1, equal);
+        any = any || equal;
+    }
+    if (any)
+        sort_places(o, n);
+}
+
+static void order(struct draw_order *o, const struct dataset *d, uint64_t n, uint64_t key,
+                  uint64_t (*mark)(const struct dataset *, uint64_t))
+{
+    for (uint64_t i = 0; i < n; i++)
+        o->places[i] = (struct draw_place){rng_mix(key ^ mark(d, i)), (uint32_t)i};
+    sort_places(o, n);
+    scatter_equals(o, n);
+}
+
 /* The thing at a place of an epoch's order of n. */
 static uint32_t thing_at(struct draw_order *o, const struct draws *x, enum stream stream,
                          uint64_t n, uint64_t epoch, uint64_t place,
                          uint64_t (*mark)(const struct dataset *, uint64_t))
 {
     if (!o->places || o->epoch != epoch) {
-        uint64_t key = rng_at(x->seed, stream, epoch);
         if (!o->places && !(o->places = malloc(n * sizeof *o->places)))
             abort(); /* as small allocations do */
-        for (uint64_t i = 0; i < n; i++)
-            o->places[i] = (struct draw_place){rng_mix(key ^ mark(x->dataset, i)), (uint32_t)i};
-        qsort(o->places, n, sizeof *o->places, compare_places);
+        order(o, x->dataset, n, rng_at(x->seed, stream, epoch), mark);
         o->epoch = epoch;
     }
     return o->places[place].thing;

@@ -4,7 +4,8 @@
  * that a cluster which is added, removed or changed leaves the others in the order in which they
  * were: what is drawn before its turn stays (op train proves segments by that). Of a cluster the
  * members are drawn whose hashes of (seed, k, mark) are least, so that one member more or less
- * changes few draws. Either way every order and every pair is as likely as any other. */
+ * changes few draws. Of things that say the same, which is which goes by where they stand. Either
+ * way every order and every pair is as likely as any other. */
 #ifndef OPS_LEARN_DRAWS_H
 #define OPS_LEARN_DRAWS_H
 

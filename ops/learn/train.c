@@ -102,7 +102,7 @@ out:
 
 const struct op op_train = {
     .name = "train",
-    .version = 8,
+    .version = 9,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

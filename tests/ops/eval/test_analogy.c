@@ -116,6 +116,23 @@ static void test_normal_forms(void **state)
     check(lang_by_name("boolean"), terms, pool, 2, 1, "not and b b");
 }
 
+/* x1 again for y1, and nothing for x2: what is nearest to nothing? */
+static void test_no_aim(void **state)
+{
+    struct arena a = {0};
+    struct vectors v;
+    struct analogy_answer answer;
+    struct analogy_rules how = {&lang_calculus, 8, MOST};
+    struct analogy x = analogy_of(&a, &v, squares, &(struct given){"* sin x sin x", 1}, 1);
+    memcpy(vectors_at(&v, 1), vectors_at(&v, 0), 3 * sizeof(float));
+    memset(vectors_at(&v, 2), 0, 3 * sizeof(float));
+    analogy_aim(&x, &a, &v);
+    assert_int_equal(analogy_find(&answer, &a, &x, &v, &how, NULL), OK);
+    assert_int_equal(answer.n, 0);
+    assert_int_equal(answer.rank, 0);
+    arena_free(&a);
+}
+
 static void test_unreadable(void **state)
 {
     struct arena a = {0};
@@ -144,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_too_far),
         cmocka_unit_test(test_answer_equals_input),
         cmocka_unit_test(test_normal_forms),
+        cmocka_unit_test(test_no_aim),
         cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, clean);

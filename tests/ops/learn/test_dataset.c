@@ -293,6 +293,50 @@ static void test_equal_members(void **state)
     dataset_free(&d);
 }
 
+/* Sequences that say the same, and clusters that begin with the same one, share a batch as seldom
+ * as others: there they would be negatives of each other. */
+static void test_equal_things(void **state)
+{
+    enum { CLUSTERS = 40, BATCH = 4, EPOCHS = 200 };
+    struct dataset d = {0};
+    struct draws x, y;
+    for (uint32_t i = 0; i < CLUSTERS; i++) {
+        uint32_t tokens[] = {i < 2 ? 5 : 4 + i, 4, i}, offset[] = {0, 1, 3}, cluster[] = {0, 0};
+        Eqloom__TokenBatch b;
+        eqloom__token_batch__init(&b);
+        b.tokens = tokens;
+        b.n_tokens = 3;
+        b.offset = offset;
+        b.n_offset = 3;
+        b.cluster = cluster;
+        b.n_cluster = 2;
+        assert_int_equal(dataset_add(&d, &b, TOY_VOCABULARY, 11, NULL), OK);
+    }
+    size_t together = 0, apart = 0;
+    uint64_t clusters_at[2] = {0}, sequences_at[2] = {0};
+    draws_init(&x, &d, 3, BATCH);
+    draws_init(&y, &d, 3, BATCH);
+    for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
+        for (uint64_t k = 0; k < CLUSTERS; k++) {
+            struct pair p = draws_pair(&x, epoch * CLUSTERS + k);
+            if (p.cluster < 2)
+                clusters_at[p.cluster] = k / BATCH;
+        }
+        for (uint64_t k = 0; k < 2 * CLUSTERS; k++) {
+            uint32_t s = draws_sequence(&y, epoch * 2 * CLUSTERS + k);
+            if (s == 0 || s == 2) /* the first of clusters 0 and 1 */
+                sequences_at[s / 2] = k / BATCH;
+        }
+        together += clusters_at[0] == clusters_at[1];
+        apart += sequences_at[0] != sequences_at[1];
+    }
+    assert_in_range(together, 3, 35);    /* 200 * 3 / 39 = 15 expected; deviation 4 */
+    assert_in_range(apart, 178, EPOCHS); /* 200 * 76 / 79 = 192 expected; deviation 3 */
+    draws_free(&x);
+    draws_free(&y);
+    dataset_free(&d);
+}
+
 /* Which sequence of the dataset is number i of s, by its tokens. */
 static size_t sequence_of(const struct dataset *d, const struct nn_sequences *s, size_t i)
 {
@@ -425,6 +469,7 @@ int main(void)
         cmocka_unit_test(test_stable_draws),
         cmocka_unit_test(test_stable_members),
         cmocka_unit_test(test_equal_members),
+        cmocka_unit_test(test_equal_things),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_schedules),
     };
