@@ -9,6 +9,25 @@ enum {
     NEWTON_STEPS = 5,
 };
 
+/* ---- what Muon works with ---- */
+
+struct newton {
+    size_t rows, cols, least;
+    float *x, *y, *gram, *square; /* (rows, cols) twice, (least, least) twice */
+    enum gpu_precision precision;
+};
+
+static struct newton lay_out_newton(const struct update_piece *x, struct gpu_layout *l)
+{
+    size_t least = x->rows < x->cols ? x->rows : x->cols;
+    struct newton w = {.rows = x->rows, .cols = x->cols, .least = least};
+    w.x = gpu_carve(l, x->n * sizeof *w.x);
+    w.y = gpu_carve(l, x->n * sizeof *w.y);
+    w.gram = gpu_carve(l, least * least * sizeof *w.gram);
+    w.square = gpu_carve(l, least * least * sizeof *w.square);
+    return w;
+}
+
 /* ---- pieces ---- */
 
 static int compare_pieces(const void *x, const void *y)
@@ -39,11 +58,12 @@ static void add_piece(struct planning *p, struct update_piece x)
 
 static void add_matrix(struct planning *p, size_t at, size_t rows, size_t cols)
 {
-    size_t least = rows < cols ? rows : cols, n = rows * cols;
-    size_t scratch = 2 * sizeof(float) * (n + least * least) + 4 * 64;
-    add_piece(p, (struct update_piece){at, n, rows, cols});
-    if (scratch > p->plan->scratch)
-        p->plan->scratch = scratch;
+    struct update_piece x = {at, rows * cols, rows, cols};
+    struct gpu_layout l = {0};
+    lay_out_newton(&x, &l);
+    add_piece(p, x);
+    if (l.used > p->plan->scratch)
+        p->plan->scratch = l.used;
 }
 
 /* Queries, keys and values are projected by matrices of their own, one below the other. */
@@ -102,12 +122,6 @@ static void combine(struct gpu_queue *q, float *x, float scale, float *y, float 
     q->op->scale(q, y, n, scale_y);
     q->op->add(q, x, y, n);
 }
-
-struct newton {
-    size_t rows, cols, least;
-    float *x, *y, *gram, *square; /* (rows, cols) twice, (least, least) twice */
-    enum gpu_precision precision;
-};
 
 /* x's smaller Gram matrix: x x^T or x^T x. */
 static void gram(struct gpu_queue *q, const struct newton *w)
@@ -172,13 +186,10 @@ static void muon(struct gpu_queue *q, const struct update_piece *x, const struct
                  const struct gpu_adamw *how, enum gpu_precision precision, void *work)
 {
     struct gpu_layout l = {.base = work};
-    size_t least = x->rows < x->cols ? x->rows : x->cols, n = x->n;
+    struct newton w = lay_out_newton(x, &l);
+    size_t n = x->n;
     float *p = s->p + x->at, *m = s->m + x->at;
-    struct newton w = {.rows = x->rows, .cols = x->cols, .least = least, .precision = precision};
-    w.x = gpu_carve(&l, n * sizeof(float));
-    w.y = gpu_carve(&l, n * sizeof(float));
-    w.gram = gpu_carve(&l, least * least * sizeof(float));
-    w.square = gpu_carve(&l, least * least * sizeof(float));
+    w.precision = precision;
     /* Nesterov's momentum: where the mean would be after this gradient once more. */
     q->op->copy(q, w.x, s->g + x->at, n);
     combine(q, m, how->beta1, w.x, how->scale * (1 - how->beta1), n);
