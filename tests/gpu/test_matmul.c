@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -133,6 +134,94 @@ static void test_matmul_wide(void **state)
     free(ra);
     free(rb);
     free(rc);
+}
+
+/* ---- at the end of memory ---- */
+
+enum { PAGES = 64 << 10, PAGE = 4096 };
+
+/* Floats before a page that nobody may touch. */
+struct fenced {
+    char *base;
+    float *end;
+};
+
+static struct fenced fence(void)
+{
+    char *base =
+        mmap(NULL, PAGES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(base != MAP_FAILED);
+    assert_int_equal(mprotect(base + PAGES, PAGE, PROT_NONE), 0);
+    return (struct fenced){base, (float *)(void *)(base + PAGES)};
+}
+
+enum { A, B, C, BESIDE, BIAS, OPERANDS };
+
+/* Rows that are `ld` apart, the last one ending where memory does. */
+static float *place(struct rng *r, const struct fenced *f, size_t rows, size_t cols, size_t ld)
+{
+    size_t n = rows ? (rows - 1) * ld + cols : 0;
+    fill(r, f->end - n, NULL, n, 1);
+    return f->end - n;
+}
+
+static double number(const float *x, size_t ld, bool transposed, size_t i, size_t j)
+{
+    return (double)(transposed ? x[j * ld + i] : x[i * ld + j]);
+}
+
+static void multiply_at_the_end(struct fixture *f, const struct fenced *at, enum gpu_precision p)
+{
+    struct rng *r = &f->r;
+    size_t m = 1 + rng_below(r, 80), n = 1 + rng_below(r, 80), k = 1 + rng_below(r, 100);
+    bool ta = rng_below(r, 2), tb = rng_below(r, 2);
+    struct gpu_matmul mm = {.ta = ta, .tb = tb, .precision = p, .m = m, .n = n, .k = k, .alpha = 1};
+    mm.lda = (ta ? m : k) + rng_below(r, 4);
+    mm.ldb = (tb ? k : n) + rng_below(r, 4);
+    mm.ldc = n + rng_below(r, 4);
+    mm.a = place(r, &at[A], ta ? k : m, ta ? m : k, mm.lda);
+    mm.b = place(r, &at[B], tb ? n : k, tb ? k : n, mm.ldb);
+    mm.c = place(r, &at[C], m, n, mm.ldc);
+    uint64_t with = rng_below(r, 4);
+    const float *beside = place(r, &at[BESIDE], m, n, mm.ldc), *c = mm.c;
+    mm.base = with == 1 || with == 2 ? beside : NULL;
+    mm.mask = with == 3 ? beside : NULL;
+    mm.bias = with == 2 ? place(r, &at[BIAS], 1, n, n) : NULL;
+    f->q->op->matmul(f->q, &mm);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            double want = 0, sizes = 1;
+            for (size_t l = 0; l < k; l++) {
+                double x = number(mm.a, mm.lda, ta, i, l) * number(mm.b, mm.ldb, tb, l, j);
+                want += x;
+                sizes += fabs(x);
+            }
+            want += mm.base ? (double)mm.base[i * mm.ldc + j] : 0;
+            want += mm.bias ? (double)mm.bias[j] : 0;
+            if (mm.mask && !(mm.mask[i * mm.ldc + j] > 0))
+                want = 0;
+            if (!(fabs((double)c[i * mm.ldc + j] - want) <= (p == GPU_F32 ? 1e-6 : 1e-2) * sizes))
+                fail_msg("%zux%zux%zu, with %d, at %zu, %zu: %.9g, expected %.9g", m, n, k,
+                         (int)with, i, j, (double)c[i * mm.ldc + j], want);
+        }
+}
+
+/* Of shapes, strides and ends of all kinds nothing is read or written beyond the operands. */
+static void test_matmul_fenced(void **state)
+{
+    struct fenced at[OPERANDS];
+    for (int i = 0; i < OPERANDS; i++)
+        at[i] = fence();
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        for (int times = 0; times < 60; times++)
+            multiply_at_the_end(&f, at, times % 2 ? GPU_BF16 : GPU_F32);
+        fixture_close(&f);
+    }
+    for (int i = 0; i < OPERANDS; i++)
+        munmap(at[i].base, PAGES + PAGE);
 }
 
 /* What a product does besides, kept operands and more blocks of k than are packed at once. */
@@ -301,7 +390,7 @@ int main(void)
         cmocka_unit_test(test_matmul),       cmocka_unit_test(test_matmul_exact),
         cmocka_unit_test(test_matmul_end),   cmocka_unit_test(test_matmul_wide),
         cmocka_unit_test(test_matmul_empty), cmocka_unit_test(test_round_bf16),
-        cmocka_unit_test(test_matmul_bf16),
+        cmocka_unit_test(test_matmul_bf16),  cmocka_unit_test(test_matmul_fenced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
