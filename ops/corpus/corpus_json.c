@@ -30,7 +30,7 @@ static size_t place_of(const char *string, const struct source_text *source, siz
         if (!found)
             break;
         i = (size_t)(found - text);
-        if (i > at && text[i - 1] == '"' && text[i + n] == '"')
+        if (i > at && i + n < source->len && text[i - 1] == '"' && text[i + n] == '"')
             return i;
     }
     return at;
