@@ -6,18 +6,30 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-static enum err_code read_text(struct corpus *c, struct arena *a, enum corpus_format format,
-                               const char *text, struct err *e)
+/* Text that no 0 ends, as a piece of a file. */
+static enum err_code read_piece(struct corpus *c, struct arena *a, enum corpus_format format,
+                                const char *text, size_t n, struct err *e)
 {
-    struct source_text source = {"corpus", text, strlen(text)};
+    char *piece = malloc(n + !n);
+    assert_non_null(piece);
+    memcpy(piece, text, n);
+    struct source_text source = {"corpus", piece, n};
     *c = (struct corpus){.a = a, .lang = &lang_calculus};
     enum err_code code = corpus_read(c, format, &source, e);
     corpus_finish(c);
+    free(piece);
     return code;
+}
+
+static enum err_code read_text(struct corpus *c, struct arena *a, enum corpus_format format,
+                               const char *text, struct err *e)
+{
+    return read_piece(c, a, format, text, strlen(text), e);
 }
 
 static struct corpus must_read(struct arena *a, enum corpus_format format, const char *text)
@@ -26,6 +38,14 @@ static struct corpus must_read(struct arena *a, enum corpus_format format, const
     struct err e = {0};
     if (read_text(&c, a, format, text, &e))
         fail_msg("%d:%d: %s", e.line, e.column, e.message);
+    return c;
+}
+
+static struct corpus must_read_piece(struct arena *a, enum corpus_format format, const char *text,
+                                     size_t n)
+{
+    struct corpus c;
+    assert_int_equal(read_piece(&c, a, format, text, n, NULL), OK);
     return c;
 }
 
@@ -76,8 +96,8 @@ static void check_parts(enum corpus_format format, const char *text, size_t leas
             continue;
         places += place == at;
         assert_int_equal(text[place - 1], '\n');
-        struct corpus left = must_read(&a, format, arena_strndup(&a, text, place));
-        struct corpus right = must_read(&a, format, text + place);
+        struct corpus left = must_read_piece(&a, format, text, place);
+        struct corpus right = must_read_piece(&a, format, text + place, n - place);
         const char *before = summary(&a, &left), *after = summary(&a, &right);
         assert_string_equal(
             arena_printf(&a, "%s%s%s", before, *before && *after ? "; " : "", after), whole);
@@ -280,6 +300,9 @@ static void test_refusals(void **state)
     refused(CORPUS_JSONL, "{\"seed\":\"x\",\"members\":[]}\n{\"seed\":1}\n", 2, "expected");
     refused(CORPUS_JSONL, "{\"seed\":\"x\"", 1, "not JSON");
     refused(CORPUS_JSONL, "{\"seed\":\"+ x\",\"members\":[]}", 1, "'+ x' is no expression");
+    /* Not where it is written, but once more where the file ends. */
+    refused(CORPUS_JSONL, "{\"seed\":\"\\u005d}\",\"members\":[\"x\"]}", 1,
+            "']}' is no expression");
     refused(CORPUS_SEMVEC, "[1]", 1, "JSON object");
     refused(CORPUS_SEMVEC, "{\"q\":{\"Original\":{\"Tokens\":[]}}}", 1, "'q'");
 }
