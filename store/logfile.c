@@ -76,18 +76,24 @@ enum err_code logfile_read(struct span bytes,
     return err_up(e, code);
 }
 
+struct reach {
+    uint64_t last; /* the write up to which nothing is missing */
+    bool anywhere; /* the first entry may begin where it likes */
+};
+
 /* Of a write-ahead log: sequence number of the first write, u64; number of writes, u32; these.
  * Takes it only where it goes on from what was there before. */
 static enum err_code note_last(void *arg, struct span entry, struct err *e)
 {
     (void)e;
-    uint64_t *last = arg;
+    struct reach *r = arg;
     if (entry.len < 12)
         return OK;
     uint64_t first = le32(entry.data) | (uint64_t)le32(entry.data + 4) << 32;
     uint64_t end = first + le32(entry.data + 8);
-    if (first <= *last + 1 && end > *last + 1)
-        *last = end - 1;
+    if ((r->anywhere || first <= r->last + 1) && end > r->last + 1)
+        r->last = end - 1;
+    r->anywhere = false;
     return OK;
 }
 
@@ -97,14 +103,16 @@ static int is_log(const struct dirent *entry)
     return n > 4 && strcmp(entry->d_name + n - 4, ".log") == 0;
 }
 
-static enum err_code check_log(uint64_t *last, const char *db_path, const char *name, struct err *e)
+static enum err_code check_log(struct reach *r, const char *db_path, const char *name,
+                               struct err *e)
 {
     struct arena a = {0};
-    struct span bytes;
+    struct span bytes = {0};
     struct err why = {0};
     enum err_code code =
-        os_read_file(&bytes, &a, arena_printf(&a, "%s/%s", db_path, name), LOG_MAX, NULL);
-    code = code == OK ? logfile_read(bytes, note_last, last, &why) : OK;
+        os_read_file(&bytes, &a, arena_printf(&a, "%s/%s", db_path, name), LOG_MAX, &why);
+    code = code == OK ? logfile_read(bytes, note_last, r, &why) : OK;
+    r->anywhere = r->anywhere && bytes.len == 0;
     if (code != OK)
         err_fail(e, code, "%s: %s", name, why.message);
     arena_free(&a);
@@ -112,31 +120,34 @@ static enum err_code check_log(uint64_t *last, const char *db_path, const char *
 }
 
 /* All of them, since a log may end in the middle of an entry, where its writer was killed, and the
- * next go on from there. The error is the first. */
-static enum err_code check_logs(uint64_t *last, const char *db_path, struct err *e)
+ * next go on from there. The error is the first that is not made good like that. */
+static enum err_code check_logs(struct reach *r, const char *db_path, struct err *e)
 {
     struct dirent **names = NULL;
-    enum err_code code = OK;
+    struct err first = {0};
     int n = scandir(db_path, &names, is_log, alphasort);
     for (int i = 0; i < n; i++) {
-        enum err_code found = check_log(last, db_path, names[i]->d_name, code == OK ? e : NULL);
-        code = code == OK ? err_up(e, found) : code;
+        struct err found = {0};
+        uint64_t before = r->last;
+        check_log(r, db_path, names[i]->d_name, &found);
+        if (first.code == OK || r->last > before)
+            first = found;
         free(names[i]);
     }
     free(names);
-    return code;
+    return first.code == OK ? OK : err_fail(e, first.code, "%s", first.message);
 }
 
 enum err_code logfile_find_damage(const char *db_path, struct err *e)
 {
-    uint64_t last = 0;
-    enum err_code code = err_up(e, check_logs(&last, db_path, e));
+    struct reach r = {.anywhere = true};
+    enum err_code code = err_up(e, check_logs(&r, db_path, e));
     return code == OK ? err_fail(e, ERR_CORRUPT, "a *.log file has gone or was cut short") : code;
 }
 
 uint64_t logfile_goes_on_to(const char *db_path, uint64_t from)
 {
-    uint64_t last = from;
-    check_logs(&last, db_path, NULL);
-    return last;
+    struct reach r = {.last = from};
+    check_logs(&r, db_path, NULL);
+    return r.last;
 }

@@ -96,6 +96,15 @@ static void test_an_old_list_with_a_new_log(void **state)
     assert_non_null(strstr(store_notice(p->s), "MANIFEST was cut short"));
 }
 
+/* Appends what a writer leaves that is killed in the middle of an entry. */
+static void tear(const char *log)
+{
+    FILE *f = fopen(log, "ab");
+    assert_non_null(f);
+    fwrite("\1\2\3\4\x60\0\1torn", 1, 11, f);
+    fclose(f);
+}
+
 /* A log that ends in the middle of an entry, where its writer was killed, and goes on in the next;
  * and a table that was not finished. */
 static void test_a_good_list_after_kills(void **state)
@@ -106,10 +115,7 @@ static void test_a_good_list_after_kills(void **state)
     put_named(p, 0);
     find_file(log, p, "*.log");
     store_close(p->s);
-    FILE *f = fopen(log, "ab");
-    assert_non_null(f);
-    fwrite("\1\2\3\4\x60\0\1torn", 1, 11, f);
-    fclose(f);
+    tear(log);
     p->s = open_store(p->path);
     put_named(p, 1);
     store_close(p->s);
@@ -122,6 +128,40 @@ static void test_a_good_list_after_kills(void **state)
     check_named(p);
 }
 
+/* Where a killed writer's log ends is no damage: the next goes on from there, and is the bad one.
+ */
+static void test_the_bad_one_of_two_logs_is_named(void **state)
+{
+    struct place *p = *state;
+    char torn[200];
+    put_named(p, 0);
+    find_file(torn, p, "*.log");
+    store_close(p->s);
+    tear(torn);
+    p->s = open_store(p->path);
+    put_named(p, 1);
+    put_named(p, 1);
+    store_close(p->s);
+    glob_t g;
+    char pattern[100];
+    snprintf(pattern, sizeof pattern, "%s/db/*.log", p->path);
+    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    assert_int_equal(g.gl_pathc, 2);
+    const char *bad = g.gl_pathv[1];
+    assert_string_equal(g.gl_pathv[0], torn);
+    FILE *f = fopen(bad, "r+b");
+    assert_non_null(f);
+    fseek(f, -3, SEEK_END); /* in its second entry */
+    fputc(255, f);
+    fclose(f);
+    p->s = open_store(p->path);
+    assert_non_null(store_notice(p->s));
+    print_message("%s\n", store_notice(p->s));
+    assert_non_null(strstr(store_notice(p->s), strrchr(bad, '/') + 1));
+    assert_null(strstr(store_notice(p->s), strrchr(torn, '/') + 1));
+    globfree(&g);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -129,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_an_old_list_with_a_new_log),
         TEST(test_a_good_list_after_kills),
+        TEST(test_the_bad_one_of_two_logs_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
