@@ -373,6 +373,85 @@ static void test_golden(void **state)
     arena_free(&a);
 }
 
+static const char *type_name(ProtobufCType type)
+{
+    switch (type) {
+    case PROTOBUF_C_TYPE_BOOL: return "bool";
+    case PROTOBUF_C_TYPE_INT32: return "int32";
+    case PROTOBUF_C_TYPE_SINT32: return "sint32";
+    case PROTOBUF_C_TYPE_UINT32: return "uint32";
+    case PROTOBUF_C_TYPE_SFIXED32: return "sfixed32";
+    case PROTOBUF_C_TYPE_FIXED32: return "fixed32";
+    case PROTOBUF_C_TYPE_FLOAT: return "float";
+    case PROTOBUF_C_TYPE_ENUM: return "enum";
+    case PROTOBUF_C_TYPE_INT64: return "int64";
+    case PROTOBUF_C_TYPE_SINT64: return "sint64";
+    case PROTOBUF_C_TYPE_UINT64: return "uint64";
+    case PROTOBUF_C_TYPE_SFIXED64: return "sfixed64";
+    case PROTOBUF_C_TYPE_FIXED64: return "fixed64";
+    case PROTOBUF_C_TYPE_DOUBLE: return "double";
+    case PROTOBUF_C_TYPE_STRING: return "string";
+    case PROTOBUF_C_TYPE_BYTES: return "bytes";
+    case PROTOBUF_C_TYPE_MESSAGE: return "message";
+    }
+    return "";
+}
+
+static void list_fields(struct buf *out, const ProtobufCMessageDescriptor *type)
+{
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &type->fields[i];
+        buf_printf(out, "%s%u %s%s %s", i ? ", " : "", f->id,
+                   f->label == PROTOBUF_C_LABEL_REPEATED ? "repeated " : "", type_name(f->type),
+                   f->name);
+        if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
+            buf_puts(out, " {");
+            list_fields(out, f->descriptor);
+            buf_puts(out, "}");
+        }
+    }
+}
+
+/* Dense records of before, in anybody's store, are read by these. */
+static void test_the_fields_are_part_of_the_form(void **state)
+{
+#define EXPR                                                                                       \
+    "1 string prefix, 2 repeated message variables {1 string name, 2 string domain}, "             \
+    "3 string language"
+    static const char *const wanted[KIND_END] = {
+        [KIND_EXPR] = EXPR,
+        [KIND_RULE] =
+            "1 string group, 2 string name, 3 string lhs, 4 string rhs, 5 repeated message "
+            "conditions {1 string predicate, 2 repeated string arguments}, 6 repeated "
+            "message operators {1 string name, 2 uint32 arity}, 7 message certificate {1 "
+            "enum verdict, 2 uint32 points, 3 string witness, 4 bool unsound, 5 string "
+            "guard, 6 string remark}, 8 string language",
+        [KIND_EGRAPH] = "1 repeated string operators, 2 repeated string leaves, 3 repeated uint32 "
+                        "class_begin, 4 repeated uint32 node_op, 5 repeated uint32 child_begin, 6 "
+                        "repeated uint32 child, 7 uint32 root, 8 message seed {" EXPR "}, 9 enum "
+                        "stop, 10 uint32 iterations, 11 repeated message rules {1 string rule, 2 "
+                        "uint64 matched, 3 uint64 applied}, 12 repeated string facts, 13 bool "
+                        "unsound, 14 message proof {1 repeated string steps}",
+        [KIND_CLUSTER] = "1 message seed {" EXPR "}, 2 bytes egraph_id, 3 repeated message members "
+                         "{1 string prefix, 2 enum standing, 3 uint32 tokens}, 4 string terms, 5 "
+                         "uint32 max_tokens, 6 bool unsound",
+        [KIND_TOKEN_BATCH] =
+            "1 repeated uint32 tokens, 2 repeated uint32 offset, 3 repeated uint32 "
+            "cluster, 4 repeated string text, 5 bytes vocabulary_id, 6 bytes "
+            "source_id",
+    };
+#undef EXPR
+    for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
+        struct buf found = {0};
+        if (!dense_serves((enum record_kind)kind))
+            continue;
+        list_fields(&found, kind_info((enum record_kind)kind)->descriptor);
+        buf_putc(&found, 0);
+        assert_string_equal(found.data, wanted[kind]);
+        buf_free(&found);
+    }
+}
+
 static void dump(FILE *f, const char *before, struct span bytes)
 {
     fputs(before, f);
@@ -429,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_damage_leaves_nothing_behind),
         cmocka_unit_test(test_large_ones_are_refused),
         cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_the_fields_are_part_of_the_form),
         cmocka_unit_test(test_other_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
