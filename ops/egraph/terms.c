@@ -110,11 +110,11 @@ int terms_compare(const struct terms *t, struct egraph *g, uint32_t a, uint32_t 
 
 /* How a least term begins: its first tokens as one number that is ordered as they are. Most terms
  * of one size differ there. */
-enum { BEGINNING = 4, TOKEN_BITS = 64 / BEGINNING };
+enum { BEGINNING = 4, TOKEN_BITS = 64 / BEGINNING, SHARED = UINT16_MAX };
 
 struct beginnings {
     uint16_t *rank;   /* of the operators, then of the leaves: in the order of tokens, from 1 on;
-                       * the last of very many share one */
+                       * the last of very many share one, SHARED, at which a beginning ends */
     uint64_t *tokens; /* by class, from the highest bits on */
     uint8_t *n;       /* by class */
 };
@@ -144,7 +144,7 @@ static void begin_none(struct beginnings *b, struct egraph *g)
         tokens[i] = i;
     qsort_r(tokens, n, sizeof *tokens, by_token, g);
     for (uint32_t i = 0; i < n; i++)
-        b->rank[tokens[i]] = (uint16_t)(i < UINT16_MAX ? i + 1 : UINT16_MAX);
+        b->rank[tokens[i]] = (uint16_t)(i + 1 < SHARED ? i + 1 : SHARED);
     free(tokens);
 }
 
@@ -161,7 +161,7 @@ static uint64_t begin_node(unsigned *n, const struct beginnings *b, struct egrap
     uint32_t op = graph_op(g, node);
     uint32_t token = op & OP_LEAF ? g->lang->n_ops + (op & ~OP_LEAF) : op;
     uint64_t tokens = (uint64_t)b->rank[token] << (64 - TOKEN_BITS);
-    *n = 1;
+    *n = b->rank[token] < SHARED ? 1 : BEGINNING;
     for (uint32_t i = 0, arity = graph_arity(g, op); i < arity && *n < BEGINNING; i++) {
         uint32_t c = graph_find(g, *graph_kid(g, node, i));
         tokens |= b->tokens[c] >> (*n * TOKEN_BITS);

@@ -1,6 +1,7 @@
 /* The canonical form: independent of the order of rules, insertions and ids; and readable. */
 #include "tests/ops/egraph/help.h"
 
+#include "ops/egraph/terms.h"
 #include "schemas/canonical.h"
 
 static const char *const lines[] = {
@@ -131,12 +132,50 @@ static void classes_are_in_the_order_of_their_least_terms(void **state)
     arena_free(&a);
 }
 
+/* More tokens than the beginning of a term tells apart: then all of the term counts. */
+static void order_of_very_many_tokens(void **state)
+{
+    enum { LEAVES = 70000 };
+    static const char *const pairs[][2] = {{"v68000 + v00002", "v69000 + v00001"},
+                                           {"v00002 + v68000", "v00002 + v69000"},
+                                           {"v00003 + v00003", "v00001 - v00001"},
+                                           {"sin(v00009) + v00001", "sin(v00008) - v00001"}};
+    struct arena a = {0};
+    struct egraph *g = egraph_new(&lang_calculus);
+    struct terms t;
+    char name[16];
+    for (int i = 0; i < LEAVES; i++) {
+        snprintf(name, sizeof name, "v%05d", i);
+        graph_add_leaf(g, graph_leaf(g, X_SYM, name));
+    }
+    eclass_id class[4][2];
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++) {
+            struct expr x = term(&a, g->lang, pairs[i][k]);
+            class[i][k] = egraph_add_expr(g, &x);
+        }
+    egraph_rebuild(g);
+    terms_find(&t, g);
+    for (int i = 0; i < 4; i++) {
+        uint32_t at[2] = {0, 0};
+        for (int k = 0; k < 2; k++)
+            while (t.order[at[k]] != egraph_find(g, class[i][k]))
+                at[k]++;
+        if (at[0] > at[1])
+            fail_msg("%s is not before %s", pairs[i][0], pairs[i][1]);
+    }
+    terms_free(&t);
+    egraph_free(g);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_do_not_matter),
         cmocka_unit_test(messages_read_back),
         cmocka_unit_test(classes_are_in_the_order_of_their_least_terms),
+        cmocka_unit_test(order_of_very_many_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
