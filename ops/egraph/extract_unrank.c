@@ -9,17 +9,23 @@
 static void unrank_slot(struct term *t, const struct grammar *g, uint32_t slot, uint32_t length,
                         count_t rank);
 
-/* The pair p <= q < m of rank q * (q + 1) / 2 + p. */
+/* q * (q + 1) / 2; even where the product is beyond 128 bits. */
+static count_t triangle(count_t q)
+{
+    bool saturated = false;
+    return q % 2 ? count_mul(q, q / 2 + 1, &saturated) : count_mul(q / 2, q + 1, &saturated);
+}
+
+/* The pair p <= q of rank triangle(q) + p. */
 static void unrank_triangle(count_t *p, count_t *q, count_t rank)
 {
     count_t guess = (count_t)sqrtl(2.0L * (long double)rank);
-    bool wide = false;
-    while (guess > 0 && count_mul(guess, guess + 1, &wide) / 2 > rank)
+    while (guess > 0 && triangle(guess) > rank)
         guess--;
-    while (count_mul(guess + 1, guess + 2, &wide) / 2 <= rank && !wide)
+    while (triangle(guess + 1) <= rank)
         guess++;
     *q = guess;
-    *p = rank - guess * (guess + 1) / 2;
+    *p = rank - triangle(guess);
 }
 
 static void unrank_children(struct term *t, const struct grammar *g, const struct grammar_alt *alt,

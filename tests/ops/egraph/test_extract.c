@@ -599,6 +599,58 @@ static void test_saturated_counts_still_name_terms(void **state)
     arena_free(&a);
 }
 
+/* The sum of two of the 2^65 terms of LEVELS functions of x, sin or cos each, so that the rank of
+ * such a term is a number in binary. There are more pairs than can be counted, and below the
+ * greatest ranks their triangle passes 2^128. */
+static void test_wide_pairs_have_ranks(void **state)
+{
+    enum { LEVELS = 65, NODES = 2 * LEVELS + 2 };
+    static char *ops[] = {"+", "sin", "cos"}, *leaves[] = {"x"};
+    uint32_t begin[LEVELS + 3] = {0, 1}, op[NODES] = {0}, kids[NODES + 1] = {0, 2},
+                            child[NODES] = {1, 1};
+    struct arena a = {0};
+    struct err e;
+    struct grammar g;
+    struct grammar_options o = {.max_tokens = 2 * LEVELS + 3, .merge_commutative = true};
+    Eqloom__EGraph m = EQLOOM__EGRAPH__INIT;
+    for (uint32_t n = 1; n < NODES; n++) {
+        bool leaf = n == NODES - 1;
+        op[n] = leaf ? 3 : 2 - n % 2;
+        begin[(n + 1) / 2] = n - (n % 2 == 0);
+        kids[n + 1] = kids[n] + !leaf;
+        if (!leaf)
+            child[kids[n]] = (n + 1) / 2 + 1;
+    }
+    begin[LEVELS + 2] = NODES;
+    m.operators = ops;
+    m.n_operators = 3;
+    m.leaves = leaves;
+    m.n_leaves = 1;
+    m.class_begin = begin;
+    m.n_class_begin = LEVELS + 3;
+    m.node_op = op;
+    m.n_node_op = NODES;
+    m.child_begin = kids;
+    m.n_child_begin = NODES + 1;
+    m.child = child;
+    m.n_child = kids[NODES];
+    assert_int_equal(grammar_init(&g, &a, &m, &lang_calculus, &o, &e), OK);
+    assert_true(g.saturated && grammar_terms(&g) == COUNT_MAX);
+    struct rng rng = rng_new(5, 0);
+    for (int i = 0; i < 1000; i++) {
+        struct term t;
+        count_t rank = i ? count_below(&rng, COUNT_MAX) : COUNT_MAX - 1, p = 0, q = 0;
+        grammar_unrank(&t, &g, g.root, o.max_tokens, rank);
+        assert_int_equal(t.n, o.max_tokens);
+        for (uint32_t k = 0; k < LEVELS; k++) {
+            p = 2 * p + (t.nodes[1 + k] % 2 == 0);
+            q = 2 * q + (t.nodes[LEVELS + 2 + k] % 2 == 0);
+        }
+        assert_true(p <= q && rank == (q % 2 ? q * (q / 2 + 1) : q / 2 * (q + 1)) + p);
+    }
+    arena_free(&a);
+}
+
 static void test_samples_are_distinct(void **state)
 {
     struct rng rng = rng_new(3, 0);
@@ -640,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_lengths_have_the_mean_that_is_asked_for),
         cmocka_unit_test(test_proportional_draws_are_uniform),
         cmocka_unit_test(test_saturated_counts_still_name_terms),
+        cmocka_unit_test(test_wide_pairs_have_ranks),
         cmocka_unit_test(test_samples_are_distinct),
         cmocka_unit_test(test_malformed_graphs_are_refused),
     };
