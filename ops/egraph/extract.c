@@ -168,7 +168,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 6,
+    .version = 7,
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph: counts exactly how many there are of "

@@ -124,7 +124,10 @@ static uint32_t meet(struct reads *r, uint32_t class)
 static void put_node(struct reads *r, const struct grammar_node *node)
 {
     put_text(&r->out, node->text);
-    put_number(&r->out, node->op >= DRAW_OPS - 1);
+    /* what the name does not say: operators that draws take for one, operators like variables */
+    put_number(&r->out, node->op >= DRAW_OPS - 1                ? 1
+                        : node->arity == 0 && node->op >= X_ADD ? 2
+                                                                : 0);
     put_number(&r->out, node->arity);
     for (uint32_t k = 0; k < node->arity; k++)
         put_number(&r->out, meet(r, node->child[k]));

@@ -247,11 +247,150 @@ static void tampering_is_seen(void **state)
     assert_int_equal(turned.same_reads, turned.asked);
 }
 
+/* ---- e-graphs made by hand: of each two, only what is named tells them apart ---- */
+
+struct hand_node {
+    uint32_t class;
+    const char *name;
+    bool leaf;
+    uint32_t arity, kid[2];
+};
+
+static Eqloom__EGraph *hand_made(struct arena *a, const struct hand_node *nodes, uint32_t n,
+                                 const char *seed)
+{
+    Eqloom__EGraph *m = arena_new(a, Eqloom__EGraph);
+    eqloom__egraph__init(m);
+    m->operators = m->leaves = arena_array(a, char *, n);
+    m->class_begin = arena_array(a, uint32_t, n + 1);
+    m->node_op = arena_array(a, uint32_t, n);
+    m->child_begin = arena_array(a, uint32_t, n + 1);
+    m->child = arena_array(a, uint32_t, 2 * n);
+    m->n_operators = m->n_leaves = m->n_node_op = n;
+    m->n_child_begin = n + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        m->leaves[i] = (char *)nodes[i].name;
+        m->node_op[i] = nodes[i].leaf ? n + i : i;
+        m->child_begin[i] = (uint32_t)m->n_child;
+        if (i == 0 || nodes[i].class != nodes[i - 1].class)
+            m->class_begin[m->n_class_begin++] = i;
+        for (uint32_t k = 0; k < nodes[i].arity; k++)
+            m->child[m->n_child++] = nodes[i].kid[k];
+    }
+    m->child_begin[n] = (uint32_t)m->n_child;
+    m->class_begin[m->n_class_begin++] = n;
+    m->seed = seed_of(a, &lang_calculus, seed);
+    return m;
+}
+
+static struct extract_options plain_options(uint32_t max_tokens)
+{
+    return (struct extract_options){
+        .grammar = {.max_tokens = max_tokens}, .per_cluster = 10, .points = 2, .low = 1, .high = 2};
+}
+
+static void expect_told_apart(struct arena *a, const Eqloom__EGraph *x, const Eqloom__EGraph *y,
+                              const struct extract_options *o)
+{
+    struct drawn p = draw(a, x, o), q = draw(a, y, o);
+    assert_false(span_equal(p.cluster, q.cluster));
+    assert_false(span_equal(p.reads, q.reads));
+}
+
+#define LEAF(class, name)                                                                          \
+    {                                                                                              \
+        class, name, true, 0,                                                                      \
+        {                                                                                          \
+            0, 0                                                                                   \
+        }                                                                                          \
+    }
+#define N_OF(array) (uint32_t)(sizeof array / sizeof *array)
+
+static void ends_of_classes_are_told(void **state)
+{
+    static const struct hand_node
+        x[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(1, "y"), LEAF(1, "z")},
+        y[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(0, "y"), LEAF(1, "z")};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, y, N_OF(y), "x"), &o);
+    arena_free(&a);
+}
+
+/* A second operand, or the length of a name: names may begin with any byte. */
+static void ends_of_operands_are_told(void **state)
+{
+    static const struct hand_node
+        x[] = {{0, "f", false, 1, {1}}, LEAF(0, "\001y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")},
+        y[] = {{0, "f", false, 2, {1, 2}}, LEAF(0, "y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, y, N_OF(y), "x"), &o);
+    arena_free(&a);
+}
+
+/* No derivative is by 1, so nothing of class 2 is in a term; but its terms are too many to count,
+ * and then all counts are said to be lower bounds. */
+static void lower_bounds_are_told(void **state)
+{
+    static const struct hand_node x[] = {LEAF(0, "x"),
+                                         {0, "d", false, 2, {1, 2}},
+                                         LEAF(1, "1"),
+                                         LEAF(2, "y"),
+                                         LEAF(2, "z"),
+                                         LEAF(2, "w"),
+                                         {2, "+", false, 2, {2, 2}},
+                                         {2, "-", false, 2, {2, 2}},
+                                         {2, "*", false, 2, {2, 2}},
+                                         {2, "/", false, 2, {2, 2}},
+                                         {2, "pow", false, 2, {2, 2}}};
+    struct arena a = {0};
+    struct extract_options o = plain_options(63);
+    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, x, 1, "x"), &o);
+    arena_free(&a);
+}
+
+/* What an operator without operands is equal to, points cannot say; of a variable they can. */
+static void operators_are_told_from_variables(void **state)
+{
+    static const struct hand_node x[] = {LEAF(0, "c")}, y[] = {{0, "c", false, 0, {0}}};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    o.verify = true;
+    expect_told_apart(&a, hand_made(&a, x, 1, "c"), hand_made(&a, y, 1, "c"), &o);
+    arena_free(&a);
+}
+
+static void domains_are_told(void **state)
+{
+    static const struct hand_node nodes[] = {LEAF(0, "x")};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    Eqloom__EGraph *m[4];
+    for (int i = 0; i < 4; i++) {
+        m[i] = hand_made(&a, nodes, 1, "x");
+        m[i]->seed->variables = arena_array(&a, Eqloom__VariableDomain *, 1);
+        m[i]->seed->variables[0] = arena_new(&a, Eqloom__VariableDomain);
+        m[i]->seed->n_variables = i > 0;
+        eqloom__variable_domain__init(m[i]->seed->variables[0]);
+        m[i]->seed->variables[0]->name = i == 3 ? "y" : "x";
+        m[i]->seed->variables[0]->domain = i == 2 ? "integer" : "real";
+        for (int k = 0; k < i; k++)
+            expect_told_apart(&a, m[k], m[i], &o);
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_reads_give_equal_clusters),
         cmocka_unit_test(tampering_is_seen),
+        cmocka_unit_test(ends_of_classes_are_told),
+        cmocka_unit_test(ends_of_operands_are_told),
+        cmocka_unit_test(lower_bounds_are_told),
+        cmocka_unit_test(operators_are_told_from_variables),
+        cmocka_unit_test(domains_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
