@@ -43,9 +43,9 @@ static enum err_code cut(size_t offset[TERMS], size_t len[TERMS], const char *te
 }
 
 static enum err_code make(Eqloom__TokenBatch *out, struct arena *a, const struct language *lang,
-                          const struct encoder *c, const char *text, struct err *e)
+                          const struct encoder *c, size_t number, const char *text, struct err *e)
 {
-    struct source_text source = {"analogies", text, strlen(text)};
+    struct source_text source = {arena_printf(a, "analogy %zu", number), text, strlen(text)};
     size_t offset[TERMS], len[TERMS], n_ids[TERMS];
     uint32_t *ids[TERMS];
     enum err_code code = err_up(e, cut(offset, len, text, e));
@@ -88,7 +88,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     encoder_init(&encoder, (const Eqloom__Vocabulary *)message);
     for (size_t i = 0; i < n && !code; i++) {
         Eqloom__TokenBatch batch;
-        code = err_up(e, make(&batch, op_arena(ctx), lang, &encoder, texts[i], e));
+        code = err_up(e, make(&batch, op_arena(ctx), lang, &encoder, i + 1, texts[i], e));
         if (code)
             break;
         batch.vocabulary_id = (ProtobufCBinaryData){sizeof vocabulary.bytes, vocabulary.bytes};
