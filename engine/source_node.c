@@ -158,6 +158,25 @@ static bool in_pieces(struct pieces *out, struct reading *r, struct arena *a)
            pieces_cut(out, a, &ctx, r->files);
 }
 
+/* Where what the last version's pieces gave cannot be read, all is read again. */
+static enum err_code run_files(struct made *out, struct reading *r, struct arena *a, struct err *e)
+{
+    struct session *s = r->s;
+    struct pieces pieces;
+    struct err problem = {0};
+    if (!in_pieces(&pieces, r, a))
+        return err_up(e, run_whole(out, r, a, e));
+    enum err_code code = run_pieces(out, &pieces, r, a, &problem);
+    if (code == ERR_CORRUPT || code == ERR_NOTFOUND) {
+        progress_note(s->progress, "%s: %s", s->job->nodes[r->node].name, problem.message);
+        s->nodes[r->node].distrust = true;
+        return err_up(e, run_whole(out, r, a, e));
+    }
+    if (code && e)
+        *e = problem;
+    return err_up(e, code);
+}
+
 static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
                             struct source_files *files, struct arena *a, struct store_batch *b,
                             struct err *e)
@@ -165,7 +184,6 @@ static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
     const struct node *node = &s->job->nodes[i];
     struct reading r = {.s = s, .node = i, .files = files, .batch = b};
     struct op_ctx ctx;
-    struct pieces pieces;
     int lost;
     enum err_code code = source_load(files, a, e);
     if (!code)
@@ -175,8 +193,7 @@ static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
     ctx_init(&ctx, r.shared, node, a, NULL);
     code = node->op->prepare ? node->op->prepare(&r.state, &ctx, e) : OK;
     if (!code)
-        code = in_pieces(&pieces, &r, a) ? run_pieces(out, &pieces, &r, a, e)
-                                         : run_whole(out, &r, a, e);
+        code = run_files(out, &r, a, e);
     if (r.state && node->op->release)
         node->op->release(r.state);
     ctx_node_free(r.shared);
