@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 9, WIDE = 1200, BUDGET_S = 15 };
+enum { NODES = 9, WIDE = 1200, BUDGET_S = 15, KILLS_LEAST = 4 };
 
 static void no_fault(void *arg, const struct digest *id, const char *what)
 {
@@ -117,7 +117,7 @@ static void test_kill(void **state)
     uint64_t whole_us = (os_monotonic_ns() - start) / 1000;
     remove_dir(dir);
     unsigned kills = 0, trials = 0;
-    while (os_monotonic_ns() - start < BUDGET_S * 1000000000ull) {
+    while (kills < KILLS_LEAST || os_monotonic_ns() - start < BUDGET_S * 1000000000ull) {
         new_dir(dir);
         for (unsigned n = 1 + (unsigned)rng_below(&r, 6); n > 0; n--)
             kills += !run_child(ids, dir, (int)rng_below(&r, whole_us));
@@ -128,7 +128,6 @@ static void test_kill(void **state)
     }
     print_message("%u kills in %u trials, undisturbed run %" PRIu64 " ms\n", kills, trials,
                   whole_us / 1000);
-    assert_true(kills > 3);
 }
 
 int main(void)
