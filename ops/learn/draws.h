@@ -1,11 +1,11 @@
 /* What a training draws from a dataset: the k-th pair, negative or sequence is a function of the
- * seed, k and what the sequences say; nothing is materialised, and where sequences stand in the
- * dataset does not matter. Each epoch has an order of its own, by hash of (seed, epoch, mark), so
- * that a cluster which is added, removed or changed leaves the others in the order in which they
- * were: what is drawn before its turn stays (op train proves segments by that). Of a cluster the
- * members are drawn whose hashes of (seed, k, mark) are least, so that one member more or less
- * changes few draws. Of things that say the same, which is which goes by where they stand. Either
- * way every order and every pair is as likely as any other. */
+ * seed, k and what the sequences say; no more than an epoch's order is held, and where they stand
+ * in the dataset does not matter. Each epoch has an order of its own, by hash of (seed, epoch,
+ * mark), so that a cluster which is added, removed or changed leaves the others in the order in
+ * which they were: what is drawn before its turn stays (op train proves segments by that). Of a
+ * cluster the members are drawn whose hashes of (seed, k, mark) are least, so that one member more
+ * or less changes few draws. Of things that say the same, which is which goes by where they stand.
+ * Either way every order and every pair is as likely as any other. */
 #ifndef OPS_LEARN_DRAWS_H
 #define OPS_LEARN_DRAWS_H
 
