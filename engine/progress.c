@@ -517,5 +517,6 @@ void progress_summary(struct progress *p, const struct run_result *r)
         say(p, r->failed ? "\033[31m" : "\033[1m", b.data);
         buf_free(&b);
     }
+    p->out = NULL; /* the last word, also of workers that were left behind */
     pthread_mutex_unlock(&p->mutex);
 }
