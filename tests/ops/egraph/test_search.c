@@ -234,6 +234,23 @@ static struct rules some_rules(struct arena *a, struct rng *r)
     return rules_of_set(a, &s);
 }
 
+/* Most small; now and then one whose classes are large enough to be indexed. */
+static struct expr some_term(struct arena *a, const struct language *lang, struct rng *r,
+                             bool large)
+{
+    struct buf text = {0};
+    if (!large)
+        random_term(&text, r, &few_words, 2 + (unsigned)rng_below(r, 3));
+    else
+        for (int i = 0; i < 5; i++) {
+            buf_puts(&text, i ? " + " : "");
+            random_term(&text, r, &few_words, 1);
+        }
+    struct expr x = term(a, lang, text.data);
+    buf_free(&text);
+    return x;
+}
+
 static void no_match_is_missed(void **state)
 {
     struct rng r = rng_new(test_seed(), 21);
@@ -241,13 +258,12 @@ static void no_match_is_missed(void **state)
     int saturated = 0, rested = 0;
     for (int round = 0; round < 500; round++) {
         struct arena a = {0};
-        struct buf text = {0};
         struct err e = {0};
+        bool large = round % 20 == 10;
         struct rules rules = some_rules(&a, &r);
-        random_term(&text, &r, &few_words, 2 + (unsigned)rng_below(&r, 3));
-        struct expr x = term(&a, rules.lang, text.data);
+        struct expr x = some_term(&a, rules.lang, &r, large);
         struct saturate_options o = {.iterations = 2 + (uint32_t)rng_below(&r, 9),
-                                     .max_nodes = 30 + (uint32_t)rng_below(&r, 370)};
+                                     .max_nodes = large ? 2500 : 30 + (uint32_t)rng_below(&r, 370)};
         if (round % 3 == 0) {
             o.iterations = 60;
             o.match_limit = 1 + (uint32_t)rng_below(&r, 12);
@@ -278,12 +294,11 @@ static void no_match_is_missed(void **state)
         free(w.walk.found);
         free(w.late);
         egraph_free(g);
-        buf_free(&text);
         arena_free(&a);
     }
     print_message("%llu matches, %llu of them late, %d runs saturated, %d of them with rests\n",
                   (unsigned long long)checked, (unsigned long long)hidden, saturated, rested);
-    assert_true(checked > 20000 && saturated > 50 && rested > 15);
+    assert_true(checked > 10000 && saturated > 50 && rested > 15);
 }
 
 int main(void)
