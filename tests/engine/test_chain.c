@@ -238,6 +238,58 @@ static void test_chain_of_random_data(void **state)
     place_free(&p);
 }
 
+/* Chains of one text whose runs take turns, two of them at once, share what is known of what was
+ * read: whoever wrote it, each ends as in an empty store. */
+static void test_chains_share_what_was_read(void **state)
+{
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    struct rng r = rng_new(seed, 1);
+    struct place p;
+    uint64_t reused = 0;
+    char letters[2][9] = {"aaaaaaaa", "aaaaaaaa"};
+    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
+    place_new(&p);
+    for (int i = 0; i < 24; i++) {
+        struct graph g;
+        struct digest made[2];
+        struct err e = {0};
+        struct gc_result collected;
+        struct run_options o = {.keep_going = true, .threads = 2, .check = rng_below(&r, 5) == 0};
+        char steps[2][32];
+        graph_init(&g, rng_below(&r, 2) ? "one" : "two");
+        for (int k = 0; k < 2; k++) {
+            letters[k][rng_below(&r, 8)] = (char)('a' + rng_below(&r, 2));
+            snprintf(steps[k], sizeof steps[k], "steps=%d", (int)rng_below(&r, 10));
+            char *name = arena_printf(&g.arena, "%d", k);
+            graph_add(&g, arena_printf(&g.arena, "seeds%d", k), "lines", "",
+                      write_file(&p, name, letters[k]));
+            graph_add(&g, arena_printf(&g.arena, "joined%d", k), "join", "",
+                      arena_printf(&g.arena, "exprs=seeds%d", k));
+            g.nodes[graph_add(&g, arena_printf(&g.arena, "model%d", k), "spell", steps[k],
+                              arena_printf(&g.arena, "expr=joined%d", k))]
+                .keep = rng_below(&r, 3);
+        }
+        struct run_result now = run_with(&p, &g, o);
+        assert_int_equal(now.failed, 0);
+        reused += now.elements_reused;
+        for (int k = 0; k < 2; k++)
+            made[k] = now.nodes[3 * k + 2].outputs[0];
+        graph_free(&g);
+        for (int k = 0; k < 2; k++) {
+            struct place scratch;
+            place_new(&scratch);
+            struct run_result s = spell(&scratch, letters[k], steps[k]);
+            assert_memory_equal(&made[k], &s.nodes[2].outputs[0], DIGEST_SIZE);
+            place_free(&scratch);
+        }
+        if (rng_below(&r, 6) == 0)
+            check(store_gc(&collected, p.store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+    }
+    assert_true(reused > 0);
+    place_free(&p);
+}
+
 /* With the records in between gone, a chain of other data goes on from one that was kept. */
 static void test_other_data_after_gc(void **state)
 {
@@ -261,9 +313,13 @@ static void test_other_data_after_gc(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain_goes_on),        cmocka_unit_test(test_chain_after_gc),
-        cmocka_unit_test(test_chain_of_other_data),  cmocka_unit_test(test_plan_of_other_data),
-        cmocka_unit_test(test_chain_of_random_data), cmocka_unit_test(test_other_data_after_gc),
+        cmocka_unit_test(test_chain_goes_on),
+        cmocka_unit_test(test_chain_after_gc),
+        cmocka_unit_test(test_chain_of_other_data),
+        cmocka_unit_test(test_plan_of_other_data),
+        cmocka_unit_test(test_chain_of_random_data),
+        cmocka_unit_test(test_other_data_after_gc),
+        cmocka_unit_test(test_chains_share_what_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
