@@ -219,6 +219,12 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
         p->unknown[i] = code != OK;
         r->state = r->ran ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
     }
+    if (code == ERR_CORRUPT || code == ERR_NOTFOUND) { /* damaged, as above */
+        err_clear(e);
+        code = OK;
+        r->ran = r->elements;
+        r->cached = r->reused = 0;
+    }
     if (!code && node->op->reuse && !w.proving) { /* there was no time to prove all */
         r->ran += r->reused;
         r->reused = 0;

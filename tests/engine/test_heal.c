@@ -300,8 +300,11 @@ static void test_blocks_of_a_source(void **state)
     collection_close(c);
     place_reopen(&p);
     write_lines(&p, LINES / 2);
+    struct run_result planned = plan(&p, &g);
     r = run(&p, &g);
     assert_int_equal(r.failed, 0);
+    assert_memory_equal(planned.nodes[SEEDS].outputs, r.nodes[SEEDS].outputs, DIGEST_SIZE);
+    assert_int_equal(planned.nodes[UPPER].state, NODE_RAN);
     graph_free(&g);
 
     place_new(&scratch);
