@@ -112,6 +112,11 @@ nodes:
         self.assertIn("'sin(x) : cos(x) :: csc(x)' is no analogy", done.err)
         self.assertIn("analogies are written 'x1 : y1 :: x2 : y2'", done.err)
 
+    def test_an_error_names_the_analogy(self):
+        self.p.write("open.yaml", self.ANALOGIES.replace("sin(x)*sin(x)", "sin("))
+        done = self.p.eqloom("run", "open.yaml", "asked", expect=1)
+        self.assertIn("analogy 2:1:25: the expression ends too early", done.err)
+
     def test_vectors_in_files(self):
         self.p.eqloom("embed", "x", "sin(x)", "-o", "two.npy")
         self.p.eqloom("embed", "x", "sin(x)", "-o", "two.jsonl")
