@@ -15,7 +15,9 @@ struct tally {
 static void add_node(struct egraph *g, struct rng *r)
 {
     uint32_t kids[2] = {(uint32_t)rng_below(r, LEAVES), (uint32_t)rng_below(r, LEAVES)};
-    uint32_t n = graph_add(g, rng_below(r, 2) ? X_AND : X_OR, kids);
+    uint32_t before = g->n_cells, n = graph_add(g, rng_below(r, 2) ? X_AND : X_OR, kids);
+    if (n < before)
+        return; /* else it would join two large ones */
     graph_union(g, n, (uint32_t)rng_below(r, LARGE), (struct reason){REASON_GIVEN, 0});
     graph_mend(g);
 }
