@@ -349,10 +349,16 @@ enum err_code store_tidy(uint64_t *waiting, struct store *s, const struct tidy_o
             states[i].waiting = 1; /* a run that was killed has noted nothing */
         *waiting += states[i].waiting;
     }
-    if (options->any || (timely && *waiting >= TIDY_FROM))
-        code = tidy_for(states, s, options, options->any ? 1 : NOTED, e);
-    else if (put < NOTED)
+    bool begins = options->any || (timely && *waiting >= TIDY_FROM);
+    if (!begins && put < NOTED)
         return OK;
+    /* Before it begins, too: it may be killed. */
+    code = write_states(s, states, e);
+    if (code != OK || !begins)
+        return err_up(e, code);
+    if (options->begins && *waiting >= TIDY_FROM)
+        options->begins(options->arg, options->budget_ns);
+    code = tidy_for(states, s, options, options->any ? 1 : NOTED, e);
     *waiting = 0;
     for (int i = 0; i < TIDY_CLASSES; i++)
         *waiting += states[i].waiting;

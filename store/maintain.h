@@ -55,6 +55,9 @@ struct tidy_options {
     uint64_t budget_ns;       /* below a tenth of a second nothing is begun */
     bool any;                 /* begin whatever the budget is and however little waits */
     const volatile int *stop; /* not zero: at once; may be NULL */
+    /* NULL, or told when it begins, if there may be much to do. */
+    void (*begins)(void *arg, uint64_t budget_ns);
+    void *arg;
 };
 /* *waiting: bytes of payloads that are still to be looked at. */
 enum err_code store_tidy(uint64_t *waiting, struct store *s, const struct tidy_options *options,

@@ -257,7 +257,13 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
     return OK;
 }
 
-enum { TIDY_SHARE = 10, TIDY_MOST_S = 30, TOLD_FROM = 64 << 20, TIDY_ASKED_MOST_S = 1 << 20 };
+enum {
+    TIDY_SHARE = 10,
+    TIDY_MOST_S = 30,
+    TIDY_ASKED_MOST_S = 1 << 20,
+    TOLD_FROM_S = 2,
+    TOLD_FROM = 64 << 20, /* bytes that wait */
+};
 #define S_NS UINT64_C(1000000000)
 
 static enum err_code read_tidy(struct tidy_options *o, struct cli *c, struct err *e)
@@ -270,6 +276,20 @@ static enum err_code read_tidy(struct tidy_options *o, struct cli *c, struct err
     return code;
 }
 
+/* Nobody should take a run that is done for one that hangs. */
+static void say_tidying(void *arg, uint64_t budget_ns)
+{
+    struct cli *c = arg;
+    if (budget_ns < TOLD_FROM_S * S_NS)
+        return;
+    fprintf(
+        c->narration,
+        "eqloom: the run is done; making records dense for up to %.0f s (Ctrl-C leaves the rest "
+        "for later)\n",
+        (double)budget_ns / (double)S_NS);
+    fflush(c->narration);
+}
+
 /* A bit of `compact`, a tenth of the time that the run took: what was put was stored in haste.
  * Whatever comes of it, the run is done. */
 static void tidy(struct cli *c, struct store *s, struct tidy_options options,
@@ -278,6 +298,10 @@ static void tidy(struct cli *c, struct store *s, struct tidy_options options,
     struct err e = {0};
     uint64_t waiting;
     fflush(c->out);
+    if (!c->json) {
+        options.begins = say_tidying;
+        options.arg = c;
+    }
     if (!options.any)
         options.budget_ns = r->wall_ns / TIDY_SHARE < TIDY_MOST_S * S_NS ? r->wall_ns / TIDY_SHARE
                                                                          : TIDY_MOST_S * S_NS;

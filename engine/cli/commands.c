@@ -46,7 +46,7 @@ static const struct cli_option run_options[] = {
     {"durable", 0, NULL, false, "Sync every commit to disk."},
     {"tidy", 0, "SECONDS", false,
      "Spend up to so long on the dense form of records at the end, however short the run was; 0: "
-     "none."},
+     "none. Without it: a tenth of the run's time, 30 s at most."},
     WAIT,
     OUTSIDE,
     {0},

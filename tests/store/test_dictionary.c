@@ -288,12 +288,19 @@ static void test_same_records_same_model(void **state)
 }
 
 /* What compact does at once: the same records in the same forms, whatever the steps. */
+static void count_beginnings(void *arg, uint64_t budget_ns)
+{
+    assert_true(budget_ns > 0);
+    ++*(unsigned *)arg;
+}
+
 static void test_tidy_bit_by_bit(void **state)
 {
     struct place *p = *state;
     struct err err = {0};
     uint64_t waiting, dictionaries, before = UINT64_MAX, dense = 0;
-    struct tidy_options options = {.budget_ns = 0};
+    unsigned told = 0;
+    struct tidy_options options = {.begins = count_beginnings, .arg = &told};
     struct store_batch *b = store_batch_new(p->s);
     for (unsigned i = 0; i < MANY; i++) {
         struct digest id = put_cluster(b, i);
@@ -305,6 +312,7 @@ static void test_tidy_bit_by_bit(void **state)
     MUST(store_tidy(&waiting, p->s, &options, &err)); /* no time: only a note of it */
     assert_true(waiting > 1 << 20);
     assert_int_equal(clusters_of(p->s, &dictionaries).dense, 0);
+    assert_int_equal(told, 0);
     options.budget_ns = 100000000;
     options.stop = &(volatile int){1};
     MUST(store_tidy(&waiting, p->s, &options, &err));
@@ -323,6 +331,10 @@ static void test_tidy_bit_by_bit(void **state)
         before = waiting;
     }
     assert_int_equal(dense, MANY);
+    assert_true(told > 1);
+    unsigned before_idle = told;
+    MUST(store_tidy(&waiting, p->s, &options, &err)); /* nothing waits: nobody is told to */
+    assert_int_equal(told, before_idle);
     check_clusters(p->s, p, CLUSTERS);
     struct fsck_result result;
     MUST(store_fsck(&result, p->s, false, NULL, NULL, &err));
