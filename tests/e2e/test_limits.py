@@ -60,7 +60,7 @@ class Limits(ProjectTest):
     @unittest.skipIf(is_sanitized(), "sanitizers need address space of their own")
     def test_address_space(self):
         stopped = 0
-        for mib in (120, 160, 200, 240, 280, 320, 380, 440, 4000):
+        for mib in (90, 100, 110, 120, 130, 140, 160, 200, 320, 4000):
             with self.subTest(mib=mib):
                 q = self.project()
                 stopped += self.one_line(self.limited(q, resource.RLIMIT_AS, mib * MIB), True)
