@@ -20,8 +20,9 @@ enum { MAX_FILE = 1 << 30 };
 static volatile int signals_received;
 
 /* The run ends by itself within a second, or at once after a second signal; where something else
- * is in its way, the process ends without asking. Nothing that was committed is lost by that. */
-enum { PATIENCE_S = 5, NO_PATIENCE_S = 1 };
+ * is in its way (a disk that takes long to sync), the process ends without asking. Nothing that was
+ * committed is lost by that. */
+enum { PATIENCE_S = 20, NO_PATIENCE_S = 1 };
 
 static void end_now(int number)
 {
