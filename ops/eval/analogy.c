@@ -2,6 +2,7 @@
  * compared with the terms, nearest first, until enough are found. */
 #include "ops/eval/analogy.h"
 
+#include "ops/eval/nearest.h"
 #include "ops/expr/ball.h"
 #include "ops/expr/exact.h"
 
@@ -23,28 +24,7 @@ void analogy_aim(struct analogy *x, struct arena *a, const struct vectors *v)
 
 /* ---- the nearest ---- */
 
-struct near {
-    float similarity;
-    uint32_t row;
-};
-
-static bool is_before(const struct near *a, const struct near *b)
-{
-    return a->similarity != b->similarity ? a->similarity > b->similarity : a->row < b->row;
-}
-
-static size_t insert(struct near *list, size_t n, size_t most, struct near x)
-{
-    if (n == most && !is_before(&x, &list[n - 1]))
-        return n;
-    size_t at = n < most ? n++ : n - 1;
-    for (; at > 0 && is_before(&x, &list[at - 1]); at--)
-        list[at] = list[at - 1];
-    list[at] = x;
-    return n;
-}
-
-static size_t find_nearest(struct near *list, size_t most, const struct analogy *x,
+static size_t find_nearest(struct neighbour *list, size_t most, const struct analogy *x,
                            const struct vectors *v)
 {
     size_t n = 0;
@@ -53,8 +33,9 @@ static size_t find_nearest(struct near *list, size_t most, const struct analogy 
         for (int t = 0; t + 1 < ANALOGY_TERMS; t++)
             term = term || strcmp(v->text[i], v->text[x->row[t]]) == 0;
         if (!term)
-            n = insert(list, n, most,
-                       (struct near){vector_dot(x->target, vectors_at(v, i), v->stride), i});
+            n = neighbours_insert(
+                list, n, most,
+                (struct neighbour){vector_dot(x->target, vectors_at(v, i), v->stride), i});
     }
     return n;
 }
@@ -98,7 +79,7 @@ static bool is_there(const struct analogy_answer *x, const struct vectors *v, co
     return false;
 }
 
-static enum err_code sift(struct analogy_answer *out, const struct near *list, size_t n,
+static enum err_code sift(struct analogy_answer *out, const struct neighbour *list, size_t n,
                           const struct term *terms, const struct vectors *v,
                           const struct analogy_rules *how, struct arena *a, struct err *e)
 {
@@ -125,7 +106,7 @@ static enum err_code sift(struct analogy_answer *out, const struct near *list, s
 enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
                            const struct vectors *v, const struct analogy_rules *how, struct err *e)
 {
-    struct near *list = arena_array(a, struct near, how->candidates);
+    struct neighbour *list = arena_array(a, struct neighbour, how->candidates);
     struct term terms[ANALOGY_TERMS] = {0};
     enum err_code code = OK;
     *out = (struct analogy_answer){0};

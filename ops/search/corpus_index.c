@@ -154,23 +154,6 @@ struct looking {
     uint32_t *n_best;       /* (clusters) */
 };
 
-static bool is_before(const struct neighbour *a, const struct neighbour *b)
-{
-    return a->similarity != b->similarity ? a->similarity > b->similarity : a->row < b->row;
-}
-
-/* Into a list in order, of at most `most`. */
-static size_t insert(struct neighbour *list, size_t n, size_t most, struct neighbour x)
-{
-    if (n == most && !is_before(&x, &list[n - 1]))
-        return n;
-    size_t at = n < most ? n++ : n - 1;
-    for (; at > 0 && is_before(&x, &list[at - 1]); at--)
-        list[at] = list[at - 1];
-    list[at] = x;
-    return n;
-}
-
 static void look_into_cluster(void *arg, size_t c, unsigned worker)
 {
     struct looking *l = arg;
@@ -183,11 +166,12 @@ static void look_into_cluster(void *arg, size_t c, unsigned worker)
         for (; row + 4 <= end; row += 4) {
             vector_dot4(dot, l->query, vectors_at(&x->v, row), x->v.stride);
             for (uint32_t k = 0; k < 4; k++)
-                n = insert(list, n, l->most, (struct neighbour){dot[k], (uint32_t)row + k});
+                n = neighbours_insert(list, n, l->most,
+                                      (struct neighbour){dot[k], (uint32_t)row + k});
         }
         for (; row < end; row++) {
             dot[0] = vector_dot(l->query, vectors_at(&x->v, row), x->v.stride);
-            n = insert(list, n, l->most, (struct neighbour){dot[0], (uint32_t)row});
+            n = neighbours_insert(list, n, l->most, (struct neighbour){dot[0], (uint32_t)row});
         }
     }
     l->n_best[c] = (uint32_t)n;
@@ -223,7 +207,7 @@ size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluste
     pool_for(pool, x->v.n_clusters, look_into_cluster, &l);
     for (uint32_t c = 0; c < x->v.n_clusters; c++)
         for (uint32_t i = 0; i < l.n_best[c]; i++)
-            n = insert(out, n, k, l.best[l.first_best[c] + i]);
+            n = neighbours_insert(out, n, k, l.best[l.first_best[c] + i]);
     return n;
 }
 

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "index.pb-c.h"
+#include "ops/eval/nearest.h"
 #include "ops/eval/vectors.h"
 
 struct corpus_index {
@@ -24,10 +25,6 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
                                 const Eqloom__Index *index, struct pool *pool, struct err *e);
 void corpus_index_free(struct corpus_index *x);
 
-struct neighbour {
-    float similarity; /* cosine */
-    uint32_t row;
-};
 /* The k nearest to a vector (dim) of length 1, nearest first, equal ones by row; at most
  * per_cluster of each cluster (0: any number). Returns how many; out holds k. The same for any
  * number of threads. The arena is for work. */
