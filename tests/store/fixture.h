@@ -76,6 +76,36 @@ static inline struct store *open_reader(const char *path)
     return s;
 }
 
+/* For tests that need no more than an empty store; *state is its struct test_store. */
+struct test_store {
+    char path[64];
+    struct store *s;
+};
+
+static inline int test_store_setup(void **state)
+{
+    struct test_store *p = calloc(1, sizeof *p);
+    temporary_directory(p->path);
+    p->s = open_store(p->path);
+    *state = p;
+    return 0;
+}
+
+static inline int test_store_teardown(void **state)
+{
+    struct test_store *p = *state;
+    store_close(p->s);
+    remove_tree(p->path);
+    free(p);
+    return 0;
+}
+
+static inline void test_store_reopen(struct test_store *p)
+{
+    store_close(p->s);
+    p->s = open_store(p->path);
+}
+
 /* An Expr with this text. */
 static inline struct digest put_text(struct store_batch *b, const char *text)
 {

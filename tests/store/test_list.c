@@ -7,49 +7,21 @@
 #include <glob.h>
 #include <sys/stat.h>
 
-struct place {
-    char path[64];
-    struct store *s;
-    struct digest ids[2];
-};
+static struct digest ids[2]; /* of what put_named put */
 
-static int setup(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    temporary_directory(p->path);
-    p->s = open_store(p->path);
-    *state = p;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct place *p = *state;
-    store_close(p->s);
-    remove_tree(p->path);
-    free(p);
-    return 0;
-}
-
-static void reopen(struct place *p)
-{
-    store_close(p->s);
-    p->s = open_store(p->path);
-}
-
-static void put_named(struct place *p, unsigned i)
+static void put_named(struct test_store *p, unsigned i)
 {
     struct err err = {0};
     char name[16];
     struct store_batch *b = store_batch_new(p->s);
-    p->ids[i] = put_number(b, i);
+    ids[i] = put_number(b, i);
     snprintf(name, sizeof name, "number/%u", i);
-    MUST(store_batch_ref(b, name, &p->ids[i], &err));
+    MUST(store_batch_ref(b, name, &ids[i], &err));
     commit(b);
     store_batch_free(b);
 }
 
-static void check_named(struct place *p)
+static void check_named(struct test_store *p)
 {
     struct err err = {0};
     struct arena a = {0};
@@ -59,14 +31,14 @@ static void check_named(struct place *p)
         char name[16];
         snprintf(name, sizeof name, "number/%u", i);
         MUST(store_ref(&id, p->s, name, &err));
-        assert_true(digest_equal(&id, &p->ids[i]));
+        assert_true(digest_equal(&id, &ids[i]));
         MUST(store_get(&r, p->s, &id, &a, &err));
     }
     arena_free(&a);
 }
 
 /* The one file that matches, in the database. */
-static void find_file(char path[200], const struct place *p, const char *name)
+static void find_file(char path[200], const struct test_store *p, const char *name)
 {
     char pattern[100];
     glob_t g;
@@ -80,7 +52,7 @@ static void find_file(char path[200], const struct place *p, const char *name)
 /* The log holds the last write, but not what the list has forgotten. */
 static void test_an_old_list_with_a_new_log(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     char list[200];
     struct stat st;
@@ -109,7 +81,7 @@ static void tear(const char *log)
  * and a table that was not finished. */
 static void test_a_good_list_after_kills(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     char log[200], table[100];
     put_named(p, 0);
@@ -124,7 +96,7 @@ static void test_a_good_list_after_kills(void **state)
     p->s = open_store(p->path);
     assert_null(store_notice(p->s));
     check_named(p);
-    reopen(p);
+    test_store_reopen(p);
     check_named(p);
 }
 
@@ -132,7 +104,7 @@ static void test_a_good_list_after_kills(void **state)
  */
 static void test_the_bad_one_of_two_logs_is_named(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     char torn[200];
     put_named(p, 0);
     find_file(torn, p, "*.log");
@@ -162,7 +134,7 @@ static void test_the_bad_one_of_two_logs_is_named(void **state)
     globfree(&g);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
 
 int main(void)
 {

@@ -10,29 +10,6 @@
 #include <fcntl.h>
 #include <glob.h>
 
-struct place {
-    char path[64];
-    struct store *s;
-};
-
-static int setup(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    temporary_directory(p->path);
-    p->s = open_store(p->path);
-    *state = p;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct place *p = *state;
-    store_close(p->s);
-    remove_tree(p->path);
-    free(p);
-    return 0;
-}
-
 /* An action named op that made one record. */
 static struct digest put_action(struct store_batch *b, const char *op, const struct digest *output)
 {
@@ -100,7 +77,7 @@ static bool has_action(struct store *s, const struct digest *key)
 
 static void test_gc(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct store_batch *b = store_batch_new(p->s);
     struct digest kept = put_collection(b, 0, 1000), lost = put_collection(b, 900, 1000);
@@ -159,7 +136,7 @@ static void on_bad(void *arg, const struct digest *id, const char *what)
 
 static void test_fsck_finds_dangling(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct store_batch *b = store_batch_new(p->s);
     struct digest x = put_text(b, "x"), nothing = {{7}};
@@ -213,7 +190,7 @@ static void flip(const char *directory, const char *pattern, const void *needle,
 }
 
 /* Fills a store so that everything is in files: 5,000 expressions, one of which is returned. */
-static struct digest fill_files(struct place *p)
+static struct digest fill_files(struct test_store *p)
 {
     struct store_batch *b = store_batch_new(p->s);
     struct rng r = rng_new(8, 8);
@@ -233,7 +210,7 @@ static struct digest fill_files(struct place *p)
     return victim;
 }
 
-static void check_healing(struct place *p, struct digest victim,
+static void check_healing(struct test_store *p, struct digest victim,
                           struct digest (*again)(struct store_batch *b))
 {
     struct err err = {0};
@@ -283,7 +260,7 @@ static struct digest victim_again(struct store_batch *b)
 
 static void test_flipped_byte_in_a_block(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct digest victim = fill_files(p);
     flip(p->path, "*.sst", "that is going to", 16);
     check_healing(p, victim, victim_again);
@@ -299,7 +276,7 @@ static struct digest noise_again(struct store_batch *b)
 
 static void test_flipped_byte_in_a_large_value(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     fill_files(p);
     struct rng r = rng_new(8, 8);
     for (size_t i = 0; i < sizeof first_noise; i++)
@@ -318,7 +295,7 @@ static void test_flipped_byte_in_a_large_value(void **state)
 /* A wrong value that RocksDB has no reason to doubt. */
 static void test_wrong_value(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct digest victim = fill_files(p);
     char path[100];
@@ -334,7 +311,7 @@ static void test_wrong_value(void **state)
 
 static void test_repair(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct digest victim = fill_files(p);
     flip(p->path, "*.sst", "that is going to", 16);
@@ -366,7 +343,7 @@ static void test_repair(void **state)
 /* A rebuild cut off between its two renames. */
 static void test_rebuild_cut_off(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct digest victim = fill_files(p);
     char db[100], old[100], fresh[100];
     snprintf(db, sizeof db, "%s/db", p->path);
@@ -383,7 +360,7 @@ static void test_rebuild_cut_off(void **state)
  * and takes all records again. */
 static void test_damage_anywhere(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct rng r = rng_new(test_seed(), 11);
     struct digest x = fill_files(p);
@@ -423,7 +400,7 @@ static void test_damage_anywhere(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
 
 int main(void)
 {

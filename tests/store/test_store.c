@@ -9,38 +9,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-struct place {
-    char path[64];
-    struct store *s;
-};
-
-static int setup(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    temporary_directory(p->path);
-    p->s = open_store(p->path);
-    *state = p;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct place *p = *state;
-    store_close(p->s);
-    remove_tree(p->path);
-    free(p);
-    return 0;
-}
-
-static void reopen(struct place *p)
-{
-    store_close(p->s);
-    p->s = open_store(p->path);
-}
-
 static void test_put_get(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct arena a = {0};
     struct rng r = rng_new(3, 3);
@@ -59,7 +30,7 @@ static void test_put_get(void **state)
         MUST(store_get(&record, p->s, &big, &a, &err));
         assert_int_equal(record.kind, KIND_CHUNK);
         store_batch_free(b);
-        reopen(p);
+        test_store_reopen(p);
         b = store_batch_new(p->s);
     }
     ProtobufCMessage *m;
@@ -75,7 +46,7 @@ static void test_put_get(void **state)
 
 static void test_batches_deduplicate(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct store_batch *b = store_batch_new(p->s), *c = store_batch_new(p->s);
     put_text(b, "x");
     put_text(b, "x");
@@ -94,7 +65,7 @@ static void test_batches_deduplicate(void **state)
 
 static void test_batch_refuses_what_is_not_canonical(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct digest id;
     struct store_batch *b = store_batch_new(p->s);
@@ -105,7 +76,7 @@ static void test_batch_refuses_what_is_not_canonical(void **state)
 
 static void test_actions(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct arena a = {0};
     struct span out;
@@ -134,7 +105,7 @@ static enum err_code list_run(void *arg, const char *run, struct span value, str
 
 static void test_refs(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct buf list = {0};
     struct store_batch *b = store_batch_new(p->s);
@@ -167,7 +138,7 @@ static void test_refs(void **state)
 
 static void test_runs_and_sources(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct arena a = {0};
     struct buf list = {0};
@@ -208,7 +179,7 @@ static enum err_code collect_id(void *arg, const struct digest *id, enum record_
 
 static void test_prefixes(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct store_batch *b = store_batch_new(p->s);
     for (unsigned i = 0; i < 3000; i++)
@@ -254,7 +225,7 @@ static void test_prefixes(void **state)
 
 static void test_second_writer(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct store *second = NULL;
     struct store_options o = {.path = p->path, .create = true, .command = "another"};
@@ -272,7 +243,7 @@ static void test_second_writer(void **state)
 
 static void test_lock_of_a_dead_writer(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     store_close(p->s);
     pid_t child = fork();
     if (child == 0) {
@@ -290,7 +261,7 @@ static void test_lock_of_a_dead_writer(void **state)
 
 static void test_readers(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct arena a = {0};
     struct record record;
@@ -332,7 +303,7 @@ static void test_readers(void **state)
 
 static void test_no_store(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct store *s = NULL;
     char path[100];
@@ -390,7 +361,7 @@ static pid_t start_writer(int *fd, const char *path, unsigned round, unsigned ba
  * which a busy machine only makes later. */
 static void test_killed_writer(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct rng r = rng_new(test_seed(), 9);
     store_close(p->s);
     p->s = NULL;
@@ -442,7 +413,7 @@ static void test_killed_writer(void **state)
 
 static void test_newer_format(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct store *s = NULL;
     store_close(p->s);
@@ -461,7 +432,7 @@ static void test_newer_format(void **state)
 
 static void test_few_files(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     for (int i = 0; i < 20; i++) {
         struct store_batch *b = store_batch_new(p->s);
         put_number(b, (unsigned)i);
@@ -469,7 +440,7 @@ static void test_few_files(void **state)
         store_batch_free(b);
         struct store *reader = open_reader(p->path);
         store_close(reader);
-        reopen(p);
+        test_store_reopen(p);
     }
     char pattern[100];
     snprintf(pattern, sizeof pattern, "%s/db/*", p->path);
@@ -479,7 +450,7 @@ static void test_few_files(void **state)
     globfree(&g);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
 
 int main(int argc, char **argv)
 {

@@ -19,13 +19,7 @@ static void test_mixed_batch(void **state)
              cluster[] = {9, 2, 9, 5, 2};
     Eqloom__TokenBatch b;
     struct dataset d = {0};
-    eqloom__token_batch__init(&b);
-    b.tokens = tokens;
-    b.n_tokens = 6;
-    b.offset = offset;
-    b.n_offset = 6;
-    b.cluster = cluster;
-    b.n_cluster = 5;
+    toy_view(&b, tokens, offset, cluster, 5);
     assert_int_equal(dataset_add(&d, &b, 9, 2, NULL), OK);
     assert_int_equal(d.clusters, 2);
     assert_int_equal(d.singles, 1);
@@ -71,13 +65,7 @@ static void add_target_cluster(struct dataset *d, uint32_t c)
     uint32_t tokens[] = {5, 6, c, 5, c, 3, 4, c, 3, c}, offset[] = {0, 3, 5, 8, 10};
     uint32_t cluster[TARGET_MEMBERS] = {0};
     Eqloom__TokenBatch b;
-    eqloom__token_batch__init(&b);
-    b.tokens = tokens;
-    b.n_tokens = sizeof tokens / sizeof *tokens;
-    b.offset = offset;
-    b.n_offset = TARGET_MEMBERS + 1;
-    b.cluster = cluster;
-    b.n_cluster = TARGET_MEMBERS;
+    toy_view(&b, tokens, offset, cluster, TARGET_MEMBERS);
     assert_int_equal(dataset_add(d, &b, TOY_VOCABULARY, 11, NULL), OK);
 }
 

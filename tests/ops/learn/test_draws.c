@@ -62,13 +62,7 @@ static void test_related_clusters(void **state)
         uint32_t kind = 5 + i % KINDS, tokens[] = {3, kind, 4, 4, kind, 3, 8 + i % 2};
         uint32_t offset[] = {0, 3, 7}, cluster[] = {0, 0};
         Eqloom__TokenBatch b;
-        eqloom__token_batch__init(&b);
-        b.tokens = tokens;
-        b.n_tokens = 7;
-        b.offset = offset;
-        b.n_offset = 3;
-        b.cluster = cluster;
-        b.n_cluster = 2;
+        toy_view(&b, tokens, offset, cluster, 2);
         assert_int_equal(dataset_add(&d, &b, TOY_VOCABULARY, 11, NULL), OK);
     }
     assert_int_equal(dataset_relate(&d, RELATED, TOY_VOCABULARY, NULL), OK);
@@ -233,12 +227,7 @@ static void test_equal_members(void **state)
     struct dataset d = {0};
     struct draws x;
     size_t by_pair[MEMBERS][MEMBERS] = {0};
-    eqloom__token_batch__init(&b);
-    b.tokens = tokens;
-    b.n_tokens = b.n_cluster = MEMBERS;
-    b.offset = offset;
-    b.n_offset = MEMBERS + 1;
-    b.cluster = cluster;
+    toy_view(&b, tokens, offset, cluster, MEMBERS);
     assert_int_equal(dataset_add(&d, &b, 9, 2, NULL), OK);
     draws_init(&x, &d, 4, 1);
     for (uint64_t k = 0; k < DRAWS; k++) {
@@ -262,13 +251,7 @@ static void test_equal_things(void **state)
     for (uint32_t i = 0; i < CLUSTERS; i++) {
         uint32_t tokens[] = {i < 2 ? 5 : 4 + i, 4, i}, offset[] = {0, 1, 3}, cluster[] = {0, 0};
         Eqloom__TokenBatch b;
-        eqloom__token_batch__init(&b);
-        b.tokens = tokens;
-        b.n_tokens = 3;
-        b.offset = offset;
-        b.n_offset = 3;
-        b.cluster = cluster;
-        b.n_cluster = 2;
+        toy_view(&b, tokens, offset, cluster, 2);
         assert_int_equal(dataset_add(&d, &b, TOY_VOCABULARY, 11, NULL), OK);
     }
     size_t together = 0, apart = 0;

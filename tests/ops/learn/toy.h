@@ -12,6 +12,19 @@
 
 enum { TOY_VOCABULARY = 59 };
 
+/* A batch over the caller's arrays: `members` sequences, from offset[i] to offset[i + 1]. */
+static inline void toy_view(Eqloom__TokenBatch *b, uint32_t *tokens, uint32_t *offset,
+                            uint32_t *cluster, size_t members)
+{
+    eqloom__token_batch__init(b);
+    b->tokens = tokens;
+    b->n_tokens = offset[members];
+    b->offset = offset;
+    b->n_offset = members + 1;
+    b->cluster = cluster;
+    b->n_cluster = members;
+}
+
 /* One batch: one cluster of `members` sequences of start, least..most tokens, end. */
 static inline Eqloom__TokenBatch *toy_batch(struct arena *a, uint64_t seed, uint64_t cluster,
                                             size_t members, uint32_t least, uint32_t most)
