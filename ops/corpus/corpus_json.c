@@ -11,7 +11,8 @@ enum { MAX_LINE = 64 << 20 };
 static enum err_code malformed(const struct source_text *source, size_t at, struct err *e)
 {
     return err_fail_at(e, source, at,
-                       "expected {\"seed\": TOKENS, \"members\": [TOKENS, ...]}, the seed first");
+                       "expected an object such as {\"seed\": \"* 2 x\", \"members\": [\"+ x "
+                       "x\"]}, the seed first");
 }
 
 /* "+ x 1", or {"prefix": "+ x 1"} as `eqloom export` writes it. */
