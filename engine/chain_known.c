@@ -1,8 +1,7 @@
 /* What is known of a chain; see chain.h. */
 #include "engine/chain.h"
 
-#include "base/os.h"
-#include "schemas/canonical.h"
+#include "engine/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,45 +111,24 @@ void chain_read(const char **reason, struct chain *c, const struct op_segment *s
 
 /* ---- traces ---- */
 
-static bool read_action(struct made *made, struct chain *c, struct arena *a,
-                        const struct digest *key)
-{
-    return !made_read(made, a, c->w->s->store, op_of(c), key, NULL) && made->outputs[0].n == 1;
-}
-
 /* What the segment gave, if its action is there: by its key, or by what it reads. */
 static bool read_segment(struct made *made, struct chain *c, struct arena *a, uint64_t index)
 {
     const struct chain_segment *segment = &c->segments[index];
-    struct span bytes;
-    ProtobufCMessage *m;
-    struct digest action;
-    if (!segment->proved)
-        return read_action(made, c, a, &segment->key);
-    if (store_trace(&bytes, c->w->s->store, &segment->reads, a, NULL) ||
-        canonical_unpack(&m, a, &eqloom__trace__descriptor, bytes, NULL))
-        return false;
-    const ProtobufCBinaryData *id = &((const Eqloom__Trace *)m)->action_key;
-    if (id->len != DIGEST_SIZE)
-        return false;
-    memcpy(action.bytes, id->data, DIGEST_SIZE);
-    return read_action(made, c, a, &action);
+    struct store *s = c->w->s->store;
+    bool there = segment->proved ? known_follow(made, a, s, op_of(c), &segment->reads)
+                                 : !made_read(made, a, s, op_of(c), &segment->key, NULL);
+    return there && made->outputs[0].n == 1;
 }
 
 static enum err_code write_trace(struct store_batch *b, struct chain *c, uint64_t index,
                                  const struct digest *action, struct arena *a, struct err *e)
 {
     const struct digest *reads = &c->segments[index].reads;
-    struct span bytes;
-    Eqloom__Trace m = EQLOOM__TRACE__INIT;
     if (digest_is_zero(reads))
         return OK;
-    m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)action->bytes};
     trail_add(&c->reads, reads, &c->made[index]);
-    enum err_code code = canonical_pack(&bytes, a, &m.base, e);
-    if (!code)
-        code = store_batch_trace(b, reads, bytes, e);
-    return err_up(e, code);
+    return err_up(e, known_lead(b, a, reads, action, e));
 }
 
 static enum err_code write_trails(struct store_batch *b, struct chain *c,

@@ -24,21 +24,40 @@ static enum err_code find_place(struct digest *at, struct op_ctx *ctx, struct sp
     return err_up(e, code);
 }
 
-static bool find_made(struct made *made, struct op_ctx *ctx, const struct digest *at)
+bool known_follow(struct made *out, struct arena *a, struct store *s, const struct op *op,
+                  const struct digest *at)
 {
-    struct store *s = ctx->shared->host.store;
     struct span bytes;
     ProtobufCMessage *m;
     struct digest action;
-    if (store_trace(&bytes, s, at, ctx->arena, NULL) ||
-        canonical_unpack(&m, ctx->arena, &eqloom__trace__descriptor, bytes, NULL))
+    if (store_trace(&bytes, s, at, a, NULL) ||
+        canonical_unpack(&m, a, &eqloom__trace__descriptor, bytes, NULL))
         return false;
     const ProtobufCBinaryData *id = &((const Eqloom__Trace *)m)->action_key;
     if (id->len != DIGEST_SIZE)
         return false;
     memcpy(action.bytes, id->data, DIGEST_SIZE);
-    return !made_read(made, ctx->arena, s, ctx->node->op, &action, NULL) && !made->slices &&
-           made_is_whole(s, ctx->node->op, made, ctx->arena, false);
+    return !made_read(out, a, s, op, &action, NULL);
+}
+
+enum err_code known_lead(struct store_batch *b, struct arena *a, const struct digest *at,
+                         const struct digest *action, struct err *e)
+{
+    struct span bytes;
+    Eqloom__Trace m = EQLOOM__TRACE__INIT;
+    m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)action->bytes};
+    enum err_code code = canonical_pack(&bytes, a, &m.base, e);
+    if (!code)
+        code = store_batch_trace(b, at, bytes, e);
+    return err_up(e, code);
+}
+
+static bool find_made(struct made *made, struct op_ctx *ctx, const struct digest *at)
+{
+    struct store *s = ctx->shared->host.store;
+    const struct op *op = ctx->node->op;
+    return known_follow(made, ctx->arena, s, op, at) && !made->slices &&
+           made_is_whole(s, op, made, ctx->arena, false);
 }
 
 bool op_known(struct op_ctx *ctx, struct span reads, const char *reason)
@@ -55,13 +74,6 @@ bool op_known(struct op_ctx *ctx, struct span reads, const char *reason)
 enum err_code known_note(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
                          struct err *e)
 {
-    struct span bytes;
-    Eqloom__Trace m = EQLOOM__TRACE__INIT;
-    if (!ctx->known.asked)
-        return OK;
-    m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)action->bytes};
-    enum err_code code = canonical_pack(&bytes, ctx->arena, &m.base, e);
-    if (!code)
-        code = store_batch_trace(b, &ctx->known.at, bytes, e);
-    return err_up(e, code);
+    const struct known *k = &ctx->known;
+    return k->asked ? err_up(e, known_lead(b, ctx->arena, &k->at, action, e)) : OK;
 }

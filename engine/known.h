@@ -16,6 +16,13 @@ struct known {
     struct made made; /* found: what stands, and the note that says why */
 };
 
+/* A trace that leads from what is read, as digest, to the action that did the rest. */
+enum err_code known_lead(struct store_batch *b, struct arena *a, const struct digest *at,
+                         const struct digest *action, struct err *e);
+/* Where it leads; false: to nothing that is there. */
+bool known_follow(struct made *out, struct arena *a, struct store *s, const struct op *op,
+                  const struct digest *at);
+
 /* Into the batch: what op_known was asked for is given by this action from now on. */
 enum err_code known_note(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
                          struct err *e);
