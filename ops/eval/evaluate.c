@@ -1,9 +1,9 @@
 /* The op `evaluate`: embeddings of equivalent expressions -> figures. */
 #include "engine/op.h"
 #include "ops/eval/clustering.h"
+#include "ops/eval/figures.h"
 #include "ops/eval/kmeans.h"
 #include "ops/eval/retrieval.h"
-#include "report.pb-c.h"
 
 #include <string.h>
 
@@ -28,21 +28,6 @@ static const struct op_port outputs[] = {
     {"report", KIND_REPORT, OP_ONE, false, "kmeans_accuracy, precision@5, ... by name."},
     {NULL},
 };
-
-enum { MAX_VALUES = 16 };
-struct figures {
-    Eqloom__Value values[MAX_VALUES], *list[MAX_VALUES];
-    size_t n;
-};
-
-static void add(struct figures *f, const char *name, double value)
-{
-    Eqloom__Value *v = f->list[f->n] = &f->values[f->n];
-    f->n++;
-    eqloom__value__init(v);
-    v->name = (char *)name;
-    v->value = value;
-}
 
 static bool cancelled(void *ctx)
 {
@@ -78,48 +63,18 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     op_progress(ctx, 1, 2, "retrieval");
     vectors_normalize(v);
     retrieval_measure(&retrieval, a, v, op_pool(ctx));
-    add(f, "kmeans_accuracy", accuracy.best);
-    add(f, "kmeans_accuracy_greedy", accuracy.greedy);
+    figures_add(f, "kmeans_accuracy", accuracy.best);
+    figures_add(f, "kmeans_accuracy_greedy", accuracy.greedy);
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
-        add(f, precision[k], retrieval.precision[k]);
-    add(f, "mrr", retrieval.mrr);
-    add(f, "triplet_accuracy", retrieval.triplets);
-    add(f, "clusters", v->n_clusters);
-    add(f, "sequences", v->n);
-    add(f, "queries", retrieval.queries);
-    add(f, "dimensions", v->dim);
-    add(f, "kmeans_iterations", clusters.iterations);
+        figures_add(f, precision[k], retrieval.precision[k]);
+    figures_add(f, "mrr", retrieval.mrr);
+    figures_add(f, "triplet_accuracy", retrieval.triplets);
+    figures_add(f, "clusters", v->n_clusters);
+    figures_add(f, "sequences", v->n);
+    figures_add(f, "queries", retrieval.queries);
+    figures_add(f, "dimensions", v->dim);
+    figures_add(f, "kmeans_iterations", clusters.iterations);
     return OK;
-}
-
-static enum err_code emit(struct op_ctx *ctx, struct figures *f, struct err *e)
-{
-    struct arena *a = op_arena(ctx);
-    Eqloom__Report report;
-    Eqloom__Table table, *tables[1] = {&table};
-    Eqloom__Row rows[MAX_VALUES], *row_list[MAX_VALUES];
-    char *columns[] = {"figure", "value"}, *cells[MAX_VALUES][2];
-    eqloom__report__init(&report);
-    eqloom__table__init(&table);
-    const char *label = op_string(ctx, "label");
-    report.title = (char *)(label[0] ? label : "evaluation");
-    for (size_t i = 0; i < f->n; i++) {
-        cells[i][0] = f->list[i]->name;
-        cells[i][1] = arena_printf(a, "%.6g", f->list[i]->value);
-        eqloom__row__init(row_list[i] = &rows[i]);
-        rows[i].cells = cells[i];
-        rows[i].n_cells = 2;
-    }
-    table.title = report.title;
-    table.columns = columns;
-    table.n_columns = 2;
-    table.rows = row_list;
-    table.n_rows = f->n;
-    report.tables = tables;
-    report.n_tables = 1;
-    report.values = f->list;
-    report.n_values = f->n;
-    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -128,7 +83,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t n = op_count(ctx, "embeddings");
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
     struct vectors v;
-    struct figures f = {.n = 0};
+    struct figures f = {.a = a};
     enum err_code code;
     for (size_t i = 0; i < n; i++)
         if ((code = err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e))))
@@ -137,7 +92,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
              err_up(e, vectors_load(&v, a, batches, n, (uint32_t)op_int(ctx, "per_cluster"), e))) ||
         (code = err_up(e, measure(&f, ctx, &v, e))))
         return code;
-    return err_up(e, emit(ctx, &f, e));
+    return err_up(e, figures_emit(ctx, &f, "evaluation", NULL, e));
 }
 
 const struct op op_evaluate = {

@@ -2,8 +2,8 @@
  * and a table of answers. */
 #include "engine/op.h"
 #include "ops/eval/analogy.h"
+#include "ops/eval/figures.h"
 #include "ops/expr/ball.h"
-#include "report.pb-c.h"
 
 #include <string.h>
 
@@ -64,14 +64,14 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
                             batches[i]->count);
         if (batches[i]->n_text != batches[i]->count)
             return err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' does not say whose it is",
-                            i < n ? i : i - n, i < n ? "analogies" : "pool");
+                            (i < n ? i : i - n) + 1, i < n ? "analogies" : "pool");
     }
     return err_up(e, vectors_load(v, a, batches, n + pool, 0, e));
 }
 
 /* ---- the report ---- */
 
-enum { VALUES = 4, COLUMNS = 6 };
+enum { COLUMNS = 6 };
 
 static char *infix(struct arena *a, const struct language *lang, const char *prefix)
 {
@@ -80,36 +80,20 @@ static char *infix(struct arena *a, const struct language *lang, const char *pre
                                                        : expr_infix(a, &x);
 }
 
-static Eqloom__Row *row_new(struct arena *a, size_t cells)
-{
-    Eqloom__Row *r = arena_new(a, Eqloom__Row);
-    eqloom__row__init(r);
-    r->n_cells = cells;
-    r->cells = arena_array(a, char *, cells);
-    return r;
-}
-
-static Eqloom__Table *table_new(struct arena *a, const char *title, const char *const *columns,
-                                size_t n_columns, size_t rows)
-{
-    Eqloom__Table *t = arena_new(a, Eqloom__Table);
-    eqloom__table__init(t);
-    t->title = (char *)title;
-    t->columns = (char **)columns;
-    t->n_columns = n_columns;
-    t->rows = arena_array(a, Eqloom__Row *, rows);
-    t->n_rows = rows;
-    return t;
-}
-
 static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
 {
-    static const char *const columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
+    static char *columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
     struct arena *a = op_arena(w->ctx);
-    Eqloom__Table *t = table_new(a, "Analogies", columns, COLUMNS, n);
+    Eqloom__Table *t = arena_new(a, Eqloom__Table);
+    eqloom__table__init(t);
+    t->title = "Analogies";
+    t->columns = columns;
+    t->n_columns = COLUMNS;
+    t->rows = arena_array(a, Eqloom__Row *, n);
+    t->n_rows = n;
     for (size_t i = 0; i < n; i++) {
         const struct analogy_answer *x = &w->answers[i];
-        Eqloom__Row *r = t->rows[i] = row_new(a, COLUMNS);
+        Eqloom__Row *r = t->rows[i] = figures_row(a, COLUMNS);
         for (int k = 0; k < ANALOGY_TERMS; k++)
             r->cells[k] = infix(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
         r->cells[4] = x->n ? infix(a, w->how.lang, w->v->text[x->found[0]]) : "";
@@ -120,37 +104,18 @@ static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
 
 static enum err_code emit(const struct work *w, size_t n, struct err *e)
 {
-    static const char *const names[VALUES] = {"accuracy@1", "accuracy@5", "analogies", "pool"};
-    static const char *const columns[] = {"figure", "value"};
-    struct arena *a = op_arena(w->ctx);
-    const char *label = op_string(w->ctx, "label");
-    const char *title = label[0] ? label : "analogies";
+    struct figures f = {.a = op_arena(w->ctx)};
     size_t first = 0, five = 0;
     for (size_t i = 0; i < n; i++) {
         first += w->answers[i].rank == 1;
         five += w->answers[i].rank > 0;
     }
     double by = 1 / (double)(n ? n : 1);
-    double figures[VALUES] = {(double)first * by, (double)five * by, (double)n,
-                              (double)(w->v->n - n * ANALOGY_TERMS)};
-    Eqloom__Report report;
-    Eqloom__Value values[VALUES], *list[VALUES];
-    Eqloom__Table *tables[2] = {table_new(a, title, columns, 2, VALUES), table_of_answers(w, n)};
-    eqloom__report__init(&report);
-    for (size_t i = 0; i < VALUES; i++) {
-        eqloom__value__init(list[i] = &values[i]);
-        values[i].name = (char *)names[i];
-        values[i].value = figures[i];
-        tables[0]->rows[i] = row_new(a, 2);
-        tables[0]->rows[i]->cells[0] = values[i].name;
-        tables[0]->rows[i]->cells[1] = arena_printf(a, "%.6g", figures[i]);
-    }
-    report.title = (char *)title;
-    report.tables = tables;
-    report.n_tables = 2;
-    report.values = list;
-    report.n_values = VALUES;
-    return err_up(e, op_emit(NULL, w->ctx, "report", &report.base, e));
+    figures_add(&f, "accuracy@1", (double)first * by);
+    figures_add(&f, "accuracy@5", (double)five * by);
+    figures_add(&f, "analogies", (double)n);
+    figures_add(&f, "pool", (double)(w->v->n - n * ANALOGY_TERMS));
+    return err_up(e, figures_emit(w->ctx, &f, "analogies", table_of_answers(w, n), e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

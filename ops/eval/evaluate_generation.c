@@ -1,10 +1,10 @@
 /* Op evaluate-generation: how often what a model writes is right. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
+#include "ops/eval/figures.h"
 #include "ops/expr/ball.h"
 #include "ops/expr/exact.h"
 #include "ops/expr/expr.h"
-#include "report.pb-c.h"
 
 #include <string.h>
 
@@ -124,28 +124,6 @@ static enum err_code refuse_unreadable(const struct work *k, size_t n, struct er
 
 /* ---- the report ---- */
 
-enum { MAX_VALUES = 16 };
-struct figures {
-    struct arena *a;
-    Eqloom__Value *values[MAX_VALUES];
-    Eqloom__Row *rows[MAX_VALUES];
-    size_t n;
-};
-
-static void add(struct figures *f, const char *name, double value)
-{
-    Eqloom__Value *v = f->values[f->n] = arena_new(f->a, Eqloom__Value);
-    Eqloom__Row *r = f->rows[f->n++] = arena_new(f->a, Eqloom__Row);
-    eqloom__value__init(v);
-    eqloom__row__init(r);
-    v->name = (char *)name;
-    v->value = value;
-    r->n_cells = 2;
-    r->cells = arena_array(f->a, char *, 2);
-    r->cells[0] = v->name;
-    r->cells[1] = arena_printf(f->a, "%.6g", value);
-}
-
 static void measure(struct figures *f, const struct judgement *j, size_t n)
 {
     static const char *const accuracy[CUTS] = {"accuracy@1", "accuracy@5", "accuracy@10",
@@ -163,33 +141,13 @@ static void measure(struct figures *f, const struct judgement *j, size_t n)
         size_t right = 0;
         for (size_t i = 0; i < n; i++)
             right += j[i].equal_at < cuts[c];
-        add(f, accuracy[c], (double)right * by);
+        figures_add(f, accuracy[c], (double)right * by);
     }
-    add(f, "exact@1", (double)exact * by);
+    figures_add(f, "exact@1", (double)exact * by);
     for (size_t v = 0; v < VERDICTS; v++)
-        add(f, firsts[v], (double)counts[v] * by);
-    add(f, "without_result", (double)none * by);
-    add(f, "inputs", (double)n);
-}
-
-static enum err_code emit(struct op_ctx *ctx, struct figures *f, struct err *e)
-{
-    const char *label = op_string(ctx, "label");
-    char *columns[] = {"figure", "value"};
-    Eqloom__Report report;
-    Eqloom__Table table, *tables[1] = {&table};
-    eqloom__report__init(&report);
-    eqloom__table__init(&table);
-    table.title = report.title = (char *)(label[0] ? label : "generation");
-    table.columns = columns;
-    table.n_columns = 2;
-    table.rows = f->rows;
-    table.n_rows = f->n;
-    report.tables = tables;
-    report.n_tables = 1;
-    report.values = f->values;
-    report.n_values = f->n;
-    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+        figures_add(f, firsts[v], (double)counts[v] * by);
+    figures_add(f, "without_result", (double)none * by);
+    figures_add(f, "inputs", (double)n);
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -223,7 +181,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_up(e, code);
     struct figures f = {.a = a};
     measure(&f, k.out, n);
-    return err_up(e, emit(ctx, &f, e));
+    return err_up(e, figures_emit(ctx, &f, "generation", NULL, e));
 }
 
 const struct op op_evaluate_generation = {
