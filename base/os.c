@@ -232,6 +232,16 @@ uint64_t os_monotonic_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t os_thread_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t os_process_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 int64_t os_wall_ns(void)
 {
     return (int64_t)clock_ns(CLOCK_REALTIME);

@@ -33,6 +33,10 @@ char *os_join(struct arena *a, const char *dir, const char *name); /* name may b
 char *os_dirname(struct arena *a, const char *path);
 
 uint64_t os_monotonic_ns(void);
+/* Time that a processor spent on this thread, or on this process: stands still while they wait or
+ * others have the machine. */
+uint64_t os_thread_ns(void);
+uint64_t os_process_ns(void);
 /* Writes the line before the process ends. Only the first thread comes back, to end it: others that
  * run into the same wait for that. Safe in a signal handler. */
 void os_last_words(const char *line, size_t n);

@@ -454,6 +454,8 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
+    uint64_t began = os_thread_ns();
+    bool any_ran = false;
     for (uint64_t k = from; k < from + n; k++) {
         enum element_state state;
         if (session_interrupted(s))
@@ -468,11 +470,17 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
             r->reused += state == ELEMENT_REUSED;
             r->cached += state == ELEMENT_CACHED;
             pthread_mutex_unlock(&s->mutex);
+            any_ran = any_ran || state == ELEMENT_RAN;
             record_progress(w);
         } else {
             give_up(r->map, outcome);
         }
     }
+    if (!any_ran)
+        return;
+    pthread_mutex_lock(&s->mutex);
+    r->work_ns += os_thread_ns() - began;
+    pthread_mutex_unlock(&s->mutex);
 }
 
 /* ---- the end ---- */

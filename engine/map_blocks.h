@@ -20,7 +20,7 @@
 
 struct map_blocks;
 /* NULL when the input (inputs[0], stored) has no blocks. Looks up what is needed; what is not known
- * is asked to be proved (reuse_block) until this moment of the monotonic clock; 0: nothing is. */
+ * is asked to be proved (reuse_block) until this moment of os_process_ns; 0: nothing is. */
 enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t i,
                              uint64_t prove_until_ns, struct err *e);
 void map_blocks_free(struct map_blocks *b, const struct op *op);

@@ -2,7 +2,8 @@
  * batch that is thrown away but can be read (store_overlay), so that what is below them is known; a
  * map is put together there, too, if all its elements are known, are proved to stand, or are few
  * that took next to no time when they ran last: those are run. Below a node that would really have
- * to run, nothing is known. All this looking ahead ends after FORESIGHT_NS. */
+ * to run, nothing is known. All this looking ahead ends after FORESIGHT_NS of the processor's time,
+ * so that what is said does not depend on what else the machine does. */
 #include "engine/session.h"
 
 #include "base/os.h"
@@ -25,7 +26,7 @@ struct plan {
 /* What an op looks into for a proof ends with the time there is. */
 static bool is_late(void *arg)
 {
-    return os_monotonic_ns() >= ((const struct plan *)arg)->deadline_ns;
+    return os_process_ns() >= ((const struct plan *)arg)->deadline_ns;
 }
 
 static void set_outputs(struct plan *p, uint32_t i, const struct made *made)
@@ -67,12 +68,14 @@ struct walk {
 static uint64_t expected_ns(const struct walk *w)
 {
     const Eqloom__RunNode *last = w->p->s.history.made[w->node];
-    return last && last->ran ? last->wall_ns / last->ran : UINT64_MAX;
+    if (!last || !last->ran)
+        return UINT64_MAX;
+    return (last->work_ns ? last->work_ns : last->wall_ns) / last->ran;
 }
 
 static bool has_time(const struct walk *w)
 {
-    return os_monotonic_ns() < w->p->deadline_ns;
+    return os_process_ns() < w->p->deadline_ns;
 }
 
 static bool prepare(struct walk *w)
@@ -320,7 +323,7 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     p.worker = (struct worker){.s = &p.s, .batch = store_batch_new(store)};
     store_overlay(store, p.worker.batch);
     p.unknown = arena_array(a, bool, job->n_nodes);
-    p.deadline_ns = os_monotonic_ns() + FORESIGHT_NS;
+    p.deadline_ns = os_process_ns() + FORESIGHT_NS;
     p.s.host.spill = NULL;
     p.s.host.cancelled = is_late;
     for (uint32_t i = 0; !code && i < job->n_nodes; i++) {

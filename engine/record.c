@@ -35,6 +35,7 @@ static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a
     n->failed = r->failed;
     n->why = arena_strdup(a, r->why ? r->why : "");
     n->wall_ns = r->wall_ns;
+    n->work_ns = r->work_ns;
     if (r->has_key) {
         n->action_key.data = (uint8_t *)r->key.digest.bytes;
         n->action_key.len = DIGEST_SIZE;

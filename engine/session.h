@@ -58,6 +58,7 @@ struct node_run {
     struct ctx_loss loss;
     uint64_t elements, cached, failed;
     uint64_t ran, reused; /* over all attempts */
+    uint64_t work_ns;     /* of maps: what processors spent on the ranges in which any ran */
     struct proofs proofs; /* of the reused ones */
     uint64_t start_ns, wall_ns;
     char *why, *failure; /* heap */

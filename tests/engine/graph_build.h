@@ -28,6 +28,9 @@ extern atomic_int ops_summarized; /* elements */
 extern atomic_int ops_proved;     /* questions to `rank`, about elements or blocks */
 /* How many run at this moment, and the most at once that a `parallel` op saw beside itself. */
 extern atomic_int ops_beside;
+/* `ops_signals` becomes 1, as by Ctrl-C, when `upper` has run so many more elements; 0: never. */
+extern atomic_int ops_until_signal;
+extern volatile int ops_signals;
 /* Makes the op `count` differ from run to run. */
 extern atomic_int ops_drift;
 

@@ -113,9 +113,8 @@ static struct rocks *write_table(const char *db, struct rng *r, size_t bytes)
 
 static void wait_for_merge(const char *db, struct rocks *rocks)
 {
-    for (int i = 0; i < 1000 && count_tables(db) >= FEW; i++)
+    while (count_tables(db) >= FEW) /* for ever, if nothing merges: the test's timeout tells */
         usleep(10000);
-    assert_true(count_tables(db) < FEW);
     rocks_close(rocks);
 }
 
