@@ -122,7 +122,7 @@ static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t pa
         [I_LEAF] = STATE_LEAF, [I_SAME] = STATE_SAME, [I_HAS] = STATE_STEP,
         [I_BIND] = STATE_BIND, [I_FIND] = STATE_FIND, [I_DONE] = STATE_DONE};
     struct state s = {.kind = STATE_ROOT};
-    memcpy(s.levels, b->levels, sizeof s.levels);
+    s.look = look_of(b->levels);
     if (b->i) {
         s.kind = kinds[b->i->kind];
         s.a = b->i->a;
@@ -134,6 +134,13 @@ static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t pa
     if (s.kind == STATE_DONE)
         l->out->done[s.x] = id;
     return id;
+}
+
+static void raise_look(uint8_t *look, const uint8_t *levels)
+{
+    uint8_t both[] = {(uint8_t)look_level(*look, 0), (uint8_t)look_level(*look, 1)};
+    raise_levels(both, levels);
+    *look = look_of(both);
 }
 
 /* The branches below: those that are done, the switches, and the others but for their I_HAS, which
@@ -155,7 +162,7 @@ static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t 
         if (i == out->n)
             add_state(l, (struct state){.kind = STATE_SWITCH, .a = k->i->a}, at);
         out->states[i].mask |= pattern_op_mask(k->i->x);
-        raise_levels(out->states[i].levels, k->levels);
+        raise_look(&out->states[i].look, k->levels);
     }
     uint32_t others = out->n;
     for (const struct branch *k = b->child; k; k = k->next)

@@ -22,14 +22,14 @@ enum state_kind {
  * the cache. */
 struct state {
     uint8_t kind;
-    uint8_t levels[2]; /* how far below the root's arguments the rules of its subtree look */
-    uint8_t arity;     /* STATE_BIND, STATE_FIND */
+    uint8_t look;  /* how far below the root's arguments the rules of its subtree look: see below */
+    uint8_t arity; /* STATE_BIND, STATE_FIND */
+    bool whole;
     uint16_t a, out;
     uint32_t x;
     uint32_t first, n;
     uint16_t n_done; /* of what follows, so many at the beginning are STATE_DONE */
     uint8_t key;     /* STATE_BIND, as in struct instruction */
-    bool whole;
     union {
         /* STATE_SWITCH: follows a step for each bit; its place is steps[x + bit]. */
         uint64_t mask;
@@ -39,6 +39,17 @@ struct state {
     };
 };
 _Static_assert(sizeof(struct state) == 32, "two to a line of the cache");
+/* A look is two levels: below the root's first argument, and below its others. */
+static inline uint8_t look_of(const uint8_t *levels)
+{
+    return (uint8_t)(levels[0] | levels[1] << 3);
+}
+
+static inline unsigned look_level(uint8_t look, int i)
+{
+    return i ? look >> 3 : look & 7;
+}
+
 #define AUTOMATON_LEAF 0x80000000u /* known: the leaf, or else the register, x */
 
 struct automaton {
@@ -56,7 +67,7 @@ struct automaton {
 
 struct automaton_rule {
     const struct pattern *pattern; /* NULL: takes no part */
-    uint8_t levels[2];
+    uint8_t levels[2];             /* below 8 */
 };
 /* In the arena. */
 void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,

@@ -9,9 +9,10 @@
 enum {
     MIN_POOL = 1 << 20,
     MAX_BUCKETS = 1 << 12,
-    SMALL = 8,        /* nodes that are read as fast as an index */
     FIRST_SLOTS = 64, /* of hash tables */
     PATIENCE = 8,     /* a table that is wrong so often is built again */
+    POOL_KEPT = 1 << 16,
+    SLOTS_KEPT = 1 << 10, /* for the next graph, of one that is done */
 };
 
 struct joins *joins_new(void)
@@ -43,13 +44,20 @@ void joins_forget(struct joins *j)
 void joins_release(struct joins *j)
 {
     joins_forget(j);
-    free(j->pool.items);
-    free(j->large);
-    free(j->tables);
-    j->pool = (struct u32_list){0};
-    j->large = NULL;
-    j->tables = NULL;
-    j->large_cap = j->tables_cap = 0;
+    if (j->pool.cap > POOL_KEPT) {
+        free(j->pool.items);
+        j->pool = (struct u32_list){0};
+    }
+    if (j->large_cap > SLOTS_KEPT) {
+        free(j->large);
+        j->large = NULL;
+        j->large_cap = 0;
+    }
+    if (j->tables_cap > SLOTS_KEPT) {
+        free(j->tables);
+        j->tables = NULL;
+        j->tables_cap = 0;
+    }
 }
 
 /* What all indexes together may take: little of a large graph. */
@@ -77,18 +85,18 @@ static uint32_t *pool_take(struct joins *j, uint32_t n)
 
 /* ---- the nodes of a class by operator ---- */
 
-static bool is_listed(const struct egraph *g, uint32_t n)
+static inline bool is_listed(const struct egraph *g, uint32_t n, uint32_t end)
 {
-    return !(g->cells[n].op & (OP_LEAF | OP_DEAD)) && (!g->frozen || n < g->frozen);
+    return n < end && !(g->cells[n].op & (OP_LEAF | OP_DEAD));
 }
 
 /* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
 static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
 {
-    uint32_t count[64], n_ops = 0, total = 0, n = s->class;
+    uint32_t count[64], n_ops = 0, total = 0, n = s->class, end = g->frozen ? g->frozen : NO_NODE;
     uint64_t mask = 0;
     do {
-        if (is_listed(g, n)) {
+        if (is_listed(g, n, end)) {
             uint64_t bit = pattern_op_mask(g->cells[n].op);
             unsigned place = (unsigned)__builtin_ctzll(bit);
             count[place] = mask & bit ? count[place] + 1 : 1;
@@ -97,7 +105,7 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
         }
         n = graph_next(g, n);
     } while (n != s->class);
-    n_ops = (uint32_t)__builtin_popcountll(mask);
+    n_ops = join_count_bits(mask);
     s->begin = (uint32_t)j->pool.n;
     s->mask = mask;
     uint32_t *p = pool_take(j, n_ops + 1 + total), at = s->begin + n_ops + 1;
@@ -110,7 +118,7 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
     *p = at;
     if (total)
         do {
-            if (is_listed(g, n))
+            if (is_listed(g, n, end))
                 j->pool.items[count[__builtin_ctzll(pattern_op_mask(g->cells[n].op))]++] = n;
             n = graph_next(g, n);
         } while (n != s->class);
@@ -168,8 +176,9 @@ void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
     const uint32_t both[] = {a, b};
     j->unions++;
     for (int i = 0; i < 2; i++) {
-        struct join_group *s = find_large(j, both[i]);
-        j->merged[join_slot(both[i])]++;
+        struct join_group *s = find_large(j, both[i]), *small = &j->groups[join_slot(both[i])];
+        if (small->class == both[i])
+            small->age = 0;
         if (s)
             s->built = s->refused = false;
     }
@@ -178,16 +187,15 @@ void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
 /* Of a large class at once, of others when they are asked for the second time. NULL: not yet. */
 static struct join_group *group_of(struct joins *j, uint32_t class, bool large)
 {
-    uint32_t slot = join_slot(class);
-    struct join_group *s = &j->groups[slot];
+    struct join_group *s = &j->groups[join_slot(class)];
     if (large)
         return add_large(j, class);
-    if (join_is_current(j, s, class))
+    if (s->class == class && s->age == j->age)
         return s;
     struct join_group *known = find_large(j, class);
     if (known)
         return known;
-    *s = (struct join_group){.class = class, .age = j->age, .merged = j->merged[slot]};
+    *s = (struct join_group){.class = class, .age = j->age};
     return NULL;
 }
 
@@ -205,12 +213,7 @@ static struct join_group *find_group(struct join_range *out, struct egraph *g, u
     }
     if (!s->built)
         return NULL;
-    uint64_t bit = pattern_op_mask(op);
-    *out = (struct join_range){0, 0};
-    if (s->mask & bit) {
-        const uint32_t *p = j->pool.items + s->begin + __builtin_popcountll(s->mask & (bit - 1));
-        *out = (struct join_range){p[0], p[1]};
-    }
+    *out = joins_range(j, s, op);
     return s;
 }
 
@@ -307,17 +310,17 @@ static bool table_knows(struct join_table *t, struct egraph *g, const struct joi
     return true;
 }
 
-bool joins_find(struct join_range *out, struct egraph *g, struct join_key key, uint32_t value,
-                bool large)
+bool joins_find_far(struct join_range *out, struct egraph *g, const struct join_key *key,
+                    uint32_t value, bool large)
 {
     struct joins *j = g->joins;
-    const struct join_group *s = find_group(out, g, key.class, key.op, large);
+    const struct join_group *s = find_group(out, g, key->class, key->op, large);
     if (!s)
         return false;
-    if (key.argument == JOIN_ANY || out->end - out->begin <= SMALL)
+    if (key->argument == JOIN_ANY || out->end - out->begin <= JOIN_SMALL)
         return true;
     bool known;
-    struct join_table *t = table_of(&known, j, &key);
+    struct join_table *t = table_of(&known, j, key);
     if (!known || !table_knows(t, g, s, *out, value))
         return true;
     const uint32_t *start = j->pool.items + t->begin;

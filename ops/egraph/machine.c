@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NEVER UINT32_MAX
+enum { SORT_FEW = 16 };
 
 /* ---- which states are awake ---- */
 
@@ -36,7 +37,7 @@ static struct activity activity_below(const struct machine *m, const struct stat
 
 static bool is_awake(const struct machine *m, const struct state *s)
 {
-    return m->alike || m->active[s - m->set->automaton.states].cells != NEVER;
+    return m->alike || m->active[s - m->states].cells != NEVER;
 }
 
 /* Rules are not alike any more, from the middle of an iteration on. */
@@ -67,6 +68,7 @@ static void stop_rule(struct machine *m, uint32_t rule)
 
 /* ---- matches ---- */
 
+/* At a node that is not. */
 static bool is_new(const struct machine *m, const struct rule_match *r, const struct moment *since)
 {
     const uint16_t *watched = m->set->registers + r->registers + r->n_vars;
@@ -83,29 +85,32 @@ static bool is_new(const struct machine *m, const struct rule_match *r, const st
     return false;
 }
 
-static const struct moment *since_of(const struct machine *m, uint32_t rule)
-{
-    const struct machine_rule *r = &m->rules[rule];
-    return m->alike ? &m->since : &r->since[m->node >= r->cursor];
-}
-
-/* Room for a match of so many ids. */
-static uint32_t *add_match(struct machine *m, uint32_t rule, size_t size)
+/* Room for a match of so many ids, and for some that follow it. */
+static inline uint32_t *add_match(struct machine *m, uint32_t rule, size_t size)
 {
     struct u32_list *out = &m->records;
-    if (out->n + size > out->cap)
-        out->items = vec_grow(out->items, &out->cap, out->n + size, sizeof *out->items);
+    size_t most = out->n + size + RULE_FIRST_VARS;
+    if (most > out->cap)
+        out->items = vec_grow(out->items, &out->cap, most, sizeof *out->items);
     if (m->n_matches == m->cap_matches)
         m->matches = vec_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
     m->matches[m->n_matches++] = (struct machine_match){rule, (uint32_t)out->n};
+    uint32_t *p = out->items + out->n;
     out->n += size;
-    return out->items + out->n - size;
+    return p;
 }
 
 static void record(struct machine *m, uint32_t rule)
 {
     const struct rule_match *r = &m->set->matches[rule];
-    if ((!m->alike && m->rules[rule].stopped) || !is_new(m, r, since_of(m, rule)))
+    const struct moment *since = &m->since;
+    if (!m->alike) {
+        const struct machine_rule *own = &m->rules[rule];
+        if (own->stopped)
+            return;
+        since = &own->since[m->node >= own->cursor];
+    }
+    if (m->node < since->cells && !is_new(m, r, since))
         return;
     m->matched[rule]++;
     if (m->left[rule] == 0) {
@@ -113,33 +118,37 @@ static void record(struct machine *m, uint32_t rule)
         return;
     }
     m->left[rule]--;
-    const uint16_t *vars = m->set->registers + r->registers;
-    uint32_t binds = machine_record_binds(m->g, r->n_binds);
-    uint32_t *out = add_match(m, rule, 1u + r->n_vars + binds);
-    out[0] = m->bound[0];
-    for (uint32_t v = 0; v < r->n_vars; v++)
-        out[1 + v] = m->reg[vars[v]];
+    uint32_t binds = machine_record_binds(m->g, r->n_binds), n_vars = r->n_vars;
+    uint32_t *out = add_match(m, rule, 1u + n_vars + binds);
+    *out++ = m->node;
+    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* few rules have more */
+        out[v] = m->reg[r->first[v]];
+    if (n_vars > RULE_FIRST_VARS) {
+        const uint16_t *vars = m->set->registers + r->registers;
+        for (uint32_t v = RULE_FIRST_VARS; v < n_vars; v++)
+            out[v] = m->reg[vars[v]];
+    }
     if (binds)
-        memcpy(out + 1 + r->n_vars, m->bound + 1, binds * sizeof *out);
+        memcpy(out + n_vars, m->bound, binds * sizeof *out);
 }
 
 /* ---- states ---- */
-
-static void enter(struct machine *m, const struct state *s);
 
 /* Could anything that the rules of this state see be new to them? */
 static inline bool may_be_new(const struct machine *m, const struct state *s)
 {
     if (m->alike)
-        return (m->fresh[0] >> s->levels[0] | m->fresh[1] >> s->levels[1]) & 1;
-    const struct activity *a = &m->active[s - m->set->automaton.states];
-    return m->node >= a->cells || m->age[0][s->levels[0]] >= a->epoch ||
-           m->age[1][s->levels[1]] >= a->epoch;
+        return m->fresh >> s->look & 1;
+    const struct activity *a = &m->active[s - m->states];
+    return m->node >= a->cells || m->age[0][look_level(s->look, 0)] >= a->epoch ||
+           m->age[1][look_level(s->look, 1)] >= a->epoch;
 }
 
-static inline void follow(struct machine *m, const struct state *s)
+static void enter(struct machine *m, const struct state *s);
+
+static void follow(struct machine *m, const struct state *s)
 {
-    const struct state *k = m->set->automaton.states + s->first, *end = k + s->n;
+    const struct state *k = m->states + s->first, *end = k + s->n;
     for (const struct state *others = k + s->n_done; k < others; k++)
         if (may_be_new(m, k))
             record(m, k->x);
@@ -156,7 +165,7 @@ static uint32_t leaf_class(struct machine *m, uint32_t leaf)
 }
 
 /* The class that argument k is known to be. */
-static uint32_t known_class(struct machine *m, const struct state *s, uint32_t k)
+static inline uint32_t known_class(struct machine *m, const struct state *s, uint32_t k)
 {
     const uint32_t *known = s->arity <= 2 ? s->known : m->set->automaton.known + s->known[0];
     return known[k] & AUTOMATON_LEAF ? leaf_class(m, known[k] & ~AUTOMATON_LEAF) : m->reg[known[k]];
@@ -180,69 +189,80 @@ static void bind_found(struct machine *m, const struct state *s, uint32_t n)
     m->n_bound--;
 }
 
-static void bind_node(struct machine *m, const struct state *s, uint32_t n)
+/* If it is one that is asked for. Nearly all have one argument or two. */
+static inline void bind_node(struct machine *m, const struct state *s, uint32_t n, uint32_t value)
 {
+    struct egraph *g = m->g;
+    const struct cell *c = &g->cells[n];
+    /* a dead node's operator differs by its bit */
+    if (c->op != s->x || n >= m->until ||
+        (s->key != PATTERN_NO_KEY && graph_find(g, *graph_kid(g, n, s->key)) != value))
+        return;
+    uint32_t *out = m->reg + s->out;
     for (uint32_t k = 0; k < s->arity; k++)
-        m->reg[s->out + k] = graph_find(m->g, *graph_kid(m->g, n, k));
+        out[k] = graph_find(g, *graph_kid(g, n, k));
     bind_found(m, s, n);
 }
 
-static bool has_argument(struct egraph *g, uint32_t n, const struct state *s, uint32_t value)
+static void bind_range(struct machine *m, const struct state *s, struct join_range range,
+                       uint32_t value)
 {
-    return s->key == PATTERN_NO_KEY || graph_find(g, *graph_kid(g, n, s->key)) == value;
+    for (; range.begin < range.end && is_awake(m, s); range.begin++)
+        bind_node(m, s, join_node(m->g->joins, range.begin), value);
 }
 
-static void bind_indexed(struct machine *m, const struct state *s, struct join_range range,
-                         uint32_t value)
-{
-    for (; range.begin < range.end && is_awake(m, s); range.begin++) {
-        uint32_t n = join_node(m->g->joins, range.begin);
-        if (n < m->until && m->g->cells[n].op == s->x && has_argument(m->g, n, s, value))
-            bind_node(m, s, n);
-    }
-}
-
-static void bind_each(struct machine *m, const struct state *s, uint32_t c)
+/* The nodes of a class that has no index yet. */
+static __attribute__((noinline)) void bind_walked(struct machine *m, const struct state *s,
+                                                  uint32_t c, uint32_t value)
 {
     struct egraph *g = m->g;
-    uint32_t few[JOIN_LARGE], n_few = 0, walked = 0, n = c, value = NO_NODE;
-    if (s->key != PATTERN_NO_KEY && (value = known_class(m, s, s->key)) == NO_NODE)
-        return;
-    struct join_range range;
-    struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
-    if (joins_find(&range, g, key, value, false)) {
-        bind_indexed(m, s, range, value);
-        return;
-    }
+    uint32_t few[JOIN_LARGE], n_few = 0, walked = 0, n = c;
     do {
-        if (g->cells[n].op == s->x && n < m->until) /* a dead node's operator differs by its bit */
+        if (g->cells[n].op == s->x)
             few[n_few++] = n;
         n = graph_next(g, n);
     } while (n != c && ++walked < JOIN_LARGE);
     if (n == c) {
         for (uint32_t k = 0; k < n_few; k++)
-            if (has_argument(g, few[k], s, value))
-                bind_node(m, s, few[k]);
+            bind_node(m, s, few[k], value);
         return;
     }
-    if (joins_find(&range, g, key, value, true)) {
-        bind_indexed(m, s, range, value);
+    struct join_range range;
+    struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
+    if (joins_find(&range, g, &key, value, true)) {
+        bind_range(m, s, range, value);
         return;
     }
     n = c;
     do {
-        if (g->cells[n].op == s->x && n < m->until && has_argument(g, n, s, value))
-            bind_node(m, s, n);
-        n = graph_next(g, n);
+        uint32_t next = graph_next(g, n);
+        bind_node(m, s, n, value);
+        n = next;
     } while (n != c && is_awake(m, s));
+}
+
+static void bind_each(struct machine *m, const struct state *s, uint32_t c)
+{
+    struct egraph *g = m->g;
+    uint32_t value = NO_NODE;
+    if (s->key != PATTERN_NO_KEY && (value = known_class(m, s, s->key)) == NO_NODE)
+        return;
+    if (graph_next(g, c) == c) {
+        bind_node(m, s, c, value);
+        return;
+    }
+    struct join_range range;
+    struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
+    if (joins_find(&range, g, &key, value, false))
+        bind_range(m, s, range, value);
+    else
+        bind_walked(m, s, c, value);
 }
 
 static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
 {
-    if (!(m->g->classes[c].mask & s->mask))
-        return;
     const struct automaton *automaton = &m->set->automaton;
-    const struct state *steps = automaton->states + s->first;
+    const struct state *steps = m->states + s->first;
     for (uint64_t bits = joins_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
         const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
         if (may_be_new(m, k))
@@ -250,11 +270,14 @@ static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
     }
 }
 
-static void enter(struct machine *m, const struct state *s)
+static inline void enter(struct machine *m, const struct state *s)
 {
     uint32_t c = m->reg[s->a], n;
     switch ((enum state_kind)s->kind) {
-    case STATE_SWITCH: enter_switch(m, s, c); return;
+    case STATE_SWITCH:
+        if (m->g->classes[c].mask & s->mask)
+            enter_switch(m, s, c);
+        return;
     case STATE_BIND:
         if (!s->whole)
             bind_each(m, s, c);
@@ -296,16 +319,24 @@ static void note_age(uint8_t *age, const struct eclass *c)
     }
 }
 
-/* From a root, once the ages of what is below it are known. */
+/* The first level at which something is new. */
+static unsigned first_fresh(const struct machine *m, int i)
+{
+    unsigned k = 0;
+    while (k <= STAMPS && m->age[i][k] < m->since.epoch)
+        k++;
+    return k;
+}
+
+/* From a root, once the ages of what is below it are known. Who looks farther sees no less. */
 static void start(struct machine *m, uint32_t root)
 {
-    const struct state *s = &m->set->automaton.states[root];
-    for (int i = 0; i < 2 && m->alike; i++) {
-        unsigned fresh = m->node >= m->since.cells ? UINT8_MAX : 0;
-        for (int k = 0; k <= STAMPS; k++)
-            fresh |= (unsigned)(m->age[i][k] >= m->since.epoch) << k;
-        m->fresh[i] = (uint8_t)fresh;
-    }
+    const struct state *s = &m->states[root];
+    if (m->alike)
+        m->fresh = m->node >= m->since.cells
+                       ? UINT64_MAX
+                       : (UINT8_MAX << first_fresh(m, 0) & UINT8_MAX) * 0x0101010101010101u |
+                             UINT64_MAX << 8 * first_fresh(m, 1);
     if (may_be_new(m, s))
         follow(m, s);
 }
@@ -317,8 +348,8 @@ static void visit_class(struct machine *m, uint32_t c)
         return;
     memset(m->age, 0, sizeof m->age);
     note_age(m->age[0], &m->g->classes[c]);
-    m->reg[0] = m->bound[0] = c;
-    m->n_bound = 1;
+    m->reg[0] = c;
+    m->n_bound = 0;
     start(m, root);
 }
 
@@ -330,8 +361,7 @@ static void visit_leaf(struct machine *m, uint32_t n)
         if (m->leaf[m->set->rules[rule].lhs.leaves[0]] != leaf ||
             (!m->alike && m->rules[rule].asleep))
             continue;
-        m->bound[0] = n;
-        m->n_bound = 1;
+        m->n_bound = 0;
         record(m, rule);
     }
 }
@@ -350,39 +380,67 @@ static void visit_application(struct machine *m, uint32_t n)
         note_age(m->age[k > 0], &g->classes[c]);
     }
     m->reg[0] = graph_find(g, n);
-    m->bound[0] = n;
-    m->n_bound = 1;
+    m->n_bound = 0;
     start(m, automaton->root[op]);
 }
 
-/* Stable, by rule. Matches of one rule mostly come together, and few nodes have many. */
+/* ---- order ---- */
+
+static void sort_few(struct machine_match *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct machine_match one = x[i];
+        size_t k = i;
+        for (; k > 0 && x[k - 1].rule > one.rule; k--)
+            x[k] = x[k - 1];
+        x[k] = one;
+    }
+}
+
+/* Each rule's are counted, and then put where those of the rules before it end. What is kept by
+ * rule is zero before and after. */
+static void sort_many(struct machine *m)
+{
+    size_t n = m->n_matches, words = m->set->n / 64 + 1;
+    uint32_t begin = 0;
+    if (m->cap_sorted < m->cap_matches) {
+        free(m->sorted);
+        m->cap_sorted = m->cap_matches;
+        m->sorted = malloc(m->cap_sorted * sizeof *m->sorted);
+        if (!m->sorted)
+            abort();
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t rule = m->matches[i].rule;
+        m->count[rule]++;
+        m->counted[rule / 64] |= 1ull << rule % 64;
+    }
+    for (size_t w = 0; w < words; w++)
+        for (uint64_t bits = m->counted[w]; bits; bits &= bits - 1) {
+            uint32_t *count = &m->count[64 * w + (unsigned)__builtin_ctzll(bits)], k = *count;
+            *count = begin;
+            begin += k;
+        }
+    for (size_t i = 0; i < n; i++)
+        m->sorted[m->count[m->matches[i].rule]++] = m->matches[i];
+    for (size_t i = 0; i < n; i++)
+        m->count[m->matches[i].rule] = 0;
+    memset(m->counted, 0, words * sizeof *m->counted);
+    struct machine_match *sorted = m->sorted;
+    size_t cap = m->cap_sorted;
+    m->sorted = m->matches;
+    m->cap_sorted = m->cap_matches;
+    m->matches = sorted;
+    m->cap_matches = cap;
+}
+
+/* By rule, those of a rule as they were found. */
 static void sort_matches(struct machine *m)
 {
-    size_t n = m->n_matches;
-    struct machine_match *from = m->matches, *to = NULL;
-    if (n <= 64) {
-        for (size_t i = 1; i < n; i++) {
-            struct machine_match x = from[i];
-            size_t k = i;
-            for (; k > 0 && from[k - 1].rule > x.rule; k--)
-                from[k] = from[k - 1];
-            from[k] = x;
-        }
-        return;
-    }
-    uint32_t *at = calloc(m->set->n + 1, sizeof *at);
-    to = malloc(m->cap_matches * sizeof *to);
-    if (!at || !to)
-        abort();
-    for (size_t i = 0; i < n; i++)
-        at[from[i].rule + 1]++;
-    for (size_t r = 0; r < m->set->n; r++)
-        at[r + 1] += at[r];
-    for (size_t i = 0; i < n; i++)
-        to[at[from[i].rule]++] = from[i];
-    free(at);
-    free(from);
-    m->matches = to;
+    if (m->n_matches <= SORT_FEW)
+        sort_few(m->matches, m->n_matches);
+    else
+        sort_many(m);
 }
 
 void machine_visit(struct machine *m, uint32_t n)
@@ -418,20 +476,30 @@ void machine_begin(struct machine *m, uint32_t until)
 void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
                   const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched)
 {
-    *m = (struct machine){
-        .g = g, .set = set, .leaf = leaf, .alike = true, .rules = rules, .matched = matched};
+    *m = (struct machine){.g = g,
+                          .set = set,
+                          .states = set->automaton.states,
+                          .leaf = leaf,
+                          .alike = true,
+                          .rules = rules,
+                          .matched = matched};
     m->left = calloc(set->n + 1, sizeof *m->left);
     m->leaf_node = malloc((set->leaves.n + 1) * sizeof *m->leaf_node);
     m->active = malloc((set->automaton.n + 1) * sizeof *m->active);
-    if (!m->left || !m->leaf_node || !m->active)
+    m->count = calloc(set->n + 1, sizeof *m->count);
+    m->counted = calloc(set->n / 64 + 1, sizeof *m->counted);
+    if (!m->left || !m->leaf_node || !m->active || !m->count || !m->counted)
         abort();
 }
 
 void machine_free(struct machine *m)
 {
     free(m->matches);
+    free(m->sorted);
     free(m->records.items);
     free(m->left);
     free(m->leaf_node);
     free(m->active);
+    free(m->count);
+    free(m->counted);
 }

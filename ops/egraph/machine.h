@@ -41,7 +41,8 @@ struct machine_match {
 struct machine {
     struct egraph *g;
     const struct ruleset *set;
-    const uint32_t *leaf; /* of the graph, by leaf of the rule set */
+    const struct state *states; /* of the automaton of the set */
+    const uint32_t *leaf;       /* of the graph, by leaf of the rule set */
     /* As long as no rule has stopped, all are awake and look for what is new since one moment;
      * once one has, it is false, and `rules` says what is to be found of each. Both are of the
      * caller, who may change them between searches. */
@@ -53,6 +54,10 @@ struct machine {
     uint32_t until;
     struct machine_match *matches; /* of the node visited last */
     size_t n_matches, cap_matches;
+    struct machine_match *sorted; /* scratch of sorting, as are the next two, by rule */
+    size_t cap_sorted;
+    uint32_t *count;
+    uint64_t *counted; /* a bit each */
     struct u32_list records;
 
     uint32_t *leaf_node; /* by leaf of the rule set, NO_NODE if it is not there yet */
@@ -62,10 +67,10 @@ struct machine {
     } * active;
     uint32_t node;              /* that is visited */
     uint8_t age[2][STAMPS + 1]; /* stamps below its first argument, and below the others */
-    uint8_t fresh[2];           /* where all rules are alike: levels at which something is new */
-    uint32_t reg[PATTERN_MAX_REGISTERS];
-    uint32_t bound[PATTERN_MAX_REGISTERS];
+    uint64_t fresh;             /* where all rules are alike: looks that see something new */
     uint32_t n_bound;
+    uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root, which is the node visited */
+    uint32_t reg[PATTERN_MAX_REGISTERS];
 };
 
 /* All rules are alike, and nothing is left of any. */

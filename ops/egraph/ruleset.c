@@ -85,6 +85,8 @@ static void gather_matches(struct ruleset *set)
                                               .n_watched = r->n_watched,
                                               .n_leaves = p->n_leaves,
                                               .n_binds = p->n_binds};
+        for (uint32_t v = 0; v < p->n_vars && v < RULE_FIRST_VARS; v++)
+            set->matches[i].first[v] = (uint8_t)p->var_register[v];
         memcpy(set->registers + registers, p->var_register, p->n_vars * sizeof *p->var_register);
         registers += p->n_vars;
         memcpy(set->registers + registers, r->watched, r->n_watched * sizeof *r->watched);

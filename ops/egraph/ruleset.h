@@ -29,11 +29,14 @@ struct compiled_rule {
     bool waits;
 };
 
+enum { RULE_FIRST_VARS = 4 };
+
 /* What a search asks of a rule that it has matched; close together, since there are many rules. */
 struct rule_match {
     uint32_t registers; /* in ruleset.registers: of the variables, then those watched */
     uint32_t leaves;    /* in ruleset.watched_leaves: a match is new if one of them is */
     uint16_t n_vars, n_watched, n_leaves, n_binds;
+    uint8_t first[RULE_FIRST_VARS]; /* registers of the first variables, or 0 */
 };
 
 struct ruleset {

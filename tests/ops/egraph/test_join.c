@@ -36,7 +36,7 @@ static void ask(struct tally *t, struct egraph *g, struct rng *r)
                            rng_below(r, 5) ? (uint32_t)rng_below(r, 2) : JOIN_ANY};
     uint32_t value = graph_find(g, (uint32_t)rng_below(r, LEAVES)), n = key.class, others = 0;
     joins_begin(g);
-    if (!joins_find(&range, g, key, value, rng_below(r, 2))) {
+    if (!joins_find(&range, g, &key, value, rng_below(r, 2))) {
         t->walked++;
         return;
     }
