@@ -6,6 +6,7 @@
 #include "collection.pb-c.h"
 #include "egraph.pb-c.h"
 #include "embedding.pb-c.h"
+#include "exercise.pb-c.h"
 #include "expr.pb-c.h"
 #include "generation.pb-c.h"
 #include "index.pb-c.h"
@@ -32,6 +33,7 @@ static const struct kind_info kinds[] = {
     {KIND_DICTIONARY, "dictionary", 1, &eqloom__chunk__descriptor},
     {KIND_INDEX, "index", 1, &eqloom__index__descriptor},
     {KIND_GENERATION, "generation", 1, &eqloom__generation__descriptor},
+    {KIND_EXERCISE, "exercise", 1, &eqloom__exercise__descriptor},
 };
 
 const struct kind_info *kind_info(enum record_kind kind)

@@ -24,6 +24,7 @@ enum record_kind {
     KIND_DICTIONARY = 14,
     KIND_INDEX = 15,
     KIND_GENERATION = 16,
+    KIND_EXERCISE = 17,
     KIND_END
 };
 

@@ -44,6 +44,7 @@ static enum stage stage_of(enum record_kind kind)
     case KIND_VOCABULARY:
     case KIND_CHUNK:
     case KIND_DICTIONARY:
+    case KIND_EXERCISE:
     case KIND_END: break;
     }
     return STAGE_LEAVES;

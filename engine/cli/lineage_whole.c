@@ -28,6 +28,7 @@ static bool has_parts(enum record_kind whole, enum record_kind part)
     case KIND_DICTIONARY:
     case KIND_INDEX:
     case KIND_GENERATION:
+    case KIND_EXERCISE:
     case KIND_END: return false;
     }
     return false;

@@ -1,7 +1,7 @@
 /* The op `analogies`: "x1 : y1 :: x2 : y2" -> token batches, each of one analogy's four expressions
  * in this order, for `embed` and then `evaluate-analogies`. */
 #include "engine/op.h"
-#include "ops/corpus/encoding.h"
+#include "ops/corpus/token_batch.h"
 #include "ops/expr/expr.h"
 
 #include <string.h>
@@ -46,32 +46,18 @@ static enum err_code make(Eqloom__TokenBatch *out, struct arena *a, const struct
                           const struct encoder *c, size_t number, const char *text, struct err *e)
 {
     struct source_text source = {arena_printf(a, "analogy %zu", number), text, strlen(text)};
-    size_t offset[TERMS], len[TERMS], n_ids[TERMS];
-    uint32_t *ids[TERMS];
+    size_t offset[TERMS], len[TERMS];
+    char *texts[TERMS];
     enum err_code code = err_up(e, cut(offset, len, text, e));
     if (code)
         return code;
-    eqloom__token_batch__init(out);
-    out->offset = arena_array(a, uint32_t, TERMS + 1);
-    out->cluster = arena_array(a, uint32_t, TERMS);
-    out->text = arena_array(a, char *, TERMS);
-    out->n_offset = TERMS + 1;
-    out->n_cluster = out->n_text = TERMS;
-    for (uint32_t i = 0; i < TERMS; i++) {
+    for (int i = 0; i < TERMS; i++) {
         struct expr x;
         if ((code = err_up(e, expr_parse_infix(&x, a, lang, &source, offset[i], len[i], false, e))))
             return code;
-        out->text[i] = expr_prefix(a, &x);
-        if ((code = err_up(e, encode_prefix(&ids[i], &n_ids[i], a, c, out->text[i], e))))
-            return code;
-        out->cluster[i] = i;
-        out->offset[i + 1] = out->offset[i] + (uint32_t)n_ids[i];
+        texts[i] = expr_prefix(a, &x);
     }
-    out->n_tokens = out->offset[TERMS];
-    out->tokens = arena_array(a, uint32_t, out->n_tokens);
-    for (int i = 0; i < TERMS; i++)
-        memcpy(out->tokens + out->offset[i], ids[i], n_ids[i] * sizeof *ids[i]);
-    return OK;
+    return err_up(e, token_batch_pack(out, a, c, texts, TERMS, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

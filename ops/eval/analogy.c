@@ -3,8 +3,7 @@
 #include "ops/eval/analogy.h"
 
 #include "ops/eval/nearest.h"
-#include "ops/expr/ball.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,33 +41,21 @@ static size_t find_nearest(struct neighbour *list, size_t most, const struct ana
 
 /* ---- what they are ---- */
 
-struct term {
-    struct expr x;
-    struct ball_reference *values; /* NULL where normal forms decide */
-};
-
-static enum err_code read_term(struct term *out, struct arena *a, const char *text,
+static enum err_code read_term(struct equality_test *out, struct arena *a, const char *text,
                                const struct analogy_rules *how, struct err *e)
 {
     struct ball_options options = {.points = how->points, .seed = 1};
-    enum err_code code = err_up(e, expr_from_prefix(&out->x, a, how->lang, text, e));
-    if (!code && !exact_applies(how->lang))
-        out->values = ball_reference_new(&out->x, &options);
+    struct expr x;
+    enum err_code code = err_up(e, expr_from_prefix(&x, a, how->lang, text, e));
+    if (!code)
+        equality_test_begin(out, &x, &options);
     return code;
 }
 
 /* In the calculus: values agree at all points tried. */
-static bool is_equal(const struct term *t, const struct expr *y, struct arena *a)
+static bool is_equal(struct equality_test *t, const struct expr *y, struct arena *a)
 {
-    if (expr_equal(&t->x, y))
-        return true;
-    if (!t->values) {
-        struct exact_result exact;
-        return !exact_compare(&exact, a, &t->x, y, NULL) && exact.equal;
-    }
-    struct ball_compare result;
-    ball_reference_compare(&result, t->values, y);
-    return result.verdict == BALL_EQUAL;
+    return equality_test_ask(NULL, a, t, y) == EQUALITY_AGREES;
 }
 
 static bool is_there(const struct analogy_answer *x, const struct vectors *v, const char *text)
@@ -80,7 +67,7 @@ static bool is_there(const struct analogy_answer *x, const struct vectors *v, co
 }
 
 static enum err_code sift(struct analogy_answer *out, const struct neighbour *list, size_t n,
-                          const struct term *terms, const struct vectors *v,
+                          struct equality_test *terms, const struct vectors *v,
                           const struct analogy_rules *how, struct arena *a, struct err *e)
 {
     for (size_t i = 0; i < n && out->n < ANALOGY_DEPTH; i++) {
@@ -107,7 +94,7 @@ enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const st
                            const struct vectors *v, const struct analogy_rules *how, struct err *e)
 {
     struct neighbour *list = arena_array(a, struct neighbour, how->candidates);
-    struct term terms[ANALOGY_TERMS] = {0};
+    struct equality_test terms[ANALOGY_TERMS] = {0};
     enum err_code code = OK;
     *out = (struct analogy_answer){0};
     size_t n = x->aimless ? 0 : find_nearest(list, how->candidates, x, v);
@@ -116,6 +103,6 @@ enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const st
     if (!code)
         code = err_up(e, sift(out, list, n, terms, v, how, a, e));
     for (int t = 0; t < ANALOGY_TERMS; t++)
-        ball_reference_free(terms[t].values);
+        equality_test_end(&terms[t]);
     return code;
 }

@@ -2,9 +2,7 @@
 #include "engine/op.h"
 #include "generation.pb-c.h"
 #include "ops/eval/figures.h"
-#include "ops/expr/ball.h"
-#include "ops/expr/exact.h"
-#include "ops/expr/expr.h"
+#include "ops/expr/equality.h"
 
 #include <string.h>
 
@@ -51,23 +49,14 @@ struct work {
     uint32_t points;
 };
 
-static enum verdict compare(const struct expr *x, struct ball_reference *values,
-                            const struct expr *y, struct arena *a)
+static enum verdict compare(struct equality_test *input, const struct expr *y, struct arena *a)
 {
-    if (expr_equal(x, y))
+    if (expr_equal(&input->x, y))
         return SAME;
-    if (exact_applies(x->lang)) {
-        struct exact_result exact;
-        if (exact_compare(&exact, a, x, y, NULL))
-            return UNDECIDED;
-        return exact.equal ? EQUAL : DIFFERENT;
-    }
-    struct ball_compare result;
-    ball_reference_compare(&result, values, y);
-    switch (result.verdict) {
-    case BALL_EQUAL: return EQUAL;
-    case BALL_DIFFERENT: return DIFFERENT;
-    case BALL_UNDEFINED: return UNDECIDED;
+    switch (equality_test_ask(NULL, a, input, y)) {
+    case EQUALITY_AGREES: return EQUAL;
+    case EQUALITY_REFUTED: return DIFFERENT;
+    case EQUALITY_UNDECIDED: return UNDECIDED;
     }
     return UNDECIDED;
 }
@@ -82,12 +71,12 @@ static void judge(struct judgement *out, const Eqloom__Written *w, const struct 
     if (out->unreadable)
         return;
     struct ball_options options = {.points = k->points, .seed = 1};
-    struct ball_reference *values =
-        exact_applies(k->lang) ? NULL : ball_reference_new(&x, &options);
+    struct equality_test input;
+    equality_test_begin(&input, &x, &options);
     for (size_t i = 0; i < w->n_candidates && i < cuts[CUTS - 1]; i++) {
         enum verdict v = MALFORMED;
         if (!expr_from_prefix(&y, a, k->lang, w->candidates[i]->prefix, NULL))
-            v = compare(&x, values, &y, a);
+            v = compare(&input, &y, a);
         if (i == 0)
             out->first = v;
         if (v == EQUAL && out->equal_at == SIZE_MAX)
@@ -95,7 +84,7 @@ static void judge(struct judgement *out, const Eqloom__Written *w, const struct 
         if (v == SAME && out->same_at == SIZE_MAX)
             out->same_at = i;
     }
-    ball_reference_free(values);
+    equality_test_end(&input);
 }
 
 static void judge_one(void *arg, size_t item, unsigned worker)

@@ -1,0 +1,26 @@
+/* Exercises beside their vectors: what `embed` made of what `tokenize-exercises` made of them. */
+#ifndef OPS_EVAL_EXAMINED_H
+#define OPS_EVAL_EXAMINED_H
+
+#include "engine/op.h"
+#include "exercise.pb-c.h"
+#include "ops/eval/vectors.h"
+
+struct examined {
+    const Eqloom__Exercise **exercises;
+    uint32_t *first; /* of each: the row of its first term; the others follow */
+    size_t n;
+    struct vectors v; /* of length 1 */
+};
+
+/* Of two inputs, in the ctx's arena. ERR_INPUT where they do not belong together. */
+enum err_code examined_load(struct examined *out, struct op_ctx *ctx, const char *exercises,
+                            const char *embeddings, struct err *e);
+/* Cosine of two terms of exercise k. */
+static inline float examined_similarity(const struct examined *x, size_t k, size_t i, size_t j)
+{
+    const struct vectors *v = &x->v;
+    return vector_dot(vectors_at(v, x->first[k] + i), vectors_at(v, x->first[k] + j), v->stride);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* Small mistakes: an expression with one operator or one number altered, as E-Gen makes the wrong
+ * answers of its semantic understanding test and the wrong steps of its derivations. What comes of
+ * it may still be equal to what it was: that is for equality.h to say. */
+#ifndef OPS_EXPR_NEAR_MISS_H
+#define OPS_EXPR_NEAR_MISS_H
+
+#include "base/rng.h"
+#include "ops/expr/expr.h"
+
+#include <stdbool.h>
+
+enum near_miss {
+    NEAR_MISS_OPERATORS, /* alters these alone */
+    NEAR_MISS_ANY,
+};
+
+/* Any node that can be altered is as likely as any other. An operator becomes another one of its
+ * kind: + - * / pow, a trigonometric function for a trigonometric one, ...; a number loses or gets
+ * a sign, or its numerator becomes another of 2..9. False if there is nothing to alter. Lives in
+ * the arena. */
+bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enum near_miss what,
+                    struct rng *r);
+
+#endif
