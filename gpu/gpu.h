@@ -85,11 +85,15 @@ struct gpu_cross_entropy {
     bool self;
     bool own; /* the other way round: columns of other groups do not count */
     float smoothing;
-    float margin;   /* margin_loss */
+    float margin;   /* margin_loss, pair_loss, */
+    bool squared;   /* whose terms are squares */
+    float *swapped; /* margin_loss: (rows, cols), the scores of the rows' targets, or NULL */
     float scale;    /* of the gradient */
     float *loss;    /* (rows) */
     float *correct; /* (rows): 1 where the target has the greatest logit, shared among equals */
 };
+
+enum { GPU_BINS = 64 };
 
 struct gpu_ops {
     const char *name; /* "cpu-avx512", ... */
@@ -175,8 +179,20 @@ struct gpu_ops {
 
     /* The same, the loss being the mean of max(0, margin + logit - target's logit) over the columns
      * that count, of which there must be one besides the target; `correct`: how many of them are
-     * below the target, equals a half. */
+     * below the target, equals a half. With `swapped`, which becomes its gradient as well, the
+     * greater of the two logits of a column stands for it: anchor and target swap their roles. */
     void (*margin_loss)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
+    /* The same, the loss being the mean of max(0, margin - logit) of the target and of
+     * max(0, margin + logit) of each other column that counts. */
+    void (*pair_loss)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
+    /* Two histograms, bins (2, GPU_BINS): of the targets' logits, and of the others' that count. The
+     * bins stand at equal distances from -1 to 1; a logit is shared by the two next to it, more by
+     * the nearer. Columns that do not count become -infinity; `correct` as above. */
+    void (*histogram)(struct gpu_queue *q, double *bins, float *logits,
+                      const struct gpu_cross_entropy *ce);
+    /* From what histogram left, logits become their gradient, given that of the bins. */
+    void (*histogram_back)(struct gpu_queue *q, float *logits, const double *dbins,
+                           const struct gpu_cross_entropy *ce);
 
     void (*adamw)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
                   const struct gpu_adamw *how);

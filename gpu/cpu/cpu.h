@@ -30,6 +30,7 @@ void CPU(fill_norm)(struct gpu_ops *t);
 void CPU(fill_attention)(struct gpu_ops *t);
 void CPU(fill_sequence)(struct gpu_ops *t);
 void CPU(fill_loss)(struct gpu_ops *t);
+void CPU(fill_margin)(struct gpu_ops *t);
 #endif
 
 struct gpu_ops cpu_table_base(void);

@@ -1,20 +1,9 @@
-/* Losses of rows of logits, and their gradients in place: cross entropy and margins. */
+/* The cross entropy of rows of logits, and its gradient in place. */
+#include "gpu/cpu/loss.h"
 #include "gpu/cpu/cpu.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>
-
-/* Columns that do not count get -infinity, whose exponential is made 0 below. */
-static void mask_row(float *x, const struct gpu_cross_entropy *ce, size_t row)
-{
-    float target = x[ce->target[row]];
-    if (ce->group)
-        for (size_t c = 0; c < ce->cols; c++)
-            x[c] = (ce->group[c] == ce->group[row]) != ce->own ? -INFINITY : x[c];
-    if (ce->self)
-        x[row] = -INFINITY;
-    x[ce->target[row]] = target;
-}
 
 static inline vf load(const float *p, size_t n)
 {
@@ -42,7 +31,7 @@ static void row_loss(float *x, const struct gpu_cross_entropy *ce, size_t row, f
                      float *correct)
 {
     size_t cols = ce->cols, target = ce->target[row];
-    mask_row(x, ce, row);
+    loss_mask_row(x, ce, row);
     vf top = vf_set(-INFINITY);
     for (size_t c = 0; c < cols; c += LANES)
         top = vf_max(top, load(x + c, cols - c));
@@ -74,40 +63,7 @@ static void cross_entropy(struct gpu_queue *q, float *logits, const struct gpu_c
         row_loss(logits + r * ce->cols, ce, ce->first_row + r, ce->loss + r, ce->correct + r);
 }
 
-static void row_margin(float *x, const struct gpu_cross_entropy *ce, size_t row, float *loss,
-                       float *correct)
-{
-    size_t target = ce->target[row], n = 0;
-    mask_row(x, ce, row);
-    float at_target = x[target], sum = 0, below = 0;
-    for (size_t c = 0; c < ce->cols; c++)
-        n += c != target && x[c] != -INFINITY;
-    float by = ce->scale / (float)n, pull = 0;
-    for (size_t c = 0; c < ce->cols; c++) {
-        float v = x[c], over = ce->margin + v - at_target;
-        x[c] = 0;
-        if (c == target || v == -INFINITY)
-            continue;
-        below += v < at_target ? 1.0f : v == at_target ? 0.5f : 0.0f;
-        if (over <= 0)
-            continue;
-        sum += over; /* NaN comes here too */
-        x[c] = by;
-        pull += by;
-    }
-    x[target] = -pull;
-    *loss = sum / (float)n;
-    *correct = below / (float)n;
-}
-
-static void margin_loss(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce)
-{
-    for (size_t r = 0; r < ce->rows; r++)
-        row_margin(logits + r * ce->cols, ce, ce->first_row + r, ce->loss + r, ce->correct + r);
-}
-
 void CPU(fill_loss)(struct gpu_ops *t)
 {
-    t->margin_loss = margin_loss;
     t->cross_entropy = cross_entropy;
 }

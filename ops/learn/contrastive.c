@@ -3,11 +3,15 @@
  * InfoNCE, with the batch's negatives as in SimCLR: for each of the 2B vectors of B pairs the cross
  * entropy of its partner against all vectors of other clusters. With K negatives of its own, for
  * each anchor that of its partner against these. Triplet: the mean of max(0, margin - score of the
- * partner + score of the negative).
+ * partner + score of the negative); siamese: of max(0, margin - score) of partners and of
+ * max(0, margin + score) of negatives; either squared if wanted. Histogram: how likely a negative's
+ * score is above a partner's, by the histograms of all (histogram.h): the one loss in which rows
+ * are not independent of one another.
  *
  * In several parts, the tapes of one part at a time are in memory: all vectors first, without
  * keeping tapes, then the loss, then part after part once more, forward and backward. Shards keep
  * their order within groups, so the parts are not seen in the result. */
+#include "ops/learn/histogram.h"
 #include "ops/learn/objective.h"
 
 enum { LOSS_ROWS = 64 }; /* rows of the matrix of scores that are one piece of work */
@@ -15,6 +19,11 @@ enum { LOSS_ROWS = 64 }; /* rows of the matrix of scores that are one piece of w
 static bool own_negatives(const struct trainer *t)
 {
     return t->config.examples.negatives > 0;
+}
+
+static bool histogram(const struct trainer *t)
+{
+    return t->config.examples.objective == OBJECTIVE_HISTOGRAM;
 }
 
 /* Within each group, the shards of one part. */
@@ -40,20 +49,28 @@ static struct part part_of(struct trainer *t, size_t i)
     return (struct part){t, per_group(t) * i / n, per_group(t) * (i + 1) / n};
 }
 
+static size_t n_blocks(const struct trainer *t)
+{
+    return (t->c.rows + LOSS_ROWS - 1) / LOSS_ROWS;
+}
+
 static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
 {
     struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     c->rows = own_negatives(t) ? t->config.examples.batch : n;
+    c->scored = t->config.swap ? 2 * c->rows : c->rows; /* the partners stand behind the anchors */
     c->vectors = gpu_carve(l, n * d * sizeof(float));
     c->units = gpu_carve(l, n * d * sizeof(float));
     c->dvectors = gpu_carve(l, n * d * sizeof(float));
     c->norms = gpu_carve(l, n * sizeof(float));
-    c->scores = gpu_carve(l, c->rows * n * sizeof(float));
+    c->scores = gpu_carve(l, c->scored * n * sizeof(float));
     c->loss = gpu_carve(l, c->rows * sizeof(float));
     c->correct = gpu_carve(l, c->rows * sizeof(float));
     c->target = gpu_carve(l, c->rows * sizeof(uint32_t));
     c->group = gpu_carve(l, n * sizeof(uint32_t));
+    if (histogram(t))
+        c->bins = gpu_carve(l, n_blocks(t) * 2 * GPU_BINS * sizeof(double));
 }
 
 /* The tapes of one part, behind what the loss needs. */
@@ -135,12 +152,11 @@ static enum err_code forward_part(struct trainer *t, struct part *part, struct e
     return err_up(e, code);
 }
 
-static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
+/* Of `rows` vectors from `first` on, to all. */
+static float *score_rows(const struct trainer *t, size_t first, size_t rows, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
     const struct contrastive *c = &t->c;
-    size_t n = t->batch.inputs.n, d = t->model->config.d_model, first = item * LOSS_ROWS;
-    size_t rows = c->rows - first < LOSS_ROWS ? c->rows - first : LOSS_ROWS;
+    size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     float *scores = c->scores + first * n;
     q->op->matmul(q, &(struct gpu_matmul){.tb = true,
                                           .m = rows,
@@ -153,21 +169,56 @@ static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
                                           .ldb = d,
                                           .c = scores,
                                           .ldc = n});
-    struct gpu_cross_entropy ce = {.rows = rows,
-                                   .cols = n,
-                                   .first_row = first,
-                                   .target = c->target,
-                                   .group = c->group,
-                                   .self = true,
-                                   .own = own_negatives(t),
-                                   .margin = (float)t->config.margin,
-                                   .scale = 1 / (float)c->rows,
-                                   .loss = c->loss + first,
-                                   .correct = c->correct + first};
-    if (t->config.examples.objective == OBJECTIVE_TRIPLET)
-        q->op->margin_loss(q, scores, &ce);
-    else
-        q->op->cross_entropy(q, scores, &ce);
+    return scores;
+}
+
+/* Block `item` of rows, as the losses see it. */
+static struct gpu_cross_entropy rows_of(const struct trainer *t, size_t item)
+{
+    const struct contrastive *c = &t->c;
+    size_t first = item * LOSS_ROWS;
+    return (struct gpu_cross_entropy){
+        .rows = c->rows - first < LOSS_ROWS ? c->rows - first : LOSS_ROWS,
+        .cols = t->batch.inputs.n,
+        .first_row = first,
+        .target = c->target,
+        .group = c->group,
+        .self = true,
+        .own = own_negatives(t),
+        .margin = (float)t->config.margin,
+        .squared = t->config.squared,
+        .scale = 1 / (float)c->rows,
+        .loss = c->loss + first,
+        .correct = c->correct + first,
+    };
+}
+
+static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    struct gpu_cross_entropy ce = rows_of(t, item);
+    float *scores = score_rows(t, ce.first_row, ce.rows, q);
+    if (t->config.swap)
+        ce.swapped = score_rows(t, t->c.rows + ce.first_row, ce.rows, q);
+    switch (t->config.examples.objective) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_SIMCSE: q->op->cross_entropy(q, scores, &ce); break;
+    case OBJECTIVE_TRIPLET: q->op->margin_loss(q, scores, &ce); break;
+    case OBJECTIVE_SIAMESE: q->op->pair_loss(q, scores, &ce); break;
+    case OBJECTIVE_HISTOGRAM:
+        q->op->histogram(q, t->c.bins + item * 2 * GPU_BINS, scores, &ce);
+        break;
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: break; /* compare no vectors */
+    }
+}
+
+static void histogram_rows(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    struct gpu_cross_entropy ce = rows_of(t, item);
+    ce.scale = 1;
+    q->op->histogram_back(q, t->c.scores + ce.first_row * ce.cols, t->c.bins, &ce);
 }
 
 /* Scores are u_i . u_j / temperature, so with G their gradient that of u is
@@ -176,9 +227,9 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
 {
     const struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
-    size_t rows = s->first >= c->rows           ? 0
-                  : c->rows - s->first < s->s.n ? c->rows - s->first
-                                                : s->s.n;
+    size_t rows = s->first >= c->scored           ? 0
+                  : c->scored - s->first < s->s.n ? c->scored - s->first
+                                                  : s->s.n;
     float *du = c->dvectors + s->first * d, by = (float)(1 / t->config.temperature);
     struct gpu_matmul mm = {.m = rows,
                             .n = d,
@@ -195,7 +246,7 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
         q->op->matmul(q, &mm);
     mm.ta = mm.accumulate = true;
     mm.m = s->s.n;
-    mm.k = c->rows;
+    mm.k = c->scored;
     mm.a = c->scores + s->first;
     q->op->matmul(q, &mm);
     q->op->normalize_back(q, du, du, c->units + s->first * d, c->norms + s->first, s->s.n, d);
@@ -234,6 +285,25 @@ static void read_loss(struct step_result *r, struct trainer *t)
     r->tokens = t->batch.inputs.offset[t->batch.inputs.n];
 }
 
+/* From the blocks' histograms to the loss and the gradient of the scores. */
+static enum err_code join_histograms(struct step_result *r, struct trainer *t, struct err *e)
+{
+    struct contrastive *c = &t->c;
+    enum { N = 2 * GPU_BINS };
+    double *bins = arena_array(&t->arena, double, n_blocks(t) * N);
+    gpu_read(t->queue, bins, c->bins, n_blocks(t) * N * sizeof *bins);
+    for (size_t i = 1; i < n_blocks(t); i++)
+        for (size_t k = 0; k < N; k++)
+            bins[k] += bins[i * N + k];
+    double dbins[N];
+    r->loss = histogram_loss(dbins, bins);
+    gpu_write(t->queue, c->bins, dbins, sizeof dbins);
+    enum err_code code = gpu_finish(t->queue, e);
+    if (!code)
+        code = gpu_each(t->device, n_blocks(t), histogram_rows, t, e);
+    return err_up(e, code);
+}
+
 /* The last part's tapes stay. */
 static enum err_code evaluate(struct step_result *r, struct trainer *t, struct err *e)
 {
@@ -247,11 +317,12 @@ static enum err_code evaluate(struct step_result *r, struct trainer *t, struct e
             return code;
     }
     load_loss(t);
-    size_t blocks = (t->c.rows + LOSS_ROWS - 1) / LOSS_ROWS;
     if ((code = err_up(e, gpu_finish(t->queue, e))) ||
-        (code = err_up(e, gpu_each(t->device, blocks, loss_rows, t, e))))
+        (code = err_up(e, gpu_each(t->device, n_blocks(t), loss_rows, t, e))))
         return code;
     read_loss(r, t);
+    if (histogram(t) && (code = err_up(e, join_histograms(r, t, e))))
+        return code;
     return err_up(e, gpu_finish(t->queue, e));
 }
 

@@ -8,7 +8,9 @@ bool objective_generates(enum objective_kind kind)
     switch (kind) {
     case OBJECTIVE_CONTRASTIVE:
     case OBJECTIVE_SIMCSE:
-    case OBJECTIVE_TRIPLET: return false;
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SIAMESE:
+    case OBJECTIVE_HISTOGRAM: return false;
     case OBJECTIVE_SEQ2SEQ:
     case OBJECTIVE_AUTOENCODE: return true;
     }
@@ -108,7 +110,9 @@ void examples_gather(struct examples *out, struct arena *a, struct draws *draws,
     *out = (struct examples){0};
     switch (c->objective) {
     case OBJECTIVE_CONTRASTIVE:
-    case OBJECTIVE_TRIPLET: gather_contrastive(out, a, draws, c, wrap, index); break;
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SIAMESE:
+    case OBJECTIVE_HISTOGRAM: gather_contrastive(out, a, draws, c, wrap, index); break;
     case OBJECTIVE_SIMCSE: gather_simcse(out, a, draws, c, wrap, index); break;
     case OBJECTIVE_SEQ2SEQ:
     case OBJECTIVE_AUTOENCODE: gather_targets(out, a, draws, c, wrap, index); break;

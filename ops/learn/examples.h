@@ -4,7 +4,8 @@
  *   contrastive  pairs of different members of a cluster; every vector of another cluster in the
  *                batch is a negative, or, with own negatives, so many drawn for each pair
  *   simcse       one sequence twice, told apart by dropout alone; all others are negatives
- *   triplet      a pair and negatives of its own
+ *   triplet      a pair and negatives of its own; so siamese
+ *   histogram    as contrastive
  *   seq2seq      a member as input and a different one of its cluster as target
  *   autoencode   a sequence as input and target
  *
@@ -19,10 +20,12 @@ enum objective_kind {
     OBJECTIVE_CONTRASTIVE,
     OBJECTIVE_SIMCSE,
     OBJECTIVE_TRIPLET,
+    OBJECTIVE_SIAMESE,
+    OBJECTIVE_HISTOGRAM,
     OBJECTIVE_SEQ2SEQ,
     OBJECTIVE_AUTOENCODE,
 };
-#define OBJECTIVE_NAMES "contrastive|simcse|triplet|seq2seq|autoencode"
+#define OBJECTIVE_NAMES "contrastive|simcse|triplet|siamese|histogram|seq2seq|autoencode"
 
 /* Whether it teaches a decoder. */
 bool objective_generates(enum objective_kind kind);
@@ -33,7 +36,8 @@ struct examples_config {
     enum objective_kind objective;
     enum target_kind target; /* of pairs: which is the second */
     size_t batch;            /* examples */
-    size_t negatives;        /* of each example's own; contrastive: 0 for those of the batch */
+    size_t negatives;        /* of each example's own; 0: those of the batch (contrastive,
+                              * histogram) */
 };
 
 struct examples {

@@ -11,7 +11,7 @@ struct objective {
     /* The same, and t->groups: the gradient in LEARN_GROUPS parts. */
     enum err_code (*differentiate)(struct step_result *r, struct trainer *t, struct err *e);
 };
-extern const struct objective objective_contrastive; /* simcse and triplet too */
+extern const struct objective objective_contrastive; /* all that compare vectors */
 extern const struct objective objective_seq2seq;     /* autoencode too */
 
 /* Sequences first .. first + s.n - 1 of the batch; group g has the shards g * per_group on. */
@@ -22,12 +22,14 @@ struct shard {
     double loss, correct;  /* seq2seq: sums */
 };
 
-/* Contrastive: vectors (n, d), scores (rows, n); on the device. */
+/* Contrastive: vectors (n, d); scores (scored, n), the first rows of which have a loss; on the
+ * device. */
 struct contrastive {
-    size_t rows;
+    size_t rows, scored;
     float *vectors, *units, *norms, *dvectors;
     float *scores, *loss, *correct;
     uint32_t *target, *group;
+    double *bins; /* histogram: (blocks of rows, 2, GPU_BINS), then the gradient of their sum */
 };
 
 struct trainer {

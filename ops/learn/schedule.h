@@ -25,6 +25,8 @@ struct schedule {
     double factor;   /* the rate is multiplied by this; never below lr_min */
 };
 
+/* Whether it goes down to lr_min. */
+bool schedule_falls(const struct schedule *s);
 /* Of the step that follows `step` done ones. */
 double schedule_lr(const struct schedule *s, uint64_t step);
 

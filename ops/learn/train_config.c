@@ -1,4 +1,4 @@
-/* The parameters of op train, and what of them the key of a segment holds; see train.h. */
+/* The parameters of op train; see train.h. */
 #include "ops/learn/op_precision.h"
 #include "ops/learn/train.h"
 
@@ -8,9 +8,9 @@
 const struct op_param train_params[] = {
     {"objective", OP_ENUM, "contrastive", OBJECTIVE_NAMES,
      .doc =
-         "What is learnt: equal vectors for equivalent expressions (contrastive, triplet) or for "
-         "one expression under dropout (simcse); to write an equivalent expression (seq2seq) or "
-         "the same one (autoencode)."},
+         "What is learnt: equal vectors for equivalent expressions (contrastive, triplet, siamese, "
+         "histogram) or for one expression under dropout (simcse); to write an equivalent "
+         "expression (seq2seq) or the same one (autoencode)."},
     {"d_model", OP_INT, "128", NULL, 1, 65536, "Width of the model and of its vectors."},
     {"layers", OP_INT, "2", NULL, 1, 1024, "Layers of the encoder."},
     {"decoder_layers", OP_INT, "0", NULL, 0, 1024,
@@ -35,16 +35,24 @@ const struct op_param train_params[] = {
     {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
      "contrastive, simcse: cosines are divided by it."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
-     "contrastive: so many for each pair, drawn from other clusters; 0: the vectors of all other "
-     "clusters in the batch. triplet: so many triplets for each pair, at least one."},
+     "contrastive, histogram: so many for each pair, drawn from other clusters; 0: the vectors of "
+     "all other clusters in the batch. triplet, siamese: so many for each pair, at least one."},
     {"related", OP_INT, "1", NULL, 1, 65536,
-     "contrastive, without negatives of their own: so many clusters that use much the same tokens "
+     "contrastive, histogram, without negatives of their own: so many clusters that use much the "
+     "same tokens "
      "come together in a batch, which is a multiple of it; they are hard to tell apart."},
     {"target", OP_ENUM, "any", "any|shortest",
      .doc =
          "The second of a pair (seq2seq: what is to be written): any other member of the cluster, "
          "or always its shortest, of equally long ones the first by its tokens' numbers."},
-    {"margin", OP_REAL, "0.5", NULL, 0, 2, "triplet: by which cosines are to differ."},
+    {"margin", OP_REAL, "0.5", NULL, 0, 2,
+     "triplet: by which cosines are to differ. siamese: above which those of pairs are to be, and "
+     "those of others below its negative."},
+    {"hinge", OP_ENUM, "linear", "linear|squared",
+     .doc = "triplet, siamese: what a cosine is short of its margin counts as it is, or squared."},
+    {"swap", OP_BOOL, "false",
+     .doc = "triplet: the negative's cosine is that with the anchor or with its partner, whichever "
+            "is the greater."},
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
      "seq2seq, autoencode: share of the wanted probability that is spread over all tokens."},
     {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) in a step."},
@@ -137,13 +145,25 @@ static size_t negatives(const struct op_ctx *ctx, enum objective_kind objective)
 {
     size_t n = (size_t)op_int(ctx, "negatives");
     switch (objective) {
-    case OBJECTIVE_CONTRASTIVE: return n;
-    case OBJECTIVE_TRIPLET: return n ? n : 1;
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_HISTOGRAM: return n;
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SIAMESE: return n ? n : 1;
     case OBJECTIVE_SIMCSE:
     case OBJECTIVE_SEQ2SEQ:
     case OBJECTIVE_AUTOENCODE: return 0;
     }
     return 0;
+}
+
+static bool has_margin(enum objective_kind objective)
+{
+    return objective == OBJECTIVE_TRIPLET || objective == OBJECTIVE_SIAMESE;
+}
+
+static bool has_temperature(enum objective_kind objective)
+{
+    return objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_SIMCSE;
 }
 
 struct trainer_config train_trainer(const struct op_ctx *ctx)
@@ -154,8 +174,10 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
                      .batch = (size_t)op_int(ctx, "batch"),
                      .target = (enum target_kind)choice(ctx, "target", "any|shortest"),
                      .negatives = negatives(ctx, objective)},
-        .temperature = objective == OBJECTIVE_TRIPLET ? 1 : op_real(ctx, "temperature"),
+        .temperature = has_temperature(objective) ? op_real(ctx, "temperature") : 1,
         .margin = op_real(ctx, "margin"),
+        .squared = strcmp(op_string(ctx, "hinge"), "squared") == 0,
+        .swap = op_bool(ctx, "swap"),
         .smoothing = op_real(ctx, "label_smoothing"),
         .dropout = op_real(ctx, "dropout"),
         .weight_decay = op_real(ctx, "weight_decay"),
@@ -178,6 +200,43 @@ struct train_validation train_validation(const struct op_ctx *ctx)
                                      .batches = (size_t)op_int(ctx, "valid_batches")};
 }
 
+static enum err_code check_negatives(const struct op_ctx *ctx, enum objective_kind objective,
+                                     struct err *e)
+{
+    int64_t related = op_int(ctx, "related"), batch = op_int(ctx, "batch");
+    bool of_batch = objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_HISTOGRAM;
+    if (related > 1 && (!of_batch || op_int(ctx, "negatives") > 0))
+        return err_fail(e, ERR_INPUT,
+                        "'related' is for contrastive training on the batch's own "
+                        "negatives");
+    if (batch % related)
+        return err_fail(e, ERR_INPUT,
+                        "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64 ")", batch,
+                        related);
+    if (op_int(ctx, "negatives") > 0 && negatives(ctx, objective) == 0)
+        return err_fail(e, ERR_INPUT, "objective %s draws no 'negatives'",
+                        op_string(ctx, "objective"));
+    return OK;
+}
+
+/* Options that were given and would do nothing, or the contrary of what they say. */
+static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind objective,
+                                struct err *e)
+{
+    struct trainer_config c = train_trainer(ctx);
+    const char *name = op_string(ctx, "objective");
+    if (c.swap && objective != OBJECTIVE_TRIPLET)
+        return err_fail(e, ERR_INPUT, "'swap' is of triplets; the objective is %s", name);
+    if (c.squared && !has_margin(objective))
+        return err_fail(e, ERR_INPUT, "'hinge' is of the objectives triplet and siamese, not of %s",
+                        name);
+    if (schedule_falls(&c.schedule) && c.schedule.lr_min > c.schedule.lr)
+        return err_fail(e, ERR_INPUT,
+                        "the schedule would rise: 'lr_min' (%g) is greater than 'lr' (%g)",
+                        c.schedule.lr_min, c.schedule.lr);
+    return OK;
+}
+
 enum err_code train_check(struct op_ctx *ctx, struct err *e)
 {
     struct nn_config c = train_model(ctx, 1);
@@ -192,15 +251,10 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
         return err_fail(e, ERR_INPUT,
                         "objective simcse needs dropout: nothing else tells the two "
                         "passes of a sequence apart");
-    int64_t related = op_int(ctx, "related"), batch = op_int(ctx, "batch");
-    if (related > 1 && (objective != OBJECTIVE_CONTRASTIVE || op_int(ctx, "negatives") > 0))
-        return err_fail(e, ERR_INPUT,
-                        "'related' is for contrastive training on the batch's own "
-                        "negatives");
-    if (batch % related)
-        return err_fail(e, ERR_INPUT,
-                        "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64 ")", batch,
-                        related);
+    enum err_code code;
+    if ((code = err_up(e, check_negatives(ctx, objective, e))) ||
+        (code = err_up(e, check_idle(ctx, objective, e))))
+        return code;
     return err_up(e, nn_config_check(&c, e));
 }
 
@@ -210,6 +264,8 @@ static bool needs_clusters(enum objective_kind objective, bool validation)
     switch (objective) {
     case OBJECTIVE_CONTRASTIVE:
     case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SIAMESE:
+    case OBJECTIVE_HISTOGRAM:
     case OBJECTIVE_SEQ2SEQ: return true;
     case OBJECTIVE_SIMCSE: return validation;
     case OBJECTIVE_AUTOENCODE: return false;
@@ -229,115 +285,5 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
     if (d->sequences < 2)
         return err_fail(e, ERR_INPUT, "at least two expressions are needed; %s has %zu", role,
                         d->sequences);
-    return OK;
-}
-
-/* ---- segments ---- */
-
-enum err_code train_segments(uint64_t *n, struct op_ctx *ctx, struct err *e)
-{
-    uint64_t steps = (uint64_t)op_int(ctx, "steps"), length = (uint64_t)op_int(ctx, "segment");
-    *n = 1 + (steps + length - 1) / length;
-    return OK;
-}
-
-void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_t index)
-{
-    uint64_t steps = (uint64_t)op_int(ctx, "steps"), length = (uint64_t)op_int(ctx, "segment");
-    *from = index ? (index - 1) * length : 0;
-    *to = index * length < steps ? index * length : steps;
-}
-
-/* What of the schedule the steps from..to depend on: their learning rates, however they came about.
- * So a schedule that is changed from some step on leaves what came before. */
-static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t from, uint64_t to)
-{
-    enum { RATES_MAX = 1 << 20 }; /* a longer segment names what its rates are made from */
-    double first = schedule_lr(s, from);
-    if (to - from > RATES_MAX)
-        return arena_printf(a,
-                            "schedule=%d lr=%.17g min=%.17g warmup=%" PRIu64 " steps=%" PRIu64
-                            " period=%" PRIu64 " growth=%" PRIu64 " every=%" PRIu64 " factor=%.17g",
-                            (int)s->kind, s->lr, s->lr_min, s->warmup, s->steps, s->period,
-                            s->growth, s->every, s->factor);
-    struct hasher *h = hasher_new();
-    bool constant = true;
-    for (uint64_t step = from; step < to; step++) {
-        double lr = schedule_lr(s, step);
-        uint64_t bits;
-        uint8_t bytes[sizeof bits];
-        memcpy(&bits, &lr, sizeof bits);
-        constant = constant && lr == first;
-        for (size_t k = 0; k < sizeof bytes; k++)
-            bytes[k] = (uint8_t)(bits >> 8 * k);
-        hasher_add(h, bytes, sizeof bytes);
-    }
-    struct digest rates = hasher_finish(h);
-    char hex[DIGEST_HEX];
-    hasher_free(h);
-    return constant ? arena_printf(a, "lr=%.17g", first)
-                    : arena_printf(a, "rates=%.32s", digest_hex(hex, &rates));
-}
-
-bool train_is_last(const struct op_ctx *ctx, uint64_t to)
-{
-    return to == (uint64_t)op_int(ctx, "steps");
-}
-
-static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t to)
-{
-    struct train_validation v = train_validation(ctx);
-    char *key = arena_printf(a, "valid_every=%" PRIu64 " valid_batches=%zu", v.every, v.batches);
-    if (v.patience)
-        key = arena_printf(a, "%s patience=%" PRIu64 "%s", key, v.patience,
-                           train_is_last(ctx, to) ? " last" : "");
-    return key;
-}
-
-/* What of the objective they depend on. */
-static char *objective_key(struct arena *a, const struct op_ctx *ctx,
-                           const struct trainer_config *c)
-{
-    const char *name = op_string(ctx, "objective");
-    switch (c->examples.objective) {
-    case OBJECTIVE_CONTRASTIVE:
-        return arena_printf(a, "%s negatives=%zu related=%" PRId64 " temperature=%.17g", name,
-                            c->examples.negatives, op_int(ctx, "related"), c->temperature);
-    case OBJECTIVE_SIMCSE: return arena_printf(a, "%s temperature=%.17g", name, c->temperature);
-    case OBJECTIVE_TRIPLET:
-        return arena_printf(a, "%s negatives=%zu margin=%.17g", name, c->examples.negatives,
-                            c->margin);
-    case OBJECTIVE_SEQ2SEQ:
-    case OBJECTIVE_AUTOENCODE: return arena_printf(a, "%s smoothing=%.17g", name, c->smoothing);
-    }
-    return NULL;
-}
-
-enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
-                            struct err *e)
-{
-    struct arena *a = op_arena(ctx);
-    struct nn_config m = train_model(ctx, 1); /* the true size comes with the input's id */
-    struct trainer_config c = train_trainer(ctx);
-    uint64_t from, to;
-    train_range(&from, &to, ctx, index);
-    out->index = index;
-    if (index == 0) {
-        out->key = arena_printf(a, "%sseed=%" PRIu64 "\n", nn_config_text(a, &m), c.seed);
-        out->label = "initialisation";
-        return OK;
-    }
-    /* The numerics class speaks of f32 alone. */
-    const char *precision = c.precision == GPU_BF16 ? gpu_cpu_bf16() : "";
-    out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
-    out->key = arena_printf(
-        a,
-        "%sseed=%" PRIu64 "\nobjective=%s\ntarget=%s\nbatch=%zu\ndropout=%.17g\n"
-        "optimizer=%s\nweight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_"
-        "every=%" PRId64 "\nprecision=%s %s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
-        nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), op_string(ctx, "target"),
-        c.examples.batch, c.dropout, op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1,
-        c.beta2, c.eps, op_int(ctx, "log_every"), op_string(ctx, "precision"), precision,
-        schedule_key(a, &c.schedule, from, to), validation_key(a, ctx, to), from, to);
     return OK;
 }

@@ -287,8 +287,9 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
     uint64_t n = t->config.examples.batch;
     return err_fail(e, ERR_FAILED,
                     "step %llu: %s%s is not finite (loss %g, gradient norm %g), on examples %llu "
-                    "to %llu",
-                    (unsigned long long)t->steps + 1, what, name, r->loss, r->gradient_norm,
+                    "to %llu", /* NaN has a sign, which says nothing */
+                    (unsigned long long)t->steps + 1, what, name,
+                    isnan(r->loss) ? (double)NAN : r->loss, fabs(r->gradient_norm),
                     (unsigned long long)(t->steps * n), (unsigned long long)(t->steps * n + n - 1));
 }
 

@@ -17,8 +17,10 @@ enum { LEARN_GROUPS = 8 };
 
 struct trainer_config {
     struct examples_config examples;
-    double temperature; /* contrastive: cosines are divided by it */
-    double margin;      /* triplet: of cosines */
+    double temperature; /* cosines are divided by it; 1 for margins and histograms */
+    double margin;      /* triplet, siamese: of cosines */
+    bool squared;       /* these: squares of what is short of it */
+    bool swap;          /* triplet: anchor and partner swap their roles where that is worse */
     double smoothing;   /* seq2seq: of labels */
     double dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
     enum optimizer_kind optimizer;

@@ -17,6 +17,13 @@ Writes torch-{seq2seq,autoencode}.bin, of encoder-decoders, built on nn.Transfor
     tokens, target tokens; u32 offset (sequences + 1), token (tokens), target offset (sequences +
     1), target (target tokens); f32 label smoothing, lr, weight_decay, clip; f64 losses (3); then
     the parameters as above.
+
+Writes torch-{negatives,triplet,swapped,siamese,histogram,histogram-own}.bin, of what else compares
+vectors:
+    u32 magic + 2, then as above up to attention_bias; u32 objective (of ops/learn/examples.h),
+    negatives, squared, swap, adam (instead of AdamW), pairs, tokens; u32 offset (sequences + 1),
+    token (tokens), group (sequences), sequences being pairs * (2 + negatives); f32 margin;
+    then f32 temperature and what follows, as of contrastive training.
 Everything is computed in double and rounded at the end: the truth, to f32's eyes.
 """
 import math
@@ -147,17 +154,67 @@ def info_nce(vectors, group, temperature):
     return nn.functional.cross_entropy(scores.masked_fill(masked, -math.inf), target)
 
 
+def triplets(u, pairs, k):
+    """Anchors, partners and negatives of all triplets."""
+    negatives = u[2 * pairs:]
+    return u[:pairs].repeat_interleave(k, 0), u[pairs:2 * pairs].repeat_interleave(k, 0), negatives
+
+
+def own_negatives(vectors, pairs, k, temperature):
+    anchor, partner, negative = triplets(nn.functional.normalize(vectors), pairs, k)
+    first = (anchor * partner).sum(1)[::k, None]
+    scores = torch.cat([first, (anchor * negative).sum(1).reshape(pairs, k)], 1) / temperature
+    return nn.functional.cross_entropy(scores, torch.zeros(pairs, dtype=torch.long))
+
+
+def triplet(vectors, pairs, k, margin, squared, swap):
+    """Balntas et al. 2016, by PyTorch; the distance is the negative cosine."""
+    u = nn.functional.normalize(vectors)
+    loss = nn.functional.triplet_margin_with_distance_loss(
+        *triplets(u, pairs, k), distance_function=lambda a, b: -(a * b).sum(1), margin=margin,
+        swap=swap, reduction="none")
+    return (loss ** 2 if squared else loss).mean()
+
+
+def siamese(vectors, pairs, k, margin, squared):
+    u = nn.functional.normalize(vectors)
+    anchor, partner, negative = triplets(u, pairs, k)
+    scores = torch.cat([(u[:pairs] * u[pairs:2 * pairs]).sum(1), -(anchor * negative).sum(1)])
+    loss = torch.relu(margin - scores)
+    return (loss ** 2 if squared else loss).mean()
+
+
+def histogram_of(scores, bins=64):
+    at = torch.linspace(-1, 1, bins, dtype=torch.float64)
+    near = torch.relu(1 - (scores[:, None] - at).abs() * (bins - 1) / 2)
+    return near.mean(0)
+
+
+def histogram(vectors, pairs, k, group):
+    """Ustinova and Lempitsky 2016. Without negatives of their own, all pairs of the batch that are
+    of different groups are negative."""
+    u = nn.functional.normalize(vectors)
+    if k:
+        anchor, _, negative = triplets(u, pairs, k)
+        positives = (u[:pairs] * u[pairs:2 * pairs]).sum(1)
+        negatives = (anchor * negative).sum(1)
+    else:
+        positives = (u[:pairs] * u[pairs:]).sum(1)
+        negatives = (u @ u.T)[group[:, None] != group[None, :]]
+    return (histogram_of(negatives) * histogram_of(positives).cumsum(0)).sum()
+
+
 def disturb(model):
     """Biases and norms are not to stay 0 and 1; and all values are to be f32's."""
     for _, p in model.table():
         p.data = (p.data + 0.05 * torch.randn_like(p)).float().double()
 
 
-def train(model, loss_of, lr, decay, clip):
+def train(model, loss_of, lr, decay, clip, optimizer=torch.optim.AdamW):
     """Weights before, gradients of the first of three steps, losses."""
     parameters = [p for _, p in model.table()]
     before = [p.detach().clone() for p in parameters]
-    optimizer = torch.optim.AdamW(parameters, lr=lr, weight_decay=decay)
+    optimizer = optimizer(parameters, lr=lr, weight_decay=decay)
     losses, gradient = [], None
     for _ in range(3):
         optimizer.zero_grad()
@@ -201,6 +258,46 @@ def make(path, seed, learned, activation, pooling, bias):
         f.write(np.concatenate(rows).astype("<u4").tobytes())
         f.write(group.numpy().astype("<u4").tobytes())
         f.write(struct.pack("<4f3d", temperature, lr, decay, clip, *losses))
+        write_parameters(f, model, before, gradient)
+    print(path, losses)
+
+
+TRIPLET, SIAMESE, HISTOGRAM = 2, 3, 4  # objectives by number; 0 is contrastive
+
+
+def make_vectors(path, seed, objective, k, margin=0.0, squared=False, swap=False, adam=False):
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    vocabulary, d, layers, heads, ff, max_length, pairs = 19, 8, 1, 2, 16, 24, 9
+    temperature, lr, decay, clip = 0.1 if objective == 0 else 1.0, 0.01, 0.01, 1.0
+    model = Encoder(vocabulary, d, layers, heads, ff, max_length, True, "relu", 0, False).double()
+    disturb(model)
+    rows = [list(rng.integers(3, vocabulary, n)) for n in rng.integers(1, 12, pairs * (2 + k))]
+    tokens, lengths = padded(rows, 0)
+    group = torch.tensor([*range(pairs)] * 2 + [i for i in range(pairs) for _ in range(k)])
+    if not k:
+        group[1] = group[pairs + 1] = 0  # two pairs of one cluster
+
+    def loss():
+        vectors = model(tokens, lengths)
+        if objective == TRIPLET:
+            return triplet(vectors, pairs, k, margin, squared, swap)
+        if objective == SIAMESE:
+            return siamese(vectors, pairs, k, margin, squared)
+        if objective == HISTOGRAM:
+            return histogram(vectors, pairs, k, group)
+        return own_negatives(vectors, pairs, k, temperature)
+
+    before, gradient, losses = train(model, loss, lr, decay, clip,
+                                     torch.optim.Adam if adam else torch.optim.AdamW)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<18I", MAGIC + 2, vocabulary, d, layers, heads, ff, max_length, 1, 0,
+                            0, 0, objective, k, int(squared), int(swap), int(adam), pairs,
+                            sum(map(len, rows))))
+        for part in packed(rows):
+            f.write(part)
+        f.write(group.numpy().astype("<u4").tobytes())
+        f.write(struct.pack("<5f3d", margin, temperature, lr, decay, clip, *losses))
         write_parameters(f, model, before, gradient)
     print(path, losses)
 
@@ -258,3 +355,10 @@ if __name__ == "__main__":
     make(out / "torch-gelu.bin", 2, True, "gelu", 1, True)
     make_seq2seq(out / "torch-seq2seq.bin", 3, False, "relu", False, False, False)
     make_seq2seq(out / "torch-autoencode.bin", 4, True, "gelu", True, True, True)
+    make_vectors(out / "torch-negatives.bin", 5, 0, 3)
+    make_vectors(out / "torch-triplet.bin", 6, TRIPLET, 2, margin=0.5)
+    # The Search for Equations: squares, a margin of 1, Adam.
+    make_vectors(out / "torch-swapped.bin", 7, TRIPLET, 1, 1.0, squared=True, swap=True, adam=True)
+    make_vectors(out / "torch-siamese.bin", 8, SIAMESE, 1, 1.0, squared=True, adam=True)
+    make_vectors(out / "torch-histogram.bin", 9, HISTOGRAM, 0)
+    make_vectors(out / "torch-histogram-own.bin", 10, HISTOGRAM, 3)

@@ -104,57 +104,169 @@ static void test_cross_entropy_extremes(void **state)
 }
 
 /* Scores of two anchors, their partners and three negatives each; every row by itself is a function
- * of its own group's columns. */
+ * of its own group's columns, and with swapped roles of those of its partner's scores, which lie
+ * behind. */
+enum { MARGIN_ANCHORS = 2, MARGIN_COLS = MARGIN_ANCHORS * 5 };
+
+static const uint32_t margin_group[MARGIN_COLS] = {0, 1, 0, 1, 0, 0, 0, 1, 1, 1};
+static const uint32_t margin_target[MARGIN_ANCHORS] = {2, 3};
+
 struct margin_case {
     size_t row;
-    const uint32_t *group;
+    bool pairs, squared, swapped;
 };
 
-enum { MARGIN_ANCHORS = 2, MARGIN_COLS = MARGIN_ANCHORS * 5 };
+static double hinge(const struct margin_case *c, double over)
+{
+    return c->squared ? pow(fmax(0, over), 2) : fmax(0, over);
+}
 
 static double margin_value(void *arg, const double *x)
 {
     const struct margin_case *c = arg;
     double sum = 0, target = x[c->row + MARGIN_ANCHORS];
-    for (size_t i = 2 * MARGIN_ANCHORS; i < MARGIN_COLS; i++)
-        if (c->group[i] == c->group[c->row])
-            sum += fmax(0, 0.5 - target + x[i]) / 3;
-    return 0.25 * sum;
+    for (size_t i = 2 * MARGIN_ANCHORS; i < MARGIN_COLS; i++) {
+        if (margin_group[i] != margin_group[c->row])
+            continue;
+        double score = c->swapped ? fmax(x[i], x[MARGIN_COLS + i]) : x[i];
+        sum += hinge(c, c->pairs ? 0.5 + score : 0.5 - target + score);
+    }
+    return 0.25 * (c->pairs ? (sum + hinge(c, 0.5 - target)) / 4 : sum / 3);
 }
 
-static void test_margin_loss(void **state)
+static void check_margin(struct fixture *f, struct margin_case c)
 {
-    static const uint32_t group[MARGIN_COLS] = {0, 1, 0, 1, 0, 0, 0, 1, 1, 1};
-    static const uint32_t target[MARGIN_ANCHORS] = {2, 3};
+    enum { N = MARGIN_COLS };
+    float x[MARGIN_ANCHORS * N], y[MARGIN_ANCHORS * N], loss[MARGIN_ANCHORS];
+    float correct[MARGIN_ANCHORS], gradient[2 * N];
+    double rx[MARGIN_ANCHORS * N], ry[MARGIN_ANCHORS * N], both[2 * N];
+    fill(&f->r, x, rx, MARGIN_ANCHORS * N, 1);
+    fill(&f->r, y, ry, MARGIN_ANCHORS * N, 1);
+    x[4] = (float)(rx[4] = rx[2]);     /* as good as the partner, */
+    x[5] = (float)(rx[5] = rx[2] - 1); /* far off, */
+    x[6] = (float)(rx[6] = rx[2] + 1); /* and better */
+    y[4] = (float)(ry[4] = rx[2] + 2); /* the partner is nearer, */
+    y[6] = (float)(ry[6] = rx[2]);     /* or further off */
+    struct gpu_cross_entropy ce = {.rows = MARGIN_ANCHORS,
+                                   .cols = N,
+                                   .target = margin_target,
+                                   .group = margin_group,
+                                   .self = true,
+                                   .own = true,
+                                   .margin = 0.5f,
+                                   .squared = c.squared,
+                                   .swapped = c.swapped ? y : NULL,
+                                   .scale = 0.25f,
+                                   .loss = loss,
+                                   .correct = correct};
+    if (c.pairs)
+        f->q->op->pair_loss(f->q, x, &ce);
+    else
+        f->q->op->margin_loss(f->q, x, &ce);
+    for (c.row = 0; c.row < MARGIN_ANCHORS; c.row++) {
+        memcpy(both, rx + c.row * N, N * sizeof *both);
+        memcpy(both + N, ry + c.row * N, N * sizeof *both);
+        memcpy(gradient, x + c.row * N, N * sizeof *gradient);
+        memcpy(gradient + N, y + c.row * N, N * sizeof *gradient);
+        double want = 4 * margin_value(&c, both);
+        assert_near(loss + c.row, &want, 1, 1e-5, "loss");
+        assert_gradient(gradient, margin_value, &c, both, c.swapped ? 2 * N : N, 1e-5, "logits");
+    }
+    assert_true(correct[0] == 0.5f); /* one below, one level, one above */
+}
+
+static void test_margins(void **state)
+{
     for (int isa = 0; isa < N_ISAS; isa++) {
         struct fixture f;
         if (!fixture_open(&f, isas[isa]))
             continue;
-        float x[MARGIN_ANCHORS * MARGIN_COLS], loss[MARGIN_ANCHORS], correct[MARGIN_ANCHORS];
-        double rx[MARGIN_ANCHORS * MARGIN_COLS];
-        fill(&f.r, x, rx, MARGIN_ANCHORS * MARGIN_COLS, 1);
-        x[4] = (float)(rx[4] = rx[2]);     /* as good as the partner, */
-        x[5] = (float)(rx[5] = rx[2] - 1); /* far off, */
-        x[6] = (float)(rx[6] = rx[2] + 1); /* and better */
-        f.q->op->margin_loss(f.q, x,
-                             &(struct gpu_cross_entropy){.rows = MARGIN_ANCHORS,
-                                                         .cols = MARGIN_COLS,
-                                                         .target = target,
-                                                         .group = group,
-                                                         .self = true,
-                                                         .own = true,
-                                                         .margin = 0.5f,
-                                                         .scale = 0.25f,
-                                                         .loss = loss,
-                                                         .correct = correct});
-        for (size_t r = 0; r < MARGIN_ANCHORS; r++) {
-            struct margin_case c = {r, group};
-            double want = 4 * margin_value(&c, rx + r * MARGIN_COLS);
-            assert_near(loss + r, &want, 1, 1e-5, "loss");
-            assert_gradient(x + r * MARGIN_COLS, margin_value, &c, rx + r * MARGIN_COLS,
-                            MARGIN_COLS, 1e-5, "logits");
+        for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
+            check_margin(&f,
+                         (struct margin_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
+        fixture_close(&f);
+    }
+}
+
+/* A random weighting of the two histograms of two rows, each of which has its target and others
+ * that count. */
+enum { HISTOGRAM_ROWS = 2, HISTOGRAM_COLS = 8 };
+
+static const uint32_t histogram_group[HISTOGRAM_COLS] = {0, 1, 2, 3, 0, 1, 2, 0};
+static const uint32_t histogram_target[HISTOGRAM_ROWS] = {4, 5};
+
+static double bins_value(const double *weight, double x)
+{
+    const double width = 2.0 / (GPU_BINS - 1);
+    double sum = 0;
+    for (size_t i = 0; i < GPU_BINS; i++)
+        sum += weight[i] * fmax(0, 1 - fabs(x + 1 - (double)i * width) / width);
+    return sum;
+}
+
+static double histogram_value(void *arg, const double *x)
+{
+    const double *weight = arg;
+    double sum = 0;
+    for (size_t r = 0; r < HISTOGRAM_ROWS; r++)
+        for (size_t c = 0; c < HISTOGRAM_COLS; c++) {
+            double at = x[r * HISTOGRAM_COLS + c];
+            if (c == histogram_target[r])
+                sum += bins_value(weight, at);
+            else if (histogram_group[c] != histogram_group[r])
+                sum += bins_value(weight + GPU_BINS, at);
         }
-        assert_true(correct[0] == 0.5f); /* one below, one level, one above */
+    return sum;
+}
+
+static void test_histogram(void **state)
+{
+    enum { N = HISTOGRAM_ROWS * HISTOGRAM_COLS };
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float x[N], correct[HISTOGRAM_ROWS];
+        double rx[N], bins[2 * GPU_BINS], weight[2 * GPU_BINS];
+        for (int i = 0; i < 2 * GPU_BINS; i++)
+            weight[i] = rng_normal(&f.r);
+        for (int i = 0; i < N; i++)
+            x[i] = (float)(rx[i] = 2 * rng_double(&f.r) - 1);
+        struct gpu_cross_entropy ce = {.rows = HISTOGRAM_ROWS,
+                                       .cols = HISTOGRAM_COLS,
+                                       .target = histogram_target,
+                                       .group = histogram_group,
+                                       .self = true,
+                                       .scale = 1,
+                                       .correct = correct};
+        f.q->op->histogram(f.q, bins, x, &ce);
+        double got = dot(bins, weight, 2 * GPU_BINS), want = histogram_value(weight, rx);
+        assert_true(fabs(got - want) < 1e-4);
+        f.q->op->histogram_back(f.q, x, weight, &ce);
+        assert_gradient(x, histogram_value, weight, rx, N, 1e-4, "logits");
+        fixture_close(&f);
+    }
+}
+
+/* At the ends, and beyond where rounding takes cosines; and what is not a number is told. */
+static void test_histogram_ends(void **state)
+{
+    static const uint32_t target[1] = {0};
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float x[5] = {1, -1, 1.0000001f, -1.0000001f, 1}, correct;
+        double bins[2 * GPU_BINS];
+        struct gpu_cross_entropy ce = {
+            .rows = 1, .cols = 5, .target = target, .scale = 1, .correct = &correct};
+        f.q->op->histogram(f.q, bins, x, &ce);
+        assert_true(bins[GPU_BINS - 1] == 1 && fabs(bins[GPU_BINS] - 2) < 1e-4);
+        assert_true(fabs(bins[2 * GPU_BINS - 1] - 2) < 1e-4);
+        assert_true(correct == 0.625f); /* two below, one level, one above */
+        x[1] = NAN;
+        f.q->op->histogram(f.q, bins, x, &ce);
+        assert_true(isnan(bins[GPU_BINS]));
         fixture_close(&f);
     }
 }
@@ -162,9 +274,9 @@ static void test_margin_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cross_entropy),
-        cmocka_unit_test(test_cross_entropy_extremes),
-        cmocka_unit_test(test_margin_loss),
+        cmocka_unit_test(test_cross_entropy),  cmocka_unit_test(test_cross_entropy_extremes),
+        cmocka_unit_test(test_margins),        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_histogram_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,26 +325,77 @@ double ref_seq2seq(const struct nn_model *m, const double *w, const struct nn_se
     return loss / (double)n;
 }
 
-double ref_own_negatives(const double *vectors, size_t anchors, size_t negatives, size_t d,
-                         double temperature, double margin)
+static double cosine(const double *x, const double *y, size_t d)
 {
-    size_t n = anchors * (2 + negatives);
-    double *u = calloc(n * d, sizeof *u), *score = calloc(1 + negatives, sizeof *score), loss = 0;
-    ref_normalize(u, vectors, n, d);
+    double u[2], xx = 0, yy = 0;
+    ref_matmul(&u[0], x, y, 1, 1, d, false, true, 1, false);
+    for (size_t i = 0; i < d; i++) {
+        xx += x[i] * x[i];
+        yy += y[i] * y[i];
+    }
+    return u[0] / sqrt(xx * yy);
+}
+
+double ref_own_negatives(const double *vectors, size_t anchors, size_t negatives, size_t d,
+                         double temperature)
+{
+    double *score = calloc(1 + negatives, sizeof *score), loss = 0;
     for (size_t i = 0; i < anchors; i++) {
         for (size_t j = 0; j <= negatives; j++) {
             size_t other = j ? 2 * anchors + i * negatives + j - 1 : anchors + i;
-            ref_matmul(&score[j], u + i * d, u + other * d, 1, 1, d, false, true, 1 / temperature,
-                       false);
+            score[j] = cosine(vectors + i * d, vectors + other * d, d) / temperature;
         }
-        if (margin < 0)
-            loss += ref_cross_entropy(score, 0, 1 + negatives, 0, NULL, false, 0);
-        for (size_t j = 1; j <= negatives && margin >= 0; j++)
-            loss += fmax(0, margin - score[0] + score[j]) / (double)negatives;
+        loss += ref_cross_entropy(score, 0, 1 + negatives, 0, NULL, false, 0);
     }
-    free(u);
     free(score);
     return loss / (double)anchors;
+}
+
+static double hinge(double x, bool squared)
+{
+    return squared ? pow(fmax(0, x), 2) : fmax(0, x);
+}
+
+double ref_triplets(const double *vectors, size_t anchors, size_t negatives, size_t d,
+                    double margin, bool squared, bool swap)
+{
+    double loss = 0;
+    for (size_t i = 0; i < anchors; i++)
+        for (size_t j = 0; j < negatives; j++) {
+            const double *anchor = vectors + i * d, *partner = vectors + (anchors + i) * d;
+            const double *negative = vectors + (2 * anchors + i * negatives + j) * d;
+            double s = cosine(anchor, negative, d);
+            if (swap)
+                s = fmax(s, cosine(partner, negative, d));
+            loss += hinge(margin - cosine(anchor, partner, d) + s, squared);
+        }
+    return loss / (double)(anchors * negatives);
+}
+
+double ref_siamese(const double *vectors, size_t anchors, size_t negatives, size_t d, double margin,
+                   bool squared)
+{
+    double loss = 0;
+    for (size_t i = 0; i < anchors; i++)
+        for (size_t j = 0; j <= negatives; j++) {
+            size_t other = j ? 2 * anchors + i * negatives + j - 1 : anchors + i;
+            double s = cosine(vectors + i * d, vectors + other * d, d);
+            loss += hinge(j ? margin + s : margin - s, squared);
+        }
+    return loss / (double)(anchors * (1 + negatives));
+}
+
+double ref_histogram(const double *positive, size_t m, const double *negative, size_t n)
+{
+    const double width = 2.0 / (GPU_BINS - 1);
+    double loss = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++)
+            for (size_t r = 0; r < GPU_BINS; r++)
+                for (size_t s = 0; s <= r; s++)
+                    loss += fmax(0, 1 - fabs(negative[i] - (-1 + (double)r * width)) / width) *
+                            fmax(0, 1 - fabs(positive[j] - (-1 + (double)s * width)) / width);
+    return loss / ((double)m * (double)n);
 }
 
 double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,

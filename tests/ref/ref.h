@@ -32,9 +32,21 @@ void ref_encoder(double *pooled, const struct nn_model *m, const double *w,
 double ref_seq2seq(const struct nn_model *m, const double *w, const struct nn_sequences *inputs,
                    const struct nn_sequences *targets, double smoothing);
 /* Anchors, their partners, then `negatives` of each: the mean InfoNCE of each anchor's partner
- * against its negatives, or with `margin` >= 0 of max(0, margin - partner's score + score). */
+ * against its negatives. */
 double ref_own_negatives(const double *vectors, size_t anchors, size_t negatives, size_t d,
-                         double temperature, double margin);
+                         double temperature);
+/* Of the same vectors, the mean over all triplets of max(0, margin - s(anchor, partner) + s), s
+ * being s(anchor, negative), or with `swap` s(partner, negative) if that is greater; or of its
+ * square. */
+double ref_triplets(const double *vectors, size_t anchors, size_t negatives, size_t d,
+                    double margin, bool squared, bool swap);
+/* Of the same, the mean over all pairs of an anchor of max(0, margin - y s), y being 1 for its
+ * partner and -1 for its negatives; or of its square. */
+double ref_siamese(const double *vectors, size_t anchors, size_t negatives, size_t d, double margin,
+                   bool squared);
+/* How likely one of the n negative similarities is at least one of the m positive ones, each being
+ * shared by the two bins next to it. */
+double ref_histogram(const double *positive, size_t m, const double *negative, size_t n);
 /* Mean InfoNCE over vectors (n, d), the first half paired with the second. */
 double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,
                     double temperature);

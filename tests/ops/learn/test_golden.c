@@ -66,10 +66,18 @@ struct golden {
 
 enum { MAGIC = 0x54515445 };
 
+static void take_batch(struct golden *g, struct arena *a, struct reader *in, uint32_t n,
+                       uint32_t tokens)
+{
+    uint32_t *offset = take_u32(a, in, n + 1);
+    g->batch.inputs = (struct nn_sequences){take_u32(a, in, tokens), offset, n};
+    g->batch.group = take_u32(a, in, n);
+}
+
 static void take_head(struct golden *g, struct arena *a, struct reader *in)
 {
-    uint32_t head[11], sizes[5] = {0};
-    float how[4];
+    uint32_t head[11], sizes[7] = {0};
+    float how[4], margin;
     take(head, in, sizeof head);
     g->model = (struct nn_config){.vocabulary = head[1],
                                   .d_model = head[2],
@@ -83,13 +91,21 @@ static void take_head(struct golden *g, struct arena *a, struct reader *in)
                                   .attention_bias = head[10]};
     if (head[0] == MAGIC) {
         take(sizes, in, 2 * sizeof *sizes);
-        uint32_t n = 2 * sizes[0], *offset = take_u32(a, in, n + 1);
-        g->batch.inputs = (struct nn_sequences){take_u32(a, in, sizes[1]), offset, n};
-        g->batch.group = take_u32(a, in, n);
+        take_batch(g, a, in, 2 * sizes[0], sizes[1]);
         g->how.examples.batch = sizes[0];
+    } else if (head[0] == MAGIC + 2) {
+        take(sizes, in, sizeof sizes);
+        take_batch(g, a, in, sizes[5] * (2 + sizes[1]), sizes[6]);
+        take(&margin, in, sizeof margin);
+        g->how = (struct trainer_config){
+            .examples = {(enum objective_kind)sizes[0], .batch = sizes[5], .negatives = sizes[1]},
+            .margin = margin,
+            .squared = sizes[2],
+            .swap = sizes[3],
+            .optimizer = sizes[4] ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW};
     } else {
         assert_int_equal(head[0], MAGIC + 1);
-        take(sizes, in, sizeof sizes);
+        take(sizes, in, 5 * sizeof *sizes);
         uint32_t n = sizes[2], *offset = take_u32(a, in, n + 1);
         g->model.decoder_layers = sizes[0];
         g->model.tied_output = sizes[1];
@@ -185,13 +201,22 @@ static void test_autoencode(void **state)
     check_file("torch-autoencode.bin");
 }
 
+static void test_vectors(void **state)
+{
+    check_file("torch-negatives.bin");
+    check_file("torch-triplet.bin");
+    check_file("torch-swapped.bin");
+    check_file("torch-siamese.bin");
+    check_file("torch-histogram.bin");
+    check_file("torch-histogram-own.bin");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relu),
-        cmocka_unit_test(test_gelu),
-        cmocka_unit_test(test_seq2seq),
-        cmocka_unit_test(test_autoencode),
+        cmocka_unit_test(test_relu),    cmocka_unit_test(test_gelu),
+        cmocka_unit_test(test_seq2seq), cmocka_unit_test(test_autoencode),
+        cmocka_unit_test(test_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,43 @@ struct setting {
     const struct trainer_config *how;
 };
 
+/* Over the batch. */
+static double histogram_of(const double *vectors, size_t d)
+{
+    double u[6 * 8], positive[6], negative[36];
+    size_t m = 0, n = 0;
+    assert_true(d == 8);
+    ref_normalize(u, vectors, 6, d);
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 6; j++) {
+            double s;
+            ref_matmul(&s, u + i * d, u + j * d, 1, 1, d, false, true, 1, false);
+            if (j == (i + 3) % 6)
+                positive[m++] = s;
+            else if (group[i] != group[j])
+                negative[n++] = s;
+        }
+    return ref_histogram(positive, m, negative, n);
+}
+
+static double loss_of_vectors(const double *vectors, size_t d, const struct trainer_config *how)
+{
+    size_t anchors = how->examples.batch, negatives = how->examples.negatives;
+    switch (how->examples.objective) {
+    case OBJECTIVE_TRIPLET:
+        return ref_triplets(vectors, anchors, negatives, d, how->margin, how->squared, how->swap);
+    case OBJECTIVE_SIAMESE:
+        return ref_siamese(vectors, anchors, negatives, d, how->margin, how->squared);
+    case OBJECTIVE_HISTOGRAM: return histogram_of(vectors, d);
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_SIMCSE:
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: break;
+    }
+    return negatives ? ref_own_negatives(vectors, anchors, negatives, d, how->temperature)
+                     : ref_info_nce(vectors, 6, d, group, how->temperature);
+}
+
 static double loss_of(void *arg, const double *w)
 {
     const struct setting *s = arg;
@@ -40,10 +77,7 @@ static double loss_of(void *arg, const double *w)
         loss = ref_seq2seq(s->m, w, &sequences, &targets, s->how->smoothing);
     } else {
         ref_encoder(vectors, s->m, w, &sequences);
-        loss = x->negatives
-                   ? ref_own_negatives(vectors, x->batch, x->negatives, d, s->how->temperature,
-                                       x->objective == OBJECTIVE_TRIPLET ? s->how->margin : -1)
-                   : ref_info_nce(vectors, 6, d, group, s->how->temperature);
+        loss = loss_of_vectors(vectors, d, s->how);
     }
     free(vectors);
     return loss;
@@ -87,7 +121,7 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
                 fail_msg("%s[%zu]: %.8g, finite difference %.8g", m->params[i].name,
                          j - m->params[i].at, gradient[j], want);
         }
-    assert_true(fabs(r.gradient_norm / sqrt(squares) - 1) < 1e-4);
+    assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-4 * sqrt(squares) + 1e-9);
     trainer_free(t);
     gpu_close(d);
     arena_free(&a);
@@ -124,9 +158,30 @@ static void test_own_negatives(void **state)
         .examples = {.batch = 2, .negatives = 1}, .temperature = 0.5, .margin = 0.3};
     struct nn_config c = model_number(1);
     check_model(&c, &how);
-    how.examples.objective = OBJECTIVE_TRIPLET;
-    how.temperature = 1;
-    check_model(&c, &how);
+}
+
+/* Triplets and pairs, linear and squared, the former with and without swapped roles. */
+static void test_margins(void **state)
+{
+    struct trainer_config how = {.examples = {.batch = 2, .negatives = 1}, .temperature = 1};
+    struct nn_config c = model_number(1);
+    for (int i = 0; i < 6; i++) {
+        how.examples.objective = i < 4 ? OBJECTIVE_TRIPLET : OBJECTIVE_SIAMESE;
+        how.margin = i & 1 ? 1 : 0.3;
+        how.squared = i & 1;
+        how.swap = i == 2 || i == 3;
+        check_model(&c, &how);
+    }
+}
+
+static void test_histogram(void **state)
+{
+    struct trainer_config how = {.examples = {.objective = OBJECTIVE_HISTOGRAM, .batch = 3},
+                                 .temperature = 1};
+    for (int i = 0; i < 2; i++) {
+        struct nn_config c = model_number(i);
+        check_model(&c, &how);
+    }
 }
 
 static void test_seq2seq(void **state)
@@ -144,8 +199,9 @@ static void test_seq2seq(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contrastive),
-                                       cmocka_unit_test(test_own_negatives),
-                                       cmocka_unit_test(test_seq2seq)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contrastive), cmocka_unit_test(test_own_negatives),
+        cmocka_unit_test(test_margins), cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_seq2seq)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,15 +66,51 @@ static void test_segment_keys(void **state)
         " optimizer=muon",  " negatives=2",     " related=2",      " objective=simcse"};
     for (size_t i = 0; i < sizeof matters / sizeof *matters; i++)
         assert_false(same_key(matters[i], "", 1));
+    static const char *const objectives[] = {" objective=triplet", " objective=siamese",
+                                             " objective=histogram"};
+    for (int i = 0; i < 3; i++)
+        assert_false(same_key(objectives[i], objectives[(i + 1) % 3], 1));
+    for (int i = 0; i < 2; i++) {
+        char set[80];
+        snprintf(set, sizeof set, "%s hinge=squared", objectives[i]);
+        assert_false(same_key(objectives[i], set, 1));
+    }
+    assert_false(same_key(" objective=triplet", " objective=triplet swap=true", 1));
+    assert_true(same_key(" objective=histogram", " objective=histogram temperature=0.5", 1));
 }
 
 static void test_check(void **state)
 {
-    struct op_ctx *ctx = context(&op_train, " heads=3");
-    struct err e;
-    assert_int_equal(op_train.check(ctx, &e), ERR_INPUT);
-    assert_string_equal(e.message, "d_model 128 is not divisible by heads 3");
-    context_free(ctx);
+    static const char *const refused[][2] = {
+        {" heads=3", "d_model 128 is not divisible by heads 3"},
+        {" objective=seq2seq", "objective seq2seq needs decoder_layers"},
+        {" objective=siamese decoder_layers=1", "objective siamese has no use for decoder_layers"},
+        {" objective=siamese related=2 batch=4",
+         "'related' is for contrastive training on the batch's own negatives"},
+        {" batch=5 related=2", "'batch' (5) is not a multiple of 'related' (2)"},
+        {" objective=simcse dropout=0.1 negatives=2", "objective simcse draws no 'negatives'"},
+        {" swap=true", "'swap' is of triplets; the objective is contrastive"},
+        {" objective=siamese swap=true", "'swap' is of triplets; the objective is siamese"},
+        {" objective=histogram hinge=squared",
+         "'hinge' is of the objectives triplet and siamese, not of histogram"},
+        {" schedule=cosine lr_min=0.1",
+         "the schedule would rise: 'lr_min' (0.1) is greater than 'lr' (0.001)"},
+    };
+    static const char *const taken[] = {
+        "", " lr_min=0.1", " objective=triplet swap=true hinge=squared",
+        " objective=siamese hinge=squared negatives=3", " objective=histogram related=2 batch=4"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct op_ctx *ctx = context(&op_train, refused[i][0]);
+        struct err e;
+        assert_int_equal(op_train.check(ctx, &e), ERR_INPUT);
+        assert_string_equal(e.message, refused[i][1]);
+        context_free(ctx);
+    }
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        struct op_ctx *ctx = context(&op_train, taken[i]);
+        assert_int_equal(op_train.check(ctx, NULL), OK);
+        context_free(ctx);
+    }
 }
 
 static void test_chain(void **state)

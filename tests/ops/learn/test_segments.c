@@ -170,6 +170,8 @@ static void test_reads(void **state)
     check_reads(" batch=2 related=2" CHAIN, false);
     check_reads(" batch=2 objective=simcse dropout=0.1" CHAIN, true);
     check_reads(" batch=2 objective=triplet negatives=1" CHAIN, true);
+    check_reads(" batch=2 objective=siamese hinge=squared" CHAIN, true);
+    check_reads(" batch=2 objective=histogram" CHAIN, true);
     check_reads(" batch=2 objective=seq2seq decoder_layers=1 target=shortest" CHAIN, true);
     check_reads(" batch=2 objective=autoencode decoder_layers=1 optimizer=muon" CHAIN, true);
 }

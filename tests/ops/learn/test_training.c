@@ -46,7 +46,11 @@ static struct trainer_config how_to(enum objective_kind objective)
 {
     struct trainer_config c = how;
     c.examples.objective = objective;
-    c.examples.negatives = objective == OBJECTIVE_TRIPLET ? 2 : 0;
+    bool margin = objective == OBJECTIVE_TRIPLET || objective == OBJECTIVE_SIAMESE;
+    c.examples.negatives = margin ? 2 : 0;
+    c.temperature = margin || objective == OBJECTIVE_HISTOGRAM ? 1 : how.temperature;
+    c.squared = margin;
+    c.swap = objective == OBJECTIVE_TRIPLET;
     c.margin = 0.5;
     c.smoothing = 0.1;
     return c;
@@ -130,19 +134,23 @@ static void test_threads(void **state)
 /* A batch in parts gives the bits of the batch as a whole, in less memory. */
 static void test_parts(void **state)
 {
-    struct trainer_config c = how;
-    c.examples.batch = 400; /* enough for several shards in a group */
-    c.examples.negatives = 1;
-    struct session whole, parts;
-    session_open(&whole, 1, &c);
-    steps(&whole, 2);
-    for (c.parts = 2; c.parts <= 3; c.parts++) {
-        session_open(&parts, 2, &c);
-        steps(&parts, 2);
-        assert_same_state(&whole, &parts);
-        session_close(&parts);
+    for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_HISTOGRAM; i++) {
+        struct trainer_config c = how_to((enum objective_kind)i);
+        c.examples.batch = 400; /* enough for several shards in a group */
+        if (i != OBJECTIVE_SIMCSE && i != OBJECTIVE_HISTOGRAM)
+            c.examples.negatives = 1;
+        struct session whole, parts;
+        c.parts = 1;
+        session_open(&whole, 1, &c);
+        steps(&whole, 2);
+        for (c.parts = 2; c.parts <= 3; c.parts++) {
+            session_open(&parts, 2, &c);
+            steps(&parts, 2);
+            assert_same_state(&whole, &parts);
+            session_close(&parts);
+        }
+        session_close(&whole);
     }
-    session_close(&whole);
 }
 
 /* Products of bf16: near the f32 step, not the same; and the same for any number of threads. */
