@@ -131,6 +131,16 @@ static void doubt(struct egraph *g, uint32_t class)
     u32_push(&g->doubtful, class);
 }
 
+/* Only these see another fact than before: the last of `pending`, which stand above the class now.
+ */
+static void doubt_nodes(struct egraph *g, uint32_t class, size_t from)
+{
+    if (g->classes[class].mask & MASK_DOUBTFUL)
+        return;
+    for (size_t i = from; i < g->pending.n; i++)
+        u32_push(&g->doubtful, g->pending.items[i] | DOUBT_NODE);
+}
+
 static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
 {
     return g->classes[graph_find(g, *graph_kid(g, n, i))].fact;
@@ -286,15 +296,6 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     return find_small(&p, g, hash_pair(op, pair), op, pair);
 }
 
-void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids)
-{
-    uint32_t arity = graph_arity(g, op);
-    if (arity == 0 || arity > 2)
-        return;
-    uint32_t hash = hash_pair(op, find_pair(g, kids, arity));
-    hashcons_expect(&g->cons, hash);
-}
-
 /* Of at most two arguments. *added: it is new, and its class knows nothing of it. */
 static inline uint32_t find_or_add(bool *added, struct egraph *g, uint32_t op, const uint32_t *kids,
                                    uint32_t arity)
@@ -407,6 +408,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         gone = &g->classes[from];
     }
     uint32_t last = gone->parents;
+    size_t moved = g->pending.n; /* from here on: nodes above the class that goes */
     if (last != NO_NODE) {
         uint32_t slot = last;
         do {
@@ -417,7 +419,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         } while (slot != last);
     }
     /* parents have to be asked again if what they saw has changed */
-    bool learnt = f != to->fact || (f != gone->fact && last != NO_NODE);
+    bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
     gone->up = into;
     splice_parents(g, to, gone);
     uint32_t first = to->next;
@@ -431,8 +433,10 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     else if (gone->joined > to->joined)
         to->joined = gone->joined;
     g->n_classes--;
-    if (learnt)
+    if (all_learn)
         doubt(g, into);
+    else if (learnt)
+        doubt_nodes(g, into, moved);
     mark_changed(g, into);
     return true;
 }

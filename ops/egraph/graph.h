@@ -31,6 +31,7 @@ enum {
 };
 #define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
 #define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
+#define DOUBT_NODE 0x80000000u
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
 #define OP_CONT 0x3fffffffu
@@ -97,13 +98,16 @@ struct egraph {
     struct name_map leaf_index;
     unsigned n_variables;
 
-    uint64_t ops;             /* masks of the operators that nodes apply */
-    struct u32_list pending;  /* nodes whose arguments lost their class: to be hashed again */
-    struct u32_list doubtful; /* classes whose fact changed: their parents' facts may, too */
-    struct u32_list changed;  /* classes that merged or learnt something since the last rebuild */
-    struct u32_list died;     /* nodes that did, and still stand in their class's circle */
-    struct u32_list wave[2];  /* scratch of stamping */
-    bool watched;             /* searches follow one another: a rebuild stamps what changed */
+    uint64_t ops;            /* masks of the operators that nodes apply */
+    struct u32_list pending; /* nodes whose arguments lost their class: to be hashed again */
+    /* Classes whose fact changed: their parents' facts may, too. With DOUBT_NODE, single nodes:
+     * those above a class that joined one of which more was known, where these may be few among
+     * many. */
+    struct u32_list doubtful;
+    struct u32_list changed; /* classes that merged or learnt something since the last rebuild */
+    struct u32_list died;    /* nodes that did, and still stand in their class's circle */
+    struct u32_list wave[2]; /* scratch of stamping */
+    bool watched;            /* searches follow one another: a rebuild stamps what changed */
     uint8_t epoch;
     unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
 
@@ -205,8 +209,6 @@ void graph_grow_table(struct egraph *g);
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
-/* The node will soon be looked for: memory that is far away is asked for now. */
-void graph_expect(struct egraph *g, uint32_t op, const uint32_t *kids);
 /* As graph_add; but what is not there yet is placed in the class of node `to`, for a reason that
  * the caller notes where there are proofs, before graph_settle. */
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,

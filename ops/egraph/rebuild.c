@@ -213,7 +213,11 @@ void graph_mend(struct egraph *g)
 static void settle_doubts(struct egraph *g)
 {
     for (size_t i = 0; i < g->doubtful.n && !g->conflict; i++) {
-        doubt_parents(g, g->doubtful.items[i]);
+        uint32_t doubted = g->doubtful.items[i], n = doubted & ~DOUBT_NODE;
+        if (n == doubted)
+            doubt_parents(g, doubted);
+        else if (graph_is_live(g, n))
+            graph_learn(g, n);
         graph_mend(g);
     }
     g->doubtful.n = 0;

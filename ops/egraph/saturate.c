@@ -13,6 +13,7 @@
  * double each time. */
 #include "ops/egraph/compact.h"
 #include "ops/egraph/contradiction.h"
+#include "ops/egraph/foresee.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/terms.h"
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, AHEAD = 4 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000 };
 
 struct rest {
     uint32_t until, times;
@@ -211,28 +212,16 @@ static enum err_code apply(struct saturator *s, size_t rule, const uint32_t *rec
     return OK;
 }
 
-/* What is built first of a match that will soon be applied. */
-static void expect(struct saturator *s, const struct machine_match *match)
-{
-    const struct build *b = &s->rules->rules[match->rule].rhs;
-    const uint32_t *vars = s->machine.records.items + match->record + 1;
-    uint32_t kids[2];
-    if (b->n == 0 || b->nodes[0].is_leaf || b->nodes[0].arity > 2)
-        return;
-    for (uint32_t k = 0; k < b->nodes[0].arity; k++)
-        kids[k] = vars[b->nodes[0].first[k]];
-    graph_expect(s->g, b->nodes[0].op, kids);
-}
-
 static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
     struct machine *m = &s->machine;
     machine_visit(m, node);
+    bool far = m->n_matches > 1 && foresee_pays(s->g);
     s->seen.visited++;
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
-        if (i + AHEAD < m->n_matches)
-            expect(s, &m->matches[i + AHEAD]);
+        if (far && i % FORESEE_MATCHES == 0)
+            foresee_matches(s->g, m, i);
         if (err_up(e,
                    apply(s, m->matches[i].rule, m->records.items + m->matches[i].record, go_on, e)))
             return e->code;
