@@ -4,6 +4,7 @@
 #include "ops/eval/figures.h"
 #include "ops/eval/kmeans.h"
 #include "ops/eval/retrieval.h"
+#include "ops/eval/triples.h"
 
 #include <string.h>
 
@@ -53,22 +54,28 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     struct kmeans clusters;
     struct clustering_accuracy accuracy;
     struct retrieval retrieval;
+    struct triples triples;
     if (options.spherical)
         vectors_normalize(v);
-    op_progress(ctx, 0, 2, "clustering");
+    op_progress(ctx, 0, 3, "clustering");
     enum err_code code = err_up(e, kmeans(&clusters, a, v, &options, op_pool(ctx), e));
     if (code)
         return code;
     clustering_measure(&accuracy, a, v, clusters.label);
-    op_progress(ctx, 1, 2, "retrieval");
+    op_progress(ctx, 1, 3, "retrieval");
     vectors_normalize(v);
     retrieval_measure(&retrieval, a, v, op_pool(ctx));
+    op_progress(ctx, 2, 3, "triples");
+    triples_measure(&triples, a, v, op_pool(ctx));
     figures_add(f, "kmeans_accuracy", accuracy.best);
     figures_add(f, "kmeans_accuracy_greedy", accuracy.greedy);
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         figures_add(f, precision[k], retrieval.precision[k]);
     figures_add(f, "mrr", retrieval.mrr);
     figures_add(f, "triplet_accuracy", retrieval.triplets);
+    figures_add(f, "ranking_error", triples.ranking_error);
+    figures_add(f, "triple_hinge", triples.hinge);
+    figures_add(f, "siamese_loss", triples.siamese);
     figures_add(f, "clusters", v->n_clusters);
     figures_add(f, "sequences", v->n);
     figures_add(f, "queries", retrieval.queries);
@@ -97,7 +104,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .parallel = true,
     .doc =
@@ -106,9 +113,12 @@ const struct op op_evaluate = {
         "precision@k and mean "
         "reciprocal rank by cosine, each expression being a query against all others. precision@k "
         "is SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by "
-        "as many as there are. triplet_accuracy is one less the ranking error of The Search for "
-        "Equations: of all triplets of an expression, one of its cluster and one of another, those "
-        "whose first two are the nearest, averaged by expression.",
+        "as many as there are; at 1 it is the accuracy of the nearest neighbour. Over all triples "
+        "of "
+        "an expression, one of its cluster and one of another there are the figures of The Search "
+        "for Equations: ranking_error, the share whose first two are not the nearest; triple_hinge "
+        "and siamese_loss, the means of its two losses, not squared, with a margin of 1. "
+        "triplet_accuracy is one less the ranking error, averaged by expression.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
