@@ -24,6 +24,11 @@ struct egraph *egraph_new(const struct language *lang)
         abort();
     g->lang = lang;
     g->interpreted = is_calculus(lang);
+    for (unsigned op = X_ADD; op < X_DECLARED && g->interpreted; op++)
+        if (lang->ops[op].interpreted && lang->ops[op].arity <= 2) {
+            g->known |= 1ull << op;
+            g->known_binary |= (uint64_t)(lang->ops[op].arity == 2) << op;
+        }
     g->node_limit = UINT32_MAX;
     g->compact_at.dead = COMPACT_DEAD;
     g->compact_at.percent = COMPACT_PERCENT;
@@ -63,6 +68,8 @@ void egraph_clear(struct egraph *g)
     struct egraph old = *g;
     *g = (struct egraph){.lang = old.lang,
                          .interpreted = old.interpreted,
+                         .known = old.known,
+                         .known_binary = old.known_binary,
                          .cap = old.cap,
                          .cells = old.cells,
                          .classes = old.classes,

@@ -39,6 +39,8 @@ static void reserve_cells(struct egraph *g, uint32_t more)
     resize_cells(g, cap);
     if (g->proofs)
         proofs_grow(g->proofs, cap);
+    if (cap > g->cons.id_mask - 2) /* from here on the table has room whenever it is not full */
+        graph_grow_table(g);
 }
 
 void graph_free_cells(struct egraph *g)
@@ -146,19 +148,28 @@ static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
     return g->classes[graph_find(g, *graph_kid(g, n, i))].fact;
 }
 
-static inline uint32_t node_fact(struct egraph *g, uint32_t n)
+/* Of an operator over classes a and, if it has two arguments, b. */
+static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
+                                  uint32_t b)
+{
+    uint32_t facts[] = {g->classes[a].fact, arity > 1 ? g->classes[b].fact : 0};
+    if (graph_knows(g, op))
+        return facts_apply_known(&g->facts, op, arity, facts[0], facts[1]);
+    return facts_apply(&g->facts, op, false, facts, arity);
+}
+
+static uint32_t node_fact(struct egraph *g, uint32_t n)
 {
     uint32_t op = graph_op(g, n), facts[256];
     if (op & OP_LEAF)
         return g->leaves[op & ~OP_LEAF].fact;
-    const struct op_info *info = &g->lang->ops[op];
-    bool known = g->interpreted && op < X_DECLARED && info->interpreted;
-    if (known && info->arity <= 2)
-        return facts_apply_known(&g->facts, op, info->arity, kid_fact(g, n, 0),
-                                 info->arity > 1 ? kid_fact(g, n, 1) : 0);
-    for (uint32_t i = 0; i < info->arity; i++)
+    uint32_t arity = graph_arity(g, op);
+    if (graph_knows(g, op))
+        return facts_apply_known(&g->facts, op, arity, kid_fact(g, n, 0),
+                                 arity > 1 ? kid_fact(g, n, 1) : 0);
+    for (uint32_t i = 0; i < arity; i++)
         facts[i] = kid_fact(g, n, i);
-    return facts_apply(&g->facts, op, known, facts, info->arity);
+    return facts_apply(&g->facts, op, false, facts, arity);
 }
 
 static void note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a, uint32_t b,
@@ -188,10 +199,10 @@ static void add_constant(struct egraph *g, uint32_t n)
     graph_union(g, n, l, (struct reason){REASON_CONSTANT, 0});
 }
 
-/* The fact of a class learns what node n of it says; add_constant follows. */
-void graph_learn(struct egraph *g, uint32_t n)
+/* A class is told a fact by node n of it. */
+static void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
 {
-    uint32_t c = graph_find(g, n), f, told = node_fact(g, n), known = g->classes[c].fact;
+    uint32_t f, known = g->classes[c].fact;
     enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
     if (conflict) {
         note_conflict(g, conflict, c, n, known, told);
@@ -208,24 +219,34 @@ void graph_learn(struct egraph *g, uint32_t n)
         add_constant(g, n);
 }
 
+void graph_learn(struct egraph *g, uint32_t n)
+{
+    tell(g, graph_find(g, n), n, node_fact(g, n));
+}
+
 /* ---- adding ---- */
 
-/* Room for one node more. */
-static inline uint32_t take_cells(struct egraph *g, uint32_t n)
+/* Room for so many cells more, and in the table for a node. Whether the table is another one now.
+ */
+static __attribute__((noinline)) bool make_room(struct egraph *g, uint32_t n)
 {
-    uint32_t first = g->n_cells;
     reserve_cells(g, n);
-    if (!hashcons_has_room(&g->cons, g->cap))
+    bool room = hashcons_has_room(&g->cons, g->cap);
+    if (!room)
         graph_grow_table(g);
-    g->n_cells += n;
-    return first;
+    return !room;
+}
+
+static inline uint8_t kind_of(uint32_t op)
+{
+    return op < MASK_OTHERS ? (uint8_t)op : MASK_OTHERS;
 }
 
 static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64_t pair, uint32_t n)
 {
     g->cells[cell] = (struct cell){.op = op, .kid = {(uint32_t)pair, (uint32_t)(pair >> 32)}};
     g->classes[cell] = (struct eclass){.up = n, .next = n, .parents = NO_NODE};
-    g->kind[cell] = op == OP_CONT ? GRAPH_NO_KIND : op < MASK_OTHERS ? (uint8_t)op : MASK_OTHERS;
+    g->kind[cell] = op == OP_CONT ? GRAPH_NO_KIND : kind_of(op);
     g->touched[cell] = 0;
 }
 
@@ -239,37 +260,6 @@ static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kid
     g->n_nodes++;
 }
 
-/* Of one or two arguments, or none; `p` is where it was looked for in vain. */
-static inline uint32_t add_small(struct egraph *g, const struct hashcons_probe *p, uint32_t hash,
-                                 uint32_t op, uint64_t pair, const uint32_t *kids, uint32_t arity)
-{
-    reserve_cells(g, 1);
-    bool room = hashcons_has_room(&g->cons, g->cap);
-    if (!room)
-        graph_grow_table(g);
-    uint32_t n = g->n_cells++;
-    set_cell(g, n, op, pair, n);
-    if (room)
-        hashcons_insert_at(&g->cons, p, n);
-    else
-        hashcons_insert(&g->cons, hash, n);
-    finish_node(g, n, kids, arity);
-    return n;
-}
-
-static uint32_t settle_new(struct egraph *g, uint32_t n, uint32_t op)
-{
-    uint64_t mask = pattern_op_mask(op);
-    uint32_t fact = node_fact(g, n);
-    g->classes[n].mask = mask;
-    g->classes[n].fact = fact;
-    g->ops |= mask;
-    g->n_classes++;
-    if (g->facts.items[fact].constant != NO_NUMBER)
-        add_constant(g, n);
-    return n;
-}
-
 /* Of more than two arguments. */
 static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t *kids, bool add)
 {
@@ -278,12 +268,21 @@ static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t
     uint32_t n = find_node(g, &k);
     if (n != NO_NODE || !add)
         return n;
-    n = take_cells(g, k.n_pairs);
+    make_room(g, k.n_pairs);
+    n = g->n_cells;
+    g->n_cells += k.n_pairs;
     for (uint32_t i = 0; i < k.n_pairs; i++)
         set_cell(g, n + i, i ? OP_CONT : op, k.pairs[i], n);
     hashcons_insert(&g->cons, k.hash, n);
     finish_node(g, n, kids, k.arity);
-    return settle_new(g, n, op);
+    uint64_t mask = pattern_op_mask(op);
+    g->classes[n].mask = mask;
+    g->classes[n].fact = node_fact(g, n);
+    g->ops |= mask;
+    g->n_classes++;
+    if (graph_fact(g, n)->constant != NO_NUMBER)
+        add_constant(g, n);
+    return n;
 }
 
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
@@ -296,52 +295,92 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     return find_small(&p, g, hash_pair(op, pair), op, pair);
 }
 
-/* Of at most two arguments. *added: it is new, and its class knows nothing of it. */
-static inline uint32_t find_or_add(bool *added, struct egraph *g, uint32_t op, const uint32_t *kids,
-                                   uint32_t arity)
+/* A node of at most two arguments, and its arguments' classes, before it is found or made. */
+struct small {
+    uint32_t op, arity, a, b; /* b is 0 where there is none, and so is a */
+    struct hashcons_probe p;  /* where it belongs, if it is not there */
+};
+
+static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32_t op,
+                                       const uint32_t *kids)
 {
-    struct hashcons_probe p;
+    uint32_t arity = graph_arity(g, op);
     uint64_t pair = find_pair(g, kids, arity);
-    uint32_t hash = hash_pair(op, pair), n = find_small(&p, g, hash, op, pair);
-    *added = n == NO_NODE;
-    return *added ? add_small(g, &p, hash, op, pair, kids, arity) : n;
+    *s = (struct small){.op = op, .arity = arity, .a = (uint32_t)pair, .b = (uint32_t)(pair >> 32)};
+    return find_small(&s->p, g, hash_pair(op, pair), op, pair);
+}
+
+/* Everything but its class. */
+static inline uint32_t add_small_node(struct egraph *g, const struct small *s, const uint32_t *kids)
+{
+    bool moved = g->n_cells == g->cap || g->cons.n + g->cons.n_gaps >= g->cons.most;
+    if (moved)
+        moved = make_room(g, 1);
+    uint32_t n = g->n_cells++;
+    g->cells[n] = (struct cell){.op = s->op, .kid = {s->a, s->b}};
+    g->kind[n] = kind_of(s->op);
+    g->touched[n] = 0;
+    if (moved)
+        hashcons_insert(&g->cons, hash_pair(s->op, (uint64_t)s->b << 32 | s->a), n);
+    else
+        hashcons_insert_at(&g->cons, &s->p, n);
+    if (s->arity > 0)
+        add_parent(g, s->a, 2 * n);
+    if (s->arity > 1)
+        add_parent(g, s->b, 2 * n + 1);
+    if (g->proofs)
+        proofs_add_node(g->proofs, n, kids, s->arity);
+    g->n_nodes++;
+    return n;
 }
 
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
-    uint32_t arity = graph_arity(g, op);
-    if (arity > 2)
+    if (graph_arity(g, op) > 2)
         return lookup_or_add_wide(g, op, kids, true);
-    bool added;
-    uint32_t n = find_or_add(&added, g, op, kids, arity);
-    return added ? settle_new(g, n, op) : n;
+    struct small s;
+    uint32_t n = find_small_node(&s, g, op, kids);
+    if (n != NO_NODE)
+        return n;
+    n = add_small_node(g, &s, kids);
+    uint64_t mask = pattern_op_mask(op);
+    uint32_t fact = small_fact(g, op, s.arity, s.a, s.b);
+    g->classes[n] =
+        (struct eclass){.up = n, .next = n, .parents = NO_NODE, .fact = fact, .mask = mask};
+    g->ops |= mask;
+    g->n_classes++;
+    if (g->facts.items[fact].constant != NO_NUMBER)
+        add_constant(g, n);
+    return n;
 }
 
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
                         uint32_t to)
 {
-    uint32_t arity = graph_arity(g, op);
     *placed = false;
-    if (arity > 2)
+    if (graph_arity(g, op) > 2)
         return lookup_or_add_wide(g, op, kids, true);
-    uint32_t n = find_or_add(placed, g, op, kids, arity);
-    if (!*placed)
+    struct small s;
+    uint32_t n = find_small_node(&s, g, op, kids);
+    if (n != NO_NODE)
         return n;
+    *placed = true;
+    n = add_small_node(g, &s, kids);
     uint32_t c = graph_find(g, to);
-    g->classes[n].up = c;
-    g->classes[n].next = g->classes[c].next;
+    g->classes[n] = (struct eclass){.up = c, .next = g->classes[c].next, .parents = NO_NODE};
     g->classes[c].next = n;
     return n;
 }
 
 void graph_settle(struct egraph *g, uint32_t n)
 {
-    uint32_t c = graph_find(g, n), op = g->cells[n].op;
-    uint64_t mask = pattern_op_mask(op);
+    uint32_t c = g->classes[n].up;
+    const struct cell *cell = &g->cells[n];
+    uint64_t mask = pattern_op_mask(cell->op);
     g->classes[c].mask |= mask;
     g->ops |= mask;
     mark_changed(g, c);
-    graph_learn(g, n);
+    tell(g, c, n, small_fact(g, cell->op, graph_arity(g, cell->op), cell->kid[0], cell->kid[1]));
 }
 
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
@@ -349,8 +388,9 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     struct leaf *l = &g->leaves[leaf];
     if (l->node != NO_NODE)
         return l->node;
-    uint32_t op = OP_LEAF | leaf;
-    uint32_t n = take_cells(g, 1);
+    uint32_t op = OP_LEAF | leaf, n;
+    make_room(g, 1);
+    n = g->n_cells++;
     set_cell(g, n, op, 0, n);
     hashcons_insert(&g->cons, hashcons_end(hashcons_begin(op)), n);
     finish_node(g, n, NULL, 0);

@@ -78,6 +78,9 @@ _Static_assert(sizeof(struct cell) == 20 && sizeof(struct eclass) == 32, "bytes 
 struct egraph {
     const struct language *lang;
     bool interpreted; /* the operators are those of lang_calculus */
+    /* Masks of operators whose facts follow from those of one argument or two: all of them, and
+     * those of two. */
+    uint64_t known, known_binary;
     uint32_t n_cells, cap, n_nodes, n_classes;
     uint32_t n_dead; /* nodes that died since the last compaction */
     struct {
@@ -150,8 +153,16 @@ static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
     return c;
 }
 
+/* Facts say something of what this operator makes of its arguments, one or two. */
+static inline bool graph_knows(const struct egraph *g, uint32_t op)
+{
+    return op < X_DECLARED && g->known >> op & 1;
+}
+
 static inline uint32_t graph_arity(const struct egraph *g, uint32_t op)
 {
+    if (graph_knows(g, op))
+        return 1 + (uint32_t)(g->known_binary >> op & 1);
     return op & OP_LEAF ? 0 : g->lang->ops[op & ~OP_DEAD].arity;
 }
 
