@@ -471,7 +471,6 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
             r->cached += state == ELEMENT_CACHED;
             pthread_mutex_unlock(&s->mutex);
             any_ran = any_ran || state == ELEMENT_RAN;
-            record_progress(w);
         } else {
             give_up(r->map, outcome);
         }

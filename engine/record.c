@@ -86,21 +86,36 @@ enum err_code record_running(struct session *s, struct store_batch *b, struct er
     return err_up(e, write_run(b, s, "running", e));
 }
 
-void record_progress(struct worker *w)
+/* Of maps that are open, whose counts are written with the mutex held, and of nodes that are done.
+ */
+static uint64_t count_done(const struct session *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        const struct node_run *r = &s->nodes[i];
+        if (r->phase == PHASE_DONE ||
+            (r->phase == PHASE_OPEN && s->job->nodes[i].op->node == OP_MAP))
+            n += r->ran + r->reused;
+    }
+    return n;
+}
+
+/* What is counted is in the committer already, so that no more is told than what is stored. */
+void record_progress(struct session *s, struct store_batch *b)
 {
     enum { EVERY_NS = 1000000000 };
-    struct session *s = w->s;
     struct err e = {0};
     enum err_code code = OK;
     pthread_mutex_lock(&s->mutex);
     uint64_t now = os_monotonic_ns();
-    bool due = s->announced && now - s->recorded_ns >= EVERY_NS;
+    bool due = s->announced && now - s->recorded_ns >= EVERY_NS && count_done(s) > s->recorded;
     if (due) {
         s->recorded_ns = now;
-        code = write_run(w->batch, s, "running", &e);
+        s->recorded = count_done(s);
+        code = write_run(b, s, "running", &e);
     }
     pthread_mutex_unlock(&s->mutex);
-    if (due && (code || committer_append(s->commit, w->batch, &e)))
+    if (due && (code || committer_append(s->commit, b, &e)))
         session_fail(s, &e);
 }
 

@@ -466,6 +466,7 @@ static void watch_signals(struct session *s)
 /* Until the workers are gone, or left behind; called with the mutex held. */
 static void watch(struct session *s)
 {
+    struct store_batch *b = store_batch_new(s->store);
     while (s->workers && !s->left) {
         struct timespec until;
         struct err e = {0};
@@ -476,6 +477,7 @@ static void watch(struct session *s)
         pthread_cond_timedwait(&s->over, &s->mutex, &until);
         pthread_mutex_unlock(&s->mutex);
         progress_tick(s->progress);
+        record_progress(s, b);
         if (committer_tick(s->commit, &e))
             session_fail(s, &e);
         pthread_mutex_lock(&s->mutex);
@@ -483,6 +485,7 @@ static void watch(struct session *s)
         if (session_interrupted(s))
             pthread_cond_broadcast(&s->work);
     }
+    store_batch_free(b);
 }
 
 enum err_code sched_run(struct session *s, struct err *e)

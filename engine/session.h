@@ -91,6 +91,7 @@ struct session {
     unsigned workers;
     bool announced;       /* a Run record with state "running" was written */
     uint64_t recorded_ns; /* when the Run record was last written again */
+    uint64_t recorded;    /* how many elements were done then */
     struct err fatal;     /* the store failed, ...: the run ends */
     atomic_bool stop;
     _Atomic uint64_t signal_ns; /* when the first signal was seen; 0: none was */
@@ -185,7 +186,7 @@ enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, s
 
 /* record.c */
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e);
-void record_progress(struct worker *w); /* now and then */
+void record_progress(struct session *s, struct store_batch *b); /* now and then */
 enum err_code record_final(struct session *s, struct err *e);
 /* The run ends by an error: its record, if there is one, says so, if it can be written. */
 void record_broken(struct session *s);

@@ -1,4 +1,6 @@
-"""Drives the real binary on a small project in a fresh directory. EQLOOM names the binary."""
+"""Drives the real binary on a small project in a fresh directory. EQLOOM names the binary,
+EQLOOM_SHIM_IO the library that makes disks fail. No verdict depends on how fast the machine is, or on
+which of two processes is faster: TIMEOUT_S is there to end what hangs."""
 import json
 import os
 import pathlib
@@ -11,6 +13,8 @@ import unittest
 
 BINARY = os.environ.get("EQLOOM", "build/eqloom")
 DATA = pathlib.Path(__file__).parent / "small"
+SHIM_IO = os.environ.get("EQLOOM_SHIM_IO", "build/tests/e2e/libshim_io.so")
+TIMEOUT_S = 900
 
 
 class Result:
@@ -26,6 +30,29 @@ class Result:
         last = self.events()[-1]
         assert last["event"] == "summary", last
         return last
+
+
+class Moments:
+    """Random moments in the course of a command. How long it takes is learnt as it goes: the machine
+    may have been busier, or idler, when it was measured."""
+
+    def __init__(self, rng, command):
+        started = time.monotonic()
+        command()
+        self.rng, self.length = rng, time.monotonic() - started
+
+    def strike(self, process, number=signal.SIGKILL):
+        """Sends the signal at such a moment; True if it came before the end."""
+        started = time.monotonic()
+        try:
+            process.wait(timeout=self.rng.uniform(0.002, self.length))
+            self.length = min(self.length, time.monotonic() - started)
+            return False
+        except subprocess.TimeoutExpired:
+            self.length *= 1.1
+            process.send_signal(number)
+            process.wait(timeout=TIMEOUT_S)
+            return True
 
 
 class Project:
@@ -51,7 +78,33 @@ class Project:
                                 env=self.environment(), text=True, stdin=subprocess.DEVNULL,
                                 **kwargs)
 
-    def eqloom(self, *args, expect=0, timeout=300):
+    def failing(self, at, kinds, *args, **more):
+        """A command whose call number `at` of these kinds fails (shim_io.c; 0: none does), and how
+        many calls there were: None if it was killed."""
+        count = self.dir / "calls"
+        count.unlink(missing_ok=True)
+        env = self.environment() | {
+            "LD_PRELOAD": os.path.abspath(SHIM_IO), "EQLOOM_SHIM_AT": str(at),
+            "EQLOOM_SHIM_KINDS": kinds, "EQLOOM_SHIM_COUNT": str(count),
+            "EQLOOM_SHIM_DIR": str((self.dir / ".eqloom").resolve()),
+            "ASAN_OPTIONS": "verify_asan_link_order=0"} | more
+        made = subprocess.run([os.path.abspath(BINARY), *args], cwd=self.dir, env=env,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)
+        return made, int(count.read_text()) if count.exists() else None
+
+    def hold(self, *args):
+        """A run that goes on for ever, once it has the store and heeds signals."""
+        process = self.start("run", "job.yaml", "--set", "steps=1000000", *args,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while True:
+            log = self.eqloom("log", "--json", expect=None)
+            if log.status == 0 and log.out and log.events()[0]["state"] == "running":
+                return process
+            assert process.poll() is None, f"the run ended with {process.returncode}"
+            time.sleep(0.05)
+
+    def eqloom(self, *args, expect=0, timeout=TIMEOUT_S):
         process = self.start(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             process.stdout_text, process.stderr_text = process.communicate(timeout=timeout)
@@ -85,6 +138,11 @@ class Project:
         path.write_text(text)
 
 
+def places(n, count):
+    """So many numbers from 1 to n, as far apart as can be, both ends among them."""
+    return sorted({1 + i * (n - 1) // max(1, count - 1) for i in range(count)})
+
+
 class ProjectTest(unittest.TestCase):
     def setUp(self):
         self.p = Project()
@@ -94,3 +152,9 @@ class ProjectTest(unittest.TestCase):
         p = Project()
         self.addCleanup(p.close)
         return p
+
+    def hold(self):
+        process = self.p.hold()
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process

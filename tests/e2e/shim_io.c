@@ -2,11 +2,13 @@
  * EQLOOM_SHIM_DIR fails with EIO, as a disk fails. EQLOOM_SHIM_KINDS says which calls count ('r',
  * 'w', 's' for flushes; all without it), EQLOOM_SHIM_AT the number of the one that fails (0: none),
  * and the number of calls counted goes into the file EQLOOM_SHIM_COUNT at exit. With
- * EQLOOM_SHIM_NO_LINKS the file system has no hard links. */
+ * EQLOOM_SHIM_KILL that call is the end of the process instead. With EQLOOM_SHIM_SLOW_MS every
+ * flush takes so long, with EQLOOM_SHIM_NO_LINKS the file system has no hard links. */
 #undef _FILE_OFFSET_BITS /* it would make pread another name of pread64 */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,8 +41,18 @@ static bool fails(int fd, char kind)
     errno = saved;
     if (!counts || atomic_fetch_add(&calls, 1) + 1 != (at ? strtoul(at, NULL, 10) : 0))
         return false;
+    if (getenv("EQLOOM_SHIM_KILL"))
+        kill(getpid(), SIGKILL);
     errno = EIO;
     return true;
+}
+
+static bool flush_fails(int fd)
+{
+    const char *slow = getenv("EQLOOM_SHIM_SLOW_MS");
+    if (slow)
+        usleep((useconds_t)strtoul(slow, NULL, 10) * 1000);
+    return fails(fd, 's');
 }
 
 __attribute__((destructor)) static void report(void)
@@ -98,13 +110,13 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
 int fsync(int fd)
 {
     NEXT(fsync);
-    return fails(fd, 's') ? -1 : next(fd);
+    return flush_fails(fd) ? -1 : next(fd);
 }
 
 int fdatasync(int fd)
 {
     NEXT(fdatasync);
-    return fails(fd, 's') ? -1 : next(fd);
+    return flush_fails(fd) ? -1 : next(fd);
 }
 
 int linkat(int from, const char *name, int to, const char *new, int flags)

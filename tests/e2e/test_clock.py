@@ -5,10 +5,9 @@ import os
 import random
 import signal
 import subprocess
-import time
 import unittest
 
-from harness import BINARY, ProjectTest
+from harness import BINARY, TIMEOUT_S, ProjectTest
 
 SHIM = os.environ.get("EQLOOM_SHIM_TIME", "build/tests/e2e/libshim_time.so")
 YEAR = 365 * 86400
@@ -27,7 +26,7 @@ class Clock(ProjectTest):
                "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
         made = subprocess.run([os.path.abspath(BINARY), *args], cwd=p.dir, text=True,
                               env=p.environment() | env, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=TIMEOUT_S, check=False)
         self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
         return made
 
@@ -68,35 +67,26 @@ class Clock(ProjectTest):
             for at in (3, 20, 90, rng.randrange(200)):
                 with self.subTest(jump=jump, at=at):
                     q = self.project()
-                    started = time.monotonic()
                     self.bent(q, 0, "run", "job.yaml", jump=jump, at=at)
-                    self.assertLess(time.monotonic() - started, 60)
                     self.assertEqual(q.ids(), self.wanted)
                     self.assertRegex(q.eqloom("log").out, r"small/000001 .* done")
                     self.assertEqual(q.run()["nodes_ran"], 0)
                     q.close()
 
     def test_locks(self):
-        holder = self.p.start("run", "job.yaml", "--set", "steps=1000000",
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(holder.wait)
-        self.addCleanup(holder.kill)
-        for _ in range(600):
-            if "running" in self.p.eqloom("log").out:
-                break
-            time.sleep(0.1)
+        holder = self.hold()
         for offset in (50 * YEAR, -50 * YEAR):
             env = {"LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_OFFSET": str(offset),
                    "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
             second = subprocess.run([os.path.abspath(BINARY), "run", "job.yaml", "--wait=1"],
                                     cwd=self.p.dir, env=self.p.environment() | env, text=True,
-                                    stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                    stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S,
                                     check=False)
             self.assertEqual(second.returncode, 1)
             self.assertIn(f"held by pid {holder.pid}", second.stderr)
         self.assertIn("running", self.p.eqloom("log").out)
         holder.send_signal(signal.SIGINT)
-        holder.wait(timeout=60)
+        holder.wait(timeout=TIMEOUT_S)
         self.assertEqual(self.p.run()["failed"], 0)
         self.assertLessEqual(self.wanted.items(), self.p.ids().items())
 

@@ -1,6 +1,7 @@
-"""kill -9 at random moments, then run again: it goes on, and every id is that of an undisturbed
-run. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_KILLS sets its length; long ones tell how far
-they are."""
+"""kill -9 at random moments and at writes, then run again: it goes on, and every id is that of an
+undisturbed run. EQLOOM_TEST_SEED repeats a series, EQLOOM_TEST_KILLS sets its length; long ones tell
+how far they are."""
+import json
 import os
 import random
 import shutil
@@ -9,94 +10,130 @@ import subprocess
 import time
 import unittest
 
-from harness import ProjectTest
+from harness import TIMEOUT_S, Moments, ProjectTest, places
+
+SEED = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
+KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "25"))
 
 
 class Crash(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        print(f"seed {SEED}, {KILLS} kills", flush=True)
+        self.rng = random.Random(SEED)
+
+    def strike(self, p, moments, *args):
+        """True if it was killed before its end."""
+        process = p.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return moments.strike(process)
+
     def test_killed_runs_go_on(self):
-        seed = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
-        kills = int(os.environ.get("EQLOOM_TEST_KILLS", "25"))
-        print(f"seed {seed}, {kills} kills", flush=True)
-        rng = random.Random(seed)
-        started = time.monotonic()
-        self.p.run()
-        length = time.monotonic() - started
+        moments = Moments(self.rng, self.p.run)
         wanted = self.p.ids()
         done = 0
-        while done < kills:
+        while done < KILLS:
             q = self.project()
             for _ in range(5):  # a few kills on the way through one run
-                process = q.start("run", "job.yaml", stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL)
-                try:
-                    process.wait(timeout=rng.uniform(0.005, length * 0.7))
-                except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-                    process.wait()
-                    done += 1
+                done += self.strike(q, moments, "run", "job.yaml")
             summary = q.run()
             self.assertEqual(summary["failed"], 0)
             self.assertEqual(q.ids(), wanted)
             q.eqloom("fsck")
             q.close()
-            print(f"runs: {done} of {kills} kills, {time.monotonic() - started:.0f} s", flush=True)
+            print(f"runs: {done} of {KILLS} kills", flush=True)
+
+    def whole(self):
+        """A run's store, and a copy to begin with again."""
+        self.p.run()
+        self.wanted = self.p.ids()
+        self.store, self.copy = self.p.dir / ".eqloom", self.p.dir / "whole"
+        shutil.copytree(self.store, self.copy)
+
+    def restore(self):
+        shutil.rmtree(self.store)
+        shutil.copytree(self.copy, self.store)
+
+    def sound(self):
+        self.p.eqloom("fsck")
+        self.assertEqual(self.p.ids(), self.wanted)
+
+    def goes_on(self, *args):
+        self.sound()
+        self.p.eqloom(*args)
+        self.assertEqual(self.p.run()["nodes_ran"], 0)
+        self.sound()
+
+    def killed_at_random(self, *args):
+        """Kills come in twos: the second time it begins where it was cut off."""
+        self.whole()
+        moments = Moments(self.rng, lambda: self.p.eqloom(*args))
+        done = 0
+        while done < KILLS // 2:
+            self.restore()
+            for _ in range(2):
+                done += self.strike(self.p, moments, *args)
+                self.sound()
+            self.goes_on(*args)
+            print(f"{args[0]}: {done} of {KILLS // 2} kills", flush=True)
+
+    def killed_at_writes(self, *args):
+        self.whole()
+        _, n = self.p.failing(0, "ws", *args)
+        for at in places(n, KILLS // 2):
+            self.restore()
+            with self.subTest(command=args[0], at=at, of=n):
+                self.p.failing(at, "ws", *args, EQLOOM_SHIM_KILL="1")
+                self.goes_on(*args)
 
     def test_killed_compact_loses_nothing(self):
-        kills = int(os.environ.get("EQLOOM_TEST_KILLS", "25")) // 4 + 1
-        rng = random.Random(int(os.environ.get("EQLOOM_TEST_SEED", "1")))
-        self.p.run()
-        wanted = self.p.ids()
-        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
-        shutil.copytree(store, whole)
-        started = time.monotonic()
-        self.p.eqloom("compact")
-        length = time.monotonic() - started
-        for done in range(kills):
-            print(f"compact: {2 * done} of {2 * kills} kills", flush=True)
-            shutil.rmtree(store)
-            shutil.copytree(whole, store)
-            for _ in range(2):  # the second begins where the first was cut off
-                process = self.p.start("compact", stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
-                time.sleep(rng.uniform(0.005, length))
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                self.p.eqloom("fsck")
-                self.assertEqual(self.p.ids(), wanted)
-            self.p.eqloom("compact")
-            self.assertEqual(self.p.run()["nodes_ran"], 0)
-            self.p.eqloom("fsck")
+        self.killed_at_random("compact")
 
-    # Long enough not to be over before it is looked at.
-    LONG = ("run", "job.yaml", "--set", "steps=4000")
+    def test_compact_killed_at_a_write(self):
+        self.killed_at_writes("compact")
+
+    def old_runs(self):
+        """For gc to remove."""
+        for seed in (11, 12, 13):
+            self.p.run("--set", f"seed={seed}")
+
+    def test_killed_gc_loses_nothing(self):
+        self.old_runs()
+        self.killed_at_random("gc", "--keep-runs", "1")
+
+    def test_gc_killed_at_a_write(self):
+        self.old_runs()
+        self.killed_at_writes("gc", "--keep-runs", "1")
+
+    def nodes(self, run):
+        lines = self.p.eqloom("log", run, "--json").out.splitlines()
+        return {n["node"]: n for n in map(json.loads, lines)}
 
     def test_interrupt_commits_and_exits_130(self):
-        self.p.run("egraphs")
-        process = self.p.start(*self.LONG, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(1)
+        first = self.p.run("egraphs")
+        process = self.hold()
         process.send_signal(signal.SIGINT)
-        _, narration = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, narration)
+        self.assertEqual(process.wait(timeout=TIMEOUT_S), 130)
+        cut = self.nodes("small/2")
         again = self.p.run()
+        self.assertGreaterEqual(again["elements_cached"], first["elements_ran"])
         # What was done before the signal is not done again.
-        self.assertGreater(again["elements_cached"], 60)
+        now = self.nodes("small/3")
+        for name, node in cut.items():
+            if node["state"] == "ran" and not name.startswith("model"):
+                self.assertIn(now[name]["state"], ("cached", "read"), name)
         self.p.eqloom("fsck")
 
     def test_second_writer_is_told_who_holds_the_store(self):
         self.p.run("egraphs")
-        first = self.p.start(*self.LONG, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            time.sleep(0.5)
-            second = self.p.eqloom("run", "job.yaml", expect=1)
-            self.assertIn(str(first.pid), second.err)
-            # Readers work meanwhile.
-            self.assertIn("small/egraphs", self.p.ids())
-            self.p.eqloom("show", "small/seeds")
-            self.p.eqloom("status", "job.yaml")
-            self.assertIsNone(first.poll(), "the first run ended too early to tell anything")
-        finally:
-            first.send_signal(signal.SIGKILL)
-            first.wait(timeout=120)
+        first = self.hold()
+        second = self.p.eqloom("run", "job.yaml", expect=1)
+        self.assertIn(str(first.pid), second.err)
+        # Readers work meanwhile.
+        self.assertIn("small/egraphs", self.p.ids())
+        self.p.eqloom("show", "small/seeds")
+        self.p.eqloom("status", "job.yaml")
+        first.kill()
+        first.wait()
         self.p.run()
 
 

@@ -4,11 +4,11 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BINARY
+from harness import BINARY, TIMEOUT_S
 
 
 def explain(*args):
-    return subprocess.run([BINARY, "explain", *args], capture_output=True, text=True, timeout=120)
+    return subprocess.run([BINARY, "explain", *args], capture_output=True, text=True, timeout=TIMEOUT_S)
 
 
 class Explain(unittest.TestCase):

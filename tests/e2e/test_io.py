@@ -1,39 +1,21 @@
 """A disk that fails once, at any call: the command says so in one line or does without, nothing is
 condemned for it, and the next run ends with the ids of an undisturbed one. EQLOOM_TEST_IO sets how
-many calls of each command are tried; EQLOOM_SHIM names the library that makes them fail."""
+many calls of each command are tried."""
 import os
 import shutil
-import subprocess
 import unittest
 
-from harness import ProjectTest
+from harness import ProjectTest, places
 
-SHIM = os.environ.get("EQLOOM_SHIM", "build/tests/e2e/libshim_io.so")
 TRIES = int(os.environ.get("EQLOOM_TEST_IO", "12"))
 
 
 class Io(ProjectTest):
-    def failing(self, p, at, kinds, *args, **more):
-        """Status and output of a command whose call number `at` fails; and how many there were."""
-        count = p.dir / "calls"
-        env = p.environment() | {
-            "LD_PRELOAD": os.path.abspath(SHIM), "EQLOOM_SHIM_AT": str(at),
-            "EQLOOM_SHIM_KINDS": kinds, "EQLOOM_SHIM_COUNT": str(count),
-            "EQLOOM_SHIM_DIR": str((p.dir / ".eqloom").resolve()),
-            "ASAN_OPTIONS": "verify_asan_link_order=0"} | more
-        made = subprocess.run([os.path.abspath(os.environ["EQLOOM"]), *args], cwd=p.dir, env=env,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=300, check=False)
-        return made, int(count.read_text())
-
     def one_line_or_none(self, made):
         self.assertIn(made.returncode, (0, 1), made.stdout + made.stderr)
         errors = [x for x in made.stderr.splitlines() if x.startswith("eqloom: error:")]
         self.assertLessEqual(len(errors), 1, made.stderr)
         return errors
-
-    def places(self, n):
-        return sorted({1 + i * (n - 1) // max(1, TRIES - 1) for i in range(TRIES)})
 
     def heals(self, p, wanted):
         self.assertEqual(p.run()["failed"], 0)
@@ -45,12 +27,12 @@ class Io(ProjectTest):
         wanted = self.p.ids()
         for kinds in ("r", "ws"):
             counted = self.project()
-            made, n = self.failing(counted, 0, kinds, "run", "job.yaml")
+            made, n = counted.failing(0, kinds, "run", "job.yaml")
             self.assertEqual(made.returncode, 0, made.stderr)
-            for at in self.places(n):
+            for at in places(n, TRIES):
                 with self.subTest(kinds=kinds, at=at, of=n):
                     p = self.project()
-                    made, _ = self.failing(p, at, kinds, "run", "job.yaml")
+                    made, _ = p.failing(at, kinds, "run", "job.yaml")
                     errors = self.one_line_or_none(made)
                     self.assertEqual(len(errors), made.returncode, made.stderr)
                     self.heals(p, wanted)
@@ -61,17 +43,17 @@ class Io(ProjectTest):
         self.p.eqloom("compact")
         wanted = self.p.ids()
         for args in (["fsck"], ["fsck", "--repair"]):
-            _, n = self.failing(self.p, 0, "r", *args)
+            _, n = self.p.failing(0, "r", *args)
             stopped = 0
-            for at in self.places(n):
+            for at in places(n, TRIES):
                 with self.subTest(args=args, at=at, of=n):
-                    made, _ = self.failing(self.p, at, "r", *args)
+                    made, _ = self.p.failing(at, "r", *args)
                     errors = self.one_line_or_none(made)
                     self.assertEqual(len(errors), made.returncode, made.stdout + made.stderr)
                     stopped += len(errors)
                     self.p.eqloom("fsck")
                     self.assertEqual(self.p.ids(), wanted)
-            self.assertGreater(stopped, len(self.places(n)) // 3)
+            self.assertGreater(stopped, len(places(n, TRIES)) // 3)
         self.assertIn('"quarantined":0', self.p.eqloom("stats", "--json").out)
         self.assertEqual(self.p.run()["nodes_ran"], 0)
 
@@ -93,7 +75,7 @@ class Io(ProjectTest):
             data[60] ^= 4
             (store / name).write_bytes(data)
             with self.subTest(at=at):
-                made, _ = self.failing(self.p, at, "ws", "run", "job.yaml")
+                made, _ = self.p.failing(at, "ws", "run", "job.yaml")
                 stopped += made.returncode != 0
                 again = self.p.run()
                 self.assertEqual((again["failed"], again["elements_ran"]), (0, 0))
@@ -110,7 +92,7 @@ class Io(ProjectTest):
         data = bytearray(name.read_bytes())
         data[60] ^= 4
         name.write_bytes(data)
-        made, _ = self.failing(self.p, 0, "r", "run", "job.yaml", EQLOOM_SHIM_NO_LINKS="1")
+        made, _ = self.p.failing(0, "r", "run", "job.yaml", EQLOOM_SHIM_NO_LINKS="1")
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertIn("the store was damaged: MANIFEST-", made.stderr)
         self.assertFalse((self.p.dir / ".eqloom" / "db.repair").exists())
@@ -137,7 +119,7 @@ class Io(ProjectTest):
                 shutil.copytree(whole, self.p.dir / ".eqloom")
                 place = 1 + (at - 1) * (n - 1) // max(1, TRIES - 1) if at else 0
                 with self.subTest(kinds=kinds, at=place, of=n):
-                    made, counted = self.failing(self.p, place, kinds, *args)
+                    made, counted = self.p.failing(place, kinds, *args)
                     n = n or counted
                     self.one_line_or_none(made)
                     self.heals(self.p, wanted)

@@ -2,12 +2,11 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import time
 import unittest
 
-from harness import ProjectTest
+from harness import Moments, ProjectTest
 
 
 class Packs(ProjectTest):
@@ -74,17 +73,8 @@ class Packs(ProjectTest):
         self.q.eqloom("unpack", str(path))
         self.assertEqual(list(self.q.ids()), ["small/clusters"])
 
-    def killed(self, p, rng, length, *args):
-        """A command killed at some moment; True if it was not over yet."""
-        process = p.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0, length))
-        process.send_signal(signal.SIGKILL)
-        return process.wait() != 0
-
-    def timed(self, p, *args):
-        started = time.monotonic()
-        p.eqloom(*args)
-        return time.monotonic() - started
+    def killed(self, moments, p, *args):
+        moments.strike(p.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
     def test_killed_at_any_moment(self):
         """A pack is there whole or not at all; what a killed unpack took in stays, and taking the
@@ -94,28 +84,29 @@ class Packs(ProjectTest):
         rng = random.Random(seed)
         names = ["small/clusters", "small/egraphs", "small/report", "best"]
         ids = self.p.ids()
-        length = self.timed(self.p, "pack", *names, "-o", "whole.pack")
+        moments = Moments(rng, lambda: self.p.eqloom("pack", *names, "-o", "whole.pack"))
         whole = self.p.dir / "whole.pack"
         for i in range(6):
             path = self.p.dir / f"{i}.pack"
-            self.killed(self.p, rng, length, "pack", *names, "-o", str(path))
+            self.killed(moments, self.p, "pack", *names, "-o", str(path))
             if path.exists():
                 self.assertEqual(path.read_bytes(), whole.read_bytes())
-        length = self.timed(self.project(), "unpack", str(whole))
+        moments = Moments(rng, lambda: self.project().eqloom("unpack", str(whole)))
         for _ in range(6):
             q = self.project()
-            cut = self.killed(q, rng, length, "unpack", str(whole))
+            self.killed(moments, q, "unpack", str(whole))
             q.eqloom("unpack", str(whole))
             self.assertEqual(q.ids(), {name: ids[name] for name in names})
             q.eqloom("fsck")
-            self.assertTrue(cut or json.loads(q.eqloom("unpack", str(whole), "--json").out))
             q.close()
+        collect = Moments(rng, lambda: self.p.eqloom("gc", "--keep-runs", "1"))
+        backup = Moments(rng, lambda: self.p.eqloom("backup", "copy"))
         for i in range(6):
             self.p.edit("job.yaml", f"seed: {7 + i}", f"seed: {8 + i}")
             self.p.run()
             wanted = self.p.ids()
-            self.killed(self.p, rng, 0.05, "gc", "--keep-runs", "1")
-            self.killed(self.p, rng, 0.05, "backup", f"copy{i}")
+            self.killed(collect, self.p, "gc", "--keep-runs", "1")
+            self.killed(backup, self.p, "backup", f"copy{i}")
             if (self.p.dir / f"copy{i}").exists():
                 self.p.eqloom("--store", f"copy{i}", "fsck")
             self.assertEqual(self.p.ids(), wanted)

@@ -3,12 +3,11 @@ number of threads; killed ten times, the same final checkpoint."""
 import json
 import os
 import random
-import signal
 import subprocess
 import time
 import unittest
 
-from harness import ProjectTest
+from harness import Moments, ProjectTest
 
 MODEL = """    batches: train-tokens
     vocabulary: vocabulary
@@ -220,27 +219,23 @@ nodes:
         rng = random.Random(seed)
         long = ("writer", "--set", "seq-steps=400")
         self.go(self.p, "train-tokens", "test-tokens")
-        started = time.monotonic()
-        self.go(self.p, *long)
-        length = time.monotonic() - started
+        moments = Moments(rng, lambda: self.go(self.p, *long))
         wanted = self.p.ids()["seq/writer"]
-        other = self.project()
-        other.write("seq.yaml", JOB)
-        self.go(other, "train-tokens", "test-tokens")
         kills = 0
         while kills < 10:
-            process = other.start("run", "seq.yaml", *long, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL)
-            try:
-                process.wait(timeout=rng.uniform(0.02, 0.12) * length)
-                self.fail(f"over after {kills} kills")
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
+            other = self.project()
+            other.write("seq.yaml", JOB)
+            self.go(other, "train-tokens", "test-tokens")
+            moments.length /= 6  # so many fall into one training, about
+            while kills < 10:
+                process = other.start("run", "seq.yaml", *long, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+                if not moments.strike(process):
+                    break
                 kills += 1
-        self.go(other, *long)
-        self.assertEqual(other.ids()["seq/writer"], wanted)
-        other.eqloom("fsck")
+            self.go(other, *long)
+            self.assertEqual(other.ids()["seq/writer"], wanted)
+            other.eqloom("fsck")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from harness import Project
+from harness import Moments, Project, places
 
 SEED = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
 KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "12"))
@@ -38,11 +38,8 @@ class Tidy(unittest.TestCase):
         cls.ids = cls.p.ids()
         cls.store, cls.whole = cls.p.dir / ".eqloom", cls.p.dir / "whole"
         shutil.copytree(cls.store, cls.whole)
-        started = time.monotonic()
-        cls.p.eqloom(*JOB, "--tidy", "600")
-        cls.length = time.monotonic() - started
+        cls.moments = Moments(random.Random(SEED), lambda: cls.p.eqloom(*JOB, "--tidy", "600"))
         cls.dense = cls.stats()
-        cls.rng = random.Random(SEED)
         print(f"seed {SEED}, {KILLS} kills", flush=True)
 
     @classmethod
@@ -66,14 +63,11 @@ class Tidy(unittest.TestCase):
         self.sound()
 
     def signalled(self, number):
-        process = self.p.start(*JOB, "--tidy", "600", stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE)
-        try:
-            _, said = process.communicate(timeout=self.rng.uniform(0.01, self.length))
-        except subprocess.TimeoutExpired:
-            process.send_signal(number)
-            _, said = process.communicate()
-        return process.returncode, said
+        with open(self.p.dir / "said", "w+", encoding="utf-8") as said:
+            process = self.p.start(*JOB, "--tidy", "600", stdout=subprocess.DEVNULL, stderr=said)
+            self.moments.strike(process, number)
+            said.seek(0)
+            return process.returncode, said.read()
 
     def test_what_is_to_become_dense(self):
         self.restore()
@@ -83,17 +77,26 @@ class Tidy(unittest.TestCase):
             self.assertEqual(dense, records, kind)
 
     def test_killed(self):
-        partly = 0
         for done in range(0, KILLS, 2):
             self.restore()
             for _ in range(2):  # the second begins where the first was cut off
                 self.signalled(signal.SIGKILL)
                 self.sound()
-                partly += 0 < sum(n for _, n in self.stats().values())
             self.goes_on()
             print(f"tidy: {done + 2} of {KILLS} kills", flush=True)
-        if KILLS >= 12:
-            self.assertGreater(partly, 0)
+
+    def test_killed_at_a_write(self):
+        self.restore()
+        _, n = self.p.failing(0, "w", *JOB, "--tidy", "600")
+        partly = 0
+        for at in places(n, KILLS // 2):
+            self.restore()
+            with self.subTest(at=at, of=n):
+                self.p.failing(at, "w", *JOB, "--tidy", "600", EQLOOM_SHIM_KILL="1")
+                self.sound()
+                partly += 0 < sum(dense for _, dense in self.stats().values())
+                self.goes_on()
+        self.assertGreater(partly, 0)
 
     def test_interrupted(self):
         """The run was done: it may only be told to leave it at that."""

@@ -5,24 +5,10 @@ import subprocess
 import time
 import unittest
 
-from harness import ProjectTest
+from harness import TIMEOUT_S, ProjectTest
 
 
 class Writers(ProjectTest):
-    def hold(self):
-        """A run that takes long, once it holds the store."""
-        process = self.p.start("run", "job.yaml", "--set", "steps=1000000",
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        for _ in range(600):
-            log = self.p.eqloom("log", expect=None)
-            if log.status == 0 and "running" in log.out:
-                return process
-            self.assertIsNone(process.poll())
-            time.sleep(0.1)
-        self.fail("the run does not begin")
-
     def test_a_second_one_is_told_or_waits(self):
         holder = self.hold()
         refused = self.p.eqloom("run", "job.yaml", expect=None)
@@ -35,7 +21,7 @@ class Writers(ProjectTest):
         self.assertIsNone(waiting.poll())
         holder.send_signal(signal.SIGINT)
         holder.wait()
-        out, err = waiting.communicate(timeout=120)
+        out, err = waiting.communicate(timeout=TIMEOUT_S)
         self.assertEqual(waiting.returncode, 0, err)
         self.assertIn('"event":"summary"', out)
 
