@@ -32,7 +32,7 @@ static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned
     bool keep = false; /* the node of this cell */
     for (uint32_t n = 0; n < g->n_cells; n++) {
         if (g->cells[n].op != OP_CONT)
-            keep = g->proofs || n < pinned || g->classes[n].next != NO_NODE;
+            keep = g->proofs || n < pinned || g->members[n].next != NO_NODE;
         c->kept[n / 64] |= (uint64_t)keep << n % 64;
     }
     uint32_t before = 0;
@@ -46,7 +46,7 @@ static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned
  * nodes say it before any moves. */
 static void rename_node(const struct compaction *c, struct egraph *g, uint32_t n)
 {
-    struct eclass *k = &g->classes[n];
+    struct member *k = &g->members[n];
     if (k->next != NO_NODE)
         k->next = compaction_map(c, k->next);
     for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)
@@ -71,7 +71,7 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
             continue;
         g->cells[to] = g->cells[n];
         g->classes[to] = g->classes[n];
-        g->classes[to].up = compaction_map(c, g->classes[n].up);
+        g->members[to] = (struct member){compaction_map(c, g->members[n].up), g->members[n].next};
         g->kind[to] = g->kind[n];
         g->touched[to++] = g->touched[n];
     }

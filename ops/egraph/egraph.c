@@ -72,6 +72,7 @@ void egraph_clear(struct egraph *g)
                          .known_binary = old.known_binary,
                          .cap = old.cap,
                          .cells = old.cells,
+                         .members = old.members,
                          .classes = old.classes,
                          .kind = old.kind,
                          .touched = old.touched,

@@ -17,6 +17,8 @@ static void resize_cells(struct egraph *g, uint32_t cap)
     static const char what[] = "e-graph";
     g->cells =
         graph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
+    g->members = graph_memory_resize(g->members, g->cap * sizeof *g->members,
+                                     cap * sizeof *g->members, what);
     g->classes = graph_memory_resize(g->classes, g->cap * sizeof *g->classes,
                                      cap * sizeof *g->classes, what);
     g->kind = graph_memory_resize(g->kind, g->cap, cap, what);
@@ -46,11 +48,13 @@ static void reserve_cells(struct egraph *g, uint32_t more)
 void graph_free_cells(struct egraph *g)
 {
     graph_memory_free(g->cells, g->cap * sizeof *g->cells);
+    graph_memory_free(g->members, g->cap * sizeof *g->members);
     graph_memory_free(g->classes, g->cap * sizeof *g->classes);
     graph_memory_free(g->kind, g->cap);
     graph_memory_free(g->touched, g->cap);
     graph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
     g->cells = NULL;
+    g->members = NULL;
     g->classes = NULL;
     g->kind = g->touched = g->touched_block = NULL;
     g->cap = 0;
@@ -245,7 +249,8 @@ static inline uint8_t kind_of(uint32_t op)
 static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64_t pair, uint32_t n)
 {
     g->cells[cell] = (struct cell){.op = op, .kid = {(uint32_t)pair, (uint32_t)(pair >> 32)}};
-    g->classes[cell] = (struct eclass){.up = n, .next = n, .parents = NO_NODE};
+    g->members[cell] = (struct member){n, n};
+    g->classes[cell] = (struct eclass){.parents = NO_NODE};
     g->kind[cell] = op == OP_CONT ? GRAPH_NO_KIND : kind_of(op);
     g->touched[cell] = 0;
 }
@@ -345,8 +350,8 @@ uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
     n = add_small_node(g, &s, kids);
     uint64_t mask = pattern_op_mask(op);
     uint32_t fact = small_fact(g, op, s.arity, s.a, s.b);
-    g->classes[n] =
-        (struct eclass){.up = n, .next = n, .parents = NO_NODE, .fact = fact, .mask = mask};
+    g->classes[n] = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
+    g->members[n] = (struct member){n, n};
     g->ops |= mask;
     g->n_classes++;
     if (g->facts.items[fact].constant != NO_NUMBER)
@@ -367,14 +372,15 @@ uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint3
     *placed = true;
     n = add_small_node(g, &s, kids);
     uint32_t c = graph_find(g, to);
-    g->classes[n] = (struct eclass){.up = c, .next = g->classes[c].next, .parents = NO_NODE};
-    g->classes[c].next = n;
+    g->members[n] = (struct member){c, g->members[c].next};
+    g->members[c].next = n;
+    g->classes[n] = (struct eclass){.parents = NO_NODE};
     return n;
 }
 
 void graph_settle(struct egraph *g, uint32_t n)
 {
-    uint32_t c = g->classes[n].up;
+    uint32_t c = g->members[n].up;
     const struct cell *cell = &g->cells[n];
     uint64_t mask = pattern_op_mask(cell->op);
     g->classes[c].mask |= mask;
@@ -460,11 +466,11 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     }
     /* parents have to be asked again if what they saw has changed */
     bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
-    gone->up = into;
+    g->members[from].up = into;
     splice_parents(g, to, gone);
-    uint32_t first = to->next;
-    to->next = gone->next;
-    gone->next = first;
+    uint32_t first = g->members[into].next;
+    g->members[into].next = g->members[from].next;
+    g->members[from].next = first;
     bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions ask for symbols, too */
     to->mask |= gone->mask;
     to->fact = f;

@@ -1,7 +1,7 @@
 /* The insides of an e-graph, for the files of this folder.
  *
- * Everything is an array indexed by cell, in two parts: what a node is (struct cell) and what its
- * class knows (struct eclass). A node takes one cell for each two arguments, at least one; its id
+ * Everything is an array indexed by cell, in three parts: what a node is (struct cell), where it
+ * stands (struct member) and what its class knows (struct eclass). A node takes one cell for each two arguments, at least one; its id
  * is its first cell, the others are marked OP_CONT. A class is named by one of its nodes, so that
  * union-find, classes and nodes share their ids. An argument's place is a *slot*: slot 2 * cell +
  * i, so that the arguments of node n are slots 2n and on. 54 bytes a cell in all; with the table of
@@ -60,20 +60,26 @@ struct cell {
     uint32_t link[2]; /* circles of the slots that hold one class */
 };
 
-/* The class named by a node; of other nodes only `up` and `next` mean anything. */
+/* Where a node stands: close together, since classes are asked for by their nodes all the time. */
+struct member {
+    uint32_t up;   /* union-find */
+    uint32_t next; /* a circle through the nodes of a class (a dead one may stay where it names the
+                    * class) */
+};
+
+/* The class named by a node; of other nodes it means nothing. */
 struct eclass {
-    uint32_t up;      /* union-find */
-    uint32_t next;    /* a circle through the nodes of a class (a dead one may stay where it names
-                       * the class) */
+    uint64_t mask;    /* which operators stand in it, to refuse a pattern at a glance */
     uint32_t parents; /* the last slot of a circle of slots that hold the class, or NO_NODE */
     uint32_t fact;    /* see fact.h */
-    uint64_t mask;    /* which operators stand in it, to refuse a pattern at a glance */
     uint16_t weight;  /* slots that hold it, or MAX_WEIGHT */
     /* The last epoch in which it joined another class with frozen nodes, or learnt something; and
      * in which it changed in any way, or something at most 0, 1, 2, 3 steps below it did. */
     uint8_t joined, stamp[STAMPS];
 };
-_Static_assert(sizeof(struct cell) == 20 && sizeof(struct eclass) == 32, "bytes an e-node");
+_Static_assert(sizeof(struct cell) == 20 && sizeof(struct member) == 8 &&
+                   sizeof(struct eclass) == 24,
+               "bytes an e-node");
 
 struct egraph {
     const struct language *lang;
@@ -87,6 +93,7 @@ struct egraph {
         uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
     } compact_at;
     struct cell *cells;
+    struct member *members;
     struct eclass *classes;
     uint8_t
         *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
@@ -132,7 +139,7 @@ struct egraph {
 
 static inline uint32_t graph_find(struct egraph *g, uint32_t c)
 {
-    struct eclass *k = g->classes;
+    struct member *k = g->members;
     while (k[c].up != c) {
         k[c].up = k[k[c].up].up;
         c = k[c].up;
@@ -143,7 +150,7 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
 /* The same, and all on the way to it name it from now on. */
 static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
 {
-    struct eclass *k = g->classes;
+    struct member *k = g->members;
     uint32_t c = graph_find(g, n);
     while (k[n].up != c) {
         uint32_t up = k[n].up;
@@ -174,7 +181,7 @@ static inline bool graph_is_live(const struct egraph *g, uint32_t n)
 /* Its cell names a class. */
 static inline bool graph_is_class(const struct egraph *g, uint32_t c)
 {
-    return g->classes[c].up == c && g->cells[c].op != OP_CONT;
+    return g->members[c].up == c && g->cells[c].op != OP_CONT;
 }
 
 static inline uint32_t graph_op(const struct egraph *g, uint32_t n)
@@ -210,7 +217,7 @@ static inline uint32_t *graph_kid(const struct egraph *g, uint32_t n, uint32_t i
 /* The next node of the circle through a class. */
 static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
 {
-    return g->classes[n].next;
+    return g->members[n].next;
 }
 
 void graph_free_cells(struct egraph *g);

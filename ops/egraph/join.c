@@ -85,9 +85,10 @@ static uint32_t *pool_take(struct joins *j, uint32_t n)
 
 /* ---- the nodes of a class by operator ---- */
 
+/* Kinds of live nodes that are no leaves. */
 static inline bool is_listed(const struct egraph *g, uint32_t n, uint32_t end)
 {
-    return n < end && !(g->cells[n].op & (OP_LEAF | OP_DEAD));
+    return n < end && g->kind[n] >= X_ADD && g->kind[n] <= MASK_OTHERS;
 }
 
 /* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
@@ -97,8 +98,8 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
     uint64_t mask = 0;
     do {
         if (is_listed(g, n, end)) {
-            uint64_t bit = pattern_op_mask(g->cells[n].op);
-            unsigned place = (unsigned)__builtin_ctzll(bit);
+            unsigned place = g->kind[n];
+            uint64_t bit = 1ull << place;
             count[place] = mask & bit ? count[place] + 1 : 1;
             mask |= bit;
             total++;
@@ -119,7 +120,7 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
     if (total)
         do {
             if (is_listed(g, n, end))
-                j->pool.items[count[__builtin_ctzll(pattern_op_mask(g->cells[n].op))]++] = n;
+                j->pool.items[count[g->kind[n]]++] = n;
             n = graph_next(g, n);
         } while (n != s->class);
     s->built = true;

@@ -344,7 +344,7 @@ static void start(struct machine *m, uint32_t root)
 static void visit_class(struct machine *m, uint32_t c)
 {
     uint32_t root = m->set->automaton.any;
-    if (root == NO_STATE || m->g->classes[c].up != c)
+    if (root == NO_STATE || m->g->members[c].up != c)
         return;
     memset(m->age, 0, sizeof m->age);
     note_age(m->age[0], &m->g->classes[c]);

@@ -76,8 +76,8 @@ static void bury(struct egraph *g)
                 n = following;
                 continue;
             }
-            g->classes[n].next = graph_next(g, following);
-            g->classes[following].next = NO_NODE;
+            g->members[n].next = graph_next(g, following);
+            g->members[following].next = NO_NODE;
         }
     }
     g->died.n = 0;

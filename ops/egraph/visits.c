@@ -74,7 +74,9 @@ void visits_expect(const struct visits *v, const struct egraph *g, size_t w)
 {
     for (uint64_t bits = v->dirty[w]; bits; bits &= bits - 1) {
         const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
-        __builtin_prefetch(&g->classes[c->kid[0]]);
-        __builtin_prefetch(&g->classes[c->kid[1]]);
+        for (int k = 0; k < 2; k++) {
+            __builtin_prefetch(&g->members[c->kid[k]]);
+            __builtin_prefetch(&g->classes[c->kid[k]]);
+        }
     }
 }
