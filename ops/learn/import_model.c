@@ -64,7 +64,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         inner.message);
     if ((code = err_up(e, nn_model_new(&m, a, &c, e))))
         return code;
-    if (m->count > tensors->len / sizeof(float)) /* before memory is asked for */
+    if (m->count > tensors->len / sizeof(uint16_t)) /* before memory is asked for */
         return err_fail(e, ERR_INPUT,
                         "%s: its model has %zu parameters, more than there is room for",
                         tensors->name, m->count);
@@ -87,8 +87,9 @@ const struct op op_import_model = {
     .node = OP_SOURCE,
     .doc =
         "Reads a model from a safetensors file whose tensors have the names of docs/models.md, as "
-        "`eqloom export` writes it: f32, every parameter, nothing else. Its architecture comes "
-        "from a JSON file beside it, if that is among the files, else from its metadata.",
+        "`eqloom export` writes it: every parameter, nothing else; F32, or F64, F16 or BF16, which "
+        "become f32. Its architecture comes from a JSON file beside it, if that is among the "
+        "files, else from its metadata.",
     .outputs = outputs,
     .run = run,
 };

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 enum { HEADER_MAX = 64 << 20, HEADER_AT = 8 };
@@ -103,18 +104,74 @@ enum err_code safetensors_architecture(char **out, struct arena *a, const struct
     return code;
 }
 
-/* Where the tensor's values are, if it is the parameter. */
-static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, size_t values,
-                          const struct source_text *file, struct err *e)
+/* ---- types of values, little-endian ---- */
+
+static float from_f32(const uint8_t *at)
+{
+    float x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static float from_f64(const uint8_t *at)
+{
+    double x;
+    memcpy(&x, at, sizeof x);
+    return (float)x;
+}
+
+static float from_bf16(const uint8_t *at)
+{
+    uint32_t bits = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 24;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float from_f16(const uint8_t *at)
+{
+    enum { MOST = 31, HIDDEN = 1 << 10 };
+    unsigned bits = at[0] | (unsigned)at[1] << 8, exponent = bits >> 10 & MOST;
+    unsigned fraction = bits & (HIDDEN - 1);
+    float x = exponent == MOST ? (fraction ? NAN : INFINITY)
+              : exponent       ? ldexpf((float)(fraction | HIDDEN), (int)exponent - 25)
+                               : ldexpf((float)fraction, -24);
+    return bits >> 15 ? -x : x;
+}
+
+static const struct type {
+    const char *name;
+    size_t size;
+    float (*read)(const uint8_t *at);
+} types[] = {
+    {"F32", 4, from_f32}, {"F64", 8, from_f64}, {"F16", 2, from_f16}, {"BF16", 2, from_bf16}};
+
+/* NULL for those of which there are no weights. */
+static const struct type *type_of(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i].name, name) == 0)
+            return &types[i];
+    return NULL;
+}
+
+/* ---- tensors ---- */
+
+/* Where the tensor's values are, and of which type, if it is the parameter. */
+static enum err_code find(size_t *at, const struct type **type, const struct nn_param *p,
+                          json_t *header, size_t values, const struct source_text *file,
+                          struct err *e)
 {
     json_t *t = json_object_get(header, p->name), *shape = json_object_get(t, "shape");
     json_t *offsets = json_object_get(t, "data_offsets");
     const char *dtype = json_string_value(json_object_get(t, "dtype"));
     if (!t)
         return err_fail(e, ERR_INPUT, "%s: there is no tensor '%s'", file->name, p->name);
-    if (!dtype || strcmp(dtype, "F32") != 0)
-        return err_fail(e, ERR_INPUT, "%s: tensor '%s' is of %.20s; F32 is needed", file->name,
-                        p->name, dtype ? dtype : "no type");
+    *type = type_of(dtype);
+    if (!*type)
+        return err_fail(e, ERR_INPUT,
+                        "%s: tensor '%s' is of %.20s; F32, F64, F16 and BF16 can be read",
+                        file->name, p->name, dtype ? dtype : "no type");
     bool fits = json_array_size(shape) == p->rank;
     for (uint32_t i = 0; fits && i < p->rank; i++)
         fits = json_integer_value(json_array_get(shape, i)) == (json_int_t)p->shape[i];
@@ -123,7 +180,7 @@ static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, 
                         p->name);
     json_int_t from = json_integer_value(json_array_get(offsets, 0));
     json_int_t to = json_integer_value(json_array_get(offsets, 1));
-    size_t room = file->len - values, bytes = p->size * sizeof(float);
+    size_t room = file->len - values, bytes = p->size * (*type)->size;
     if (json_array_size(offsets) != 2 || from < 0 || to < from || (uint64_t)to > room ||
         (uint64_t)(to - from) != bytes)
         return err_fail(e, ERR_INPUT,
@@ -133,22 +190,48 @@ static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, 
     return OK;
 }
 
+static bool is_parameter(const struct nn_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (strcmp(m->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* That nothing is left over; the first name by the alphabet is told. */
+static enum err_code check_rest(const struct nn_model *m, json_t *header,
+                                const struct source_text *file, struct err *e)
+{
+    const char *key, *first = NULL;
+    json_t *value;
+    json_object_foreach(header, key, value)
+    {
+        if (strcmp(key, "__metadata__") != 0 && !is_parameter(m, key) &&
+            (!first || strcmp(key, first) < 0))
+            first = key;
+    }
+    if (!first)
+        return OK;
+    return err_fail(
+        e, ERR_INPUT, "%s: tensor '%.80s' has no place in the model%s", file->name, first,
+        strstr(first, "attn") && strstr(first, "bias") ? " (with attention_bias it would)" : "");
+}
+
 static enum err_code load(float *weights, const struct nn_model *m, json_t *header, size_t values,
                           const struct source_text *file, struct err *e)
 {
-    size_t tensors = json_object_size(header) - (json_object_get(header, "__metadata__") != NULL);
     for (size_t i = 0; i < m->n_params; i++) {
         const struct nn_param *p = &m->params[i];
+        const struct type *type = NULL;
         size_t at = 0;
-        enum err_code code = err_up(e, find(&at, p, header, values, file, e));
+        enum err_code code = err_up(e, find(&at, &type, p, header, values, file, e));
         if (code)
             return code;
-        memcpy(weights + p->at, file->text + at, p->size * sizeof(float));
+        const uint8_t *from = (const uint8_t *)file->text + at;
+        for (size_t k = 0; k < p->size; k++)
+            weights[p->at + k] = type->read(from + k * type->size);
     }
-    if (tensors > m->n_params)
-        return err_fail(e, ERR_INPUT, "%s: %zu tensors have no place in the model", file->name,
-                        tensors - m->n_params);
-    return OK;
+    return err_up(e, check_rest(m, header, file, e));
 }
 
 enum err_code safetensors_weights(float *weights, const struct nn_model *m,

@@ -35,7 +35,10 @@ static enum err_code load_vocabulary(struct text_model *m, const struct tool_arg
     struct digest id;
     ProtobufCMessage *vocabulary;
     if (c->vocabulary_id.len != DIGEST_SIZE)
-        return err_fail(e, ERR_INPUT, "the model does not say which vocabulary it reads");
+        return err_fail(
+            e, ERR_INPUT,
+            "the model does not say which vocabulary it reads; a `train` of 0 steps that begins "
+            "with it (init) gives it one");
     memcpy(id.bytes, c->vocabulary_id.data, DIGEST_SIZE);
     enum err_code code = err_up(e, tool_get(&vocabulary, args, &id, KIND_VOCABULARY, &m->arena, e));
     if (!code) {
