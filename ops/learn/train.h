@@ -16,7 +16,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx);
 
 /* When to measure on validation data, and when to stop. */
 struct train_validation {
-    uint64_t every, patience;
+    uint64_t every, patience, min_steps;
     size_t batches;
 };
 struct train_validation train_validation(const struct op_ctx *ctx);

@@ -88,6 +88,7 @@ const struct op_param train_params[] = {
     {"patience", OP_INT, "0", NULL, 0, 1e9,
      "Validations without a lower loss after which training stops; the best weights are kept. 0: "
      "all steps, last weights."},
+    {"min_steps", OP_INT, "0", NULL, 0, 1e12, "Steps before which patience does not end training."},
     {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},
     {0},
 };
@@ -197,6 +198,7 @@ struct train_validation train_validation(const struct op_ctx *ctx)
 {
     return (struct train_validation){.every = (uint64_t)op_int(ctx, "valid_every"),
                                      .patience = (uint64_t)op_int(ctx, "patience"),
+                                     .min_steps = (uint64_t)op_int(ctx, "min_steps"),
                                      .batches = (size_t)op_int(ctx, "valid_batches")};
 }
 
@@ -230,6 +232,8 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
     if (c.squared && !has_margin(objective))
         return err_fail(e, ERR_INPUT, "'hinge' is of the objectives triplet and siamese, not of %s",
                         name);
+    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
+        return err_fail(e, ERR_INPUT, "'min_steps' holds 'patience' back, and there is none");
     if (schedule_falls(&c.schedule) && c.schedule.lr_min > c.schedule.lr)
         return err_fail(e, ERR_INPUT,
                         "the schedule would rise: 'lr_min' (%g) is greater than 'lr' (%g)",

@@ -61,6 +61,8 @@ static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t 
     if (v.patience)
         key = arena_printf(a, "%s patience=%" PRIu64 "%s", key, v.patience,
                            train_is_last(ctx, to) ? " last" : "");
+    if (v.min_steps)
+        key = arena_printf(a, "%s min_steps=%" PRIu64, key, v.min_steps);
     return key;
 }
 

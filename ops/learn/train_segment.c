@@ -45,7 +45,8 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     if (!s->validation.patience)
         return OK;
     struct series_best best = series_best(&s->series);
-    *stop = best.since >= s->validation.patience;
+    *stop = best.since >= s->validation.patience &&
+            trainer_steps(s->trainer) >= s->validation.min_steps;
     if (best.since)
         return OK;
     struct trainer_state weights = {.weights = s->state.best};

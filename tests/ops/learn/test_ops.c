@@ -76,6 +76,7 @@ static void test_segment_keys(void **state)
         assert_false(same_key(objectives[i], set, 1));
     }
     assert_false(same_key(" objective=triplet", " objective=triplet swap=true", 1));
+    assert_false(same_key(" patience=3", " patience=3 min_steps=500", 1));
     assert_true(same_key(" objective=histogram", " objective=histogram temperature=0.5", 1));
 }
 
@@ -93,6 +94,7 @@ static void test_check(void **state)
         {" objective=siamese swap=true", "'swap' is of triplets; the objective is siamese"},
         {" objective=histogram hinge=squared",
          "'hinge' is of the objectives triplet and siamese, not of histogram"},
+        {" min_steps=5", "'min_steps' holds 'patience' back, and there is none"},
         {" schedule=cosine lr_min=0.1",
          "the schedule would rise: 'lr_min' (0.1) is greater than 'lr' (0.001)"},
     };
@@ -182,11 +184,11 @@ static size_t count_metric(const Eqloom__Checkpoint *c, const char *name)
     return n;
 }
 
-/* Nothing is learnt at rate 0: the first of equal losses is the best, two more end it at step 6. */
-static void test_stop(void **state)
+/* Nothing is learnt at rate 0: the first of equal losses is the best, and two more end it at step
+ * 6, or where patience may. */
+static void check_stop(const char *set, int end)
 {
-    struct op_ctx *ctx =
-        context(&op_train, SMALL " lr=0 steps=20 segment=8 valid_every=2 patience=2");
+    struct op_ctx *ctx = context(&op_train, set);
     void *shared;
     ctx->valid = 4;
     assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
@@ -196,9 +198,9 @@ static void test_stop(void **state)
     assert_int_equal(c[1]->step, 2);
     assert_int_equal(c[1]->n_tensors, c[0]->n_tensors);
     assert_true(same_tensors(c[0], c[1], c[0]->n_tensors));
-    assert_int_equal(count_metric(c[1], "valid_loss"), 3);
-    assert_int_equal(count_metric(c[1], "valid_accuracy"), 3);
-    assert_int_equal(c[1]->metrics[c[1]->n_metrics - 1]->step, 6);
+    assert_int_equal(count_metric(c[1], "valid_loss"), end / 2);
+    assert_int_equal(count_metric(c[1], "valid_accuracy"), end / 2);
+    assert_int_equal(c[1]->metrics[c[1]->n_metrics - 1]->step, end);
     for (int i = 2; i < 4; i++) {
         size_t n = protobuf_c_message_get_packed_size(&c[1]->base);
         assert_int_equal(protobuf_c_message_get_packed_size(&c[i]->base), n);
@@ -211,6 +213,14 @@ static void test_stop(void **state)
         free_checkpoint(c[i]);
     op_train.release(shared);
     context_free(ctx);
+}
+
+static void test_stop(void **state)
+{
+#define STOPS SMALL " lr=0 steps=40 segment=16 valid_every=2 patience=2"
+    check_stop(STOPS, 6);
+    check_stop(STOPS " min_steps=5", 6);
+    check_stop(STOPS " min_steps=9", 10);
 }
 
 static void test_validation_refused(void **state)
