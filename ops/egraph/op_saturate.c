@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "engine/op.h"
 #include "ops/egraph/egraph.h"
+#include "ops/egraph/op_rules.h"
 #include "ops/egraph/reuse.h"
 
 #include "expr.pb-c.h"
@@ -52,12 +53,10 @@ struct saturate_state {
     struct spares *spares;
     struct changes *changes;
     struct arena arena;
-    struct rules rules;
+    struct op_rules from;
     struct ruleset *compiled;
     struct reuse_rules *reuse;
-    const Eqloom__Rule **records; /* in the order of the input */
-    const char **names;           /* "group/name" */
-    bool unsound;
+    const char **names; /* "group/name" */
 };
 
 static struct egraph *take_graph(const struct saturate_state *s)
@@ -67,7 +66,7 @@ static struct egraph *take_graph(const struct saturate_state *s)
     if (s->spares->n)
         g = s->spares->graphs[--s->spares->n];
     pthread_mutex_unlock(&s->spares->lock);
-    return g ? g : egraph_new(s->rules.lang);
+    return g ? g : egraph_new(s->from.rules.lang);
 }
 
 static void give_graph(const struct saturate_state *s, struct egraph *g)
@@ -105,45 +104,14 @@ static void free_changes(struct changes *changes)
     free(changes);
 }
 
-static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, struct err *e)
-{
-    const Eqloom__Certificate *c = r->certificate;
-    if (!c || c->verdict == EQLOOM__VERDICT__UNKNOWN)
-        return err_fail(e, ERR_INPUT,
-                        "rule %s/%s has no certificate: pass the rules through `certify` first",
-                        r->group, r->name);
-    if (c->unsound)
-        *unsound = true;
-    else if (c->verdict == EQLOOM__VERDICT__REFUTED)
-        return err_fail(e, ERR_FAILED,
-                        "rule %s/%s is refuted (%s): correct it, or let `certify` pass it with "
-                        "allow_unsound",
-                        r->group, r->name, c->witness);
-    return OK;
-}
-
 static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, struct err *e)
 {
-    uint64_t n = op_count(ctx, "rules");
-    struct arena *a = &s->arena;
-    s->rules.rules = arena_array(a, struct rule, n);
-    s->records = arena_array(a, const Eqloom__Rule *, n);
-    for (uint64_t i = 0; i < n; i++) {
-        ProtobufCMessage *m;
-        if (err_up(e, op_get_in(&m, ctx, "rules", i, a, e)))
-            return e->code;
-        const Eqloom__Rule *r = s->records[i] = (const Eqloom__Rule *)m;
-        if (err_up(e, check_certificate(&s->unsound, r, e)) ||
-            err_up(e, rule_from_message(&s->rules.rules[i], &s->rules.lang, a, r, e)))
-            return e->code;
-        s->rules.n++;
-    }
-    if (!n)
-        s->rules.lang = &lang_calculus;
-    rules_sort(&s->rules);
-    s->names = arena_array(a, const char *, n);
-    for (uint64_t i = 0; i < n; i++)
-        s->names[i] = arena_printf(a, "%s/%s", s->rules.rules[i].group, s->rules.rules[i].name);
+    if (err_up(e, op_rules_read(&s->from, &s->arena, ctx, e)))
+        return e->code;
+    const struct rules *rules = &s->from.rules;
+    s->names = arena_array(&s->arena, const char *, rules->n);
+    for (size_t i = 0; i < rules->n; i++)
+        s->names[i] = arena_printf(&s->arena, "%s/%s", rules->rules[i].group, rules->rules[i].name);
     return OK;
 }
 
@@ -175,8 +143,8 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return e->code;
     }
-    s->compiled = ruleset_new(&s->rules);
-    s->reuse = reuse_rules_new(&s->rules, s->compiled, s->records, s->unsound);
+    s->compiled = ruleset_new(&s->from.rules);
+    s->reuse = reuse_rules_new(&s->from.rules, s->compiled, s->from.records, s->from.unsound);
     *state = s;
     return OK;
 }
@@ -184,8 +152,8 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 static void write_statistics(Eqloom__EGraph *out, struct arena *a, const struct saturate_state *s,
                              const struct saturate_result *r)
 {
-    out->rules = arena_array(a, Eqloom__RuleStats *, s->rules.n);
-    for (size_t i = 0; i < s->rules.n; i++) {
+    out->rules = arena_array(a, Eqloom__RuleStats *, s->from.rules.n);
+    for (size_t i = 0; i < s->from.rules.n; i++) {
         if (!r->matched[i])
             continue;
         Eqloom__RuleStats *stats = arena_new(a, Eqloom__RuleStats);
@@ -208,7 +176,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
 {
     struct arena *a = op_arena(ctx);
     struct expr x;
-    if (err_up(e, expr_from_prefix(&x, a, s->rules.lang, seed->prefix, e)))
+    if (err_up(e, expr_from_prefix(&x, a, s->from.rules.lang, seed->prefix, e)))
         return e->code;
     if (proofs)
         egraph_keep_proofs(g);
@@ -234,7 +202,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     message.seed = seed;
     message.stop = r.stop;
     message.iterations = r.iterations;
-    message.unsound = s->unsound;
+    message.unsound = s->from.unsound;
     write_statistics(&message, a, s, &r);
     struct span trace;
     if (err_up(e, reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
@@ -357,11 +325,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     Eqloom__Expr *seed = (Eqloom__Expr *)m;
     const char *language = seed->language[0] ? seed->language : lang_calculus.name;
-    if (strcmp(language, s->rules.lang->name) != 0)
+    if (strcmp(language, s->from.rules.lang->name) != 0)
         return err_fail(e, ERR_INPUT,
                         "the expression is of the %s language, the rules of the %s "
                         "language",
-                        language, s->rules.lang->name);
+                        language, s->from.rules.lang->name);
     struct egraph *g = take_graph(s);
     enum err_code code = saturate_expr(g, ctx, s, seed, false, e);
     if (code && egraph_contradicts(g)) { /* the same again, to say how it came about */

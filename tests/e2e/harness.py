@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -141,6 +142,15 @@ class Project:
 def places(n, count):
     """So many numbers from 1 to n, as far apart as can be, both ends among them."""
     return sorted({1 + i * (n - 1) // max(1, count - 1) for i in range(count)})
+
+
+def read_npy(path):
+    """The rows of a float32 matrix."""
+    data = pathlib.Path(path).read_bytes()
+    header = data[10:128].decode()
+    rows, columns = (int(n) for n in header.split("(")[1].split(")")[0].split(","))
+    numbers = struct.unpack(f"<{rows * columns}f", data[128:])
+    return [list(numbers[i * columns:(i + 1) * columns]) for i in range(rows)]
 
 
 class ProjectTest(unittest.TestCase):

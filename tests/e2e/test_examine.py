@@ -1,8 +1,13 @@
 """Exercises for encoders, end to end: what is drawn, what is embedded of it, and the figures."""
 import json
+import math
 import unittest
 
-from harness import Project
+from harness import Project, read_npy
+
+
+def cosine(x, y):
+    return math.fsum(p * q for p, q in zip(x, y)) / (math.hypot(*x) * math.hypot(*y))
 
 
 def figures(shown):
@@ -21,6 +26,18 @@ nodes:
   understanding: {op: evaluate-questions, questions: questions, embeddings: question-vectors}
   tfidf-understanding:
     {op: evaluate-questions, questions: questions, embeddings: question-tfidf, label: tf-idf}
+  derivations: {op: derivations, clusters: parts.test, rules: certified, per_cluster: 4, steps: 2, wrong: 0.6}
+  calibration: {op: derivations, clusters: parts.train, rules: certified, per_cluster: 3, steps: 2}
+  derivation-tokens:   {op: tokenize-exercises, exercises: derivations, vocabulary: vocabulary}
+  calibration-tokens:  {op: tokenize-exercises, exercises: calibration, vocabulary: vocabulary}
+  derivation-vectors:  {op: embed, batches: derivation-tokens, checkpoint: "model@pooling=mean"}
+  calibration-vectors: {op: embed, batches: calibration-tokens, checkpoint: "model@pooling=mean"}
+  mistakes:
+    op: evaluate-derivations
+    derivations: derivations
+    embeddings: derivation-vectors
+    calibration: calibration
+    calibration_embeddings: calibration-vectors
 """
 
     @classmethod
@@ -28,7 +45,7 @@ nodes:
         cls.p = Project()
         cls.addClassCleanup(cls.p.close)
         cls.p.write("examine.yaml", cls.JOB)
-        cls.nodes = ["understanding", "tfidf-understanding"]
+        cls.nodes = ["understanding", "tfidf-understanding", "mistakes"]
         cls.summary = cls.p.eqloom("run", "examine.yaml", "--json", *cls.nodes).summary()
 
     def show(self, node):
@@ -58,6 +75,44 @@ nodes:
         for query, answer, chosen, *_ in wrong:
             self.assertIn(self.p.eqloom("explain", query, answer, expect=None).status, (0, 4))
             self.p.eqloom("explain", query, chosen, expect=3)
+
+    def steps(self, exercises, vectors):
+        """(cosine, whether it is wrong) of each step, by derivation."""
+        lines = self.p.eqloom("export", f"examine/{exercises}", "-f", "jsonl", "-o", "-").out
+        self.p.eqloom("export", f"examine/{vectors}", "-o", f"{vectors}.npy")
+        rows = read_npy(self.p.dir / f"{vectors}.npy")
+        found, at = [], 0
+        for terms in (json.loads(line)["terms"] for line in lines.splitlines()):
+            mine = rows[at:at + len(terms)]
+            at += len(terms)
+            found.append([(cosine(x, y), t["wrong"])
+                          for x, y, t in zip(mine, mine[1:], terms[1:])])
+        self.assertEqual(at, len(rows))
+        return found
+
+    def test_mistakes(self):
+        """Every figure, computed again from what is exported."""
+        values = figures(self.show("mistakes"))
+        calibration = self.steps("calibration", "calibration-vectors")
+        right = [[c for c, wrong in d if not wrong] for d in calibration]
+        least = [min(cosines) for cosines in right if cosines]
+        threshold = values["threshold"]
+        self.assertAlmostEqual(threshold, sum(least) / len(least), places=4)
+        derivations = self.steps("derivations", "derivation-vectors")
+        steps = [step for d in derivations for step in d]
+        self.assertEqual((values["derivations"], values["steps"]), (len(derivations), len(steps)))
+        self.assertEqual(values["mistakes"], sum(wrong for _, wrong in steps))
+        self.assertGreater(values["mistakes"], 0)
+        self.assertTrue(all(len(d) >= 2 and sum(w for _, w in d) <= 1 for d in derivations))
+        for name, kind in ("mistake", True), ("no_mistake", False):
+            # A step that is on the threshold but for rounding may count either way.
+            found = [[w == kind for c, w in steps if ((c < threshold + slack) == kind)]
+                     for slack in (-1e-5, 1e-5)]
+            precisions = [sum(f) / len(f) if f else 0 for f in found]
+            recalls = [sum(f) / max(1, sum(w == kind for _, w in steps)) for f in found]
+            for figure, bounds in ("precision", precisions), ("recall", recalls):
+                self.assertGreaterEqual(values[f"{name}_{figure}"], min(bounds) - 1e-9)
+                self.assertLessEqual(values[f"{name}_{figure}"], max(bounds) + 1e-9)
 
     def test_a_second_run_draws_nothing(self):
         again = self.p.eqloom("run", "examine.yaml", "--json", *self.nodes).summary()

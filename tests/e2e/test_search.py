@@ -5,26 +5,17 @@ import json
 import math
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import unittest
 
-from harness import BINARY, TIMEOUT_S, Project
+from harness import BINARY, TIMEOUT_S, Project, read_npy
 
 INDEX = """
   corpus-tokens:  {op: tokenize, clusters: merged, vocabulary: vocabulary}
   corpus-vectors: {op: embed, batches: corpus-tokens, checkpoint: "model@pooling=mean"}
   index:          {op: index, embeddings: corpus-vectors, checkpoint: "model@pooling=mean"}
 refs:"""
-
-
-def read_npy(path):
-    data = pathlib.Path(path).read_bytes()
-    header = data[10:128].decode()
-    rows, columns = (int(n) for n in header.split("(")[1].split(")")[0].split(","))
-    numbers = struct.unpack(f"<{rows * columns}f", data[128:])
-    return [list(numbers[i * columns:(i + 1) * columns]) for i in range(rows)]
 
 
 def dot(x, y):
