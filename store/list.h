@@ -17,8 +17,4 @@ bool list_has_files(const char *db_path);
  * a list that leaves out tables and from which the logs do not go on so far is an old one. */
 enum err_code list_check(const char *db_path, uint64_t acknowledged, struct err *e);
 
-/* Makes `to` a directory with links to the tables and logs, or copies where the file system refuses
- * links. */
-enum err_code list_link_files(const char *to, const char *db_path, struct err *e);
-
 #endif

@@ -44,7 +44,7 @@ struct store_stats {
 enum err_code store_stats(struct store_stats *out, struct store *s, struct err *e);
 
 /* Makes `directory`, which must not exist, a store with everything that is stored now. Tables are
- * hard links where the file system is the same. */
+ * hard links where the file system is the same and has them. The last thing to be done with `s`. */
 enum err_code store_backup(struct store *s, const char *directory, struct err *e);
 /* Makes dense what can be, and gives back the space of what was removed or replaced. */
 enum err_code store_compact(struct store *s, struct err *e);

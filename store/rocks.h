@@ -79,7 +79,8 @@ struct span rocks_iter_value(const struct rocks_iter *it);
 
 /* Gives the space of removed records back. */
 void rocks_compact(struct rocks *r, enum rocks_family family);
-/* A copy of the database as it is now, of links to its tables where possible. */
+/* A copy of the database as it is now, of links to its tables where possible; elsewhere nothing
+ * more can be written to it. */
 enum err_code rocks_checkpoint(struct rocks *r, const char *path, struct err *e);
 /* Writes all that is in memory into files. */
 enum err_code rocks_flush(struct rocks *r, struct err *e);

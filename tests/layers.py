@@ -15,7 +15,7 @@ ALLOWED = {
 
 # Third-party header (a prefix) -> the files that may include it.
 HOMES = {
-    "rocksdb/": r"store/rocks[\w]*\.c",
+    "rocksdb/": r"store/rocks[\w]*\.[ch]",
     "zstd": r"store/[\w]+\.c",
     "openssl/": r"base/digest\.c",
     "libfyaml": r"base/yaml\.c",

@@ -248,9 +248,9 @@ static const struct cli_command own_commands[] = {
      "elsewhere in this store stays as it is. The store is created if there is none.",
      "eqloom unpack quickstart.pack", NULL, write_options, cli_unpack, NULL},
     {"backup", "DIR", 1, 1, "Make a copy of the store as it is now",
-     "DIR, which must not exist, becomes a store. On the same file system its tables are hard "
-     "links, which cost no space and change with the original: against failing disks, copy DIR "
-     "elsewhere.",
+     "DIR, which must not exist, becomes a store. On the same file system, where it has them, its "
+     "tables are hard links, which cost no space and change with the original: against failing "
+     "disks, copy DIR elsewhere. Else they are copied.",
      "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
     {"compact", "", 0, 0, "Give back the space of what was removed or replaced",
      "Gives records their dense form, which takes too long while they are made: clusters, e-graphs "

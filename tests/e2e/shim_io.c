@@ -119,6 +119,15 @@ int fdatasync(int fd)
     return flush_fails(fd) ? -1 : next(fd);
 }
 
+int link(const char *name, const char *new)
+{
+    NEXT(link);
+    if (!getenv("EQLOOM_SHIM_NO_LINKS"))
+        return next(name, new);
+    errno = EPERM;
+    return -1;
+}
+
 int linkat(int from, const char *name, int to, const char *new, int flags)
 {
     NEXT(linkat);

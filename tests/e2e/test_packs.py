@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 import time
 import unittest
@@ -127,6 +128,24 @@ class Packs(ProjectTest):
         self.p.eqloom("--store", "copy", "fsck")
         self.p.eqloom("--store", "copy", "compact")
         self.p.eqloom("fsck")
+
+    def test_backup_without_links(self):
+        """On a file system that has none, tables are copied."""
+        wanted = self.p.ids()
+        made, _ = self.p.failing(0, "r", "backup", "copy", EQLOOM_SHIM_NO_LINKS="1")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        tables = lambda store: {f.name: f.stat() for f in (self.p.dir / store).rglob("*.sst")}
+        mine, copies = tables(".eqloom"), tables("copy")
+        self.assertEqual(mine.keys(), copies.keys())
+        self.assertFalse({s.st_ino for s in mine.values()} & {s.st_ino for s in copies.values()})
+        self.p.eqloom("fsck")
+        self.p.eqloom("--store", "copy", "fsck")
+        again = self.p.run("--set", "seed=9")
+        self.assertGreater(again["elements_ran"], 0)
+        shutil.rmtree(self.p.dir / ".eqloom")
+        (self.p.dir / "copy").rename(self.p.dir / ".eqloom")
+        self.assertEqual(self.p.ids(), wanted)
+        self.assertEqual(self.p.run()["nodes_ran"], 0)
 
     def test_stats_count_what_is_there(self):
         events = [json.loads(line) for line in self.p.eqloom("stats", "--json").out.splitlines()]
