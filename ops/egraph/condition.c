@@ -7,7 +7,7 @@
 
 struct argument {
     uint32_t class; /* NO_NODE if the graph does not hold it */
-    const struct fact *fact;
+    uint32_t fact;
 };
 
 static void evaluate_term(struct argument *out, struct egraph *g, const struct build *b,
@@ -42,11 +42,11 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
         }
         uint32_t n = held ? graph_lookup(g, node->op, kids) : NO_NODE;
         class[at] = n == NO_NODE ? NO_NODE : graph_find(g, n);
-        bool known = g->interpreted && node->op < X_DECLARED && g->lang->ops[node->op].interpreted;
-        fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, known, facts, node->arity)
+        fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, graph_knows(g, node->op), facts,
+                                              node->arity)
                                 : g->classes[class[at]].fact;
     }
-    *out = (struct argument){class[b->root], &g -> facts.items[fact[b->root]]};
+    *out = (struct argument){class[b->root], fact[b->root]};
     if (class != few[0])
         free(class);
 }
@@ -59,7 +59,7 @@ static void evaluate(struct argument *out, struct egraph *g, const struct build 
         return;
     }
     out->class = graph_find(g, classes[b->root]);
-    out->fact = graph_fact(g, out->class);
+    out->fact = g->classes[out->class].fact;
 }
 
 static bool holds_symbol(struct egraph *g, uint32_t class)
@@ -81,7 +81,7 @@ static bool is_free_of(struct egraph *g, const struct argument *a, const struct 
             bits |= 1ull << g->leaves[op & ~OP_LEAF].bit;
         n = graph_next(g, n);
     } while (n != x->class);
-    return !(a->fact->vars & bits);
+    return !(g->facts.items[a->fact].vars & bits);
 }
 
 static bool less(const struct fact *a, const struct fact *b, bool or_equal)
@@ -92,41 +92,76 @@ static bool less(const struct fact *a, const struct fact *b, bool or_equal)
     return a->hi < b->lo || (a->hi == b->lo && (or_equal || strict));
 }
 
-bool graph_condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
-                           const uint32_t *leaf)
+static bool says(const struct fact *f, const struct numbers *numbers, enum rule_predicate p)
 {
-    struct argument a, b = {0};
-    if (c->n_args > 1) {
-        /* facts may move while the second is evaluated: the first is asked again, and then is
-         * remembered */
-        evaluate(&a, g, &c->args[0], classes, leaf);
-        evaluate(&b, g, &c->args[1], classes, leaf);
-    }
-    evaluate(&a, g, &c->args[0], classes, leaf);
-    struct fact f = *a.fact;
-    struct interval v = fact_interval(&f);
-    bool real = f.flags & FACT_REAL, constant = f.constant != NO_NUMBER;
-    const struct numbers *numbers = &g->facts.numbers;
-    switch (c->predicate) {
+    struct interval v = fact_interval(f);
+    bool real = f->flags & FACT_REAL, constant = f->constant != NO_NUMBER;
+    switch (p) {
     case RULE_POSITIVE: return real && interval_positive(v);
     case RULE_NONNEGATIVE: return real && interval_nonnegative(v);
     case RULE_NEGATIVE: return real && interval_positive(interval_neg(v));
     case RULE_NONPOSITIVE: return real && interval_nonnegative(interval_neg(v));
-    case RULE_NONZERO: return f.flags & FACT_NONZERO;
-    case RULE_MAYBE_NONZERO: return !constant || numbers_sign(numbers, f.constant) != 0;
+    case RULE_NONZERO: return f->flags & FACT_NONZERO;
+    case RULE_MAYBE_NONZERO: return !constant || numbers_sign(numbers, f->constant) != 0;
     case RULE_REAL: return real;
-    case RULE_INTEGER: return f.flags & FACT_INTEGER;
-    case RULE_EVEN: return constant && numbers_is_even(numbers, f.constant);
+    case RULE_INTEGER: return f->flags & FACT_INTEGER;
+    case RULE_EVEN: return constant && numbers_is_even(numbers, f->constant);
     case RULE_ODD:
-        return constant && numbers_is_integer(numbers, f.constant) &&
-               !numbers_is_even(numbers, f.constant);
+        return constant && numbers_is_integer(numbers, f->constant) &&
+               !numbers_is_even(numbers, f->constant);
     case RULE_CONSTANT: return constant;
+    case RULE_SYMBOL:
+    case RULE_FREE_OF:
+    case RULE_CONSTANT_OR_OTHER_SYMBOL:
+    case RULE_LESS:
+    case RULE_LESS_EQUAL:
+    case RULE_N_PREDICATES: break;
+    }
+    return false;
+}
+
+/* What a fact says to each of RULE_OF_FACTS, by bit; the bit above all others says that it was
+ * asked. */
+static uint32_t answers_of(struct facts *t, uint32_t fact)
+{
+    uint32_t *answers = &t->answers[fact];
+    if (!*answers) {
+        *answers = 1u << 31;
+        for (uint32_t bits = RULE_OF_FACTS; bits; bits &= bits - 1)
+            if (says(&t->items[fact], &t->numbers, (enum rule_predicate)__builtin_ctz(bits)))
+                *answers |= bits & -bits;
+    }
+    return *answers;
+}
+
+bool graph_condition_decide(struct egraph *g, const struct condition *c, const uint32_t *classes,
+                            const uint32_t *leaf)
+{
+    struct argument a, b = {0};
+    evaluate(&a, g, &c->args[0], classes, leaf);
+    if (RULE_OF_FACTS >> c->predicate & 1)
+        return answers_of(&g->facts, a.fact) >> c->predicate & 1;
+    if (c->n_args > 1)
+        evaluate(&b, g, &c->args[1], classes, leaf);
+    const struct fact *f = &g->facts.items[a.fact];
+    switch ((enum rule_predicate)c->predicate) {
     case RULE_SYMBOL: return holds_symbol(g, a.class);
     case RULE_FREE_OF: return is_free_of(g, &a, &b);
     case RULE_CONSTANT_OR_OTHER_SYMBOL:
-        return constant || (holds_symbol(g, a.class) && a.class != b.class);
-    case RULE_LESS: return less(&f, b.fact, false);
-    case RULE_LESS_EQUAL: return less(&f, b.fact, true);
+        return f->constant != NO_NUMBER || (holds_symbol(g, a.class) && a.class != b.class);
+    case RULE_LESS: return less(f, &g->facts.items[b.fact], false);
+    case RULE_LESS_EQUAL: return less(f, &g->facts.items[b.fact], true);
+    case RULE_POSITIVE:
+    case RULE_NONNEGATIVE:
+    case RULE_NEGATIVE:
+    case RULE_NONPOSITIVE:
+    case RULE_NONZERO:
+    case RULE_MAYBE_NONZERO:
+    case RULE_REAL:
+    case RULE_INTEGER:
+    case RULE_EVEN:
+    case RULE_ODD:
+    case RULE_CONSTANT:
     case RULE_N_PREDICATES: break;
     }
     return false;

@@ -9,9 +9,18 @@
 
 _Static_assert(sizeof(struct fact) == 32, "no padding");
 
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
 void facts_init(struct facts *t)
 {
-    *t = (struct facts){0};
+    *t = (struct facts){.memo_bits = FACT_FIRST_MEMO_BITS};
+    t->memo = zeroed((size_t)2 << t->memo_bits, sizeof *t->memo);
 }
 
 void facts_free(struct facts *t)
@@ -19,27 +28,37 @@ void facts_free(struct facts *t)
     numbers_free(&t->numbers);
     free(t->items);
     free(t->slots);
-    free(t->applied.slots);
-    free(t->met.slots);
+    free(t->answers);
+    free(t->memo);
     *t = (struct facts){0};
 }
 
 /* ---- what was computed before ---- */
 
-static bool memo_get(uint32_t *value, const struct fact_memo *m, uint64_t key)
+static void memo_place(struct facts *t, struct fact_memo x)
 {
-    if (!m->slots)
-        return false;
-    const struct fact_memo_slot *s = fact_memo_find(m, key);
-    *value = s->value;
-    return s->key == key;
+    struct fact_memo *m = facts_memo(t, x.op, x.a, x.b);
+    m[1] = m[0];
+    m[0] = x;
 }
 
-static void memo_put(struct fact_memo *m, uint64_t key, uint32_t value)
+static void grow_memo(struct facts *t)
 {
-    if (!m->slots && !(m->slots = calloc(FACT_MEMOS, sizeof *m->slots)))
-        abort();
-    *fact_memo_find(m, key) = (struct fact_memo_slot){key, value};
+    struct fact_memo *old = t->memo;
+    size_t n = (size_t)2 << t->memo_bits++;
+    t->memo = zeroed(2 * n, sizeof *t->memo);
+    t->memo_puts = 0;
+    for (size_t i = n; i-- > 0;) /* the older one of two first */
+        if (old[i].op || old[i].a || old[i].b)
+            memo_place(t, old[i]);
+    free(old);
+}
+
+static void memo_put(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value)
+{
+    if (++t->memo_puts > 1u << t->memo_bits >> 1 && t->memo_bits < FACT_MEMO_BITS)
+        grow_memo(t);
+    memo_place(t, (struct fact_memo){a, b, op, value});
 }
 
 /* ---- facts ---- */
@@ -132,7 +151,9 @@ uint32_t facts_intern(struct facts *t, struct fact f)
         if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], &f, sizeof f) == 0)
             return t->slots[i].id;
     t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
     t->items[t->n] = f;
+    t->answers[t->n] = 0;
     t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
     return (uint32_t)t->n++;
 }
@@ -215,17 +236,15 @@ static enum fact_conflict meet(struct fact *out, const struct fact *a, const str
 
 enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
 {
-    const uint32_t conflict_bit = 1u << 31;
-    uint64_t key = (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a);
     uint32_t known;
-    if (!memo_get(&known, &t->met, key)) {
+    if (!facts_recall(&known, t, 0, a, b)) {
         struct fact f;
         enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
-        known = c ? conflict_bit | (uint32_t)c : facts_intern(t, f);
-        memo_put(&t->met, key, known);
+        known = c ? FACT_CONFLICT | (uint32_t)c : facts_intern(t, f);
+        memo_put(t, 0, a, b, known);
     }
-    if (known & conflict_bit)
-        return (enum fact_conflict)(known & ~conflict_bit);
+    if (known & FACT_CONFLICT)
+        return (enum fact_conflict)(known & ~FACT_CONFLICT);
     *out = known;
     return FACT_AGREE;
 }
@@ -238,15 +257,11 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
             vars |= t->items[args[i]].vars;
         return facts_unknown(t, vars);
     }
-    uint32_t second = n == 2 ? args[1] : 0;
-    bool small = t->n < 1u << 28; /* op is below 2^8, and not 0 */
-    uint64_t key = fact_key(op, args[0], second);
-    uint32_t id;
-    if (small && memo_get(&id, &t->applied, key))
+    uint32_t second = n == 2 ? args[1] : 0, id;
+    if (facts_recall(&id, t, op, args[0], second))
         return id;
     struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
     id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
-    if (small)
-        memo_put(&t->applied, key, id);
+    memo_put(t, op, args[0], second, id);
     return id;
 }

@@ -21,7 +21,7 @@ enum {
     FACT_INTEGER = 32,
 };
 enum { FACT_NO_DEGREE = 0xffff, FACT_MAX_DEGREE = 1000, FACT_MAX_SYMBOLS = 64 };
-enum { FACT_MEMO_BITS = 15, FACT_MEMOS = 1 << FACT_MEMO_BITS };
+enum { FACT_FIRST_MEMO_BITS = 8, FACT_MEMO_BITS = 14 };
 
 /* No padding: compared and hashed as bytes. */
 struct fact {
@@ -41,6 +41,8 @@ enum fact_conflict {
     FACT_CONSTANT_AND_VARIES,
 };
 
+#define FACT_CONFLICT 0x80000000u /* remembered of two facts: with what they do not agree in */
+
 struct facts {
     struct numbers numbers;
     struct fact *items;
@@ -49,13 +51,16 @@ struct facts {
         uint32_t hash, id; /* id UINT32_MAX: empty */
     } * slots;
     size_t n_slots;
+    uint32_t *answers; /* by fact: what conditions remember of it, 0 if nothing */
+    size_t answers_cap;
+    /* Facts of applications, and of facts that met (op 0): each in one of two places that lie
+     * together, the younger one first. Grows with what is put into it, as far as caches are large:
+     * to look farther would be slower than to compute it again. */
     struct fact_memo {
-        struct fact_memo_slot {
-            uint64_t key; /* 0: empty */
-            uint32_t value;
-        } * slots; /* FACT_MEMOS, or NULL */
-    } applied,     /* (op, fact, fact) -> fact */
-        met;       /* (fact, fact) -> fact, or a conflict */
+        uint32_t a, b, op, value; /* all 0: empty */
+    } * memo;
+    unsigned memo_bits;
+    uint32_t memo_puts; /* since it has this size */
 };
 
 void facts_init(struct facts *t);
@@ -75,12 +80,32 @@ enum variable_domain {
 uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit);
 /* "pi" or "e". */
 uint32_t facts_known_symbol(struct facts *t, const char *name);
+/* The first of the two places where the fact of op over a and b may be remembered. */
+static inline struct fact_memo *facts_memo(const struct facts *t, uint32_t op, uint32_t a,
+                                           uint32_t b)
+{
+    uint64_t h = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u + op * 0x94d049bb133111ebu;
+    return &t->memo[h >> (64 - t->memo_bits) << 1];
+}
+
+/* Remembered? */
+static inline bool facts_recall(uint32_t *value, const struct facts *t, uint32_t op, uint32_t a,
+                                uint32_t b)
+{
+    const struct fact_memo *m = facts_memo(t, op, a, b);
+    m += m->a != a || m->b != b || m->op != op;
+    *value = m->value;
+    return m->a == a && m->b == b && m->op == op;
+}
+
 /* Both hold. */
 enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
 static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
 {
     *out = a;
-    return a == b ? FACT_AGREE : facts_meet_different(out, t, a, b);
+    if (a == b || (facts_recall(out, t, 0, a, b) && !(*out & FACT_CONFLICT)))
+        return FACT_AGREE;
+    return facts_meet_different(out, t, a, b);
 }
 
 /* Of op applied to arguments with these facts. `interpreted`: op is an enum expr_op that means
@@ -89,31 +114,13 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
                      size_t n);
 struct interval fact_interval(const struct fact *f); /* f is real */
 
-/* The one place where this may be remembered, until something else takes it: more would leave the
- * caches, and be slower than to compute it again. */
-static inline struct fact_memo_slot *fact_memo_find(const struct fact_memo *m, uint64_t key)
-{
-    return &m->slots[key * 0x9e3779b97f4a7c15u >>
-                     (64 - FACT_MEMO_BITS)]; /* all of the key counts */
-}
-
-/* Facts and operators are few enough for a key of 64 bits, or else they are not remembered. */
-static inline uint64_t fact_key(unsigned op, uint32_t a, uint32_t b)
-{
-    return (uint64_t)op << 56 | (uint64_t)a << 28 | b;
-}
-
 /* facts_apply for interpreted operators of one argument (b is 0) or two. */
 static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n, uint32_t a,
                                          uint32_t b)
 {
-    uint64_t key = fact_key(op, a, b);
-    if (t->applied.slots && t->n < 1u << 28) {
-        const struct fact_memo_slot *s = fact_memo_find(&t->applied, key);
-        if (s->key == key)
-            return s->value;
-    }
-    return facts_apply(t, op, true, (uint32_t[]){a, b}, n);
+    uint32_t known;
+    return facts_recall(&known, t, op, a, b) ? known
+                                             : facts_apply(t, op, true, (uint32_t[]){a, b}, n);
 }
 
 /* transfer.c: the same without memory; a and b are the arguments (b NULL for unary operators). */

@@ -300,31 +300,37 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     return find_small(&p, g, hash_pair(op, pair), op, pair);
 }
 
-/* A node of at most two arguments, and its arguments' classes, before it is found or made. */
+/* A node of at most two arguments, before it is found or made: its operator, how many they are, and
+ * their classes, 0 where there is none. */
 struct small {
-    uint32_t op, arity, a, b; /* b is 0 where there is none, and so is a */
-    struct hashcons_probe p;  /* where it belongs, if it is not there */
+    uint32_t op, arity, a, b;
+    struct hashcons_probe p; /* where it belongs, if it is not there */
 };
 
 static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32_t op,
-                                       const uint32_t *kids)
+                                       uint32_t arity, uint32_t a, uint32_t b)
 {
-    uint32_t arity = graph_arity(g, op);
-    uint64_t pair = find_pair(g, kids, arity);
-    *s = (struct small){.op = op, .arity = arity, .a = (uint32_t)pair, .b = (uint32_t)(pair >> 32)};
+    s->op = op;
+    s->arity = arity;
+    s->a = arity > 0 ? graph_find(g, a) : 0;
+    s->b = arity > 1 ? graph_find(g, b) : 0;
+    uint64_t pair = (uint64_t)s->b << 32 | s->a;
     return find_small(&s->p, g, hash_pair(op, pair), op, pair);
 }
 
 /* Everything but its class. */
-static inline uint32_t add_small_node(struct egraph *g, const struct small *s, const uint32_t *kids)
+static inline uint32_t add_small_node(struct egraph *g, const struct small *s, uint32_t a,
+                                      uint32_t b)
 {
     bool moved = g->n_cells == g->cap || g->cons.n + g->cons.n_gaps >= g->cons.most;
     if (moved)
         moved = make_room(g, 1);
     uint32_t n = g->n_cells++;
-    g->cells[n] = (struct cell){.op = s->op, .kid = {s->a, s->b}};
-    g->kind[n] = kind_of(s->op);
-    g->touched[n] = 0;
+    struct cell *c = &g->cells[n];
+    c->op = s->op;
+    c->kid[0] = s->a;
+    c->kid[1] = s->b;
+    c->link[0] = c->link[1] = 0;
     if (moved)
         hashcons_insert(&g->cons, hash_pair(s->op, (uint64_t)s->b << 32 | s->a), n);
     else
@@ -334,47 +340,58 @@ static inline uint32_t add_small_node(struct egraph *g, const struct small *s, c
     if (s->arity > 1)
         add_parent(g, s->b, 2 * n + 1);
     if (g->proofs)
-        proofs_add_node(g->proofs, n, kids, s->arity);
+        proofs_add_node(g->proofs, n, (uint32_t[]){a, b}, s->arity);
     g->n_nodes++;
     return n;
 }
 
-uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
+static inline void set_kind(struct egraph *g, uint32_t n, uint32_t op)
 {
-    if (graph_arity(g, op) > 2)
-        return lookup_or_add_wide(g, op, kids, true);
+    g->kind[n] = kind_of(op);
+    g->touched[n] = 0;
+}
+
+uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b)
+{
     struct small s;
-    uint32_t n = find_small_node(&s, g, op, kids);
+    uint32_t n = find_small_node(&s, g, op, arity, a, b);
     if (n != NO_NODE)
         return n;
-    n = add_small_node(g, &s, kids);
+    n = add_small_node(g, &s, a, b);
     uint64_t mask = pattern_op_mask(op);
-    uint32_t fact = small_fact(g, op, s.arity, s.a, s.b);
-    g->classes[n] = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
+    uint32_t fact = small_fact(g, op, arity, s.a, s.b);
     g->members[n] = (struct member){n, n};
+    g->classes[n] = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
     g->ops |= mask;
     g->n_classes++;
+    set_kind(g, n, op);
     if (g->facts.items[fact].constant != NO_NUMBER)
         add_constant(g, n);
     return n;
 }
 
-uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
-                        uint32_t to)
+uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
-    *placed = false;
-    if (graph_arity(g, op) > 2)
+    uint32_t arity = graph_arity(g, op);
+    if (arity > 2)
         return lookup_or_add_wide(g, op, kids, true);
+    return graph_add_small(g, op, arity, arity > 0 ? kids[0] : 0, arity > 1 ? kids[1] : 0);
+}
+
+uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
+                        uint32_t b, uint32_t to)
+{
     struct small s;
-    uint32_t n = find_small_node(&s, g, op, kids);
+    uint32_t n = find_small_node(&s, g, op, arity, a, b);
+    *placed = n == NO_NODE;
     if (n != NO_NODE)
         return n;
-    *placed = true;
-    n = add_small_node(g, &s, kids);
+    n = add_small_node(g, &s, a, b);
     uint32_t c = graph_find(g, to);
     g->members[n] = (struct member){c, g->members[c].next};
     g->members[c].next = n;
     g->classes[n] = (struct eclass){.parents = NO_NODE};
+    set_kind(g, n, op);
     return n;
 }
 

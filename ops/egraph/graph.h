@@ -1,11 +1,11 @@
 /* The insides of an e-graph, for the files of this folder.
  *
  * Everything is an array indexed by cell, in three parts: what a node is (struct cell), where it
- * stands (struct member) and what its class knows (struct eclass). A node takes one cell for each two arguments, at least one; its id
- * is its first cell, the others are marked OP_CONT. A class is named by one of its nodes, so that
- * union-find, classes and nodes share their ids. An argument's place is a *slot*: slot 2 * cell +
- * i, so that the arguments of node n are slots 2n and on. 54 bytes a cell in all; with the table of
- * hashcons.h about 62.
+ * stands (struct member) and what its class knows (struct eclass). A node takes one cell for each
+ * two arguments, at least one; its id is its first cell, the others are marked OP_CONT. A class is
+ * named by one of its nodes, so that union-find, classes and nodes share their ids. An argument's
+ * place is a *slot*: slot 2 * cell + i, so that the arguments of node n are slots 2n and on. 54
+ * bytes a cell in all; with the table of hashcons.h about 62.
  *
  * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
 #ifndef OPS_EGRAPH_GRAPH_H
@@ -226,11 +226,13 @@ void graph_grow_table(struct egraph *g);
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
+/* Of at most two arguments, which operators have nearly always. */
+uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
-/* As graph_add; but what is not there yet is placed in the class of node `to`, for a reason that
- * the caller notes where there are proofs, before graph_settle. */
-uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, const uint32_t *kids,
-                        uint32_t to);
+/* As graph_add_small; but what is not there yet is placed in the class of node `to`, for a reason
+ * that the caller notes where there are proofs, before graph_settle. */
+uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
+                        uint32_t b, uint32_t to);
 void graph_settle(struct egraph *g, uint32_t n);
 /* The slot holds this class. */
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);

@@ -40,6 +40,12 @@ static void find_dependencies(struct compiled_rule *out, struct arena *a)
         out->levels[0] = 1;
 }
 
+/* Of its argument's fact alone. */
+static bool condition_is_of_fact(enum rule_predicate p)
+{
+    return RULE_OF_FACTS >> p & 1;
+}
+
 static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set,
                                   const struct rule *r, struct err *e)
 {
@@ -52,12 +58,14 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
     out->conditions = arena_array(a, struct condition, r->n_conditions);
     for (size_t i = 0; i < r->n_conditions; i++) {
         struct condition *c = &out->conditions[i];
-        c->predicate = r->conditions[i].predicate;
+        c->predicate = (uint8_t)r->conditions[i].predicate;
         c->n_args = r->conditions[i].n_args;
         for (size_t k = 0; k < c->n_args; k++)
             if (err_up(e, build_compile(&c->args[k], a, &set->leaves, &out->lhs,
                                         &r->conditions[i].args[k], e)))
                 return e->code;
+        c->direct = condition_is_of_fact(r->conditions[i].predicate) && c->args[0].n == 0;
+        c->variable = c->args[0].root;
     }
     find_dependencies(out, a);
     return OK;

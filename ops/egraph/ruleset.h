@@ -7,10 +7,18 @@
 #include "ops/egraph/pattern.h"
 
 struct condition {
-    enum rule_predicate predicate;
+    uint8_t predicate; /* enum rule_predicate */
+    bool direct;       /* asks for the fact of `variable` and nothing else */
     uint8_t n_args;
+    uint16_t variable;
     struct build args[2];
 };
+
+/* Predicates that are answered by their argument's fact alone, a bit each. */
+#define RULE_OF_FACTS                                                                              \
+    (1u << RULE_POSITIVE | 1u << RULE_NONNEGATIVE | 1u << RULE_NEGATIVE | 1u << RULE_NONPOSITIVE | \
+     1u << RULE_NONZERO | 1u << RULE_MAYBE_NONZERO | 1u << RULE_REAL | 1u << RULE_INTEGER |        \
+     1u << RULE_EVEN | 1u << RULE_ODD | 1u << RULE_CONSTANT)
 
 struct compiled_rule {
     const struct rule *rule;
@@ -62,7 +70,16 @@ uint32_t *ruleset_leaves(struct arena *a, const struct ruleset *set, struct egra
 
 /* Do the conditions hold for a match? `classes` are the variables' classes, `leaf` maps the rule
  * set's leaves to the graph's. Changes nothing. */
-bool graph_condition_holds(struct egraph *g, const struct condition *c, const uint32_t *classes,
-                           const uint32_t *leaf);
+bool graph_condition_decide(struct egraph *g, const struct condition *c, const uint32_t *classes,
+                            const uint32_t *leaf);
+/* Most conditions ask for the fact of a variable, and have asked for that fact before. */
+static inline bool graph_condition_holds(struct egraph *g, const struct condition *c,
+                                         const uint32_t *classes, const uint32_t *leaf)
+{
+    uint32_t answers = 0;
+    if (c->direct)
+        answers = g->facts.answers[g->classes[graph_find(g, classes[c->variable])].fact];
+    return answers ? answers >> c->predicate & 1 : graph_condition_decide(g, c, classes, leaf);
+}
 
 #endif

@@ -45,7 +45,8 @@ struct saturator {
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
-    bool out_of_nodes, out_of_matches, changed;
+    uint64_t ask_at;         /* when so many are, whether to go on is asked */
+    bool out_of_nodes, out_of_matches, told_to_stop, changed;
     struct saturate_iteration seen; /* of this iteration, for who observes */
 };
 
@@ -66,33 +67,47 @@ static void widen(struct visits *v, uint64_t kinds, const struct machine_rule *r
 
 /* ---- application ---- */
 
-/* Builds the right side; `values` has what was built, after the variables. Returns the root; what
- * is new of it is placed in the class of the match, to be settled. */
-static uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
-                            const uint32_t *record)
+static uint32_t add_wide(bool *placed, struct saturator *s, const struct build *b,
+                         const struct build_node *node)
 {
-    uint32_t *values = s->values, *out = values + b->n_vars, few[2], many[256];
-    const struct build_node *node = b->nodes;
+    uint32_t kids[256];
+    for (uint32_t k = 0; k < node->arity; k++)
+        kids[k] = s->values[b->refs[node->ref + k]];
     *placed = false;
-    for (uint32_t v = 0; v < b->n_vars; v++)
+    return graph_add(s->g, node->op, kids);
+}
+
+static inline uint32_t add_leaf(struct saturator *s, const struct build_node *node)
+{
+    uint32_t leaf = s->leaf[node->op], n = s->g->leaves[leaf].node;
+    return n != NO_NODE ? n : graph_add_leaf(s->g, leaf);
+}
+
+/* Builds the right side; `values` has what was built, after the variables. Returns the root, which
+ * is built last; if it is new, it is placed in the class of the match, to be settled. */
+static inline uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
+                                   const uint32_t *record)
+{
+    uint32_t *values = s->values, *out = values + b->n_vars;
+    const struct build_node *node = b->nodes, *last = node + b->n - 1;
+    *placed = false;
+    if (!b->n)
+        return record[1 + b->root];
+    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* there is room behind a record */
         values[v] = record[1 + v];
-    for (const struct build_node *end = node + b->n; node < end; node++, out++) {
-        if (node->is_leaf) {
-            *out = graph_add_leaf(s->g, s->leaf[node->op]);
-            continue;
-        }
-        uint32_t *kids = few;
-        few[0] = values[node->first[0]];
-        few[1] = values[node->first[1]];
-        if (node->arity > 2) {
-            kids = many;
-            for (uint32_t k = 0; k < node->arity; k++)
-                kids[k] = values[b->refs[node->ref + k]];
-        }
-        *out = node + 1 < end ? graph_add(s->g, node->op, kids)
-                              : graph_add_into(placed, s->g, node->op, kids, record[0]);
-    }
-    return values[b->root];
+    for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
+        values[v] = record[1 + v];
+    for (; node < last; node++)
+        *out++ = node->is_leaf ? add_leaf(s, node)
+                 : node->arity > 2
+                     ? add_wide(placed, s, b, node)
+                     : graph_add_small(s->g, node->op, node->arity, values[node->first[0]],
+                                       values[node->first[1]]);
+    return *out = node->is_leaf ? add_leaf(s, node)
+                  : node->arity > 2
+                      ? add_wide(placed, s, b, node)
+                      : graph_add_into(placed, s->g, node->op, node->arity, values[node->first[0]],
+                                       values[node->first[1]], record[0]);
 }
 
 static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
@@ -124,10 +139,12 @@ static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *re
 /* Keeps a match for later. */
 static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t *record)
 {
+    struct u32_list *w = &s->waiting;
     size_t size = machine_record(s->g, &s->rules->rules[rule].lhs);
-    u32_push(&s->waiting, (uint32_t)rule);
-    for (size_t i = 0; i < size; i++)
-        u32_push(&s->waiting, record[i]);
+    w->items = vec_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
+    w->items[w->n] = (uint32_t)rule;
+    memcpy(w->items + w->n + 1, record, size * sizeof *record);
+    w->n += 1 + size;
 }
 
 static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record)
@@ -183,33 +200,44 @@ static bool at_goal(struct saturator *s)
     return s->options->has_goal && graph_find(s->g, goal[0]) == graph_find(s->g, goal[1]);
 }
 
-/* One match more; *go_on is false once a budget is spent. */
-static enum err_code apply(struct saturator *s, size_t rule, const uint32_t *record, bool *go_on,
-                           struct err *e)
+/* Before match s->spent + 1, where a budget may be spent or somebody wants the run to stop. */
+static bool may_go_on(struct saturator *s)
 {
-    *go_on = false;
-    if (s->g->n_nodes >= s->options->max_nodes) {
+    uint64_t most = s->options->max_matches;
+    s->out_of_matches = most && s->spent >= most;
+    s->told_to_stop = !s->out_of_matches && (s->spent + 1) % POLL_EVERY == 0 && cancelled(s);
+    uint64_t poll = (s->spent + 1) / POLL_EVERY * POLL_EVERY + POLL_EVERY - 1;
+    s->ask_at = most > s->spent && most < poll ? most : poll;
+    return !s->out_of_matches && !s->told_to_stop;
+}
+
+/* One match more. False: it was the last, for a reason that why_stopped tells. */
+static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
+{
+    struct egraph *g = s->g;
+    if (g->n_nodes >= s->options->max_nodes) {
         s->out_of_nodes = true;
-        return OK;
+        return false;
     }
-    if (s->options->max_matches && s->spent >= s->options->max_matches) {
-        s->out_of_matches = true;
-        return OK;
-    }
+    if (s->spent >= s->ask_at && !may_go_on(s))
+        return false;
     s->spent++;
-    if (s->spent % POLL_EVERY == 0 && cancelled(s))
-        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-    uint32_t cells = s->g->n_cells;
+    uint32_t cells = g->n_cells;
     if (apply_match(s, rule, record)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
     /* a part of a right side may be new, where folding made its whole a term that is known */
-    s->changed |= s->g->n_cells != cells;
-    if (s->g->conflict)
-        return fail_contradiction(s, s->rules->rules[rule].rule, e);
-    *go_on = !at_goal(s);
-    return OK;
+    s->changed |= g->n_cells != cells;
+    return !g->conflict && !at_goal(s);
+}
+
+/* OK: for one that is no failure. */
+static enum err_code why_stopped(struct saturator *s, uint32_t rule, struct err *e)
+{
+    if (s->told_to_stop)
+        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+    return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
 }
 
 static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
@@ -222,8 +250,9 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
         if (far && i % FORESEE_MATCHES == 0)
             foresee_matches(s->g, m, i);
-        if (err_up(e,
-                   apply(s, m->matches[i].rule, m->records.items + m->matches[i].record, go_on, e)))
+        const struct machine_match *match = &m->matches[i];
+        *go_on = apply(s, match->rule, m->records.items + match->record);
+        if (!*go_on && err_up(e, why_stopped(s, match->rule, e)))
             return e->code;
     }
     graph_mend(s->g);
@@ -239,7 +268,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         uint32_t rule = w->items[i];
         size = 1 + machine_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
-            if (err_up(e, apply(s, rule, w->items + i + 1, go_on, e)))
+            *go_on = apply(s, rule, w->items + i + 1);
+            if (!*go_on && err_up(e, why_stopped(s, rule, e)))
                 return e->code;
             continue;
         }
@@ -459,7 +489,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = ruleset_leaves(a, rules, g);
     s.kinds = calloc(rules->n + 1, sizeof *s.kinds);
-    s.values = calloc(rules->most_values + 1, sizeof *s.values);
+    s.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.values);
     if (!s.state || !s.rests || !s.kinds || !s.values)
         abort();
     for (size_t i = 0; i < rules->n; i++) {
