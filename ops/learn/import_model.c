@@ -3,7 +3,6 @@
 #include "ops/learn/op_chunks.h"
 #include "ops/learn/safetensors.h"
 
-#include <math.h>
 #include <string.h>
 
 static const struct op_port outputs[] = {
@@ -38,12 +37,10 @@ static enum err_code choose(const struct source_text **tensors, const struct sou
 static enum err_code check_finite(const struct nn_model *m, const float *weights,
                                   const struct source_text *file, struct err *e)
 {
-    for (size_t i = 0; i < m->n_params; i++)
-        for (size_t j = 0; j < m->params[i].size; j++)
-            if (!isfinite(weights[m->params[i].at + j]))
-                return err_fail(e, ERR_INPUT, "%s: tensor '%s' holds a number that is not finite",
-                                file->name, m->params[i].name);
-    return OK;
+    const struct nn_param *bad = nn_model_not_finite(m, weights);
+    return bad ? err_fail(e, ERR_INPUT, "%s: tensor '%s' holds a number that is not finite",
+                          file->name, bad->name)
+               : OK;
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

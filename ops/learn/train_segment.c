@@ -159,6 +159,15 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
     return OK;
 }
 
+/* A step looks at what the one before it left; nobody but this looks at what the last one did. */
+static enum err_code check_finite(const struct session *s, struct err *e)
+{
+    const struct nn_param *bad = nn_model_not_finite(s->shared->model, s->state.weights);
+    return bad ? err_fail(e, ERR_FAILED, "after step %" PRIu64 ", %s is not finite", s->state.steps,
+                          bad->name)
+               : OK;
+}
+
 static enum err_code emit(struct session *s, bool finished, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
@@ -168,6 +177,8 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
     enum err_code code = trainer_read(&s->state, s->trainer, e);
+    if (!code)
+        code = check_finite(s, e);
     struct trainer_state kept = s->state;
     if (finished && best.count)
         kept = (struct trainer_state){.weights = s->state.best, .steps = best.step};

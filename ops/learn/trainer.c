@@ -256,14 +256,6 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
     return OK;
 }
 
-static bool all_finite(const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return false;
-    return true;
-}
-
 /* Names the first parameter whose value, else whose gradient, is not finite. */
 static enum err_code fail_not_finite(struct trainer *t, const struct step_result *r, struct err *e)
 {
@@ -274,14 +266,13 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
     const char *what = "", *name = "the loss";
     const float *vectors[] = {t->weights, t->gradient};
     const char *whats[] = {"", "the gradient of "};
-    for (int k = 0; k < 2 && !*what && strcmp(name, "the loss") == 0; k++) {
+    const struct nn_param *bad = NULL;
+    for (int k = 0; k < 2 && !bad; k++) {
         gpu_read(t->queue, host, vectors[k], m->total * sizeof *host);
-        for (size_t i = 0; i < m->n_params; i++)
-            if (!all_finite(host + m->params[i].at, m->params[i].size)) {
-                what = whats[k];
-                name = m->params[i].name;
-                break;
-            }
+        if ((bad = nn_model_not_finite(m, host))) {
+            what = whats[k];
+            name = bad->name;
+        }
     }
     free(host);
     uint64_t n = t->config.examples.batch;

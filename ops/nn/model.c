@@ -135,6 +135,15 @@ void nn_model_init(float *weights, const struct nn_model *m, uint64_t seed)
     }
 }
 
+const struct nn_param *nn_model_not_finite(const struct nn_model *m, const float *flat)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        for (size_t j = 0; j < m->params[i].size; j++)
+            if (!isfinite(flat[m->params[i].at + j]))
+                return &m->params[i];
+    return NULL;
+}
+
 void nn_sinusoids(float *table, const struct nn_config *c)
 {
     for (uint32_t t = 0; t < c->max_length; t++)

@@ -94,6 +94,9 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
                            struct err *e);
 /* A function of the seed and the parameter's place in the table only. weights: (total), host. */
 void nn_model_init(float *weights, const struct nn_model *m, uint64_t seed);
+/* The first parameter of which `flat` holds a number that is not finite, or NULL. */
+const struct nn_param *nn_model_not_finite(const struct nn_model *m, const float *flat);
+
 /* table (max_length, d_model), host: sin and cos of Vaswani et al. 2017, interleaved. */
 void nn_sinusoids(float *table, const struct nn_config *c);
 

@@ -223,6 +223,25 @@ static void test_stop(void **state)
     check_stop(STOPS " min_steps=9", 10);
 }
 
+/* Without eps, what has no gradient is divided by 0; tokens that are not drawn do not show in the
+ * loss. */
+static void test_last_step_not_finite(void **state)
+{
+    struct op_ctx *ctx = context(&op_train, SMALL " eps=0 weight_decay=0 steps=1 segment=1");
+    void *shared;
+    struct err e;
+    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
+    Eqloom__Checkpoint *first = segment(ctx, shared, 0);
+    ctx->segment = 1;
+    ctx->out = NULL;
+    assert_int_equal(op_train.run(ctx, shared, &e), ERR_FAILED);
+    assert_string_equal(e.message, "after step 1, embedding.weight is not finite");
+    assert_null(ctx->out);
+    free_checkpoint(first);
+    op_train.release(shared);
+    context_free(ctx);
+}
+
 static void test_validation_refused(void **state)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " patience=2");
@@ -301,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_last_step_not_finite),
         cmocka_unit_test(test_validation_refused),
         cmocka_unit_test(test_embed),
     };
