@@ -58,9 +58,12 @@ size_t corpus_cut(enum corpus_format format, const struct source_text *source, s
 struct corpus_write_options {
     uint32_t per_cluster; /* pairs and triplets: ordered pairs drawn from each cluster; 0: all */
     uint64_t seed;        /* of the draw */
+    size_t most_bytes;    /* of pairs and triplets, which may be many more than members; 0: any */
 };
-void corpus_write(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
-                  size_t n, const struct corpus_write_options *options);
+/* ERR_LIMIT: there would be more. */
+enum err_code corpus_write(struct buf *out, enum corpus_format format,
+                           Eqloom__Cluster *const *clusters, size_t n,
+                           const struct corpus_write_options *options, struct err *e);
 
 /* ---- between the files of this module ---- */
 /* The first expression is the seed; copies are left out. */

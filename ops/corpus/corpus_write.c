@@ -81,10 +81,12 @@ static uint64_t shuffle_next(struct shuffle *s)
 
 /* Ordered pairs of different members, without repetition. Each cluster's generator depends on its
  * seed: one more cluster changes no pairs of the others. */
-static void write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *clusters, size_t n,
-                        const struct corpus_write_options *options)
+static enum err_code write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *clusters,
+                                 size_t n, const struct corpus_write_options *options,
+                                 struct err *e)
 {
-    for (size_t i = 0; i < n; i++) {
+    enum err_code code = OK;
+    for (size_t i = 0; i < n && !code; i++) {
         const Eqloom__Cluster *c = clusters[i];
         uint64_t m = c->n_members, all = m * (m - (m > 0)), wanted = options->per_cluster;
         if (all == 0 || (triplets && n < 2))
@@ -93,6 +95,13 @@ static void write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *
                                 .left = all,
                                 .in_order = !wanted || wanted >= all};
         for (uint64_t k = 0; k < all && (!wanted || k < wanted); k++) {
+            if (options->most_bytes && out->len > options->most_bytes) {
+                code = err_fail(e, ERR_LIMIT,
+                                "the file would be longer than %zu MB, with cluster %zu of %zu: "
+                                "set 'pairs' to fewer from each cluster",
+                                options->most_bytes >> 20, i + 1, n);
+                break;
+            }
             uint64_t pair = shuffle_next(&order), first = pair / (m - 1), second = pair % (m - 1);
             second += second >= first;
             write_term(out, c->members[first]->prefix);
@@ -106,17 +115,20 @@ static void write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *
         }
         map64_free(&order.moved);
     }
+    return code;
 }
 
-void corpus_write(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
-                  size_t n, const struct corpus_write_options *options)
+enum err_code corpus_write(struct buf *out, enum corpus_format format,
+                           Eqloom__Cluster *const *clusters, size_t n,
+                           const struct corpus_write_options *options, struct err *e)
 {
     switch (format) {
     case CORPUS_E_GEN: write_clusters(out, clusters, n); break;
-    case CORPUS_PAIRS: write_pairs(out, false, clusters, n, options); break;
-    case CORPUS_TRIPLETS: write_pairs(out, true, clusters, n, options); break;
+    case CORPUS_PAIRS: return err_up(e, write_pairs(out, false, clusters, n, options, e));
+    case CORPUS_TRIPLETS: return err_up(e, write_pairs(out, true, clusters, n, options, e));
     case CORPUS_JSONL:
     case CORPUS_SEMVEC: corpus_write_json(out, format, clusters, n); break;
     case CORPUS_FORMATS: break;
     }
+    return OK;
 }

@@ -2,6 +2,8 @@
 #include "engine/op.h"
 #include "ops/corpus/corpus_format.h"
 
+enum { MOST_BYTES = 512 << 20 }; /* of pairs: what is to be one file is in memory at once */
+
 static const struct op_param params[] = {
     {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0, "docs/formats.md."},
     {"pairs", OP_INT, "100", NULL, 0, 1e9,
@@ -37,7 +39,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t n = op_count(ctx, "clusters");
     Eqloom__Cluster **clusters = arena_array(a, Eqloom__Cluster *, n + 1);
     struct corpus_write_options options = {(uint32_t)op_int(ctx, "pairs"),
-                                           (uint64_t)op_int(ctx, "seed")};
+                                           (uint64_t)op_int(ctx, "seed"), MOST_BYTES};
     enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
     enum err_code code;
     for (size_t i = 0; i < n; i++)
@@ -47,9 +49,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         if (!clusters[i]->seed || !lang_by_name(clusters[i]->seed->language))
             return err_fail(e, ERR_CORRUPT, "cluster %zu has no seed of a known language", i);
     struct buf text = {0};
-    corpus_write(&text, format, clusters, n, &options);
-    code =
-        err_up(e, op_emit_file(ctx, "file", span_of(text.data, text.len), media_type(format), e));
+    code = err_up(e, corpus_write(&text, format, clusters, n, &options, e));
+    if (!code)
+        code = err_up(
+            e, op_emit_file(ctx, "file", span_of(text.data, text.len), media_type(format), e));
     buf_free(&text);
     return code;
 }

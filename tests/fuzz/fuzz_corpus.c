@@ -21,12 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (code == OK) {
         struct buf text = {0}, twice = {0};
         struct corpus_write_options options = {0};
-        corpus_write(&text, CORPUS_E_GEN, first.clusters, first.n, &options);
+        corpus_write(&text, CORPUS_E_GEN, first.clusters, first.n, &options, NULL);
         struct source_text written = {"<written>", text.data ? text.data : "", text.len};
         assert(corpus_read(&again, CORPUS_E_GEN, &written, &e) == OK);
         corpus_finish(&again);
         assert(again.n == first.n);
-        corpus_write(&twice, CORPUS_E_GEN, again.clusters, again.n, &options);
+        corpus_write(&twice, CORPUS_E_GEN, again.clusters, again.n, &options, NULL);
         assert(twice.len == text.len);
         assert(text.len == 0 || memcmp(text.data, twice.data, text.len) == 0);
         buf_free(&text);

@@ -54,7 +54,7 @@ static char *written(struct arena *a, enum corpus_format format, const struct co
 {
     struct buf out = {0};
     struct corpus_write_options options = {per_cluster, 5};
-    corpus_write(&out, format, c->clusters, c->n, &options);
+    assert_int_equal(corpus_write(&out, format, c->clusters, c->n, &options, NULL), OK);
     char *text = arena_strndup(a, out.data ? out.data : "", out.len);
     buf_free(&out);
     return text;
@@ -338,6 +338,15 @@ static void test_pairs_of_a_large_cluster(void **state)
     assert_string_equal(at, "");
     assert_in_range(beyond, 10, 80); /* of 500, 32 are expected */
     name_map_free(&seen);
+    /* All 5 billion would be no file: said as soon as it is clear. */
+    struct corpus_write_options most = {0, 5, 1 << 20};
+    struct buf out = {0};
+    struct err e = {0};
+    assert_int_equal(corpus_write(&out, CORPUS_PAIRS, clusters, 1, &most, &e), ERR_LIMIT);
+    assert_string_equal(e.message, "the file would be longer than 1 MB, with cluster 1 of 1: set "
+                                   "'pairs' to fewer from each cluster");
+    assert_in_range(out.len, 1 << 20, (1 << 20) + 20);
+    buf_free(&out);
     arena_free(&a);
 }
 
