@@ -14,6 +14,7 @@
 #include "ops/learn/embedder.h"
 #include "ops/learn/trainer.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ struct bench {
     float *peak_data;
     enum gpu_precision precision;
     struct embedder *embedder;
-    double seconds;
+    struct trainer *trainer;
 };
 
 static void need(enum err_code code, const struct err *e)
@@ -161,7 +162,7 @@ static void peak_product(void *arg, size_t item, struct gpu_queue *q)
         q->op->matmul(q, &mm);
 }
 
-/* GFLOP/s of all threads. Its memory goes before the measurement, whose peak it should not be. */
+/* GFLOP/s of all threads. Its memory goes back to the system, see restart_peak. */
 static double measure_peak(struct bench *b)
 {
     enum { ROUNDS = 5 };
@@ -180,6 +181,7 @@ static double measure_peak(struct bench *b)
     }
     free(b->peak_data);
     gpu_close(d);
+    malloc_trim(0);
     return median(rates, ROUNDS);
 }
 
@@ -191,11 +193,7 @@ static double layer_weights(const struct nn_config *c)
     return (4.0 * c->d_model + 2.0 * c->d_ff) * c->d_model;
 }
 
-struct rate {
-    double tokens_per_s, gflops, fast; /* fast: tokens/s */
-};
-
-static struct rate measure_training(struct bench *b, enum objective_kind objective)
+static void begin_training(struct bench *b, enum objective_kind objective)
 {
     struct trainer_config how = {.examples = {.batch = PAIRS, .objective = objective},
                                  .temperature = 0.1,
@@ -207,34 +205,27 @@ static struct rate measure_training(struct bench *b, enum objective_kind objecti
                                  .schedule = {.lr = 1e-3},
                                  .precision = b->precision,
                                  .seed = 1};
-    const struct nn_config *c = &b->model->config;
     struct err e;
-    struct trainer *t;
+    need(trainer_new(&b->trainer, b->device, b->model, &how, &e), &e);
+}
+
+static double train_once(struct bench *b)
+{
+    struct err e;
     struct step_result r;
-    static double rates[MOST];
-    double tokens = 0;
-    size_t n = 0;
-    need(trainer_new(&t, b->device, b->model, &how, &e), &e);
-    need(trainer_step(&r, t, &b->data, &e), &e); /* memory, compiled products */
-    for (uint64_t begin = os_monotonic_ns();
-         n < 3 || (n < MOST && seconds_since(begin) < b->seconds); n++) {
-        uint64_t start = os_monotonic_ns();
-        need(trainer_step(&r, t, &b->data, &e), &e);
-        rates[n] = (double)r.tokens / seconds_since(start);
-        tokens += (double)r.tokens;
-    }
-    trainer_free(t);
-    /* Forward and two products backward, two operations for each weight and token. Of seq2seq half
-     * the tokens pass each side; the decoder's attention to the input has one more product of
-     * (d, d) for its own tokens, and of (d, 2d) for the input's. */
+    need(trainer_step(&r, b->trainer, &b->data, &e), &e);
+    return (double)r.tokens;
+}
+
+/* Forward and two products backward, two operations for each weight and token. Of seq2seq half
+ * the tokens pass each side; the decoder's attention to the input has one more product of (d, d)
+ * for its own tokens, and of (d, 2d) for the input's. Contrastive: the scores of all pairs. */
+static double training_work(const struct nn_config *c, double tokens)
+{
     double per_token = layer_weights(c) * c->layers, d = c->d_model, rows = 2.0 * PAIRS;
-    double scores =
-        objective == OBJECTIVE_CONTRASTIVE ? 6 * rows * rows * d / (tokens / (double)n) : 0;
-    if (objective == OBJECTIVE_SEQ2SEQ)
-        per_token += (2.0 * d * d * c->decoder_layers) + 0.5 * d * VOCABULARY;
-    double median_rate = median(rates, n);
-    return (struct rate){median_rate, (6 * per_token + scores) * median_rate * 1e-9,
-                         ninth_decile(rates, n)};
+    if (c->decoder_layers)
+        return 6 * (per_token + 2.0 * d * d * c->decoder_layers + 0.5 * d * VOCABULARY);
+    return 6 * per_token + 6 * rows * rows * d / tokens;
 }
 
 /* ---- embedding ---- */
@@ -273,14 +264,12 @@ static void embed_one(void *arg, size_t item, unsigned worker)
     arena_free(&a);
 }
 
-static struct rate measure_embedding(struct bench *b)
+static void begin_embedding(struct bench *b)
 {
     struct err e;
     struct chunks chunks = {.arena = &b->arena};
     struct chunk_io io = {&chunks, put, get};
     struct trainer_state state = {.weights = malloc(b->model->total * sizeof(float))};
-    static double rates[MOST];
-    size_t n = 0;
     Eqloom__Checkpoint c;
     eqloom__checkpoint__init(&c);
     if (!state.weights)
@@ -290,25 +279,28 @@ static struct rate measure_embedding(struct bench *b)
     free(state.weights);
     need(embedder_new(&b->embedder, &c, &io, &e), &e);
     embedder_set_precision(b->embedder, b->precision);
+}
+
+static double embed_once(struct bench *b)
+{
     double tokens = 0;
     for (size_t i = 0; i < EMBEDDED; i++)
         tokens += (double)b->batches[i]->n_tokens;
     pool_for(b->pool, EMBEDDED, embed_one, b);
-    for (uint64_t begin = os_monotonic_ns();
-         n < 3 || (n < MOST && seconds_since(begin) < b->seconds); n++) {
-        uint64_t start = os_monotonic_ns();
-        pool_for(b->pool, EMBEDDED, embed_one, b);
-        rates[n] = tokens / seconds_since(start);
-    }
-    embedder_free(b->embedder);
-    double median_rate = median(rates, n);
-    return (struct rate){median_rate,
-                         2e-9 * layer_weights(&b->model->config) * b->model->config.layers *
-                             median_rate,
-                         ninth_decile(rates, n)};
+    return tokens;
 }
 
 /* ---- the whole ---- */
+
+/* From now on: the yardstick's memory is not the work's. */
+static void restart_peak(void)
+{
+    FILE *f = fopen("/proc/self/clear_refs", "w");
+    if (f) {
+        fputs("5", f);
+        fclose(f);
+    }
+}
 
 static double peak_mib(void)
 {
@@ -322,10 +314,35 @@ static double peak_mib(void)
     return (double)kib / 1024;
 }
 
+/* Steps for so many seconds. */
+static void measure(struct bench *b, char **argv, double seconds, double peak)
+{
+    static double rates[MOST];
+    const struct nn_config *c = &b->model->config;
+    double tokens = 0;
+    size_t n = 0;
+    restart_peak();
+    for (uint64_t begin = os_monotonic_ns(); n == 0 || (n < MOST && seconds_since(begin) < seconds);
+         n++) {
+        uint64_t start = os_monotonic_ns();
+        tokens = b->embedder ? embed_once(b) : train_once(b);
+        rates[n] = tokens / seconds_since(start);
+    }
+    double rate = median(rates, n);
+    double work = b->embedder ? 2 * layer_weights(c) * c->layers : training_work(c, tokens);
+    printf("{\"what\": \"%s\", \"size\": \"%s\", \"precision\": \"%s\", \"threads\": %u, "
+           "\"tokens_per_s\": %.0f, \"fast_tokens_per_s\": %.0f, \"gflops\": %.1f, "
+           "\"peak_gflops\": %.1f, \"peak_mib\": %.0f, "
+           "\"kernels\": \"%s\", \"bf16\": \"%s\"}\n",
+           argv[1], argv[2], argv[3], pool_threads(b->pool), rate, ninth_decile(rates, n),
+           work * rate * 1e-9, peak, peak_mib(), gpu_device_ops(b->device)->name, gpu_cpu_bf16());
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 7)
-        fail("usage: bench_learn train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS SECONDS LENGTHS");
+    if (argc != 6)
+        fail("usage: bench_learn train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS LENGTHS");
     const char *what = argv[1];
     bool generates = strcmp(what, "seq2seq") == 0;
     struct nn_config config = {
@@ -338,28 +355,26 @@ int main(int argc, char **argv)
     struct bench *b = calloc(1, sizeof *b);
     if (!b)
         fail("no memory");
-    unsigned threads = (unsigned)strtoul(argv[4], NULL, 10);
     b->precision = strcmp(argv[3], "bf16") == 0 ? GPU_BF16 : GPU_F32;
-    b->seconds = strtod(argv[5], NULL);
-    b->pool = pool_new(threads);
-    double peak = measure_peak(b);
-    struct lengths lengths = read_lengths(argv[6]);
+    b->pool = pool_new((unsigned)strtoul(argv[4], NULL, 10));
+    struct lengths lengths = read_lengths(argv[5]);
     need(gpu_open_cpu(&b->device, b->pool, NULL, &e), &e);
     for (size_t i = 0; i < CLUSTERS; i++) {
         make_batch(b, i, &lengths);
         need(dataset_add(&b->data, b->batches[i], VOCABULARY, MAX_LENGTH - 1, &e), &e);
     }
     need(nn_model_new(&b->model, &b->arena, &config, &e), &e);
-    struct rate r =
-        strcmp(what, "embed") == 0
-            ? measure_embedding(b)
-            : measure_training(b, generates ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
-    printf("{\"what\": \"%s\", \"size\": \"%s\", \"precision\": \"%s\", \"threads\": %u, "
-           "\"tokens_per_s\": %.0f, \"fast_tokens_per_s\": %.0f, \"gflops\": %.1f, "
-           "\"peak_gflops\": %.1f, \"peak_mib\": %.0f, "
-           "\"kernels\": \"%s\", \"bf16\": \"%s\"}\n",
-           what, argv[2], argv[3], threads, r.tokens_per_s, r.fast, r.gflops, peak, peak_mib(),
-           gpu_device_ops(b->device)->name, gpu_cpu_bf16());
+    if (strcmp(what, "embed") == 0)
+        begin_embedding(b);
+    else
+        begin_training(b, generates ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
+    char line[64];
+    while (fgets(line, sizeof line, stdin))
+        measure(b, argv, strtod(line, NULL), measure_peak(b));
+    if (b->embedder)
+        embedder_free(b->embedder);
+    if (b->trainer)
+        trainer_free(b->trainer);
     gpu_close(b->device);
     pool_free(b->pool);
     dataset_free(&b->data);

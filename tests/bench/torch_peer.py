@@ -1,15 +1,16 @@
-"""The peer of bench_learn: the same encoder, objective and lengths in PyTorch, measured in this
-process, the result printed as one JSON object a line.
+"""The peer of bench_learn: the same encoder, objective and lengths in PyTorch, asked and answering
+as bench_learn does.
 
-    torch_peer.py train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS SECONDS LENGTHS [WAY...]
+    torch_peer.py train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS LENGTHS [WAY...]
 
 A way is how ragged sequences are put into rectangles:
     padded      one batch, padded to its longest sequence
     buckets=K   sorted by length and cut into K parts, each padded to its own longest
     exact       one part for each length: no padding, hence no mask (not for seq2seq: pairs would
                 have to agree in both lengths)
-seq2seq sorts pairs by the sum of their lengths. All are tried for SECONDS / 2 or so together, then the fastest (or the only one) for the rest. bf16
-is autocast; for embedding also the model converted to bf16 ("cast"), whichever is faster.
+seq2seq sorts pairs by the sum of their lengths. Of several (or no) ways the fastest in a first trial
+of some seconds is taken. bf16 is autocast; for embedding also the model converted to bf16 ("cast"),
+whichever is faster.
 """
 import json
 import math
@@ -24,6 +25,7 @@ import torch
 from torch import nn
 
 VOCABULARY, PAIRS, EMBEDDED, TEMPERATURE = 59, 256, 4096, 0.1
+TRIAL_S = 3
 
 
 def peak_mib():
@@ -173,10 +175,10 @@ def embed_pass(model, draw, way, precision):
     return int(lengths.sum())
 
 
-def median_rate(run, seconds, least):
-    """Tokens a second: the median over single runs, at least so many."""
+def median_rate(run, seconds):
+    """Tokens a second: the median over single runs, at least one."""
     rates, end = [], time.perf_counter() + seconds
-    while len(rates) < least or time.perf_counter() < end:
+    while not rates or time.perf_counter() < end:
         start = time.perf_counter()
         tokens = run()
         rates.append(tokens / (time.perf_counter() - start))
@@ -184,8 +186,8 @@ def median_rate(run, seconds, least):
 
 
 def main():
-    what, size, precision, threads, seconds, histogram = sys.argv[1:7]
-    ways = sys.argv[7:]
+    what, size, precision, threads, histogram = sys.argv[1:6]
+    ways = sys.argv[6:]
     torch.set_num_threads(int(threads))
     torch.manual_seed(1)
     imported = peak_mib()
@@ -203,18 +205,20 @@ def main():
         runs = {w: lambda w=w: embed_pass(model, draw, w, precision) for w in ways}
         if precision == 'bf16':
             half = Encoder(*map(int, size.split('/'))).eval().bfloat16()
-            more = ['cast,' + w for w in ways] if len(sys.argv) == 7 else ways
+            more = ['cast,' + w for w in ways] if len(sys.argv) == 6 else ways
             runs |= {w: lambda w=w: embed_pass(half, draw, w, precision)
                      for w in more if w.startswith('cast,')}
     tried = {}
     for way, run in runs.items():
         run()
-        tried[way] = median_rate(run, float(seconds) / 2 / len(runs), 1) if len(runs) > 1 else 0
+        tried[way] = median_rate(run, TRIAL_S / len(runs)) if len(runs) > 1 else 0
     best = max(tried, key=tried.get)
-    print(json.dumps({'what': what, 'size': size, 'precision': precision, 'threads': int(threads),
-                      'tokens_per_s': median_rate(runs[best], float(seconds) / 2, 2), 'way': best,
-                      'ways': tried, 'peak_mib': peak_mib(), 'imported_mib': imported,
-                      'torch': torch.__version__}))
+    for line in sys.stdin:
+        print(json.dumps({'what': what, 'size': size, 'precision': precision,
+                          'threads': int(threads),
+                          'tokens_per_s': median_rate(runs[best], float(line)), 'way': best,
+                          'ways': tried, 'peak_mib': peak_mib(), 'imported_mib': imported,
+                          'torch': torch.__version__}), flush=True)
 
 
 main()
