@@ -46,48 +46,65 @@ enum { ROW_BYTES = 64 };
 #define LOAD(tile, at)                                                                             \
     _tile_loadd(tile, at, ROW_BYTES);                                                              \
     GAP()
-#define PRODUCT(to, left, right)                                                                   \
+/* Product `i` of a block of k. */
+#define PRODUCT(i, to, left, right)                                                                \
     _tile_dpbf16ps(to, left, right);                                                               \
-    GAP()
+    gap(ahead, i)
 #define LEFT_UPPER(part) LOAD(4, left + (part)*2 * AMX_TILE)
 #define LEFT_LOWER(part) LOAD(5, left + ((part)*2 + 1) * AMX_TILE)
 #define RIGHT_FIRST(part) LOAD(6, right + (part)*2 * AMX_TILE)
 #define RIGHT_SECOND(part) LOAD(7, right + ((part)*2 + 1) * AMX_TILE)
 /* All four products, then other left or right tiles. */
-#define MULTIPLY_THEN_LEFT(part)                                                                   \
-    PRODUCT(0, 4, 6);                                                                              \
-    PRODUCT(1, 4, 7);                                                                              \
+#define MULTIPLY_THEN_LEFT(i, part)                                                                \
+    PRODUCT(i, 0, 4, 6);                                                                           \
+    PRODUCT((i) + 1, 1, 4, 7);                                                                     \
     LEFT_UPPER(part);                                                                              \
-    PRODUCT(2, 5, 6);                                                                              \
-    PRODUCT(3, 5, 7);                                                                              \
+    PRODUCT((i) + 2, 2, 5, 6);                                                                     \
+    PRODUCT((i) + 3, 3, 5, 7);                                                                     \
     LEFT_LOWER(part)
-#define MULTIPLY_THEN_RIGHT(part)                                                                  \
-    PRODUCT(0, 4, 6);                                                                              \
-    PRODUCT(2, 5, 6);                                                                              \
+#define MULTIPLY_THEN_RIGHT(i, part)                                                               \
+    PRODUCT(i, 0, 4, 6);                                                                           \
+    PRODUCT((i) + 1, 2, 5, 6);                                                                     \
     RIGHT_FIRST(part);                                                                             \
-    PRODUCT(1, 4, 7);                                                                              \
-    PRODUCT(3, 5, 7);                                                                              \
+    PRODUCT((i) + 2, 1, 4, 7);                                                                     \
+    PRODUCT((i) + 3, 3, 5, 7);                                                                     \
     RIGHT_SECOND(part)
 /* Both, for the next k. */
-#define MULTIPLY_THEN_BOTH(left_part, right_part)                                                  \
-    PRODUCT(0, 4, 6);                                                                              \
-    PRODUCT(1, 4, 7);                                                                              \
+#define MULTIPLY_THEN_BOTH(i, left_part, right_part)                                               \
+    PRODUCT(i, 0, 4, 6);                                                                           \
+    PRODUCT((i) + 1, 1, 4, 7);                                                                     \
     LEFT_UPPER(left_part);                                                                         \
-    PRODUCT(2, 5, 6);                                                                              \
+    PRODUCT((i) + 2, 2, 5, 6);                                                                     \
     RIGHT_FIRST(right_part);                                                                       \
-    PRODUCT(3, 5, 7);                                                                              \
+    PRODUCT((i) + 3, 3, 5, 7);                                                                     \
     LEFT_LOWER(left_part);                                                                         \
     RIGHT_SECOND(right_part)
 
-#define MULTIPLY_LAST()                                                                            \
-    PRODUCT(0, 4, 6);                                                                              \
-    PRODUCT(1, 4, 7);                                                                              \
-    PRODUCT(2, 5, 6);                                                                              \
-    PRODUCT(3, 5, 7)
+#define MULTIPLY_LAST(i)                                                                           \
+    PRODUCT(i, 0, 4, 6);                                                                           \
+    PRODUCT((i) + 1, 1, 4, 7);                                                                     \
+    PRODUCT((i) + 2, 2, 5, 6);                                                                     \
+    PRODUCT((i) + 3, 3, 5, 7)
+
+/* The gap behind product i of 24, put to use: four of the 96 lines of the right operand's block
+ * after come into the first cache, where a tile is loaded in two thirds of the time. The left one's
+ * mostly are there. Not where there is nothing ahead. */
+static inline __attribute__((always_inline)) void gap(const uint32_t *ahead, size_t i)
+{
+    enum { LINES = 4, LINE_WORDS = 16 };
+    if (!ahead) {
+        GAP();
+        return;
+    }
+    for (size_t line = LINES * i; line < LINES * (i + 1); line++)
+        _mm_prefetch((const char *)(ahead + line * LINE_WORDS), _MM_HINT_T0);
+    __asm__ volatile(".rept 4\n\tnop\n\t.endr");
+}
 
 static inline __attribute__((always_inline)) void
 sum_one_part(const uint32_t *left, const uint32_t *right, size_t blocks, struct amx_side *side)
 {
+    const uint32_t *const ahead = NULL; /* so few products leave no time for it */
     LEFT_UPPER(0);
     RIGHT_FIRST(0);
     RIGHT_SECOND(0);
@@ -95,10 +112,10 @@ sum_one_part(const uint32_t *left, const uint32_t *right, size_t blocks, struct 
     for (size_t i = 1; i < blocks; i++) {
         left += 2 * AMX_TILE;
         right += 2 * AMX_TILE;
-        MULTIPLY_THEN_BOTH(0, 0);
+        MULTIPLY_THEN_BOTH(0, 0, 0);
         amx_side_step(side);
     }
-    MULTIPLY_LAST();
+    MULTIPLY_LAST(0);
 }
 
 /* The six products in an order that changes one operand between two. */
@@ -110,19 +127,21 @@ sum_three_parts(const uint32_t *left, const uint32_t *right, size_t blocks, stru
     RIGHT_SECOND(2);
     LEFT_LOWER(0);
     for (size_t i = 1;; i++) {
-        MULTIPLY_THEN_RIGHT(1);
-        MULTIPLY_THEN_LEFT(1);
-        MULTIPLY_THEN_RIGHT(0);
-        MULTIPLY_THEN_LEFT(2);
-        MULTIPLY_THEN_LEFT(0);
+        const uint32_t *ahead = right + 6 * AMX_TILE;
+        MULTIPLY_THEN_RIGHT(0, 1);
+        MULTIPLY_THEN_LEFT(4, 1);
+        MULTIPLY_THEN_RIGHT(8, 0);
+        MULTIPLY_THEN_LEFT(12, 2);
+        MULTIPLY_THEN_LEFT(16, 0);
         if (i == blocks)
             break;
         amx_side_step(side);
         left += 6 * AMX_TILE;
         right += 6 * AMX_TILE;
-        MULTIPLY_THEN_BOTH(0, 2);
+        MULTIPLY_THEN_BOTH(20, 0, 2);
     }
-    MULTIPLY_LAST();
+    const uint32_t *const ahead = NULL;
+    MULTIPLY_LAST(20);
 }
 
 /* Where the result goes is fetched while it is worked out: training writes it to memory that was
