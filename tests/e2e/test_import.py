@@ -1,5 +1,5 @@
-"""A model that was made with PyTorch (tests/golden/make_torch_encoder.py): its vectors, its files in
-other types, what is said of files that do not fit, and training that goes on from it."""
+"""A model that was made with PyTorch (tests/golden/make_torch_encoder.py): its vectors, its files
+in other types, what is said of files that do not fit, and training that goes on from it."""
 import json
 import pathlib
 import shutil
@@ -44,7 +44,8 @@ def read_tensors(path):
     data = path.read_bytes()
     at = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:at])
-    return {name: (t["dtype"], t["shape"], data[at + t["data_offsets"][0]:at + t["data_offsets"][1]])
+    values = data[at:]
+    return {name: (t["dtype"], t["shape"], values[slice(*t["data_offsets"])])
             for name, t in header.items() if name != "__metadata__"}
 
 
@@ -77,7 +78,8 @@ class Import(ProjectTest):
 
     def test_its_vectors(self):
         self.go("tuned")
-        rows = [json.loads(line) for line in (GOLDEN / "torch-encoder.jsonl").read_text().splitlines()]
+        lines = (GOLDEN / "torch-encoder.jsonl").read_text().splitlines()
+        rows = [json.loads(line) for line in lines]
         out = self.p.eqloom("embed", "--model", "torch/tuned", "--json", "--syntax", "prefix",
                             *(row["text"] for row in rows)).out.splitlines()
         self.assertEqual(len(out), len(rows))
@@ -127,6 +129,14 @@ class Import(ProjectTest):
         write_tensors(self.file, {n: ("F32", s, struct.pack("<f", -2.0 ** -24) * (len(d) // 2))
                                   for n, (_, s, d) in tiny.items()})
         self.assertEqual(self.go("imported")["torch/imported"], least)
+
+    def test_too_long(self):
+        """What is too long is shown, and the room that start and end tokens leave."""
+        self.p.edit("torch.yaml", "    max_length: 24", "    max_length: 6\n    wrap: true")
+        self.p.edit("torch.yaml", "    init: imported\n", "")
+        error = self.p.eqloom("run", "torch.yaml", "tuned", expect=1).err
+        self.assertRegex(error, r"sequence \d+ \(.+\) has \d+ tokens, more than the 4 that the "
+                                "model's max_length leaves room for")
 
     def refused(self, tensors):
         write_tensors(self.file, tensors)

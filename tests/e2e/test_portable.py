@@ -1,6 +1,6 @@
-"""The kernels that any machine has (EQLOOM_CPU=base), from training to questions on the command line:
-the same ids for any number of threads, vectors as on this machine's best kernels, and one store
-that serves both without taking the results of one for those of the other."""
+"""The kernels that any machine has (EQLOOM_CPU=base), from training to questions on the command
+line: the same ids for any number of threads, vectors as on this machine's best kernels, and one
+store that serves both without taking the results of one for those of the other."""
 import json
 import unittest
 

@@ -199,7 +199,8 @@ nodes:
         self.assertIn("is not a trained model but a record of kind 'collection'",
                       refused(2, "embed", "--model", "small/vectors@pooling=mean", "x"))
         long = "+".join(["x"] * 200)
-        self.assertIn("more than the model's max_length", refused(1, "embed", long))
+        self.assertIn("more than the 256 that the model's max_length leaves room for",
+                      refused(1, "embed", long))
 
 
 class Choice(unittest.TestCase):
