@@ -23,6 +23,7 @@ struct line {
     uint64_t start_ns, said_ns;
     uint64_t elements, ran, cached, failed;
     uint64_t op_done, op_total;
+    bool bytes; /* these two are */
     char text[80];
 };
 
@@ -37,6 +38,13 @@ struct progress {
     uint64_t start_ns, drawn_ns;
     unsigned rows; /* on the screen now */
 };
+
+static void erase(struct progress *p)
+{
+    if (p->rows)
+        fprintf(p->out, "\033[%uA\r\033[J", p->rows);
+    p->rows = 0;
+}
 
 struct progress *progress_new(const struct job *job, const struct run_options *options,
                               const bool *wanted, const uint64_t *expected_ns)
@@ -66,6 +74,10 @@ void progress_free(struct progress *p)
     if (!p)
         return;
     pthread_mutex_destroy(&p->mutex);
+    if (p->rows) { /* it was cut off */
+        erase(p);
+        fflush(p->out);
+    }
     free(p->lines);
     free(p->expected_ns);
     free(p);
@@ -114,13 +126,6 @@ static void json_end(struct progress *p, struct buf *b)
 }
 
 /* ---- the terminal ---- */
-
-static void erase(struct progress *p)
-{
-    if (p->rows)
-        fprintf(p->out, "\033[%uA\r\033[J", p->rows);
-    p->rows = 0;
-}
 
 static void put_duration(struct buf *b, uint64_t ns)
 {
@@ -187,7 +192,9 @@ static void put_node(struct buf *b, const struct progress *p, size_t i, uint64_t
     buf_printf(b, "  %-18s ", p->job->nodes[i].name);
     if (l->elements)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->ran + l->cached + l->failed, l->elements);
-    if (l->op_total)
+    if (l->op_total && l->bytes)
+        buf_printf(b, "%.1f/%.1f MB  ", (double)l->op_done / 1e6, (double)l->op_total / 1e6);
+    else if (l->op_total)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->op_done, l->op_total);
     put_duration(b, now - l->start_ns);
     if (l->failed)
@@ -318,6 +325,22 @@ void progress_element(struct progress *p, uint32_t node, enum element_state stat
             say_failure(p, node, position, id, failure);
         break;
     }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_source(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
+                     const char *text)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct line *l = &p->lines[node];
+    if (!l->running) {
+        p->running++;
+        *l = (struct line){.running = true, .bytes = true, .start_ns = os_monotonic_ns()};
+        l->said_ns = l->start_ns;
+    }
+    l->op_done = done;
+    l->op_total = total;
+    snprintf(l->text, sizeof l->text, "%s", text);
     pthread_mutex_unlock(&p->mutex);
 }
 

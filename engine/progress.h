@@ -19,6 +19,10 @@ void progress_element(struct progress *p, uint32_t node, enum element_state stat
                       uint64_t position, const struct digest *id, const char *failure);
 /* So many more were known without being looked at one by one. */
 void progress_cached(struct progress *p, uint32_t node, uint64_t n);
+/* Of a source, of which no event tells that it began: how many bytes of its files were read, and
+ * what is done with them. */
+void progress_source(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
+                     const char *text);
 /* From ops. */
 void progress_op(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
                  const char *text);

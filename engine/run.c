@@ -2,6 +2,7 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "engine/ticker.h"
 #include "store/suspect.h"
 
 #include <inttypes.h>
@@ -86,18 +87,29 @@ static void forget_sources(struct session *s)
 }
 
 /* All or nothing: one mistake in one file, and the store stays as it is. */
+static enum err_code store_sources(struct session *s, struct store_batch *b, struct err *e)
+{
+    if (store_batch_count(b) == 0 || s->options->check)
+        return OK;
+    for (uint32_t i = 0; i < s->job->n_nodes; i++)
+        if (s->nodes[i].phase == PHASE_DONE && s->nodes[i].state == NODE_RAN)
+            progress_source(s->progress, i, 0, 0, "being stored");
+    enum err_code code = committer_append(s->commit, b, e);
+    return err_up(e, code ? code : committer_flush(s->commit, e));
+}
+
 static enum err_code read_sources(struct session *s, struct err *e)
 {
     struct store_batch *b = store_batch_new(s->store);
+    struct ticker *ticker =
+        ticker_new(s->progress); /* workers, beside whom sched.c ticks, come later */
     enum err_code code = OK;
     for (uint32_t i = 0; !code && i < s->job->n_nodes; i++)
         if (s->nodes[i].phase == PHASE_WAITING && s->job->nodes[i].op->node == OP_SOURCE)
             code = read_source(s, i, b, e);
-    if (!code && store_batch_count(b) && !s->options->check) {
-        code = committer_append(s->commit, b, e);
-        if (!code)
-            code = committer_flush(s->commit, e);
-    }
+    if (!code)
+        code = err_up(e, store_sources(s, b, e));
+    ticker_free(ticker);
     store_batch_free(b);
     if (code == ERR_CANCELLED && session_interrupted(s)) {
         forget_sources(s);

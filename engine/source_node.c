@@ -36,6 +36,14 @@ static struct expected *expect(struct session *s, uint32_t i)
     return expected_new(s->store, &id);
 }
 
+static uint64_t count_bytes(const struct source_files *files)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < files->n; i++)
+        bytes += files->files[i].text.len;
+    return bytes;
+}
+
 static enum err_code run_whole(struct made *out, struct reading *r, struct arena *a, struct err *e)
 {
     const struct node *node = &r->s->job->nodes[r->node];
@@ -112,9 +120,12 @@ static enum err_code run_each(struct assemble *to, struct pieces *pieces, struct
     struct expected *expected = expect(r->s, r->node);
     struct arena a = {0};
     enum err_code code = OK;
+    uint64_t all = count_bytes(r->files), bytes = 0;
     for (size_t k = 0; k < pieces->n && !code; k++) {
         struct piece *piece = &pieces->items[k];
         struct slice slice;
+        progress_source(r->s->progress, r->node, bytes, all, "read");
+        bytes += piece->len;
         if (pieces_before_find(&slice, before, &piece->id)) {
             piece->n = slice.n;
             if (expected)
@@ -233,6 +244,7 @@ enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct sessi
     struct err differs = {0};
     uint64_t start = os_monotonic_ns();
     *fresh = *hit = false;
+    progress_source(s->progress, i, 0, 0, "being read");
     enum err_code code = source_scan(&files, a, node, s->store, b, e);
     if (!code)
         code = make_key(s, i, &files, e);

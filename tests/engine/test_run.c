@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "engine/key.h"
+#include "engine/progress.h"
 #include "engine/source.h"
 #include "store/store.h"
 
@@ -292,6 +293,42 @@ static char *printed(struct place *p, struct graph *g, bool json)
     return copy;
 }
 
+/* What is shown of a source while it is read. */
+static char *shown(struct place *p, const struct graph *g, bool json)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    struct run_options o = {.json = json, .terminal = !json, .events = f};
+    struct progress *progress = progress_new(&g->job, &o, (const bool[GRAPH_NODES]){true},
+                                             (const uint64_t[GRAPH_NODES]){0});
+    progress_source(progress, 0, 3000000, 9500000, "read");
+    usleep(1100000); /* later is as well */
+    progress_tick(progress);
+    progress_free(progress);
+    fclose(f);
+    char *copy = arena_strdup(&p->arena, text);
+    free(text);
+    return copy;
+}
+
+static void test_a_source_tells_how_far_it_is_read(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    graph_init(&g, "sources");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\n"));
+    assert_non_null(
+        strstr(shown(&p, &g, true), "\"done\":3000000,\"total\":9500000,\"text\":\"read\""));
+    char *rows = shown(&p, &g, false);
+    assert_non_null(strstr(rows, "1 running"));
+    assert_non_null(strstr(rows, "seeds              3.0/9.5 MB  "));
+    assert_non_null(strstr(rows, "\033[2A\r\033[J")); /* cut off, nothing stays */
+    graph_free(&g);
+    place_free(&p);
+}
+
 static void test_events(void **state)
 {
     struct place p;
@@ -331,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_why_names_the_edited_rule),
         cmocka_unit_test(test_only_targets),
         cmocka_unit_test(test_unchanged_files_are_not_read),
+        cmocka_unit_test(test_a_source_tells_how_far_it_is_read),
         cmocka_unit_test(test_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
