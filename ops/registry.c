@@ -5,10 +5,11 @@
 #include <string.h>
 
 extern const struct op op_analogies, op_certify, op_classes, op_derivations, op_embed, op_evaluate,
-    op_evaluate_analogies, op_evaluate_derivations, op_evaluate_generation, op_evaluate_questions,
-    op_export_corpus, op_extract, op_generate, op_import_clusters, op_import_model, op_index,
-    op_merge, op_questions, op_report, op_rules, op_saturate, op_split, op_split_members,
-    op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train, op_vocabulary;
+    op_evaluate_analogies, op_evaluate_derivations, op_evaluate_distances, op_evaluate_generation,
+    op_evaluate_questions, op_export_corpus, op_extract, op_generate, op_import_clusters,
+    op_import_model, op_index, op_merge, op_questions, op_report, op_rules, op_saturate, op_split,
+    op_split_members, op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train,
+    op_vocabulary;
 
 const struct op *const op_table[] = {
     &op_analogies,
@@ -19,6 +20,7 @@ const struct op *const op_table[] = {
     &op_evaluate,
     &op_evaluate_analogies,
     &op_evaluate_derivations,
+    &op_evaluate_distances,
     &op_evaluate_generation,
     &op_evaluate_questions,
     &op_export_corpus,

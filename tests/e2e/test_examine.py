@@ -1,4 +1,5 @@
 """Exercises for encoders, end to end: what is drawn, what is embedded of it, and the figures."""
+import functools
 import json
 import math
 import unittest
@@ -12,6 +13,24 @@ def cosine(x, y):
 
 def figures(shown):
     return {v["name"]: v.get("value", 0) for v in shown["values"]}
+
+
+def tree(tokens):
+    """(token, arguments) of prefix tokens."""
+    token = next(tokens)
+    arity = 2 if token in ("+", "-", "*", "/", "pow", "d") else int(token.isalpha()
+                                                                  and token not in ("x", "pi", "e"))
+    return token, tuple(tree(tokens) for _ in range(arity))
+
+
+@functools.lru_cache(maxsize=None)
+def edits(xs, ys):
+    """Between two forests, by what becomes of their last roots."""
+    if not xs or not ys:
+        return sum(1 + edits(x[1], ()) for x in xs) + sum(1 + edits((), y[1]) for y in ys)
+    (p, below_p), (q, below_q) = xs[-1], ys[-1]
+    return min(1 + edits(xs[:-1] + below_p, ys), 1 + edits(xs, ys[:-1] + below_q),
+               (p != q) + edits(below_p, below_q) + edits(xs[:-1], ys[:-1]))
 
 
 class Examine(unittest.TestCase):
@@ -38,6 +57,11 @@ nodes:
     embeddings: derivation-vectors
     calibration: calibration
     calibration_embeddings: calibration-vectors
+  distances:
+    op: evaluate-distances
+    embeddings: "vectors@pooling=mean"
+    other: "vectors@pooling=max"
+    queries: 12
 """
 
     @classmethod
@@ -45,7 +69,7 @@ nodes:
         cls.p = Project()
         cls.addClassCleanup(cls.p.close)
         cls.p.write("examine.yaml", cls.JOB)
-        cls.nodes = ["understanding", "tfidf-understanding", "mistakes"]
+        cls.nodes = ["understanding", "tfidf-understanding", "mistakes", "distances"]
         cls.summary = cls.p.eqloom("run", "examine.yaml", "--json", *cls.nodes).summary()
 
     def show(self, node):
@@ -113,6 +137,49 @@ nodes:
             for figure, bounds in ("precision", precisions), ("recall", recalls):
                 self.assertGreaterEqual(values[f"{name}_{figure}"], min(bounds) - 1e-9)
                 self.assertLessEqual(values[f"{name}_{figure}"], max(bounds) + 1e-9)
+
+    def test_distances(self):
+        """The nearest of every query shown, and how far it is."""
+        shown = self.show("distances")
+        values = figures(shown)
+        rows, texts = [], []
+        for pooling in "mean", "max":
+            name = f"examine/vectors@pooling={pooling}"
+            self.p.eqloom("export", name, "-o", f"{pooling}.npy")
+            rows.append(read_npy(self.p.dir / f"{pooling}.npy"))
+            index = (self.p.dir / f"{pooling}.npy.jsonl").read_text().splitlines()
+            texts.append([json.loads(line)["text"] for line in index])
+        self.assertEqual(*texts)
+        texts = texts[0]
+        self.assertEqual((values["queries"], values["pool"]), (12, len(texts)))
+        closer = [0, 0]
+        cells = [row["cells"] for row in shown["tables"][1]["rows"]]
+        self.assertEqual(len(cells), 12)
+        prefix = self.prefixes(sorted({text for row in cells for text in (row[0], row[1], row[4])}))
+        for query, mine, raw, _, other, other_raw, _ in cells:
+            at = texts.index(prefix[query])
+            for answer, distance, vectors in (mine, raw, rows[0]), (other, other_raw, rows[1]):
+                best = max(cosine(vectors[at], v)
+                           for v, text in zip(vectors, texts) if text != texts[at])
+                found = vectors[texts.index(prefix[answer])]
+                self.assertAlmostEqual(cosine(vectors[at], found), best, places=5)
+                self.assertNotEqual(answer, query)
+                self.assertEqual(int(distance), edits((tree(iter(texts[at].split())),),
+                                                      (tree(iter(prefix[answer].split())),)))
+            closer[0] += int(raw) < int(other_raw)
+            closer[1] += int(other_raw) < int(raw)
+        self.assertEqual([values["closer"], values["other_closer"]], closer)
+        self.assertEqual(values["as_close"], 12 - sum(closer))
+        self.assertEqual(values["core_closer"] + values["core_other_closer"]
+                         + values["core_as_close"], 12)
+        self.assertLessEqual(values["core_distance"], values["distance"])
+
+    def prefixes(self, expressions):
+        """By the infix text that tables show."""
+        self.p.eqloom("embed", "--model", "examine/model@pooling=mean", "-o", "shown.npy",
+                      "--", *expressions)
+        index = (self.p.dir / "shown.npy.jsonl").read_text().splitlines()
+        return dict(zip(expressions, (json.loads(line)["text"] for line in index)))
 
     def test_a_second_run_draws_nothing(self):
         again = self.p.eqloom("run", "examine.yaml", "--json", *self.nodes).summary()

@@ -1,0 +1,77 @@
+/* See affine.h. A step drops what it can along one kind of operators; steps take turns, since (x +
+ * 3)
+ * * 2 + 1 is a sum around a product around a sum. */
+#include "ops/eval/affine.h"
+
+#include <string.h>
+
+static bool is_constant(const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_VAR ||
+            (x->nodes[i].op == X_SYM && !lang_is_constant(x->nodes[i].leaf)))
+            return false;
+    return true;
+}
+
+static struct expr argument(const struct expr *x, uint32_t i)
+{
+    uint32_t at = 1;
+    for (; i; i--)
+        at += x->nodes[at].size;
+    return expr_sub(x, at);
+}
+
+static struct expr number(struct arena *a, const struct expr *like, const char *text)
+{
+    return expr_leaf(a, like->lang, X_NUM, text);
+}
+
+static struct expr apply(struct arena *a, const struct expr *x, struct expr left, struct expr right)
+{
+    struct expr both[2] = {left, right};
+    return expr_apply(a, x->lang, x->nodes[0].op, both, 2);
+}
+
+/* Of a term that is not a constant. `free`: its sign does not matter, so that c - f may be f. */
+static struct expr drop_terms(struct arena *a, const struct expr *x, bool free)
+{
+    uint16_t op = x->nodes[0].op;
+    if (op != X_ADD && op != X_SUB)
+        return *x;
+    struct expr left = argument(x, 0), right = argument(x, 1);
+    if (is_constant(&right))
+        return drop_terms(a, &left, free);
+    if (is_constant(&left) && (op == X_ADD || free))
+        return drop_terms(a, &right, free);
+    if (!is_constant(&left))
+        left = drop_terms(a, &left, false);
+    return apply(a, x, left, drop_terms(a, &right, false));
+}
+
+static struct expr drop_factors(struct arena *a, const struct expr *x)
+{
+    uint16_t op = x->nodes[0].op;
+    if (op != X_MUL && op != X_DIV)
+        return *x;
+    struct expr left = argument(x, 0), right = argument(x, 1);
+    if (is_constant(&right))
+        return drop_factors(a, &left);
+    if (is_constant(&left) && op == X_MUL)
+        return drop_factors(a, &right);
+    left = is_constant(&left) ? number(a, x, "1") : drop_factors(a, &left);
+    return apply(a, x, left, drop_factors(a, &right));
+}
+
+struct expr affine_core(struct arena *a, const struct expr *x)
+{
+    struct expr core = *x;
+    if (is_constant(x))
+        return number(a, x, "0");
+    for (uint32_t before = 0; before != core.n;) {
+        before = core.n;
+        core = drop_terms(a, &core, true);
+        core = drop_factors(a, &core);
+    }
+    return core;
+}
