@@ -204,9 +204,11 @@ static void add_constant(struct egraph *g, uint32_t n)
 }
 
 /* A class is told a fact by node n of it. */
-static void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
+static inline void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
 {
     uint32_t f, known = g->classes[c].fact;
+    if (told == known)
+        return;
     enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
     if (conflict) {
         note_conflict(g, conflict, c, n, known, told);

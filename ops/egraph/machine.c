@@ -69,7 +69,8 @@ static void stop_rule(struct machine *m, uint32_t rule)
 /* ---- matches ---- */
 
 /* At a node that is not. */
-static bool is_new(const struct machine *m, const struct rule_match *r, const struct moment *since)
+static __attribute__((noinline)) bool is_new(const struct machine *m, const struct rule_match *r,
+                                             const struct moment *since)
 {
     const uint16_t *watched = m->set->registers + r->registers + r->n_vars;
     const uint32_t *leaves = m->set->watched_leaves + r->leaves;
@@ -85,19 +86,20 @@ static bool is_new(const struct machine *m, const struct rule_match *r, const st
     return false;
 }
 
-/* Room for a match of so many ids, and for some that follow it. */
-static inline uint32_t *add_match(struct machine *m, uint32_t rule, size_t size)
+static __attribute__((noinline)) void make_room(struct machine *m, size_t ids)
 {
     struct u32_list *out = &m->records;
-    size_t most = out->n + size + RULE_FIRST_VARS;
-    if (most > out->cap)
-        out->items = vec_grow(out->items, &out->cap, most, sizeof *out->items);
-    if (m->n_matches == m->cap_matches)
-        m->matches = vec_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
-    m->matches[m->n_matches++] = (struct machine_match){rule, (uint32_t)out->n};
-    uint32_t *p = out->items + out->n;
-    out->n += size;
-    return p;
+    out->items = vec_grow(out->items, &out->cap, out->n + ids, sizeof *out->items);
+    m->matches = vec_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
+}
+
+/* Rules of more than RULE_FIRST_VARS variables. */
+static __attribute__((noinline)) void write_variables(const struct machine *m, uint32_t *out,
+                                                      const struct rule_match *r)
+{
+    const uint16_t *vars = m->set->registers + r->registers;
+    for (uint32_t v = RULE_FIRST_VARS; v < r->n_vars; v++)
+        out[v] = m->reg[vars[v]];
 }
 
 static void record(struct machine *m, uint32_t rule)
@@ -118,18 +120,24 @@ static void record(struct machine *m, uint32_t rule)
         return;
     }
     m->left[rule]--;
-    uint32_t binds = machine_record_binds(m->g, r->n_binds), n_vars = r->n_vars;
-    uint32_t *out = add_match(m, rule, 1u + n_vars + binds);
-    *out++ = m->node;
-    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* few rules have more */
-        out[v] = m->reg[r->first[v]];
-    if (n_vars > RULE_FIRST_VARS) {
-        const uint16_t *vars = m->set->registers + r->registers;
-        for (uint32_t v = RULE_FIRST_VARS; v < n_vars; v++)
-            out[v] = m->reg[vars[v]];
-    }
+    uint32_t binds = machine_record_binds(m->g, r->n_binds), ids = 1u + r->n_vars + binds;
+    size_t at = m->records.n;
+    if (at + ids + RULE_FIRST_VARS > m->records.cap || m->n_matches == m->cap_matches)
+        make_room(m, ids + RULE_FIRST_VARS); /* who reads a record may read a little more */
+    m->records.n = at + ids;
+    m->matches[m->n_matches++] = (struct machine_match){rule, (uint32_t)at};
+    uint32_t *out = m->records.items + at;
+    out[0] = m->node;
+    uint32_t v0 = m->reg[r->first[0]], v1 = m->reg[r->first[1]], v2 = m->reg[r->first[2]],
+             v3 = m->reg[r->first[3]];
+    *++out = v0;
+    out[1] = v1;
+    out[2] = v2;
+    out[3] = v3;
+    if (r->n_vars > RULE_FIRST_VARS)
+        write_variables(m, out, r);
     if (binds)
-        memcpy(out + n_vars, m->bound, binds * sizeof *out);
+        memcpy(out + r->n_vars, m->bound, binds * sizeof *out);
 }
 
 /* ---- states ---- */
@@ -144,17 +152,17 @@ static inline bool may_be_new(const struct machine *m, const struct state *s)
            m->age[1][look_level(s->look, 1)] >= a->epoch;
 }
 
-static void enter(struct machine *m, const struct state *s);
+static void enter_each(struct machine *m, const struct state *k, uint32_t n);
 
-static void follow(struct machine *m, const struct state *s)
+static inline void follow(struct machine *m, const struct state *s)
 {
-    const struct state *k = m->states + s->first, *end = k + s->n;
-    for (const struct state *others = k + s->n_done; k < others; k++)
-        if (may_be_new(m, k))
-            record(m, k->x);
-    for (; k < end; k++)
-        if (may_be_new(m, k))
-            enter(m, k);
+    const struct state *k = m->states + s->first;
+    uint32_t n_done = s->n_done;
+    for (uint32_t i = 0; i < n_done; i++)
+        if (may_be_new(m, &k[i]))
+            record(m, k[i].x);
+    if (s->n > n_done)
+        enter_each(m, k + n_done, s->n - n_done);
 }
 
 /* The class of a leaf of the rule set, or NO_NODE. */
@@ -199,7 +207,11 @@ static inline void bind_node(struct machine *m, const struct state *s, uint32_t 
         (s->key != PATTERN_NO_KEY && graph_find(g, *graph_kid(g, n, s->key)) != value))
         return;
     uint32_t *out = m->reg + s->out;
-    for (uint32_t k = 0; k < s->arity; k++)
+    if (s->arity > 0)
+        out[0] = graph_find(g, c->kid[0]);
+    if (s->arity > 1)
+        out[1] = graph_find(g, c->kid[1]);
+    for (uint32_t k = 2; k < s->arity; k++)
         out[k] = graph_find(g, *graph_kid(g, n, k));
     bind_found(m, s, n);
 }
@@ -303,6 +315,13 @@ static inline void enter(struct machine *m, const struct state *s)
     case STATE_STEP: break;
     }
     follow(m, s);
+}
+
+static void enter_each(struct machine *m, const struct state *k, uint32_t n)
+{
+    for (const struct state *end = k + n; k < end; k++)
+        if (may_be_new(m, k))
+            enter(m, k);
 }
 
 /* ---- nodes ---- */

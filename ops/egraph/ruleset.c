@@ -40,6 +40,17 @@ static void find_dependencies(struct compiled_rule *out, struct arena *a)
         out->levels[0] = 1;
 }
 
+/* Kinds of nodes at which a pattern begins. */
+static uint64_t kinds_of(const struct pattern *p, const struct pattern_leaves *leaves)
+{
+    if (p->any)
+        return UINT64_MAX;
+    if (!p->constant)
+        return pattern_op_mask(p->op);
+    return leaves->items[p->leaves[0]].op == X_NUM ? 1ull << MASK_NUMBER
+                                                   : MASK_LEAVES & ~(1ull << MASK_NUMBER);
+}
+
 /* Of its argument's fact alone. */
 static bool condition_is_of_fact(enum rule_predicate p)
 {
@@ -54,20 +65,25 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
     if (err_up(e, pattern_compile(&out->lhs, a, &set->leaves, &r->lhs, e)) ||
         err_up(e, build_compile(&out->rhs, a, &set->leaves, &out->lhs, &r->rhs, e)))
         return e->code;
+    struct condition *conditions = arena_array(a, struct condition, r->n_conditions);
     out->n_conditions = r->n_conditions;
-    out->conditions = arena_array(a, struct condition, r->n_conditions);
+    out->conditions = conditions;
     for (size_t i = 0; i < r->n_conditions; i++) {
-        struct condition *c = &out->conditions[i];
+        struct condition *c = &conditions[i];
+        struct build *args = arena_array(a, struct build, r->conditions[i].n_args);
         c->predicate = (uint8_t)r->conditions[i].predicate;
         c->n_args = r->conditions[i].n_args;
         for (size_t k = 0; k < c->n_args; k++)
-            if (err_up(e, build_compile(&c->args[k], a, &set->leaves, &out->lhs,
+            if (err_up(e, build_compile(&args[k], a, &set->leaves, &out->lhs,
                                         &r->conditions[i].args[k], e)))
                 return e->code;
-        c->direct = condition_is_of_fact(r->conditions[i].predicate) && c->args[0].n == 0;
-        c->variable = c->args[0].root;
+        c->args = args;
+        c->direct = condition_is_of_fact(r->conditions[i].predicate) && args[0].n == 0;
+        c->variable = args[0].root;
     }
     find_dependencies(out, a);
+    out->kinds = kinds_of(&out->lhs, &set->leaves);
+    set->kinds |= out->kinds;
     return OK;
 }
 

@@ -11,7 +11,7 @@ struct condition {
     bool direct;       /* asks for the fact of `variable` and nothing else */
     uint8_t n_args;
     uint16_t variable;
-    struct build args[2];
+    const struct build *args;
 };
 
 /* Predicates that are answered by their argument's fact alone, a bit each. */
@@ -21,20 +21,22 @@ struct condition {
      1u << RULE_EVEN | 1u << RULE_ODD | 1u << RULE_CONSTANT)
 
 struct compiled_rule {
-    const struct rule *rule;
-    struct pattern lhs;
+    /* What an application reads, close together. */
     struct build rhs;
-    struct condition *conditions;
+    const struct condition *conditions;
     size_t n_conditions;
-    /* How far below the root's first argument, and below its others, a change can make a match new;
-     * of a bare variable below the class above it. */
-    uint8_t levels[2];
-    /* Registers whose class makes a match new by joining another or by learning something. */
-    const uint16_t *watched;
-    uint16_t n_watched;
     /* A condition asks for the fact of a term, which may come to stand anywhere: what fails waits,
      * and is asked again. Of others, the variables are watched. */
     bool waits;
+    /* How far below the root's first argument, and below its others, a change can make a match new;
+     * of a bare variable below the class above it. */
+    uint8_t levels[2];
+    uint16_t n_watched;
+    /* Registers whose class makes a match new by joining another or by learning something. */
+    const uint16_t *watched;
+    const struct rule *rule;
+    struct pattern lhs;
+    uint64_t kinds; /* of nodes at which it begins, as a mask */
 };
 
 enum { RULE_FIRST_VARS = 4 };
@@ -60,6 +62,7 @@ struct ruleset {
     uint32_t *constants; /* rules whose left side is a constant */
     size_t n_constants;
     uint32_t most_values; /* variables and nodes of one right side */
+    uint64_t kinds;       /* of all rules */
     unsigned reach;       /* the greatest of all levels */
     bool too_large;       /* some rule was: `problem` says which */
     struct err problem;

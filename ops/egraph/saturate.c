@@ -41,7 +41,6 @@ struct saturator {
     struct moment now;          /* when this iteration began */
     uint32_t pinned;            /* nodes whose ids somebody may know */
     struct visits visits;
-    uint64_t *kinds, begins; /* by rule: the kinds of nodes at which it begins; and of all rules */
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
@@ -322,7 +321,7 @@ static void wake_or_rest(struct saturator *s, uint32_t iteration)
     struct machine *m = &s->machine;
     visits_begin(&s->visits);
     if (m->alike)
-        widen(&s->visits, s->begins, &(struct machine_rule){.since = {m->since, m->since}});
+        widen(&s->visits, s->rules->kinds, &(struct machine_rule){.since = {m->since, m->since}});
     for (size_t i = 0; i < s->rules->n; i++)
         m->left[i] = matches_allowed(s, &s->rests[i]);
     for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
@@ -330,7 +329,7 @@ static void wake_or_rest(struct saturator *s, uint32_t iteration)
         r->asleep = iteration < s->rests[i].until;
         r->stopped = false;
         if (!r->asleep)
-            widen(&s->visits, s->kinds[i], r);
+            widen(&s->visits, s->rules->rules[i].kinds, r);
     }
     visits_mark(&s->visits, s->g);
 }
@@ -488,14 +487,9 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.rests = calloc(rules->n + 1, sizeof *s.rests);
     s.leaf = ruleset_leaves(a, rules, g);
-    s.kinds = calloc(rules->n + 1, sizeof *s.kinds);
     s.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.values);
-    if (!s.state || !s.rests || !s.kinds || !s.values)
+    if (!s.state || !s.rests || !s.values)
         abort();
-    for (size_t i = 0; i < rules->n; i++) {
-        s.kinds[i] = visits_kinds(&rules->rules[i].lhs, &rules->leaves);
-        s.begins |= s.kinds[i];
-    }
     machine_init(&s.machine, g, rules, s.leaf, s.state, out->matched);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
@@ -505,7 +499,6 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.values);
     free(s.rests);
     visits_free(&s.visits);
-    free(s.kinds);
     free(s.waiting.items);
     machine_free(&s.machine);
     g->watched = false;

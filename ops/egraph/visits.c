@@ -26,16 +26,6 @@ void visits_widen(struct visits *v, uint64_t kinds, uint32_t cells, uint32_t epo
     }
 }
 
-uint64_t visits_kinds(const struct pattern *p, const struct pattern_leaves *leaves)
-{
-    if (p->any)
-        return UINT64_MAX;
-    if (!p->constant)
-        return pattern_op_mask(p->op);
-    return leaves->items[p->leaves[0]].op == X_NUM ? 1ull << MASK_NUMBER
-                                                   : MASK_LEAVES & ~(1ull << MASK_NUMBER);
-}
-
 static uint64_t mark_word(const struct visits *v, const struct egraph *g, uint32_t from,
                           uint32_t end)
 {

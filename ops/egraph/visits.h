@@ -21,8 +21,6 @@ void visits_begin(struct visits *v);
 void visits_widen(struct visits *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
 /* Fills in `dirty`. */
 void visits_mark(struct visits *v, const struct egraph *g);
-/* Kinds at which a pattern begins. */
-uint64_t visits_kinds(const struct pattern *p, const struct pattern_leaves *leaves);
 /* The nodes of word `w` of `dirty` will soon be visited: memory that is far away is asked for. */
 void visits_expect(const struct visits *v, const struct egraph *g, size_t w);
 
