@@ -160,8 +160,9 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
     if (code)
         return code;
     const uint32_t *queries = shuffled(&d);
-    *out = arena_array(a, Eqloom__Exercise, options->most + 1);
-    for (size_t i = 0; i < cluster->n_members && *n < options->most && !code; i++) {
+    size_t most = options->most < cluster->n_members ? options->most : cluster->n_members;
+    *out = arena_array(a, Eqloom__Exercise, most + 1);
+    for (size_t i = 0; i < cluster->n_members && *n < most && !code; i++) {
         bool made;
         code = err_up(e, ask(&(*out)[*n], &made, &d, queries[i], e));
         *n += !code && made;

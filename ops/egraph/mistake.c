@@ -188,12 +188,13 @@ enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *
     enum err_code code = err_up(e, check_language(&d, e));
     uint32_t *order = arena_array(a, uint32_t, cluster->n_members);
     *n = 0;
-    *out = arena_array(a, Eqloom__Exercise, options->most + 1);
+    size_t most = options->most < cluster->n_members ? options->most : cluster->n_members;
+    *out = arena_array(a, Eqloom__Exercise, most + 1);
     for (uint32_t i = 0; i < cluster->n_members; i++)
         order[i] = i;
     rng_shuffle_u32(rng, order, cluster->n_members);
     declare_domains(&d);
-    for (size_t i = 0; i < cluster->n_members && *n < options->most && !code; i++) {
+    for (size_t i = 0; i < cluster->n_members && *n < most && !code; i++) {
         bool made;
         code = err_up(e, draw_from(&(*out)[*n], &made, &d, cluster->members[order[i]], e));
         *n += !code && made;
