@@ -18,6 +18,8 @@
 #include "ops/egraph/pattern.h"
 #include "ops/egraph/proof.h"
 
+#include <stdlib.h>
+
 #define NO_NODE UINT32_MAX
 enum {
     STAMPS = 4,
@@ -31,6 +33,7 @@ enum {
 };
 #define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
 #define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
+#define MASK_LISTED MASK_DOUBTFUL  /* while none does */
 #define DOUBT_NODE 0x80000000u
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
@@ -256,6 +259,17 @@ bool graph_begin_epoch(struct egraph *g);
 static inline const struct fact *graph_fact(const struct egraph *g, uint32_t class)
 {
     return &g->facts.items[g->classes[class].fact];
+}
+
+/* Empties it, and gives its memory back where it is much. */
+static inline void u32_release(struct u32_list *l)
+{
+    enum { MUCH = 1 << 14 };
+    l->n = 0;
+    if (l->cap <= MUCH)
+        return;
+    free(l->items);
+    *l = (struct u32_list){0};
 }
 
 static inline void u32_push(struct u32_list *l, uint32_t v)

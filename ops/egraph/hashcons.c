@@ -21,7 +21,7 @@ void hashcons_free(struct hashcons *t)
 void hashcons_grow(struct hashcons *t, uint32_t cells)
 {
     uint32_t size = t->size ? t->size : FIRST_SIZE;
-    while ((t->n + 1) * 16ull >= size * 9ull)
+    while ((t->n + 1) * 2ull >= size)
         size *= 2;
     if (size != t->size) {
         graph_memory_free(t->slots, t->size * sizeof *t->slots);

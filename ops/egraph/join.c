@@ -29,9 +29,7 @@ void joins_free(struct joins *j)
 {
     if (!j)
         return;
-    free(j->pool.items);
-    free(j->large);
-    free(j->tables);
+    joins_release(j);
     free(j);
 }
 
@@ -39,6 +37,7 @@ void joins_forget(struct joins *j)
 {
     j->age++;
     j->pool.n = j->n_large = j->n_tables = 0;
+    u32_release(&j->listed);
 }
 
 void joins_release(struct joins *j)
@@ -91,25 +90,36 @@ static inline bool is_listed(const struct egraph *g, uint32_t n, uint32_t end)
     return n < end && g->kind[n] >= X_ADD && g->kind[n] <= MASK_OTHERS;
 }
 
-/* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
-static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
+/* The nodes of a class that are listed, in its order, and how many of each operator: the circle
+ * goes all over the memory and is walked only once. */
+static uint64_t list_nodes(uint32_t *count, struct u32_list *out, const struct egraph *g,
+                           uint32_t class)
 {
-    uint32_t count[64], n_ops = 0, total = 0, n = s->class, end = g->frozen ? g->frozen : NO_NODE;
+    uint32_t n = class, end = g->frozen ? g->frozen : NO_NODE;
     uint64_t mask = 0;
+    out->n = 0;
     do {
         if (is_listed(g, n, end)) {
             unsigned place = g->kind[n];
             uint64_t bit = 1ull << place;
             count[place] = mask & bit ? count[place] + 1 : 1;
             mask |= bit;
-            total++;
+            u32_push(out, n);
         }
         n = graph_next(g, n);
-    } while (n != s->class);
-    n_ops = join_count_bits(mask);
+    } while (n != class);
+    return mask;
+}
+
+/* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
+static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
+{
+    uint32_t count[64];
+    uint64_t mask = list_nodes(count, &j->listed, g, s->class);
+    uint32_t n_ops = join_count_bits(mask);
     s->begin = (uint32_t)j->pool.n;
     s->mask = mask;
-    uint32_t *p = pool_take(j, n_ops + 1 + total), at = s->begin + n_ops + 1;
+    uint32_t *p = pool_take(j, n_ops + 1 + (uint32_t)j->listed.n), at = s->begin + n_ops + 1;
     for (uint64_t bits = mask; bits; bits &= bits - 1) {
         unsigned place = (unsigned)__builtin_ctzll(bits);
         uint32_t c = count[place];
@@ -117,12 +127,8 @@ static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
         at += c;
     }
     *p = at;
-    if (total)
-        do {
-            if (is_listed(g, n, end))
-                j->pool.items[count[g->kind[n]]++] = n;
-            n = graph_next(g, n);
-        } while (n != s->class);
+    for (size_t i = 0; i < j->listed.n; i++)
+        j->pool.items[count[g->kind[j->listed.items[i]]]++] = j->listed.items[i];
     s->built = true;
 }
 

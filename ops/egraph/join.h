@@ -44,9 +44,9 @@ struct join_table {
 };
 
 struct joins {
-    uint32_t age; /* what is older is forgotten; not 0 */
-    size_t limit; /* of the pool; 0: nothing is indexed */
-    struct u32_list pool;
+    uint32_t age;                 /* what is older is forgotten; not 0 */
+    size_t limit;                 /* of the pool; 0: nothing is indexed */
+    struct u32_list pool, listed; /* the latter: scratch */
     /* Of classes of few nodes, by a slot of the class that others may take; and of classes of more
      * than JOIN_LARGE, and tables, which stay. */
     struct join_group groups[JOIN_GROUPS];

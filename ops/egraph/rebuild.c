@@ -1,6 +1,7 @@
 /* Rebuilding: congruence and facts are restored from the worklists that adding and joining left,
  * dead nodes leave the circles of their classes, and what changed is stamped. Only changed classes
  * and what stands above them are touched. */
+#include "ops/egraph/foresee.h"
 #include "ops/egraph/graph_key.h"
 #include "ops/egraph/join.h"
 
@@ -58,29 +59,63 @@ static void doubt_parents(struct egraph *g, uint32_t class)
         if (graph_is_live(g, owner))
             u32_push(&g->wave[0], owner);
     } while (slot != last);
-    for (size_t i = begin; i < g->wave[0].n; i++)
+    for (size_t i = begin; i < g->wave[0].n; i++) {
+        foresee_nodes(g, g->wave[0].items, i, g->wave[0].n);
         graph_learn(g, g->wave[0].items[i]);
+    }
     g->wave[0].n = begin;
 }
 
-/* Takes dead nodes out of the circles of their classes. */
-static void bury(struct egraph *g)
+/* Classes with nodes that died, each once: those that are on the list have MASK_LISTED. */
+static void list_mourners(struct egraph *g, struct u32_list *out)
 {
     for (size_t i = 0; i < g->died.n; i++) {
-        if (graph_next(g, g->died.items[i]) == NO_NODE)
-            continue; /* with an earlier one of its class */
-        uint32_t c = graph_find(g, g->died.items[i]), n = c;
-        while (graph_next(g, n) != c) {
-            uint32_t following = graph_next(g, n);
-            if (!(g->cells[following].op & OP_DEAD)) {
-                n = following;
-                continue;
-            }
-            g->members[n].next = graph_next(g, following);
-            g->members[following].next = NO_NODE;
-        }
+        uint32_t c = graph_find(g, g->died.items[i]);
+        if (!(g->classes[c].mask & MASK_LISTED))
+            u32_push(out, c);
+        g->classes[c].mask |= MASK_LISTED;
     }
     g->died.n = 0;
+    for (size_t i = 0; i < out->n; i++)
+        g->classes[out->items[i]].mask &= ~MASK_LISTED;
+}
+
+static void expect_next(const struct egraph *g, uint32_t n)
+{
+    __builtin_prefetch(&g->cells[graph_next(g, n)]);
+    __builtin_prefetch(&g->members[graph_next(g, n)]);
+}
+
+/* Takes dead nodes out of the circles of their classes; several are walked side by side. */
+static void bury(struct egraph *g)
+{
+    struct u32_list *classes = &g->wave[0];
+    struct {
+        uint32_t class, node;
+    } walks[SIDE_BY_SIDE];
+    size_t n_walks = 0, next = 0;
+    list_mourners(g, classes);
+    while (next < classes->n || n_walks) {
+        for (; n_walks < SIDE_BY_SIDE && next < classes->n; next++, n_walks++) {
+            walks[n_walks].class = walks[n_walks].node = classes->items[next];
+            expect_next(g, classes->items[next]);
+        }
+        for (size_t i = 0; i < n_walks;) {
+            uint32_t n = walks[i].node, following = graph_next(g, n);
+            if (following == walks[i].class) {
+                walks[i] = walks[--n_walks];
+                continue;
+            }
+            if (g->cells[following].op & OP_DEAD) {
+                g->members[n].next = graph_next(g, following);
+                g->members[following].next = NO_NODE;
+            } else {
+                walks[i].node = following;
+            }
+            expect_next(g, walks[i++].node);
+        }
+    }
+    classes->n = 0;
 }
 
 static void touch(struct egraph *g, uint32_t n)
@@ -204,8 +239,12 @@ static void stamp_changed(struct egraph *g)
 
 void graph_mend(struct egraph *g)
 {
-    for (size_t i = 0; i < g->pending.n; i++)
+    bool far = g->pending.n > 1 && foresee_pays(g);
+    for (size_t i = 0; i < g->pending.n; i++) {
+        if (far && i % FORESEE_REPAIRS == 0)
+            foresee_repairs(g, i);
         repair_node(g, g->pending.items[i]);
+    }
     g->pending.n = 0;
 }
 
@@ -220,7 +259,9 @@ static void settle_doubts(struct egraph *g)
             graph_learn(g, n);
         graph_mend(g);
     }
-    g->doubtful.n = 0;
+    for (size_t i = 0; i < g->doubtful.n && g->conflict; i++)
+        if (!(g->doubtful.items[i] & DOUBT_NODE))
+            g->classes[graph_find(g, g->doubtful.items[i])].mask &= ~MASK_DOUBTFUL;
 }
 
 void egraph_rebuild(struct egraph *g)
@@ -230,7 +271,10 @@ void egraph_rebuild(struct egraph *g)
     bury(g);
     if (g->watched)
         stamp_changed(g);
-    g->changed.n = 0;
+    struct u32_list *lists[] = {&g->pending, &g->doubtful, &g->died,
+                                &g->changed, &g->wave[0],  &g->wave[1]};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        u32_release(lists[i]);
     joins_forget(g->joins);
 }
 
