@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Loads an encoder that eqloom trained into PyTorch and embeds expressions with it.
+"""Loads a model that eqloom trained into PyTorch and embeds expressions with it: an encoder, or
+that of an encoder-decoder.
 
     eqloom export best -o encoder.safetensors                     # and encoder.safetensors.json
     eqloom export quickstart/trained-vectors -o vectors.npy       # and vectors.npy.jsonl
@@ -20,6 +21,12 @@ from safetensors.torch import load_file
 from torch import nn
 
 
+PAD, START, END = range(3)  # the first tokens of every vocabulary
+BINARY = {"+", "-", "*", "/", "pow", "d"}
+UNARY = {"sqrt", "abs", "ln", *(a + f + h for a in ("", "a") for h in ("", "h")
+                                for f in ("sin", "cos", "tan", "csc", "sec", "cot"))}
+
+
 def sinusoids(length, d):
     """Positions of Vaswani et al. 2017, sine and cosine interleaved."""
     place = torch.arange(length, dtype=torch.float64)[:, None]
@@ -34,9 +41,8 @@ class Encoder(nn.Module):
         with open(path + ".json") as f:
             config = json.load(f)
         a = config["architecture"]
-        if a.get("decoder_layers") or a.get("wrap") or a["pooling"] not in ("mean", "max"):
-            raise SystemExit("this example reads encoders that pool the mean or the maximum")
         self.pooling, self.d = a["pooling"], a["d_model"]
+        self.wrap, self.pool_special = a.get("wrap", False), a.get("pool_special", False)
         self.encoding = config["encoding"]
         self.ids = {token: i for i, token in enumerate(config["tokens"])}
         layer = nn.TransformerEncoderLayer(a["d_model"], a["heads"], a["d_ff"], dropout=0,
@@ -48,6 +54,9 @@ class Encoder(nn.Module):
         self.embedding = nn.Embedding.from_pretrained(weights.pop("embedding.weight"))
         positions = weights.pop("positions.weight", None)
         self.positions = sinusoids(a["max_length"], self.d) if positions is None else positions
+        if a.get("decoder_layers"):
+            weights = {name.removeprefix("encoder."): tensor for name, tensor in weights.items()
+                       if not name.startswith(("decoder.", "output."))}
         # Attention may have no biases, which nn.TransformerEncoder cannot leave out: zeros.
         absent = set(self.encoder.state_dict()) - set(weights)
         assert all("self_attn" in name and name.endswith("bias") for name in absent), absent
@@ -57,22 +66,62 @@ class Encoder(nn.Module):
         self.eval()
 
     def integer(self, digits):
-        if self.encoding == "plain" and digits in self.ids:
+        """A token, and behind it the digits that it needs."""
+        if self.encoding != "e-gen" and digits in self.ids:
             return [digits]
         return ["INT-" if digits[0] == "-" else "INT+", *digits.lstrip("-")]
 
-    def tokens(self, prefix):
-        """Ids of an expression in prefix tokens; 3/2 is / 3 2, integers as the encoding says."""
-        out = []
+    def parts(self, prefix):
+        """A list of tokens for each operator, symbol and integer; 3/2 is / 3 2."""
         for token in prefix.split():
             if not token.lstrip("-")[:1].isdigit():
-                out.append(token)
+                yield [token]
             elif "/" in token:
                 p, q = token.split("/")
-                out += ["/", *self.integer(p), *self.integer(q)]
+                yield from (["/"], self.integer(p), self.integer(q))
             else:
-                out += self.integer(token)
-        return [self.ids[token] for token in out]
+                yield self.integer(token)
+
+    @staticmethod
+    def placed(parts):
+        """Each behind the operator of two operands under which it stands: + x 2 is + x@+ 2@+, and
+        where their order matters the operand's number: - x 2 is - x@-1 2@-2."""
+        under = []  # operators whose operands are being read: [name, operands, of these read]
+        for token, *digits in parts:
+            while under and under[-1][1] == under[-1][2]:
+                under.pop()
+            place = ""
+            if under:
+                under[-1][2] += 1
+                name, _, operand = under[-1]
+                if name in ("+", "*"):
+                    place = "@" + name
+                elif name in ("-", "/", "pow"):
+                    place = f"@{name}{operand}"
+            yield [token + place, *digits]
+            if token in BINARY or token in UNARY:
+                under.append([token, 2 if token in BINARY else 1, 0])
+
+    def tokens(self, prefix):
+        """Ids of an expression in prefix tokens, as the model's vocabulary encodes it."""
+        parts = self.parts(prefix)
+        if self.encoding == "placed":
+            parts = self.placed(parts)
+        ids = [self.ids[token] for part in parts for token in part]
+        return [START, *ids, END] if self.wrap else ids
+
+    def pool(self, states, pooled):
+        """The mean, maximum, first or last of the states of the tokens that are pooled."""
+        if self.pooling == "mean":
+            return states.masked_fill(~pooled[:, :, None], 0).sum(1) / pooled.sum(1, keepdim=True)
+        if self.pooling == "max":
+            return states.masked_fill(~pooled[:, :, None], -math.inf).max(1).values
+        place = torch.arange(pooled.shape[1]).expand_as(pooled)
+        if self.pooling == "first":
+            at = place.masked_fill(~pooled, pooled.shape[1]).min(1).values
+        else:
+            at = place.masked_fill(~pooled, -1).max(1).values
+        return states[torch.arange(len(states)), at]
 
     @torch.no_grad()
     def embed(self, prefixes):
@@ -80,14 +129,11 @@ class Encoder(nn.Module):
         rows = [self.tokens(prefix) for prefix in prefixes]
         length = max(map(len, rows))
         ids = torch.tensor([row + [0] * (length - len(row)) for row in rows])
-        pad = ids == 0
+        pad = ids == PAD
         x = self.embedding(ids) * math.sqrt(self.d) + self.positions[:length]
         x = self.encoder(x, src_key_padding_mask=pad)
-        if self.pooling == "mean":
-            x = x.masked_fill(pad[:, :, None], 0).sum(1) / (~pad).sum(1, keepdim=True)
-        else:
-            x = x.masked_fill(pad[:, :, None], -math.inf).max(1).values
-        return nn.functional.normalize(x).numpy()
+        pooled = ~pad if self.pool_special else ids > END
+        return nn.functional.normalize(self.pool(x, pooled)).numpy()
 
 
 def main():
