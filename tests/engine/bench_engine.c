@@ -1,9 +1,10 @@
 /* The engine over maps of trivial elements: a first run, a run in which nothing is new, one line of
  * the file changed, a leaf's worth of lines changed, one of 100 rules edited (proofs that elements
- * stand), and what `plan` takes. One line a figure, by number of elements: NAME N VALUE UNIT.
- * Arguments: numbers of elements (1,000 to 100,000; a million takes a minute or two:
- * `bench_engine 1000 1000000`). With `--keep DIR` stores stay in DIR, and the first run is left out
- * where there is one; with `--no-op` before that, edits are left out, too.
+ * stand; one that matches nowhere, then one that matches in every leaf), and what `plan` takes. One
+ * line a figure, by number of elements: NAME N VALUE UNIT. Arguments: numbers of elements (1,000 to
+ * 100,000; a million takes a minute or two: `bench_engine 1000 1000000`). With `--keep DIR` stores
+ * stay in DIR, and the first run is left out where there is one; with `--no-op` before that, edits
+ * are left out, too.
  *
  *     seeds (lines) ── first (map) ── weigh (task, by summaries)
  *     names (100 rules) ── rank (map over seeds, with proofs) */
@@ -49,12 +50,16 @@ static void write_lines(struct place *p, long n, long from, long changed, long e
     buf_free(&b);
 }
 
-/* Rule 0 is of a letter that no line begins with; it differs from edition to edition. */
-static void write_rules(struct place *p, long edition)
+/* Rule 0 is of a letter that no line begins with; it differs from edition to edition. Rule 1 is of
+ * the letter of one line in 26. */
+static void write_rules(struct place *p, long edition, long edition_of_1)
 {
     struct buf b = {0};
     for (int i = 0; i < RULES; i++)
-        buf_printf(&b, "g/%c%d t%ld\n", i ? 'a' + i % 26 : 'A', i, i ? i : RULES + edition);
+        buf_printf(&b, "g/%c%d t%ld\n", i ? 'a' + i % 26 : 'A', i,
+                   i == 0   ? RULES + edition
+                   : i == 1 ? 1 + RULES * edition_of_1
+                            : i);
     write_aged(p, "names", b.data);
     buf_free(&b);
 }
@@ -138,7 +143,7 @@ static void measure_first(struct place *p, long n)
 {
     struct run_result r;
     write_lines(p, n, 0, 0, 0);
-    write_rules(p, 0);
+    write_rules(p, 0, 0);
     double ms = measure(&r, p, false);
     say_run("first_run", &r, n, ms);
     printf("element %ld %.2f us\n", n,
@@ -156,10 +161,14 @@ static void measure_edits(struct place *p, long n, long edition)
     write_lines(p, n, n / 3, LEAF, edition);
     ms = measure(&r, p, false);
     say_run("one_leaf", &r, n, ms);
-    write_rules(p, edition);
+    write_rules(p, edition, 0);
     say("plan_one_rule", n, measure(&r, p, true));
     ms = measure(&r, p, false);
     say_run("one_rule", &r, n, ms);
+    write_rules(p, edition, edition);
+    say("plan_rule_of_all_leaves", n, measure(&r, p, true));
+    ms = measure(&r, p, false);
+    say_run("rule_of_all_leaves", &r, n, ms);
 }
 
 /* Counts the times that a kept store was measured: edits are to be new each time. */
@@ -188,7 +197,7 @@ static void measure_size(const char *keep, bool edits, long n)
         measure_first(&p, n);
     } else if (edits) {
         write_lines(&p, n, 0, 0, 0);
-        write_rules(&p, 0);
+        write_rules(&p, 0, 0);
         say("back", n, measure(&r, &p, false));
     }
     say("no_op", n, best_of(&p, false));
