@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 50 };
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30 };
 enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
