@@ -104,6 +104,9 @@ struct gpu_ops {
     void (*fill)(struct gpu_queue *q, float *x, size_t n, float value);
     void (*add)(struct gpu_queue *q, float *y, const float *x, size_t n);
     void (*copy)(struct gpu_queue *q, float *y, const float *x, size_t n);
+    /* y (rows, cols) = rows row[i] of x */
+    void (*gather)(struct gpu_queue *q, float *y, const float *x, const uint32_t *row, size_t rows,
+                   size_t cols);
     void (*scale)(struct gpu_queue *q, float *x, size_t n, float factor);
     /* y (rows, cols) = x, rows ld apart, rounded to bf16. */
     void (*round_bf16)(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,

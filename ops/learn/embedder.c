@@ -1,12 +1,27 @@
 /* Bulk embedding: a batch in shards, one after another in the same memory; see embedder.h. */
 #include "ops/learn/embedder.h"
 
+#include "ops/learn/entry.h"
+
 #include <stdlib.h>
 
-enum { SHARD_TOKENS = 512 };
+enum {
+    SHARD_TOKENS = 512,
+    BULK_TOKENS = 256, /* a batch of so many is worth a table of entries */
+};
 
 struct embedder {
     struct loaded *model;
+    struct entry_table *entry;
+};
+
+/* What the shards of a batch share. */
+struct job {
+    const struct loaded *model;
+    struct gpu_queue *q;
+    struct loaded_memory memory;
+    const float *entry; /* or NULL */
+    bool normalize;
 };
 
 enum err_code embedder_new(struct embedder **out, const Eqloom__Checkpoint *c,
@@ -16,8 +31,10 @@ enum err_code embedder_new(struct embedder **out, const Eqloom__Checkpoint *c,
     if (!em)
         return err_fail(e, ERR_NOMEM, "no memory for a model");
     enum err_code code = loaded_new(&em->model, c, io, e);
+    if (!code && !(em->entry = entry_table_new()))
+        code = err_fail(e, ERR_NOMEM, "no memory for a model");
     if (code)
-        free(em);
+        embedder_free(em);
     else
         *out = em;
     return err_up(e, code);
@@ -25,8 +42,10 @@ enum err_code embedder_new(struct embedder **out, const Eqloom__Checkpoint *c,
 
 void embedder_free(struct embedder *em)
 {
-    if (em)
-        loaded_free(em->model);
+    if (!em)
+        return;
+    entry_table_free(em->entry, em->model);
+    loaded_free(em->model);
     free(em);
 }
 
@@ -54,25 +73,36 @@ static size_t shard_end(const Eqloom__TokenBatch *b, size_t first)
     return end;
 }
 
-static enum err_code embed_shard(float *out, struct loaded_memory *memory, const struct loaded *em,
-                                 struct gpu_queue *q, const struct nn_sequences *s, bool normalize,
+static enum err_code embed_shard(float *out, struct job *job, const struct nn_sequences *s,
                                  struct arena *a, struct err *e)
 {
-    const struct nn_model *m = em->model;
+    const struct nn_model *m = job->model->model;
+    struct gpu_queue *q = job->q;
     struct nn_tape t;
     struct gpu_layout l = {0};
-    nn_tape_layout(&t, m, s, false, &l, a);
-    size_t lengths = l.used;
-    enum err_code code = loaded_reserve(memory, em, lengths + s->n * sizeof(float), e);
-    if (code)
-        return err_up(e, code);
-    l = (struct gpu_layout){.base = memory->at};
-    nn_tape_layout(&t, m, s, false, &l, a);
+    uint32_t *row = NULL;
+    float *norms = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        nn_tape_layout(&t, m, s, false, &l, a);
+        norms = gpu_carve(&l, s->n * sizeof *norms);
+        row = gpu_carve(&l, (job->entry ? t.tokens : 0) * sizeof *row);
+        enum err_code code = pass ? OK : loaded_reserve(&job->memory, job->model, l.used, e);
+        if (code)
+            return err_up(e, code);
+        if (!pass)
+            l = (struct gpu_layout){.base = job->memory.at};
+    }
     nn_tape_load(q, &t, m, s, a);
-    struct nn_weights w = loaded_weights(em);
+    struct nn_entry entry = {job->entry, row};
+    if (job->entry) {
+        uint32_t *host = arena_array(a, uint32_t, t.tokens);
+        entry_rows(host, s, &m->config);
+        gpu_write(q, row, host, t.tokens * sizeof *row);
+        t.entry = &entry;
+    }
+    struct nn_weights w = loaded_weights(job->model);
     nn_encoder_forward(q, m, &w, &t, &(struct nn_scratch){0}, NULL);
-    float *norms = (float *)((char *)memory->at + lengths);
-    if (normalize)
+    if (job->normalize)
         q->op->normalize(q, t.pooled, norms, t.pooled, s->n, m->config.d_model);
     gpu_read(q, out, t.pooled, s->n * m->config.d_model * sizeof *out);
     return OK;
@@ -82,24 +112,23 @@ enum err_code embedder_run(float *out, const struct embedder *embedder, const Eq
                            bool normalize, struct arena *a, struct err *e)
 {
     const struct loaded *em = embedder->model;
+    struct job job = {.model = em, .normalize = normalize};
     enum err_code code = err_up(e, loaded_check(em, b, e));
-    if (code)
+    if (code || (code = err_up(e, gpu_queue_new(&job.q, em->device, e))))
         return code;
-    struct gpu_queue *q = NULL;
-    struct loaded_memory memory = {0};
     size_t n = b->n_offset - 1, d = em->model->config.d_model;
-    if ((code = err_up(e, gpu_queue_new(&q, em->device, e))))
-        return code;
+    if (b->n_tokens >= BULK_TOKENS)
+        code = err_up(e, entry_table_get(&job.entry, embedder->entry, em, job.q, a, e));
     for (size_t first = 0, end; first < n && !code; first = end) {
         struct arena_mark mark = arena_mark(a);
         end = shard_end(b, first);
         struct nn_sequences s = loaded_inputs(em, b, first, end - first, a);
-        code = err_up(e, embed_shard(out + first * d, &memory, em, q, &s, normalize, a, e));
+        code = err_up(e, embed_shard(out + first * d, &job, &s, a, e));
         arena_release(a, mark);
     }
     if (!code)
-        code = err_up(e, gpu_finish(q, e));
-    gpu_free(em->device, memory.at);
-    gpu_queue_free(q);
+        code = err_up(e, gpu_finish(job.q, e));
+    gpu_free(em->device, job.memory.at);
+    gpu_queue_free(job.q);
     return code;
 }

@@ -13,7 +13,8 @@ static struct nn_attend attend_of(const struct nn_model *m, const struct nn_tape
                               .sequences = t->sequences,
                               .offset = t->offset,
                               .key_first = t->offset,
-                              .key_end = t->offset + 1};
+                              .key_end = t->offset + 1,
+                              .entry = i == 0 ? t->entry : NULL};
 }
 
 static struct nn_feed feed_of(const struct nn_model *m, size_t i)
@@ -35,6 +36,15 @@ void nn_encoder_states(struct gpu_queue *q, const struct nn_model *m, const stru
         nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &t->layers[i].feed, &feed);
     }
     nn_final(&p, &t->final, m->norm_weight, m->norm_bias);
+}
+
+void nn_encoder_entry(struct gpu_queue *q, float *rows, const struct nn_model *m,
+                      const struct nn_weights *w, const struct nn_tape *t)
+{
+    struct nn_pass p = nn_pass_of(q, m, w, t->tokens, NULL, NULL);
+    struct nn_attend self = attend_of(m, t, 0);
+    nn_embed(&p, t->layers[0].self.x, t->token, t->offset, t->sequences);
+    nn_attend_entry(&p, rows, &t->layers[0].self, &self);
 }
 
 void nn_encoder_states_back(struct gpu_queue *q, float *grad, const float *dstates,

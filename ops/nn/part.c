@@ -178,11 +178,10 @@ static void remember(const struct nn_pass *p, const struct nn_attend_tape *t,
                     2 * p->d);
 }
 
-void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
-               const struct nn_attend *how)
+/* t->q, and t->kv if it is of other rows. */
+static void begin(const struct nn_pass *p, const struct nn_attend_tape *t,
+                  const struct nn_attend *how)
 {
-    struct branch out = attend_branch(p, how);
-    struct gpu_attention at = attention_of(p, t, how);
     float *n = t->n ? t->n : p->s->n;
     p->op->norm(p->q, n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
                 nn_weight(p, how->norm_bias), p->tokens, p->d);
@@ -193,6 +192,25 @@ void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t
     } else {
         project(p, t->q, n, p->tokens, 0, 3 * p->d, &how->at);
     }
+}
+
+void nn_attend_entry(const struct nn_pass *p, float *rows, const struct nn_attend_tape *t,
+                     const struct nn_attend *how)
+{
+    struct nn_attend_tape to = *t;
+    to.q = rows;
+    begin(p, &to, how);
+}
+
+void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
+               const struct nn_attend *how)
+{
+    struct branch out = attend_branch(p, how);
+    struct gpu_attention at = attention_of(p, t, how);
+    if (how->entry)
+        p->op->gather(p->q, t->q, how->entry->rows, how->entry->row, p->tokens, 3 * p->d);
+    else
+        begin(p, t, how);
     if (how->cache)
         remember(p, t, how->cache);
     p->op->attention(p->q, t->out, &at);

@@ -59,9 +59,13 @@ struct nn_attend {
     bool projected;         /* t->kv holds the keys and values of memory already */
     struct nn_cache *cache; /* self-attention of one token per sequence; or NULL */
     bool causal;
+    const struct nn_entry *entry; /* inference: t->q is found there; or NULL */
 };
 void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how);
+/* rows (T, 3d): what the self-attention of t->x begins with. */
+void nn_attend_entry(const struct nn_pass *p, float *rows, const struct nn_attend_tape *t,
+                     const struct nn_attend *how);
 /* kv (keys, 2d): keys and values of the rows of memory. */
 void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
                        const struct nn_projections *at);

@@ -38,12 +38,20 @@ struct nn_final_tape {
     float *x, *mean, *rstd, *out;
 };
 
+/* Queries, keys and values of the first layer's self-attention depend on a token and its place
+ * alone: rows of them, made once for many sequences, and which of them each token has. */
+struct nn_entry {
+    const float *rows;   /* (any, 3d) */
+    const uint32_t *row; /* (T) */
+};
+
 /* The encoder's. */
 struct nn_tape {
     size_t tokens, sequences, pooled_rows;
     uint32_t *token, *offset;         /* device copies */
     uint32_t *pool_row, *pool_offset; /* which rows each sequence pools */
     struct nn_layer_tape *layers;
+    const struct nn_entry *entry; /* inference: what is known of the first layer; or NULL */
     struct nn_final_tape final;
     uint32_t *arg; /* of pooling by maximum */
     float *pooled; /* (sequences, d): the result */

@@ -125,6 +125,24 @@ static void test_embed(void **state)
     }
 }
 
+static void test_gather(void **state)
+{
+    enum { N = 5 * 7, M = 4 * 7 };
+    static const uint32_t row[] = {2, 0, 2, 4};
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        struct fixture f;
+        if (!fixture_open(&f, isas[isa]))
+            continue;
+        float x[N], y[M];
+        double rx[N];
+        fill(&f.r, x, rx, N, 1);
+        f.q->op->gather(f.q, y, x, row, 4, 7);
+        for (size_t i = 0; i < M; i++)
+            assert_true(y[i] == x[row[i / 7] * 7 + i % 7]);
+        fixture_close(&f);
+    }
+}
+
 enum { POOL_ROWS = 9, POOL_COLS = 21 };
 static const uint32_t pool_row[] = {0, 2, 1, 4, 8, 7, 5};
 static const uint32_t pool_offset[] = {0, 2, 3, 7};
@@ -173,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attention),
         cmocka_unit_test(test_embed),
+        cmocka_unit_test(test_gather),
         cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
