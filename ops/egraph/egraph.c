@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30 };
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15 };
 enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
@@ -32,6 +32,7 @@ struct egraph *egraph_new(const struct language *lang)
     g->node_limit = UINT32_MAX;
     g->compact_at.dead = COMPACT_DEAD;
     g->compact_at.percent = COMPACT_PERCENT;
+    g->near = NEAR;
     g->joins = joins_new();
     facts_init(&g->facts);
     return g;
@@ -82,6 +83,7 @@ void egraph_clear(struct egraph *g)
                          .leaves = old.leaves,
                          .leaves_cap = old.leaves_cap,
                          .compact_at = old.compact_at,
+                         .near = old.near,
                          .node_limit = UINT32_MAX,
                          .joins = old.joins};
     struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,

@@ -12,7 +12,7 @@ enum { FORESEE_MATCHES = 48, FORESEE_REPAIRS = 48 };
 /* Whether it is worth the while: the graph is larger than what is near. */
 static inline bool foresee_pays(const struct egraph *g)
 {
-    return g->n_cells > 1u << 15;
+    return g->n_cells > g->near;
 }
 
 /* The next FORESEE_MATCHES matches of the machine, from this one on. */

@@ -95,6 +95,7 @@ struct egraph {
     struct {
         uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
     } compact_at;
+    uint32_t near; /* cells that the caches hold: in a larger graph, work is foreseen */
     struct cell *cells;
     struct member *members;
     struct eclass *classes;

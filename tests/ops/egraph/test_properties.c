@@ -418,6 +418,32 @@ static void repairs_leave_room(void **state)
     arena_free(&a);
 }
 
+/* What only asks for memory says nothing, in graphs of any size. */
+static void foresight_changes_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 18);
+    for (int round = 0; round < 150; round++) {
+        struct sample s;
+        draw(&s, &r);
+        struct saturate_options o = random_rests(&r);
+        o.max_nodes = 50 + (uint32_t)rng_below(&r, 2000);
+        o.iterations = 12;
+        o.explain = rng_below(&r, 2);
+        struct egraph *far = egraph_new(s.rules.lang), *near = egraph_new(s.rules.lang);
+        far->near = 0;
+        near->near = UINT32_MAX;
+        struct ran p = run(far, &s.a, &s.rules, &s.x, &o), q = run(near, &s.a, &s.rules, &s.x, &o);
+        assert_int_equal(p.failed, q.failed);
+        if (!p.failed) {
+            assert_true(span_equal(p.record, q.record));
+            assert_true(span_equal(p.trace, q.trace));
+        }
+        egraph_free(far);
+        egraph_free(near);
+        arena_free(&s.a);
+    }
+}
+
 /* Classes of hundreds of nodes, which join one another while they are searched. */
 static void indexes_change_nothing(void **state)
 {
@@ -474,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_graph_that_served_is_new),
         cmocka_unit_test(proofs_change_nothing),
         cmocka_unit_test(repairs_leave_room),
+        cmocka_unit_test(foresight_changes_nothing),
         cmocka_unit_test(indexes_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
