@@ -29,7 +29,10 @@ void joins_free(struct joins *j)
 {
     if (!j)
         return;
-    joins_release(j);
+    free(j->pool.items);
+    free(j->listed.items);
+    free(j->large);
+    free(j->tables);
     free(j);
 }
 
