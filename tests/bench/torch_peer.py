@@ -168,7 +168,7 @@ def seq2seq_step(model, optimizer, draw, way, precision):
 
 def embed_pass(model, draw, way, precision):
     cast, way = way.startswith('cast,'), way.removeprefix('cast,')
-    tokens, lengths = draw.batch(EMBEDDED)
+    tokens, lengths = draw.batch(EMBEDDED if model.d < 512 else EMBEDDED // 4)
     with torch.inference_mode(), torch.autocast(
             'cpu', torch.bfloat16, enabled=precision == 'bf16' and not cast):
         nn.functional.normalize(encode(model, tokens, lengths, way).float())
