@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, GLANCE_MS = 5, GLANCES_MS = 10000 };
+/* So long nothing is said of a lock that no writer has, or one that does not say who it is. */
+enum { POLL_MS = 50, GLANCE_MS = 5, PATIENCE_MS = 10000 };
 
 static enum err_code fail_busy(int fd, const char *path, struct err *e)
 {
@@ -33,8 +34,18 @@ static enum err_code fail_busy(int fd, const char *path, struct err *e)
     return err_fail(e, ERR_BUSY, "the store is held by pid %s (%s) since %s", pid, command, since);
 }
 
-/* A reader that looks whether somebody writes (lock_is_held) has the lock itself for that moment,
- * however long the moment lasts on a busy machine, and says nothing. A writer names itself. */
+/* A reader that looks whether somebody writes (lock_is_held) has the lock, shared, for that moment,
+ * however long the moment lasts on a busy machine; so has another that looks here. */
+static bool is_shared(int fd)
+{
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+        return false;
+    flock(fd, LOCK_UN);
+    return true;
+}
+
+/* A writer that has the lock has still to say who it is; what its file says until then is what one
+ * that was killed has left. */
 static bool is_holder_named(int fd)
 {
     char text[32];
@@ -75,7 +86,7 @@ enum err_code lock_acquire(int *out, const char *path, const char *command, doub
         if (errno != EWOULDBLOCK)
             code = err_fail(e, ERR_IO, "cannot lock %s: %s", path, strerror(errno));
         else if (wait_s >= 0 && waited_s >= wait_s &&
-                 waited_s * 1e3 >= (is_holder_named(fd) ? GLANCE_MS : GLANCES_MS))
+                 (waited_s * 1e3 >= PATIENCE_MS || (!is_shared(fd) && is_holder_named(fd))))
             code = fail_busy(fd, path, e);
         if (code != OK) {
             close(fd);

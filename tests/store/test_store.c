@@ -6,8 +6,11 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void test_put_get(void **state)
 {
@@ -241,6 +244,33 @@ static void test_second_writer(void **state)
     MUST(store_open(&p->s, &o, &err));
 }
 
+static void *look_away_soon(void *fd)
+{
+    usleep(200000);
+    flock(*(int *)fd, LOCK_UN);
+    return NULL;
+}
+
+/* Whoever looks whether there is a writer has the lock, shared, for a moment. Meanwhile the file
+ * may say what a writer wrote that was killed, and somebody else may have its number by now. */
+static void test_a_glance_is_no_writer(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    struct store_options o = {.path = p->path};
+    char path[100];
+    pthread_t glance;
+    store_close(p->s);
+    snprintf(path, sizeof path, "%s/lock", p->path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(write(fd, "1\nanother\n2024-05-01 10:00:00\n", 30), 30);
+    assert_int_equal(flock(fd, LOCK_SH), 0);
+    assert_int_equal(pthread_create(&glance, NULL, look_away_soon, &fd), 0);
+    MUST(store_open(&p->s, &o, &err));
+    pthread_join(glance, NULL);
+    close(fd);
+}
+
 static void test_lock_of_a_dead_writer(void **state)
 {
     struct test_store *p = *state;
@@ -466,6 +496,7 @@ int main(int argc, char **argv)
         TEST(test_runs_and_sources),
         TEST(test_prefixes),
         TEST(test_second_writer),
+        TEST(test_a_glance_is_no_writer),
         TEST(test_lock_of_a_dead_writer),
         TEST(test_readers),
         TEST(test_no_store),
