@@ -16,7 +16,7 @@
 
 enum { MAX_FILE = 1 << 30 };
 
-/* A signal handler can reach nothing else. */
+/* A signal handler can reach nothing else. Two signals may come at once, to a thread each. */
 static volatile int signals_received;
 
 /* The run ends by itself within a second, or at once after a second signal; where something else
@@ -33,17 +33,19 @@ static void end_now(int number)
 
 static void on_signal(int number)
 {
-    if (++signals_received > 2)
+    int n = __atomic_add_fetch(&signals_received, 1, __ATOMIC_RELAXED);
+    if (n > 2)
         end_now(number);
-    alarm(signals_received > 1 ? NO_PATIENCE_S : PATIENCE_S);
+    alarm(n > 1 ? NO_PATIENCE_S : PATIENCE_S);
 }
 
 /* Nobody reads any more (`eqloom run --json JOB | head`): the same as one Ctrl-C, however often it
  * comes. */
 static void on_closed_pipe(int number)
 {
-    if (!signals_received)
-        signals_received = 1;
+    int none = 0;
+    __atomic_compare_exchange_n(&signals_received, &none, 1, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
 }
 
 static void catch_signals(void)
