@@ -77,21 +77,20 @@ static void add(Eqloom__Exercise *x, struct arena *a, char *prefix, uint32_t lik
 static enum err_code find_answer(const struct expr **out, struct drawer *d, struct equality_test *t,
                                  struct err *e)
 {
+    struct arena_mark mark = arena_mark(d->a);
     const uint32_t *order = shuffled(d);
+    enum err_code code = OK;
     *out = NULL;
-    for (size_t i = 0; i < d->cluster->n_members && i < ANSWERS; i++) {
+    for (size_t i = 0; i < d->cluster->n_members && i < ANSWERS && !*out && !code; i++) {
         const struct expr *y = &d->members[order[i]];
         uint32_t distance;
-        enum err_code code = err_up(e, edit_distance(&distance, d->a, &t->x, y, e));
-        if (code)
-            return code;
-        if (distance >= d->options->distance &&
-            equality_test_ask(NULL, d->a, t, y) == EQUALITY_AGREES) {
+        code = err_up(e, edit_distance(&distance, d->a, &t->x, y, e));
+        if (!code && distance >= d->options->distance &&
+            equality_test_ask(NULL, d->a, t, y) == EQUALITY_AGREES)
             *out = y;
-            return OK;
-        }
     }
-    return OK;
+    arena_release(d->a, mark);
+    return code;
 }
 
 static bool is_there(const Eqloom__Exercise *x, const char *prefix)
@@ -163,9 +162,13 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
     size_t most = options->most < cluster->n_members ? options->most : cluster->n_members;
     *out = arena_array(a, Eqloom__Exercise, most + 1);
     for (size_t i = 0; i < cluster->n_members && *n < most && !code; i++) {
+        struct arena_mark mark = arena_mark(a);
         bool made;
         code = err_up(e, ask(&(*out)[*n], &made, &d, queries[i], e));
-        *n += !code && made;
+        if (!code && made)
+            ++*n;
+        else
+            arena_release(a, mark);
     }
     return code;
 }

@@ -187,6 +187,23 @@ static void test_no_question(void **state)
     arena_free(&a);
 }
 
+/* Queries that are given up leave nothing behind. */
+static void test_memory(void **state)
+{
+    enum { MANY = 2000 };
+    static const char *texts[MANY];
+    struct arena a = {0};
+    struct question_options o = {.most = 5, .near_misses = 6, .distance = 1000, .points = 8};
+    Eqloom__Exercise *q;
+    for (size_t i = 0; i < MANY; i++)
+        texts[i] = "sin x";
+    const Eqloom__Cluster *c = cluster_of(&a, "", texts, MANY);
+    size_t before = a.used;
+    assert_int_equal(draw(&q, &a, c, &o, 1), 0);
+    assert_true(a.used - before < MANY * 1000);
+    arena_free(&a);
+}
+
 static void test_errors(void **state)
 {
     static const char *const texts[] = {"sin x", "sin sin"};
@@ -215,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claims), cmocka_unit_test(test_boolean),
         cmocka_unit_test(test_seeds),  cmocka_unit_test(test_no_question),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }
