@@ -4,7 +4,8 @@
 bool choice_is_possible(const struct examined *x, size_t k)
 {
     const Eqloom__Exercise *q = x->exercises[k];
-    bool possible = q->n_terms > QUESTION_MISSES;
+    /* A derivation's second term says its rule. */
+    bool possible = q->n_terms > QUESTION_MISSES && !q->terms[QUESTION_ANSWER]->reason[0];
     for (size_t i = 0; i < q->n_terms; i++)
         possible = possible && q->terms[i]->wrong == (i >= QUESTION_MISSES) &&
                    q->terms[i]->like <= QUESTION_ANSWER;

@@ -4,6 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+bool detection_is_possible(const struct examined *x, size_t k)
+{
+    const Eqloom__Exercise *d = x->exercises[k];
+    bool possible = d->n_terms > 0 && !d->terms[0]->wrong;
+    for (size_t i = 1; i < d->n_terms; i++)
+        possible = possible && (d->terms[i]->wrong || d->terms[i]->reason[0]);
+    return possible;
+}
+
 bool detection_threshold(double *out, const struct examined *x)
 {
     double sum = 0;
@@ -59,7 +68,7 @@ static double area(const struct step *steps, size_t n, size_t n_wrong)
         wrong_before += wrong;
     }
     double all = (double)n_wrong * (double)(n - n_wrong);
-    return all > 0 ? pairs / all : 0;
+    return all > 0 ? pairs / all : 0.5;
 }
 
 static struct detected detected_of(size_t right, size_t found, size_t there)

@@ -22,6 +22,17 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
+static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *derivations,
+                          const char *embeddings, struct err *e)
+{
+    enum err_code code = err_up(e, examined_load(x, ctx, derivations, embeddings, e));
+    for (size_t k = 0; !code && k < x->n; k++)
+        if (!detection_is_possible(x, k))
+            code =
+                err_fail(e, ERR_INPUT, "exercise %zu of '%s' is no derivation", k + 1, derivations);
+    return code;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
@@ -30,9 +41,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct figures f = {.a = a};
     double threshold;
     enum err_code code;
-    if ((code = err_up(e, examined_load(&x, ctx, "derivations", "embeddings", e))) ||
-        (code = err_up(
-             e, examined_load(&calibration, ctx, "calibration", "calibration_embeddings", e))))
+    if ((code = err_up(e, load(&x, ctx, "derivations", "embeddings", e))) ||
+        (code = err_up(e, load(&calibration, ctx, "calibration", "calibration_embeddings", e))))
         return code;
     if (!detection_threshold(&threshold, &calibration))
         return err_fail(e, ERR_INPUT, "no derivation of 'calibration' has a right step");
@@ -53,14 +63,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_derivations = {
     .name = "evaluate-derivations",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc = "E-Gen's mistake detection: a step is taken for a mistake if the cosine of its two "
            "sides is below a threshold, which is the least cosine of the right steps of each "
            "derivation of `calibration`, averaged (the paper's Algorithm 1). Precision, recall and "
            "F1 of finding the mistakes, and of finding the right steps. auc says what any "
            "threshold could do: how likely a wrong step's cosine is below a right one's; 0.5 is "
-           "chance.",
+           "chance, or no wrong steps.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

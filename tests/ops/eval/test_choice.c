@@ -92,6 +92,9 @@ static void test_not_questions(void **state)
     x.exercises[0]->terms[2]->wrong = true;
     x.exercises[0]->terms[2]->like = 2;
     assert_false(choice_is_possible(&x, 0));
+    x.exercises[0]->terms[2]->like = 0;
+    x.exercises[0]->terms[1]->reason = "group/rule"; /* as a derivation's step says */
+    assert_false(choice_is_possible(&x, 0));
     given(&x, &a, (const float[]){1}, like, 1);
     assert_false(choice_is_possible(&x, 0));
     arena_free(&a);

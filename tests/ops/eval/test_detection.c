@@ -140,7 +140,32 @@ static void test_nothing_right(void **state)
     assert_false(detection_threshold(&threshold, &x));
     detection_measure(&d, &a, &x, 2);
     assert_true(d.mistake.precision == 1 && d.mistake.recall == 1 && d.mistake.f1 == 1);
-    assert_true(d.no_mistake.f1 == 0 && d.auc == 0);
+    assert_true(d.no_mistake.f1 == 0 && d.auc == 0.5);
+    arena_free(&a);
+}
+
+/* A question is none: its answer follows from no rule. */
+static void test_not_derivations(void **state)
+{
+    struct arena a = {0};
+    struct rng r = rng_new(11, 0);
+    struct examined x;
+    random_derivations(&x, &a, &r);
+    Eqloom__ExerciseTerm *t[3];
+    Eqloom__Exercise d = {.terms = t, .n_terms = 3};
+    x.exercises[0] = &d;
+    for (int i = 0; i < 3; i++) {
+        t[i] = arena_new(&a, Eqloom__ExerciseTerm);
+        eqloom__exercise_term__init(t[i]);
+    }
+    t[1]->reason = "group/rule";
+    t[2]->wrong = true;
+    assert_true(detection_is_possible(&x, 0));
+    t[1]->reason = "";
+    assert_false(detection_is_possible(&x, 0));
+    t[1]->reason = "group/rule";
+    t[0]->wrong = true;
+    assert_false(detection_is_possible(&x, 0));
     arena_free(&a);
 }
 
@@ -150,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_against_counts),
         cmocka_unit_test(test_algorithm_1),
         cmocka_unit_test(test_nothing_right),
+        cmocka_unit_test(test_not_derivations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
