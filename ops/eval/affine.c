@@ -1,6 +1,5 @@
-/* See affine.h. A step drops what it can along one kind of operators; steps take turns, since (x +
- * 3)
- * * 2 + 1 is a sum around a product around a sum. */
+/* See affine.h. A step drops what it can along one kind of operators; steps take turns: in
+ * (x + 3) * 2 + 1 a sum stands around a product around a sum. */
 #include "ops/eval/affine.h"
 
 #include <string.h>
