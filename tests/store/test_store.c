@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -331,6 +332,23 @@ static void test_readers(void **state)
     arena_free(&a);
 }
 
+static void test_reader_of_a_store_that_it_may_not_write(void **state)
+{
+    struct test_store *p = *state;
+    char tmp[100], secondary[100];
+    snprintf(tmp, sizeof tmp, "%s/tmp", p->path);
+    snprintf(secondary, sizeof secondary, "%s/secondary", p->path);
+    assert_int_equal(mkdir(tmp, 0777), 0);
+    int fd = open(secondary, O_CREAT | O_WRONLY, 0666); /* root may write everywhere, but here */
+    assert_true(fd >= 0);
+    close(fd);
+    setenv("TMPDIR", tmp, 1);
+    store_close(open_reader(p->path));
+    unsetenv("TMPDIR");
+    assert_int_equal(rmdir(tmp), 0); /* there and empty */
+    unlink(secondary);
+}
+
 static void test_no_store(void **state)
 {
     struct test_store *p = *state;
@@ -499,6 +517,7 @@ int main(int argc, char **argv)
         TEST(test_a_glance_is_no_writer),
         TEST(test_lock_of_a_dead_writer),
         TEST(test_readers),
+        TEST(test_reader_of_a_store_that_it_may_not_write),
         TEST(test_no_store),
         TEST(test_killed_writer),
         TEST(test_newer_format),
