@@ -3,6 +3,7 @@
  * limit is exact; a graph that has served before gives the bytes of a new one. Random; the seed is
  * printed and may be given in EQLOOM_TEST_SEED. */
 #include "tests/ops/egraph/help.h"
+#include "tests/ops/egraph/help_facts.h"
 
 #include "base/buf.h"
 #include "ops/egraph/graph.h"
@@ -134,6 +135,7 @@ static struct ran run(struct egraph *g, struct arena *a, const struct rules *rul
         struct reuse_rules *reuse = reuse_rules_new(rules, set, records, false);
         Eqloom__EGraph message;
         check_graph(g);
+        check_facts(g);
         egraph_to_message(&message, a, g, out.root);
         assert_int_equal(canonical_pack(&out.record, a, &message.base, &e), OK);
         assert_int_equal(reuse_trace(&out.trace, a, reuse, &out.result, g, &message, &e), OK);

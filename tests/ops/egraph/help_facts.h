@@ -1,0 +1,46 @@
+/* An oracle for facts: all of them found again from the final graph. */
+#ifndef TESTS_OPS_EGRAPH_HELP_FACTS_H
+#define TESTS_OPS_EGRAPH_HELP_FACTS_H
+
+#include "tests/ops/egraph/help.h"
+
+#include "ops/egraph/graph.h"
+#include "ops/egraph/terms.h"
+
+/* Facts from nothing but the nodes that there are: those of the graph are the same, however they
+ * came about, one union and one doubt after another. */
+static inline void check_facts(struct egraph *g)
+{
+    enum { ROUNDS = 200 };
+    uint32_t *facts = malloc((g->n_cells + 1u) * sizeof *facts), kids[256], nothing;
+    bool changed = true;
+    assert_non_null(facts);
+    nothing = facts_unknown(&g->facts, UINT64_MAX);
+    for (uint32_t c = 0; c < g->n_cells; c++)
+        facts[c] = nothing;
+    for (int round = 0; changed && round < ROUNDS; round++) {
+        changed = false;
+        for (uint32_t n = 0; n < g->n_cells; n++) {
+            if (!graph_is_live(g, n))
+                continue;
+            uint32_t op = graph_op(g, n), arity = graph_arity(g, op), c = graph_find(g, n), told;
+            for (uint32_t i = 0; i < arity; i++)
+                kids[i] = facts[graph_find(g, *graph_kid(g, n, i))];
+            told = op & OP_LEAF ? g->leaves[op & ~OP_LEAF].fact
+                                : facts_apply(&g->facts, op, graph_knows(g, op), kids, arity);
+            uint32_t before = facts[c];
+            assert_int_equal(facts_meet(&facts[c], &g->facts, before, told), FACT_AGREE);
+            changed |= facts[c] != before;
+        }
+    }
+    for (uint32_t c = 0; c < g->n_cells && !changed; c++)
+        if (graph_is_class(g, c) && facts[c] != g->classes[c].fact) {
+            struct buf is = {0}, should = {0};
+            facts_write(&is, g, g->classes[c].fact);
+            facts_write(&should, g, facts[c]);
+            fail_msg("class %u: '%s' instead of '%s'", c, is.data, should.data);
+        }
+    free(facts);
+}
+
+#endif
