@@ -25,7 +25,6 @@ struct query {
 static void expect_class(const struct egraph *g, uint32_t c)
 {
     __builtin_prefetch(&g->members[c]);
-    __builtin_prefetch(&g->members[c]);
     __builtin_prefetch(&g->classes[c]);
 }
 
