@@ -64,9 +64,11 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     clustering_measure(&accuracy, a, v, clusters.label);
     op_progress(ctx, 1, 3, "retrieval");
     vectors_normalize(v);
-    retrieval_measure(&retrieval, a, v, op_pool(ctx));
+    retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx);
     op_progress(ctx, 2, 3, "triples");
-    triples_measure(&triples, a, v, op_pool(ctx));
+    triples_measure(&triples, a, v, op_pool(ctx), cancelled, ctx);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
     figures_add(f, "kmeans_accuracy", accuracy.best);
     figures_add(f, "kmeans_accuracy_greedy", accuracy.greedy);
     for (int k = 0; k < RETRIEVAL_CUTS; k++)

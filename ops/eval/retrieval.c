@@ -19,6 +19,8 @@ struct work {
     float *rows;                  /* (workers, n rounded up to 4): similarities */
     float *positives;             /* (workers, n rounded up to 4): those of the query's cluster */
     size_t row_size;
+    bool (*cancelled)(void *);
+    void *arg;
 };
 
 static bool before(const float *similarity, uint32_t i, uint32_t j)
@@ -107,7 +109,7 @@ static void ask(void *arg, size_t item, unsigned worker)
     const struct vectors *v = w->v;
     uint32_t query = (uint32_t)item, top[RETRIEVAL_DEPTH];
     uint32_t others = w->cluster_size[v->cluster[query]] - 1;
-    if (others == 0)
+    if (others == 0 || (w->cancelled && w->cancelled(w->arg)))
         return;
     float *similarity = w->rows + worker * w->row_size;
     uint32_t i = 0;
@@ -130,9 +132,10 @@ static void ask(void *arg, size_t item, unsigned worker)
 }
 
 void retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
-                       struct pool *pool)
+                       struct pool *pool, bool (*cancelled)(void *), void *arg)
 {
-    struct work w = {.v = v, .row_size = (v->n + 3u) & ~(size_t)3};
+    struct work w = {
+        .v = v, .row_size = (v->n + 3u) & ~(size_t)3, .cancelled = cancelled, .arg = arg};
     uint32_t *size = arena_array(a, uint32_t, v->n_clusters + 1);
     for (uint32_t i = 0; i < v->n; i++)
         size[v->cluster[i]]++;

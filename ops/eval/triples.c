@@ -28,6 +28,8 @@ struct work {
     struct sums *sums; /* by item */
     float *cosines;    /* (workers, most members, BLOCK) */
     size_t most;
+    bool (*cancelled)(void *);
+    void *arg;
 };
 
 static float at_least_0(float x)
@@ -77,7 +79,7 @@ static void measure(void *arg, size_t item, unsigned worker)
     size_t n = v->n - from < BLOCK ? v->n - from : BLOCK;
     float *cosines = w->cosines + worker * w->most * BLOCK;
     struct sums *to = &w->sums[item];
-    if (m < 2)
+    if (m < 2 || (w->cancelled && w->cancelled(w->arg)))
         return;
     for (size_t i = 0; i < n; i++)
         to->negatives += v->cluster[from + i] != cluster;
@@ -114,9 +116,10 @@ static void sort_members(struct work *w, struct arena *a)
 }
 
 void triples_measure(struct triples *out, struct arena *a, const struct vectors *v,
-                     struct pool *pool)
+                     struct pool *pool, bool (*cancelled)(void *), void *arg)
 {
-    struct work w = {.v = v, .blocks = (v->n + BLOCK - 1) / BLOCK};
+    struct work w = {
+        .v = v, .blocks = (v->n + BLOCK - 1) / BLOCK, .cancelled = cancelled, .arg = arg};
     size_t items = v->n_clusters * w.blocks;
     sort_members(&w, a);
     w.sums = arena_array(a, struct sums, items);

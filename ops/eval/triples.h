@@ -7,6 +7,8 @@
 #include "base/pool.h"
 #include "ops/eval/vectors.h"
 
+#include <stdbool.h>
+
 struct triples {
     double count;         /* 0: no triples, and so are the others */
     double ranking_error; /* the share of s(x, x-) > s(x, x+), equals a half */
@@ -17,8 +19,8 @@ struct triples {
 
 /* Vectors have length 1. The same for any number of threads. Time as for all cosines, if clusters
  * have no more members than vectors have dimensions; memory for so many cosines of each member of
- * the largest cluster as a block of work has. */
+ * the largest cluster as a block of work has. `cancelled` as of retrieval_measure. */
 void triples_measure(struct triples *out, struct arena *a, const struct vectors *v,
-                     struct pool *pool);
+                     struct pool *pool, bool (*cancelled)(void *), void *arg);
 
 #endif

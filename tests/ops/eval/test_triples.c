@@ -73,7 +73,7 @@ static void test_walk(void **state)
             struct arena a = {0};
             struct triples got, want;
             struct vectors v = scatter(&a, sizes[i][0], sizes[i][1], 11, flat);
-            triples_measure(&got, &a, &v, NULL);
+            triples_measure(&got, &a, &v, NULL, NULL, NULL);
             want = by_walk(&v);
             check(&got, &want);
             assert_true(i < 4 || (got.ranking_error > 0.01 && got.ranking_error < 0.7));
@@ -88,18 +88,41 @@ static void test_blocks_and_threads(void **state)
     struct triples one, more;
     struct vectors v = scatter(&a, 2300, 700, 5, false);
     struct triples want = by_walk(&v);
-    triples_measure(&one, &a, &v, NULL);
+    triples_measure(&one, &a, &v, NULL, NULL, NULL);
     check(&one, &want);
     struct pool *pool = pool_new(3);
-    triples_measure(&more, &a, &v, pool);
+    triples_measure(&more, &a, &v, pool, NULL, NULL);
     assert_memory_equal(&one, &more, sizeof one);
     pool_free(pool);
+    arena_free(&a);
+}
+
+static bool at_once(void *arg)
+{
+    ++*(size_t *)arg;
+    return true;
+}
+
+/* Whoever asked for it asks once for each piece of work, and gets nothing. */
+static void test_cancelled(void **state)
+{
+    static uint32_t cluster[] = {0, 0};
+    static float x[2 * VECTOR_LANES] = {1};
+    struct arena a = {0};
+    struct triples t;
+    struct vectors v = {
+        .x = x, .cluster = cluster, .n = 2, .n_clusters = 1, .dim = 1, .stride = VECTOR_LANES};
+    size_t asked = 0;
+    triples_measure(&t, &a, &v, NULL, at_once, &asked);
+    assert_int_equal(asked, 1);
+    assert_true(t.count == 0 && t.siamese == 0);
     arena_free(&a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk),
-                                       cmocka_unit_test(test_blocks_and_threads)};
+                                       cmocka_unit_test(test_blocks_and_threads),
+                                       cmocka_unit_test(test_cancelled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
