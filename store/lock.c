@@ -86,7 +86,8 @@ enum err_code lock_acquire(int *out, const char *path, const char *command, doub
         if (errno != EWOULDBLOCK)
             code = err_fail(e, ERR_IO, "cannot lock %s: %s", path, strerror(errno));
         else if (wait_s >= 0 && waited_s >= wait_s &&
-                 (waited_s * 1e3 >= PATIENCE_MS || (!is_shared(fd) && is_holder_named(fd))))
+                 ((waited_s - wait_s) * 1e3 >= PATIENCE_MS ||
+                  (!is_shared(fd) && is_holder_named(fd))))
             code = fail_busy(fd, path, e);
         if (code != OK) {
             close(fd);
