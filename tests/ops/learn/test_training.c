@@ -385,8 +385,9 @@ static void test_embed_shards(void **state)
     assert_int_equal(embedder_new(&em, &c, &io, NULL), OK);
     Eqloom__TokenBatch *b = toy_batch(&s.a, 3, 0, MANY, 5, 12), single = *b;
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), OK);
+    uint32_t offset[] = {0, 0};
     for (size_t i = 0; i < MANY; i += 41) {
-        uint32_t offset[] = {0, b->offset[i + 1] - b->offset[i]};
+        offset[1] = b->offset[i + 1] - b->offset[i];
         single.tokens = b->tokens + b->offset[i];
         single.n_tokens = offset[1];
         single.offset = offset;
