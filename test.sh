@@ -45,13 +45,15 @@ fi
 if [ "$mode" = all ]; then
     run_suite build --suite e2e --suite fuzz
     build_in build-asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
-    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 run_suite build-asan --suite unit --suite fuzz
+    # The suite `portable` is trainings run once more on kernels whose own tests run here, too.
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+        run_suite build-asan --suite unit --suite fuzz --no-suite portable
     # RocksDB and oneDNN are not instrumented: what happens between their threads is not ours.
     build_in build-tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
     TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
         run_suite build-tsan engine-run engine-heal engine-blocks eval-figures
     CC=clang build_in build-clang --buildtype=debugoptimized $werror
-    run_suite build-clang --suite unit
+    run_suite build-clang --suite unit --no-suite portable
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
