@@ -222,6 +222,13 @@ int main(int argc, char **argv)
         keep = argv[first + 1];
         first += 2;
     }
+    bool usage = !edits && !keep; /* what runs with nothing new is what was kept */
+    for (int i = first; i < argc; i++)
+        usage = usage || atol(argv[i]) < 1;
+    if (usage) {
+        fprintf(stderr, "usage: bench_engine [[--no-op] --keep DIR] [ELEMENTS...]\n");
+        return 2;
+    }
     for (int i = first; i < argc; i++)
         measure_size(keep, edits, atol(argv[i]));
     for (size_t i = 0; argc <= first && i < sizeof sizes / sizeof *sizes; i++)
