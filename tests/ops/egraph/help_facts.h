@@ -33,7 +33,8 @@ static inline void check_facts(struct egraph *g)
             changed |= facts[c] != before;
         }
     }
-    for (uint32_t c = 0; c < g->n_cells && !changed; c++)
+    assert_false(changed);
+    for (uint32_t c = 0; c < g->n_cells; c++)
         if (graph_is_class(g, c) && facts[c] != g->classes[c].fact) {
             struct buf is = {0}, should = {0};
             facts_write(&is, g, g->classes[c].fact);
