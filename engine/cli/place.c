@@ -62,21 +62,24 @@ static enum err_code wait_seconds(double *out, const struct cli *c, struct err *
     return OK;
 }
 
-/* Says so before it waits, and how to wait if it does not. */
+/* Says so before it waits, and how to wait if it does not. What the first try took, for a holder
+ * that says no name, is a part of the wait. */
 static enum err_code open_store(struct store **out, struct cli *c, struct store_options *options,
                                 struct err *e)
 {
     double wait_s = options->wait_s;
     struct err busy = {0};
+    uint64_t start = os_monotonic_ns();
     options->wait_s = 0;
     enum err_code code = store_open(out, options, &busy);
-    if (code == ERR_BUSY && wait_s != 0) {
+    double waited_s = (double)(os_monotonic_ns() - start) * 1e-9;
+    if (code == ERR_BUSY && (wait_s < 0 || wait_s > waited_s)) {
         fprintf(c->narration, "eqloom: %s; waiting\n", busy.message);
         fflush(c->narration);
-        options->wait_s = wait_s;
+        options->wait_s = wait_s < 0 ? wait_s : wait_s - waited_s;
         return err_up(e, store_open(out, options, e));
     }
-    if (code == ERR_BUSY)
+    if (code == ERR_BUSY && wait_s == 0)
         err_hint(&busy, "--wait waits until it is free; commands that only read need not");
     if (e)
         *e = busy;

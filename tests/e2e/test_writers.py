@@ -1,4 +1,5 @@
 """Several who want to write: told who holds the store, queueing, and after one was killed."""
+import fcntl
 import re
 import signal
 import subprocess
@@ -24,6 +25,17 @@ class Writers(ProjectTest):
         out, err = waiting.communicate(timeout=TIMEOUT_S)
         self.assertEqual(waiting.returncode, 0, err)
         self.assertIn('"event":"summary"', out)
+
+    def test_a_nameless_holder_is_waited_for(self):
+        """Who never says its name, since it is elsewhere or no eqloom, is told of in the end."""
+        self.p.run("rules")
+        with open(self.p.dir / ".eqloom/lock", "r+", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            start = time.monotonic()
+            refused = self.p.eqloom("run", "job.yaml", "--wait=3", expect=1)
+            self.assertGreaterEqual(time.monotonic() - start, 10)
+        self.assertRegex(refused.err, r"error: the store is held by another process \(.*lock\)")
+        self.assertEqual(self.p.run()["failed"], 0)
 
     def test_a_killed_writer_is_no_obstacle(self):
         holder = self.hold()
