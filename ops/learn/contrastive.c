@@ -257,16 +257,16 @@ static void backward_group(void *arg, size_t item, struct gpu_queue *q)
     const struct part *part = arg;
     struct trainer *t = part->t;
     struct nn_weights w = trainer_weights(t);
-    if (part->from == 0)
-        q->op->fill(q, t->groups[item], t->model->total, 0);
+    struct nn_gradients gradients = trainer_gradients(t, q, item, part->from);
     for (size_t i = part->from; i < part->to; i++) {
         struct shard *s = &t->shards[item * per_group(t) + i];
         struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
         if (s->s.n == 0)
             continue;
         back_to_vectors(t, s, q);
-        nn_encoder_backward(q, t->groups[item], t->c.dvectors + s->first * t->model->config.d_model,
+        nn_encoder_backward(q, &gradients, t->c.dvectors + s->first * t->model->config.d_model,
                             t->model, &w, &s->tape, &t->scratch[q->index], &drop);
+        gradients.fresh = false;
     }
 }
 

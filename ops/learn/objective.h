@@ -67,6 +67,9 @@ enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e);
 /* Cuts the n sequences of t->batch.inputs; sequences 0 .. i-1 have weight[i] tokens. */
 void trainer_cut(struct trainer *t, const uint32_t *weight);
 struct nn_weights trainer_weights(const struct trainer *t);
+/* What the group's shards before number `place` left; none begins with what holds nothing. */
+struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
+                                      size_t place);
 /* Dropout as of the batch's token `first`. */
 struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
 /* Sequences first .. first+n-1, offsets from 0. */

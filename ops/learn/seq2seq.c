@@ -71,8 +71,9 @@ static void read_loss(struct gpu_queue *q, struct shard *s, const struct desk *k
     }
 }
 
-/* Forward and loss; backward too, into the gradient, if there is one. */
-static void run_shard(struct trainer *t, struct shard *s, float *gradient, struct gpu_queue *q)
+/* Forward and loss; backward too, into the gradients, if there are any. */
+static void run_shard(struct trainer *t, struct shard *s, struct nn_gradients *gradients,
+                      struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
     struct desk k;
@@ -95,10 +96,11 @@ static void run_shard(struct trainer *t, struct shard *s, float *gradient, struc
                                                      .loss = k.out.loss,
                                                      .correct = k.out.correct});
     read_loss(q, s, &k, a);
-    if (!gradient)
+    if (!gradients)
         return;
-    nn_decoder_backward(q, gradient, t->model, &w, &k.out, &k.scratch, &out);
-    nn_encoder_memory_back(q, gradient, k.scratch.dmemory, t->model, &w, &k.in, &k.scratch, &in);
+    nn_decoder_backward(q, gradients, t->model, &w, &k.out, &k.scratch, &out);
+    nn_encoder_memory_back(q, gradients, k.scratch.dmemory, t->model, &w, &k.in, &k.scratch, &in);
+    gradients->fresh = false;
 }
 
 static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
@@ -112,10 +114,10 @@ static void differentiate_group(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
     size_t n = t->n_shards / LEARN_GROUPS;
-    q->op->fill(q, t->groups[item], t->model->total, 0);
+    struct nn_gradients gradients = trainer_gradients(t, q, item, 0);
     for (size_t i = item * n; i < (item + 1) * n; i++)
         if (t->shards[i].s.n)
-            run_shard(t, &t->shards[i], t->groups[item], q);
+            run_shard(t, &t->shards[i], &gradients, q);
 }
 
 /* Shards by the tokens of both sides. */

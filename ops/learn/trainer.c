@@ -196,6 +196,19 @@ struct nn_weights trainer_weights(const struct trainer *t)
     return (struct nn_weights){t->weights, t->sinusoids, t->config.precision};
 }
 
+struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
+                                      size_t place)
+{
+    size_t n = t->n_shards / LEARN_GROUPS, sequences[2] = {0}; /* before it, from it on */
+    for (size_t i = 0; i < n; i++)
+        sequences[i >= place] += t->shards[group * n + i].s.n;
+    if (place == 0 && sequences[1])
+        return nn_gradients_begin(q, t->groups[group], t->model);
+    if (place == 0) /* nobody will write */
+        q->op->fill(q, t->groups[group], t->model->total, 0);
+    return (struct nn_gradients){t->groups[group], sequences[0] == 0};
+}
+
 struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
 {
     struct nn_dropout drop = t->dropout;

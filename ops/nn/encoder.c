@@ -47,13 +47,13 @@ void nn_encoder_entry(struct gpu_queue *q, float *rows, const struct nn_model *m
     nn_attend_entry(&p, rows, &t->layers[0].self, &self);
 }
 
-void nn_encoder_states_back(struct gpu_queue *q, float *grad, const float *dstates,
-                            const struct nn_model *m, const struct nn_weights *w,
-                            const struct nn_tape *t, const struct nn_scratch *s,
-                            const struct nn_dropout *drop)
+void nn_encoder_states_back(struct gpu_queue *q, const struct nn_gradients *grad,
+                            const float *dstates, const struct nn_model *m,
+                            const struct nn_weights *w, const struct nn_tape *t,
+                            const struct nn_scratch *s, const struct nn_dropout *drop)
 {
     struct nn_pass p = nn_pass_of(q, m, w, t->tokens, s, drop);
-    p.grad = grad;
+    p.grad = *grad;
     nn_final_back(&p, dstates, &t->final, m->norm_weight, m->norm_bias);
     for (size_t i = m->config.layers; i-- > 0;) {
         struct nn_attend self = attend_of(m, t, i);
@@ -79,7 +79,7 @@ void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
                 m->config.d_model, pooling_of(m));
 }
 
-void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dpooled,
+void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dpooled,
                          const struct nn_model *m, const struct nn_weights *w,
                          const struct nn_tape *t, const struct nn_scratch *s,
                          const struct nn_dropout *drop)
@@ -100,10 +100,10 @@ void nn_encoder_memory(struct gpu_queue *q, const struct nn_model *m, const stru
     }
 }
 
-void nn_encoder_memory_back(struct gpu_queue *q, float *grad, const float *dmemory,
-                            const struct nn_model *m, const struct nn_weights *w,
-                            const struct nn_tape *t, const struct nn_scratch *s,
-                            const struct nn_dropout *drop)
+void nn_encoder_memory_back(struct gpu_queue *q, const struct nn_gradients *grad,
+                            const float *dmemory, const struct nn_model *m,
+                            const struct nn_weights *w, const struct nn_tape *t,
+                            const struct nn_scratch *s, const struct nn_dropout *drop)
 {
     switch (m->config.memory) {
     case NN_MEMORY_STATES: nn_encoder_states_back(q, grad, dmemory, m, w, t, s, drop); break;

@@ -18,12 +18,12 @@
 void nn_encoder_states(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                        struct nn_tape *t, const struct nn_scratch *s,
                        const struct nn_dropout *drop);
-/* Adds to grad (as flat as the weights) the gradient of sum(dstates * states). The same drop;
+/* Adds to grad the gradient of sum(dstates * states). The same drop;
  * dstates may be s->dn or s->dmemory. */
-void nn_encoder_states_back(struct gpu_queue *q, float *grad, const float *dstates,
-                            const struct nn_model *m, const struct nn_weights *w,
-                            const struct nn_tape *t, const struct nn_scratch *s,
-                            const struct nn_dropout *drop);
+void nn_encoder_states_back(struct gpu_queue *q, const struct nn_gradients *grad,
+                            const float *dstates, const struct nn_model *m,
+                            const struct nn_weights *w, const struct nn_tape *t,
+                            const struct nn_scratch *s, const struct nn_dropout *drop);
 
 /* rows (T, 3d): for struct nn_entry, of each of the tape's tokens; an inference tape. */
 void nn_encoder_entry(struct gpu_queue *q, float *rows, const struct nn_model *m,
@@ -33,7 +33,7 @@ void nn_encoder_entry(struct gpu_queue *q, float *rows, const struct nn_model *m
 void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                         struct nn_tape *t, const struct nn_scratch *s,
                         const struct nn_dropout *drop);
-void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dpooled,
+void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dpooled,
                          const struct nn_model *m, const struct nn_weights *w,
                          const struct nn_tape *t, const struct nn_scratch *s,
                          const struct nn_dropout *drop);
@@ -42,9 +42,9 @@ void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dpooled,
 void nn_encoder_memory(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                        struct nn_tape *t, const struct nn_scratch *s,
                        const struct nn_dropout *drop);
-void nn_encoder_memory_back(struct gpu_queue *q, float *grad, const float *dmemory,
-                            const struct nn_model *m, const struct nn_weights *w,
-                            const struct nn_tape *t, const struct nn_scratch *s,
-                            const struct nn_dropout *drop);
+void nn_encoder_memory_back(struct gpu_queue *q, const struct nn_gradients *grad,
+                            const float *dmemory, const struct nn_model *m,
+                            const struct nn_weights *w, const struct nn_tape *t,
+                            const struct nn_scratch *s, const struct nn_dropout *drop);
 
 #endif

@@ -61,10 +61,10 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .mask = end.mask});
 }
 
-/* dw (out, in) += dy^T x; db (out) += column sums of dy, unless NULL. */
-static inline void linear_back_weight(struct gpu_queue *q, float *dw, float *db, const float *dy,
-                                      const float *x, size_t t, size_t in, size_t out,
-                                      enum gpu_precision p)
+/* dw (out, in) [+]= dy^T x; db (out) += column sums of dy, unless NULL. */
+static inline void linear_back_weight(struct gpu_queue *q, float *dw, bool accumulate, float *db,
+                                      const float *dy, const float *x, size_t t, size_t in,
+                                      size_t out, enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .ta = true,
@@ -78,7 +78,7 @@ static inline void linear_back_weight(struct gpu_queue *q, float *dw, float *db,
                                           .ldb = in,
                                           .c = dw,
                                           .ldc = in,
-                                          .accumulate = true});
+                                          .accumulate = accumulate});
     if (db)
         q->op->add_columns(q, db, dy, t, out);
 }

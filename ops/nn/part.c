@@ -49,8 +49,8 @@ void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
 {
     if (p->drop)
         dropout(p, dx, dx, p->d, 0, SITE_EMBEDDING);
-    p->op->embed_back(p->q, p->grad + p->m->embedding, nn_gradient(p, p->m->positions), dx, token,
-                      offset, sequences, p->d, sqrtf((float)p->d));
+    p->op->embed_back(p->q, p->grad.flat + p->m->embedding, nn_gradient(p, p->m->positions), dx,
+                      token, offset, sequences, p->d, sqrtf((float)p->d));
 }
 
 /* ---- a residual branch: y = x + dropout(a W^T + b) ---- */
@@ -86,8 +86,8 @@ static void residual_back(const struct nn_pass *p, float *da, const float *a,
         dropout(p, p->s->branch, dx, p->d, b->layer, b->site);
         dx = p->s->branch;
     }
-    linear_back_weight(p->q, nn_gradient(p, b->weight), nn_gradient(p, b->bias), dx, a, p->tokens,
-                       b->in, p->d, p->precision);
+    linear_back_weight(p->q, nn_gradient(p, b->weight), !p->grad.fresh, nn_gradient(p, b->bias), dx,
+                       a, p->tokens, b->in, p->d, p->precision);
     linear_back_input(p->q, da, dx, nn_weight(p, b->weight), p->tokens, b->in, p->d,
                       (struct linear_back_end){.mask = mask}, p->precision);
 }
@@ -160,8 +160,8 @@ static void project_back_weight(const struct nn_pass *p, const float *dy, const 
                                 const struct nn_projections *at)
 {
     float *bias = nn_gradient(p, at->in_bias);
-    linear_back_weight(p->q, nn_gradient(p, at->in_weight) + from * p->d, bias ? bias + from : NULL,
-                       dy, x, rows, p->d, cols, p->precision);
+    linear_back_weight(p->q, nn_gradient(p, at->in_weight) + from * p->d, !p->grad.fresh,
+                       bias ? bias + from : NULL, dy, x, rows, p->d, cols, p->precision);
 }
 
 void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
@@ -285,8 +285,9 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
     linear_back_input(p->q, s->dn, s->wide, nn_weight(p, at->linear1_weight), p->tokens, p->d,
                       p->ff, (struct linear_back_end){0}, p->precision);
     norm_back(p, &(struct norm){t->x, t->mean, t->rstd, how->norm_weight, how->norm_bias});
-    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), nn_gradient(p, at->linear1_bias),
-                       s->wide, s->n, p->tokens, p->d, p->ff, p->precision);
+    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), !p->grad.fresh,
+                       nn_gradient(p, at->linear1_bias), s->wide, s->n, p->tokens, p->d, p->ff,
+                       p->precision);
 }
 
 /* ---- the norm behind the last layer ---- */

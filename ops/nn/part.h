@@ -11,8 +11,8 @@ struct nn_pass {
     struct gpu_queue *q;
     const struct gpu_ops *op;
     const struct nn_model *m;
-    const float *w; /* the flat parameters */
-    float *grad;    /* backward: as flat */
+    const float *w;           /* the flat parameters */
+    struct nn_gradients grad; /* backward */
     const float *positions;
     const struct nn_scratch *s;
     const struct nn_dropout *drop; /* NULL: none */
@@ -31,7 +31,7 @@ static inline const float *nn_weight(const struct nn_pass *p, size_t at)
 
 static inline float *nn_gradient(const struct nn_pass *p, size_t at)
 {
-    return at == NN_ABSENT ? NULL : p->grad + at;
+    return at == NN_ABSENT ? NULL : p->grad.flat + at;
 }
 
 /* x = embedding[token] * sqrt(d_model) + position */

@@ -100,6 +100,16 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t to
     s->dmemory = memory ? floats(l, memory * d) : NULL;
 }
 
+struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m)
+{
+    for (size_t i = 0; i < m->n_params; i++) {
+        const struct nn_param *x = &m->params[i];
+        if (x->rank == 1 || x->at == m->embedding || x->at == m->positions)
+            q->op->fill(q, flat + x->at, x->size, 0);
+    }
+    return (struct nn_gradients){flat, true};
+}
+
 void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model *m,
                   const struct nn_sequences *s, struct arena *a)
 {

@@ -84,6 +84,16 @@ struct nn_weights {
     enum gpu_precision precision;
 };
 
+/* Gradients, as flat parameters: a backward adds its own. While `fresh`, matrices but the embedding
+ * and positions hold nothing yet, and are written whatever is there: that saves a pass over all of
+ * them to clear and one to read. */
+struct nn_gradients {
+    float *flat;
+    bool fresh;
+};
+/* Fresh; clears all else. */
+struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m);
+
 /* t->layers lives in the arena; the rest is carved from the layout. An inference tape has one
  * layer's memory, used again and again. */
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
