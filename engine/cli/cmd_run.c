@@ -254,7 +254,8 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
             return code;
         if (n > 1)
             fprintf(c->out, "== %s\n", job->nodes[i].name);
-        table_print_report(c->out, c->arena, (const Eqloom__Report *)m);
+        table_print_report(c->out, c->arena, (const Eqloom__Report *)m,
+                           arena_printf(c->arena, "%s/%s", job->name, job->nodes[i].name));
         fputc('\n', c->out);
     }
     return OK;

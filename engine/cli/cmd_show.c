@@ -74,7 +74,7 @@ static void print_report(struct cli *c, const Eqloom__Report *report)
 {
     if (*report->title)
         fprintf(c->out, "%s\n\n", report->title);
-    table_print_report(c->out, c->arena, report);
+    table_print_report(c->out, c->arena, report, NULL);
     struct table *values = table_new(c->arena, "value|");
     for (size_t i = 0; i < report->n_values; i++)
         table_add(values,

@@ -121,7 +121,7 @@ static const struct cli_command own_commands[] = {
      "computed again. With nodes, only these and what they need. The store is created if there "
      "is none: in the current directory if the job lies below it, else beside the job.\n\n"
      "At the end the job's exports are written to out/JOB beside the store, and tables of "
-     "reports that no other node reads are printed.\n\n"
+     "reports that no other node reads are printed, of long ones the first rows.\n\n"
      "Ctrl-C (SIGINT, SIGTERM) ends the run within about a second: what is in flight and not "
      "done by then is dropped, what is done stays. A second one ends it at once. The next run "
      "goes on from there. A run of more than a second ends with a "

@@ -97,7 +97,9 @@ void table_print(FILE *to, const struct table *t)
         print_row(to, t, r, widths, right, line);
 }
 
-void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report)
+enum { HEAD_ROWS = 10 };
+
+void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, const char *name)
 {
     for (size_t i = 0; i < report->n_tables; i++) {
         const Eqloom__Table *from = report->tables[i];
@@ -108,13 +110,16 @@ void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report)
         struct table t = {.arena = a, .n_columns = from->n_columns};
         table_add(&t, (const char *const *)from->columns);
         const char **cells = arena_array(a, const char *, from->n_columns);
-        for (size_t r = 0; r < from->n_rows; r++) {
+        size_t rows = name && from->n_rows > HEAD_ROWS ? HEAD_ROWS : from->n_rows;
+        for (size_t r = 0; r < rows; r++) {
             const Eqloom__Row *row = from->rows[r];
             for (size_t c = 0; c < from->n_columns; c++)
                 cells[c] = c < row->n_cells ? row->cells[c] : "";
             table_add(&t, cells);
         }
         table_print(to, &t);
+        if (rows < from->n_rows)
+            fprintf(to, "... %zu more: eqloom show %s\n", from->n_rows - rows, name);
         if (from->note[0])
             fprintf(to, "%s\n", from->note);
     }

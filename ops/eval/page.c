@@ -3,114 +3,12 @@
 
 #include "ops/eval/chart.h"
 #include "ops/eval/mathml.h"
+#include "ops/eval/page_results.h"
 #include "ops/eval/page_style.h"
 #include "ops/eval/tsne.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct page_figure page_figures[] = {
-    {"kmeans_accuracy", "K-means", true,
-     "K-means with as many centres as there are clusters. Labels are assigned to clusters one to "
-     "one "
-     "so that the accuracy is greatest; it is the fraction of each cluster that carries its label, "
-     "averaged over clusters."},
-    {"kmeans_accuracy_greedy", "greedy", true,
-     "The same with labels assigned greedily, the greatest fraction first."},
-    {"precision@1", "P@1", true, NULL},
-    {"precision@5", "P@5", true,
-     "Retrieval: every expression is a query against all others, ranked by cosine. P@k is the part "
-     "of the first k that is equivalent to the query, of as many as could be."},
-    {"precision@10", "P@10", true, NULL},
-    {"precision@20", "P@20", true, NULL},
-    {"mrr", "MRR", true, "Mean of 1 / rank of the first equivalent expression."},
-    {"clusters", "clusters", false, NULL},
-    {"sequences", "expressions", false, NULL},
-    {"dimensions", "dimensions", false, NULL},
-    {NULL},
-};
-
-const double *report_value(const Eqloom__Report *r, const char *name)
-{
-    for (size_t i = 0; i < r->n_values; i++)
-        if (strcmp(r->values[i]->name, name) == 0)
-            return &r->values[i]->value;
-    return NULL;
-}
-
-/* Counts that are the same in all rows are told below the table. */
-static bool is_common(const struct page_input *in, const struct page_figure *f)
-{
-    const double *first = report_value(in->evaluations[0], f->name);
-    for (size_t i = 0; i < in->n_evaluations && first; i++) {
-        const double *v = report_value(in->evaluations[i], f->name);
-        if (!v || *v != *first)
-            return false;
-    }
-    return first && !f->percent;
-}
-
-static bool shown(const struct page_input *in, const struct page_figure *f)
-{
-    for (size_t i = 0; i < in->n_evaluations; i++)
-        if (report_value(in->evaluations[i], f->name))
-            return !is_common(in, f);
-    return false;
-}
-
-static double best_value(const struct page_input *in, const char *name)
-{
-    double best = -INFINITY;
-    for (size_t i = 0; i < in->n_evaluations; i++) {
-        const double *v = report_value(in->evaluations[i], name);
-        if (v && *v > best)
-            best = *v;
-    }
-    return best;
-}
-
-static void write_results(struct buf *out, const struct page_input *in)
-{
-    buf_puts(out, "<section><h2>Results on ");
-    html_text(out, in->part);
-    buf_puts(out, "</h2>\n<div class=\"scroll\"><table><thead><tr><th></th>");
-    for (const struct page_figure *f = page_figures; f->name; f++)
-        if (shown(in, f))
-            buf_printf(out, "<th>%s</th>", f->title);
-    buf_puts(out, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < in->n_evaluations; i++) {
-        buf_puts(out, "<tr><th>");
-        html_text(out, in->evaluations[i]->title);
-        buf_puts(out, "</th>");
-        for (const struct page_figure *f = page_figures; f->name; f++) {
-            const double *v = report_value(in->evaluations[i], f->name);
-            if (!shown(in, f))
-                continue;
-            if (!v)
-                buf_puts(out, "<td>&#8211;</td>");
-            else if (!f->percent)
-                buf_printf(out, "<td class=\"count\">%.0f</td>", *v);
-            else
-                buf_printf(out,
-                           "<td class=\"%s\"><span class=\"meter\" style=\"--part:%.1f%%\">"
-                           "</span>%.1f</td>",
-                           in->n_evaluations > 1 && *v >= best_value(in, f->name) ? "best" : "",
-                           100 * fmax(0, fmin(1, *v)), 100 * *v);
-        }
-        buf_puts(out, "</tr>\n");
-    }
-    buf_puts(out, "</tbody></table></div>\n<p class=\"note\">Accuracies, precisions and MRR in per "
-                  "cent; the best of each column is bold.");
-    for (const struct page_figure *f = page_figures; f->name; f++)
-        if (is_common(in, f))
-            buf_printf(out, " %.0f %s.", *report_value(in->evaluations[0], f->name), f->title);
-    buf_puts(out, "</p>\n<dl>");
-    for (const struct page_figure *f = page_figures; f->name; f++)
-        if (f->explanation && shown(in, f))
-            buf_printf(out, "<dt>%s</dt><dd>%s</dd>\n", f->title, f->explanation);
-    buf_puts(out, "</dl></section>\n");
-}
 
 static char *infix_of(struct arena *a, const char *prefix)
 {
@@ -305,8 +203,8 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
     html_text(out, in->title);
     buf_puts(out, "</h1><p>How well vectors of expressions tell the equivalent from the "
                   "others.</p></header>\n");
-    if (in->n_evaluations)
-        write_results(out, in);
+    for (size_t i = 0; i < in->n_results; i++)
+        page_write_results(out, a, &in->results[i], in->part);
     if (in->vectors)
         write_scatter(out, a, in, pool);
     if (in->checkpoint)

@@ -6,33 +6,23 @@
 #include "base/pool.h"
 #include "checkpoint.pb-c.h"
 #include "ops/eval/corpus_stats.h"
+#include "ops/eval/results.h"
 #include "ops/eval/rule_stats.h"
 #include "ops/eval/vectors.h"
-#include "report.pb-c.h"
 
 struct page_input {
     const char *title;
     const char *part; /* what was evaluated: "held-out clusters" */
-    Eqloom__Report *const *evaluations;
-    size_t n_evaluations;
+    const struct results *results;
+    size_t n_results;
     const Eqloom__Checkpoint *checkpoint; /* may be NULL */
     const struct corpus_stats *corpus;    /* may be NULL */
-    const Eqloom__Table *rules; /* of rule_stats.h; or NULL */
+    const Eqloom__Table *rules;           /* of rule_stats.h; or NULL */
     const struct vectors *vectors;        /* those to draw; may be NULL */
     double perplexity;
     uint32_t iterations;
     uint64_t seed;
 };
-
-struct page_figure {
-    const char *name, *title;
-    bool percent;
-    const char *explanation;
-};
-/* The figures of evaluations that tables show, in order; ended by name == NULL. */
-extern const struct page_figure page_figures[];
-/* NULL when the evaluation has none of that name. */
-const double *report_value(const Eqloom__Report *r, const char *name);
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);
 

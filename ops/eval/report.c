@@ -15,7 +15,8 @@ static const struct op_param params[] = {
     {NULL},
 };
 static const struct op_port inputs[] = {
-    {"evaluations", KIND_REPORT, OP_LIST, false, "Rows of the table."},
+    {"evaluations", KIND_REPORT, OP_LIST, true,
+     "Of any kind: the reports of one op are the rows of one table."},
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "To draw."},
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "To draw the training of."},
     {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
@@ -124,57 +125,85 @@ static void write_corpus(Eqloom__Table *out, Eqloom__Report *report, struct aren
                100 * (double)s->reducible / members);
 }
 
-static enum err_code emit_table(struct op_ctx *ctx, const struct page_input *in, struct err *e)
+/* "Held-out clusters", or what the kind is called. */
+static char *results_title(struct arena *a, const struct results *r, const char *part)
+{
+    char *title = arena_strdup(a, r->kind->title ? r->kind->title : part);
+    if (title[0] >= 'a' && title[0] <= 'z')
+        title[0] -= 'a' - 'A';
+    return title;
+}
+
+static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     Eqloom__Report report;
-    Eqloom__Table table, corpus, *tables[3] = {&table};
-    size_t n_figures = 0;
-    while (page_figures[n_figures].name)
-        n_figures++;
+    Eqloom__Table corpus;
+    size_t figures = CORPUS_FIGURES;
+    for (size_t i = 0; i < in->n_results; i++)
+        figures += results_count(&in->results[i]);
     eqloom__report__init(&report);
-    eqloom__table__init(&table);
-    table.columns = arena_array(a, char *, n_figures + 1);
-    table.columns[0] = "";
-    for (size_t f = 0; f < n_figures; f++)
-        table.columns[f + 1] = (char *)page_figures[f].title;
-    table.n_columns = n_figures + 1;
-    table.rows = arena_array(a, Eqloom__Row *, in->n_evaluations + 1);
-    report.values = arena_array(a, Eqloom__Value *, in->n_evaluations * n_figures + CORPUS_FIGURES);
-    for (size_t i = 0; i < in->n_evaluations; i++) {
-        Eqloom__Row *row = table.rows[i] = arena_new(a, Eqloom__Row);
-        eqloom__row__init(row);
-        row->cells = arena_array(a, char *, n_figures + 1);
-        row->n_cells = n_figures + 1;
-        row->cells[0] = in->evaluations[i]->title;
-        for (size_t f = 0; f < n_figures; f++) {
-            const double *v = report_value(in->evaluations[i], page_figures[f].name);
-            row->cells[f + 1] = !v                        ? "-"
-                                : page_figures[f].percent ? arena_printf(a, "%.1f", 100 * *v)
-                                                          : arena_printf(a, "%.0f", *v);
-            if (!v)
-                continue;
-            Eqloom__Value *value = report.values[report.n_values++] = arena_new(a, Eqloom__Value);
-            eqloom__value__init(value);
-            value->name = arena_printf(a, "%s.%s", row->cells[0], page_figures[f].name);
-            value->value = *v;
-        }
-    }
-    table.n_rows = in->n_evaluations;
-    table.title = arena_printf(a, "%s", in->part);
-    if (table.title[0] >= 'a' && table.title[0] <= 'z')
-        table.title[0] -= 'a' - 'A';
-    table.note = "accuracies, precisions and MRR in per cent";
     report.title = (char *)in->title;
-    report.tables = tables;
-    report.n_tables = 1;
+    report.values = arena_array(a, Eqloom__Value *, figures);
+    report.tables = arena_array(a, Eqloom__Table *, in->n_results + 2);
+    for (size_t i = 0; i < in->n_results; i++) {
+        const struct results *r = &in->results[i];
+        Eqloom__Table *table = arena_new(a, Eqloom__Table);
+        results_table(table, a, r, results_title(a, r, in->part));
+        results_values(report.values, &report.n_values, a, r);
+        report.tables[report.n_tables++] = table;
+    }
     if (in->corpus && in->corpus->clusters) {
         write_corpus(&corpus, &report, a, in->corpus);
-        tables[report.n_tables++] = &corpus;
+        report.tables[report.n_tables++] = &corpus;
     }
     if (in->rules)
-        tables[report.n_tables++] = (Eqloom__Table *)in->rules;
+        report.tables[report.n_tables++] = (Eqloom__Table *)in->rules;
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+}
+
+static enum err_code load_results(struct page_input *in, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "evaluations");
+    Eqloom__Report **evaluations = arena_array(a, Eqloom__Report *, n + 1);
+    struct results *results;
+    for (size_t i = 0; i < n; i++) {
+        ProtobufCMessage *m;
+        enum err_code code = op_get(&m, ctx, "evaluations", i, e);
+        if (code)
+            return err_up(e, code);
+        evaluations[i] = (Eqloom__Report *)m;
+    }
+    enum err_code code = results_sort(&results, &in->n_results, a, evaluations, n, e);
+    in->results = results;
+    return err_up(e, code);
+}
+
+static enum err_code load(struct page_input *in, struct vectors *vectors,
+                          struct corpus_stats *corpus, Eqloom__Table *rules, struct op_ctx *ctx,
+                          struct err *e)
+{
+    size_t embeddings = op_count(ctx, "embeddings"), clusters = op_count(ctx, "clusters");
+    enum err_code code = err_up(e, load_results(in, ctx, e));
+    if (!code && op_count(ctx, "checkpoint")) {
+        ProtobufCMessage *m = NULL;
+        code = err_up(e, op_get(&m, ctx, "checkpoint", 0, e));
+        in->checkpoint = (const Eqloom__Checkpoint *)m;
+    }
+    if (!code && embeddings) {
+        code = err_up(e, load_vectors(vectors, ctx, embeddings, e));
+        in->vectors = !code && vectors->n > 2 ? vectors : NULL;
+    }
+    if (!code && clusters) {
+        code = err_up(e, load_corpus(corpus, ctx, clusters, e));
+        in->corpus = corpus;
+    }
+    if (!code && op_count(ctx, "egraphs")) {
+        code = err_up(e, load_rules(rules, ctx, e));
+        in->rules = rules;
+    }
+    return code;
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -182,53 +211,23 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     struct page_input in = {.title = op_string(ctx, "title"),
                             .part = op_string(ctx, "part"),
-                            .n_evaluations = op_count(ctx, "evaluations"),
                             .perplexity = op_real(ctx, "perplexity"),
                             .iterations = (uint32_t)op_int(ctx, "iterations"),
                             .seed = (uint64_t)op_int(ctx, "seed")};
-    size_t n_embeddings = op_count(ctx, "embeddings"), n_clusters = op_count(ctx, "clusters");
-    Eqloom__Report **evaluations = arena_array(a, Eqloom__Report *, in.n_evaluations + 1);
     struct corpus_stats *corpus = arena_new(a, struct corpus_stats);
     struct vectors vectors;
-    ProtobufCMessage *checkpoint;
+    Eqloom__Table rules;
     struct buf page = {0};
     enum err_code code;
-    for (size_t i = 0; i < in.n_evaluations; i++)
-        if ((code =
-                 err_up(e, op_get((ProtobufCMessage **)&evaluations[i], ctx, "evaluations", i, e))))
-            return code;
-    in.evaluations = evaluations;
-    if (op_count(ctx, "checkpoint")) {
-        if ((code = err_up(e, op_get(&checkpoint, ctx, "checkpoint", 0, e))))
-            return code;
-        in.checkpoint = (const Eqloom__Checkpoint *)checkpoint;
-    }
-    if (n_embeddings) {
-        if ((code = err_up(e, load_vectors(&vectors, ctx, n_embeddings, e))))
-            return code;
-        in.vectors = vectors.n > 2 ? &vectors : NULL;
-    }
-    if (n_clusters) {
-        if ((code = err_up(e, load_corpus(corpus, ctx, n_clusters, e)))) {
-            corpus_stats_free(corpus);
-            return code;
-        }
-        in.corpus = corpus;
-    }
-    Eqloom__Table rules;
-    if (op_count(ctx, "egraphs")) {
-        if ((code = err_up(e, load_rules(&rules, ctx, e)))) {
-            corpus_stats_free(corpus);
-            return code;
-        }
-        in.rules = &rules;
-    }
+    if ((code = err_up(e, load(&in, &vectors, corpus, &rules, ctx, e))))
+        goto out;
     op_progress(ctx, 0, 1, "drawing");
     page_write(&page, a, &in, op_pool(ctx));
-    code = err_up(e, emit_table(ctx, &in, e));
+    code = err_up(e, emit_tables(ctx, &in, e));
     if (!code)
         code = err_up(e, op_emit_file(ctx, "html", span_of(page.data, page.len),
                                       "text/html; charset=utf-8", e));
+out:
     buf_free(&page);
     corpus_stats_free(corpus);
     return code;
@@ -236,14 +235,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_report = {
     .name = "report",
-    .version = 5,
+    .version = 6,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,
-    .doc = "A table of evaluations and a self-contained page: figures and what they mean, a "
-           "picture of "
-           "the embedded expressions by t-SNE, training curves, statistics and examples of the "
-           "corpus.",
+    .doc =
+        "Tables of evaluations and a self-contained page: figures, what they mean and examples, a "
+        "picture of the embedded expressions by t-SNE, training curves, statistics and examples "
+        "of the corpus, and what each rule did. What is not given is left out.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -62,6 +62,8 @@ nodes:
     embeddings: "vectors@pooling=mean"
     other: "vectors@pooling=max"
     queries: 12
+  page: {op: report, evaluations: [distances, mistakes, understanding, tfidf-understanding]}
+  page-of-a-page: {op: report, evaluations: page}
 """
 
     @classmethod
@@ -69,7 +71,7 @@ nodes:
         cls.p = Project()
         cls.addClassCleanup(cls.p.close)
         cls.p.write("examine.yaml", cls.JOB)
-        cls.nodes = ["understanding", "tfidf-understanding", "mistakes", "distances"]
+        cls.nodes = ["understanding", "tfidf-understanding", "mistakes", "distances", "page"]
         cls.summary = cls.p.eqloom("run", "examine.yaml", "--json", *cls.nodes).summary()
 
     def show(self, node):
@@ -173,6 +175,27 @@ nodes:
         self.assertEqual(values["core_closer"] + values["core_other_closer"]
                          + values["core_as_close"], 12)
         self.assertLessEqual(values["core_distance"], values["distance"])
+
+    def test_the_page_has_all_figures(self):
+        """A table for each kind of evaluation; figures by name are those of the evaluations."""
+        shown = self.show("page")
+        self.assertEqual([t["title"] for t in shown["tables"]],
+                         ["Semantic understanding", "Mistake detection", "Distance analysis"])
+        self.assertEqual([row["cells"][0] for row in shown["tables"][0]["rows"]],
+                         ["questions", "tf-idf"])
+        values = figures(shown)
+        for node, kind in (("understanding", "understanding.questions"),
+                           ("tfidf-understanding", "understanding.tf-idf"),
+                           ("mistakes", "mistakes.derivations"),
+                           ("distances", "distances.distances")):
+            for name, value in figures(self.show(node)).items():
+                self.assertEqual(values[f"{kind}.{name}"], value)
+        page = self.p.eqloom("export", "examine/page.html", "-f", "raw", "-o", "-").out
+        for title in "Semantic understanding", "Mistake detection", "Distance analysis":
+            self.assertIn(f"<h2>{title}</h2>", page)
+        self.assertIn("<summary>Questions: tf-idf</summary>", page)
+        done = self.p.eqloom("run", "examine.yaml", "page-of-a-page", expect=1)
+        self.assertIn("is of no evaluation", done.err)
 
     def prefixes(self, expressions):
         """By the infix text that tables show."""

@@ -130,6 +130,8 @@ struct fixture {
     struct corpus_stats stats;
     Eqloom__Report reports[2], *list[2];
     Eqloom__Value values[2][10], *value_lists[2][10];
+    struct results *results;
+    size_t n_results;
     Eqloom__Checkpoint checkpoint;
 };
 
@@ -234,6 +236,7 @@ static struct fixture *fixture_new(void)
             f->values[i][k].value = figures[i][k];
         }
     }
+    assert_int_equal(results_sort(&f->results, &f->n_results, &f->a, f->list, 2, NULL), OK);
     return f;
 }
 
@@ -257,8 +260,8 @@ static void test_page_is_well_formed_and_complete(void **state)
     struct fixture *f = fixture_new();
     struct page_input in = {.title = "Equivalent <expressions>",
                             .part = "held-out clusters of <x>",
-                            .evaluations = f->list,
-                            .n_evaluations = 2,
+                            .results = f->results,
+                            .n_results = f->n_results,
                             .checkpoint = &f->checkpoint,
                             .corpus = &f->stats,
                             .vectors = &f->v,

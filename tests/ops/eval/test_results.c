@@ -1,0 +1,180 @@
+/* Reports of several kinds become a table for each kind, in the report's record and on its page. */
+#include "ops/eval/page_results.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Eqloom__Report *report(struct arena *a, const char *title)
+{
+    Eqloom__Report *r = arena_new(a, Eqloom__Report);
+    eqloom__report__init(r);
+    r->title = (char *)title;
+    r->values = arena_array(a, Eqloom__Value *, 8);
+    return r;
+}
+
+static void give(struct arena *a, Eqloom__Report *r, const char *name, double value)
+{
+    Eqloom__Value *v = r->values[r->n_values++] = arena_new(a, Eqloom__Value);
+    eqloom__value__init(v);
+    v->name = (char *)name;
+    v->value = value;
+}
+
+/* Two models before the same questions, one before derivations and clusters. */
+struct given {
+    struct arena a;
+    Eqloom__Report *list[4];
+    struct results *results;
+    size_t n;
+};
+
+static struct given *given_new(void)
+{
+    struct given *g = calloc(1, sizeof *g);
+    struct arena *a = &g->a;
+    give(a, g->list[0] = report(a, "good <one>"), "mistake_f1", 0.5);
+    give(a, g->list[0], "threshold", 0.7654);
+    for (int i = 1; i < 3; i++) {
+        give(a, g->list[i] = report(a, i == 1 ? "good <one>" : "other"), "accuracy", 0.75 / i);
+        give(a, g->list[i], "like_query", 0.125 * i);
+        give(a, g->list[i], "random", 1 / 7.0);
+        give(a, g->list[i], "questions", 1220);
+    }
+    give(a, g->list[3] = report(a, "good <one>"), "kmeans_accuracy", 0.9);
+    assert_int_equal(results_sort(&g->results, &g->n, a, g->list, 4, NULL), OK);
+    return g;
+}
+
+static void given_free(struct given *g)
+{
+    arena_free(&g->a);
+    free(g);
+}
+
+static void test_a_table_for_each_kind(void **state)
+{
+    struct given *g = given_new();
+    Eqloom__Table t;
+    assert_int_equal(g->n, 3);
+    assert_string_equal(g->results[0].kind->name, "");
+    assert_string_equal(g->results[1].kind->name, "understanding");
+    assert_string_equal(g->results[2].kind->name, "mistakes");
+    results_table(&t, &g->a, &g->results[1], "Questions");
+    const char *expected[3][5] = {{"", "right", "near the query", "by guessing", "questions"},
+                                  {"good <one>", "75.0", "12.5", "14.3", "1220"},
+                                  {"other", "37.5", "25.0", "14.3", "1220"}};
+    assert_int_equal(t.n_columns, 5);
+    assert_int_equal(t.n_rows, 2);
+    for (int c = 0; c < 5; c++) {
+        assert_string_equal(t.columns[c], expected[0][c]);
+        for (int i = 0; i < 2; i++)
+            assert_string_equal(t.rows[i]->cells[c], expected[1 + i][c]);
+    }
+    given_free(g);
+}
+
+/* Models have the same name in all kinds; values have not. */
+static void test_names_of_values(void **state)
+{
+    static const char *const names[] = {
+        "good <one>.kmeans_accuracy",          "understanding.good <one>.accuracy",
+        "understanding.good <one>.like_query", "understanding.good <one>.random",
+        "understanding.good <one>.questions",  "understanding.other.accuracy",
+        "understanding.other.like_query",      "understanding.other.random",
+        "understanding.other.questions",       "mistakes.good <one>.mistake_f1",
+        "mistakes.good <one>.threshold"};
+    enum { N = sizeof names / sizeof *names };
+    struct given *g = given_new();
+    size_t n = 0, room = 0;
+    for (size_t i = 0; i < g->n; i++)
+        room += results_count(&g->results[i]);
+    assert_true(room >= N);
+    Eqloom__Value **values = arena_array(&g->a, Eqloom__Value *, room);
+    for (size_t i = 0; i < g->n; i++)
+        results_values(values, &n, &g->a, &g->results[i]);
+    assert_int_equal(n, N);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(values[i]->name, names[i]);
+    assert_true(values[N - 1]->value == 0.7654);
+    given_free(g);
+}
+
+static void test_what_is_no_evaluation_is_refused(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct results *results;
+    size_t n;
+    Eqloom__Report *page = report(&a, "a page");
+    give(&a, page, "corpus.clusters", 3);
+    assert_int_equal(results_sort(&results, &n, &a, &page, 1, &e), ERR_INPUT);
+    assert_non_null(strstr(e.message, "a page"));
+    assert_int_equal(results_sort(&results, &n, &a, &page, 0, &e), OK);
+    assert_int_equal(n, 0);
+    arena_free(&a);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+/* Examples are the second table of an evaluation; the first ones are shown, whatever they hold. */
+static void test_page(void **state)
+{
+    struct given *g = given_new();
+    struct arena *a = &g->a;
+    Eqloom__Table figures, examples, *tables[] = {&figures, &examples};
+    Eqloom__Row rows[30], *row_list[30];
+    char *columns[] = {"query", "answer"}, *cells[] = {"a < b", "1"};
+    struct buf out = {0};
+    eqloom__table__init(&figures);
+    eqloom__table__init(&examples);
+    examples.title = "Questions";
+    examples.columns = columns;
+    examples.n_columns = 2;
+    examples.rows = row_list;
+    examples.n_rows = 30;
+    for (int i = 0; i < 30; i++) {
+        eqloom__row__init(row_list[i] = &rows[i]);
+        rows[i].cells = cells;
+        rows[i].n_cells = 2;
+    }
+    g->list[2]->tables = tables;
+    g->list[2]->n_tables = 2;
+    page_write_results(&out, a, &g->results[1], "nothing");
+    assert_int_equal(count_of(out.data, "<section><h2>Semantic understanding</h2>"), 1);
+    assert_int_equal(count_of(out.data, "<td class=\"best\">"), 1);
+    assert_non_null(strstr(out.data, "75.0</td>"));
+    assert_non_null(strstr(out.data, "bold. 14.3% by guessing. 1220 questions.</p>"));
+    assert_int_equal(count_of(out.data, "<details>"), 1);
+    assert_non_null(strstr(out.data, "<summary>Questions: other</summary>"));
+    assert_int_equal(count_of(out.data, "<td>a &lt; b</td>"), 25);
+    assert_int_equal(count_of(out.data, "<one>"), 0);
+    buf_clear(&out);
+    page_write_results(&out, a, &g->results[0], "new <x>");
+    assert_non_null(strstr(out.data, "<h2>Results on new &lt;x&gt;</h2>"));
+    assert_null(strstr(out.data, "bold")); /* of one row */
+    buf_free(&out);
+    given_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_table_for_each_kind),
+        cmocka_unit_test(test_names_of_values),
+        cmocka_unit_test(test_what_is_no_evaluation_is_refused),
+        cmocka_unit_test(test_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
