@@ -1,11 +1,10 @@
 /* Questions: every claim in them is checked again by other means, and a false member of a cluster
  * is never an answer. */
 #include "ops/corpus/question.h"
-#include "ops/expr/ball.h"
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/exact.h"
+#include "tests/ops/expr/balls.h"
 
-#include <flint/flint.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -220,13 +219,6 @@ static void test_errors(void **state)
     arena_free(&a);
 }
 
-static int clean(void **state)
-{
-    ball_thread_cleanup();
-    flint_cleanup_master();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,5 +226,5 @@ int main(void)
         cmocka_unit_test(test_seeds),  cmocka_unit_test(test_no_question),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_errors),
     };
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

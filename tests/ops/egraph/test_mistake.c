@@ -2,8 +2,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "ops/egraph/mistake.h"
-
-#include <flint/flint.h>
+#include "tests/ops/expr/balls.h"
 
 static const char *const some_rules = "group t\n"
                                       "add-comm: ?a + ?b -> ?b + ?a\n"
@@ -246,13 +245,6 @@ static void test_boolean(void **state)
     end(&f);
 }
 
-static int clean(void **state)
-{
-    ball_thread_cleanup();
-    flint_cleanup_master();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,5 +256,5 @@ int main(void)
         cmocka_unit_test(test_another_language),
         cmocka_unit_test(test_boolean),
     };
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

@@ -3,10 +3,9 @@
 #include "base/rng.h"
 #include "ops/eval/affine.h"
 #include "ops/eval/closeness.h"
-#include "ops/expr/ball.h"
+#include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
 
-#include <flint/flint.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,13 +138,6 @@ static void test_closeness(void **state)
     arena_free(&a);
 }
 
-static int clean(void **state)
-{
-    ball_thread_cleanup();
-    flint_cleanup_master();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,5 +146,5 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_closeness),
     };
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

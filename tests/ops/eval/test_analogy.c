@@ -1,8 +1,7 @@
 /* Analogies among vectors written by hand: what is passed over, and what counts as right. */
 #include "ops/eval/analogy.h"
-#include "ops/expr/ball.h"
+#include "tests/ops/expr/balls.h"
 
-#include <flint/flint.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,13 +144,6 @@ static void test_unreadable(void **state)
     arena_free(&a);
 }
 
-static int clean(void **state)
-{
-    ball_thread_cleanup();
-    flint_cleanup_master();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,5 +156,5 @@ int main(void)
         cmocka_unit_test(test_no_aim),
         cmocka_unit_test(test_unreadable),
     };
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

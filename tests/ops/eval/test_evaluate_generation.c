@@ -1,10 +1,9 @@
 /* Op evaluate-generation on candidates written by hand, whose verdicts are known. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
-#include "ops/expr/ball.h"
 #include "report.pb-c.h"
+#include "tests/ops/expr/balls.h"
 
-#include <flint/flint.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -233,13 +232,6 @@ static void test_refused(void **state)
     assert_refused("", "", "input 1, '', is no expression of the language 'calculus'");
 }
 
-static int teardown(void **state)
-{
-    ball_thread_cleanup();
-    flint_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,5 +239,5 @@ int main(void)
         cmocka_unit_test(test_figures),  cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, teardown);
+    return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

@@ -3,9 +3,9 @@
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality.h"
 #include "ops/expr/near_miss.h"
+#include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
 
-#include <flint/flint.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -179,13 +179,6 @@ static void test_equality(void **state)
     check_equality("polynomial", "* + x 1 - x 1", "+ * x x 1", EQUALITY_REFUTED);
 }
 
-static int clean(void **state)
-{
-    ball_thread_cleanup();
-    flint_cleanup_master();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,5 +186,5 @@ int main(void)
         cmocka_unit_test(test_nothing_to_alter), cmocka_unit_test(test_declared_operators),
         cmocka_unit_test(test_equality),
     };
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

@@ -1,0 +1,19 @@
+/* For tests that compute with balls: what FLINT keeps for the next computation is given back, so
+ * that whatever is left is a leak. */
+#ifndef TESTS_OPS_EXPR_BALLS_H
+#define TESTS_OPS_EXPR_BALLS_H
+
+#include "ops/expr/ball.h"
+
+#include <flint/flint.h>
+
+/* The teardown of a group. */
+static int balls_clean(void **state)
+{
+    (void)state;
+    ball_thread_cleanup();
+    flint_cleanup_master();
+    return 0;
+}
+
+#endif
