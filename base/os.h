@@ -44,12 +44,12 @@ void os_last_words(const char *line, size_t n);
  * Nothing committed is lost; the next run goes on. */
 _Noreturn void os_out_of_memory(size_t bytes);
 
-int64_t os_wall_ns(void);    /* since 1970; for records of when, never for what */
-unsigned os_cpus(void);      /* that this process may use */
+int64_t os_wall_ns(void); /* since 1970; for records of when, never for what */
+unsigned os_cpus(void);   /* that this process may use */
 /* A heap of malloc's for each processor instead of eight: what one thread frees of another's stays
  * with that heap, so that many of them hold much that nobody uses. */
 void os_few_heaps(void);
-uint64_t os_peak_rss(void);  /* bytes */
+uint64_t os_peak_rss(void); /* bytes */
 bool os_is_terminal(int fd);
 int os_terminal_width(int fd); /* columns; 80 if unknown */
 

@@ -9,7 +9,7 @@
 
 /* One line; "" when the keys are equal. What cannot be read any more is
  * described without its details; never fails. */
-char *explain_difference(struct arena *a, struct store *s, const struct node *node, const Eqloom__ActionKey *before,
-                         const Eqloom__ActionKey *now);
+char *explain_difference(struct arena *a, struct store *s, const struct node *node,
+                         const Eqloom__ActionKey *before, const Eqloom__ActionKey *now);
 
 #endif

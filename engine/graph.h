@@ -23,8 +23,8 @@ struct node_input {
 };
 
 struct node {
-    const char *name;           /* "model@pool=mean" */
-    const char *base;           /* "model": its name before matrix expansion */
+    const char *name; /* "model@pool=mean" */
+    const char *base; /* "model": its name before matrix expansion */
     const struct op *op;
     const struct node_param *params; /* one for each of op->params, in its order */
     const struct node_input *inputs; /* one for each of op->inputs, in its order */
@@ -63,7 +63,7 @@ struct job {
 struct job_options {
     const char *const *sets; /* "key=value" */
     size_t n_sets;
-    bool allow_outside;      /* paths that leave the job's directory */
+    bool allow_outside; /* paths that leave the job's directory */
 };
 
 enum err_code job_load(struct job **out, struct arena *a, const char *path,

@@ -34,8 +34,7 @@ static bool is_proved(struct span_of_input *x, struct finding *f)
     struct map_blocks *b = f->b;
     struct reuse_origin origin;
     const char *reason;
-    if (b->prove_until_ns && b->prove_until_ns < UINT64_MAX &&
-        os_process_ns() >= b->prove_until_ns)
+    if (b->prove_until_ns && b->prove_until_ns < UINT64_MAX && os_process_ns() >= b->prove_until_ns)
         b->prove_until_ns = 0;
     if (!b->prove_until_ns || !reuse_block(&origin, &reason, &f->work, f->node, &x->block.id))
         return false;

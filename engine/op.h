@@ -97,18 +97,18 @@ struct op {
     /* Source only, with one output, a collection; may be NULL. Where files may be parted: the first
      * place from `at` on such that what run() gives of all before it, followed by what it gives of
      * the rest, is what it gives of the whole; the length of the text if there is none. A place
-     * begins a line and is told by the text around it. Of 0 it is 0, or more if the op has to see its
-     * files as a whole. Else run() is called for pieces of a file: their text is not ended by 0, and
-     * op_rng is not to be used. */
+     * begins a line and is told by the text around it. Of 0 it is 0, or more if the op has to see
+     * its files as a whole. Else run() is called for pieces of a file: their text is not ended by
+     * 0, and op_rng is not to be used. */
     size_t (*cut)(struct op_ctx *ctx, const struct source_text *text, size_t at);
     /* Chain only: how many segments, and each one. */
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e);
     /* Chain only; may be NULL. What of the inputs the segment reads (the examples that its steps
-     * draw), as a digest: two segments of equal keys, records before and reads give the same record,
-     * whatever else the inputs hold. *reason, in the ctx's arena, says for people what is proved when
-     * all is known up to its end ("the same examples are drawn up to step 400"). */
+     * draw), as a digest: two segments of equal keys, records before and reads give the same
+     * record, whatever else the inputs hold. *reason, in the ctx's arena, says for people what is
+     * proved when all is known up to its end ("the same examples are drawn up to step 400"). */
     enum err_code (*reads)(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
                            struct err *e);
     /* Map only; may be NULL. An earlier result for the element is known, of this op, version and
@@ -117,17 +117,18 @@ struct op {
      * ctx's arena. On doubt: no. */
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
-    /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_trace noted
-     * of several results, or of such unions; `reuse_all` decides by it whether all of them stand, as
-     * reuse would of each. It has neither an element nor earlier outputs, and may say no where reuse
-     * would say yes: then they are asked about in smaller blocks, and one by one in the end. */
+    /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_trace
+     * noted of several results, or of such unions; `reuse_all` decides by it whether all of them
+     * stand, as reuse would of each. It has neither an element nor earlier outputs, and may say no
+     * where reuse would say yes: then they are asked about in smaller blocks, and one by one in the
+     * end. */
     enum err_code (*unite)(struct span *out, struct arena *a, const struct span *notes, size_t n,
                            struct err *e);
     enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *earlier, struct err *e);
-    /* Task only; may be NULL. What run() has to know of one element of a collection, as bytes in the
-     * arena: a function of the element and of the parameters alone, so that the engine can keep it.
-     * After a small change it is asked for the few elements that are new. */
+    /* Task only; may be NULL. What run() has to know of one element of a collection, as bytes in
+     * the arena: a function of the element and of the parameters alone, so that the engine can keep
+     * it. After a small change it is asked for the few elements that are new. */
     enum err_code (*summarize)(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e);
     /* Map only; may be NULL: then all of them did. Whether an element of the side input `role` took
@@ -187,8 +188,8 @@ enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span dat
                            const char *media_type, struct err *e);
 
 /* ---- reuse ---- */
-/* In run(): what reuse() will want to know of this result, not nothing; copied. Without it, it is not
- * asked. */
+/* In run(): what reuse() will want to know of this result, not nothing; copied. Without it, it is
+ * not asked. */
 void op_trace(struct op_ctx *ctx, struct span trace);
 struct span op_earlier_trace(const struct op_earlier *x);
 /* An output of the earlier result, decoded into the ctx's arena. */
@@ -205,9 +206,9 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
 struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
 
 /* In a map's run(), once, before anything is emitted: what the result depends on from here on, the
- * parameters apart, is no more than `reads`. True: an earlier run has done the rest, and its records
- * are the result: return OK and emit nothing. `reason` is for people, as reuse's. Whoever asks draws
- * its numbers from op_rng_of. */
+ * parameters apart, is no more than `reads`. True: an earlier run has done the rest, and its
+ * records are the result: return OK and emit nothing. `reason` is for people, as reuse's. Whoever
+ * asks draws its numbers from op_rng_of. */
 bool op_known(struct op_ctx *ctx, struct span reads, const char *reason);
 
 /* ---- surroundings ---- */

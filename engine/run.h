@@ -9,7 +9,7 @@
 
 enum node_state {
     NODE_WAITING,
-    NODE_READ,    /* a source, read again (or found unchanged) */
+    NODE_READ, /* a source, read again (or found unchanged) */
     NODE_CACHED,
     NODE_RAN,
     NODE_REUSED,
@@ -20,12 +20,12 @@ enum node_state {
 /* What became of a node, or, from job_plan, what would. */
 struct node_result {
     enum node_state state;
-    struct digest key;                /* of the node's action, when its inputs are known */
-    const struct digest *outputs;     /* by op->outputs; zero if unknown */
+    struct digest key;            /* of the node's action, when its inputs are known */
+    const struct digest *outputs; /* by op->outputs; zero if unknown */
     uint64_t elements, ran, cached, reused, failed;
     uint64_t wall_ns;
-    const char *why;                  /* one line: why it ran or not */
-    const char *failure;              /* the first failure: node, element and reason */
+    const char *why;     /* one line: why it ran or not */
+    const char *failure; /* the first failure: node, element and reason */
 };
 
 struct run_result {
@@ -44,9 +44,9 @@ struct run_options {
     bool check;              /* compute again what is cached and compare ids */
     const uint32_t *targets; /* nodes; NULL: all */
     size_t n_targets;
-    bool json;               /* NDJSON events to `events` */
-    FILE *events;            /* json: standard output; else narration on standard error */
-    bool terminal;           /* progress in place; else plain lines */
+    bool json;     /* NDJSON events to `events` */
+    FILE *events;  /* json: standard output; else narration on standard error */
+    bool terminal; /* progress in place; else plain lines */
     bool color;
     const volatile int *interrupted; /* signals received: 1 ends soon, 2 at once; what is in flight
                                       * and not done by then is dropped */

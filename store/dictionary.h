@@ -33,8 +33,8 @@ enum err_code dictionaries_make_model(struct dictionaries *d, enum record_kind k
  * whole. An error says that the store cannot be read. */
 enum err_code dictionaries_model(const struct dictionary **out, struct dictionaries *d,
                                  enum record_kind kind, struct err *e);
-/* The id of the dictionary that an envelope needs. ERR_NOTFOUND if it needs none or it is not there;
- * others as above. */
+/* The id of the dictionary that an envelope needs. ERR_NOTFOUND if it needs none or it is not
+ * there; others as above. */
 enum err_code dictionaries_needed(struct digest *id, struct dictionaries *d, struct span envelope,
                                   struct err *e);
 

@@ -84,9 +84,9 @@ rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_
     rocksdb_options_set_compression(o, objects ? rocksdb_no_compression : rocksdb_lz4_compression);
     rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
     rocksdb_options_set_disable_auto_compactions(o, 1); /* see rocks_tables.c */
-    /* A put asks first whether the record is there, and a run whether an element is known, mostly in
-     * vain: without a filter the whole memtable is searched. This one takes 512 KiB of objects, ten
-     * bits for each of 400,000 records, and a quarter of that of the others. */
+    /* A put asks first whether the record is there, and a run whether an element is known, mostly
+     * in vain: without a filter the whole memtable is searched. This one takes 512 KiB of objects,
+     * ten bits for each of 400,000 records, and a quarter of that of the others. */
     return many ? from_string(o, "memtable_prefix_bloom_size_ratio=0.0078125;"
                                  "memtable_whole_key_filtering=true")
                 : o;

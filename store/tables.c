@@ -34,8 +34,7 @@ static void report(struct checker *c, const char *what)
 enum err_code manifest_load(struct manifest *m, struct arena *a, const char *db_path, struct err *e)
 {
     struct span text, bytes;
-    enum err_code code =
-        os_read_file(&text, a, arena_printf(a, "%s/CURRENT", db_path), 4096, e);
+    enum err_code code = os_read_file(&text, a, arena_printf(a, "%s/CURRENT", db_path), 4096, e);
     if (code != OK)
         return err_up(e, code);
     const char *name = arena_printf(a, "%.*s", (int)strcspn((const char *)text.data, "\n"),

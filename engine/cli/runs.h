@@ -13,8 +13,8 @@ struct run_summary {
      * shows (there is but one writer), or that there is no writer. */
     const char *state;
     int64_t started_ns;
-    int64_t sorted_ns; /* that, but not before an earlier run of the job: clocks are set back, too */
-    double wall_s; /* of one that is running: so far */
+    int64_t sorted_ns; /* that, but not before an earlier run's: clocks are set back, too */
+    double wall_s;     /* of one that is running: so far */
     uint64_t nodes, nodes_ran, elements, ran, cached, reused, failed;
 };
 

@@ -44,15 +44,16 @@ struct corpus {
     } pairs;
 };
 
-/* Appends one file, whose text must stay. Errors carry the place. Pairs wait for corpus_finish, since
- * another file may join them. */
+/* Appends one file, whose text must stay. Errors carry the place. Pairs wait for corpus_finish,
+ * since another file may join them. */
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e);
-/* After the last file: pairs become clusters. Also after an error: frees what is not in the arena. */
+/* After the last file: pairs become clusters. After an error, too: frees what is in no arena. */
 void corpus_finish(struct corpus *c);
 
 /* The first place from `at` on where a file may be parted, as `cut` in engine/op.h: both parts read
- * give the clusters of the whole. The length if there is none, more if the format has none at all. */
+ * give the clusters of the whole. The length if there is none, more if the format has
+ * none at all. */
 size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at);
 
 struct corpus_write_options {

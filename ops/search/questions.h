@@ -34,8 +34,7 @@ enum err_code questions_language(const struct language **out, const struct tool_
 /* Of a tool's table of options. */
 #define QUESTIONS_LANGUAGE                                                                         \
     {                                                                                              \
-        "language", "NAME", false,                                                                 \
-            "of the expressions: calculus (default), boolean, polynomial"                          \
+        "language", "NAME", false, "of the expressions: calculus (default), boolean, polynomial"   \
     }
 #define QUESTIONS_SYNTAX                                                                           \
     {                                                                                              \

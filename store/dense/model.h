@@ -15,7 +15,7 @@ enum {
     /* Nor are these given one: a message of many short parts takes thirty times its payload's bytes
      * of memory, once coded and once read back. */
     DENSE_MAX_WRITTEN = 4 << 20,
-    DENSE_SAMPLES = 64 << 10,     /* bytes of payloads that a model learns from */
+    DENSE_SAMPLES = 64 << 10, /* bytes of payloads that a model learns from */
 };
 
 struct dense_model;

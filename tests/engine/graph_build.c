@@ -573,9 +573,9 @@ static const struct op op_wait = {.name = "wait",
                                   .outputs = expr_port,
                                   .run = wait_run};
 
-const struct op *const op_table[] = {&op_alone, &op_count_, &op_drifts, &op_first, &op_fold,
-                                     &op_glance, &op_join, &op_lines, &op_names, &op_rank,
-                                     &op_spell, &op_upper, &op_wait, &op_weigh, NULL};
+const struct op *const op_table[] = {&op_alone,  &op_count_, &op_drifts, &op_first, &op_fold,
+                                     &op_glance, &op_join,   &op_lines,  &op_names, &op_rank,
+                                     &op_spell,  &op_upper,  &op_wait,   &op_weigh, NULL};
 
 const struct op *op_find(const char *name)
 {

@@ -250,10 +250,8 @@ static void test_told(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_edits),
-        cmocka_unit_test(test_little_is_asked),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_random_edits), cmocka_unit_test(test_little_is_asked),
+        cmocka_unit_test(test_plan),         cmocka_unit_test(test_check),
         cmocka_unit_test(test_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,8 +73,7 @@ static const struct extract_options defaults = {
 };
 
 static enum err_code cluster_of(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *m,
-                                const struct extract_options *options, uint64_t seed,
-                                struct err *e)
+                                const struct extract_options *options, uint64_t seed, struct err *e)
 {
     struct extraction x;
     struct rng rng = rng_new(seed, 2);
