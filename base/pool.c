@@ -18,6 +18,9 @@ struct pool {
     void (*fn)(void *arg, size_t item, unsigned worker);
     void *arg;
     size_t n;
+    size_t chains; /* or 0 */
+    bool *ended;   /* with chains: by item, under the mutex */
+    pthread_cond_t item_ended;
     _Atomic size_t next;
 };
 
@@ -26,13 +29,35 @@ struct worker_start {
     unsigned index;
 };
 
+static void await_turn(struct pool *p, size_t item)
+{
+    if (!p->chains || item < p->chains)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    while (!p->ended[item - p->chains])
+        pthread_cond_wait(&p->item_ended, &p->mutex);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static void note_end(struct pool *p, size_t item)
+{
+    if (!p->chains)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    p->ended[item] = true;
+    pthread_cond_broadcast(&p->item_ended);
+    pthread_mutex_unlock(&p->mutex);
+}
+
 static void take_items(struct pool *p, unsigned worker)
 {
     for (;;) {
         size_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
         if (i >= p->n)
             return;
+        await_turn(p, i);
         p->fn(p->arg, i, worker);
+        note_end(p, i);
     }
 }
 
@@ -74,6 +99,7 @@ struct pool *pool_new(unsigned n_threads)
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->done, NULL);
+    pthread_cond_init(&p->item_ended, NULL);
     p->n_threads = 1;
     for (unsigned i = 1; i < n_threads; i++) {
         struct worker_start *start = malloc(sizeof *start);
@@ -105,6 +131,7 @@ void pool_free(struct pool *p)
         pthread_join(p->threads[i - 1], NULL);
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->done);
+    pthread_cond_destroy(&p->item_ended);
     pthread_mutex_destroy(&p->mutex);
     free(p->threads);
     free(p);
@@ -115,18 +142,21 @@ unsigned pool_threads(const struct pool *p)
     return p ? p->n_threads : 1;
 }
 
-void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsigned worker),
-              void *arg)
+static void run_alone(size_t n, void (*fn)(void *arg, size_t item, unsigned worker), void *arg)
 {
-    if (!p || p->n_threads == 1 || n <= 1) {
-        for (size_t i = 0; i < n; i++)
-            fn(arg, i, 0);
-        return;
-    }
+    for (size_t i = 0; i < n; i++)
+        fn(arg, i, 0);
+}
+
+static void run(struct pool *p, size_t n, size_t chains, bool *ended,
+                void (*fn)(void *arg, size_t item, unsigned worker), void *arg)
+{
     pthread_mutex_lock(&p->mutex);
     p->fn = fn;
     p->arg = arg;
     p->n = n;
+    p->chains = chains;
+    p->ended = ended;
     atomic_store(&p->next, 0);
     p->busy = p->n_threads - 1;
     p->generation++;
@@ -137,4 +167,24 @@ void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsig
     while (p->busy)
         pthread_cond_wait(&p->done, &p->mutex);
     pthread_mutex_unlock(&p->mutex);
+}
+
+void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsigned worker),
+              void *arg)
+{
+    if (!p || p->n_threads == 1 || n <= 1)
+        run_alone(n, fn, arg);
+    else
+        run(p, n, 0, NULL, fn, arg);
+}
+
+void pool_for_chains(struct pool *p, size_t n, size_t chains,
+                     void (*fn)(void *arg, size_t item, unsigned worker), void *arg)
+{
+    bool *ended = p && p->n_threads > 1 && n > 1 ? calloc(n, sizeof *ended) : NULL;
+    if (ended)
+        run(p, n, chains, ended, fn, arg);
+    else
+        run_alone(n, fn, arg);
+    free(ended);
 }

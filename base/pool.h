@@ -17,4 +17,9 @@ unsigned pool_threads(const struct pool *p); /* 1 for NULL */
 void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsigned worker),
               void *arg);
 
+/* The same in chains: an item begins when the one `chains` before it has ended. Items are begun in
+ * order, so nobody waits for what has not begun. */
+void pool_for_chains(struct pool *p, size_t n, size_t chains,
+                     void (*fn)(void *arg, size_t item, unsigned worker), void *arg);
+
 #endif

@@ -188,9 +188,9 @@ struct gpu_ops {
     /* The same, the loss being the mean of max(0, margin - logit) of the target and of
      * max(0, margin + logit) of each other column that counts. */
     void (*pair_loss)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
-    /* Two histograms, bins (2, GPU_BINS): of the targets' logits, and of the others' that count. The
-     * bins stand at equal distances from -1 to 1; a logit is shared by the two next to it, more by
-     * the nearer. Columns that do not count become -infinity; `correct` as above. */
+    /* Two histograms, bins (2, GPU_BINS): of the targets' logits, and of the others' that count.
+     * The bins stand at equal distances from -1 to 1; a logit is shared by the two next to it, more
+     * by the nearer. Columns that do not count become -infinity; `correct` as above. */
     void (*histogram)(struct gpu_queue *q, double *bins, float *logits,
                       const struct gpu_cross_entropy *ce);
     /* From what histogram left, logits become their gradient, given that of the bins. */
@@ -241,6 +241,11 @@ enum err_code gpu_finish(struct gpu_queue *q, struct err *e);
 enum err_code gpu_each(struct gpu_device *d, size_t n,
                        void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
                        struct err *e);
+/* The same in chains: an item begins when the one `chains` before it has ended, so that these may
+ * add to one result in order. */
+enum err_code gpu_each_in_chains(struct gpu_device *d, size_t n, size_t chains,
+                                 void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
+                                 struct err *e);
 
 /* Carves aligned pieces from a block; with base == NULL it only measures, so one function both
  * sizes and lays out. */

@@ -183,12 +183,9 @@ static void run_item(void *arg, size_t item, unsigned worker)
     each->fn(each->arg, item, &each->d->queues[worker].base);
 }
 
-enum err_code gpu_each(struct gpu_device *d, size_t n,
-                       void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
-                       struct err *e)
+/* The first failure of the least queue. */
+static enum err_code finish_all(struct gpu_device *d, struct err *e)
 {
-    struct each each = {d, fn, arg};
-    pool_for(d->pool, n, run_item, &each);
     enum err_code first = OK;
     for (unsigned i = 0; i < d->n_queues; i++) {
         struct err failure;
@@ -201,4 +198,22 @@ enum err_code gpu_each(struct gpu_device *d, size_t n,
         }
     }
     return first;
+}
+
+enum err_code gpu_each(struct gpu_device *d, size_t n,
+                       void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
+                       struct err *e)
+{
+    struct each each = {d, fn, arg};
+    pool_for(d->pool, n, run_item, &each);
+    return finish_all(d, e);
+}
+
+enum err_code gpu_each_in_chains(struct gpu_device *d, size_t n, size_t chains,
+                                 void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
+                                 struct err *e)
+{
+    struct each each = {d, fn, arg};
+    pool_for_chains(d->pool, n, chains, run_item, &each);
+    return finish_all(d, e);
 }

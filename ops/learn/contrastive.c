@@ -252,22 +252,21 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
     q->op->normalize_back(q, du, du, c->units + s->first * d, c->norms + s->first, s->s.n, d);
 }
 
-static void backward_group(void *arg, size_t item, struct gpu_queue *q)
+/* The groups are chains. */
+static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     const struct part *part = arg;
     struct trainer *t = part->t;
+    size_t group = item % LEARN_GROUPS, place = part->from + item / LEARN_GROUPS;
     struct nn_weights w = trainer_weights(t);
-    struct nn_gradients gradients = trainer_gradients(t, q, item, part->from);
-    for (size_t i = part->from; i < part->to; i++) {
-        struct shard *s = &t->shards[item * per_group(t) + i];
-        struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
-        if (s->s.n == 0)
-            continue;
-        back_to_vectors(t, s, q);
-        nn_encoder_backward(q, &gradients, t->c.dvectors + s->first * t->model->config.d_model,
-                            t->model, &w, &s->tape, &t->scratch[q->index], &drop);
-        gradients.fresh = false;
-    }
+    struct nn_gradients gradients = trainer_gradients(t, q, group, place);
+    struct shard *s = &t->shards[group * per_group(t) + place];
+    struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
+    if (s->s.n == 0)
+        return;
+    back_to_vectors(t, s, q);
+    nn_encoder_backward(q, &gradients, t->c.dvectors + s->first * t->model->config.d_model,
+                        t->model, &w, &s->tape, &t->scratch[q->index], &drop);
 }
 
 /* ---- the objective ---- */
@@ -334,7 +333,8 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
         if (n_parts(t) > 1)
             code = err_up(e, forward_part(t, &part, e));
         if (!code)
-            code = err_up(e, gpu_each(t->device, LEARN_GROUPS, backward_group, &part, e));
+            code = err_up(e, gpu_each_in_chains(t->device, (part.to - part.from) * LEARN_GROUPS,
+                                                LEARN_GROUPS, backward_shard, &part, e));
     }
     return code;
 }

@@ -72,7 +72,7 @@ static void read_loss(struct gpu_queue *q, struct shard *s, const struct desk *k
 }
 
 /* Forward and loss; backward too, into the gradients, if there are any. */
-static void run_shard(struct trainer *t, struct shard *s, struct nn_gradients *gradients,
+static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradients *gradients,
                       struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
@@ -100,7 +100,6 @@ static void run_shard(struct trainer *t, struct shard *s, struct nn_gradients *g
         return;
     nn_decoder_backward(q, gradients, t->model, &w, &k.out, &k.scratch, &out);
     nn_encoder_memory_back(q, gradients, k.scratch.dmemory, t->model, &w, &k.in, &k.scratch, &in);
-    gradients->fresh = false;
 }
 
 static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
@@ -110,14 +109,15 @@ static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
         run_shard(t, &t->shards[item], NULL, q);
 }
 
-static void differentiate_group(void *arg, size_t item, struct gpu_queue *q)
+/* The groups are chains. */
+static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t n = t->n_shards / LEARN_GROUPS;
-    struct nn_gradients gradients = trainer_gradients(t, q, item, 0);
-    for (size_t i = item * n; i < (item + 1) * n; i++)
-        if (t->shards[i].s.n)
-            run_shard(t, &t->shards[i], &gradients, q);
+    size_t group = item % LEARN_GROUPS, place = item / LEARN_GROUPS;
+    struct nn_gradients gradients = trainer_gradients(t, q, group, place);
+    struct shard *s = &t->shards[group * (t->n_shards / LEARN_GROUPS) + place];
+    if (s->s.n)
+        run_shard(t, s, &gradients, q);
 }
 
 /* Shards by the tokens of both sides. */
@@ -164,7 +164,8 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
 {
     enum err_code code = err_up(e, prepare(t, e));
     if (!code)
-        code = err_up(e, gpu_each(t->device, LEARN_GROUPS, differentiate_group, t, e));
+        code = err_up(
+            e, gpu_each_in_chains(t->device, t->n_shards, LEARN_GROUPS, differentiate_shard, t, e));
     if (!code)
         sum_up(r, t);
     return code;

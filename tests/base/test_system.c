@@ -117,6 +117,35 @@ static void test_pool(void **state)
     }
 }
 
+struct chains {
+    size_t n;
+    uint64_t out[1000];
+};
+
+static void continue_chain(void *arg, size_t item, unsigned worker)
+{
+    struct chains *c = arg;
+    uint64_t before = item < c->n ? 7 : c->out[item - c->n];
+    if (item % 3 == 0) /* some take longer */
+        usleep(50);
+    c->out[item] = 3 * before + item;
+}
+
+static void test_pool_chains(void **state)
+{
+    static const size_t chains[] = {1, 3, 8, 400, 2000};
+    for (unsigned threads = 0; threads <= 4; threads++) {
+        struct pool *p = threads ? pool_new(threads) : NULL;
+        for (size_t k = 0; k < sizeof chains / sizeof *chains; k++) {
+            struct chains c = {.n = chains[k]};
+            pool_for_chains(p, 1000, chains[k], continue_chain, &c);
+            for (size_t i = 0; i < 1000; i++)
+                assert_int_equal(c.out[i], 3 * (i < chains[k] ? 7 : c.out[i - chains[k]]) + i);
+        }
+        pool_free(p);
+    }
+}
+
 static void test_files(void **state)
 {
     struct err e = {0};
@@ -210,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_rng_golden),
         cmocka_unit_test(test_rng_distributions),
         cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_pool_chains),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_last_words),
     };
