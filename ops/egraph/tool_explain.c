@@ -210,7 +210,8 @@ static void print_words(const struct question *q)
     size_t n = d->proof.n;
     switch (q->verdict) {
     case REFUTED:
-        fprintf(out, "refuted: at %s\n", q->witness);
+        /* "x = 1/2: 3 against 4"; constants have no place. */
+        fprintf(out, "refuted: %s%s\n", strchr(q->witness, '=') ? "at " : "", q->witness);
         if (q->contradiction)
             fprintf(out, "%s\n", q->contradiction);
         if (!d->found)

@@ -268,10 +268,12 @@ static void set_witness(struct ball_compare *out, struct ball_reference *r, cons
     if (b.len)
         buf_puts(&b, ": ");
     slong precision = r->evaluator.precision;
+    acb_t x;
+    acb_init(x);
     r->at = k;
-    ball_write(&b, ball_evaluate(&r->evaluator, &r->x, precision), 8);
-    buf_puts(&b, " against ");
-    ball_write(&b, ball_evaluate(&r->evaluator, y, precision), 8);
+    acb_set(x, ball_evaluate(&r->evaluator, &r->x, precision));
+    ball_write_against(&b, x, ball_evaluate(&r->evaluator, y, precision));
+    acb_clear(x);
     size_t n = b.len < sizeof out->witness ? b.len : sizeof out->witness - 1;
     memcpy(out->witness, b.data, n);
     out->witness[n] = 0;

@@ -47,6 +47,8 @@ bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, 
 bool ball_is_narrow(const acb_struct *z);
 /* "1.2345 - 0.5 I" */
 void ball_write(struct buf *out, const acb_struct *z, slong digits);
+/* "1.5 against 1.5 + 2*i": disjoint values, with eight digits, or as many as tell them apart. */
+void ball_write_against(struct buf *out, const acb_struct *x, const acb_struct *y);
 
 static inline bool ball_is_real(const acb_struct *z)
 {

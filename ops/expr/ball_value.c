@@ -41,6 +41,40 @@ void ball_write(struct buf *b, const acb_struct *z, slong digits)
     }
 }
 
+/* "1.5", "-2*i", "1.5 - 2*i": a part that may be zero is left out. */
+static void write_parts(struct buf *b, const acb_struct *z, slong digits)
+{
+    bool imaginary = !arb_contains_zero(acb_imagref(z));
+    bool real = !imaginary || !arb_contains_zero(acb_realref(z));
+    if (real) {
+        char *re = arb_get_str(acb_realref(z), digits, ARB_STR_NO_RADIUS);
+        buf_puts(b, re);
+        flint_free(re);
+    }
+    if (imaginary) {
+        char *im = arb_get_str(acb_imagref(z), digits, ARB_STR_NO_RADIUS);
+        bool minus = *im == '-';
+        buf_printf(b, "%s%s*i", !real ? (minus ? "-" : "") : minus ? " - " : " + ", im + minus);
+        flint_free(im);
+    }
+}
+
+void ball_write_against(struct buf *b, const acb_struct *x, const acb_struct *y)
+{
+    struct buf left = {0}, right = {0};
+    for (slong digits = 8; digits <= BALL_MAX_PRECISION; digits *= 2) {
+        buf_clear(&left);
+        buf_clear(&right);
+        write_parts(&left, x, digits);
+        write_parts(&right, y, digits);
+        if (strcmp(left.data, right.data) != 0)
+            break;
+    }
+    buf_printf(b, "%s against %s", left.data, right.data);
+    buf_free(&left);
+    buf_free(&right);
+}
+
 struct single {
     const struct ball_point *point;
     acb_t value;

@@ -93,24 +93,6 @@ static enum comparison compare(struct checker *c, const struct expr *lhs, const 
     return left ? ONLY_LEFT : right ? ONLY_RIGHT : NOWHERE;
 }
 
-/* "1.5", "-2*i", "1.5 - 2*i": a part that may be zero is left out. */
-static void add_value(struct buf *b, const acb_struct *z)
-{
-    bool imaginary = !arb_contains_zero(acb_imagref(z));
-    bool real = !imaginary || !arb_contains_zero(acb_realref(z));
-    if (real) {
-        char *re = arb_get_str(acb_realref(z), 8, ARB_STR_NO_RADIUS);
-        buf_puts(b, re);
-        flint_free(re);
-    }
-    if (imaginary) {
-        char *im = arb_get_str(acb_imagref(z), 8, ARB_STR_NO_RADIUS);
-        bool minus = *im == '-';
-        buf_printf(b, "%s%s*i", !real ? (minus ? "-" : "") : minus ? " - " : " + ", im + minus);
-        flint_free(im);
-    }
-}
-
 /* "?a = -1, x = 0.5", of the instance just compared. */
 static char *describe_place(struct checker *c, struct arena *a, const struct instance *values)
 {
@@ -132,9 +114,7 @@ static char *describe(struct checker *c, struct arena *a, const struct instance 
     struct buf b = {0};
     char *place = describe_place(c, a, values);
     buf_printf(&b, "%s%s", place, *place ? ": " : "");
-    add_value(&b, &c->left.slots[0]);
-    buf_puts(&b, " against ");
-    add_value(&b, &c->right.slots[0]);
+    ball_write_against(&b, &c->left.slots[0], &c->right.slots[0]);
     char *text = arena_strndup(a, b.data, b.len);
     buf_free(&b);
     return text;

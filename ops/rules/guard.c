@@ -1,65 +1,83 @@
-/* The missing guard of a refuted rule: sets of conditions are tried from weak to strong, on each
- * variable alone and then on all of them. A suggestion is an observation at sampled instances, as
- * certification is. */
+/* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable,
+ * on two, on all. A suggestion is an observation at sampled instances, as certification is. */
 #include "ops/rules/check.h"
+#include "ops/rules/condition.h"
 
 #include <string.h>
 
 enum { MAX_VARIABLES = 4, GUARD_POINTS = 64 };
 
-/* What can be asked of one variable, weakest first; the last one is |?a| < 1. */
-enum guard { NONZERO, REAL, NONNEGATIVE, POSITIVE, INTEGER, EVEN, INSIDE };
+enum extent {
+    ONE,  /* some variable */
+    TWO,  /* one and another, in either order */
+    BOTH, /* the only two there are */
+    ALL,  /* each of several, all at once */
+};
+enum place {
+    ANYWHERE,
+    EXPONENT, /* integers matter there, sizes do not */
+    ELSEWHERE,
+};
 
-static struct rule_condition guard_on(struct arena *a, enum guard g, const struct expr *v)
-{
-    static const enum rule_predicate predicates[] = {
-        [NONZERO] = RULE_NONZERO,   [REAL] = RULE_REAL,       [NONNEGATIVE] = RULE_NONNEGATIVE,
-        [POSITIVE] = RULE_POSITIVE, [INTEGER] = RULE_INTEGER, [EVEN] = RULE_EVEN,
-        [INSIDE] = RULE_LESS,
-    };
-    struct rule_condition c = {.predicate = predicates[g], .args = {*v}, .n_args = 1};
-    if (g == INSIDE) {
-        c.args[0] = expr_apply(a, v->lang, X_ABS, v, 1);
-        c.args[1] = expr_leaf(a, v->lang, X_NUM, "1");
-        c.n_args = 2;
-    }
-    return c;
-}
+/* # stands for a variable, % for another. Weakest first, but that what is asked of one variable
+ * comes before what is asked of more. */
+static const struct guard {
+    enum extent extent;
+    enum place place;
+    const char *conditions;
+} guards[] = {
+    {ONE, ANYWHERE, "nonzero(#)"},
+    {ONE, ANYWHERE, "real(#)"},
+    {ONE, ANYWHERE, "nonnegative(#)"},
+    {ONE, ANYWHERE, "positive(#)"},
+    {ONE, EXPONENT, "integer(#)"},
+    {ONE, EXPONENT, "even(#)"},
+    {ALL, ANYWHERE, "nonzero(#)"},
+    {ALL, ANYWHERE, "real(#)"},
+    /* Sums and differences of arcus tangents and cotangents. */
+    {BOTH, ELSEWHERE, "real(#), real(%), less(-1, # * %)"},
+    {BOTH, ELSEWHERE, "real(#), real(%), less(# * %, 1)"},
+    {BOTH, ELSEWHERE, "real(#), real(%), positive(# * %)"},
+    {BOTH, ELSEWHERE, "real(#), real(%), less(1, # * %)"},
+    /* Powers and their logarithms. */
+    {TWO, ANYWHERE, "positive(#), real(%)"},
+    {ALL, ANYWHERE, "nonnegative(#)"},
+    {ALL, ANYWHERE, "positive(#)"},
+    {ALL, EXPONENT, "integer(#)"},
+    {ALL, EXPONENT, "even(#)"},
+    /* Where a periodic function has an inverse, or its half argument a sign. */
+    {ONE, ELSEWHERE, "nonnegative(#), less_equal(#, 2 * pi)"},
+    {ONE, ELSEWHERE, "nonnegative(#), less_equal(#, pi)"},
+    {ONE, ELSEWHERE, "nonnegative(#), less(#, pi)"},
+    {ONE, ELSEWHERE, "less_equal(abs(#), pi / 2)"},
+    {ONE, ELSEWHERE, "less(abs(#), pi / 2)"},
+    {ONE, ELSEWHERE, "less(abs(#), 1)"},
+    {ALL, ELSEWHERE, "less(abs(#), 1)"},
+};
+enum { N_GUARDS = sizeof guards / sizeof *guards };
 
-/* ?a * ?b < 1, for sums of arcus tangents. */
-static struct rule_condition product_below_one(struct arena *a, const struct expr v[2])
-{
-    return (struct rule_condition){
-        .predicate = RULE_LESS,
-        .args = {expr_apply(a, v->lang, X_MUL, v, 2), expr_leaf(a, v->lang, X_NUM, "1")},
-        .n_args = 2,
-    };
-}
+struct search {
+    struct arena *a;
+    const struct rule *rule;
+    struct rule_check_options options;
+    struct expr variables[MAX_VARIABLES]; /* that a guard may be asked of */
+    size_t n;
+};
 
-/* The variables that a guard may be asked of: not those by which is derived. */
-static size_t list_variables(struct expr *out, const struct expr *x)
+/* All variables but those by which is derived. */
+static void list_variables(struct search *s)
 {
-    size_t n = 0;
-    for (uint32_t i = 0; i < x->n && n < MAX_VARIABLES; i++) {
+    const struct expr *x = &s->rule->lhs;
+    for (uint32_t i = 0; i < x->n && s->n < MAX_VARIABLES; i++) {
         struct expr v = expr_sub(x, i);
         bool known = v.nodes[0].op != X_VAR || (i > 0 && x->nodes[i - 1].op == X_D);
-        for (size_t k = 0; k < n; k++)
-            known = known || expr_equal(&out[k], &v);
+        for (size_t k = 0; k < s->n; k++)
+            known = known || expr_equal(&s->variables[k], &v);
         if (!known)
-            out[n++] = v;
+            s->variables[s->n++] = v;
     }
-    return n;
 }
 
-static const char *conditions_text(struct arena *a, const struct rule_condition *c, size_t n)
-{
-    const char *text = rule_condition_text(a, &c[0]);
-    for (size_t i = 1; i < n; i++)
-        text = arena_printf(a, "%s, %s", text, rule_condition_text(a, &c[i]));
-    return text;
-}
-
-/* Whether v is an exponent in x: integers matter there, sizes do not. */
 static bool is_exponent(const struct expr *x, const struct expr *v)
 {
     for (uint32_t i = 0; i < x->n; i++) {
@@ -72,75 +90,89 @@ static bool is_exponent(const struct expr *x, const struct expr *v)
     return false;
 }
 
-/* Whether the guard says anything that fits the variable's place. */
-static bool fits(enum guard g, const struct expr *lhs, const struct expr *v)
+static bool fits(const struct search *s, const struct guard *g, size_t variable)
 {
-    bool exponent = is_exponent(lhs, v);
-    return g == INTEGER || g == EVEN ? exponent : g != INSIDE || !exponent;
+    return g->place == ANYWHERE ||
+           (g->place == EXPONENT) == is_exponent(&s->rule->lhs, &s->variables[variable]);
 }
 
-static const char *try_each(struct arena *a, const struct rule *r, enum guard g,
-                            const struct expr *v, size_t n,
-                            const struct rule_check_options *options)
+/* The guard's conditions on these variables, as a rule would name them, behind those in `out`. */
+static void write_conditions(struct buf *out, struct search *s, const struct guard *g, size_t first,
+                             size_t second)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct rule_condition c = guard_on(a, g, &v[i]);
-        if (fits(g, &r->lhs, &v[i]) && rule_holds_if(a, r, &c, 1, options))
-            return conditions_text(a, &c, 1);
-    }
-    return NULL;
+    buf_puts(out, out->len ? ", " : "");
+    for (const char *p = g->conditions; *p; p++)
+        if (*p == '#' || *p == '%')
+            buf_puts(out, expr_infix(s->a, &s->variables[*p == '#' ? first : second]));
+        else
+            buf_putc(out, *p);
 }
 
-/* The same guard on every variable, with the product's bound beside reality. */
-static const char *try_all(struct arena *a, const struct rule *r, enum guard g,
-                           const struct expr *v, size_t n, const struct rule_check_options *options)
+/* The conditions if the rule holds under them; takes the text. */
+static const char *try_conditions(struct search *s, struct buf *text)
 {
-    struct rule_condition c[MAX_VARIABLES + 1] = {0};
-    for (size_t i = 0; i < n; i++) {
-        if (!fits(g, &r->lhs, &v[i]))
-            return NULL;
-        c[i] = guard_on(a, g, &v[i]);
+    struct source_text source = {"guard", text->data, text->len};
+    const struct rule_condition *c;
+    size_t n;
+    char *found = NULL;
+    if (condition_parse_list(&c, &n, s->a, s->rule->lhs.lang, &source, 0, source.len, NULL) == OK &&
+        rule_holds_if(s->a, s->rule, c, n, &s->options)) {
+        found = rule_condition_text(s->a, &c[0]);
+        for (size_t i = 1; i < n; i++)
+            found = arena_printf(s->a, "%s, %s", found, rule_condition_text(s->a, &c[i]));
     }
-    if (rule_holds_if(a, r, c, n, options))
-        return conditions_text(a, c, n);
-    if (n != 2 || g != REAL)
+    buf_free(text);
+    return found;
+}
+
+static const char *try_on(struct search *s, const struct guard *g, size_t first, size_t second)
+{
+    struct buf text = {0};
+    if (!fits(s, g, first) || !fits(s, g, second))
         return NULL;
-    c[2] = product_below_one(a, v);
-    return rule_holds_if(a, r, c, 3, options) ? conditions_text(a, c, 3) : NULL;
+    write_conditions(&text, s, g, first, second);
+    return try_conditions(s, &text);
 }
 
-/* One variable positive, another real: powers and logarithms. */
-static const char *try_positive_real(struct arena *a, const struct rule *r, const struct expr *v,
-                                     size_t n, const struct rule_check_options *options)
+static const char *try_on_all(struct search *s, const struct guard *g)
 {
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n; k++) {
-            if (i == k)
-                continue;
-            struct rule_condition c[2] = {guard_on(a, POSITIVE, &v[i]), guard_on(a, REAL, &v[k])};
-            if (rule_holds_if(a, r, c, 2, options))
-                return conditions_text(a, c, 2);
-        }
+    struct buf text = {0};
+    bool fit = s->n > 1;
+    for (size_t i = 0; i < s->n && fit; i++)
+        fit = fits(s, g, i);
+    if (!fit)
+        return NULL;
+    for (size_t i = 0; i < s->n; i++)
+        write_conditions(&text, s, g, i, i);
+    return try_conditions(s, &text);
+}
+
+static const char *try_guard(struct search *s, const struct guard *g)
+{
+    const char *found = NULL;
+    switch (g->extent) {
+    case ONE:
+        for (size_t i = 0; !found && i < s->n; i++)
+            found = try_on(s, g, i, i);
+        return found;
+    case TWO:
+        for (size_t i = 0; !found && i < s->n; i++)
+            for (size_t k = 0; !found && k < s->n; k++)
+                found = i == k ? NULL : try_on(s, g, i, k);
+        return found;
+    case BOTH: return s->n == 2 ? try_on(s, g, 0, 1) : NULL;
+    case ALL: break;
     }
-    return NULL;
+    return try_on_all(s, g);
 }
 
 const char *rule_suggest_guard(struct arena *a, const struct rule *r,
                                const struct rule_check_options *options)
 {
-    struct rule_check_options fewer = {GUARD_POINTS, options->seed};
-    struct expr v[MAX_VARIABLES];
-    size_t n = list_variables(v, &r->lhs);
+    struct search s = {.a = a, .rule = r, .options = {GUARD_POINTS, options->seed}};
     const char *found = NULL;
-    for (enum guard g = NONZERO; !found && g < INSIDE; g++)
-        found = try_each(a, r, g, v, n, &fewer);
-    for (enum guard g = NONZERO; !found && n > 1 && g < INSIDE; g++)
-        found = try_all(a, r, g, v, n, &fewer);
-    if (!found)
-        found = try_positive_real(a, r, v, n, &fewer);
-    if (!found)
-        found = try_each(a, r, INSIDE, v, n, &fewer);
-    if (!found && n > 1)
-        found = try_all(a, r, INSIDE, v, n, &fewer);
+    list_variables(&s);
+    for (size_t i = 0; !found && i < N_GUARDS; i++)
+        found = try_guard(&s, &guards[i]);
     return found;
 }

@@ -29,7 +29,7 @@ struct parser {
 
 struct statement {
     size_t at, end;
-    int line;
+    int line, column; /* of its beginning */
 };
 
 static bool is_name_char(char c)
@@ -90,7 +90,7 @@ static bool next_statement(struct statement *out, const struct source_text *s, s
                 return true;
             out->end = end;
         } else if (!blank) {
-            *out = (struct statement){first, end, *line};
+            *out = (struct statement){first, end, *line, (int)(first - *at) + 1};
         }
         *at = newline ? end + 1 : end;
         ++*line;
@@ -251,6 +251,7 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
         .name = arena_strndup(p->a, text + s->at, n),
         .file = p->source.name,
         .line = s->line,
+        .column = s->column,
         .off = p->off,
     };
     if (err_up(e, parse_side(&r.lhs, p, left, arrow, e)) ||

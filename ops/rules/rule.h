@@ -39,7 +39,7 @@ struct rule {
     const struct rule_condition *conditions;
     size_t n_conditions;
     const char *file; /* where it stands, for messages; NULL from a record */
-    int line;
+    int line, column;
     bool off; /* of a group that is off unless it is asked for; not part of the record */
 };
 

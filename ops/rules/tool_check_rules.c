@@ -145,8 +145,8 @@ static void print_findings(FILE *f, struct arena *a, const struct report *t)
         const Eqloom__Certificate *c = t->verdicts.certificates[i];
         if (c->verdict == EQLOOM__VERDICT__CERTIFIED && !c->remark[0])
             continue;
-        fprintf(f, "\n%s:%d: %s: %s/%s\n    %s\n", r->file, r->line, verdict_names[c->verdict],
-                r->group, r->name, rule_text(a, r));
+        fprintf(f, "\n%s:%d:%d: %s: %s/%s\n    %s\n", r->file, r->line, r->column,
+                verdict_names[c->verdict], r->group, r->name, rule_text(a, r));
         if (c->witness[0] || c->remark[0])
             fprintf(f, "    %s%s\n", c->witness, c->remark);
         if (c->guard[0])
@@ -163,11 +163,11 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         const struct rule *r = &t->rules.rules[i];
         const Eqloom__Certificate *c = t->verdicts.certificates[i];
         counts[c->verdict]++;
-        json_t *line =
-            json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:b, s:s}", "event", "rule",
-                      "group", r->group, "name", r->name, "file", r->file, "line", r->line, "off",
-                      r->off, "verdict", verdict_names[c->verdict], "points", (int)c->points,
-                      "known", t->verdicts.known[i], "rule", rule_text(a, r));
+        json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:b, s:s}", "event",
+                                 "rule", "group", r->group, "name", r->name, "file", r->file,
+                                 "line", r->line, "column", r->column, "off", r->off, "verdict",
+                                 verdict_names[c->verdict], "points", (int)c->points, "known",
+                                 t->verdicts.known[i], "rule", rule_text(a, r));
         if (c->witness[0])
             json_object_set_new(line, "witness", json_string(c->witness));
         if (c->guard[0])

@@ -47,6 +47,12 @@ class Explain(unittest.TestCase):
             self.assertEqual(answer["verdict"], "refuted")
             self.assertTrue(answer["witness"])
 
+    def test_values_have_the_digits_that_tell_them_apart(self):
+        done = explain("e^(pi*sqrt(163))", "262537412640768744")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stdout, "refuted: 262537412640768743.99999999999925 against "
+                                      "262537412640768744.00000000000000\n")
+
     def test_mixed_derivatives(self):
         self.proves("d(x, d(y, x*y))", "1", 4)
         self.proves("d(x, d(y, x^2*y^3))", "6*x*y^2", 40)

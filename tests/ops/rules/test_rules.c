@@ -39,6 +39,7 @@ static void reads_rules(void **state)
     assert_string_equal(r.rules[0].group, "trig.pythagorean");
     assert_string_equal(r.rules[0].name, "sin2-cos2");
     assert_int_equal(r.rules[0].line, 3);
+    assert_int_equal(r.rules[0].column, 1);
     assert_prefix(&a, &r.rules[0].lhs, "+ pow sin ?a 2 pow cos ?a 2");
     assert_prefix(&a, &r.rules[0].rhs, "1");
     assert_int_equal(r.rules[0].n_conditions, 0);

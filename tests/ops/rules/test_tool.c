@@ -95,7 +95,7 @@ static void refuted_rules_are_shown(void **state)
         run(write_rules("group g\nok: ?a+0 -> ?a\nbad: sqrt(?a^2) -> ?a\n"), false, NULL);
     assert_int_equal(r.code, OK);
     assert_int_equal(r.status, 3);
-    assert_non_null(strstr(r.out, "check-rules-test.rules:3: refuted: g/bad\n"
+    assert_non_null(strstr(r.out, "check-rules-test.rules:3:1: refuted: g/bad\n"
                                   "    sqrt(?a^2) -> ?a\n"
                                   "    ?a = -1: 1.0000000 against -1.0000000\n"
                                   "    holds if nonnegative(?a)\n"));
