@@ -19,7 +19,8 @@ enum {
 
 struct verifier {
     struct ball_reference *reference;
-    const struct expr *exact; /* the seed, in a language that is compared exactly */
+    const struct expr *term;  /* the seed */
+    const struct expr *exact; /* the same, in a language that is compared exactly */
     struct ball_options options;
     const struct language *lang;
     const char *seed;
@@ -54,7 +55,7 @@ static int compare_applied(const void *x, const void *y)
     return strcmp(a->rule, b->rule);
 }
 
-/* Without rules to derive it from: those that did most, and the command that finds a derivation. */
+/* Without rules to derive it from: those that did most, and what it takes to find the false one. */
 static void hint_rules(struct err *e, const Eqloom__EGraph *m)
 {
     Eqloom__RuleStats *rules[MAX_RULES];
@@ -68,7 +69,8 @@ static void hint_rules(struct err *e, const Eqloom__EGraph *m)
     qsort(rules, n, sizeof *rules, compare_applied);
     for (size_t i = 0; i < n && at + strlen(rules[i]->rule) + 8 < sizeof list; i++)
         at += (size_t)sprintf(list + at, "%s%s", i ? ", " : "", rules[i]->rule);
-    err_hint(e, "of %zu rules at work: %s; 'eqloom explain' names those of a derivation", n, list);
+    err_hint(e, "of %zu rules at work: %s; with 'rules: NODE', extract names the false one", n,
+             list);
 }
 
 /* The same way again from the seed to the term, in an e-graph that keeps proofs. */
@@ -106,6 +108,15 @@ static void name_rules(struct err *e, const struct verifier *v, const char *text
         hint_rules(e, v->egraph);
 }
 
+static enum err_code refuse_member(const struct verifier *v, struct arena *a, const struct expr *x,
+                                   const char *text, const char *witness, struct err *e)
+{
+    enum err_code code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s",
+                                  expr_infix(a, x), expr_infix(a, v->term), witness);
+    name_rules(e, v, text);
+    return code;
+}
+
 static enum err_code check_exactly(Eqloom__Standing *out, struct verifier *v, struct arena *a,
                                    const struct expr *x, const char *text, struct err *e)
 {
@@ -116,10 +127,7 @@ static enum err_code check_exactly(Eqloom__Standing *out, struct verifier *v, st
     *out = EQLOOM__STANDING__AGREES;
     if (result.equal)
         return OK;
-    enum err_code code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text,
-                                  v->seed, result.witness);
-    name_rules(e, v, text);
-    return code;
+    return refuse_member(v, a, x, text, result.witness, e);
 }
 
 /* PROVED when there is nothing to evaluate. */
@@ -142,11 +150,7 @@ static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, str
     switch (result.verdict) {
     case BALL_EQUAL: *out = EQLOOM__STANDING__AGREES; break;
     case BALL_UNDEFINED: *out = EQLOOM__STANDING__NEVER_BOTH; break;
-    case BALL_DIFFERENT:
-        code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", text, v->seed,
-                        result.witness);
-        name_rules(e, v, text);
-        return code;
+    case BALL_DIFFERENT: return refuse_member(v, a, &x, text, result.witness, e);
     }
     return OK;
 }
@@ -234,6 +238,7 @@ static void verifier_init(struct verifier *v, struct arena *a, const struct extr
     *v = (struct verifier){.lang = lang,
                            .egraph = x->egraph,
                            .seed = x->egraph->seed->prefix,
+                           .term = &x->seed,
                            .rules = options->rules,
                            .options = {.points = options->points,
                                        .low = options->low,

@@ -18,8 +18,9 @@ void terms_free(struct terms *t);
 int terms_compare(const struct terms *t, struct egraph *g, uint32_t class_a, uint32_t class_b);
 /* The order of tokens: operators by number, leaves by kind and text. */
 int terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
-/* In prefix tokens: the least term of a class, and a node over the least terms of its arguments. */
+/* The least term of a class, in prefix tokens. */
 void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class);
+/* A node over the least terms of its arguments, for people: infix. */
 void terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
 /* A fact for people and records: "=3/2", "(0,inf) integer", "nonzero", "". */
 void facts_write(struct buf *out, const struct egraph *g, uint32_t fact);

@@ -119,6 +119,15 @@ class Explain(unittest.TestCase):
                           "[bad/one]   false", "known of it: =0", "known of it: =1"):
                 self.assertIn(words, done.stdout)
 
+    def test_a_contradiction_is_told_in_infix(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".rules") as rules:
+            rules.write("group c\na: ?x*0 -> 0\nb: cos(?x) -> cot(?x)*sin(?x)\n"
+                        "c: sin(0) -> 0\nd: cos(0) -> 1\n")
+            rules.flush()
+            done = explain("--rules", rules.name, "cos(0)", "0")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stdout, r"contradiction: .*cot\(0\)\*.* would be equal by rule c/")
+
     def test_wrong_input(self):
         done = explain("sin(x", "x")
         self.assertEqual(done.returncode, 2)
