@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15 };
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15, ROUNDS_AT = 1 << 18 };
 enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
@@ -33,6 +33,7 @@ struct egraph *egraph_new(const struct language *lang)
     g->compact_at.dead = COMPACT_DEAD;
     g->compact_at.percent = COMPACT_PERCENT;
     g->near = NEAR;
+    g->rounds_at = ROUNDS_AT;
     g->joins = joins_new();
     facts_init(&g->facts);
     return g;
@@ -84,6 +85,7 @@ void egraph_clear(struct egraph *g)
                          .leaves_cap = old.leaves_cap,
                          .compact_at = old.compact_at,
                          .near = old.near,
+                         .rounds_at = old.rounds_at,
                          .node_limit = UINT32_MAX,
                          .joins = old.joins};
     struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,

@@ -95,7 +95,8 @@ struct egraph {
     struct {
         uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
     } compact_at;
-    uint32_t near; /* cells that the caches hold: in a larger graph, work is foreseen */
+    uint32_t near;      /* cells that the caches hold: in a larger graph, work is foreseen */
+    uint32_t rounds_at; /* budgets of nodes from which on visits go in rounds */
     struct cell *cells;
     struct member *members;
     struct eclass *classes;

@@ -357,7 +357,7 @@ static bool took_part(const ProtobufCMessage *output, const char *role,
 
 const struct op op_saturate = {
     .name = "saturate",
-    .version = 11,
+    .version = 12,
     .node = OP_MAP,
     .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
            "e-graph in canonical form. Budgets are counts, so the result does not depend on the "

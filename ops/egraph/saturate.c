@@ -1,12 +1,13 @@
 /* Saturation: iterations over the nodes at which something is new, and a rebuild, until nothing is
- * new or a budget is spent. Nodes come in the order of their ids; at each, all rules are searched
- * for at once, and what was found is applied, in rule-set order, before the next node is looked at.
- * So nothing is searched for when a budget is spent (the last iteration is by far the largest), and
- * no group of rules takes all of it. Matches are made of the nodes with which the iteration began,
- * so no rule runs ahead of the others; congruence is restored before the next node is looked at;
- * what the iteration's own unions hide until the rebuild, the next iteration sees as changed. A run
- * is a function of its input. Budgets are exact: no application begins when the graph has max_nodes
- * nodes, and no match beyond max_matches is applied.
+ * new or a budget is spent. Nodes come in the order of their ids, where the budget is large in
+ * rounds of it (rounds.h); at each, all rules are searched for at once, and what was found is
+ * applied, in rule-set order, before the next node is looked at. So nothing is searched for when a
+ * budget is spent (the last iteration is by far the largest), and no group of rules takes all of
+ * it. Matches are made of the nodes with which the iteration began, so no rule runs ahead of the
+ * others; congruence is restored before the next node is looked at; what the iteration's own unions
+ * hide until the rebuild, the next iteration sees as changed. A run is a function of its input.
+ * Budgets are exact: no application begins when the graph has max_nodes nodes, and no match beyond
+ * max_matches is applied.
  *
  * Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
  * another rests ban_length iterations, and later goes on with the node at which it stopped; both
@@ -16,6 +17,7 @@
 #include "ops/egraph/foresee.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
+#include "ops/egraph/rounds.h"
 #include "ops/egraph/terms.h"
 #include "ops/egraph/visits.h"
 
@@ -41,6 +43,7 @@ struct saturator {
     struct moment now;          /* when this iteration began */
     uint32_t pinned;            /* nodes whose ids somebody may know */
     struct visits visits;
+    struct rounds rounds;
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
@@ -342,6 +345,9 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     s->now = (struct moment){g->n_cells, g->epoch};
     g->frozen = g->n_cells;
     wake_or_rest(s, iteration);
+    s->rounds.n = 1;
+    if (s->machine.alike) /* where a rule goes on with the node at which it stopped, order is one */
+        rounds_plan(&s->rounds, g, s->options->max_nodes);
     machine_begin(&s->machine, g->n_cells);
     s->result->searched = g->n_cells;
     s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
@@ -363,6 +369,8 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
             r->cursor = 0;
             continue;
         }
+        if (s->rounds.n > 1)
+            r->cursor = 0; /* younger nodes had their turn before the one at which it stopped */
         uint64_t length = (uint64_t)s->options->ban_length << (rest->times < 20 ? rest->times : 20);
         rest->until = length > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)length;
         rest->times++;
@@ -400,6 +408,30 @@ static void compact(struct saturator *s)
     compaction_free(&c);
 }
 
+/* *last: the node visited last. */
+static enum err_code visit_round(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
+                                 struct err *e)
+{
+    size_t words = s->now.cells / 64 + 1;
+    uint64_t next = rounds_word(&s->rounds, &s->visits, 0, k);
+    for (size_t w = 0; w < words && *go_on; w++) {
+        uint64_t bits = next;
+        if (w % POLL_EVERY == 0 && cancelled(s))
+            return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+        if (w + 1 < words) {
+            next = rounds_word(&s->rounds, &s->visits, w + 1, k);
+            visits_expect(s->g, w + 1, next);
+        }
+        for (; bits && *go_on; bits &= bits - 1) {
+            *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
+            if (machine_looks(&s->machine, s->g->kind[*last]) &&
+                err_up(e, visit(s, *last, go_on, e)))
+                return e->code;
+        }
+    }
+    return OK;
+}
+
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
     bool go_on = true;
@@ -407,20 +439,11 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     begin_iteration(s, iteration);
     if (err_up(e, retry(s, &go_on, e)))
         return e->code;
-    for (size_t w = 0; w <= s->now.cells / 64 && go_on; w++) {
-        if (w % POLL_EVERY == 0 && cancelled(s))
-            return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        if (w < s->now.cells / 64)
-            visits_expect(&s->visits, s->g, w + 1);
-        for (uint64_t bits = s->visits.dirty[w]; bits && go_on; bits &= bits - 1) {
-            node = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-            if (machine_looks(&s->machine, s->g->kind[node]) &&
-                err_up(e, visit(s, node, &go_on, e)))
-                return e->code;
-        }
-    }
+    for (unsigned k = 0; k < s->rounds.n && go_on; k++)
+        if (err_up(e, visit_round(s, k, &node, &go_on, e)))
+            return e->code;
     /* up to here one more rule, that begins at nodes of another kind, would have looked */
-    uint32_t roots = go_on ? s->now.cells : node + 1;
+    uint32_t roots = go_on || s->rounds.n > 1 ? s->now.cells : node + 1;
     s->result->roots = roots > s->result->roots ? roots : s->result->roots;
     s->g->watched = go_on; /* else no search follows */
     egraph_rebuild(s->g);
@@ -499,6 +522,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.values);
     free(s.rests);
     visits_free(&s.visits);
+    rounds_free(&s.rounds);
     free(s.waiting.items);
     machine_free(&s.machine);
     g->watched = false;

@@ -60,9 +60,9 @@ void visits_mark(struct visits *v, const struct egraph *g)
     }
 }
 
-void visits_expect(const struct visits *v, const struct egraph *g, size_t w)
+void visits_expect(const struct egraph *g, size_t w, uint64_t bits)
 {
-    for (uint64_t bits = v->dirty[w]; bits; bits &= bits - 1) {
+    for (; bits; bits &= bits - 1) {
         const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
         for (int k = 0; k < 2; k++) {
             __builtin_prefetch(&g->members[c->kid[k]]);

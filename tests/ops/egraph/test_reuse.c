@@ -54,7 +54,7 @@ static struct saturate_options random_options(struct rng *r)
 {
     return (struct saturate_options){
         .iterations = 1 + (uint32_t)rng_below(r, 6),
-        .max_nodes = 20 + (uint32_t)rng_below(r, 300),
+        .max_nodes = 20 + (uint32_t)rng_below(r, 400),
         .max_matches = rng_below(r, 4) ? 0 : 1 + rng_below(r, 100),
         .match_limit = 1 + (uint32_t)rng_below(r, 30),
         .ban_length = (uint32_t)rng_below(r, 4),
