@@ -20,6 +20,8 @@ enum { ROWS = 8 };
 enum { ROWS = 4 };
 #endif
 
+static const float LOG2_E = 1.4426950408889634f, LN_2 = 0.69314718055994531f;
+
 /* Rows of a matrix, `ld` apart. */
 struct rows {
     float *at;
@@ -33,6 +35,7 @@ struct head {
     float *copy[4]; /* (max(n, m), hp): padded q, k, v or dout, result */
     float *qt, *gt; /* (size, np): q and dout, transposed */
     float *p, *ds;  /* (m, np) */
+    float *by;      /* (np): what the probabilities of a query are still to be multiplied by */
 };
 
 static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size, bool backward)
@@ -40,10 +43,11 @@ static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size
     size_t np = round_up(n, LANES), hp = round_up(size, LANES), used = 0;
     size_t copy = hp == size ? 0 : (n > m ? n : m) * hp;
     *h = (struct head){.n = n, .np = np, .m = m, .size = size, .hp = hp};
-    float **parts[] = {&h->copy[0], &h->copy[1], &h->copy[2], &h->copy[3],
-                       &h->qt,      &h->gt,      &h->p,       &h->ds};
+    float **parts[] = {&h->copy[0], &h->copy[1], &h->copy[2], &h->copy[3], &h->qt,
+                       &h->gt,      &h->p,       &h->ds,      &h->by};
     size_t sizes[] = {
-        copy, copy, copy, copy, size * np, backward ? size * np : 0, m * np, backward ? m * np : 0};
+        copy, copy, copy, copy, size * np, backward ? size * np : 0, m * np, backward ? m * np : 0,
+        np};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *parts[i] = base ? base + used : NULL;
         used += sizes[i];
@@ -51,15 +55,19 @@ static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size
     return used * sizeof(float);
 }
 
+static inline vf load(const float *p, size_t left)
+{
+    return left >= LANES ? vf_load(p) : vf_load_part(p, left, 0);
+}
+
 /* The head's columns of `rows` rows of `from`, in whole vectors. */
 static struct rows padded(const struct head *h, int copy, const float *from, size_t ld, size_t rows)
 {
     if (h->hp == h->size)
         return (struct rows){(float *)from, ld};
-    for (size_t i = 0; i < rows; i++) {
-        memcpy(h->copy[copy] + i * h->hp, from + i * ld, h->size * sizeof *from);
-        memset(h->copy[copy] + i * h->hp + h->size, 0, (h->hp - h->size) * sizeof *from);
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t d = 0; d < h->size; d += LANES)
+            vf_store(h->copy[copy] + i * h->hp + d, load(from + i * ld + d, h->size - d));
     return (struct rows){h->copy[copy], h->hp};
 }
 
@@ -82,109 +90,143 @@ static void load_transposed(float *restrict to, const float *from, size_t ld, co
         for (size_t d = 0; d < h->size; d += LANES) {
             size_t columns = h->size - d < LANES ? h->size - d : LANES;
             vf square[LANES];
-            for (size_t j = 0; j < LANES; j++)
-                square[j] =
-                    i + j < h->n ? vf_load_part(from + (i + j) * ld + d, columns, 0) : vf_set(0);
+            for (size_t j = 0; j < LANES; j++) {
+                size_t row = i + j < h->n ? i + j : h->n - 1; /* beyond n anything will do */
+                square[j] = load(from + row * ld + d, columns);
+            }
             vf_transpose(square);
             for (size_t j = 0; j < columns; j++)
                 vf_store(to + (d + j) * h->np + i, square[j]);
         }
 }
 
-static inline __attribute__((always_inline)) void block(float *c, size_t ldc, const float *a,
-                                                        size_t row, size_t col, const float *b,
-                                                        size_t ldb, size_t k, int rows, int vectors)
+/* The left factor of a product: element (i, l) at i * row + l * col, one of which is 1. */
+struct left {
+    const float *at;
+    size_t row, col;
+};
+
+/* c (rows, vectors) = a (rows, k) b (k, vectors), rows times by[i] unless that is NULL. */
+static inline __attribute__((always_inline)) void
+block(struct rows c, struct left a, struct rows b, size_t k, const float *by, int rows, int vectors)
 {
     vf sum[ROWS][2] = {0};
     for (size_t l = 0; l < k; l++)
         for (int i = 0; i < rows; i++) {
-            vf x = vf_set(a[(size_t)i * row + l * col]);
+            vf x = vf_set(a.at[(size_t)i * a.row + l * a.col]);
             for (int j = 0; j < vectors; j++)
-                sum[i][j] += x * vf_load(b + l * ldb + j * LANES);
+                sum[i][j] += x * vf_load(b.at + l * b.ld + j * LANES);
         }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++)
-            vf_store(c + (size_t)i * ldc + j * LANES, sum[i][j]);
+            vf_store(c.at + (size_t)i * c.ld + j * LANES, by ? sum[i][j] * by[i] : sum[i][j]);
 }
 
-static inline __attribute__((always_inline)) void row_block(struct rows c, const float *a,
-                                                            size_t row, size_t col, struct rows b,
-                                                            size_t cols, size_t k, int rows)
+static inline __attribute__((always_inline)) void row_block(struct rows c, struct left a,
+                                                            struct rows b, size_t cols, size_t k,
+                                                            const float *by, int rows)
 {
-    size_t j = 0;
-    for (; j + 2 * LANES <= cols; j += 2 * LANES)
-        block(c.at + j, c.ld, a, row, col, b.at + j, b.ld, k, rows, 2);
-    for (; j < cols; j += LANES)
-        block(c.at + j, c.ld, a, row, col, b.at + j, b.ld, k, rows, 1);
+    for (; cols >= 2 * LANES; cols -= 2 * LANES, c.at += 2 * LANES, b.at += 2 * LANES)
+        block(c, a, b, k, by, rows, 2);
+    if (cols)
+        block(c, a, b, k, by, rows, 1);
 }
 
-/* c (n, cols) = a (n, k) b (k, cols); element (i, l) of a at i * row + l * col; cols is a multiple
- * of LANES. */
-static void product(struct rows c, const float *a, size_t row, size_t col, struct rows b, size_t n,
-                    size_t cols, size_t k)
+static inline __attribute__((always_inline)) void product(struct rows c, struct left a,
+                                                          struct rows b, size_t n, size_t cols,
+                                                          size_t k, const float *by)
 {
-    size_t i = 0;
-    for (; i + ROWS <= n; i += ROWS)
-        row_block((struct rows){c.at + i * c.ld, c.ld}, a + i * row, row, col, b, cols, k, ROWS);
-    c.at += i * c.ld;
-    a += i * row;
-    switch (n - i) {
-#ifdef __AVX512F__
-    case 7: row_block(c, a, row, col, b, cols, k, 7); break;
-    case 6: row_block(c, a, row, col, b, cols, k, 6); break;
-    case 5: row_block(c, a, row, col, b, cols, k, 5); break;
-    case 4: row_block(c, a, row, col, b, cols, k, 4); break;
-#endif
-    case 3: row_block(c, a, row, col, b, cols, k, 3); break;
-    case 2: row_block(c, a, row, col, b, cols, k, 2); break;
-    case 1: row_block(c, a, row, col, b, cols, k, 1); break;
+    for (; n >= ROWS; n -= ROWS) {
+        row_block(c, a, b, cols, k, by, ROWS);
+        c.at += ROWS * c.ld;
+        a.at += ROWS * a.row;
+        by = by ? by + ROWS : NULL;
     }
+    switch (n) {
+#ifdef __AVX512F__
+    case 7: row_block(c, a, b, cols, k, by, 7); break;
+    case 6: row_block(c, a, b, cols, k, by, 6); break;
+    case 5: row_block(c, a, b, cols, k, by, 5); break;
+    case 4: row_block(c, a, b, cols, k, by, 4); break;
+#endif
+    case 3: row_block(c, a, b, cols, k, by, 3); break;
+    case 2: row_block(c, a, b, cols, k, by, 2); break;
+    case 1: row_block(c, a, b, cols, k, by, 1); break;
+    }
+}
+
+/* c (n, cols) = a (n, k) b (k, cols); cols is a multiple of LANES. */
+static __attribute__((noinline)) void product_of_rows(struct rows c, struct rows a, struct rows b,
+                                                      size_t n, size_t cols, size_t k)
+{
+    product(c, (struct left){a.at, a.ld, 1}, b, n, cols, k, NULL);
+}
+
+/* The same with a (k, n) transposed. */
+static __attribute__((noinline)) void
+product_of_columns(struct rows c, struct rows a, struct rows b, size_t n, size_t cols, size_t k)
+{
+    product(c, (struct left){a.at, 1, a.ld}, b, n, cols, k, NULL);
+}
+
+/* Rows of that are multiplied by by[i]. */
+static __attribute__((noinline)) void weighted_product(struct rows c, struct rows a, struct rows b,
+                                                       size_t n, size_t cols, size_t k,
+                                                       const float *by)
+{
+    product(c, (struct left){a.at, 1, a.ld}, b, n, cols, k, by);
 }
 
 /* ---- softmax, for queries i .. i + 15 ---- */
 
-/* Which of the lanes see key j: all but where causal. */
-static inline vi seeing(const struct head *h, const struct gpu_attention *at, size_t i, size_t j)
+/* Which of the lanes see key j where attention is causal. */
+static inline vi seeing(const struct head *h, size_t i, size_t j)
 {
     const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    int32_t first = at->causal ? (int32_t)(j + h->n) - (int32_t)(h->m + i) : 0;
-    return lane >= first;
+    return lane >= (int32_t)(j + h->n) - (int32_t)(h->m + i);
 }
 
-/* Scores to probabilities; what a query does not see to 0. */
-static vf softmax(const struct head *h, const struct gpu_attention *at, size_t i)
+/* Scores to probabilities but for their common factor, which goes to h->by; what a query does not
+ * see to 0. In powers of 2, which cost less. */
+static inline __attribute__((always_inline)) vf
+softmax(const struct head *h, const struct gpu_attention *at, size_t i, bool causal)
 {
-    float *s = h->p + i;
+    float *s = h->p + i, scale = at->scale * LOG2_E;
     vf top = vf_set(-INFINITY), sum = {0};
-    for (size_t j = 0; j < h->m; j++)
-        top = vf_max(top, vf_select(seeing(h, at, i, j), vf_load(s + j * h->np), top));
-    top *= at->scale;
     for (size_t j = 0; j < h->m; j++) {
-        vf p = vf_exp(vf_load(s + j * h->np) * at->scale - top);
-        p = (vf)((vi)p & seeing(h, at, i, j));
+        vf x = vf_load(s + j * h->np);
+        top = vf_max(top, causal ? vf_select(seeing(h, i, j), x, top) : x);
+    }
+    top *= scale;
+    for (size_t j = 0; j < h->m; j++) {
+        vf p = vf_exp2(vf_load(s + j * h->np) * scale - top);
+        if (causal)
+            p = (vf)((vi)p & seeing(h, i, j));
         vf_store(s + j * h->np, p);
         sum += p;
     }
-    vf by = 1.0f / sum;
-    for (size_t j = 0; j < h->m; j++)
-        vf_store(s + j * h->np, vf_load(s + j * h->np) * by);
-    return top + vf_log(sum);
+    vf_store(h->by + i, 1.0f / sum);
+    return top * LN_2 + vf_log(sum);
 }
 
 /* From scores in p and dp in ds to the probabilities and ds = p * (dp - sum(p * dp)) * scale. */
-static void softmax_back(const struct head *h, const struct gpu_attention *at, size_t i, vf lse)
+static inline __attribute__((always_inline)) void
+softmax_back(const struct head *h, const struct gpu_attention *at, size_t i, vf lse, bool causal)
 {
-    float *s = h->p + i, *ds = h->ds + i;
+    float *s = h->p + i, *ds = h->ds + i, scale = at->scale * LOG2_E;
     vf dot = {0};
+    lse *= LOG2_E;
     for (size_t j = 0; j < h->m; j++) {
-        vf p = vf_exp(vf_load(s + j * h->np) * at->scale - lse);
-        p = (vf)((vi)p & seeing(h, at, i, j));
+        vf p = vf_exp2(vf_load(s + j * h->np) * scale - lse);
+        if (causal)
+            p = (vf)((vi)p & seeing(h, i, j));
         vf_store(s + j * h->np, p);
         dot += p * vf_load(ds + j * h->np);
     }
+    dot *= at->scale;
     for (size_t j = 0; j < h->m; j++)
         vf_store(ds + j * h->np,
-                 vf_load(s + j * h->np) * (vf_load(ds + j * h->np) - dot) * at->scale);
+                 vf_load(s + j * h->np) * (vf_load(ds + j * h->np) * at->scale - dot));
 }
 
 /* ---- heads ---- */
@@ -195,13 +237,14 @@ static void head_forward(const struct head *h, float *out, float *lse, const flo
     size_t d = at->heads * at->size;
     struct rows vs = padded(h, 2, v, at->kv_ld, h->m), scores = {h->p, h->np};
     load_transposed(h->qt, q, at->q_ld, h);
-    product(scores, k, at->kv_ld, 1, (struct rows){h->qt, h->np}, h->m, h->np, h->size);
+    product_of_rows(scores, (struct rows){(float *)k, at->kv_ld}, (struct rows){h->qt, h->np}, h->m,
+                    h->np, h->size);
     for (size_t i = 0; i < h->n; i += LANES) {
-        vf lanes = softmax(h, at, i);
+        vf lanes = at->causal ? softmax(h, at, i, true) : softmax(h, at, i, false);
         for (size_t j = 0; j < LANES && i + j < h->n; j++)
             lse[(i + j) * at->heads] = lanes[j];
     }
-    product(result(h, out, d), h->p, 1, h->np, vs, h->n, h->hp, h->m);
+    weighted_product(result(h, out, d), scores, vs, h->n, h->hp, h->m, h->by);
     finish(h, out, d, h->n);
 }
 
@@ -247,19 +290,22 @@ static void head_backward(const struct head *h, struct head_at to, struct head_a
     struct rows g = padded(h, 2, dout, d, n), p = {h->p, np}, ds = {h->ds, np};
     load_transposed(h->qt, from.q, at->q_ld, h);
     load_transposed(h->gt, dout, d, h);
-    product(p, from.k, ld, 1, (struct rows){h->qt, np}, m, np, h->size);
-    product(ds, from.v, ld, 1, (struct rows){h->gt, np}, m, np, h->size);
+    product_of_rows(p, (struct rows){from.k, ld}, (struct rows){h->qt, np}, m, np, h->size);
+    product_of_rows(ds, (struct rows){from.v, ld}, (struct rows){h->gt, np}, m, np, h->size);
     for (size_t i = 0; i < n; i += LANES) {
         vf lanes = {0};
         for (size_t j = 0; j < LANES && i + j < n; j++)
             lanes[j] = lse[(i + j) * at->heads];
-        softmax_back(h, at, i, lanes);
+        if (at->causal)
+            softmax_back(h, at, i, lanes, true);
+        else
+            softmax_back(h, at, i, lanes, false);
     }
-    product(result(h, to.q, at->q_ld), h->ds, 1, np, k, n, h->hp, m); /* dq = ds^T k */
+    product_of_columns(result(h, to.q, at->q_ld), ds, k, n, h->hp, m); /* dq = ds^T k */
     finish(h, to.q, at->q_ld, n);
-    product(result(h, to.k, ld), h->ds, np, 1, q, m, h->hp, n); /* dk = ds q */
+    product_of_rows(result(h, to.k, ld), ds, q, m, h->hp, n); /* dk = ds q */
     finish(h, to.k, ld, m);
-    product(result(h, to.v, ld), h->p, np, 1, g, m, h->hp, n); /* dv = p dout */
+    product_of_rows(result(h, to.v, ld), p, g, m, h->hp, n); /* dv = p dout */
     finish(h, to.v, ld, m);
 }
 

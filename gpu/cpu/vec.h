@@ -169,6 +169,29 @@ static inline vf vf_exp(vf x)
     return p * (vf)scale;
 }
 
+/* 2^x to 2e-7 relative for -126 <= x <= 127; below, no more than 2^-126. NaN stays NaN.
+ * x = n + f, |f| <= 1/2; 2^f by the polynomial of degree 5 whose greatest relative error, 9.2e-8,
+ * is the least. */
+static inline vf vf_exp2(vf x)
+{
+#ifndef __AVX512F__
+    x = vf_max(x, vf_set(-126.0f));
+#endif
+    const vf magic = vf_set(0x1.8p23f);
+    vf t = x + magic, n = t - magic, f = x - n;
+    vf p = vf_set(0x1.5bba14p-10f);
+    p = p * f + 0x1.3cea88p-7f;
+    p = p * f + 0x1.c6b752p-5f;
+    p = p * f + 0x1.ebf9bcp-3f;
+    p = p * f + 0x1.62e42ap-1f;
+    p = p * f + 1.0f;
+#ifdef __AVX512F__
+    return (vf)_mm512_scalef_ps((__m512)p, (__m512)n);
+#else
+    return p * (vf)(((vi)t << 23) + 0x3f800000);
+#endif
+}
+
 /* ln x to 2e-7 of the greater of 1 and the result, for x that is positive, normal and finite; NaN
  * stays NaN. x = 2^n (1 + f), 1 + f from sqrt(1/2) on; ln(1 + f) by Moshier's polynomial. */
 static inline vf vf_log(vf x)
