@@ -278,11 +278,9 @@ void terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
     struct terms t;
     struct buf prefix = {0};
     struct arena a = {0};
-    struct expr x;
     terms_find(&t, g);
     write_node(&prefix, &t, g, node);
-    bool read = expr_from_prefix(&x, &a, g->lang, prefix.data, NULL) == OK;
-    buf_puts(out, read ? expr_infix(&a, &x) : prefix.data);
+    buf_puts(out, expr_infix_of(&a, g->lang, prefix.data));
     terms_free(&t);
     buf_free(&prefix);
     arena_free(&a);

@@ -94,22 +94,12 @@ static enum err_code read_rules(struct question *q, struct err *e)
 static enum err_code read_expr(struct expr *out, struct question *q, const char *name,
                                const char *text, struct err *e)
 {
-    static const char *const syntaxes[] = {"infix", "prefix", "sexpr"};
-    const char *syntax = tool_value(q->args, "syntax");
+    expr_parser *read;
     struct source_text *source = arena_new(q->a, struct source_text);
     *source = (struct source_text){name, text, strlen(text)};
-    const struct language *lang = q->rules.lang;
-    if (!syntax || strcmp(syntax, "infix") == 0)
-        return err_up(e, expr_parse_infix(out, q->a, lang, source, 0, source->len, false, e));
-    if (strcmp(syntax, "prefix") == 0)
-        return err_up(e, expr_parse_prefix(out, q->a, lang, source, 0, source->len, false, e));
-    if (strcmp(syntax, "sexpr") == 0)
-        return err_up(e, expr_parse_sexpr(out, q->a, lang, source, 0, source->len, false, e));
-    err_fail(e, ERR_INPUT, "unknown syntax '%s': infix, prefix or sexpr", syntax);
-    const char *near = err_nearest(syntax, syntaxes, 3);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    enum err_code code = err_up(e, expr_parser_find(&read, tool_value(q->args, "syntax"), e));
+    return code ? code
+                : err_up(e, read(out, q->a, q->rules.lang, source, 0, source->len, false, e));
 }
 
 static void compare_values(struct question *q)

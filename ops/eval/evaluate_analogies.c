@@ -73,13 +73,6 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
 
 enum { COLUMNS = 6 };
 
-static char *infix(struct arena *a, const struct language *lang, const char *prefix)
-{
-    struct expr x;
-    return expr_from_prefix(&x, a, lang, prefix, NULL) ? arena_strdup(a, prefix)
-                                                       : expr_infix(a, &x);
-}
-
 static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
 {
     static char *columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
@@ -95,8 +88,8 @@ static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
         const struct analogy_answer *x = &w->answers[i];
         Eqloom__Row *r = t->rows[i] = figures_row(a, COLUMNS);
         for (int k = 0; k < ANALOGY_TERMS; k++)
-            r->cells[k] = infix(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
-        r->cells[4] = x->n ? infix(a, w->how.lang, w->v->text[x->found[0]]) : "";
+            r->cells[k] = expr_infix_of(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
+        r->cells[4] = x->n ? expr_infix_of(a, w->how.lang, w->v->text[x->found[0]]) : "";
         r->cells[5] = x->rank ? arena_printf(a, "%u", x->rank) : "";
     }
     return t;

@@ -124,11 +124,7 @@ enum { QUERY, NEAREST, RAW, CORE, OTHER_NEAREST, OTHER_RAW, OTHER_CORE, COLUMNS 
 
 static char *infix(const struct work *w, uint32_t row)
 {
-    struct arena *a = op_arena(w->ctx);
-    struct expr x;
-    return expr_from_prefix(&x, a, w->lang, w->v[0].text[row], NULL)
-               ? arena_strdup(a, w->v[0].text[row])
-               : expr_infix(a, &x);
+    return expr_infix_of(op_arena(w->ctx), w->lang, w->v[0].text[row]);
 }
 
 static Eqloom__Table *table_of_examples(const struct work *w, size_t n)

@@ -24,11 +24,7 @@ enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
 
 static char *infix(struct arena *a, const Eqloom__Exercise *x, size_t term)
 {
-    const struct language *lang = lang_by_name(x->language);
-    const char *prefix = x->terms[term]->prefix;
-    struct expr t;
-    return !lang || expr_from_prefix(&t, a, lang, prefix, NULL) ? arena_strdup(a, prefix)
-                                                                : expr_infix(a, &t);
+    return expr_infix_of(a, lang_by_name(x->language), x->terms[term]->prefix);
 }
 
 static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *x,

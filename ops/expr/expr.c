@@ -116,3 +116,10 @@ char *expr_infix(struct arena *a, const struct expr *x)
     buf_free(&b);
     return text;
 }
+
+char *expr_infix_of(struct arena *a, const struct language *lang, const char *prefix)
+{
+    struct expr x;
+    bool read = lang && expr_from_prefix(&x, a, lang, prefix, NULL) == OK;
+    return read ? expr_infix(a, &x) : arena_strdup(a, prefix);
+}

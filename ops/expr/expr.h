@@ -47,6 +47,12 @@ enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct 
 enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
                                const struct source_text *source, size_t offset, size_t len,
                                bool patterns, struct err *e);
+/* What the three are: the expression in `len` bytes of the source from `offset` on. */
+typedef enum err_code expr_parser(struct expr *out, struct arena *a, const struct language *lang,
+                                  const struct source_text *source, size_t offset, size_t len,
+                                  bool patterns, struct err *e);
+/* "infix" (or NULL), "prefix", "sexpr"; else ERR_INPUT. */
+enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e);
 /* Convenience for trusted or short text without a file: prefix tokens. */
 enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,
                                const char *text, struct err *e);
@@ -58,6 +64,9 @@ void expr_write_sexpr(struct buf *out, const struct expr *x);
 void expr_write_latex(struct buf *out, const struct expr *x);
 char *expr_prefix(struct arena *a, const struct expr *x);
 char *expr_infix(struct arena *a, const struct expr *x);
+/* Prefix tokens as infix, for people; as they are where they are no term of the language, or lang
+ * is NULL. */
+char *expr_infix_of(struct arena *a, const struct language *lang, const char *prefix);
 
 /* ---- building and looking ---- */
 struct expr expr_leaf(struct arena *a, const struct language *lang, uint16_t op, const char *leaf);

@@ -4,41 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum err_code parser(struct expr *out, struct arena *a, const struct language *lang,
-                             const struct source_text *source, size_t offset, size_t len,
-                             bool patterns, struct err *e);
-
-static const char *const syntaxes[] = {"infix", "prefix", "sexpr"};
-static parser *const parsers[] = {expr_parse_infix, expr_parse_prefix, expr_parse_sexpr};
-enum { SYNTAXES = sizeof syntaxes / sizeof *syntaxes };
-
-static enum err_code choose_parser(parser **out, const struct tool_args *args, struct err *e)
-{
-    const char *syntax = tool_value(args, "syntax");
-    *out = parsers[0];
-    for (int i = 0; i < SYNTAXES; i++)
-        if (!syntax || strcmp(syntax, syntaxes[i]) == 0) {
-            *out = parsers[i];
-            return OK;
-        }
-    err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or sexpr", syntax);
-    const char *near = err_nearest(syntax, syntaxes, SYNTAXES);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
-}
-
 enum err_code questions_open(struct questions *out, const struct tool_args *args,
                              const struct language *lang, struct err *e)
 {
-    parser *ignored;
+    expr_parser *ignored;
     *out = (struct questions){.args = args, .lang = lang};
     if (args->n_positional == 0) {
         err_fail(e, ERR_INPUT, "which expressions?");
         err_hint(e, "give them as arguments, or '-' and one a line on standard input");
         return ERR_INPUT;
     }
-    return err_up(e, choose_parser(&ignored, args, e));
+    return err_up(e, expr_parser_find(&ignored, tool_value(args, "syntax"), e));
 }
 
 void questions_close(struct questions *q)
@@ -50,9 +26,9 @@ void questions_close(struct questions *q)
 static enum err_code parse(struct expr *out, const struct questions *q, const char *name,
                            const char *text, struct arena *a, struct err *e)
 {
-    parser *read;
+    expr_parser *read;
     struct source_text source = {name, arena_strdup(a, text), strlen(text)};
-    enum err_code code = err_up(e, choose_parser(&read, q->args, e));
+    enum err_code code = err_up(e, expr_parser_find(&read, tool_value(q->args, "syntax"), e));
     return code ? code : err_up(e, read(out, a, q->lang, &source, 0, source.len, false, e));
 }
 

@@ -131,6 +131,9 @@ static void test_tokens_order_variables(void **state)
     assert_string_equal(names[1], "y");
     struct expr sub = expr_sub(&x, 4);
     assert_string_equal(expr_infix(&a, &sub), "sin(y*pi)");
+    assert_string_equal(expr_infix_of(&a, &lang_calculus, "* x pow y 2"), "x*y^2");
+    assert_string_equal(expr_infix_of(&a, &lang_calculus, "and a b"), "and a b");
+    assert_string_equal(expr_infix_of(&a, NULL, "* x 2"), "* x 2");
     arena_free(&a);
 }
 
