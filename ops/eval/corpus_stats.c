@@ -6,17 +6,32 @@
 
 #include <string.h>
 
-const char *corpus_op_name(uint32_t op)
+const char *corpus_op_name(const struct corpus_stats *s, uint32_t op)
 {
-    return op == STATS_EXP ? "exp" : lang_calculus.ops[op].name;
+    if (op == STATS_EXP)
+        return lang_is(s->lang, &lang_calculus) ? "exp" : NULL;
+    return op >= X_ADD && lang_has(s->lang, op) && s->lang->ops[op].arity ? s->lang->ops[op].name
+                                                                          : NULL;
 }
 
-uint32_t corpus_stats_operators(const struct corpus_stats *s)
+uint32_t corpus_stats_operators(uint32_t *all, const struct corpus_stats *s)
 {
     uint32_t n = 0;
-    for (uint32_t op = X_ADD; op < STATS_OPS; op++)
-        n += s->by_op[op] > 0;
+    *all = 0;
+    for (uint32_t op = X_ADD; op < STATS_OPS; op++) {
+        bool known = corpus_op_name(s, op) != NULL;
+        *all += known;
+        n += known && s->by_op[op] > 0;
+    }
     return n;
+}
+
+const char *corpus_stats_trivial(const struct corpus_stats *s)
+{
+    return lang_is(s->lang, &lang_boolean)
+               ? "a double negation, or a connective of true or false"
+               : "a neutral element (x + 0, x * 1, x^1), a double negation or reciprocal, or a "
+                 "function of its own inverse";
 }
 
 static bool is_exp(const struct expr *x, uint32_t i)
@@ -32,7 +47,7 @@ static void add_term(struct corpus_stats *s, struct map64 *own, const struct exp
     for (uint32_t i = 0; i < x->n; i++) {
         uint16_t op = x->nodes[i].op;
         shape = rng_mix(shape ^ (op < X_ADD ? 0 : op));
-        if (op < X_DECLARED)
+        if (op < STATS_EXP)
             seen[is_exp(x, i) ? STATS_EXP : op] = true;
     }
     for (int op = X_ADD; op < STATS_OPS; op++)
@@ -47,7 +62,7 @@ static void add_member(struct corpus_stats *s, struct map64 *own, struct arena *
                        const Eqloom__Member *m, bool is_seed)
 {
     struct expr x;
-    if (expr_from_prefix(&x, scratch, &lang_calculus, m->prefix, NULL) == OK)
+    if (expr_from_prefix(&x, scratch, s->lang, m->prefix, NULL) == OK)
         add_term(s, own, &x, is_seed);
     s->members++;
     s->tokens += m->tokens;
@@ -72,6 +87,10 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
 {
     struct map64 own = {0};
     struct arena scratch = {0};
+    if (!s->lang)
+        s->lang = c->seed ? lang_by_name(c->seed->language) : NULL;
+    if (!s->lang)
+        s->lang = &lang_calculus;
     s->clusters++;
     s->unsound |= c->unsound;
     s->derivatives += c->seed && strncmp(c->seed->prefix, "d ", 2) == 0;

@@ -15,11 +15,12 @@ enum {
     STATS_SHOWN = 6,
     STATS_SHORT = 13,
     STATS_STANDINGS = 4,
-    STATS_EXP = X_DECLARED, /* e^x is the 34th operator, not a case of pow */
+    STATS_EXP = X_BOOLEAN_END, /* e^x is the 34th operator of the calculus, not a case of pow */
     STATS_OPS
 };
 
 struct corpus_stats {
+    const struct language *lang; /* of the first cluster; of terms in others nothing is told */
     uint64_t clusters, members, tokens;
     uint64_t derivatives;              /* clusters whose seed is one */
     uint64_t by_length[STATS_LENGTHS]; /* members; the last also longer ones */
@@ -41,8 +42,11 @@ struct corpus_stats {
 void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Cluster *c, uint64_t i,
                       uint64_t n);
 void corpus_stats_free(struct corpus_stats *s);
-/* "sin", "exp" */
-const char *corpus_op_name(uint32_t op);
-uint32_t corpus_stats_operators(const struct corpus_stats *s);
+/* "sin", "exp"; NULL if the language has no such operator. */
+const char *corpus_op_name(const struct corpus_stats *s, uint32_t op);
+/* How many operators occur, of how many. */
+uint32_t corpus_stats_operators(uint32_t *all, const struct corpus_stats *s);
+/* What a trivial rewrite holds, in its language (trivial.h). */
+const char *corpus_stats_trivial(const struct corpus_stats *s);
 
 #endif

@@ -18,8 +18,11 @@ void html_text(struct buf *out, const char *s)
         }
 }
 
-static enum precedence precedence_of(const struct expr_node *n)
+static enum precedence precedence_of(const struct expr *x, uint32_t i)
 {
+    const struct expr_node *n = &x->nodes[i];
+    if (n->op >= X_DECLARED && lang_is(x->lang, &lang_boolean))
+        return n->arity == 2 ? (enum precedence)x->lang->ops[n->op].precedence : ATOM;
     switch (n->op) {
     case X_NUM: return n->leaf[0] == '-' ? SUM : strchr(n->leaf, '/') ? TIGHT : ATOM;
     case X_SYM:
@@ -90,6 +93,26 @@ static uint32_t write_infix(struct buf *out, const struct expr *x, uint32_t i)
     return write_node(out, x, at, product ? TIGHT : PRODUCT);
 }
 
+/* Boolean terms keep the order of their connectives' precedences, from 1 on. */
+static uint32_t write_connective(struct buf *out, const struct expr *x, uint32_t i)
+{
+    static const char *const signs[X_BOOLEAN_END] = {
+        [X_TRUE] = "<mi>&#x22A4;</mi>",    [X_FALSE] = "<mi>&#x22A5;</mi>",
+        [X_NOT] = "<mo>&#xAC;</mo>",       [X_AND] = "<mo>&#x2227;</mo>",
+        [X_XOR] = "<mo>&#x2295;</mo>",     [X_OR] = "<mo>&#x2228;</mo>",
+        [X_IMPLIES] = "<mo>&#x21D2;</mo>",
+    };
+    const struct expr_node *n = &x->nodes[i];
+    const struct op_info *info = &x->lang->ops[n->op];
+    uint32_t at = i + 1;
+    if (n->arity == 2)
+        at = write_node(out, x, at, info->precedence + info->right);
+    buf_puts(out, signs[n->op]);
+    if (n->arity == 2)
+        at = write_node(out, x, at, info->precedence + !info->right);
+    return n->arity == 1 ? write_node(out, x, at, ATOM) : at;
+}
+
 static uint32_t write_call(struct buf *out, const struct expr *x, uint32_t i)
 {
     uint32_t at = i + 1;
@@ -108,6 +131,8 @@ static uint32_t write_inside(struct buf *out, const struct expr *x, uint32_t i)
 {
     const struct expr_node *n = &x->nodes[i];
     uint32_t at;
+    if (n->op >= X_DECLARED && lang_is(x->lang, &lang_boolean))
+        return write_connective(out, x, i);
     switch (n->op) {
     case X_NUM: write_number(out, n->leaf); return i + 1;
     case X_SYM:
@@ -146,7 +171,7 @@ static uint32_t write_inside(struct buf *out, const struct expr *x, uint32_t i)
 
 static uint32_t write_node(struct buf *out, const struct expr *x, uint32_t i, enum precedence least)
 {
-    bool parentheses = precedence_of(&x->nodes[i]) < least;
+    bool parentheses = precedence_of(x, i) < least;
     buf_puts(out, parentheses ? "<mrow><mo>(</mo>" : "<mrow>");
     uint32_t at = write_inside(out, x, i);
     buf_puts(out, parentheses ? "<mo>)</mo></mrow>" : "</mrow>");

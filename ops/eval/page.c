@@ -6,29 +6,24 @@
 #include "ops/eval/page_results.h"
 #include "ops/eval/page_style.h"
 #include "ops/eval/tsne.h"
+#include "ops/expr/exact.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static char *infix_of(struct arena *a, const char *prefix)
-{
-    struct expr x;
-    if (expr_from_prefix(&x, a, &lang_calculus, prefix, NULL) != OK)
-        return arena_strdup(a, prefix);
-    return expr_infix(a, &x);
-}
 
 static void write_scatter(struct buf *out, struct arena *a, const struct page_input *in,
                           struct pool *pool)
 {
     const struct vectors *v = in->vectors;
+    const struct language *lang =
+        in->corpus && in->corpus->lang ? in->corpus->lang : &lang_calculus;
     struct tsne_options options = {in->perplexity, in->iterations, in->seed};
     struct chart_point *points = arena_array(a, struct chart_point, v->n);
     const char **labels = arena_array(a, const char *, v->n_clusters + 1);
     float *x, *y;
     tsne(&x, &y, a, v, &options, pool);
     for (uint32_t i = 0; i < v->n; i++) {
-        char *text = infix_of(a, v->text[i]);
+        char *text = expr_infix_of(a, lang, v->text[i]);
         /* A cluster's first expression is its seed. */
         if (!labels[v->cluster[i]])
             labels[v->cluster[i]] = text;
@@ -102,10 +97,10 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
 {
     struct chart_bar bars[STATS_OPS];
     size_t n = 0;
-    uint32_t longest = 1;
+    uint32_t longest = 1, all, occur = corpus_stats_operators(&all, s);
     for (uint32_t op = X_ADD; op < STATS_OPS; op++)
-        if (s->by_op[op])
-            bars[n++] = (struct chart_bar){corpus_op_name(op), (double)s->by_op[op]};
+        if (s->by_op[op] && corpus_op_name(s, op))
+            bars[n++] = (struct chart_bar){corpus_op_name(s, op), (double)s->by_op[op]};
     qsort(bars, n, sizeof *bars, compare_bars);
     for (uint32_t i = 1; i < STATS_LENGTHS; i++)
         if (s->by_length[i])
@@ -117,7 +112,7 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
     write_card(out, arena_printf(a, "%llu", (unsigned long long)s->clusters), "clusters");
     write_card(out, arena_printf(a, "%.1f", (double)s->members / clusters), "in a cluster, mean");
     write_card(out, arena_printf(a, "%.1f", (double)s->tokens / members), "tokens, mean");
-    write_card(out, arena_printf(a, "%zu of %d", n, STATS_OPS - X_ADD), "operators");
+    write_card(out, arena_printf(a, "%u of %u", occur, all), "operators");
     write_card(out, arena_printf(a, "%zu", s->shapes.n), "different shapes");
     write_card(out, arena_printf(a, "%.1f", (double)s->shapes_each / clusters),
                "shapes in a cluster, mean");
@@ -126,12 +121,12 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
     write_card(
         out,
         arena_printf(a, "%.2f%%", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members),
-        "checked numerically");
+        exact_applies(s->lang) ? "compared exactly" : "checked numerically");
     buf_puts(out, "</div>\n");
-    buf_puts(out,
-             "<p class=\"note\">A shape is a term with all numbers and symbols taken for one. "
-             "A trivial rewrite holds a neutral element (x + 0, x * 1, x^1), a double negation "
-             "or reciprocal, or a function of its own inverse.</p>\n");
+    buf_printf(out,
+               "<p class=\"note\">A shape is a term with all numbers and symbols taken for one. "
+               "A trivial rewrite holds %s.</p>\n",
+               corpus_stats_trivial(s));
     if (s->unsound)
         buf_puts(out,
                  "<p class=\"warning\">A refuted rule was allowed: some of these expressions may "
@@ -144,10 +139,11 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
                   "</section>\n");
 }
 
-static void write_math(struct buf *out, struct arena *a, const char *prefix)
+static void write_math(struct buf *out, struct arena *a, const struct language *lang,
+                       const char *prefix)
 {
     struct expr x;
-    if (expr_from_prefix(&x, a, &lang_calculus, prefix, NULL) == OK) {
+    if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK) {
         mathml_write(out, &x);
         return;
     }
@@ -173,11 +169,11 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
     for (uint32_t i = 0; i < s->n_examples; i++) {
         const struct corpus_example *example = &s->examples[i];
         buf_puts(out, "<article><h3>");
-        write_math(out, a, example->seed);
+        write_math(out, a, s->lang, example->seed);
         buf_puts(out, "</h3>\n<ul>");
         for (uint32_t k = 0; k < example->n_shown; k++) {
             buf_puts(out, "<li>");
-            write_math(out, a, example->members[k]);
+            write_math(out, a, s->lang, example->members[k]);
             buf_puts(out, "</li>\n");
         }
         buf_printf(out, "</ul><p class=\"note\">%u members", example->n_members);
@@ -185,7 +181,7 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
             bool bound = example->terms[0] == '>';
             buf_puts(out, bound ? ", drawn from at least " : ", drawn from ");
             write_count(out, example->terms + 2 * bound);
-            buf_puts(out, " terms of the e-graph");
+            buf_puts(out, " terms");
         }
         buf_puts(out, "</p></article>\n");
     }

@@ -106,19 +106,20 @@ static void write_corpus(Eqloom__Table *out, Eqloom__Report *report, struct aren
 {
     static char *columns[] = {"", "corpus"};
     double members = s->members ? (double)s->members : 1, clusters = (double)s->clusters;
+    uint32_t all;
     eqloom__table__init(out);
     out->title = "Corpus";
     out->columns = columns;
     out->n_columns = 2;
     out->rows = arena_array(a, Eqloom__Row *, CORPUS_FIGURES);
-    out->note = "a trivial rewrite holds a neutral element, a double negation or reciprocal, or a "
-                "function of its own inverse";
+    out->note = arena_printf(a, "a trivial rewrite holds %s", corpus_stats_trivial(s));
     add_figure(out, report, a, "clusters", "%.0f", clusters);
-    add_figure(out, report, a, "clusters of derivatives", "%.0f", (double)s->derivatives);
+    if (lang_is(s->lang, &lang_calculus))
+        add_figure(out, report, a, "clusters of derivatives", "%.0f", (double)s->derivatives);
     add_figure(out, report, a, "expressions", "%.0f", (double)s->members);
     add_figure(out, report, a, "expressions per cluster", "%.1f", (double)s->members / clusters);
     add_figure(out, report, a, "mean length", "%.1f", (double)s->tokens / members);
-    add_figure(out, report, a, "operators", "%.0f", corpus_stats_operators(s));
+    add_figure(out, report, a, "operators", "%.0f", corpus_stats_operators(&all, s));
     add_figure(out, report, a, "shapes", "%.0f", (double)s->shapes.n);
     add_figure(out, report, a, "shapes per cluster", "%.1f", (double)s->shapes_each / clusters);
     add_figure(out, report, a, "trivial rewrites in per cent", "%.2f",

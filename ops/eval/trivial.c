@@ -66,11 +66,19 @@ static bool is_unary_trivial(const struct expr *x, uint32_t i, uint32_t child)
     return inverse > 0 && below == (uint16_t)inverse;
 }
 
+static bool is_connective_trivial(const struct expr *x, uint32_t l, uint32_t r)
+{
+    uint16_t left = x->nodes[l].op, right = x->nodes[r].op;
+    return left == X_TRUE || left == X_FALSE || right == X_TRUE || right == X_FALSE;
+}
+
 bool term_is_reducible(const struct expr *x)
 {
+    bool boolean = lang_is(x->lang, &lang_boolean);
     for (uint32_t i = 0; i < x->n; i++) {
         uint16_t arity = x->nodes[i].arity;
-        if (arity == 2 && is_binary_trivial(x, i, left_of(i), right_of(x, i)))
+        if (arity == 2 && (boolean ? is_connective_trivial(x, left_of(i), right_of(x, i))
+                                   : is_binary_trivial(x, i, left_of(i), right_of(x, i))))
             return true;
         if (arity == 1 && is_unary_trivial(x, i, left_of(i)))
             return true;

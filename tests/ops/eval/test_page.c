@@ -77,10 +77,10 @@ static char *math(struct arena *a, const char *prefix)
     return text;
 }
 
-/* Text between tags only, for short expectations. */
-static char *plain(struct arena *a, const char *prefix)
+/* Text between tags only, for short expectations; in place. */
+static char *without_tags(char *text)
 {
-    char *text = math(a, prefix), *to = text;
+    char *to = text;
     for (const char *at = text; *at; at++)
         if (*at == '<')
             at = strchr(at, '>');
@@ -88,6 +88,11 @@ static char *plain(struct arena *a, const char *prefix)
             *to++ = *at;
     *to = '\0';
     return text;
+}
+
+static char *plain(struct arena *a, const char *prefix)
+{
+    return without_tags(math(a, prefix));
 }
 
 static void test_mathml_follows_the_tree(void **state)
@@ -106,6 +111,33 @@ static void test_mathml_follows_the_tree(void **state)
                         "mfrac></mrow><mrow><mi>x</mi></mrow>"
                         "</mfrac></mrow></math>");
     assert_string_equal(plain(&a, "d x abs sqrt x"), "ddx|x|");
+    arena_free(&a);
+}
+
+static char *plain_boolean(struct arena *a, const char *prefix)
+{
+    struct expr x;
+    struct buf out = {0};
+    assert_int_equal(expr_from_prefix(&x, a, &lang_boolean, prefix, NULL), OK);
+    mathml_write(&out, &x);
+    assert_well_formed(out.data);
+    char *text = without_tags(arena_strdup(a, out.data));
+    buf_free(&out);
+    return text;
+}
+
+/* Parentheses as in infix: and before xor before or before implies, which binds to the right. */
+static void test_mathml_of_boolean_terms(void **state)
+{
+    struct arena a = {0};
+    assert_string_equal(plain_boolean(&a, "or and a b not c"), "a&#x2227;b&#x2228;&#xAC;c");
+    assert_string_equal(plain_boolean(&a, "and a or b true"), "a&#x2227;(b&#x2228;&#x22A4;)");
+    assert_string_equal(plain_boolean(&a, "and and a b c"), "a&#x2227;b&#x2227;c");
+    assert_string_equal(plain_boolean(&a, "and a and b c"), "a&#x2227;(b&#x2227;c)");
+    assert_string_equal(plain_boolean(&a, "implies a implies b c"), "a&#x21D2;b&#x21D2;c");
+    assert_string_equal(plain_boolean(&a, "implies implies a b false"),
+                        "(a&#x21D2;b)&#x21D2;&#x22A5;");
+    assert_string_equal(plain_boolean(&a, "not xor a not b"), "&#xAC;(a&#x2295;&#xAC;b)");
     arena_free(&a);
 }
 
@@ -298,6 +330,46 @@ static void test_page_is_well_formed_and_complete(void **state)
     fixture_free(f);
 }
 
+/* What is told of a corpus is told in its language. */
+static void test_corpus_of_another_language(void **state)
+{
+    static char *const terms[] = {"and a b", "not not and a b", "or a or b true"};
+    struct arena a = {0};
+    struct corpus_stats stats = {0};
+    Eqloom__Cluster cluster;
+    Eqloom__Expr seed;
+    Eqloom__Member members[3], *list[3];
+    struct buf page = {0};
+    uint32_t all;
+    eqloom__cluster__init(&cluster);
+    eqloom__expr__init(&seed);
+    seed.prefix = terms[0];
+    seed.language = "boolean";
+    cluster.seed = &seed;
+    cluster.members = list;
+    cluster.n_members = 3;
+    for (int i = 0; i < 3; i++) {
+        eqloom__member__init(list[i] = &members[i]);
+        members[i].prefix = terms[i];
+        members[i].tokens = 5;
+    }
+    corpus_stats_add(&stats, &a, &cluster, 0, 1);
+    assert_int_equal(corpus_stats_operators(&all, &stats), 3);
+    assert_int_equal(all, 5);
+    assert_int_equal(stats.shapes.n, 3);
+    assert_int_equal(stats.reducible, 2);
+    struct page_input in = {.title = "terms", .part = "", .corpus = &stats};
+    page_write(&page, &a, &in, NULL);
+    assert_well_formed(page.data);
+    assert_non_null(strstr(page.data, "<b>3 of 5</b>"));
+    assert_non_null(strstr(page.data, "compared exactly"));
+    assert_non_null(strstr(page.data, "<mo>&#x2227;</mo>"));
+    assert_null(strstr(page.data, "<code>and"));
+    corpus_stats_free(&stats);
+    buf_free(&page);
+    arena_free(&a);
+}
+
 static bool reducible(struct arena *a, const char *prefix)
 {
     struct expr x;
@@ -377,7 +449,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mathml_follows_the_tree),
+        cmocka_unit_test(test_mathml_of_boolean_terms),
         cmocka_unit_test(test_text_is_escaped),
+        cmocka_unit_test(test_corpus_of_another_language),
         cmocka_unit_test(test_page_is_well_formed_and_complete),
         cmocka_unit_test(test_trivial_rewrites),
         cmocka_unit_test(test_page_without_inputs),
