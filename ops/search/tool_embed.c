@@ -1,4 +1,5 @@
 /* `eqloom embed EXPR...`: vectors of expressions by a trained model. */
+#include "base/os.h"
 #include "engine/tool.h"
 #include "ops/search/choose.h"
 #include "ops/search/questions.h"
@@ -21,6 +22,7 @@ struct embedding {
     size_t n, cap;
     float *vectors; /* (n, dim) */
     uint32_t dim;
+    double load_ms, embed_ms;
 };
 
 static void add(struct embedding *x, const struct expr *expr)
@@ -63,11 +65,14 @@ static enum err_code embed_all(struct embedding *x, struct err *e)
 {
     static const struct choice choice = {"model", KIND_CHECKPOINT, "best", "a trained model",
                                          "'eqloom run jobs/quickstart.yaml' trains one"};
+    uint64_t begun = os_monotonic_ns(), loaded;
     enum err_code code = err_up(e, choose_record(&x->checkpoint, x->args, &choice, e));
     if (!code)
         code = err_up(e, text_model_load(&x->model, x->args, &x->checkpoint.id, e));
     if (code)
         return code;
+    loaded = os_monotonic_ns();
+    x->load_ms = (double)(loaded - begun) * 1e-6;
     x->dim = text_model_dim(x->model);
     x->vectors = arena_try_alloc(x->a, x->n * x->dim, sizeof *x->vectors);
     if (!x->vectors)
@@ -82,6 +87,7 @@ static enum err_code embed_all(struct embedding *x, struct err *e)
             memcpy(x->vectors + i * x->dim, some, n * x->dim * sizeof *some);
         arena_free(&work);
     }
+    x->embed_ms = (double)(os_monotonic_ns() - loaded) * 1e-6;
     return code;
 }
 
@@ -125,8 +131,9 @@ static double dot(const struct embedding *x, size_t i, size_t j)
 static void narrate(const struct embedding *x)
 {
     FILE *to = x->args->narration;
-    fprintf(to, "%s, step %llu: %u dimensions\n", x->checkpoint.name,
-            (unsigned long long)text_model_step(x->model), x->dim);
+    fprintf(to, "%s, step %llu: %u dimensions, loaded in %.0f ms\n", x->checkpoint.name,
+            (unsigned long long)text_model_step(x->model), x->dim, x->load_ms);
+    fprintf(to, "%zu vector%s in %.1f ms\n", x->n, x->n == 1 ? "" : "s", x->embed_ms);
     for (size_t i = 1; i < x->n && x->n <= SHOW_COSINES; i++)
         fprintf(to, "cosine of %s and %s: %.4f\n", expr_infix(x->a, &x->exprs[0]),
                 expr_infix(x->a, &x->exprs[i]), dot(x, 0, i) / sqrt(dot(x, 0, 0) * dot(x, i, i)));

@@ -141,6 +141,7 @@ nodes:
     def test_words(self):
         done = self.p.eqloom("embed", "sin(x)^2", "cos(2*x)")
         self.assertIn("best, step 6: 16 dimensions", done.err)
+        self.assertRegex(done.err, r"[0-9] vectors? in [0-9.]+ ms")
         self.assertIn("cosine of sin(x)^2 and cos(2*x): ", done.err)
         names, vectors = zip(*(line.split("\t") for line in done.out.splitlines()))
         self.assertEqual(names, ("sin(x)^2", "cos(2*x)"))
