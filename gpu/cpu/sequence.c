@@ -34,13 +34,23 @@ static void embed_back(struct gpu_queue *q, float *restrict dtable, float *restr
 static void pool_mean(float *restrict y, const float *restrict x, const uint32_t *row, size_t n,
                       size_t cols)
 {
+    enum { TOGETHER = 4 }; /* vectors of sums that stay in registers */
     float by = 1.0f / (float)n;
-    memset(y, 0, cols * sizeof *y);
-    for (size_t j = 0; j < n; j++)
-        for (size_t c = 0; c < cols; c++)
-            y[c] += x[row[j] * cols + c];
-    for (size_t c = 0; c < cols; c++)
-        y[c] *= by;
+    size_t c = 0;
+    for (; c + TOGETHER * LANES <= cols; c += TOGETHER * LANES) {
+        vf sum[TOGETHER] = {0};
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < TOGETHER; i++)
+                sum[i] += vf_load(x + row[j] * cols + c + i * LANES);
+        for (size_t i = 0; i < TOGETHER; i++)
+            vf_store(y + c + i * LANES, sum[i] * by);
+    }
+    for (; c < cols; c++) {
+        float sum = 0;
+        for (size_t j = 0; j < n; j++)
+            sum += x[row[j] * cols + c];
+        y[c] = sum * by;
+    }
 }
 
 static void pool_max(float *restrict y, uint32_t *restrict arg, const float *restrict x,
