@@ -1,4 +1,4 @@
-/* Checking everything; see maintain.h.
+/* Checking everything; see maintain.h. Records are looked at in fsck_records.c.
  *
  * 0. Every table file is as it was written (tables.c), and the log gave back what was acknowledged.
  * 1. Every record: envelope, digest, canonical form, and that what it refers to is there.
@@ -10,12 +10,9 @@
  * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
  * stay: they are right again once their record has been made again. If RocksDB cannot read blocks
  * of its own, the database is rebuilt without them (rebuild.c). */
-#include "store/maintain.h"
+#include "store/fsck.h"
 
 #include "action.pb-c.h"
-#include "store/faults.h"
-#include "store/idtable.h"
-#include "store/internal.h"
 #include "store/rebuild.h"
 #include "store/suspect.h"
 #include "store/tables.h"
@@ -24,137 +21,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* LINKED: it is of a kind that refers to others. */
-enum state { UNKNOWN, GOOD, BAD, ABSENT, STATE = 3, LINKED = 4 };
-
-struct fsck {
-    struct store *store;
-    bool repair;
-    bool damaged;       /* files of the database are bad: */
-    struct err damage;  /* the first of them */
-    const char *family; /* being scanned */
-    struct faults faults;
-    struct fsck_result result;
-    struct id_table ids;      /* of all records, in order; flags: enum state */
-    struct digest_map others; /* id -> enum state, of ids that the scan did not come to */
-    struct digest *doomed;    /* records for quarantine */
-    size_t n_doomed, cap_doomed;
-    enum err_code stop; /* the store could not be read for a reason that is no damage */
-    struct err why_stop;
-};
-
-/* A device that fails or a lack of memory says nothing about records: the check itself has failed,
- * and nothing may be condemned for it. */
-static bool is_damage(struct fsck *f, enum err_code code, const struct err *why)
-{
-    if (code != ERR_IO && code != ERR_NOMEM && code != ERR_BUSY)
-        return true;
-    if (f->stop == OK) {
-        f->stop = code;
-        f->why_stop = *why;
-    }
-    return false;
-}
-
-static void report(struct fsck *f, const struct digest *id, const char *what)
+void fsck_report(struct fsck *f, const struct digest *id, const char *what)
 {
     f->result.faults++;
     faults_add(&f->faults, id, what);
 }
 
-static enum state state_of(const struct fsck *f, const struct digest *id)
+enum err_code fsck_stop_error(const struct fsck *f, struct err *e)
 {
-    const uint8_t *flags = id_table_find(&f->ids, id);
-    const uint64_t *other = flags ? NULL : digest_map_get(&f->others, id);
-    return flags ? (enum state)(*flags & STATE) : other ? (enum state) * other : UNKNOWN;
-}
-
-static void set_state(struct fsck *f, const struct digest *id, enum state state)
-{
-    uint8_t *flags = id_table_find(&f->ids, id);
-    if (flags)
-        *flags = (uint8_t)((*flags & ~STATE) | state);
-    else
-        *digest_map_put(&f->others, id, state, NULL) = state;
-}
-
-static void condemn(struct fsck *f, const struct digest *id)
-{
-    set_state(f, id, BAD);
-    f->doomed = vec_grow(f->doomed, &f->cap_doomed, f->n_doomed + 1, sizeof *f->doomed);
-    f->doomed[f->n_doomed++] = *id;
-}
-
-static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e);
-
-/* Envelope, digest, canonical form; then what it refers to. */
-static enum err_code check_content(struct fsck *f, const struct digest *id, struct span value,
-                                   struct err *e)
-{
-    struct arena a = {0};
-    struct record record;
-    ProtobufCMessage *message;
-    struct coder *c = store_coder_take(f->store);
-    enum err_code code = envelope_verify(&record, c, id, value, &a, e);
-    store_coder_give(f->store, c);
-    const struct kind_info *kind = code == OK ? kind_info(record.kind) : NULL;
-    if (kind && message_type_has_ids(kind->descriptor)) {
-        code = canonical_unpack(&message, &a, kind->descriptor, record.payload, e);
-        if (code == OK && message_visit_ids(message, check_link, f, NULL) != OK)
-            code = ERR_NOTFOUND;
-    } else if (kind) {
-        code = canonical_check(kind->descriptor, record.payload, e);
-    }
-    arena_free(&a);
-    return code;
-}
-
-static enum err_code check_object(void *arg, struct span key, struct span value, struct err *e)
-{
-    struct fsck *f = arg;
-    struct digest id;
-    struct err why = {0};
-    f->result.records++;
-    enum err_code code = ERR_CORRUPT;
-    if (!scan_key_id(&id, key))
-        err_fail(&why, ERR_CORRUPT, "a key that is no record id");
-    else
-        code = check_content(f, &id, value, &why);
-    if (f->stop != OK || !is_damage(f, code, &why))
-        return err_fail(e, f->stop, "%s", f->why_stop.message);
-    if (code == OK) {
-        set_state(f, &id, GOOD);
-        return OK;
-    }
-    if (code != ERR_NOTFOUND) { /* what is missing has been reported */
-        f->result.bad_records++;
-        report(f, &id, why.message);
-    }
-    condemn(f, &id);
-    return OK;
-}
-
-static enum err_code list_object(void *arg, struct span key, struct span value, struct err *e)
-{
-    (void)e;
-    struct fsck *f = arg;
-    struct digest id;
-    enum record_kind kind;
-    uint64_t length;
-    bool linked = envelope_peek(&kind, &length, value, NULL) == OK &&
-                  message_type_has_ids(kind_info(kind)->descriptor);
-    /* GOOD until it is looked at. */
-    if (scan_key_id(&id, key))
-        id_table_add(&f->ids, &id, GOOD | (linked ? LINKED : 0));
-    return OK;
-}
-
-/* They are told when the scan that checks comes to them. */
-static void pass_unreadable(void *arg, const struct digest *last, const char *why)
-{
-    (void)arg;
-    (void)last;
-    (void)why;
+    return f->stop == OK
+               ? OK
+               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
 }
 
 static void on_bad_table(void *arg, const char *what)
@@ -163,7 +40,7 @@ static void on_bad_table(void *arg, const char *what)
     if (!f->damaged)
         err_fail(&f->damage, ERR_CORRUPT, "%s", what);
     f->damaged = true;
-    report(f, NULL, what);
+    fsck_report(f, NULL, what);
 }
 
 static void on_unreadable(void *arg, const struct digest *last, const char *why)
@@ -176,73 +53,6 @@ static void on_unreadable(void *arg, const struct digest *last, const char *why)
     f->result.bad_records++;
     on_bad_table(f, what.data);
     buf_free(&what);
-}
-
-/* ERR_NOTFOUND unless the record is good, as far as is known. Something that is not there is
- * reported once. */
-static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e)
-{
-    (void)e;
-    struct fsck *f = arg;
-    struct digest id;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    enum state state = state_of(f, &id);
-    if (state != UNKNOWN)
-        return state == GOOD ? OK : ERR_NOTFOUND;
-    /* Missing, or among what the scan could not read; there it may have been put anew. */
-    set_state(f, &id, ABSENT);
-    struct rocks_value v;
-    struct err why = {0};
-    enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
-    if (code == OK) {
-        code = check_object(f, digest_span(&id), v.bytes, &why);
-        is_damage(f, code, &why);
-    } else if (!is_damage(f, code, &why)) {
-        /* Not known, then. */
-    } else if (code == ERR_NOTFOUND) {
-        f->result.missing++;
-        report(f, &id, "missing, though something refers to it");
-    } else {
-        f->result.bad_records++;
-        report(f, &id, why.message);
-        condemn(f, &id);
-    }
-    rocks_value_free(&v);
-    return state_of(f, &id) == GOOD ? OK : ERR_NOTFOUND;
-}
-
-static enum err_code stop_error(const struct fsck *f, struct err *e)
-{
-    return f->stop == OK
-               ? OK
-               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
-}
-
-/* A good record with references, once more. */
-static enum err_code check_links_of(void *arg, struct span key, struct span value, struct err *e)
-{
-    struct fsck *f = arg;
-    struct digest id;
-    struct err why = {0};
-    const uint8_t *flags = scan_key_id(&id, key) ? id_table_find(&f->ids, &id) : NULL;
-    if (!flags || *flags != (GOOD | LINKED))
-        return OK;
-    enum err_code code = check_content(f, &id, value, &why);
-    if (f->stop != OK || !is_damage(f, code, &why))
-        return err_fail(e, f->stop, "%s", f->why_stop.message);
-    if (code != OK)
-        condemn(f, &id);
-    return OK;
-}
-
-static enum err_code check_links(struct fsck *f, struct err *e)
-{
-    enum err_code code = OK;
-    for (size_t before = 0; code == OK && before < f->n_doomed;) {
-        before = f->n_doomed;
-        code = store_scan(f->store->rocks, ROCKS_OBJECTS, check_links_of, pass_unreadable, f, e);
-    }
-    return err_up(e, code);
 }
 
 static enum err_code check_action(void *arg, struct span key, struct span value, struct err *e)
@@ -269,12 +79,12 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
                 what = "an action that does not belong to its key";
         }
         for (size_t i = 0; !what && i < action->n_outputs; i++)
-            if (message_visit_ids(&action->outputs[i]->base, check_link, f, NULL) != OK)
+            if (message_visit_ids(&action->outputs[i]->base, fsck_check_link, f, NULL) != OK)
                 what = "an action whose outputs are not all there";
     }
-    enum err_code code = stop_error(f, e);
+    enum err_code code = fsck_stop_error(f, e);
     if (what && code == OK) {
-        report(f, &id, what);
+        fsck_report(f, &id, what);
         if (f->repair) {
             struct rocks_write w = {.family = ROCKS_ACTIONS, .remove = true, .key = key};
             code = err_up(e, rocks_write(f->store->rocks, &w, 1, false, e));
@@ -293,10 +103,10 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     bool good = scan_key_id(&id, value);
     if (!good)
         buf_printf(&what, "the ref %.*s is no record id", (int)key.len, (const char *)key.data);
-    else if (check_link(f, id.bytes, NULL) != OK && f->stop == OK)
+    else if (fsck_check_link(f, id.bytes, NULL) != OK && f->stop == OK)
         buf_printf(&what, "the ref %.*s leads to it", (int)key.len, (const char *)key.data);
     if (what.len)
-        report(f, good ? &id : NULL, what.data);
+        fsck_report(f, good ? &id : NULL, what.data);
     buf_free(&what);
     return OK;
 }
@@ -312,7 +122,7 @@ static void check_decodes(struct fsck *f, const char *name, struct span key, str
     buf_printf(&what, "%s %.*s: %s", name, (int)strnlen((const char *)key.data, key.len),
                (const char *)key.data, why.message);
     f->result.bad_records++;
-    report(f, NULL, what.data);
+    fsck_report(f, NULL, what.data);
     buf_free(&what);
 }
 
@@ -348,20 +158,22 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
         const char *name;
         enum err_code (*check)(void *arg, struct span key, struct span value, struct err *e);
     } scans[] = {
-        {ROCKS_OBJECTS, "objects", check_object}, {ROCKS_ACTIONS, "actions", check_action},
-        {ROCKS_REFS, "refs", check_ref},          {ROCKS_RUNS, "runs", check_run},
-        {ROCKS_FILES, "files", check_source},     {ROCKS_TRACES, "traces", check_nothing},
+        {ROCKS_OBJECTS, "objects", fsck_check_object},
+        {ROCKS_ACTIONS, "actions", check_action},
+        {ROCKS_REFS, "refs", check_ref},
+        {ROCKS_RUNS, "runs", check_run},
+        {ROCKS_FILES, "files", check_source},
+        {ROCKS_TRACES, "traces", check_nothing},
         {ROCKS_META, "meta", check_nothing},
     };
-    enum err_code code =
-        store_scan(f->store->rocks, ROCKS_OBJECTS, list_object, pass_unreadable, f, e);
+    enum err_code code = fsck_list_objects(f, e);
     for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
         f->family = scans[i].name;
         code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
         if (code == OK && scans[i].family == ROCKS_OBJECTS)
-            code = check_links(f, e);
+            code = fsck_check_links(f, e);
         if (f->stop != OK)
-            code = stop_error(f, e);
+            code = fsck_stop_error(f, e);
     }
     return err_up(e, code);
 }
