@@ -25,6 +25,7 @@ struct question {
     int verdict;
     const char *witness;         /* REFUTED */
     struct ball_compare compare; /* of the values */
+    const char *undefined;       /* which of the two never has one, if no point was found */
     bool exact;                  /* decided by truth tables or expansion */
     struct exact_result table;
     struct derivation derivation;
@@ -102,6 +103,22 @@ static enum err_code read_expr(struct expr *out, struct question *q, const char 
                 : err_up(e, read(out, q->a, q->rules.lang, source, 0, source->len, false, e));
 }
 
+static bool is_undefined(const struct expr *x, const struct ball_options *points)
+{
+    struct ball_compare self;
+    ball_compare(&self, x, x, points);
+    return self.verdict == BALL_UNDEFINED;
+}
+
+static const char *undefined_of(const struct question *q, const struct ball_options *points)
+{
+    bool from = is_undefined(&q->from, points), to = is_undefined(&q->to, points);
+    return from && to ? "neither expression has"
+           : from     ? "the first expression never has"
+           : to       ? "the second expression never has"
+                      : "the two never both have";
+}
+
 static void compare_values(struct question *q)
 {
     struct ball_options points = {
@@ -113,6 +130,8 @@ static void compare_values(struct question *q)
         return;
     }
     ball_compare(&q->compare, &q->from, &q->to, &points);
+    if (q->compare.verdict == BALL_UNDEFINED)
+        q->undefined = undefined_of(q, &points);
     q->witness = q->compare.verdict == BALL_DIFFERENT ? q->compare.witness : NULL;
 }
 
@@ -178,12 +197,14 @@ static void print_undecided(const struct question *q)
     FILE *out = q->args->out;
     if (exact_applies(q->rules.lang))
         fprintf(out, "undecided: too large to compare");
-    else if (q->compare.verdict == BALL_UNDEFINED)
-        fprintf(out, "undecided: no point was found at which both are defined");
+    else if (q->undefined)
+        fprintf(out, "undecided: %s a value, at any point that was tried", q->undefined);
     else
         fprintf(out, "undecided: both agree to %d digits at %u points", q->compare.digits,
                 q->compare.points);
-    if (q->contradiction)
+    if (q->contradiction && q->undefined && !q->own_rules)
+        fprintf(out, "; of what has none, rules prove anything\n");
+    else if (q->contradiction)
         fprintf(out, "; the rules prove nothing\n%s\n", q->contradiction);
     else if (q->derivation.doubt.code)
         fprintf(out, "; a derivation was found, but %s\n", q->derivation.doubt.message);

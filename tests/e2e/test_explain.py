@@ -128,6 +128,17 @@ class Explain(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stdout, r"contradiction: .*cot\(0\)\*.* would be equal by rule c/")
 
+    def test_what_has_no_value_is_named(self):
+        for a, b, words in (("1/0", "1", "the first expression never has a value"),
+                            ("1", "ln(x - x)", "the second expression never has a value"),
+                            ("ln(0)", "1/0", "neither expression has a value"),
+                            ("acosh(x) + 1/sqrt(sin(x)^2)", "1/0 + x", "the second expression")):
+            done = explain(a, b)
+            self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+            self.assertIn(f"undecided: {words}", done.stdout)
+            self.assertEqual(len(done.stdout.splitlines()), 1, done.stdout)
+            self.assertEqual(json.loads(explain("--json", a, b).stdout)["points"], 0)
+
     def test_wrong_input(self):
         done = explain("sin(x", "x")
         self.assertEqual(done.returncode, 2)
