@@ -140,22 +140,27 @@ static void grow_slots(struct facts *t)
     }
 }
 
-uint32_t facts_intern(struct facts *t, struct fact f)
+static uint32_t intern_normal(struct facts *t, const struct fact *f)
 {
-    normalize(&f, &t->numbers);
     if (t->n * 2 >= t->n_slots)
         grow_slots(t);
-    uint32_t h = hash_fact(&f);
+    uint32_t h = hash_fact(f);
     size_t i = h & (t->n_slots - 1);
     for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
-        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], &f, sizeof f) == 0)
+        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], f, sizeof *f) == 0)
             return t->slots[i].id;
     t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
     t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
-    t->items[t->n] = f;
+    t->items[t->n] = *f;
     t->answers[t->n] = 0;
     t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
     return (uint32_t)t->n++;
+}
+
+uint32_t facts_intern(struct facts *t, struct fact f)
+{
+    normalize(&f, &t->numbers);
+    return intern_normal(t, &f);
 }
 
 uint32_t facts_unknown(struct facts *t, uint64_t vars)
@@ -263,5 +268,19 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
     struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
     id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
     memo_put(t, op, args[0], second, id);
+    return id;
+}
+
+uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
+                            uint32_t likely)
+{
+    uint32_t id;
+    if (facts_recall(&id, t, op, a, b))
+        return id;
+    struct fact x = t->items[a], y = t->items[b]; /* copies: items may move */
+    struct fact f = fact_of_operation(t, op, &x, n == 2 ? &y : NULL);
+    normalize(&f, &t->numbers);
+    id = memcmp(&f, &t->items[likely], sizeof f) == 0 ? likely : intern_normal(t, &f);
+    memo_put(t, op, a, b, id);
     return id;
 }

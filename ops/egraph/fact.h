@@ -123,6 +123,10 @@ static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n,
                                              : facts_apply(t, op, true, (uint32_t[]){a, b}, n);
 }
 
+/* The same, where the fact `likely` is what it will mostly be: that is compared, not looked up. */
+uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
+                            uint32_t likely);
+
 /* transfer.c: the same without memory; a and b are the arguments (b NULL for unary operators). */
 struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,
                               const struct fact *b);

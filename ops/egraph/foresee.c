@@ -4,14 +4,14 @@
 
 #include "ops/egraph/graph_key.h"
 
-enum { MAX_VALUES = 24, MAX_OPEN = 8 * FORESEE_MATCHES };
+enum { MAX_OPEN = 8 * FORESEE_MATCHES };
 
-#define NOT_YET (UINT32_MAX - 1) /* of a value; NO_NODE: the graph has none */
+#define NOT_YET (UINT32_MAX - 1) /* of a value; NO_NODE: it was not found */
 
 /* A node that a match builds, while it is not known whether the graph has it. */
 struct open {
     const struct build_node *node;
-    uint32_t *values; /* of its match: classes of the variables, then of what is built */
+    uint32_t *values; /* of its match */
     uint32_t *value;  /* its own, one of them */
 };
 
@@ -38,72 +38,56 @@ static void expect_parents(const struct egraph *g, uint32_t c)
 
 /* ---- matches ---- */
 
-/* The values of a match, as far as they are known; what is not is open. */
-static size_t open_match(struct open *open, uint32_t *values, struct egraph *g,
-                         const struct machine *m, const struct machine_match *match)
+struct foresight {
+    struct egraph *g;
+    const struct machine *m;
+    size_t n_open, n_queries;
+    struct open open[MAX_OPEN];
+    struct query queries[MAX_OPEN];
+};
+
+/* Asks for the place of a node whose arguments are known; of others, it stays open, unless the
+ * graph cannot have it. */
+static inline void ask(struct foresight *f, const struct build_node *node, uint32_t *values,
+                       uint32_t *value)
 {
-    const struct build *b = &m->set->rules[match->rule].rhs;
-    size_t n = 0;
-    for (uint32_t v = 0; v < b->n_vars; v++) {
-        values[v] = graph_find(g, values[v]);
-        expect_parents(g, values[v]);
+    uint32_t first = values[node->first[0]];
+    uint32_t second = node->arity > 1 ? values[node->first[1]] : 0;
+    *value = NO_NODE;
+    if (first == NO_NODE || second == NO_NODE)
+        return;
+    *value = NOT_YET;
+    if (first == NOT_YET || second == NOT_YET) {
+        f->open[f->n_open++] = (struct open){node, values, value};
+        return;
     }
+    struct query *q = &f->queries[f->n_queries++];
+    q->value = value;
+    q->op = node->op;
+    q->pair = find_pair(f->g, (uint32_t[]){first, second}, node->arity);
+    q->hash = hash_pair(q->op, q->pair);
+    hashcons_expect(&f->g->cons, q->hash);
+}
+
+/* What is known of its variables is read soon; where they stand, the search has just asked. */
+static void take_match(struct foresight *f, uint32_t *values, const struct build *b,
+                       const uint32_t *vars)
+{
+    for (uint32_t v = 0; v < b->n_vars; v++)
+        __builtin_prefetch(&f->g->classes[values[v] = vars[v]]);
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
         uint32_t *value = &values[b->n_vars + i];
-        *value = NO_NODE;
-        if (node->is_leaf) {
-            uint32_t l = g->leaves[m->leaf[node->op]].node;
-            if (l != NO_NODE)
-                *value = graph_find(g, l);
-        } else if (node->arity == 1 || node->arity == 2) {
-            *value = NOT_YET;
-            open[n++] = (struct open){node, values, value};
-        }
+        if (node->is_leaf)
+            *value = f->g->leaves[f->m->leaf[node->op]].node;
+        else if (node->arity == 1 || node->arity == 2)
+            ask(f, node, values, value);
+        else
+            *value = NO_NODE;
     }
-    return n;
 }
 
-/* Its variables are read soon. False: it is too large. */
-static bool take_match(uint32_t *values, const struct machine *m, const struct machine_match *match)
-{
-    const struct build *b = &m->set->rules[match->rule].rhs;
-    const uint32_t *record = m->records.items + match->record;
-    if ((uint32_t)b->n_vars + b->n > MAX_VALUES)
-        return false;
-    expect_class(m->g, record[0]);
-    for (uint32_t v = 0; v < b->n_vars; v++)
-        expect_class(m->g, values[v] = record[1 + v]);
-    return true;
-}
-
-/* Asks for the places of the nodes whose arguments are known; the others stay open, unless the
- * graph cannot have them. */
-static size_t ask(struct query *queries, struct open *open, size_t *n_open, const struct egraph *g)
-{
-    size_t n = 0, kept = 0;
-    for (size_t i = 0; i < *n_open; i++) {
-        const struct build_node *node = open[i].node;
-        uint32_t first = open[i].values[node->first[0]];
-        uint32_t second = node->arity > 1 ? open[i].values[node->first[1]] : 0;
-        if (first == NO_NODE || second == NO_NODE) {
-            *open[i].value = NO_NODE;
-        } else if (first == NOT_YET || second == NOT_YET) {
-            open[kept++] = open[i];
-        } else {
-            struct query *q = &queries[n++];
-            q->value = open[i].value;
-            q->op = node->op;
-            q->pair = (uint64_t)second << 32 | first;
-            q->hash = hash_pair(q->op, q->pair);
-            hashcons_expect(&g->cons, q->hash);
-        }
-    }
-    *n_open = kept;
-    return n;
-}
-
-static void find_candidate(struct query *q, const struct egraph *g)
+static inline void find_candidate(struct query *q, const struct egraph *g)
 {
     struct hashcons_probe p = hashcons_probe(&g->cons, q->hash);
     q->candidate = NO_NODE;
@@ -111,38 +95,55 @@ static void find_candidate(struct query *q, const struct egraph *g)
         return;
     q->candidate = p.node;
     __builtin_prefetch(&g->cells[p.node]);
-    expect_class(g, p.node);
+    __builtin_prefetch(&g->members[p.node]);
 }
 
-static void answer(const struct query *q, struct egraph *g)
+static inline void answer(const struct query *q, struct egraph *g)
 {
     uint32_t n = q->candidate;
     *q->value = NO_NODE;
     if (n == NO_NODE || g->cells[n].op != q->op || graph_pair(&g->cells[n]) != q->pair)
         return;
-    *q->value = graph_find(g, n);
-    expect_parents(g, *q->value);
+    *q->value = n;
+    expect_parents(g, graph_find(g, n));
 }
 
-void foresee_matches(struct egraph *g, const struct machine *m, size_t from)
+/* What was asked for is there; who waited for it asks in turn. */
+static void answer_all(struct foresight *f)
 {
-    uint32_t values[FORESEE_MATCHES][MAX_VALUES];
-    struct open open[MAX_OPEN];
-    struct query queries[MAX_OPEN];
-    size_t n_open = 0, n, left = m->n_matches - from;
-    size_t end = from + (left < FORESEE_MATCHES ? left : FORESEE_MATCHES);
-    bool taken[FORESEE_MATCHES];
-    for (size_t i = from; i < end; i++)
-        taken[i - from] = take_match(values[i - from], m, &m->matches[i]);
-    for (size_t i = from; i < end; i++)
-        if (taken[i - from] && n_open + MAX_VALUES <= MAX_OPEN)
-            n_open += open_match(open + n_open, values[i - from], g, m, &m->matches[i]);
-    while ((n = ask(queries, open, &n_open, g))) {
-        for (size_t i = 0; i < n; i++)
-            find_candidate(&queries[i], g);
-        for (size_t i = 0; i < n; i++)
-            answer(&queries[i], g);
+    size_t n = f->n_open;
+    for (size_t i = 0; i < f->n_queries; i++)
+        find_candidate(&f->queries[i], f->g);
+    for (size_t i = 0; i < f->n_queries; i++)
+        answer(&f->queries[i], f->g);
+    f->n_open = f->n_queries = 0;
+    for (size_t i = 0; i < n; i++)
+        ask(f, f->open[i].node, f->open[i].values, f->open[i].value);
+}
+
+void foresee_matches(struct foreseen *out, struct egraph *g, const struct machine *m, size_t from)
+{
+    struct foresight f;
+    f.g = g;
+    f.m = m;
+    f.n_open = f.n_queries = 0;
+    out->unions = g->n_unions;
+    size_t n = m->n_matches - from;
+    n = n < FORESEE_MATCHES ? n : FORESEE_MATCHES;
+    for (size_t i = 0; i < n; i++) {
+        const struct machine_match *match = &m->matches[from + i];
+        const struct build *b = &m->set->rules[match->rule].rhs;
+        out->built[i] = NULL;
+        if ((uint32_t)b->n_vars + b->n > FORESEE_VALUES || f.n_open + f.n_queries + b->n > MAX_OPEN)
+            continue;
+        out->built[i] = out->values[i] + b->n_vars;
+        take_match(&f, out->values[i], b, m->records.items + match->record + 1);
     }
+    for (size_t i = 0; i < n; i++)
+        for (const uint32_t *v = out->values[i]; out->built[i] && v < out->built[i]; v++)
+            expect_parents(g, *v);
+    while (f.n_queries)
+        answer_all(&f);
 }
 
 /* ---- repairs ---- */

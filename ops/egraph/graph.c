@@ -170,6 +170,17 @@ static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity,
     return facts_apply(&g->facts, op, false, facts, arity);
 }
 
+/* Of a new node of at most two arguments: mostly what its class knows already. */
+static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely)
+{
+    const struct cell *c = &g->cells[n];
+    uint32_t op = c->op, arity = graph_arity(g, op);
+    if (!graph_knows(g, op))
+        return small_fact(g, op, arity, c->kid[0], c->kid[1]);
+    return facts_apply_likely(&g->facts, op, arity, g->classes[c->kid[0]].fact,
+                              arity > 1 ? g->classes[c->kid[1]].fact : 0, likely);
+}
+
 static uint32_t node_fact(struct egraph *g, uint32_t n)
 {
     uint32_t op = graph_op(g, n), facts[256];
@@ -413,7 +424,7 @@ void graph_settle(struct egraph *g, uint32_t n)
     g->classes[c].mask |= mask;
     g->ops |= mask;
     mark_changed(g, c);
-    tell(g, c, n, small_fact(g, cell->op, graph_arity(g, cell->op), cell->kid[0], cell->kid[1]));
+    tell(g, c, n, likely_fact(g, n, g->classes[c].fact));
 }
 
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
@@ -493,6 +504,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     }
     /* parents have to be asked again if what they saw has changed */
     bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
+    g->n_unions++;
     g->members[from].up = into;
     splice_parents(g, to, gone);
     uint32_t first = g->members[into].next;

@@ -91,7 +91,8 @@ struct egraph {
      * those of two. */
     uint64_t known, known_binary;
     uint32_t n_cells, cap, n_nodes, n_classes;
-    uint32_t n_dead; /* nodes that died since the last compaction */
+    uint32_t n_dead;   /* nodes that died since the last compaction */
+    uint32_t n_unions; /* of classes */
     struct {
         uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
     } compact_at;

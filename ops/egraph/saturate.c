@@ -44,6 +44,7 @@ struct saturator {
     uint32_t pinned;            /* nodes whose ids somebody may know */
     struct visits visits;
     struct rounds rounds;
+    struct foreseen foreseen;
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
@@ -85,10 +86,22 @@ static inline uint32_t add_leaf(struct saturator *s, const struct build_node *no
     return n != NO_NODE ? n : graph_add_leaf(s->g, leaf);
 }
 
+static inline uint32_t add(bool *placed, struct saturator *s, const struct build *b,
+                           const struct build_node *node)
+{
+    if (node->is_leaf)
+        return add_leaf(s, node);
+    if (node->arity > 2)
+        return add_wide(placed, s, b, node);
+    return graph_add_small(s->g, node->op, node->arity, s->values[node->first[0]],
+                           s->values[node->first[1]]);
+}
+
 /* Builds the right side; `values` has what was built, after the variables. Returns the root, which
- * is built last; if it is new, it is placed in the class of the match, to be settled. */
+ * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
+ * was foreseen of it, or NULL. */
 static inline uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
-                                   const uint32_t *record)
+                                   const uint32_t *record, const uint32_t *known)
 {
     uint32_t *values = s->values, *out = values + b->n_vars;
     const struct build_node *node = b->nodes, *last = node + b->n - 1;
@@ -99,17 +112,18 @@ static inline uint32_t instantiate(bool *placed, struct saturator *s, const stru
         values[v] = record[1 + v];
     for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
         values[v] = record[1 + v];
-    for (; node < last; node++)
-        *out++ = node->is_leaf ? add_leaf(s, node)
-                 : node->arity > 2
-                     ? add_wide(placed, s, b, node)
-                     : graph_add_small(s->g, node->op, node->arity, values[node->first[0]],
-                                       values[node->first[1]]);
-    return *out = node->is_leaf ? add_leaf(s, node)
-                  : node->arity > 2
-                      ? add_wide(placed, s, b, node)
-                      : graph_add_into(placed, s->g, node->op, node->arity, values[node->first[0]],
-                                       values[node->first[1]], record[0]);
+    for (; node < last; node++, out++) {
+        *out = foreseen_node(&s->foreseen, known, (uint32_t)(node - b->nodes), s->g);
+        if (*out == NO_NODE)
+            *out = add(placed, s, b, node);
+    }
+    *out = foreseen_node(&s->foreseen, known, b->n - 1u, s->g);
+    if (*out != NO_NODE)
+        return *out;
+    if (node->is_leaf || node->arity > 2)
+        return *out = add(placed, s, b, node);
+    return *out = graph_add_into(placed, s->g, node->op, node->arity, values[node->first[0]],
+                                 values[node->first[1]], record[0]);
 }
 
 static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
@@ -149,16 +163,17 @@ static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t
     w->n += 1 + size;
 }
 
-static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record)
+static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record,
+                        const uint32_t *known)
 {
     const struct compiled_rule *r = &s->rules->rules[rule];
-    if (!conditions_hold(s, rule, record)) {
+    if (r->n_conditions && !conditions_hold(s, rule, record)) {
         if (r->waits)
             wait_for_conditions(s, rule, record);
         return false;
     }
     bool placed;
-    uint32_t root = instantiate(&placed, s, &r->rhs, record);
+    uint32_t root = instantiate(&placed, s, &r->rhs, record, known);
     struct proofs *p = s->g->proofs;
     if (placed) {
         if (p)
@@ -213,8 +228,9 @@ static bool may_go_on(struct saturator *s)
     return !s->out_of_matches && !s->told_to_stop;
 }
 
-/* One match more. False: it was the last, for a reason that why_stopped tells. */
-static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
+/* One match more, of which this is foreseen. False: it was the last, for a reason that why_stopped
+ * tells. */
+static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, const uint32_t *known)
 {
     struct egraph *g = s->g;
     if (g->n_nodes >= s->options->max_nodes) {
@@ -225,7 +241,7 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
         return false;
     s->spent++;
     uint32_t cells = g->n_cells;
-    if (apply_match(s, rule, record)) {
+    if (apply_match(s, rule, record, known)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
@@ -251,9 +267,10 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
         if (far && i % FORESEE_MATCHES == 0)
-            foresee_matches(s->g, m, i);
+            foresee_matches(&s->foreseen, s->g, m, i);
         const struct machine_match *match = &m->matches[i];
-        *go_on = apply(s, match->rule, m->records.items + match->record);
+        const uint32_t *known = far ? s->foreseen.built[i % FORESEE_MATCHES] : NULL;
+        *go_on = apply(s, match->rule, m->records.items + match->record, known);
         if (!*go_on && err_up(e, why_stopped(s, match->rule, e)))
             return e->code;
     }
@@ -270,7 +287,7 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         uint32_t rule = w->items[i];
         size = 1 + machine_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
-            *go_on = apply(s, rule, w->items + i + 1);
+            *go_on = apply(s, rule, w->items + i + 1, NULL);
             if (!*go_on && err_up(e, why_stopped(s, rule, e)))
                 return e->code;
             continue;
