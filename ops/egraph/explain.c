@@ -31,6 +31,7 @@ struct explainer {
     uint32_t depth;
     uint32_t *distance, *via; /* by cell, of one search for a path: the edge that leads there */
     uint32_t *reached;        /* by cell: in which search */
+    uint32_t *weight;         /* by edge: what it seems to need, and 1; 0: not asked yet */
     uint32_t search, n_cells; /* nodes made by the explanation itself have no edges */
     struct heap_entry {
         uint32_t distance, node;
@@ -308,6 +309,13 @@ static uint32_t weigh(struct explainer *x, uint32_t edge)
     return STEP;
 }
 
+static uint32_t weight_of(struct explainer *x, uint32_t edge)
+{
+    if (!x->weight[edge])
+        x->weight[edge] = 1 + weigh(x, edge);
+    return x->weight[edge] - 1;
+}
+
 static bool is_nearer(struct heap_entry a, struct heap_entry b)
 {
     return a.distance < b.distance || (a.distance == b.distance && a.node < b.node);
@@ -368,7 +376,7 @@ static uint32_t *find_path(uint32_t *n_out, struct explainer *x, uint32_t from, 
             const struct proof_edge *edge = &p->edges[e];
             bool second = edge->node[0] != at.node;
             if (e < before)
-                reach(x, edge->node[!second], at.distance + weigh(x, e), e);
+                reach(x, edge->node[!second], at.distance + weight_of(x, e), e);
             e = edge->next[second];
         }
     }
@@ -413,6 +421,7 @@ struct explainer *explainer_new(struct arena *a, struct egraph *g, const struct 
     x->distance = arena_array(a, uint32_t, g->n_cells);
     x->via = arena_array(a, uint32_t, g->n_cells);
     x->reached = arena_array(a, uint32_t, g->n_cells);
+    x->weight = arena_array(a, uint32_t, g->proofs->n_edges);
     return x;
 }
 
