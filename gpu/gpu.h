@@ -131,9 +131,10 @@ struct gpu_ops {
                           const float *bias, size_t rows, size_t cols, enum gpu_activation kind);
 
     /* y = x where kept, / (1 - rate), else 0, by the counter-based stream `key` from element
-     * `first` on. The same call on the gradient is the backward. y may be x. */
-    void (*dropout)(struct gpu_queue *q, float *y, const float *x, size_t n, float rate,
-                    uint64_t key, uint64_t first);
+     * `first` on; plus base, unless NULL. The same call on the gradient is the backward. y may be x
+     * or base. */
+    void (*dropout)(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
+                    float rate, uint64_t key, uint64_t first);
 
     /* y = (x - mean) * rstd * gamma + beta by rows, eps 1e-5; mean and rstd are kept. */
     void (*norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,

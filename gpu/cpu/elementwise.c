@@ -132,8 +132,14 @@ static inline uint32_t dropout_bits(uint32_t x, uint32_t key0, uint32_t key1)
     return x;
 }
 
-static void dropout(struct gpu_queue *q, float *y, const float *x, size_t n, float rate,
-                    uint64_t key, uint64_t first)
+static inline float dropped(float x, uint32_t at, const uint32_t key[2], uint32_t threshold,
+                            float keep)
+{
+    return dropout_bits(at, key[0], key[1]) >= threshold ? x * keep : 0.0f;
+}
+
+static void dropout(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
+                    float rate, uint64_t key, uint64_t first)
 {
     uint32_t threshold = (uint32_t)((double)rate * 4294967296.0);
     float keep = 1.0f / (1.0f - rate);
@@ -142,10 +148,13 @@ static void dropout(struct gpu_queue *q, float *y, const float *x, size_t n, flo
         uint64_t at = first + i, mixed = rng_mix(key ^ rng_mix(at >> 32));
         uint64_t room = (UINT64_C(1) << 32) - (at & 0xffffffffu);
         size_t len = n - i < room ? n - i : (size_t)room;
-        uint32_t start = (uint32_t)at, key0 = (uint32_t)mixed, key1 = (uint32_t)(mixed >> 32);
-        for (size_t j = 0; j < len; j++)
-            y[i + j] =
-                dropout_bits(start + (uint32_t)j, key0, key1) >= threshold ? x[i + j] * keep : 0.0f;
+        uint32_t start = (uint32_t)at, keys[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
+        if (base)
+            for (size_t j = i; j < i + len; j++)
+                y[j] = base[j] + dropped(x[j], start + (uint32_t)(j - i), keys, threshold, keep);
+        else
+            for (size_t j = i; j < i + len; j++)
+                y[j] = dropped(x[j], start + (uint32_t)(j - i), keys, threshold, keep);
         i += len;
     }
 }

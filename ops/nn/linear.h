@@ -33,14 +33,15 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
                                           .relu = end.relu});
 }
 
-/* What becomes of the gradient of an input besides: it is added to dx, or it is 0 where the mask
- * (T, in) is not positive. */
+/* What becomes of the gradient of an input besides: it is multiplied; it is added to dx, or is 0
+ * where the mask (T, in) is not positive. */
 struct linear_back_end {
+    float factor; /* 0: 1 */
     bool accumulate;
     const float *mask;
 };
 
-/* dx (T, in) [+]= dy (T, out) w */
+/* dx (T, in) [+]= factor * dy (T, out) w */
 static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
                                      const float *w, size_t t, size_t in, size_t out,
                                      struct linear_back_end end, enum gpu_precision p)
@@ -49,7 +50,7 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .m = t,
                                           .n = in,
                                           .k = out,
-                                          .alpha = 1,
+                                          .alpha = end.factor != 0 ? end.factor : 1,
                                           .a = dy,
                                           .lda = out,
                                           .b = w,

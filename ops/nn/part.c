@@ -26,11 +26,12 @@ struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const s
 /* Places where dropout acts, for its keys. */
 enum site { SITE_EMBEDDING, SITE_ATTENTION, SITE_ACTIVATION, SITE_FEED_FORWARD, SITE_CROSS };
 
-static void dropout(const struct nn_pass *p, float *y, const float *x, size_t cols, size_t layer,
-                    enum site site)
+/* y = [base +] dropout(x) */
+static void dropout(const struct nn_pass *p, float *y, const float *x, const float *base,
+                    size_t cols, size_t layer, enum site site)
 {
-    p->op->dropout(p->q, y, x, p->tokens * cols, p->drop->rate, rng_at(p->drop->key, layer, site),
-                   p->drop->first_token * cols);
+    p->op->dropout(p->q, y, x, base, p->tokens * cols, p->drop->rate,
+                   rng_at(p->drop->key, layer, site), p->drop->first_token * cols);
 }
 
 /* ---- embedding ---- */
@@ -41,14 +42,14 @@ void nn_embed(const struct nn_pass *p, float *x, const uint32_t *token, const ui
     p->op->embed(p->q, x, p->w + p->m->embedding, p->positions, token, offset, sequences, p->d,
                  sqrtf((float)p->d));
     if (p->drop)
-        dropout(p, x, x, p->d, 0, SITE_EMBEDDING);
+        dropout(p, x, x, NULL, p->d, 0, SITE_EMBEDDING);
 }
 
 void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
                    const uint32_t *offset, size_t sequences)
 {
     if (p->drop)
-        dropout(p, dx, dx, p->d, 0, SITE_EMBEDDING);
+        dropout(p, dx, dx, NULL, p->d, 0, SITE_EMBEDDING);
     p->op->embed_back(p->q, p->grad.flat + p->m->embedding, nn_gradient(p, p->m->positions), dx,
                       token, offset, sequences, p->d, sqrtf((float)p->d));
 }
@@ -72,24 +73,22 @@ static void residual(const struct nn_pass *p, float *y, const float *x, const fl
     float *sum = p->s->branch;
     linear(p->q, sum, a, w, p->tokens, b->in, p->d, (struct linear_end){.bias = bias},
            p->precision);
-    dropout(p, sum, sum, p->d, b->layer, b->site);
-    p->op->add(p->q, sum, x, p->tokens * p->d);
-    p->op->copy(p->q, y, sum, p->tokens * p->d);
+    dropout(p, y, sum, x, p->d, b->layer, b->site);
 }
 
 /* da (T, in) from dx, which stays: it is also the gradient of x. */
 static void residual_back(const struct nn_pass *p, float *da, const float *a,
-                          const struct branch *b, const float *mask)
+                          const struct branch *b, struct linear_back_end end)
 {
     const float *dx = p->s->dx;
     if (p->drop) {
-        dropout(p, p->s->branch, dx, p->d, b->layer, b->site);
+        dropout(p, p->s->branch, dx, NULL, p->d, b->layer, b->site);
         dx = p->s->branch;
     }
     linear_back_weight(p->q, nn_gradient(p, b->weight), !p->grad.fresh, nn_gradient(p, b->bias), dx,
                        a, p->tokens, b->in, p->d, p->precision);
-    linear_back_input(p->q, da, dx, nn_weight(p, b->weight), p->tokens, b->in, p->d,
-                      (struct linear_back_end){.mask = mask}, p->precision);
+    linear_back_input(p->q, da, dx, nn_weight(p, b->weight), p->tokens, b->in, p->d, end,
+                      p->precision);
 }
 
 /* ---- the norm before a branch, backward: dx += from dn, and n is made again ---- */
@@ -224,7 +223,7 @@ void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_att
     struct branch out = attend_branch(p, how);
     struct gpu_attention at = attention_of(p, t, how);
     size_t cols = how->memory ? p->d : 3 * p->d; /* that come from the norm */
-    residual_back(p, s->dn, t->out, &out, NULL);
+    residual_back(p, s->dn, t->out, &out, (struct linear_back_end){0});
     if (how->memory) {
         p->op->attention_back(p->q, s->wide, s->dkv, s->dkv + p->d, s->dn, &at);
         project_back_input(p, dmemory, s->dkv, how->keys, p->d, 2 * p->d, &how->at, true);
@@ -265,7 +264,7 @@ void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
         break;
     }
     if (p->drop)
-        dropout(p, t->act, t->act, p->ff, how->layer, SITE_ACTIVATION);
+        dropout(p, t->act, t->act, NULL, p->ff, how->layer, SITE_ACTIVATION);
     residual(p, y, t->x, t->act, &out);
 }
 
@@ -275,13 +274,20 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
     const struct nn_layer *at = how->at;
     enum gpu_activation kind = p->m->config.activation;
     struct branch out = feed_branch(p, how);
-    /* What dropout made 0 is none for the mask, and for dropout. */
-    residual_back(p, s->wide, t->act, &out, kind == GPU_RELU ? t->act : NULL);
-    if (p->drop)
-        dropout(p, s->wide, s->wide, p->ff, how->layer, SITE_ACTIVATION);
-    if (kind == GPU_GELU)
+    switch (kind) {
+    case GPU_RELU: /* what dropout made 0 is none for the mask: all the rest was kept */
+        residual_back(p, s->wide, t->act, &out,
+                      (struct linear_back_end){.factor = p->drop ? 1 / (1 - p->drop->rate) : 1,
+                                               .mask = t->act});
+        break;
+    case GPU_GELU:
+        residual_back(p, s->wide, t->act, &out, (struct linear_back_end){0});
+        if (p->drop)
+            dropout(p, s->wide, s->wide, NULL, p->ff, how->layer, SITE_ACTIVATION);
         p->op->activate_back(p->q, s->wide, s->wide, t->h, nn_weight(p, at->linear1_bias),
                              p->tokens, p->ff, kind);
+        break;
+    }
     linear_back_input(p->q, s->dn, s->wide, nn_weight(p, at->linear1_weight), p->tokens, p->d,
                       p->ff, (struct linear_back_end){0}, p->precision);
     norm_back(p, &(struct norm){t->x, t->mean, t->rstd, how->norm_weight, how->norm_bias});

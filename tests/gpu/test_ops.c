@@ -203,17 +203,22 @@ static void test_dropout(void **state)
         size_t kept = 0;
         for (int i = 0; i < N; i++)
             x[i] = 1;
-        f.q->op->dropout(f.q, y, x, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
+        f.q->op->dropout(f.q, y, x, NULL, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
         for (int i = 0; i < N; i++) {
             assert_true(y[i] == 0 || fabsf(y[i] - 1 / 0.9f) < 1e-6f);
             kept += y[i] != 0;
         }
         assert_in_range(kept, 17800, 18200); /* 18,000 expected, deviation 42 */
         /* Any piece is the same as in the whole, past 2^32 too; another key is another mask. */
-        f.q->op->dropout(f.q, again, x, 900, 0.1f, 77, (UINT64_C(1) << 32) - 300);
+        f.q->op->dropout(f.q, again, x, NULL, 900, 0.1f, 77, (UINT64_C(1) << 32) - 300);
         assert_memory_equal(again, y + 4700, 900 * sizeof *y);
-        f.q->op->dropout(f.q, again, x, N, 0.1f, 78, (UINT64_C(1) << 32) - 5000);
+        f.q->op->dropout(f.q, again, x, NULL, N, 0.1f, 78, (UINT64_C(1) << 32) - 5000);
         assert_memory_not_equal(again, y, sizeof y);
+        for (int i = 0; i < N; i++) /* added to what is there */
+            again[i] = 0.25f * (float)(i % 7) - 1;
+        f.q->op->dropout(f.q, again, x, again, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
+        for (int i = 0; i < N; i++)
+            assert_true(fabsf(again[i] - (0.25f * (float)(i % 7) - 1 + y[i])) < 1e-6f);
         if (isa == 0)
             memcpy(first, y, sizeof y);
         assert_memory_equal(first, y, sizeof y); /* the mask is the same on each instruction set */

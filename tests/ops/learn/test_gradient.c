@@ -110,6 +110,10 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
             w[j] = state.weights[j];
         }
     assert_int_equal(trainer_write(t, &state, NULL), OK);
+    struct examples before = x; /* what it leaves in the groups' memory is not to be seen */
+    before.inputs = targets;
+    before.targets = sequences;
+    assert_int_equal(trainer_gradient(&r, gradient, t, &before, NULL), OK);
     assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 1e-5);
     double squares = 0;
@@ -197,11 +201,88 @@ static void test_seq2seq(void **state)
     }
 }
 
+/* ---- dropout: the trainer's own loss, which has the same mask each time ---- */
+
+struct dropping {
+    struct trainer *t;
+    struct trainer_state state;
+    struct examples x;
+    float *ignored;
+};
+
+/* With weights p moved by `step` along `way`. */
+static double loss_along(const struct dropping *k, const struct nn_param *p, const float *way,
+                         double step)
+{
+    struct step_result r;
+    float *weights = k->state.weights + p->at;
+    for (size_t j = 0; j < p->size; j++)
+        weights[j] += (float)(step * way[j]);
+    assert_int_equal(trainer_write(k->t, &k->state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, k->ignored, k->t, &k->x, NULL), OK);
+    for (size_t j = 0; j < p->size; j++)
+        weights[j] -= (float)(step * way[j]);
+    return r.loss;
+}
+
+/* Each parameter's gradient is as long as the loss is steep along it. */
+static void check_dropout(const struct nn_config *c, enum objective_kind objective)
+{
+    struct arena a = {0};
+    struct nn_model *m;
+    struct gpu_device *d;
+    struct step_result r;
+    struct trainer_config how = {.examples = {.objective = objective, .batch = 6},
+                                 .temperature = 0.5,
+                                 .dropout = 0.3,
+                                 .seed = 4};
+    struct dropping k = {.x = {.inputs = sequences, .group = group, .targets = targets}};
+    assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
+    assert_int_equal(trainer_new(&k.t, d, m, &how, NULL), OK);
+    float **parts[] = {&k.state.weights, &k.state.m, &k.state.v, &k.ignored};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = arena_array(&a, float, m->total);
+    float *gradient = arena_array(&a, float, m->total), *way = arena_array(&a, float, m->total);
+    assert_int_equal(trainer_read(&k.state, k.t, NULL), OK);
+    struct rng noise = rng_new(3, 0);
+    for (size_t i = 0; i < m->total; i++)
+        k.state.weights[i] += (float)(0.1 * rng_normal(&noise));
+    assert_int_equal(trainer_write(k.t, &k.state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, gradient, k.t, &k.x, NULL), OK);
+    for (size_t i = 0; i < m->n_params; i++) {
+        const struct nn_param *p = &m->params[i];
+        double length = 0, step = 1e-4;
+        for (size_t j = 0; j < p->size; j++)
+            length += (double)gradient[p->at + j] * gradient[p->at + j];
+        length = sqrt(length);
+        for (size_t j = 0; j < p->size; j++)
+            way[j] = (float)(length > 0 ? gradient[p->at + j] / length : 0);
+        double up = loss_along(&k, p, way, step), down = loss_along(&k, p, way, -step);
+        double steep = (up - down) / (2 * step);
+        if (!(fabs(steep - length) <= 2e-3 + 0.02 * length))
+            fail_msg("%s: %.6g, finite difference %.6g", p->name, length, steep);
+    }
+    trainer_free(k.t);
+    gpu_close(d);
+    arena_free(&a);
+}
+
+static void test_dropout(void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        struct nn_config c = model_number(i);
+        check_dropout(&c, OBJECTIVE_CONTRASTIVE);
+        c.decoder_layers = 2;
+        check_dropout(&c, OBJECTIVE_SEQ2SEQ);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contrastive), cmocka_unit_test(test_own_negatives),
-        cmocka_unit_test(test_margins), cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_seq2seq)};
+        cmocka_unit_test(test_margins),     cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_seq2seq),     cmocka_unit_test(test_dropout)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
