@@ -66,7 +66,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     vectors_normalize(v);
     retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx);
     op_progress(ctx, 2, 3, "triples");
-    triples_measure(&triples, a, v, op_pool(ctx), cancelled, ctx);
+    triples_measure(&triples, a, v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
     figures_add(f, "kmeans_accuracy", accuracy.best);
@@ -106,7 +106,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 5,
+    .version = 6,
     .node = OP_TASK,
     .parallel = true,
     .doc =

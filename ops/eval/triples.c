@@ -1,12 +1,17 @@
 /* Triples; see triples.h. One item of work is a cluster beside a block of all vectors: the cosines
- * of its members with these, then each pair of members against the block. */
+ * of its members with these, then each pair of members against the block. Blocks are as long as the
+ * room for the cosines allows, and items are worked on so many at a time, so that memory grows with
+ * the number of vectors and not with clusters times blocks. */
 #include "ops/eval/triples.h"
 
 #include "base/clones.h"
 
 #include <string.h>
 
-enum { BLOCK = 2048 };
+enum {
+    MOST_BLOCK = 2048,
+    ITEMS = 1 << 16, /* at a time */
+};
 
 /* Instead of a cosine with a vector of the same cluster, or with none: nearer to nothing, and below
  * every margin. */
@@ -24,9 +29,10 @@ struct work {
     const struct vectors *v;
     const uint32_t *first;  /* (clusters + 1) */
     const uint32_t *member; /* of cluster c: member[first[c]] .. */
-    size_t blocks;
-    struct sums *sums; /* by item */
-    float *cosines;    /* (workers, most members, BLOCK) */
+    size_t block, blocks;
+    size_t begin;      /* the first item of those at work */
+    struct sums *sums; /* by item at work */
+    float *cosines;    /* (workers, most members, block) */
     size_t most;
     bool (*cancelled)(void *);
     void *arg;
@@ -73,18 +79,19 @@ static void measure(void *arg, size_t item, unsigned worker)
 {
     const struct work *w = arg;
     const struct vectors *v = w->v;
-    uint32_t cluster = (uint32_t)(item / w->blocks), from = (uint32_t)(item % w->blocks) * BLOCK;
+    uint32_t cluster = (uint32_t)((w->begin + item) / w->blocks);
+    uint32_t from = (uint32_t)((w->begin + item) % w->blocks * w->block);
     const uint32_t *member = w->member + w->first[cluster];
     uint32_t m = w->first[cluster + 1] - w->first[cluster];
-    size_t n = v->n - from < BLOCK ? v->n - from : BLOCK;
-    float *cosines = w->cosines + worker * w->most * BLOCK;
+    size_t n = v->n - from < w->block ? v->n - from : w->block;
+    float *cosines = w->cosines + worker * w->most * w->block;
     struct sums *to = &w->sums[item];
     if (m < 2 || (w->cancelled && w->cancelled(w->arg)))
         return;
     for (size_t i = 0; i < n; i++)
         to->negatives += v->cluster[from + i] != cluster;
     for (uint32_t i = 0; i < m; i++) {
-        float *row = cosines + (size_t)i * BLOCK;
+        float *row = cosines + i * w->block;
         find_cosines(row, v, member[i], from, n);
         for (size_t k = 0; k < n; k++)
             to->negative += (double)at_least_0(1 + row[k]);
@@ -93,7 +100,7 @@ static void measure(void *arg, size_t item, unsigned worker)
         for (uint32_t j = 0; j < i; j++) {
             float s = vector_dot(vectors_at(v, member[i]), vectors_at(v, member[j]), v->stride);
             to->positive += (double)at_least_0(1 - s);
-            add_pair(to, cosines + (size_t)i * BLOCK, cosines + (size_t)j * BLOCK, n, s);
+            add_pair(to, cosines + i * w->block, cosines + j * w->block, n, s);
         }
     to->pairs = (double)m * (m - 1) / 2;
 }
@@ -115,25 +122,42 @@ static void sort_members(struct work *w, struct arena *a)
     w->member = member;
 }
 
-void triples_measure(struct triples *out, struct arena *a, const struct vectors *v,
-                     struct pool *pool, bool (*cancelled)(void *), void *arg)
+static size_t block_for(size_t most, size_t room)
 {
-    struct work w = {
-        .v = v, .blocks = (v->n + BLOCK - 1) / BLOCK, .cancelled = cancelled, .arg = arg};
-    size_t items = v->n_clusters * w.blocks;
-    sort_members(&w, a);
-    w.sums = arena_array(a, struct sums, items);
-    w.cosines = arena_array(a, float, pool_threads(pool) * w.most * BLOCK);
-    pool_for(pool, items, measure, &w);
-    *out = (struct triples){0};
+    size_t n = room / (most ? most : 1) / VECTOR_LANES * VECTOR_LANES;
+    return n < VECTOR_LANES ? VECTOR_LANES : n > MOST_BLOCK ? MOST_BLOCK : n;
+}
+
+/* Still to be divided by the count. */
+static void add_up(struct triples *out, const struct work *w, size_t items)
+{
     for (size_t i = 0; i < items; i++) {
-        const struct sums *s = &w.sums[i];
-        uint32_t cluster = (uint32_t)(i / w.blocks);
-        double others = w.first[cluster + 1] - w.first[cluster] - 1.0;
+        const struct sums *s = &w->sums[i];
+        uint32_t cluster = (uint32_t)((w->begin + i) / w->blocks);
+        double others = w->first[cluster + 1] - w->first[cluster] - 1.0;
         out->count += 2 * s->pairs * s->negatives;
         out->ranking_error += s->wrong;
         out->hinge += 2 * s->hinge;
         out->siamese += s->positive * s->negatives + others * s->negative / 2;
+    }
+}
+
+void triples_measure(struct triples *out, struct arena *a, const struct vectors *v, size_t room,
+                     struct pool *pool, bool (*cancelled)(void *), void *arg)
+{
+    struct work w = {.v = v, .cancelled = cancelled, .arg = arg};
+    sort_members(&w, a);
+    w.block = block_for(w.most, room);
+    w.blocks = (v->n + w.block - 1) / w.block;
+    size_t all = v->n_clusters * w.blocks, most = all < ITEMS ? all : ITEMS;
+    w.sums = arena_array(a, struct sums, most);
+    w.cosines = arena_array(a, float, pool_threads(pool) * w.most * w.block);
+    *out = (struct triples){0};
+    for (; w.begin < all; w.begin += ITEMS) {
+        size_t items = all - w.begin < ITEMS ? all - w.begin : ITEMS;
+        memset(w.sums, 0, items * sizeof *w.sums);
+        pool_for(pool, items, measure, &w);
+        add_up(out, &w, items);
     }
     double n = out->count > 0 ? out->count : 1;
     out->ranking_error /= n;

@@ -17,10 +17,14 @@ struct triples {
     double hinge, siamese;
 };
 
+/* Cosines that a thread has room for: 32 MiB of them. */
+enum { TRIPLES_ROOM = 1 << 23 };
+
 /* Vectors have length 1. The same for any number of threads. Time as for all cosines, if clusters
- * have no more members than vectors have dimensions; memory for so many cosines of each member of
- * the largest cluster as a block of work has. `cancelled` as of retrieval_measure. */
-void triples_measure(struct triples *out, struct arena *a, const struct vectors *v,
+ * have no more members than vectors have dimensions. Each thread keeps up to `room` cosines, or 16
+ * of each member of the largest cluster if these are more; the last bits depend on it. `cancelled`
+ * as of retrieval_measure. */
+void triples_measure(struct triples *out, struct arena *a, const struct vectors *v, size_t room,
                      struct pool *pool, bool (*cancelled)(void *), void *arg);
 
 #endif

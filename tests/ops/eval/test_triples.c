@@ -73,7 +73,7 @@ static void test_walk(void **state)
             struct arena a = {0};
             struct triples got, want;
             struct vectors v = scatter(&a, sizes[i][0], sizes[i][1], 11, flat);
-            triples_measure(&got, &a, &v, NULL, NULL, NULL);
+            triples_measure(&got, &a, &v, TRIPLES_ROOM, NULL, NULL, NULL);
             want = by_walk(&v);
             check(&got, &want);
             assert_true(i < 4 || (got.ranking_error > 0.01 && got.ranking_error < 0.7));
@@ -81,18 +81,21 @@ static void test_walk(void **state)
         }
 }
 
-/* More vectors than a block has; one great cluster would hide what the others do. */
+/* More vectors than a block has; one great cluster would hide what the others do. With little room
+ * blocks are short, and more than are worked on at a time. */
 static void test_blocks_and_threads(void **state)
 {
+    static const size_t rooms[] = {TRIPLES_ROOM, 1};
     struct arena a = {0};
-    struct triples one, more;
     struct vectors v = scatter(&a, 2300, 700, 5, false);
-    struct triples want = by_walk(&v);
-    triples_measure(&one, &a, &v, NULL, NULL, NULL);
-    check(&one, &want);
+    struct triples one, more, want = by_walk(&v);
     struct pool *pool = pool_new(3);
-    triples_measure(&more, &a, &v, pool, NULL, NULL);
-    assert_memory_equal(&one, &more, sizeof one);
+    for (int i = 0; i < 2; i++) {
+        triples_measure(&one, &a, &v, rooms[i], NULL, NULL, NULL);
+        check(&one, &want);
+        triples_measure(&more, &a, &v, rooms[i], pool, NULL, NULL);
+        assert_memory_equal(&one, &more, sizeof one);
+    }
     pool_free(pool);
     arena_free(&a);
 }
@@ -113,7 +116,7 @@ static void test_cancelled(void **state)
     struct vectors v = {
         .x = x, .cluster = cluster, .n = 2, .n_clusters = 1, .dim = 1, .stride = VECTOR_LANES};
     size_t asked = 0;
-    triples_measure(&t, &a, &v, NULL, at_once, &asked);
+    triples_measure(&t, &a, &v, TRIPLES_ROOM, NULL, at_once, &asked);
     assert_int_equal(asked, 1);
     assert_true(t.count == 0 && t.siamese == 0);
     arena_free(&a);
