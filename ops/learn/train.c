@@ -102,7 +102,7 @@ out:
 
 const struct op op_train = {
     .name = "train",
-    .version = 9,
+    .version = 10,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

@@ -4,6 +4,7 @@
  * training stops, gives these alone; the segments after a stop pass them on. */
 #include "base/os.h"
 #include "ops/learn/op_chunks.h"
+#include "ops/learn/op_precision.h"
 #include "ops/learn/series.h"
 #include "ops/learn/train.h"
 
@@ -168,6 +169,16 @@ static enum err_code check_finite(const struct session *s, struct err *e)
                : OK;
 }
 
+/* What it was computed with: the class of the machine, and what it does not speak of, bf16
+ * products; what training begins with is the same for either precision. */
+static char *numerics(struct op_ctx *ctx, uint64_t steps)
+{
+    const char *units = steps ? op_precision_units(ctx) : NULL;
+    struct arena *a = op_arena(ctx);
+    return units ? arena_printf(a, "%s, bf16 products: %s", op_numerics(ctx), units)
+                 : arena_strdup(a, op_numerics(ctx));
+}
+
 static enum err_code emit(struct session *s, bool finished, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
@@ -191,7 +202,7 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     out.n_metrics = s->series.n;
     out.vocabulary_id.len = DIGEST_SIZE;
     out.vocabulary_id.data = vocabulary.bytes;
-    out.numerics = arena_strdup(a, op_numerics(ctx));
+    out.numerics = numerics(ctx, s->state.steps);
     out.parent_id.len = digest_is_zero(&parent) ? 0 : DIGEST_SIZE;
     out.parent_id.data = parent.bytes;
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));

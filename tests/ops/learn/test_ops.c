@@ -153,6 +153,20 @@ static void test_chain(void **state)
     }
     assert_non_null(strstr(many->progress, "3/3 loss "));
 
+    /* Rounded products are told, where there were any. */
+    struct op_ctx *rounded = context(&op_train, SMALL " steps=3 segment=3 precision=bf16");
+    void *shared3;
+    assert_int_equal(op_train.prepare(&shared3, rounded, NULL), OK);
+    Eqloom__Checkpoint *begun = segment(rounded, shared3, 0);
+    Eqloom__Checkpoint *trained = segment(rounded, shared3, 1);
+    assert_string_equal(begun->numerics, "test");
+    assert_string_equal(trained->numerics,
+                        arena_printf(&rounded->a, "test, bf16 products: %s", gpu_cpu_bf16()));
+    free_checkpoint(begun);
+    free_checkpoint(trained);
+    op_train.release(shared3);
+    context_free(rounded);
+
     struct op_ctx *wrong = context(&op_train, SMALL " steps=9 segment=3");
     struct err e;
     wrong->segment = 3;
