@@ -42,7 +42,10 @@ static enum err_code search(struct derivation *out, struct arena *a, struct egra
     o.has_goal = false;
     o.max_nodes = 2 * out->nodes + LOOK_AROUND;
     egraph_saturate(&again, g, set, &o, a, NULL);
-    return err_up(e, egraph_explain(&out->proof, a, g, set, from, to, e));
+    if ((code = err_up(e, egraph_explain(&out->proof, a, g, set, from, to, e))))
+        return code;
+    explanation_tighten(&out->proof, a, g, set, from);
+    return OK;
 }
 
 enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,

@@ -100,6 +100,9 @@ struct explanation {
 enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
                              const struct ruleset *rules, const struct expr *from,
                              const struct expr *to, struct err *e);
+/* Looks for shorter ways through each few steps of such a proof; takes up to seconds where it is long. */
+void explanation_tighten(struct explanation *p, struct arena *a, struct egraph *g,
+                         const struct ruleset *rules, const struct expr *from);
 /* Replays the steps with nothing but the rules: each must be an instance of its rule, or exact
  * arithmetic, at its position. ERR_FAILED names the step that is not. */
 enum err_code explanation_check(const struct explanation *x, const struct expr *from,

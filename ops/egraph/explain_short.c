@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TRIES = 3000, MAX_SPAN = 40 };
+enum { MAX_TRIES = 3000, MAX_SPAN = 40, WINDOW = 6, MAX_SEARCHES = 60 };
 
 struct shortener {
     struct explainer *x;
@@ -79,6 +79,18 @@ static struct expr embed(struct arena *a, const struct expr *whole, uint32_t pos
     return (struct expr){whole->lang, nodes, n};
 }
 
+/* Takes a proof of the subterms at a position for what changes there from `begin` to `end`. */
+static void replace(struct shortener *s, size_t begin, size_t end, struct explanation *p,
+                    uint32_t position)
+{
+    const struct expr *x = term_at(s, begin);
+    for (size_t i = 0; i < p->n; i++) {
+        p->steps[i].term = embed(s->a, x, position, &p->steps[i].term);
+        p->steps[i].position += position;
+    }
+    splice(s, begin, end, p->steps, p->n);
+}
+
 static bool shorten_between(struct shortener *s, size_t begin, size_t end)
 {
     const struct expr *x = term_at(s, begin), *y = term_at(s, end);
@@ -95,11 +107,7 @@ static bool shorten_between(struct shortener *s, size_t begin, size_t end)
     struct err e = {0};
     if (explainer_connect(&p, s->x, &u, &v, &e) || p.n >= end - begin)
         return false;
-    for (size_t i = 0; i < p.n; i++) {
-        p.steps[i].term = embed(s->a, x, position, &p.steps[i].term);
-        p.steps[i].position += position;
-    }
-    splice(s, begin, end, p.steps, p.n);
+    replace(s, begin, end, &p, position);
     return true;
 }
 
@@ -137,4 +145,35 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
     }
     explainer_free(s.x);
     return code;
+}
+
+/* A shortest proof of what so many steps do, where one is found. */
+static bool search_between(struct shortener *s, struct egraph *g, const struct ruleset *rules,
+                           size_t begin, size_t end)
+{
+    const struct expr *x = term_at(s, begin), *y = term_at(s, end);
+    uint32_t position = common_position(x, y);
+    struct expr u = expr_sub(x, position), v = expr_sub(y, position);
+    struct explanation p = {.n = end - begin};
+    explain_search(&p, s->a, g, rules, &u, &v);
+    if (p.n == end - begin)
+        return false;
+    replace(s, begin, end, &p, position);
+    return true;
+}
+
+void explanation_tighten(struct explanation *p, struct arena *a, struct egraph *g,
+                         const struct ruleset *rules, const struct expr *from)
+{
+    struct shortener s = {.a = a, .from = from, .steps = p->steps, .n = p->n};
+    int searches = 0;
+    for (size_t begin = 0; !p->shortest && begin + 2 < s.n && searches < MAX_SEARCHES; searches++) {
+        size_t end = begin + WINDOW < s.n ? begin + WINDOW : s.n;
+        if (search_between(&s, g, rules, begin, end))
+            begin = begin < WINDOW ? 0 : begin - WINDOW + 1;
+        else
+            begin++;
+    }
+    p->steps = s.steps;
+    p->n = s.n;
 }

@@ -18,6 +18,19 @@ static const char algebra[] = "group ring\n"
                               "pythagoras: sin(?a)^2 + cos(?a)^2 -> 1\n"
                               "double: sin(2 * ?a) <-> 2 * (sin(?a) * cos(?a))\n";
 
+/* From x to y, back to x and again to y. */
+static struct explanation there_and_back(struct arena *a, const struct explanation *there,
+                                         const struct explanation *back)
+{
+    struct explanation p = {.n = 2 * there->n + back->n};
+    p.steps = arena_array(a, struct explain_step, p.n + 1);
+    for (size_t i = 0; i < there->n; i++)
+        p.steps[i] = p.steps[there->n + back->n + i] = there->steps[i];
+    for (size_t i = 0; i < back->n; i++)
+        p.steps[there->n + i] = back->steps[i];
+    return p;
+}
+
 static void proves(const char *text, const char *from, const char *to, bool expected)
 {
     struct arena a = {0};
@@ -47,6 +60,11 @@ static void proves(const char *text, const char *from, const char *to, bool expe
         assert_int_equal(egraph_explain(&back, &a, g, set, &y, &x, &e), OK);
         if (explanation_check(&back, &y, &x, &rules, &e))
             fail_msg("%s = %s: %s", to, from, e.message);
+        struct explanation detour = there_and_back(&a, &p, &back);
+        explanation_tighten(&detour, &a, g, set, &x);
+        if (explanation_check(&detour, &x, &y, &rules, &e))
+            fail_msg("%s = %s by a detour: %s", from, to, e.message);
+        assert_in_range(detour.n, 0, p.n);
     }
     ruleset_free(set);
     egraph_free(g);
