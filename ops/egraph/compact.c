@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 16 };
+enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 10 };
 
+/* In a large graph, memory counts for more than the time that it takes. */
 bool graph_wants_compaction(const struct egraph *g)
 {
+    uint32_t percent = g->compact_at.percent;
+    if (g->n_nodes > LARGE && percent > LARGE_PERCENT)
+        percent = LARGE_PERCENT;
     return g->n_dead > g->compact_at.dead &&
-           (uint64_t)g->n_dead * 100 > (uint64_t)g->n_nodes * g->compact_at.percent;
+           (uint64_t)g->n_dead * 100 > (uint64_t)g->n_nodes * percent;
 }
 
 void compaction_free(struct compaction *c)

@@ -1,6 +1,7 @@
 /* Memory of the arrays of an e-graph; see graph_memory.h. */
 #include "ops/egraph/graph_memory.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,4 +48,12 @@ void graph_memory_free(void *array, size_t size)
         free(array);
     else
         munmap(array, pages(size));
+}
+
+void graph_memory_forget(void *array, size_t size)
+{
+    uintptr_t begin = ((uintptr_t)array + PAGE - 1) / PAGE * PAGE;
+    uintptr_t end = ((uintptr_t)array + size) / PAGE * PAGE;
+    if (array && begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
 }

@@ -10,5 +10,8 @@
  * was never written. Aborts where there is no memory, naming `what`. */
 void *graph_memory_resize(void *array, size_t old, size_t size, const char *what);
 void graph_memory_free(void *array, size_t size);
+/* Gives the pages of an array back, wherever its memory is from: it may be written again, and what
+ * stood in it is lost. */
+void graph_memory_forget(void *array, size_t size);
 
 #endif

@@ -15,6 +15,7 @@
 #include "ops/egraph/compact.h"
 #include "ops/egraph/contradiction.h"
 #include "ops/egraph/foresee.h"
+#include "ops/egraph/graph_memory.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/rounds.h"
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, MANY_MATCHES = 1 << 16 };
 
 struct rest {
     uint32_t until, times;
@@ -258,6 +259,15 @@ static enum err_code why_stopped(struct saturator *s, uint32_t rule, struct err 
     return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
 }
 
+/* A class of very many nodes makes for as many matches at one node, and hardly for as many at the
+ * next. */
+static void forget_matches(struct machine *m)
+{
+    graph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
+    graph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
+    graph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
+}
+
 static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
     struct machine *m = &s->machine;
@@ -274,6 +284,8 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
         if (!*go_on && err_up(e, why_stopped(s, match->rule, e)))
             return e->code;
     }
+    if (m->n_matches > MANY_MATCHES)
+        forget_matches(m);
     graph_mend(s->g);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
 }
