@@ -3,6 +3,8 @@
  * union since it was built. */
 #include "ops/egraph/join.h"
 
+#include "ops/egraph/ahead.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,8 @@ enum {
     PATIENCE = 8,     /* a table that is wrong so often is built again */
     POOL_KEPT = 1 << 16,
     SLOTS_KEPT = 1 << 10, /* for the next graph, of one that is done */
+    AHEAD_LOOKED = 16,
+    AHEAD_CELLS = 1 << 15,
 };
 
 struct joins *joins_new(void)
@@ -22,6 +26,8 @@ struct joins *joins_new(void)
         abort();
     j->age = 1;
     j->limit = SIZE_MAX;
+    j->ahead_looked = AHEAD_LOOKED;
+    j->ahead_cells = AHEAD_CELLS;
     return j;
 }
 
@@ -29,6 +35,7 @@ void joins_free(struct joins *j)
 {
     if (!j)
         return;
+    ahead_free(j->ahead);
     free(j->pool.items);
     free(j->listed.items);
     free(j->large);
@@ -36,11 +43,18 @@ void joins_free(struct joins *j)
     free(j);
 }
 
-void joins_forget(struct joins *j)
+static void forget_indexes(struct joins *j)
 {
     j->age++;
     j->pool.n = j->n_large = j->n_tables = 0;
     u32_release(&j->listed);
+}
+
+void joins_forget(struct joins *j)
+{
+    ahead_free(j->ahead);
+    j->ahead = NULL;
+    forget_indexes(j);
 }
 
 void joins_release(struct joins *j)
@@ -73,7 +87,7 @@ void joins_begin(struct egraph *g)
 {
     struct joins *j = g->joins;
     if (j->pool.n > max_pool(g) / 2)
-        joins_forget(j);
+        forget_indexes(j);
 }
 
 static uint32_t *pool_take(struct joins *j, uint32_t n)
@@ -185,6 +199,8 @@ void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
 {
     const uint32_t both[] = {a, b};
     j->unions++;
+    if (j->ahead)
+        ahead_note_union(j->ahead, a, b);
     for (int i = 0; i < 2; i++) {
         struct join_group *s = find_large(j, both[i]), *small = &j->groups[join_slot(both[i])];
         if (small->class == both[i])

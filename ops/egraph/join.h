@@ -43,6 +43,8 @@ struct join_table {
     uint32_t begin, buckets;
 };
 
+struct ahead; /* ahead.h */
+
 struct joins {
     uint32_t age;                 /* what is older is forgotten; not 0 */
     size_t limit;                 /* of the pool; 0: nothing is indexed */
@@ -55,6 +57,11 @@ struct joins {
     struct join_table *tables;
     size_t n_tables, tables_cap;
     uint64_t unions;
+    /* What stands in which class, where a search asked for it, until the graph is rebuilt; and
+     * when it does: nodes that were looked at in vain or not, for each that there is, in graphs of
+     * so many cells. */
+    struct ahead *ahead;
+    uint32_t ahead_looked, ahead_cells;
 };
 
 struct joins *joins_new(void);

@@ -1,6 +1,7 @@
 /* The matching machine; see machine.h. */
 #include "ops/egraph/machine.h"
 
+#include "ops/egraph/ahead.h"
 #include "ops/egraph/join.h"
 
 #include <stdlib.h>
@@ -152,6 +153,12 @@ static inline bool may_be_new(const struct machine *m, const struct state *s)
            m->age[1][look_level(s->look, 1)] >= a->epoch;
 }
 
+/* As far as can be seen from here. */
+static inline bool may_match(const struct machine *m, const struct state *s)
+{
+    return !m->ahead || ahead_allows(m->ahead, (uint32_t)(s - m->states), m->reg);
+}
+
 static void enter_each(struct machine *m, const struct state *k, uint32_t n);
 
 static inline void follow(struct machine *m, const struct state *s)
@@ -216,11 +223,12 @@ static inline void bind_node(struct machine *m, const struct state *s, uint32_t 
     bind_found(m, s, n);
 }
 
-static void bind_range(struct machine *m, const struct state *s, struct join_range range,
-                       uint32_t value)
+static void bind_range(struct machine *m, const struct state *s, const struct u32_list *pool,
+                       struct join_range range, uint32_t value)
 {
+    m->looked += range.end - range.begin;
     for (; range.begin < range.end && is_awake(m, s); range.begin++)
-        bind_node(m, s, join_node(m->g->joins, range.begin), value);
+        bind_node(m, s, pool->items[range.begin], value);
 }
 
 /* The nodes of a class that has no index yet. */
@@ -242,7 +250,7 @@ static __attribute__((noinline)) void bind_walked(struct machine *m, const struc
     struct join_range range;
     struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
     if (joins_find(&range, g, &key, value, true)) {
-        bind_range(m, s, range, value);
+        bind_range(m, s, &g->joins->pool, range, value);
         return;
     }
     n = c;
@@ -264,9 +272,13 @@ static void bind_each(struct machine *m, const struct state *s, uint32_t c)
         return;
     }
     struct join_range range;
+    if (m->ahead && ahead_list(&range, m->ahead, (uint32_t)(s - m->states), s, c)) {
+        bind_range(m, s, &m->ahead->nodes, range, value);
+        return;
+    }
     struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
     if (joins_find(&range, g, &key, value, false))
-        bind_range(m, s, range, value);
+        bind_range(m, s, &g->joins->pool, range, value);
     else
         bind_walked(m, s, c, value);
 }
@@ -277,7 +289,7 @@ static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
     const struct state *steps = m->states + s->first;
     for (uint64_t bits = joins_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
         const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
-        if (may_be_new(m, k))
+        if (may_be_new(m, k) && may_match(m, k))
             follow(m, k);
     }
 }
@@ -320,7 +332,7 @@ static inline void enter(struct machine *m, const struct state *s)
 static void enter_each(struct machine *m, const struct state *k, uint32_t n)
 {
     for (const struct state *end = k + n; k < end; k++)
-        if (may_be_new(m, k))
+        if (may_be_new(m, k) && may_match(m, k))
             enter(m, k);
 }
 
@@ -462,6 +474,18 @@ static void sort_matches(struct machine *m)
         sort_many(m);
 }
 
+/* Once so much was looked at that to see what stands where costs little beside it. */
+static void look_ahead(struct machine *m)
+{
+    struct joins *j = m->g->joins;
+    if (m->ahead)
+        ahead_begin(m->ahead);
+    else if (m->until >= j->ahead_cells && m->looked >= (uint64_t)m->until * j->ahead_looked) {
+        ahead_free(j->ahead); /* of another search in the same graph */
+        m->ahead = j->ahead = ahead_new(m);
+    }
+}
+
 void machine_visit(struct machine *m, uint32_t n)
 {
     m->n_matches = m->records.n = 0;
@@ -470,6 +494,7 @@ void machine_visit(struct machine *m, uint32_t n)
     if (op == OP_CONT)
         return;
     joins_begin(m->g);
+    look_ahead(m);
     visit_class(m, n);
     if (op & OP_DEAD)
         return;
@@ -484,6 +509,8 @@ void machine_begin(struct machine *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
     m->until = until;
+    m->ahead = NULL; /* the graph was rebuilt */
+    m->looked = 0;
     for (size_t i = 0; i < m->set->leaves.n; i++) {
         uint32_t n = m->g->leaves[m->leaf[i]].node;
         m->leaf_node[i] = n < until ? n : NO_NODE;

@@ -52,6 +52,8 @@ struct machine {
     uint64_t *left;    /* by rule: matches that may still be found */
     uint64_t *matched; /* by rule: counted up */
     uint32_t until;
+    struct ahead *ahead;           /* what helps to look ahead, or NULL */
+    uint64_t looked;               /* nodes that were to be bound, since the last machine_begin */
     struct machine_match *matches; /* of the node visited last */
     size_t n_matches, cap_matches;
     struct machine_match *sorted; /* scratch of sorting, as are the next two, by rule */

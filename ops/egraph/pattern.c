@@ -22,6 +22,7 @@ struct compiler {
     struct instruction *program;
     uint32_t n_program;
     uint16_t *var_register;
+    uint16_t *register_position;
     const char **var_name;
     uint32_t *bind_position;
     struct place *queue; /* to be bound */
@@ -208,6 +209,7 @@ static bool compile_arguments(struct compiler *c, const struct place *at, uint16
     uint32_t x = at->position + 1;
     for (uint32_t k = 0; k < c->x->nodes[at->position].arity; k++) {
         struct place argument = argument_of(at, x, (uint16_t)(out + k));
+        c->register_position[out + k] = (uint16_t)x;
         if (at->position == 0)
             argument.side = k > 0;
         if (!compile_argument(c, &argument, bound && (bound->whole || bound->key == k)))
@@ -266,6 +268,7 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
     struct compiler c = {out, a, leaves, x};
     c.program = arena_array(a, struct instruction, 2 * x->n + 2);
     c.var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
+    c.register_position = arena_array(a, uint16_t, x->n + 1);
     c.var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
     c.bind_position = arena_array(a, uint32_t, x->n);
     c.queue = arena_array(a, struct place, x->n);
@@ -278,6 +281,7 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
             out->ops |= pattern_op_mask(x->nodes[i].op);
     out->program = c.program;
     out->var_register = c.var_register;
+    out->register_position = c.register_position;
     out->var_name = c.var_name;
     out->bind_position = c.bind_position;
     const struct expr_node *root = &x->nodes[0];

@@ -62,7 +62,8 @@ struct pattern {
     uint16_t n_vars;
     uint16_t n_binds; /* nodes bound: the root, then each I_BIND and I_FIND in program order */
     uint16_t n_registers;
-    const uint16_t *var_register; /* by variable */
+    const uint16_t *var_register;      /* by variable */
+    const uint16_t *register_position; /* in the pattern's expression, by register */
     const char *const *var_name;
     const uint32_t *bind_position;     /* in the pattern's expression, by bind */
     const struct instruction *program; /* of n_program instructions, the last I_DONE */

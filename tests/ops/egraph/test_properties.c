@@ -448,8 +448,9 @@ static void foresight_changes_nothing(void **state)
     }
 }
 
-/* Classes of hundreds of nodes, which join one another while they are searched. */
-static void indexes_change_nothing(void **state)
+/* Runs in which classes of hundreds of nodes join one another while they are searched. */
+static void draw_large(struct arena *a, struct rules *rules, struct expr *x,
+                       struct saturate_options *o, struct rng *r)
 {
     static const char text[] = "group g\n"
                                "comm: ?a + ?b -> ?b + ?a\n"
@@ -460,38 +461,83 @@ static void indexes_change_nothing(void **state)
                                "double: ?a + ?a -> 2*?a\n"
                                "one: ?a*1 -> ?a\n";
     static const char *const leaves[] = {"x", "y", "2*x", "x*y", "x^2", "y^2", "2*x*y", "1", "3*x"};
+    struct buf b = {0};
+    *rules = rules_of(a, text);
+    *o = (struct saturate_options){.iterations = 40, .max_nodes = 4000, .ban_length = 2};
+    o->match_limit = rng_below(r, 2) ? 100 : 100000;
+    buf_puts(&b, "y");
+    for (int i = 0; i < 7; i++)
+        buf_printf(&b, " + %s", leaves[rng_below(r, sizeof leaves / sizeof *leaves)]);
+    *x = term(a, rules->lang, arena_strdup(a, b.data));
+    buf_free(&b);
+}
+
+static bool same_runs(const struct ran *p, const struct ran *q, const struct rules *rules)
+{
+    size_t counts = rules->n * sizeof *p->result.matched;
+    return !p->failed && !q->failed && span_equal(p->record, q->record) &&
+           span_equal(p->trace, q->trace) &&
+           memcmp(p->result.matched, q->result.matched, counts) == 0;
+}
+
+static void indexes_change_nothing(void **state)
+{
     struct rng r = rng_new(test_seed(), 17);
     uint64_t most = 0;
     for (int round = 0; round < 40; round++) {
         struct arena a = {0};
-        struct buf b = {0};
-        struct rules rules = rules_of(&a, text);
-        struct saturate_options o = {.iterations = 40, .max_nodes = 4000, .ban_length = 2};
-        o.match_limit = rng_below(&r, 2) ? 100 : 100000;
-        buf_puts(&b, "y");
-        for (int i = 0; i < 7; i++)
-            buf_printf(&b, " + %s", leaves[rng_below(&r, sizeof leaves / sizeof *leaves)]);
-        struct expr x = term(&a, rules.lang, arena_strdup(&a, b.data));
+        struct rules rules;
+        struct expr x;
+        struct saturate_options o;
+        draw_large(&a, &rules, &x, &o, &r);
         struct egraph *indexed = egraph_new(rules.lang), *walked = egraph_new(rules.lang);
         walked->joins->limit = 0;
         struct ran with = run(indexed, &a, &rules, &x, &o),
                    without = run(walked, &a, &rules, &x, &o);
-        size_t counts = rules.n * sizeof *with.result.matched;
-        if (with.failed || without.failed || !span_equal(with.record, without.record) ||
-            memcmp(with.result.matched, without.result.matched, counts))
+        if (!same_runs(&with, &without, &rules))
             fail_msg("round %d: %s: another run without indexes", round, expr_infix(&a, &x));
         uint32_t size = 0, c = graph_find(indexed, with.root), n = c;
         do
             size++;
         while ((n = graph_next(indexed, n)) != c);
         most = size > most ? size : most;
-        buf_free(&b);
         egraph_free(indexed);
         egraph_free(walked);
         arena_free(&a);
     }
     print_message("classes of up to %llu nodes\n", (unsigned long long)most);
     assert_true(most > 5 * JOIN_LARGE);
+}
+
+/* From the first node on, or from the middle of an iteration on; rules rest and go on. */
+static void looking_ahead_changes_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 23);
+    for (int round = 0; round < 160; round++) {
+        struct sample s = {0};
+        struct saturate_options o;
+        if (round % 8 == 0) {
+            draw_large(&s.a, &s.rules, &s.x, &o, &r);
+        } else {
+            draw(&s, &r);
+            o = random_rests(&r);
+            o.max_nodes = 50 + (uint32_t)rng_below(&r, 2000);
+            o.iterations = 12;
+        }
+        o.explain = rng_below(&r, 2);
+        struct egraph *ahead = egraph_new(s.rules.lang), *plain = egraph_new(s.rules.lang);
+        ahead->joins->ahead_cells = 0;
+        ahead->joins->ahead_looked = (uint32_t)rng_below(&r, 3);
+        plain->joins->ahead_cells = UINT32_MAX;
+        struct ran p = run(ahead, &s.a, &s.rules, &s.x, &o),
+                   q = run(plain, &s.a, &s.rules, &s.x, &o);
+        assert_int_equal(p.failed, q.failed);
+        if (!p.failed && !same_runs(&p, &q, &s.rules))
+            fail_msg("round %d: %s: looking ahead another run", round, expr_infix(&s.a, &s.x));
+        egraph_free(ahead);
+        egraph_free(plain);
+        arena_free(&s.a);
+    }
 }
 
 int main(void)
@@ -506,6 +552,7 @@ int main(void)
         cmocka_unit_test(repairs_leave_room),
         cmocka_unit_test(foresight_changes_nothing),
         cmocka_unit_test(indexes_change_nothing),
+        cmocka_unit_test(looking_ahead_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

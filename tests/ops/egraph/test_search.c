@@ -5,6 +5,7 @@
 #include "tests/ops/egraph/help_edits.h"
 
 #include "ops/egraph/graph.h"
+#include "ops/egraph/join.h"
 
 enum { MAX_BOUND = 8, GROWING = 6 }; /* the first of the pool make graphs grow */
 
@@ -278,6 +279,10 @@ static void no_match_is_missed(void **state)
         if (round % 4 == 1) {
             g->rounds_at = 0;
             o.max_nodes = 2500; /* of few nodes, hardly an iteration goes in rounds */
+        }
+        if (round % 5 < 2) { /* looking ahead, always or soon */
+            g->joins->ahead_cells = 0;
+            g->joins->ahead_looked = (uint32_t)(round % 5);
         }
         egraph_add_expr(g, &x);
         egraph_rebuild(g);
