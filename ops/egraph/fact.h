@@ -88,14 +88,14 @@ static inline struct fact_memo *facts_memo(const struct facts *t, uint32_t op, u
     return &t->memo[h >> (64 - t->memo_bits) << 1];
 }
 
-/* Remembered? */
+/* Remembered? In the first place or the second: that is a coin's throw, too, and no branch. */
 static inline bool facts_recall(uint32_t *value, const struct facts *t, uint32_t op, uint32_t a,
                                 uint32_t b)
 {
     const struct fact_memo *m = facts_memo(t, op, a, b);
-    m += m->a != a || m->b != b || m->op != op;
+    m += ((m->a ^ a) | (m->b ^ b) | (m->op ^ op)) != 0;
     *value = m->value;
-    return m->a == a && m->b == b && m->op == op;
+    return !((m->a ^ a) | (m->b ^ b) | (m->op ^ op));
 }
 
 /* Both hold. */

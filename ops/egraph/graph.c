@@ -96,7 +96,8 @@ static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
     struct eclass *c = &g->classes[class];
     uint32_t *own = graph_slot_link(g, slot);
-    uint32_t *last = graph_slot_link(g, c->parents == NO_NODE ? slot : c->parents);
+    uint32_t none = -(uint32_t)(c->parents == NO_NODE); /* a mask: compilers would branch */
+    uint32_t *last = graph_slot_link(g, (slot & none) | (c->parents & ~none));
     *own = slot;
     uint32_t first = *last;
     *last = slot;
@@ -333,8 +334,11 @@ static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32
 {
     s->op = op;
     s->arity = arity;
-    s->a = arity > 0 ? graph_find(g, a) : 0;
-    s->b = arity > 1 ? graph_find(g, b) : 0;
+    s->a = s->b = 0;
+    if (arity > 0) { /* whether there is a second is a coin's throw: some class is looked up */
+        s->a = graph_find(g, a);
+        s->b = graph_find(g, b) & -(uint32_t)(arity > 1);
+    }
     uint64_t pair = (uint64_t)s->b << 32 | s->a;
     return find_small(&s->p, g, hash_pair(op, pair), op, pair);
 }

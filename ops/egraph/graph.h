@@ -232,7 +232,7 @@ void graph_grow_table(struct egraph *g);
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
-/* Of at most two arguments, which operators have nearly always. */
+/* Of at most two arguments, which operators have nearly always; if there is one, b is any id. */
 uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
 /* As graph_add_small; but what is not there yet is placed in the class of node `to`, for a reason

@@ -30,8 +30,11 @@ void hashcons_grow(struct hashcons *t, uint32_t cells)
     uint32_t id_mask = (size << SPARE_BITS) - 1;
     while (cells > id_mask - 2)
         id_mask = 2 * id_mask + 1;
-    *t = (struct hashcons){
-        .slots = t->slots, .size = size, .most = size / 3 * 2 - 1, .id_mask = id_mask};
+    /* while it fits in the caches, most probes end at the first slot */
+    *t = (struct hashcons){.slots = t->slots,
+                           .size = size,
+                           .most = (size > LARGE ? size / 3 * 2 : size / 2) - 1,
+                           .id_mask = id_mask};
     memset(t->slots, 0xff, size * sizeof *t->slots);
 }
 
