@@ -106,6 +106,7 @@ static __attribute__((noinline)) void write_variables(const struct machine *m, u
 static void record(struct machine *m, uint32_t rule)
 {
     const struct rule_match *r = &m->set->matches[rule];
+    __builtin_prefetch(&m->set->applications[rule]); /* read soon, if this is a match */
     const struct moment *since = &m->since;
     if (!m->alike) {
         const struct machine_rule *own = &m->rules[rule];

@@ -71,12 +71,13 @@ static void widen(struct visits *v, uint64_t kinds, const struct machine_rule *r
 
 /* ---- application ---- */
 
-static uint32_t add_wide(bool *placed, struct saturator *s, const struct build *b,
+static uint32_t add_wide(bool *placed, struct saturator *s, size_t rule,
                          const struct build_node *node)
 {
+    const uint16_t *refs = s->rules->rules[rule].rhs.refs;
     uint32_t kids[256];
     for (uint32_t k = 0; k < node->arity; k++)
-        kids[k] = s->values[b->refs[node->ref + k]];
+        kids[k] = s->values[refs[node->ref + k]];
     *placed = false;
     return graph_add(s->g, node->op, kids);
 }
@@ -87,13 +88,13 @@ static inline uint32_t add_leaf(struct saturator *s, const struct build_node *no
     return n != NO_NODE ? n : graph_add_leaf(s->g, leaf);
 }
 
-static inline uint32_t add(bool *placed, struct saturator *s, const struct build *b,
+static inline uint32_t add(bool *placed, struct saturator *s, size_t rule,
                            const struct build_node *node)
 {
     if (node->is_leaf)
         return add_leaf(s, node);
     if (node->arity > 2)
-        return add_wide(placed, s, b, node);
+        return add_wide(placed, s, rule, node);
     return graph_add_small(s->g, node->op, node->arity, s->values[node->first[0]],
                            s->values[node->first[1]]);
 }
@@ -101,9 +102,10 @@ static inline uint32_t add(bool *placed, struct saturator *s, const struct build
 /* Builds the right side; `values` has what was built, after the variables. Returns the root, which
  * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
  * was foreseen of it, or NULL. */
-static inline uint32_t instantiate(bool *placed, struct saturator *s, const struct build *b,
+static inline uint32_t instantiate(bool *placed, struct saturator *s, size_t rule,
                                    const uint32_t *record, const uint32_t *known)
 {
+    const struct application *b = &s->rules->applications[rule];
     uint32_t *values = s->values, *out = values + b->n_vars;
     const struct build_node *node = b->nodes, *last = node + b->n - 1;
     *placed = false;
@@ -116,13 +118,13 @@ static inline uint32_t instantiate(bool *placed, struct saturator *s, const stru
     for (; node < last; node++, out++) {
         *out = foreseen_node(&s->foreseen, known, (uint32_t)(node - b->nodes), s->g);
         if (*out == NO_NODE)
-            *out = add(placed, s, b, node);
+            *out = add(placed, s, rule, node);
     }
     *out = foreseen_node(&s->foreseen, known, b->n - 1u, s->g);
     if (*out != NO_NODE)
         return *out;
     if (node->is_leaf || node->arity > 2)
-        return *out = add(placed, s, b, node);
+        return *out = add(placed, s, rule, node);
     return *out = graph_add_into(placed, s->g, node->op, node->arity, values[node->first[0]],
                                  values[node->first[1]], record[0]);
 }
@@ -146,9 +148,18 @@ static struct reason record_proof(struct saturator *s, size_t rule, const uint32
 
 static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *record)
 {
-    const struct compiled_rule *r = &s->rules->rules[rule];
-    for (size_t i = 0; i < r->n_conditions; i++)
-        if (!graph_condition_holds(s->g, &r->conditions[i], record + 1, s->leaf))
+    const struct application *a = &s->rules->applications[rule];
+    struct egraph *g = s->g;
+    uint32_t i = 0;
+    if (a->first_direct) { /* most are, and have asked for that fact before */
+        uint32_t class = graph_find(g, record[1 + a->first_variable]);
+        uint32_t answers = g->facts.answers[g->classes[class].fact];
+        if (answers && !(answers >> a->first_predicate & 1))
+            return false;
+        i = answers != 0;
+    }
+    for (; i < a->n_conditions; i++)
+        if (!graph_condition_holds(g, &a->conditions[i], record + 1, s->leaf))
             return false;
     return true;
 }
@@ -167,14 +178,14 @@ static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t
 static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record,
                         const uint32_t *known)
 {
-    const struct compiled_rule *r = &s->rules->rules[rule];
-    if (r->n_conditions && !conditions_hold(s, rule, record)) {
-        if (r->waits)
+    const struct application *a = &s->rules->applications[rule];
+    if (a->n_conditions && !conditions_hold(s, rule, record)) {
+        if (a->waits)
             wait_for_conditions(s, rule, record);
         return false;
     }
     bool placed;
-    uint32_t root = instantiate(&placed, s, &r->rhs, record, known);
+    uint32_t root = instantiate(&placed, s, rule, record, known);
     struct proofs *p = s->g->proofs;
     if (placed) {
         if (p)
