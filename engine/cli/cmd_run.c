@@ -238,6 +238,8 @@ static const struct digest *final_report(const struct job *job, const struct run
     return output_of(r, (struct node_source){node, 0});
 }
 
+enum { REPORT_ROWS = 10 };
+
 static enum err_code print_reports(struct cli *c, const struct job *job, struct store *s,
                                    const struct run_result *r, struct err *e)
 {
@@ -254,8 +256,9 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
             return code;
         if (n > 1)
             fprintf(c->out, "== %s\n", job->nodes[i].name);
-        table_print_report(c->out, c->arena, (const Eqloom__Report *)m,
-                           arena_printf(c->arena, "%s/%s", job->name, job->nodes[i].name));
+        table_print_report(
+            c->out, c->arena, (const Eqloom__Report *)m, REPORT_ROWS,
+            arena_printf(c->arena, "eqloom show %s/%s", job->name, job->nodes[i].name));
         fputc('\n', c->out);
     }
     return OK;

@@ -70,11 +70,11 @@ static enum err_code collection_text(struct cli *c, struct store *s, const struc
 }
 
 /* Tables as tables; the figures once more by name, as queries know them. */
-static void print_report(struct cli *c, const Eqloom__Report *report)
+static void print_report(struct cli *c, const Eqloom__Report *report, uint64_t limit)
 {
     if (*report->title)
         fprintf(c->out, "%s\n\n", report->title);
-    table_print_report(c->out, c->arena, report, NULL);
+    table_print_report(c->out, c->arena, report, limit, "--limit");
     struct table *values = table_new(c->arena, "value|");
     for (size_t i = 0; i < report->n_values; i++)
         table_add(values,
@@ -105,7 +105,7 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
     }
     print_heading(c, ref, kind->name);
     if (r->kind == KIND_REPORT)
-        print_report(c, (const Eqloom__Report *)m);
+        print_report(c, (const Eqloom__Report *)m, limit);
     else
         reflect_print(c->out, m, limit);
     return OK;

@@ -55,7 +55,8 @@ static const struct cli_option plan_options[] = {SET, JSON, OUTSIDE, {0}};
 static const struct cli_option show_options[] = {
     JSON,
     {"raw", 0, NULL, false, "The stored bytes, as they are."},
-    {"limit", 0, "N", false, "Elements and array items shown as text; 20 if not given."},
+    {"limit", 0, "N", false,
+     "Elements, array items and rows of tables shown as text; 20 if not given."},
     {0},
 };
 static const struct cli_option ls_options[] = {

@@ -97,9 +97,8 @@ void table_print(FILE *to, const struct table *t)
         print_row(to, t, r, widths, right, line);
 }
 
-enum { HEAD_ROWS = 10 };
-
-void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, const char *name)
+void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, size_t limit,
+                        const char *more)
 {
     for (size_t i = 0; i < report->n_tables; i++) {
         const Eqloom__Table *from = report->tables[i];
@@ -110,7 +109,7 @@ void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report,
         struct table t = {.arena = a, .n_columns = from->n_columns};
         table_add(&t, (const char *const *)from->columns);
         const char **cells = arena_array(a, const char *, from->n_columns);
-        size_t rows = name && from->n_rows > HEAD_ROWS ? HEAD_ROWS : from->n_rows;
+        size_t rows = from->n_rows < limit ? from->n_rows : limit;
         for (size_t r = 0; r < rows; r++) {
             const Eqloom__Row *row = from->rows[r];
             for (size_t c = 0; c < from->n_columns; c++)
@@ -119,7 +118,7 @@ void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report,
         }
         table_print(to, &t);
         if (rows < from->n_rows)
-            fprintf(to, "... %zu more: eqloom show %s\n", from->n_rows - rows, name);
+            fprintf(to, "... %zu more (%s)\n", from->n_rows - rows, more);
         if (from->note[0])
             fprintf(to, "%s\n", from->note);
     }

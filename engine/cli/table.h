@@ -19,8 +19,9 @@ struct table *table_new(struct arena *a, const char *headings);
 /* n_columns cells; copied, one line each. */
 void table_add(struct table *t, const char *const *cells);
 void table_print(FILE *to, const struct table *t);
-/* Every table of a report, with its title and note. Of long ones the first rows only, if `name`
- * says what shows the whole; all if it is NULL. */
-void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, const char *name);
+/* Every table of a report, with its title and note: so many rows of each, then how many more there
+ * are and how to see them ("--limit"). */
+void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, size_t limit,
+                        const char *more);
 
 #endif
