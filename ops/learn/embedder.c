@@ -6,8 +6,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* A shard's tensors are to stay in the second cache from one op to the next: so many numbers of
+ * each that is as wide as the model, within bounds. */
 enum {
-    SHARD_TOKENS = 512,
+    SHARD_NUMBERS = 1 << 16,
+    LEAST_TOKENS = 128,
+    MOST_TOKENS = 512,
     BULK_TOKENS = 256, /* a batch of so many is worth a table of entries */
 };
 
@@ -129,11 +133,17 @@ void embedder_set_precision(struct embedder *em, enum gpu_precision precision)
     em->model->precision = precision;
 }
 
-/* From sequence `first` on, at most about SHARD_TOKENS tokens and at least one sequence. */
-static size_t shard_end(const Eqloom__TokenBatch *b, size_t first)
+static size_t shard_tokens(size_t width)
+{
+    size_t n = SHARD_NUMBERS / width;
+    return n < LEAST_TOKENS ? LEAST_TOKENS : n > MOST_TOKENS ? MOST_TOKENS : n;
+}
+
+/* From sequence `first` on, at most about so many tokens and at least one sequence. */
+static size_t shard_end(const Eqloom__TokenBatch *b, size_t first, size_t tokens)
 {
     size_t end = first + 1, n = b->n_offset - 1;
-    while (end < n && b->offset[end + 1] - b->offset[first] <= SHARD_TOKENS)
+    while (end < n && b->offset[end + 1] - b->offset[first] <= tokens)
         end++;
     return end;
 }
@@ -187,7 +197,7 @@ enum err_code embedder_run(float *out, const struct embedder *embedder, const Eq
         code = err_up(e, entry_table_get(&job.entry, embedder->entry, em, job.work->q, a, e));
     for (size_t first = 0, end; first < n && !code; first = end) {
         struct arena_mark mark = arena_mark(a);
-        end = shard_end(b, first);
+        end = shard_end(b, first, shard_tokens(d));
         struct nn_sequences s = loaded_inputs(em, b, first, end - first, a);
         code = err_up(e, embed_shard(out + first * d, &job, &s, a, e));
         arena_release(a, mark);
