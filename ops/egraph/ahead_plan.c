@@ -4,6 +4,8 @@
  * it ask for a shape there. */
 #include "ops/egraph/ahead_plan.h"
 
+#include "ops/egraph/partners.h"
+
 #include <stdlib.h>
 
 enum { MOST_WANTED = 32 }; /* of one test, or pairs of one state: with more, it asks for nothing */
@@ -157,6 +159,21 @@ static void take_runs(struct plan *p, struct asks *from, unsigned bits,
     }
 }
 
+/* What follows a state, where only one thing does. */
+static uint32_t find_partner(const struct plan *p, uint32_t state)
+{
+    const struct state *s = &p->automaton->states[state];
+    uint32_t only = NO_STATE, n = 0;
+    for (uint32_t i = s->first; i < s->first + s->n; i++)
+        if (p->below[i]) {
+            only = i;
+            n++;
+        }
+    bool asked = s->kind == STATE_BIND && !s->whole && n == 1 &&
+                 partners_are_asked(s, &p->automaton->states[only]);
+    return asked ? only : NO_STATE;
+}
+
 void ahead_plan(struct ahead *a, const struct machine *m)
 {
     struct plan p = {.a = a, .m = m, .automaton = &m->set->automaton};
@@ -171,6 +188,8 @@ void ahead_plan(struct ahead *a, const struct machine *m)
     for (uint32_t r = 0; r < m->set->n; r++)
         if (is_awake(m, r))
             gather(&p, r);
+    for (uint32_t s = 0; s < p.automaton->n; s++)
+        a->states[s].partner = find_partner(&p, s);
     take_runs(&p, &p.tests, 16, add_test);
     take_runs(&p, &p.pairs, 32, add_pairs);
     free(p.below);

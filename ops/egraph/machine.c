@@ -3,6 +3,7 @@
 
 #include "ops/egraph/ahead.h"
 #include "ops/egraph/join.h"
+#include "ops/egraph/partners.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,18 +174,11 @@ static inline void follow(struct machine *m, const struct state *s)
         enter_each(m, k + n_done, s->n - n_done);
 }
 
-/* The class of a leaf of the rule set, or NO_NODE. */
-static uint32_t leaf_class(struct machine *m, uint32_t leaf)
-{
-    uint32_t n = m->leaf_node[leaf];
-    return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
-}
-
 /* The class that argument k is known to be. */
 static inline uint32_t known_class(struct machine *m, const struct state *s, uint32_t k)
 {
     const uint32_t *known = s->arity <= 2 ? s->known : m->set->automaton.known + s->known[0];
-    return known[k] & AUTOMATON_LEAF ? leaf_class(m, known[k] & ~AUTOMATON_LEAF) : m->reg[known[k]];
+    return machine_known(m, known[k]);
 }
 
 /* The one node that has all known arguments, or NO_NODE. */
@@ -224,10 +218,30 @@ static inline void bind_node(struct machine *m, const struct state *s, uint32_t 
     bind_found(m, s, n);
 }
 
-static void bind_range(struct machine *m, const struct state *s, const struct u32_list *pool,
-                       struct join_range range, uint32_t value)
+/* Those only that have partners; false: it is not known which. */
+static bool bind_partners(struct machine *m, const struct state *s, uint32_t c,
+                          const struct u32_list *pool, struct join_range range, uint32_t value)
+{
+    struct partners p;
+    uint32_t next = m->ahead->states[s - m->states].partner;
+    enum partners_found found =
+        next == NO_STATE ? PARTNERS_ANY
+                         : partners_find(&p, m, s, &m->states[next], c, range.end - range.begin);
+    if (found == PARTNERS_ANY)
+        return false;
+    for (; found == PARTNERS_SOME && range.begin < range.end && is_awake(m, s); range.begin++)
+        if (partners_have(&p, m->g, pool->items[range.begin]))
+            bind_node(m, s, pool->items[range.begin], value);
+    return true;
+}
+
+/* Of nodes of class c. */
+static void bind_range(struct machine *m, const struct state *s, uint32_t c,
+                       const struct u32_list *pool, struct join_range range, uint32_t value)
 {
     m->looked += range.end - range.begin;
+    if (m->ahead && bind_partners(m, s, c, pool, range, value))
+        return;
     for (; range.begin < range.end && is_awake(m, s); range.begin++)
         bind_node(m, s, pool->items[range.begin], value);
 }
@@ -251,7 +265,7 @@ static __attribute__((noinline)) void bind_walked(struct machine *m, const struc
     struct join_range range;
     struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
     if (joins_find(&range, g, &key, value, true)) {
-        bind_range(m, s, &g->joins->pool, range, value);
+        bind_range(m, s, c, &g->joins->pool, range, value);
         return;
     }
     n = c;
@@ -274,12 +288,12 @@ static void bind_each(struct machine *m, const struct state *s, uint32_t c)
     }
     struct join_range range;
     if (m->ahead && ahead_list(&range, m->ahead, (uint32_t)(s - m->states), s, c)) {
-        bind_range(m, s, &m->ahead->nodes, range, value);
+        bind_range(m, s, c, &m->ahead->nodes, range, value);
         return;
     }
     struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
     if (joins_find(&range, g, &key, value, false))
-        bind_range(m, s, &g->joins->pool, range, value);
+        bind_range(m, s, c, &g->joins->pool, range, value);
     else
         bind_walked(m, s, c, value);
 }
@@ -316,7 +330,7 @@ static inline void enter(struct machine *m, const struct state *s)
         bind_found(m, s, n);
         return;
     case STATE_LEAF:
-        if (!(m->g->classes[c].mask & MASK_LEAVES) || leaf_class(m, s->x) != c)
+        if (!(m->g->classes[c].mask & MASK_LEAVES) || machine_leaf(m, s->x) != c)
             return;
         break;
     case STATE_SAME:

@@ -85,6 +85,19 @@ void machine_begin(struct machine *m, uint32_t until);
 /* Finds the new matches at a node. */
 void machine_visit(struct machine *m, uint32_t node);
 
+/* The class of a leaf of the rule set, or NO_NODE. */
+static inline uint32_t machine_leaf(const struct machine *m, uint32_t leaf)
+{
+    uint32_t n = m->leaf_node[leaf];
+    return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
+}
+
+/* The class that an argument is known to be, or NO_NODE. */
+static inline uint32_t machine_known(const struct machine *m, uint32_t known)
+{
+    return known & AUTOMATON_LEAF ? machine_leaf(m, known & ~AUTOMATON_LEAF) : m->reg[known];
+}
+
 /* Some rule that may begin at nodes of this kind has not stopped. */
 static inline bool machine_looks(const struct machine *m, unsigned kind)
 {
