@@ -63,11 +63,6 @@ static void memo_put(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint3
 
 /* ---- facts ---- */
 
-struct interval fact_interval(const struct fact *f)
-{
-    return interval_make(f->lo, f->hi, f->flags & FACT_LO_OPEN, f->flags & FACT_HI_OPEN);
-}
-
 static void set_interval(struct fact *f, struct interval v)
 {
     f->lo = v.lo + 0.0; /* -0 and 0 are one */

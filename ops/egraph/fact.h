@@ -112,7 +112,11 @@ static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint
  * what its name says; otherwise only the variables are known. */
 uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args,
                      size_t n);
-struct interval fact_interval(const struct fact *f); /* f is real */
+/* Of one that is real; infinite ends are open in it already. */
+static inline struct interval fact_interval(const struct fact *f)
+{
+    return (struct interval){f->lo, f->hi, f->flags & FACT_LO_OPEN, f->flags & FACT_HI_OPEN};
+}
 
 /* facts_apply for interpreted operators of one argument (b is 0) or two. */
 static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n, uint32_t a,

@@ -28,11 +28,6 @@ static double up(double v, int steps)
     return -down(-v, steps);
 }
 
-struct interval interval_make(double lo, double hi, bool lo_open, bool hi_open)
-{
-    return (struct interval){lo, hi, lo_open || isinf(lo), hi_open || isinf(hi)};
-}
-
 struct interval interval_all(void)
 {
     return interval_make(-INFINITY, INFINITY, true, true);
@@ -41,11 +36,6 @@ struct interval interval_all(void)
 bool interval_is_empty(struct interval a)
 {
     return a.lo > a.hi || (a.lo == a.hi && (a.lo_open || a.hi_open));
-}
-
-bool interval_positive(struct interval a)
-{
-    return a.lo > 0 || (a.lo == 0 && a.lo_open);
 }
 
 bool interval_nonnegative(struct interval a)

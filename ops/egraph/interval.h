@@ -3,6 +3,7 @@
 #ifndef OPS_EGRAPH_INTERVAL_H
 #define OPS_EGRAPH_INTERVAL_H
 
+#include <math.h>
 #include <stdbool.h>
 
 struct interval {
@@ -10,11 +11,20 @@ struct interval {
     bool lo_open, hi_open;
 };
 
+static inline struct interval interval_make(double lo, double hi, bool lo_open, bool hi_open)
+{
+    return (struct interval){lo, hi, lo_open || isinf(lo), hi_open || isinf(hi)};
+}
+
 struct interval interval_all(void);
-struct interval interval_make(double lo, double hi, bool lo_open, bool hi_open);
 bool interval_is_empty(struct interval a);
 bool interval_has_zero(struct interval a);
-bool interval_positive(struct interval a); /* every element is > 0 */
+/* Every element is > 0. */
+static inline bool interval_positive(struct interval a)
+{
+    return a.lo > 0 || (a.lo == 0 && a.lo_open);
+}
+
 bool interval_nonnegative(struct interval a);
 bool interval_within(struct interval a, double lo, double hi); /* a is inside [lo, hi] */
 struct interval interval_meet(struct interval a, struct interval b);
