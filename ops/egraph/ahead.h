@@ -78,6 +78,8 @@ static inline bool ahead_fits(const struct ahead *a, const struct ahead_test *t,
 static inline bool ahead_allows(const struct ahead *a, uint32_t state, const uint32_t *reg)
 {
     const struct ahead_state *k = &a->states[state];
+    if (!k->n_tests)
+        return true;
     const struct ahead_test *t = a->tests + k->tests;
     for (const struct ahead_test *end = t + k->n_tests; t < end; t++)
         if (!ahead_fits(a, t, reg[t->reg]))

@@ -57,11 +57,12 @@ struct joins {
     struct join_table *tables;
     size_t n_tables, tables_cap;
     uint64_t unions;
-    /* What stands in which class, where a search asked for it, until the graph is rebuilt; and
-     * when it does: nodes that were looked at in vain or not, for each that there is, in graphs of
-     * so many cells. */
+    /* What stands in which class, where a search asked for it, until the graph is rebuilt. A search
+     * does in graphs of so many cells, once it looked at so many nodes for each; or at fewer, if
+     * the last one did. */
     struct ahead *ahead;
-    uint32_t ahead_looked, ahead_cells;
+    uint32_t ahead_cells, ahead_looked;
+    bool ahead_soon;
 };
 
 struct joins *joins_new(void);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NEVER UINT32_MAX
-enum { SORT_FEW = 16 };
+enum { SORT_FEW = 16, AHEAD_SOONER = 8 };
 
 /* ---- which states are awake ---- */
 
@@ -493,12 +493,16 @@ static void sort_matches(struct machine *m)
 static void look_ahead(struct machine *m)
 {
     struct joins *j = m->g->joins;
-    if (m->ahead)
+    if (m->ahead) {
         ahead_begin(m->ahead);
-    else if (m->until >= j->ahead_cells && m->looked >= (uint64_t)m->until * j->ahead_looked) {
-        ahead_free(j->ahead); /* of another search in the same graph */
-        m->ahead = j->ahead = ahead_new(m);
+        return;
     }
+    uint64_t each = j->ahead_soon ? j->ahead_looked / AHEAD_SOONER : j->ahead_looked;
+    if (m->until < j->ahead_cells || m->looked < m->until * each)
+        return;
+    ahead_free(j->ahead); /* of another search in the same graph */
+    m->ahead = j->ahead = ahead_new(m);
+    j->ahead_soon = true;
 }
 
 void machine_visit(struct machine *m, uint32_t n)
@@ -524,7 +528,8 @@ void machine_begin(struct machine *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
     m->until = until;
-    m->ahead = NULL; /* the graph was rebuilt */
+    m->g->joins->ahead_soon &= m->ahead != NULL; /* it was of use in the last iteration */
+    m->ahead = NULL;
     m->looked = 0;
     for (size_t i = 0; i < m->set->leaves.n; i++) {
         uint32_t n = m->g->leaves[m->leaf[i]].node;
