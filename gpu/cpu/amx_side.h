@@ -14,26 +14,29 @@
 struct amx_finish {
     float *c;
     const float *base, *bias, *mask;
-    size_t ldc, rows, cols; /* of the block, at most 32 */
+    size_t ldc, rows, cols; /* of the block, at most 32; 16 with scales */
     float alpha;
     bool relu;
+    const float *row_scales, *col_scales; /* the sums are integers of digits; or NULL */
 };
 
-/* Quarters of blocks to be packed, k0 <= k < k1, in order. */
+/* Pieces of runs to be packed, k0 <= k < k1, in order. */
 struct amx_packing {
     const struct amx_operand *o;
-    uint32_t *at; /* of block (f, k) */
-    size_t f, k, k0, k1, quarter;
-    size_t left; /* quarters that are due in this column */
+    uint32_t *at; /* of f's run */
+    size_t f, k0, k1, piece;
+    size_t left; /* pieces that are due in this column */
 };
+
+enum { AMX_SUMS = 1024 /* words: 32 by 32, or three times 16 by 16 */ };
 
 struct amx_side {
     struct amx_finish finish;
-    const float *sums; /* (32, 32), of the block that is not finished from `row` on; or NULL */
+    const uint32_t *sums; /* of the block that is not finished from `row` on; or NULL */
     size_t row;
     struct amx_packing right, left_rows;
-    size_t due, steps; /* quarters and steps of the column */
-    size_t owed;       /* below steps: quarters, in parts of as many as there are steps */
+    size_t due, steps; /* pieces and steps of the column */
+    size_t owed;       /* below steps: pieces, in parts of as many as there are steps */
 };
 
 /* Begins a column, for which right.left and left_rows.left are set. */
@@ -42,5 +45,13 @@ void amx_side_plan(struct amx_side *s, size_t steps);
 void amx_side_step(struct amx_side *s);
 /* All that is left of the block before. */
 void amx_side_finish(struct amx_side *s);
+/* Leaves a block's finish to the steps to come; the block before must be finished. */
+static inline void amx_side_leave(struct amx_side *s, const struct amx_finish *f,
+                                  const uint32_t *sums)
+{
+    s->finish = *f;
+    s->sums = sums;
+    s->row = 0;
+}
 
 #endif

@@ -51,7 +51,7 @@ void packs_forget(struct cpu_packs *p)
 static bool same(const struct amx_operand *a, const struct amx_operand *b)
 {
     return a->at == b->at && a->ld == b->ld && a->free == b->free && a->k == b->k &&
-           a->k_major == b->k_major && a->left == b->left && a->parts == b->parts;
+           a->k_major == b->k_major && a->left == b->left && a->precision == b->precision;
 }
 
 static struct pack *find(struct cpu_packs *p, const struct amx_operand *o)
