@@ -19,8 +19,10 @@ static void write_cell(struct buf *out, struct arena *a, const struct results *r
         buf_puts(out, "<td>&#8211;</td>");
         return;
     }
-    bool best = f->role == RESULT_SCORE && r->n > 1 && *v >= results_best(r, f);
-    buf_printf(out, "<td class=\"%s\">", f->role == RESULT_SETTING ? "count" : best ? "best" : "");
+    buf_printf(out, "<td class=\"%s\">",
+               f->role == RESULT_SETTING ? "count"
+               : results_best(r, f, *v)  ? "best"
+                                         : "");
     if (f->form == RESULT_PERCENT)
         buf_printf(out, "<span class=\"meter\" style=\"--part:%.1f%%\"></span>",
                    100 * fmax(0, fmin(1, *v)));
@@ -52,7 +54,7 @@ static void write_note(struct buf *out, struct arena *a, const struct results *r
     const char *note = r->kind->note;
     bool scores = false;
     for (const struct result_figure *f = r->kind->figures; f->name; f++)
-        scores = scores || (f->role == RESULT_SCORE && is_column(r, f));
+        scores = scores || ((f->role == RESULT_SCORE || f->role == RESULT_LOSS) && is_column(r, f));
     buf_printf(out, "<p class=\"note\">%c%s%s.", note[0] - 'a' + 'A', note + 1,
                scores && r->n > 1 ? "; the best of each column is bold" : "");
     for (const struct result_figure *f = r->kind->figures; f->name; f++)

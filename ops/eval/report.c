@@ -236,7 +236,7 @@ out:
 
 const struct op op_report = {
     .name = "report",
-    .version = 6,
+    .version = 7,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

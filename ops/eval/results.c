@@ -1,7 +1,6 @@
 /* Kinds of evaluations, and their figures; see results.h. */
 #include "ops/eval/results.h"
 
-#include <math.h>
 #include <string.h>
 
 static const struct result_figure clusters[] = {
@@ -22,6 +21,20 @@ static const struct result_figure clusters[] = {
     {"clusters", "clusters", RESULT_COUNT, RESULT_SETTING, NULL},
     {"sequences", "expressions", RESULT_COUNT, RESULT_SETTING, NULL},
     {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure triples[] = {
+    {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
+     "Of all triples of an expression, one that is equivalent and one that is not, those in which "
+     "the last is the nearer one."},
+    {"triplet_accuracy", "in order", RESULT_PERCENT, RESULT_SCORE,
+     "The others, averaged by expression."},
+    {"triple_hinge", "triple loss", RESULT_FRACTION, RESULT_LOSS,
+     "By how much, on average, cosines of the equivalent are not greater by 1 than those of the "
+     "others."},
+    {"siamese_loss", "Siamese loss", RESULT_FRACTION, RESULT_LOSS,
+     "Half of what cosines of the equivalent lack of 1, and those of others have above -1."},
     {NULL},
 };
 
@@ -109,6 +122,7 @@ static const struct result_figure generation[] = {
 
 static const struct result_kind kinds[] = {
     {"kmeans_accuracy", "", NULL, "accuracies, precisions and MRR in per cent", clusters},
+    {"ranking_error", "triples", "Triples and pairs", "in per cent, and mean losses", triples},
     {"like_query", "understanding", "Semantic understanding", "in per cent of the questions",
      understanding},
     {"mistake_f1", "mistakes", "Mistake detection", "in per cent, but for the threshold", mistakes},
@@ -127,12 +141,17 @@ const double *report_value(const Eqloom__Report *r, const char *name)
     return NULL;
 }
 
-static size_t kind_of(const Eqloom__Report *r)
+static bool is_of_kind(const Eqloom__Report *r, size_t kind)
+{
+    return report_value(r, kinds[kind].key) != NULL;
+}
+
+static bool is_evaluation(const Eqloom__Report *r)
 {
     size_t k = 0;
-    while (k < KINDS && !report_value(r, kinds[k].key))
+    while (k < KINDS && !is_of_kind(r, k))
         k++;
-    return k;
+    return k < KINDS;
 }
 
 enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
@@ -141,14 +160,14 @@ enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
     *out = arena_array(a, struct results, KINDS);
     *n = 0;
     for (size_t i = 0; i < n_reports; i++)
-        if (kind_of(reports[i]) == KINDS)
+        if (!is_evaluation(reports[i]))
             return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is of no evaluation", i + 1,
                             reports[i]->title);
     for (size_t k = 0; k < KINDS; k++) {
         struct results *r = &(*out)[*n];
         *r = (struct results){&kinds[k], arena_array(a, const Eqloom__Report *, n_reports + 1), 0};
         for (size_t i = 0; i < n_reports; i++)
-            if (kind_of(reports[i]) == k)
+            if (is_of_kind(reports[i], k))
                 r->rows[r->n++] = reports[i];
         *n += r->n > 0;
     }
@@ -174,15 +193,16 @@ bool results_share(const struct results *r, const struct result_figure *f)
     return first && f->role == RESULT_SETTING;
 }
 
-double results_best(const struct results *r, const struct result_figure *f)
+bool results_best(const struct results *r, const struct result_figure *f, double value)
 {
-    double best = -INFINITY;
+    if (r->n < 2 || (f->role != RESULT_SCORE && f->role != RESULT_LOSS))
+        return false;
     for (size_t i = 0; i < r->n; i++) {
         const double *v = report_value(r->rows[i], f->name);
-        if (v && *v > best)
-            best = *v;
+        if (v && (f->role == RESULT_SCORE ? *v > value : *v < value))
+            return false;
     }
-    return best;
+    return true;
 }
 
 char *result_text(struct arena *a, const struct result_figure *f, double value)

@@ -1,4 +1,5 @@
-/* What evaluations found, by what was asked: reports of one kind are the rows of one table. */
+/* What evaluations found, by what was asked: reports of one kind are the rows of one table. A
+ * report may be of several kinds. */
 #ifndef OPS_EVAL_RESULTS_H
 #define OPS_EVAL_RESULTS_H
 
@@ -16,6 +17,7 @@ enum result_form {
 };
 enum result_role {
     RESULT_SCORE,   /* more is better */
+    RESULT_LOSS,    /* less is */
     RESULT_ASIDE,   /* neither good nor bad by itself */
     RESULT_SETTING, /* of what was asked: told once where it is the same in all rows */
 };
@@ -26,7 +28,7 @@ struct result_figure {
     const char *explanation; /* or NULL */
 };
 struct result_kind {
-    const char *key;   /* a figure that all reports of this kind have, and no other's */
+    const char *key;   /* a figure that all reports of this kind have, and no others */
     const char *name;  /* what its values are called by; "" for clusters */
     const char *title; /* NULL: that of what was evaluated */
     const char *note;  /* below the table */
@@ -48,8 +50,8 @@ const double *report_value(const Eqloom__Report *r, const char *name);
 bool results_have(const struct results *r, const struct result_figure *f);
 /* Whether it is a setting, and one for all rows. */
 bool results_share(const struct results *r, const struct result_figure *f);
-/* The greatest, -inf if there is none. */
-double results_best(const struct results *r, const struct result_figure *f);
+/* Whether a value of a score or a loss is the best of several rows. */
+bool results_best(const struct results *r, const struct result_figure *f, double value);
 /* "92.7", "61": what a cell shows. Lives in the arena. */
 char *result_text(struct arena *a, const struct result_figure *f, double value);
 /* All figures of all rows; `title` is borrowed. */

@@ -26,6 +26,14 @@ static void give(struct arena *a, Eqloom__Report *r, const char *name, double va
     v->value = value;
 }
 
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
 /* Two models before the same questions, one before derivations and clusters. */
 struct given {
     struct arena a;
@@ -105,6 +113,36 @@ static void test_names_of_values(void **state)
     given_free(g);
 }
 
+/* One evaluation may be asked two things; of losses the least is the best. */
+static void test_triples_beside_clusters(void **state)
+{
+    struct arena a = {0};
+    Eqloom__Report *list[2];
+    struct results *r;
+    struct buf page = {0};
+    size_t n;
+    for (int i = 0; i < 2; i++) {
+        list[i] = report(&a, i ? "second" : "first");
+        give(&a, list[i], "kmeans_accuracy", 0.5);
+        give(&a, list[i], "ranking_error", i ? 0.25 : 0.125);
+        give(&a, list[i], "triplet_accuracy", i ? 0.75 : 0.875);
+    }
+    assert_int_equal(results_sort(&r, &n, &a, list, 2, NULL), OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(r[0].n, 2);
+    assert_int_equal(r[1].n, 2);
+    assert_string_equal(r[1].kind->name, "triples");
+    const struct result_figure *error = r[1].kind->figures;
+    assert_string_equal(error->name, "ranking_error");
+    assert_true(results_best(&r[1], error, 0.125));
+    assert_false(results_best(&r[1], error, 0.25));
+    assert_true(results_best(&r[1], error + 1, 0.875));
+    page_write_results(&page, &a, &r[1], "");
+    assert_int_equal(count_of(page.data, "<td class=\"best\">"), 2);
+    buf_free(&page);
+    arena_free(&a);
+}
+
 static void test_what_is_no_evaluation_is_refused(void **state)
 {
     struct arena a = {0};
@@ -118,14 +156,6 @@ static void test_what_is_no_evaluation_is_refused(void **state)
     assert_int_equal(results_sort(&results, &n, &a, &page, 0, &e), OK);
     assert_int_equal(n, 0);
     arena_free(&a);
-}
-
-static size_t count_of(const char *text, const char *what)
-{
-    size_t n = 0;
-    for (; (text = strstr(text, what)); text++)
-        n++;
-    return n;
 }
 
 /* Examples are the second table of an evaluation; the first ones are shown, whatever they hold. */
@@ -173,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_table_for_each_kind),
         cmocka_unit_test(test_names_of_values),
+        cmocka_unit_test(test_triples_beside_clusters),
         cmocka_unit_test(test_what_is_no_evaluation_is_refused),
         cmocka_unit_test(test_page),
     };
