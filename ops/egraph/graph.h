@@ -146,6 +146,7 @@ struct egraph {
 static inline uint32_t graph_find(struct egraph *g, uint32_t c)
 {
     struct member *k = g->members;
+    c = k[c].up; /* mostly that is it, or c was: a coin's throw, and no branch */
     while (k[c].up != c) {
         k[c].up = k[k[c].up].up;
         c = k[c].up;

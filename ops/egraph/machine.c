@@ -253,8 +253,8 @@ static __attribute__((noinline)) void bind_walked(struct machine *m, const struc
     struct egraph *g = m->g;
     uint32_t few[JOIN_LARGE], n_few = 0, walked = 0, n = c;
     do {
-        if (g->cells[n].op == s->x)
-            few[n_few++] = n;
+        few[n_few] = n; /* counted if it is one, without a branch */
+        n_few += (g->cells[n].op == s->x) & (n < m->until);
         n = graph_next(g, n);
     } while (n != c && ++walked < JOIN_LARGE);
     if (n == c) {
