@@ -18,8 +18,8 @@
  * is off by less than 2^-21 n max|a| max|b|, and by some 2^-24 sqrt(n) max|a| max|b| on average,
  * besides a rounding or two of the sum. Of operands without outliers (Gaussian ones, outputs of
  * norms and ReLUs) that was 0.9 to 1.7 and 1.3 to 2.3 times dnnl_sgemm's error (root mean square, k
- * from 2048 down to 64), of values that are all positive a third of it. A run's outlier makes all
- * that is small beside it coarse: with one value of a thousand times the others' size, 2.7 to 4
+ * from 2048 down to 64), of values that are all positive 0.3 to 0.6 times. A run's outlier makes
+ * all that is small beside it coarse: with one value of a thousand times the others' size, 2.7 to 4
  * times sgemm's.
  * - Each row and column has its own unit: where its values are small, so is its error. A small
  *   value among large ones of its run has an absolute error, no relative one.
