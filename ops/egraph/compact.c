@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 10 };
+enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
 
 /* In a large graph, memory counts for more than the time that it takes. */
 bool graph_wants_compaction(const struct egraph *g)
@@ -21,29 +21,24 @@ bool graph_wants_compaction(const struct egraph *g)
 
 void compaction_free(struct compaction *c)
 {
-    free(c->kept);
-    free(c->rank);
+    free(c->to);
 }
 
 /* All are kept in a graph with proofs. */
 static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned)
 {
-    size_t words = g->n_cells / 64 + 1;
-    c->kept = calloc(words, sizeof *c->kept);
-    c->rank = malloc(words * sizeof *c->rank);
-    if (!c->kept || !c->rank)
-        abort();
+    uint32_t before = 0;
     bool keep = false; /* the node of this cell */
+    c->to = malloc((g->n_cells + 1u) * sizeof *c->to);
+    if (!c->to)
+        abort();
     for (uint32_t n = 0; n < g->n_cells; n++) {
         if (g->cells[n].op != OP_CONT)
             keep = g->proofs || n < pinned || g->members[n].next != NO_NODE;
-        c->kept[n / 64] |= (uint64_t)keep << n % 64;
+        c->to[n] = before;
+        before += keep;
     }
-    uint32_t before = 0;
-    for (size_t w = 0; w < words; w++) {
-        c->rank[w] = before;
-        before += (uint32_t)__builtin_popcountll(c->kept[w]);
-    }
+    c->to[g->n_cells] = before;
 }
 
 /* What a node says of others, by their new ids. Classes are asked for by their old ones: so all
@@ -59,7 +54,7 @@ static void rename_node(const struct compaction *c, struct egraph *g, uint32_t n
 
 static bool is_kept(const struct compaction *c, uint32_t n)
 {
-    return c->kept[n / 64] >> n % 64 & 1;
+    return c->to[n + 1] != c->to[n];
 }
 
 static void move_nodes(const struct compaction *c, struct egraph *g)

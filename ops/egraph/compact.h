@@ -6,8 +6,7 @@
 
 /* Where nodes went. */
 struct compaction {
-    uint64_t *kept; /* by old cell, a bit */
-    uint32_t *rank; /* by 64 of them: cells kept before */
+    uint32_t *to; /* by old cell, and at the end: how many before it were kept */
 };
 
 /* Enough nodes died since the last compaction. */
@@ -21,8 +20,7 @@ void compaction_free(struct compaction *c);
 /* How many cells before `n` were kept: its new id, if it was, too. */
 static inline uint32_t compaction_map(const struct compaction *c, uint32_t n)
 {
-    uint64_t before = (1ull << n % 64) - 1;
-    return c->rank[n / 64] + (uint32_t)__builtin_popcountll(c->kept[n / 64] & before);
+    return c->to[n];
 }
 
 #endif
