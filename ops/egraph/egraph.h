@@ -43,6 +43,21 @@ struct saturate_iteration {
     uint32_t visited; /* at which something might be new */
     uint64_t matches; /* found */
 };
+/* What one rule cost, beside what it found (in struct saturate_result). */
+struct rule_profile {
+    uint64_t searched; /* nodes at which it was looked for, with all that begin alike */
+    double steps;      /* its share of the states and nodes that searches looked at: profile.h */
+    uint64_t applied;  /* matches whose conditions held, whatever came of them */
+    uint64_t nodes;    /* that these made */
+    uint32_t rested;   /* times */
+    double search_ns;  /* its share of the time of searching; 0 of a rule from a constant */
+    uint64_t apply_ns; /* of its conditions and applications, without what is mended afterwards */
+};
+struct saturate_profile {
+    struct rule_profile *rules;      /* as many as the set has; counted up */
+    uint64_t (*clock_ns)(void *arg); /* NULL: times are 0 */
+    void *clock_arg;
+};
 struct saturate_options {
     uint32_t iterations; /* limit */
     /* No application begins once there are so many e-nodes, and no constant is computed; the last
@@ -58,6 +73,8 @@ struct saturate_options {
     /* Told of each iteration when it is over, if not NULL. */
     void (*observe)(void *arg, const struct saturate_iteration *i);
     void *observe_arg;
+    /* Counts what each rule costs, if not NULL; the result is the same. Also of runs that fail. */
+    const struct saturate_profile *profile;
     bool has_goal; /* stop as soon as these two are equal */
     eclass_id goal[2];
 };

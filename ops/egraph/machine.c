@@ -4,12 +4,43 @@
 #include "ops/egraph/ahead.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/partners.h"
+#include "ops/egraph/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Compiled twice: machine_profiled.c counts. */
+#ifndef MACHINE_PROFILED
+#define MACHINE_PROFILED 0
+#endif
+
 #define NEVER UINT32_MAX
 enum { SORT_FEW = 16, AHEAD_SOONER = 8 };
+
+/* ---- what is counted for a profile ---- */
+
+static inline void count_step(const struct machine *m, const struct state *s)
+{
+    if (MACHINE_PROFILED)
+        m->profile->steps[s - m->states]++;
+}
+
+static inline void count_begin(const struct machine *m, uint32_t root)
+{
+    if (!MACHINE_PROFILED)
+        return;
+    m->profile->tried[root]++;
+    m->profile->at = root;
+    m->profile->begun = search_profile_now(m->profile);
+}
+
+static inline void count_end(const struct machine *m, uint32_t root)
+{
+    if (!MACHINE_PROFILED)
+        return;
+    m->profile->ns[root] += search_profile_now(m->profile) - m->profile->begun;
+    m->profile->at = NO_STATE;
+}
 
 /* ---- which states are awake ---- */
 
@@ -56,6 +87,8 @@ static void tell_apart(struct machine *m)
 static void stop_rule(struct machine *m, uint32_t rule)
 {
     const struct automaton *automaton = &m->set->automaton;
+    if (MACHINE_PROFILED)
+        search_profile_settle(m);
     if (m->alike)
         tell_apart(m);
     m->rules[rule].stopped = true;
@@ -167,9 +200,11 @@ static inline void follow(struct machine *m, const struct state *s)
 {
     const struct state *k = m->states + s->first;
     uint32_t n_done = s->n_done;
-    for (uint32_t i = 0; i < n_done; i++)
+    for (uint32_t i = 0; i < n_done; i++) {
+        count_step(m, &k[i]);
         if (may_be_new(m, &k[i]))
             record(m, k[i].x);
+    }
     if (s->n > n_done)
         enter_each(m, k + n_done, s->n - n_done);
 }
@@ -204,6 +239,7 @@ static inline void bind_node(struct machine *m, const struct state *s, uint32_t 
 {
     struct egraph *g = m->g;
     const struct cell *c = &g->cells[n];
+    count_step(m, s);
     /* a dead node's operator differs by its bit */
     if (c->op != s->x || n >= m->until ||
         (s->key != PATTERN_NO_KEY && graph_find(g, *graph_kid(g, n, s->key)) != value))
@@ -304,6 +340,7 @@ static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
     const struct state *steps = m->states + s->first;
     for (uint64_t bits = joins_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
         const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
+        count_step(m, k);
         if (may_be_new(m, k) && may_match(m, k))
             follow(m, k);
     }
@@ -346,9 +383,11 @@ static inline void enter(struct machine *m, const struct state *s)
 
 static void enter_each(struct machine *m, const struct state *k, uint32_t n)
 {
-    for (const struct state *end = k + n; k < end; k++)
+    for (const struct state *end = k + n; k < end; k++) {
+        count_step(m, k);
         if (may_be_new(m, k) && may_match(m, k))
             enter(m, k);
+    }
 }
 
 /* ---- nodes ---- */
@@ -383,8 +422,11 @@ static void start(struct machine *m, uint32_t root)
                        ? UINT64_MAX
                        : (UINT8_MAX << first_fresh(m, 0) & UINT8_MAX) * 0x0101010101010101u |
                              UINT64_MAX << 8 * first_fresh(m, 1);
-    if (may_be_new(m, s))
-        follow(m, s);
+    if (!may_be_new(m, s))
+        return;
+    count_begin(m, root);
+    follow(m, s);
+    count_end(m, root);
 }
 
 static void visit_class(struct machine *m, uint32_t c)
@@ -408,6 +450,8 @@ static void visit_leaf(struct machine *m, uint32_t n)
             (!m->alike && m->rules[rule].asleep))
             continue;
         m->n_bound = 0;
+        if (MACHINE_PROFILED)
+            m->profile->out->rules[rule].searched++;
         record(m, rule);
     }
 }
@@ -524,6 +568,7 @@ void machine_visit(struct machine *m, uint32_t n)
     sort_matches(m);
 }
 
+#if !MACHINE_PROFILED
 void machine_begin(struct machine *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
@@ -569,3 +614,4 @@ void machine_free(struct machine *m)
     free(m->count);
     free(m->counted);
 }
+#endif

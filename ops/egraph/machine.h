@@ -73,6 +73,7 @@ struct machine {
     uint32_t n_bound;
     uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root, which is the node visited */
     uint32_t reg[PATTERN_MAX_REGISTERS];
+    struct search_profile *profile; /* of machine_visit_profiled */
 };
 
 /* All rules are alike, and nothing is left of any. */

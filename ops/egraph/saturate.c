@@ -18,6 +18,7 @@
 #include "ops/egraph/graph_memory.h"
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
+#include "ops/egraph/profile.h"
 #include "ops/egraph/rounds.h"
 #include "ops/egraph/terms.h"
 #include "ops/egraph/visits.h"
@@ -279,10 +280,30 @@ static void forget_matches(struct machine *m)
     graph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
 }
 
-static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+/* As apply, and counts what it costs. */
+static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32_t rule,
+                                                     const uint32_t *record, const uint32_t *known)
+{
+    struct rule_profile *p = &s->options->profile->rules[rule];
+    bool holds = !s->rules->applications[rule].n_conditions || conditions_hold(s, rule, record);
+    uint64_t spent = s->spent, begun = search_profile_now(s->machine.profile);
+    uint32_t nodes = s->g->n_nodes;
+    bool go_on = apply(s, rule, record, known);
+    p->apply_ns += search_profile_now(s->machine.profile) - begun;
+    p->nodes += s->g->n_nodes - nodes;
+    p->applied += holds && s->spent > spent;
+    return go_on;
+}
+
+/* The same program twice, so that who does not count does not ask. */
+static inline __attribute__((always_inline)) enum err_code
+visit_and(bool profiled, struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
     struct machine *m = &s->machine;
-    machine_visit(m, node);
+    if (profiled)
+        machine_visit_profiled(m, node);
+    else
+        machine_visit(m, node);
     bool far = m->n_matches > 1 && foresee_pays(s->g);
     s->seen.visited++;
     s->seen.matches += m->n_matches;
@@ -291,7 +312,9 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
             foresee_matches(&s->foreseen, s->g, m, i);
         const struct machine_match *match = &m->matches[i];
         const uint32_t *known = far ? s->foreseen.built[i % FORESEE_MATCHES] : NULL;
-        *go_on = apply(s, match->rule, m->records.items + match->record, known);
+        const uint32_t *record = m->records.items + match->record;
+        *go_on = profiled ? apply_profiled(s, match->rule, record, known)
+                          : apply(s, match->rule, record, known);
         if (!*go_on && err_up(e, why_stopped(s, match->rule, e)))
             return e->code;
     }
@@ -299,6 +322,18 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
         forget_matches(m);
     graph_mend(s->g);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
+}
+
+static __attribute__((noinline)) enum err_code visit_profiled(struct saturator *s, uint32_t node,
+                                                              bool *go_on, struct err *e)
+{
+    return visit_and(true, s, node, go_on, e);
+}
+
+static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+{
+    return s->machine.profile ? visit_profiled(s, node, go_on, e)
+                              : visit_and(false, s, node, go_on, e);
 }
 
 /* Applies the matches that wait for their conditions, where these hold now. */
@@ -310,7 +345,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         uint32_t rule = w->items[i];
         size = 1 + machine_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
-            *go_on = apply(s, rule, w->items + i + 1, NULL);
+            *go_on = s->machine.profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
+                                        : apply(s, rule, w->items + i + 1, NULL);
             if (!*go_on && err_up(e, why_stopped(s, rule, e)))
                 return e->code;
             continue;
@@ -397,6 +433,8 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
 /* Rules that stopped rest; the others have seen everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
+    if (s->machine.profile)
+        search_profile_settle(&s->machine);
     s->machine.since = s->now;
     for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
         struct machine_rule *r = &s->state[i];
@@ -529,6 +567,14 @@ static enum err_code run(struct saturator *s, struct err *e)
     return OK;
 }
 
+static void end_profile(struct saturator *s)
+{
+    search_profile_settle(&s->machine); /* of an iteration that failed */
+    for (size_t i = 0; i < s->rules->n; i++)
+        s->options->profile->rules[i].rested += s->rests[i].times;
+    search_profile_free(s->machine.profile);
+}
+
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               const struct ruleset *rules, const struct saturate_options *options,
                               struct arena *a, struct err *e)
@@ -554,10 +600,14 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     if (!s.state || !s.rests || !s.values)
         abort();
     machine_init(&s.machine, g, rules, s.leaf, s.state, out->matched);
+    if (options->profile)
+        s.machine.profile = search_profile_new(options->profile, &rules->automaton);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
     g->watched = true;
     enum err_code code = run(&s, e);
+    if (options->profile)
+        end_profile(&s);
     free(s.state);
     free(s.values);
     free(s.rests);
