@@ -29,11 +29,12 @@ static void resize_cells(struct egraph *g, uint32_t cap)
     g->cap = cap;
 }
 
-/* By an eighth once the graph is large: the peak is close to what is used. */
-static void reserve_cells(struct egraph *g, uint32_t more)
+/* By an eighth once the graph is large: the peak is close to what is used. Whether the table is
+ * another one now. */
+static bool reserve_cells(struct egraph *g, uint32_t more)
 {
     if (g->n_cells + more <= g->cap)
-        return;
+        return false;
     uint32_t cap = g->cap ? g->cap : FIRST_CELLS;
     while (cap < g->n_cells + more)
         cap += cap < LARGE ? cap : cap / 8;
@@ -41,8 +42,10 @@ static void reserve_cells(struct egraph *g, uint32_t more)
     resize_cells(g, cap);
     if (g->proofs)
         proofs_grow(g->proofs, cap);
-    if (cap > g->cons.id_mask - 2) /* from here on the table has room whenever it is not full */
+    bool ids_fit = cap <= g->cons.id_mask - 2;
+    if (!ids_fit) /* from here on the table has room whenever it is not full */
         graph_grow_table(g);
+    return !ids_fit;
 }
 
 void graph_free_cells(struct egraph *g)
@@ -256,11 +259,11 @@ void graph_learn(struct egraph *g, uint32_t n)
  */
 static __attribute__((noinline)) bool make_room(struct egraph *g, uint32_t n)
 {
-    reserve_cells(g, n);
-    bool room = hashcons_has_room(&g->cons, g->cap);
-    if (!room)
-        graph_grow_table(g);
-    return !room;
+    bool moved = reserve_cells(g, n);
+    if (hashcons_has_room(&g->cons, g->cap))
+        return moved;
+    graph_grow_table(g);
+    return true;
 }
 
 static inline uint8_t kind_of(uint32_t op)
