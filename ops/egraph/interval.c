@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SLACK = 8, COARSE_BITS = 12, COARSE_EXPONENT = 40 };
+enum { SLACK = 8, COARSE_BITS = 12 };
 
 /* So many doubles further down; as nextafter, but one step for all. */
 static double down(double v, int steps)
@@ -70,15 +70,14 @@ struct interval interval_meet(struct interval a, struct interval b)
 /* The largest value of COARSE_BITS bits that is at most v. */
 static double coarse_down(double v)
 {
-    enum { BIAS = 1022, FRACTION = 52, DROP = FRACTION + 1 - COARSE_BITS };
+    enum { FRACTION = 52, DROP = FRACTION + 1 - COARSE_BITS };
     uint64_t bits;
     if (v == 0 || isinf(v))
         return v;
     memcpy(&bits, &v, sizeof bits);
-    int exponent = (int)(bits >> FRACTION & 0x7ff) - BIAS; /* v = m 2^exponent, 0.5 <= |m| < 1 */
-    if (exponent > COARSE_EXPONENT)
+    if (fabs(v) > 0x1p40) /* what is made of others stays what it is: 2^40 of what is just below */
         return v > 0 ? 0x1p40 : -INFINITY;
-    if (exponent < -COARSE_EXPONENT)
+    if (fabs(v) < 0x1p-40)
         return v > 0 ? 0 : -0x1p-40;
     uint64_t rest = bits & ((1ull << DROP) - 1);
     bits -= rest;

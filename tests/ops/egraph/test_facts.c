@@ -208,6 +208,48 @@ static void facts_hold_at_random_points(void **state)
     assert_true(checked > 4000);
 }
 
+/* ---- order ---- */
+
+static double some_end(struct rng *r)
+{
+    static const double special[] = {0, 1, 0x1p40, 0x1p-40, 0x1p-41, 0x1.fffp39, INFINITY};
+    double v = rng_below(r, 3) ? special[rng_below(r, sizeof special / sizeof *special)]
+                               : exp(70 * rng_double(r) - 35);
+    if (rng_below(r, 4) == 0)
+        v *= 1 - 0x1p-20;
+    return rng_below(r, 2) ? v : -v;
+}
+
+static struct interval some_interval(struct rng *r)
+{
+    double a = some_end(r), b = some_end(r);
+    return interval_make(fmin(a, b), fmax(a, b), rng_below(r, 2), rng_below(r, 2));
+}
+
+static bool is_inside(struct interval a, struct interval b)
+{
+    struct interval both = interval_meet(a, b);
+    return both.lo == a.lo && both.hi == a.hi && both.lo_open == a.lo_open &&
+           both.hi_open == a.hi_open;
+}
+
+/* Or what is known would depend on the order in which it was found. */
+static void a_coarser_interval_is_no_weaker_for_more(void **state)
+{
+    struct rng r = rng_new(test_seed(), 6);
+    for (int round = 0; round < 100000; round++) {
+        struct interval a = some_interval(&r), b = interval_meet(a, some_interval(&r));
+        if (interval_is_empty(a) || interval_is_empty(b))
+            continue;
+        struct interval coarse = interval_coarsen(a), less = interval_coarsen(b);
+        if (!is_inside(a, coarse) || !is_inside(less, coarse) ||
+            !is_inside(coarse, interval_coarsen(coarse)) ||
+            !is_inside(interval_coarsen(coarse), coarse))
+            fail_msg("[%a, %a] in [%a, %a] becomes [%a, %a] in [%a, %a]", b.lo, b.hi, a.lo, a.hi,
+                     less.lo, less.hi, coarse.lo, coarse.hi);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +259,7 @@ int main(void)
         cmocka_unit_test(complex_values_have_no_interval),
         cmocka_unit_test(domains_are_heeded),
         cmocka_unit_test(facts_hold_at_random_points),
+        cmocka_unit_test(a_coarser_interval_is_no_weaker_for_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
