@@ -45,10 +45,12 @@ const struct op *const op_table[] = {
     NULL,
 };
 
-extern const struct tool tool_check_rules, tool_embed, tool_explain, tool_generate, tool_search;
+extern const struct tool tool_check_rules, tool_embed, tool_explain, tool_generate, tool_saturate,
+    tool_search;
 
-const struct tool *const tool_table[] = {&tool_check_rules, &tool_embed,  &tool_explain,
-                                         &tool_generate,    &tool_search, NULL};
+const struct tool *const tool_table[] = {
+    &tool_check_rules, &tool_embed,  &tool_explain, &tool_generate,
+    &tool_saturate,    &tool_search, NULL};
 
 const struct op *op_find(const char *name)
 {

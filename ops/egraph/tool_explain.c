@@ -2,18 +2,16 @@
  * ball arithmetic, or by the normal forms of a language that has them; else proved by a derivation
  * from the rules, which is replayed and asked of numbers before it is shown; else undecided, with
  * how far the values agree. */
-#include "base/os.h"
-#include "engine/tool.h"
 #include "ops/egraph/derive.h"
+#include "ops/egraph/tool_input.h"
 #include "ops/expr/exact.h"
-#include "ops/rules/library.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROVED = 0, REFUTED = 3, UNDECIDED = 4 };
-enum { POINTS = 16, MAX_RULES_FILE = 16 << 20 };
+enum { POINTS = 16, MAX_BUDGET = 50000000 };
 
 struct question {
     const struct tool_args *args;
@@ -31,77 +29,6 @@ struct question {
     struct derivation derivation;
     char *contradiction; /* of the rules with themselves, met on the way; or NULL */
 };
-
-static enum err_code read_number(uint32_t *out, const struct tool_args *args, const char *option,
-                                 uint32_t initial, struct err *e)
-{
-    const char *text = tool_value(args, option);
-    *out = initial;
-    if (!text)
-        return OK;
-    char *end;
-    unsigned long v = strtoul(text, &end, 10);
-    if (*end || end == text || text[0] == '-' || v < 1 || v > 50000000)
-        return err_fail(e, ERR_INPUT, "--%s takes a number from 1 to 50000000, not '%s'", option,
-                        text);
-    *out = (uint32_t)v;
-    return OK;
-}
-
-/* What --language says, else what the first rules file is in, else the calculus. */
-static enum err_code find_language(const struct language **out, struct question *q, struct err *e)
-{
-    const char *name = tool_value(q->args, "language");
-    *out = name ? lang_by_name(name) : &lang_calculus;
-    if (*out && !(name && !*name))
-        return OK;
-    err_fail(e, ERR_INPUT, "unknown language '%s': calculus, boolean or polynomial", name);
-    const char *near = lang_nearest(name);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
-}
-
-static enum err_code read_rules(struct question *q, struct err *e)
-{
-    const struct language *lang;
-    if (err_up(e, find_language(&lang, q, e)))
-        return e->code;
-    q->rules.lang = lang;
-    for (size_t i = 0; i < q->args->n_values; i++) {
-        if (strcmp(q->args->values[i].option, "rules") != 0)
-            continue;
-        const char *path = q->args->values[i].value;
-        struct span text;
-        if (err_up(e, os_read_file(&text, q->a, path, MAX_RULES_FILE, e)))
-            return e->code;
-        struct source_text *source = arena_new(q->a, struct source_text);
-        *source = (struct source_text){path, (const char *)text.data, text.len};
-        if (err_up(e, rules_parse(&q->rules, q->a, source, e)))
-            return e->code;
-        q->own_rules = true;
-    }
-    if (!q->own_rules && err_up(e, rules_parse_library_of(&q->rules, q->a, lang, e)))
-        return e->code;
-    if (tool_value(q->args, "language") && !lang_is(q->rules.lang, lang))
-        return err_fail(e, ERR_INPUT, "the rules are of the %s language, not the %s language",
-                        q->rules.lang->name, lang->name);
-    if (err_up(e, rules_select(&q->rules, NULL, 0, NULL, 0, e)))
-        return e->code;
-    rules_sort(&q->rules);
-    return OK;
-}
-
-static enum err_code read_expr(struct expr *out, struct question *q, const char *name,
-                               const char *text, struct err *e)
-{
-    expr_parser *read;
-    struct source_text *source = arena_new(q->a, struct source_text);
-    *source = (struct source_text){name, text, strlen(text)};
-    enum err_code code = err_up(e, expr_parser_find(&read, tool_value(q->args, "syntax"), e));
-    return code ? code
-                : err_up(e, read(out, q->a, q->rules.lang, source, 0, source->len, false, e));
-}
 
 static bool is_undefined(const struct expr *x, const struct ball_options *points)
 {
@@ -158,20 +85,6 @@ static enum err_code decide(struct question *q, struct err *e)
     return OK;
 }
 
-static const char *stop_words(Eqloom__StopReason stop)
-{
-    switch (stop) {
-    case EQLOOM__STOP_REASON__SATURATED: return "the rules have nothing more to say";
-    case EQLOOM__STOP_REASON__ITERATION_LIMIT: return "iteration limit";
-    case EQLOOM__STOP_REASON__NODE_LIMIT: return "e-node limit";
-    case EQLOOM__STOP_REASON__MATCH_LIMIT: return "match limit";
-    case EQLOOM__STOP_REASON__GOAL_REACHED: return "proved";
-    case EQLOOM__STOP_REASON__STOP_UNKNOWN: break;
-    case _EQLOOM__STOP_REASON_IS_INT_SIZE: break;
-    }
-    return "unknown";
-}
-
 /* "rule~" is the other direction of "rule": for people it is the same one, read backwards. */
 static void print_derivation(const struct question *q)
 {
@@ -211,7 +124,7 @@ static void print_undecided(const struct question *q)
     else
         fprintf(out, "; no proof in %u iterations and %u e-nodes (%s)\n",
                 q->derivation.run.iterations, q->derivation.nodes,
-                stop_words(q->derivation.run.stop));
+                tool_stop_words(q->derivation.run.stop));
 }
 
 static void print_words(const struct question *q)
@@ -287,7 +200,7 @@ static void print_json(const struct question *q)
         json_object_set_new(o, "digits", json_integer(q->compare.digits));
         json_object_set_new(o, "iterations", json_integer(q->derivation.run.iterations));
         json_object_set_new(o, "nodes", json_integer(q->derivation.nodes));
-        json_object_set_new(o, "stop", json_string(stop_words(q->derivation.run.stop)));
+        json_object_set_new(o, "stop", json_string(tool_stop_words(q->derivation.run.stop)));
     }
     char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
     fprintf(q->args->out, "%s\n", line ? line : "");
@@ -300,12 +213,19 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     struct question q = {.args = args, .a = args->arena};
     if (args->n_positional != 2)
         return err_fail(e, ERR_INPUT, "explain takes two expressions, not %zu", args->n_positional);
-    if (err_up(e, read_number(&q.limits.iterations, args, "iterations", 12, e)) ||
-        err_up(e, read_number(&q.limits.max_nodes, args, "max-nodes", 50000, e)) ||
-        err_up(e, read_rules(&q, e)) ||
-        err_up(e, read_expr(&q.from, &q, "<first expression>", args->positional[0], e)) ||
-        err_up(e, read_expr(&q.to, &q, "<second expression>", args->positional[1], e)))
+    const struct tool_number iterations = {"iterations", 12, 1, MAX_BUDGET},
+                             max_nodes = {"max-nodes", 50000, 1, MAX_BUDGET};
+    uint64_t most[2];
+    if (err_up(e, tool_read_number(&most[0], args, &iterations, e)) ||
+        err_up(e, tool_read_number(&most[1], args, &max_nodes, e)) ||
+        err_up(e, tool_read_rules(&q.rules, &q.own_rules, args, e)) ||
+        err_up(e, tool_read_expr(&q.from, args, q.rules.lang, "<first expression>",
+                                 args->positional[0], e)) ||
+        err_up(e, tool_read_expr(&q.to, args, q.rules.lang, "<second expression>",
+                                 args->positional[1], e)))
         return e->code;
+    q.limits.iterations = (uint32_t)most[0];
+    q.limits.max_nodes = (uint32_t)most[1];
     if (err_up(e, decide(&q, e)))
         return e->code;
     if (args->json)

@@ -1,0 +1,129 @@
+"""`eqloom saturate`: what a run did, and what each rule cost. Times are there, but nothing is said of
+them: counts are the same on any machine."""
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from harness import BINARY, TIMEOUT_S
+
+SUMS = """group g
+comm: ?a + ?b -> ?b + ?a
+assoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c
+never: sin(?a) -> cos(?a)
+"""
+
+
+def saturate(*args):
+    return subprocess.run([BINARY, "saturate", *args], capture_output=True, text=True, timeout=TIMEOUT_S)
+
+
+def answer(*args):
+    done = saturate("--json", *args)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def without_times(x):
+    if isinstance(x, dict):
+        return {k: without_times(v) for k, v in x.items() if not k.endswith("ms")}
+    return [without_times(v) for v in x] if isinstance(x, list) else x
+
+
+class Saturate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.rules = pathlib.Path(self.folder.name) / "my.rules"
+        self.rules.write_text(SUMS)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def sums(self, *args):
+        return answer("--rules", str(self.rules), "a + (b + (c + f))", *args)
+
+    def test_sums_saturate(self):
+        told = self.sums("--iterations", "30")
+        self.assertEqual(told["stop"], "the rules have nothing more to say")
+        self.assertEqual(told["classes"], 15)  # of every sum of some of four terms
+        self.assertEqual(told["nodes"], 54)
+        self.assertEqual(told["rules_in_all"], 4)
+        # there is no sine
+        self.assertEqual(sorted((r["rule"], r["direction"]) for r in told["rules"]),
+                         [("g/assoc", "backwards"), ("g/assoc", "forwards"), ("g/comm", "forwards")])
+        last = told["iterations"][-1]
+        self.assertEqual((last["nodes"], last["classes"]), (54, 15))
+        for r in told["rules"]:
+            self.assertGreaterEqual(r["matched"], r["applied"])
+            self.assertGreaterEqual(r["applied"], r["effective"])
+            self.assertGreater(r["searched"], 0)
+            self.assertGreater(r["steps"], 0)
+            self.assertGreaterEqual(r["search_ms"], 0)
+            self.assertGreaterEqual(r["apply_ms"], 0)
+        # all begin at sums
+        self.assertEqual(len({r["searched"] for r in told["rules"]}), 1)
+
+    def test_rules_and_iterations_add_up(self):
+        told = answer("sin(2*x+5)^(-8)", "--max-nodes", "3000", "--match-limit", "50")
+        rested = sum(r["rested"] for r in told["rules"])
+        self.assertGreater(rested, 0)
+        # the match at which a rule stops is told of the rule, and found again when it goes on
+        self.assertEqual(sum(r["matched"] for r in told["rules"]) - rested,
+                         sum(i["matched"] for i in told["iterations"]))
+        self.assertEqual(told["stop"], "e-node limit")
+        self.assertEqual(told["iterations"][-1]["nodes"], told["nodes"])
+
+    def test_counts_are_the_same_again(self):
+        args = ("--sort", "steps", "--max-nodes", "2000", "d(x, cot(5*x))", "cosh(3*x)^2 - 4")
+        told = answer(*args)
+        self.assertEqual(without_times(told), without_times(answer(*args)))
+        self.assertEqual(told["expressions"], ["d(x, cot(5*x))", "cosh(3*x)^2 - 4"])
+
+    def test_order_and_number_of_rules(self):
+        for key in ("searched", "steps", "matched", "effective"):
+            values = [r[key] for r in self.sums("--sort", key)["rules"]]
+            self.assertEqual(values, sorted(values, reverse=True), key)
+        values = [r["search_ms"] + r["apply_ms"] for r in self.sums()["rules"]]
+        for one, next_one in zip(values, values[1:]):
+            self.assertGreaterEqual(one + 1e-6, next_one)
+        done = saturate("--rules", str(self.rules), "--top", "1", "--sort", "matched", "a + (b + (c + f))")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("in 2 more rules (--top 3 shows all)", done.stdout)
+        self.assertIn("1 of 4 rules were searched for nowhere", done.stdout)
+        self.assertIn("54 e-nodes, 15 classes, ", done.stdout)
+
+    def test_budgets_end_a_run(self):
+        self.assertEqual(self.sums("--iterations", "1")["stop"], "iteration limit")
+        self.assertEqual(self.sums("--max-matches", "2")["stop"], "match limit")
+        self.assertEqual(self.sums("--max-nodes", "12")["stop"], "e-node limit")
+
+    def test_other_languages(self):
+        told = answer("--language", "boolean", "not(a & b)")
+        self.assertEqual(told["language"], "boolean")
+        self.assertIn("boolean.de-morgan", " ".join(r["rule"] for r in told["rules"]))
+
+    def test_contradictions_are_explained(self):
+        self.rules.write_text("group g\nwrong: ?a + ?b -> ?a\nfold: 0 + 1 -> 1\n")
+        done = saturate("--rules", str(self.rules), "0 + 1")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("contradiction", done.stderr)
+        self.assertIn("g/wrong", done.stderr)
+
+    def test_errors(self):
+        for args, words in [((), "saturate takes an expression"),
+                            (("x", "--sort", "name"), "--sort takes time, searched"),
+                            (("x", "--top", "many"), "--top takes a number from 0 to"),
+                            (("x", "--iterations", "0"), "--iterations takes a number from 1 to"),
+                            (("x", "sin(x"), "<expression 2>:1:"),
+                            (("x", "--rules", "/nowhere.rules"), "/nowhere.rules"),
+                            (("x", "--nodes", "5"), "--nodes"),
+                            (("x", "--language", "boolen"), "did you mean 'boolean'?")]:
+            done = saturate(*args)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
