@@ -1,11 +1,13 @@
 /* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable,
- * on two, on all. A suggestion is an observation at sampled instances, as certification is. */
+ * on two, on all. A suggestion is an observation at sampled instances, as certification is; since
+ * many guards are tried and one that fits by chance is worse than none, it is one at many more
+ * instances, and at others than those by which it was found. */
 #include "ops/rules/check.h"
 #include "ops/rules/condition.h"
 
 #include <string.h>
 
-enum { MAX_VARIABLES = 4, GUARD_POINTS = 64 };
+enum { MAX_VARIABLES = 4, GUARD_POINTS = 64, CONFIRM_POINTS = 1024 };
 
 enum extent {
     ONE,  /* some variable */
@@ -59,7 +61,7 @@ enum { N_GUARDS = sizeof guards / sizeof *guards };
 struct search {
     struct arena *a;
     const struct rule *rule;
-    struct rule_check_options options;
+    struct rule_check_options options, confirm;
     struct expr variables[MAX_VARIABLES]; /* that a guard may be asked of */
     size_t n;
 };
@@ -116,7 +118,8 @@ static const char *try_conditions(struct search *s, struct buf *text)
     size_t n;
     char *found = NULL;
     if (condition_parse_list(&c, &n, s->a, s->rule->lhs.lang, &source, 0, source.len, NULL) == OK &&
-        rule_holds_if(s->a, s->rule, c, n, &s->options)) {
+        rule_holds_if(s->a, s->rule, c, n, &s->options) &&
+        rule_holds_if(s->a, s->rule, c, n, &s->confirm)) {
         found = rule_condition_text(s->a, &c[0]);
         for (size_t i = 1; i < n; i++)
             found = arena_printf(s->a, "%s, %s", found, rule_condition_text(s->a, &c[i]));
@@ -169,7 +172,13 @@ static const char *try_guard(struct search *s, const struct guard *g)
 const char *rule_suggest_guard(struct arena *a, const struct rule *r,
                                const struct rule_check_options *options)
 {
-    struct search s = {.a = a, .rule = r, .options = {GUARD_POINTS, options->seed}};
+    uint32_t confirm = options->points > CONFIRM_POINTS ? options->points : CONFIRM_POINTS;
+    struct search s = {
+        .a = a,
+        .rule = r,
+        .options = {GUARD_POINTS, options->seed},
+        .confirm = {confirm, options->seed + 1},
+    };
     const char *found = NULL;
     list_variables(&s);
     for (size_t i = 0; !found && i < N_GUARDS; i++)
