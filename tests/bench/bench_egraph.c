@@ -152,7 +152,8 @@ static void run(const char *label, const struct rules *rules, const struct rules
     f[0] = run_once(&g, rules, set, exprs, only, &o);
     size_t bytes = f[0].bytes;
     double first = f[0].seconds;
-    for (; n < sizeof f / sizeof *f && first < 0.2 && total < 0.5; n++) {
+    double enough = first < 0.2 ? 0.5 : 1.5;
+    for (; n < sizeof f / sizeof *f && first < 1 && total < enough; n++) {
         f[n] = run_once(&g, rules, set, exprs, only, &o);
         total += f[n].seconds;
     }
