@@ -1,0 +1,210 @@
+/* What changes how long a run takes, or what it keeps beside, changes nothing that it gives: a
+ * graph that has served before, proofs, foresight, indexes, looking ahead. Random; the seed is
+ * printed and may be given in EQLOOM_TEST_SEED. */
+#include "tests/ops/egraph/help_runs.h"
+
+#include "ops/egraph/join.h"
+
+static void a_graph_that_served_is_new(void **state)
+{
+    static const char large[] =
+        "group g\nx: ?a + ?b -> ?b + ?a\ny: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+        "z: ?a -> ?a * 1\n";
+    struct rng r = rng_new(test_seed(), 14);
+    struct arena forever = {0};
+    struct rules growing = rules_of(&forever, large);
+    struct egraph *served = egraph_new(growing.lang);
+    for (int round = 0; round < 300; round++) {
+        struct sample s;
+        draw(&s, &r);
+        struct saturate_options o = random_rests(&r);
+        if (round % 60 == 59) { /* larger than what a cleared graph keeps */
+            struct expr sum = term(&s.a, growing.lang, "a+(b+(c+(f+(g+(h+(k+(m+x)))))))");
+            struct saturate_options most = {.iterations = 20, .max_nodes = 300000};
+            most.explain = round % 120 == 59;
+            egraph_clear(served);
+            assert_false(run(served, &s.a, &growing, &sum, &most).failed);
+            assert_true(egraph_count_nodes(served) > 15000);
+        }
+        o.max_nodes = 50 + (uint32_t)rng_below(&r, 1000);
+        o.iterations = 12;
+        o.explain = rng_below(&r, 2);
+        struct egraph *g = egraph_new(s.rules.lang);
+        egraph_clear(served);
+        struct ran p = run(served, &s.a, &s.rules, &s.x, &o), q = run(g, &s.a, &s.rules, &s.x, &o);
+        assert_int_equal(p.failed, q.failed);
+        if (!p.failed) {
+            assert_true(span_equal(p.record, q.record));
+            assert_true(span_equal(p.trace, q.trace));
+            assert_int_equal(p.root, q.root);
+            assert_int_equal(p.result.iterations, q.result.iterations);
+            for (size_t k = 0; k < s.rules.n; k++) {
+                assert_int_equal(p.result.matched[k], q.result.matched[k]);
+                assert_int_equal(p.result.applied[k], q.result.applied[k]);
+            }
+        }
+        egraph_free(g);
+        arena_free(&s.a);
+    }
+    egraph_free(served);
+    arena_free(&forever);
+}
+
+/* Compaction moves nodes where there are no proofs, and only there. */
+static void proofs_change_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 15);
+    int compared = 0;
+    for (int round = 0; round < 400; round++) {
+        struct sample s;
+        draw(&s, &r);
+        struct saturate_options o = random_rests(&r);
+        struct egraph *plain = egraph_new(s.rules.lang), *proving = egraph_new(s.rules.lang);
+        struct ran without = run(plain, &s.a, &s.rules, &s.x, &o);
+        o.explain = true;
+        struct ran with = run(proving, &s.a, &s.rules, &s.x, &o);
+        assert_int_equal(without.failed, with.failed);
+        if (!without.failed) {
+            size_t counts = s.rules.n * sizeof *with.result.matched;
+            if (!span_equal(without.record, with.record) ||
+                !span_equal(without.trace, with.trace) ||
+                memcmp(without.result.matched, with.result.matched, counts) ||
+                memcmp(without.result.applied, with.result.applied, counts))
+                fail_msg("round %d: %s: another run with proofs", round, expr_infix(&s.a, &s.x));
+            compared += plain->n_cells < proving->n_cells;
+        }
+        egraph_free(plain);
+        egraph_free(proving);
+        arena_free(&s.a);
+    }
+    print_message("%d of 400 compacted\n", compared);
+    assert_true(compared > 0);
+}
+
+/* What only asks for memory says nothing, in graphs of any size. */
+static void foresight_changes_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 18);
+    for (int round = 0; round < 150; round++) {
+        struct sample s;
+        draw(&s, &r);
+        struct saturate_options o = random_rests(&r);
+        o.max_nodes = 50 + (uint32_t)rng_below(&r, 2000);
+        o.iterations = 12;
+        o.explain = rng_below(&r, 2);
+        struct egraph *far = egraph_new(s.rules.lang), *near = egraph_new(s.rules.lang);
+        far->near = 0;
+        near->near = UINT32_MAX;
+        struct ran p = run(far, &s.a, &s.rules, &s.x, &o), q = run(near, &s.a, &s.rules, &s.x, &o);
+        assert_int_equal(p.failed, q.failed);
+        if (!p.failed) {
+            assert_true(span_equal(p.record, q.record));
+            assert_true(span_equal(p.trace, q.trace));
+        }
+        egraph_free(far);
+        egraph_free(near);
+        arena_free(&s.a);
+    }
+}
+
+/* Runs in which classes of hundreds of nodes join one another while they are searched. */
+static void draw_large(struct arena *a, struct rules *rules, struct expr *x,
+                       struct saturate_options *o, struct rng *r)
+{
+    static const char text[] = "group g\n"
+                               "comm: ?a + ?b -> ?b + ?a\n"
+                               "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+                               "times: ?a * ?b -> ?b * ?a\n"
+                               "factor: ?a*?b + ?a*?c -> ?a*(?b + ?c)\n"
+                               "square: ?a^2 + (2*?a*?b + ?b^2) -> (?a + ?b)^2\n"
+                               "double: ?a + ?a -> 2*?a\n"
+                               "one: ?a*1 -> ?a\n";
+    static const char *const leaves[] = {"x", "y", "2*x", "x*y", "x^2", "y^2", "2*x*y", "1", "3*x"};
+    struct buf b = {0};
+    *rules = rules_of(a, text);
+    *o = (struct saturate_options){.iterations = 40, .max_nodes = 4000, .ban_length = 2};
+    o->match_limit = rng_below(r, 2) ? 100 : 100000;
+    buf_puts(&b, "y");
+    for (int i = 0; i < 7; i++)
+        buf_printf(&b, " + %s", leaves[rng_below(r, sizeof leaves / sizeof *leaves)]);
+    *x = term(a, rules->lang, arena_strdup(a, b.data));
+    buf_free(&b);
+}
+
+static bool same_runs(const struct ran *p, const struct ran *q, const struct rules *rules)
+{
+    size_t counts = rules->n * sizeof *p->result.matched;
+    return !p->failed && !q->failed && span_equal(p->record, q->record) &&
+           span_equal(p->trace, q->trace) &&
+           memcmp(p->result.matched, q->result.matched, counts) == 0;
+}
+
+static void indexes_change_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 17);
+    uint64_t most = 0;
+    for (int round = 0; round < 40; round++) {
+        struct arena a = {0};
+        struct rules rules;
+        struct expr x;
+        struct saturate_options o;
+        draw_large(&a, &rules, &x, &o, &r);
+        struct egraph *indexed = egraph_new(rules.lang), *walked = egraph_new(rules.lang);
+        walked->joins->limit = 0;
+        struct ran with = run(indexed, &a, &rules, &x, &o),
+                   without = run(walked, &a, &rules, &x, &o);
+        if (!same_runs(&with, &without, &rules))
+            fail_msg("round %d: %s: another run without indexes", round, expr_infix(&a, &x));
+        uint32_t size = 0, c = graph_find(indexed, with.root), n = c;
+        do
+            size++;
+        while ((n = graph_next(indexed, n)) != c);
+        most = size > most ? size : most;
+        egraph_free(indexed);
+        egraph_free(walked);
+        arena_free(&a);
+    }
+    print_message("classes of up to %llu nodes\n", (unsigned long long)most);
+    assert_true(most > 5 * JOIN_LARGE);
+}
+
+/* From the first node on, or from the middle of an iteration on; rules rest and go on. */
+static void looking_ahead_changes_nothing(void **state)
+{
+    struct rng r = rng_new(test_seed(), 23);
+    for (int round = 0; round < 160; round++) {
+        struct sample s = {0};
+        struct saturate_options o;
+        if (round % 8 == 0) {
+            draw_large(&s.a, &s.rules, &s.x, &o, &r);
+        } else {
+            draw(&s, &r);
+            o = random_rests(&r);
+            o.max_nodes = 50 + (uint32_t)rng_below(&r, 2000);
+            o.iterations = 12;
+        }
+        o.explain = rng_below(&r, 2);
+        struct egraph *ahead = egraph_new(s.rules.lang), *plain = egraph_new(s.rules.lang);
+        ahead->joins->ahead_cells = 0;
+        ahead->joins->ahead_looked = (uint32_t)rng_below(&r, 3);
+        plain->joins->ahead_cells = UINT32_MAX;
+        struct ran p = run(ahead, &s.a, &s.rules, &s.x, &o),
+                   q = run(plain, &s.a, &s.rules, &s.x, &o);
+        assert_int_equal(p.failed, q.failed);
+        if (!p.failed && !same_runs(&p, &q, &s.rules))
+            fail_msg("round %d: %s: looking ahead another run", round, expr_infix(&s.a, &s.x));
+        egraph_free(ahead);
+        egraph_free(plain);
+        arena_free(&s.a);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_graph_that_served_is_new),    cmocka_unit_test(proofs_change_nothing),
+        cmocka_unit_test(foresight_changes_nothing),     cmocka_unit_test(indexes_change_nothing),
+        cmocka_unit_test(looking_ahead_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
