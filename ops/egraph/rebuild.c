@@ -266,6 +266,7 @@ static void settle_doubts(struct egraph *g)
 
 void egraph_rebuild(struct egraph *g)
 {
+    joins_forget(g->joins); /* first: no union need be told to them */
     graph_mend(g);
     settle_doubts(g);
     bury(g);
@@ -275,7 +276,6 @@ void egraph_rebuild(struct egraph *g)
                                 &g->changed, &g->wave[0],  &g->wave[1]};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         u32_release(lists[i]);
-    joins_forget(g->joins);
 }
 
 bool graph_begin_epoch(struct egraph *g)
