@@ -20,7 +20,7 @@ enum { ROWS = 8 };
 enum { ROWS = 4 };
 #endif
 
-static const float LOG2_E = 1.4426950408889634f, LN_2 = 0.69314718055994531f;
+static const float LOG2_E = 1.4426950408889634f;
 
 /* Rows of a matrix, `ld` apart. */
 struct rows {
@@ -197,16 +197,15 @@ softmax(const struct head *h, const struct gpu_attention *at, size_t i, bool cau
         vf x = vf_load(s + j * h->np);
         top = vf_max(top, causal ? vf_select(seeing(h, i, j), x, top) : x);
     }
-    top *= scale;
-    for (size_t j = 0; j < h->m; j++) {
-        vf p = vf_exp2(vf_load(s + j * h->np) * scale - top);
+    for (size_t j = 0; j < h->m; j++) { /* the difference first: never above 0, however large */
+        vf p = vf_exp2((vf_load(s + j * h->np) - top) * scale);
         if (causal)
             p = (vf)((vi)p & seeing(h, i, j));
         vf_store(s + j * h->np, p);
         sum += p;
     }
     vf_store(h->by + i, 1.0f / sum);
-    return top * LN_2 + vf_log(sum);
+    return top * at->scale + vf_log(sum);
 }
 
 /* From scores in p and dp in ds to the probabilities and ds = p * (dp - sum(p * dp)) * scale. */

@@ -107,7 +107,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_embed = {
     .name = "embed",
-    .version = 7,
+    .version = 8,
     .node = OP_MAP,
     .numerics = true,
     .doc = "Embeds each token batch by the model of a checkpoint, which says its own architecture.",

@@ -74,6 +74,44 @@ static void test_attention(void **state)
     }
 }
 
+/* Scores, sums of integers here, of which a rounding is many powers of two. */
+static void test_attention_large(void **state)
+{
+    enum { TOKENS = 37, SIZE = 16 };
+    static const uint32_t offset[] = {0, 5, TOKENS};
+    static float x[3 * TOKENS * SIZE], out[TOKENS * SIZE], lse[TOKENS];
+    static double rx[3 * TOKENS * SIZE], rout[TOKENS * SIZE];
+    for (int run = 0; run < 3 * 2 * 3; run++) {
+        static const float larger[] = {0x1p20f, 0x1p30f, 0x1p40f};
+        struct fixture f;
+        if (!fixture_open(&f, isas[run % 3]))
+            continue;
+        struct gpu_attention at = {.sequences = 2,
+                                   .heads = 1,
+                                   .size = SIZE,
+                                   .first = offset,
+                                   .end = offset + 1,
+                                   .key_first = offset,
+                                   .key_end = offset + 1,
+                                   .q = x,
+                                   .k = x + SIZE,
+                                   .v = x + 2 * SIZE,
+                                   .q_ld = 3 * SIZE,
+                                   .kv_ld = 3 * SIZE,
+                                   .lse = lse,
+                                   .scale = 0.3f,
+                                   .causal = run / 3 % 2};
+        for (size_t i = 0; i < 3 * TOKENS * SIZE; i++) {
+            x[i] = (float)rng_below(&f.r, 9) - 4;
+            rx[i] = x[i] *= i % (3 * SIZE) < SIZE ? larger[run / 6] : 1;
+        }
+        ref_attention(rout, rx, rx + SIZE, rx + 2 * SIZE, &at);
+        f.q->op->attention(f.q, out, &at);
+        assert_near(out, rout, TOKENS * SIZE, 1e-5, "attention of large scores");
+        fixture_close(&f);
+    }
+}
+
 enum { EMBED_TOKENS = 9, EMBED_COLS = 6, EMBED_TABLE = 5, EMBED_LONGEST = 5 };
 static const uint32_t embed_offset[] = {0, 5, 9};
 static const uint32_t embed_token[EMBED_TOKENS] = {0, 3, 3, 1, 4, 4, 0, 2, 3};
@@ -189,9 +227,8 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_embed),
-        cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_attention), cmocka_unit_test(test_attention_large),
+        cmocka_unit_test(test_embed),     cmocka_unit_test(test_gather),
         cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
