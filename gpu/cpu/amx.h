@@ -56,7 +56,7 @@ struct amx_form {
     size_t block_words, head_words, run;
 };
 
-enum { AMX_RUN = 4 /* 256 ks: three products of digits for each do not reach 2^31 */ };
+enum { AMX_RUN = 4 /* 256 ks: three products of digits for each stay below 2^24, exact as f32 */ };
 
 static inline struct amx_form amx_form_of(enum gpu_precision precision)
 {
