@@ -105,8 +105,12 @@ static bool shorten_between(struct shortener *s, size_t begin, size_t end)
     struct expr u = expr_sub(x, position), v = expr_sub(y, position);
     struct explanation p;
     struct err e = {0};
-    if (explainer_connect(&p, s->x, &u, &v, &e) || p.n >= end - begin)
+    struct arena_mark mark = arena_mark(s->a);
+    if (explainer_connect(&p, s->x, &u, &v, &e) || p.n >= end - begin) {
+        /* Thousands of tries leave a gigabyte of terms otherwise. */
+        arena_release(s->a, mark);
         return false;
+    }
     replace(s, begin, end, &p, position);
     return true;
 }
@@ -155,9 +159,12 @@ static bool search_between(struct shortener *s, struct egraph *g, const struct r
     uint32_t position = common_position(x, y);
     struct expr u = expr_sub(x, position), v = expr_sub(y, position);
     struct explanation p = {.n = end - begin};
+    struct arena_mark mark = arena_mark(s->a);
     explain_search(&p, s->a, g, rules, &u, &v);
-    if (p.n == end - begin)
+    if (p.n == end - begin) {
+        arena_release(s->a, mark);
         return false;
+    }
     replace(s, begin, end, &p, position);
     return true;
 }
