@@ -137,8 +137,7 @@ bool egraph_contradicts(const struct egraph *g)
     return g->conflict != FACT_AGREE;
 }
 
-void contradiction_describe(struct err *e, struct arena *a, struct egraph *g,
-                            const struct ruleset *rules)
+static void describe(struct err *e, struct arena *a, struct egraph *g, const struct ruleset *rules)
 {
     struct collision c;
     struct expr from, to[2];
@@ -159,4 +158,28 @@ void contradiction_describe(struct err *e, struct arena *a, struct egraph *g,
         err_detail(e, text.data);
     }
     buf_free(&text);
+}
+
+enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct ruleset *rules,
+                                 const struct rule *rule, struct err *e)
+{
+    struct buf x = {0}, y = {0}, fx = {0}, fy = {0};
+    size_t pending = g->pending.n;
+    g->pending.n = g->doubtful.n = 0; /* the graph is read from here on, not rebuilt */
+    terms_write_node(&x, g, g->conflict_a);
+    terms_write_node(&y, g, g->conflict_b);
+    facts_write(&fx, g, g->conflict_fact_a);
+    facts_write(&fy, g, g->conflict_fact_b);
+    err_fail(e, ERR_FAILED,
+             "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s", x.data,
+             fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",
+             rule ? "/" : "", rule ? rule->name : "");
+    buf_free(&x);
+    buf_free(&y);
+    buf_free(&fx);
+    buf_free(&fy);
+    g->pending.n = pending;
+    if (g->proofs)
+        describe(e, a, g, rules);
+    return ERR_FAILED;
 }

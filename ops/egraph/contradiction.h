@@ -4,10 +4,11 @@
 
 #include "ops/egraph/graph.h"
 
-/* Of a graph that keeps proofs and has met a contradiction: adds to *e (as its detail) how two
- * terms of one class that cannot be equal were derived from a third, with the rule of each step.
- * Leaves the graph congruent. Says nothing where a derivation would be too long. */
-void contradiction_describe(struct err *e, struct arena *a, struct egraph *g,
-                            const struct ruleset *rules);
+/* Of a graph that has met a contradiction: ERR_FAILED names both terms, what is known of them, and
+ * the rule at which it showed, unless that is NULL. If the graph keeps proofs, the detail says how
+ * two terms of one class that cannot be equal were derived from a third, with the rule of each
+ * step, unless that is too long; and the graph is congruent again. */
+enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct ruleset *rules,
+                                 const struct rule *rule, struct err *e);
 
 #endif

@@ -7,11 +7,7 @@
  * others; congruence is restored before the next node is looked at; what the iteration's own unions
  * hide until the rebuild, the next iteration sees as changed. A run is a function of its input.
  * Budgets are exact: no application begins when the graph has max_nodes nodes, and no match beyond
- * max_matches is applied.
- *
- * Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
- * another rests ban_length iterations, and later goes on with the node at which it stopped; both
- * double each time. */
+ * max_matches is applied. */
 #include "ops/egraph/compact.h"
 #include "ops/egraph/contradiction.h"
 #include "ops/egraph/foresee.h"
@@ -19,18 +15,14 @@
 #include "ops/egraph/join.h"
 #include "ops/egraph/machine.h"
 #include "ops/egraph/profile.h"
+#include "ops/egraph/rests.h"
 #include "ops/egraph/rounds.h"
-#include "ops/egraph/terms.h"
 #include "ops/egraph/visits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, MANY_MATCHES = 1 << 16 };
-
-struct rest {
-    uint32_t until, times;
-};
 
 struct saturator {
     struct egraph *g;
@@ -200,28 +192,10 @@ static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record
     return graph_union(s->g, record[0], root, record_proof(s, rule, record));
 }
 
+/* `rule`: at which it shows, or NULL. */
 static enum err_code fail_contradiction(struct saturator *s, const struct rule *rule, struct err *e)
 {
-    struct egraph *g = s->g;
-    struct buf a = {0}, b = {0}, fa = {0}, fb = {0};
-    size_t pending = g->pending.n;
-    g->pending.n = g->doubtful.n = 0; /* the graph is read from here on, not rebuilt */
-    terms_write_node(&a, g, g->conflict_a);
-    terms_write_node(&b, g, g->conflict_b);
-    facts_write(&fa, g, g->conflict_fact_a);
-    facts_write(&fb, g, g->conflict_fact_b);
-    err_fail(e, ERR_FAILED,
-             "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s", a.data,
-             fa.data, b.data, fb.data, rule ? " by rule " : "", rule ? rule->group : "",
-             rule ? "/" : "", rule ? rule->name : "");
-    buf_free(&a);
-    buf_free(&b);
-    buf_free(&fa);
-    buf_free(&fb);
-    g->pending.n = pending;
-    if (g->proofs)
-        contradiction_describe(e, s->arena, g, s->rules);
-    return ERR_FAILED;
+    return err_up(e, contradiction_fail(s->arena, s->g, s->rules, rule, e));
 }
 
 static bool at_goal(struct saturator *s)
@@ -361,31 +335,6 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
 
 /* ---- iterations ---- */
 
-/* When only resting rules could go on, time passes until the first of them wakes. */
-static bool wake_rules(struct saturator *s, uint32_t next)
-{
-    uint32_t first = UINT32_MAX;
-    bool awake_later = false;
-    for (size_t i = 0; i < s->rules->n; i++) {
-        if (s->rests[i].until > next && s->rests[i].until < first)
-            first = s->rests[i].until;
-        awake_later |= s->rests[i].until == next && next > 0 && s->rests[i].times;
-    }
-    if (first == UINT32_MAX || awake_later)
-        return awake_later;
-    for (size_t i = 0; i < s->rules->n; i++)
-        if (s->rests[i].until > next)
-            s->rests[i].until -= first - next;
-    return true;
-}
-
-static uint64_t matches_allowed(const struct saturator *s, const struct rest *r)
-{
-    if (!s->options->ban_length || r->times >= 32)
-        return UINT64_MAX;
-    return (uint64_t)s->options->match_limit << r->times;
-}
-
 static void halve_epochs(struct saturator *s)
 {
     s->machine.since.epoch /= 2;
@@ -402,7 +351,7 @@ static void wake_or_rest(struct saturator *s, uint32_t iteration)
     if (m->alike)
         widen(&s->visits, s->rules->kinds, &(struct machine_rule){.since = {m->since, m->since}});
     for (size_t i = 0; i < s->rules->n; i++)
-        m->left[i] = matches_allowed(s, &s->rests[i]);
+        m->left[i] = rest_allows(&s->rests[i], s->options);
     for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
         struct machine_rule *r = &s->state[i];
         r->asleep = iteration < s->rests[i].until;
@@ -438,7 +387,6 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
     s->machine.since = s->now;
     for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
         struct machine_rule *r = &s->state[i];
-        struct rest *rest = &s->rests[i];
         if (r->asleep)
             continue;
         r->since[0] = s->now;
@@ -449,9 +397,7 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
         }
         if (s->rounds.n > 1)
             r->cursor = 0; /* younger nodes had their turn before the one at which it stopped */
-        uint64_t length = (uint64_t)s->options->ban_length << (rest->times < 20 ? rest->times : 20);
-        rest->until = length > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)length;
-        rest->times++;
+        rest_begin(&s->rests[i], s->options, iteration);
     }
     if (s->options->observe)
         s->options->observe(s->options->observe_arg, &s->seen);
@@ -559,7 +505,7 @@ static enum err_code run(struct saturator *s, struct err *e)
             out->stop = EQLOOM__STOP_REASON__MATCH_LIMIT;
             break;
         }
-        if (!s->changed && !wake_rules(s, i + 1)) {
+        if (!s->changed && !rests_wake(s->rests, s->rules->n, i + 1)) {
             out->stop = EQLOOM__STOP_REASON__SATURATED;
             break;
         }
