@@ -40,4 +40,5 @@ enum err_code fsck_check_links(struct fsck *f, struct err *e);
 /* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as is known. Something that
  * is not there is reported once. */
 enum err_code fsck_check_link(void *arg, const uint8_t id[32], struct err *e);
+
 #endif
