@@ -117,7 +117,8 @@ struct explanation {
 enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
                              const struct ruleset *rules, const struct expr *from,
                              const struct expr *to, struct err *e);
-/* Looks for shorter ways through each few steps of such a proof; takes up to seconds where it is long. */
+/* Looks for shorter ways through each few steps of such a proof; takes up to seconds where it is
+ * long. */
 void explanation_tighten(struct explanation *p, struct arena *a, struct egraph *g,
                          const struct ruleset *rules, const struct expr *from);
 /* Replays the steps with nothing but the rules: each must be an instance of its rule, or exact
