@@ -85,7 +85,7 @@ static void find_all(struct ahead *a, const struct machine *m)
 static void ask_parents(struct ahead *a, uint32_t class)
 {
     struct egraph *g = a->g;
-    uint32_t last = g->classes[class].parents, slot = last;
+    uint32_t last = graph_eclass(g, class)->parents, slot = last;
     if (last == NO_NODE)
         return;
     do {

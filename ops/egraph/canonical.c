@@ -164,7 +164,7 @@ static void write_facts(Eqloom__EGraph *out, struct arena *a, const struct canon
     out->n_facts = c->n_classes;
     out->facts = arena_array(a, char *, c->n_classes);
     for (uint32_t i = 0; i < c->n_classes; i++) {
-        uint32_t f = c->g->classes[c->classes[i]].fact;
+        uint32_t f = graph_eclass(c->g, c->classes[i])->fact;
         if (!text[f]) {
             buf_clear(&b);
             facts_write(&b, c->g, f);

@@ -20,10 +20,10 @@ static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
         return err_fail(e, ERR_FAILED, "node %u: not found by its key: two congruent nodes?", n);
     }
     uint32_t c = graph_find(g, n);
-    if (!(op & OP_LEAF) && !(g->classes[c].mask & pattern_op_mask(op)))
+    if (!(op & OP_LEAF) && !(graph_eclass(g, c)->mask & pattern_op_mask(op)))
         return err_fail(e, ERR_FAILED, "node %u: its operator is not in its class's mask", n);
     for (uint32_t i = 0; i < arity; i++) {
-        uint32_t last = g->classes[kids[i]].parents, slot = last, steps = 0;
+        uint32_t last = graph_eclass(g, kids[i])->parents, slot = last, steps = 0;
         do {
             if (slot == NO_NODE || steps++ > 2 * g->n_cells)
                 return err_fail(e, ERR_FAILED, "node %u is not among its argument's parents", n);
@@ -33,6 +33,32 @@ static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
             return err_fail(e, ERR_FAILED, "node %u is not among its argument's parents", n);
     }
     return OK;
+}
+
+/* Each class has an entry of its own, and the others are free. */
+static enum err_code check_entries(const struct egraph *g, struct err *e)
+{
+    uint32_t classes = 0, unused = 0;
+    uint8_t *seen = calloc(g->n_entries + 1u, 1);
+    enum err_code code = OK;
+    if (!seen)
+        abort();
+    for (uint32_t c = 0; c < g->n_cells && !code; c++) {
+        if (!graph_is_class(g, c))
+            continue;
+        uint32_t entry = (uint32_t)(graph_eclass(g, c) - g->classes);
+        if (entry >= g->n_entries || seen[entry]++)
+            code = err_fail(e, ERR_FAILED, "class %u: entry %u is not its own", c, entry);
+        classes++;
+    }
+    for (uint32_t i = g->free_entry; i != NO_NODE && !code; i = g->classes[i].parents, unused++)
+        if (i >= g->n_entries || seen[i]++)
+            code = err_fail(e, ERR_FAILED, "entry %u is not free", i);
+    if (!code && classes + unused != g->n_entries)
+        code = err_fail(e, ERR_FAILED, "%u classes and %u free entries are not all %u", classes,
+                        unused, g->n_entries);
+    free(seen);
+    return code;
 }
 
 /* Classes, their circles, and that each live node is in exactly one. */
@@ -71,7 +97,7 @@ static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
 {
     uint32_t op = g->cells[n].op, arity = graph_arity(g, op), facts[256], told;
     for (uint32_t i = 0; i < arity; i++)
-        facts[i] = g->classes[*graph_kid(g, n, i)].fact;
+        facts[i] = graph_eclass(g, *graph_kid(g, n, i))->fact;
     if (op & OP_LEAF)
         told = g->leaves[op & ~OP_LEAF].fact;
     else
@@ -79,7 +105,8 @@ static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
                            g->interpreted && op < X_DECLARED && g->lang->ops[op].interpreted, facts,
                            arity);
     uint32_t c = graph_find(g, n), both;
-    if (facts_meet(&both, &g->facts, g->classes[c].fact, told) || both != g->classes[c].fact)
+    if (facts_meet(&both, &g->facts, graph_eclass(g, c)->fact, told) ||
+        both != graph_eclass(g, c)->fact)
         return err_fail(e, ERR_FAILED, "class %u knows less than its node %u says", c, n);
     uint32_t number = graph_fact(g, c)->constant;
     if (number == NO_NUMBER || g->folding_stopped || !g->interpreted)
@@ -98,6 +125,8 @@ enum err_code egraph_check(struct egraph *g, struct err *e)
     if (!seen)
         abort();
     enum err_code code = check_classes(g, seen, e);
+    if (!code)
+        code = check_entries(g, e);
     free(seen);
     for (uint32_t n = 0; !code && n < g->n_cells; n++) {
         if (!graph_is_live(g, n))

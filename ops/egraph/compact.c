@@ -69,8 +69,10 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
         if (!is_kept(c, n))
             continue;
         g->cells[to] = g->cells[n];
-        g->classes[to] = g->classes[n];
-        g->members[to] = (struct member){compaction_map(c, g->members[n].up), g->members[n].next};
+        uint32_t up = g->members[n].up;
+        if (!(up & UP_ENTRY))
+            up = compaction_map(c, up);
+        g->members[to] = (struct member){up, g->members[n].next};
         g->kind[to] = g->kind[n];
         g->touched[to++] = g->touched[n];
     }
@@ -84,22 +86,55 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
             g->leaves[i].node = compaction_map(c, g->leaves[i].node);
 }
 
+/* The entries of classes in the order of their names. What their parents are is found anew, so that
+ * until then each says which class it belongs to. */
+static void pack_entries(struct egraph *g)
+{
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < g->n_entries; i++)
+        g->classes[i].parents = NO_NODE;
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (graph_is_class(g, n))
+            graph_eclass(g, n)->parents = n;
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        if (!graph_is_class(g, n))
+            continue;
+        struct eclass *own = graph_eclass(g, n), *place = &g->classes[to], moved = *place;
+        if (moved.parents != NO_NODE)
+            g->members[moved.parents].up = g->members[n].up;
+        *place = *own;
+        *own = moved;
+        g->members[n].up = UP_ENTRY | to++;
+    }
+    g->n_entries = to;
+    g->free_entry = NO_NODE;
+}
+
+static void expect_members(const struct egraph *g, uint32_t n)
+{
+    if (n >= g->n_cells)
+        return;
+    __builtin_prefetch(&g->members[g->cells[n].kid[0]]);
+    __builtin_prefetch(&g->members[g->cells[n].kid[1]]);
+}
+
 static void expect_parents(const struct egraph *g, uint32_t n)
 {
     if (n >= g->n_cells)
         return;
-    __builtin_prefetch(&g->classes[g->cells[n].kid[0]], 1);
-    __builtin_prefetch(&g->classes[g->cells[n].kid[1]], 1);
+    graph_expect_eclass(g, g->cells[n].kid[0]);
+    graph_expect_eclass(g, g->cells[n].kid[1]);
 }
 
 /* The circles of slots anew: of live nodes only, in their order. */
 static void link_parents(struct egraph *g)
 {
-    for (uint32_t n = 0; n < g->n_cells; n++) {
-        g->classes[n].parents = NO_NODE;
-        g->classes[n].weight = 0;
+    for (uint32_t i = 0; i < g->n_entries; i++) {
+        g->classes[i].parents = NO_NODE;
+        g->classes[i].weight = 0;
     }
     for (uint32_t n = 0; n < g->n_cells; n++) {
+        expect_members(g, n + 2 * AHEAD);
         expect_parents(g, n + AHEAD);
         if (!graph_is_live(g, n))
             continue;
@@ -115,6 +150,7 @@ void graph_compact(struct compaction *out, struct egraph *g, uint32_t pinned)
         move_nodes(out, g);
         graph_grow_table(g);
     }
+    pack_entries(g);
     link_parents(g);
     g->n_dead = 0;
 }

@@ -23,7 +23,7 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
     }
     for (uint32_t v = 0; v < b->n_vars; v++) {
         class[v] = graph_find(g, classes[v]);
-        fact[v] = g->classes[class[v]].fact;
+        fact[v] = graph_eclass(g, class[v])->fact;
     }
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
@@ -44,7 +44,7 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
         class[at] = n == NO_NODE ? NO_NODE : graph_find(g, n);
         fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, graph_knows(g, node->op), facts,
                                               node->arity)
-                                : g->classes[class[at]].fact;
+                                : graph_eclass(g, class[at])->fact;
     }
     *out = (struct argument){class[b->root], fact[b->root]};
     if (class != few[0])
@@ -59,12 +59,12 @@ static void evaluate(struct argument *out, struct egraph *g, const struct build 
         return;
     }
     out->class = graph_find(g, classes[b->root]);
-    out->fact = g->classes[out->class].fact;
+    out->fact = graph_eclass(g, out->class)->fact;
 }
 
 static bool holds_symbol(struct egraph *g, uint32_t class)
 {
-    return class != NO_NODE && g->classes[class].mask >> MASK_VARIABLE & 1;
+    return class != NO_NODE && graph_eclass(g, class)->mask >> MASK_VARIABLE & 1;
 }
 
 /* No variable of the second occurs in the first. The second is a variable itself: its own bits

@@ -35,7 +35,7 @@ static uint32_t own_fact(struct egraph *g, uint32_t n)
     if (arity > MAX_KIDS)
         return facts_unknown(&g->facts, UINT64_MAX);
     for (uint32_t i = 0; i < arity; i++)
-        args[i] = g->classes[graph_find(g, *graph_kid(g, n, i))].fact;
+        args[i] = graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
     return facts_apply(&g->facts, op, g->interpreted, args, arity);
 }
 
@@ -103,7 +103,7 @@ static void write_reasons(struct buf *out, struct arena *a, struct egraph *g, co
             if (class == UINT32_MAX || argument.nodes[0].op == X_NUM)
                 continue;
             buf_printf(out, "      %s: ", expr_infix(a, &argument));
-            write_known(out, g, g->classes[graph_find(g, class)].fact);
+            write_known(out, g, graph_eclass(g, graph_find(g, class))->fact);
             buf_puts(out, "   [by terms equal to it]\n");
         }
     }

@@ -30,6 +30,7 @@ struct egraph *egraph_new(const struct language *lang)
             g->known_binary |= (uint64_t)(lang->ops[op].arity == 2) << op;
         }
     g->node_limit = UINT32_MAX;
+    g->free_entry = NO_NODE;
     g->compact_at.dead = COMPACT_DEAD;
     g->compact_at.percent = COMPACT_PERCENT;
     g->near = NEAR;
@@ -87,6 +88,8 @@ void egraph_clear(struct egraph *g)
                          .near = old.near,
                          .rounds_at = old.rounds_at,
                          .node_limit = UINT32_MAX,
+                         .cap_entries = old.cap_entries,
+                         .free_entry = NO_NODE,
                          .joins = old.joins};
     struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,
                                &g->died,    &g->wave[0],  &g->wave[1]};

@@ -19,19 +19,14 @@ struct open {
 struct query {
     uint32_t *value;
     uint32_t op, hash, candidate;
+    uint32_t node; /* to be mended: its class may join that of the candidate */
     uint64_t pair;
 };
 
-static void expect_class(const struct egraph *g, uint32_t c)
-{
-    __builtin_prefetch(&g->members[c]);
-    __builtin_prefetch(&g->classes[c]);
-}
-
 /* Where the parents of the class end, a new one begins. */
-static void expect_parents(const struct egraph *g, uint32_t c)
+static void expect_parents(struct egraph *g, uint32_t c)
 {
-    uint32_t last = g->classes[c].parents;
+    uint32_t last = graph_eclass(g, graph_find(g, c))->parents;
     if (last != NO_NODE)
         __builtin_prefetch(&g->cells[last >> 1], 1);
 }
@@ -74,7 +69,7 @@ static void take_match(struct foresight *f, uint32_t *values, const struct build
                        const uint32_t *vars)
 {
     for (uint32_t v = 0; v < b->n_vars; v++)
-        __builtin_prefetch(&f->g->classes[values[v] = vars[v]]);
+        graph_expect_eclass(f->g, values[v] = vars[v]);
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
         uint32_t *value = &values[b->n_vars + i];
@@ -105,7 +100,7 @@ static inline void answer(const struct query *q, struct egraph *g)
     if (n == NO_NODE || g->cells[n].op != q->op || graph_pair(&g->cells[n]) != q->pair)
         return;
     *q->value = n;
-    expect_parents(g, graph_find(g, n));
+    expect_parents(g, n);
 }
 
 /* What was asked for is there; who waited for it asks in turn. */
@@ -161,7 +156,8 @@ static bool ask_again(struct query *q, struct egraph *g, uint32_t n)
     q->hash = hash_pair(q->op, q->pair);
     hashcons_expect(&g->cons, q->hash);
     hashcons_expect(&g->cons, hash_pair(c->op, graph_pair(c)));
-    expect_class(g, n);
+    q->node = n;
+    __builtin_prefetch(&g->members[n]);
     return true;
 }
 
@@ -174,11 +170,16 @@ void foresee_repairs(struct egraph *g, size_t from)
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(&g->cells[nodes[i]], 1);
     for (size_t i = 0; i < n; i++) {
-        expect_class(g, g->cells[nodes[i]].kid[0]);
-        expect_class(g, g->cells[nodes[i]].kid[1]);
+        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[0]]);
+        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[1]]);
     }
     for (size_t i = 0; i < n; i++)
         n_queries += ask_again(&queries[n_queries], g, nodes[i]);
     for (size_t i = 0; i < n_queries; i++)
         find_candidate(&queries[i], g);
+    for (size_t i = 0; i < n_queries; i++) {
+        graph_expect_eclass(g, graph_find(g, queries[i].node));
+        if (queries[i].candidate != NO_NODE)
+            graph_expect_eclass(g, graph_find(g, queries[i].candidate));
+    }
 }

@@ -40,17 +40,20 @@ void foresee_repairs(struct egraph *g, size_t from);
 /* Some nodes after the i-th of n, of which their classes will learn. */
 static inline void foresee_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
 {
-    enum { NODES = 16, ARGUMENTS = 8 };
+    enum { NODES = 16, ARGUMENTS = 8, CLASSES = 4 };
     if (i + NODES < n) {
         __builtin_prefetch(&g->cells[nodes[i + NODES]]);
         __builtin_prefetch(&g->members[nodes[i + NODES]]);
     }
     if (i + ARGUMENTS < n) {
         const struct cell *c = &g->cells[nodes[i + ARGUMENTS]];
-        for (int k = 0; k < 2; k++) {
-            __builtin_prefetch(&g->members[c->kid[k]]);
-            __builtin_prefetch(&g->classes[c->kid[k]]);
-        }
+        __builtin_prefetch(&g->members[c->kid[0]]);
+        __builtin_prefetch(&g->members[c->kid[1]]);
+    }
+    if (i + CLASSES < n) {
+        const struct cell *c = &g->cells[nodes[i + CLASSES]];
+        graph_expect_eclass(g, c->kid[0]);
+        graph_expect_eclass(g, c->kid[1]);
     }
 }
 

@@ -19,14 +19,37 @@ static void resize_cells(struct egraph *g, uint32_t cap)
         graph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
     g->members = graph_memory_resize(g->members, g->cap * sizeof *g->members,
                                      cap * sizeof *g->members, what);
-    g->classes = graph_memory_resize(g->classes, g->cap * sizeof *g->classes,
-                                     cap * sizeof *g->classes, what);
     g->kind = graph_memory_resize(g->kind, g->cap, cap, what);
     g->touched = graph_memory_resize(g->touched, g->cap, cap, what);
     size_t blocks = g->cap ? g->cap / 64 + 1 : 0, more = cap / 64 + 1;
     g->touched_block = graph_memory_resize(g->touched_block, blocks, more, what);
     memset(g->touched_block + blocks, 0, more - blocks);
     g->cap = cap;
+}
+
+/* Likewise. */
+static __attribute__((noinline)) void grow_entries(struct egraph *g)
+{
+    uint32_t old = g->cap_entries, cap = old ? old + (old < LARGE ? old : old / 8) : FIRST_CELLS;
+    g->classes = graph_memory_resize(g->classes, old * sizeof *g->classes, cap * sizeof *g->classes,
+                                     "e-graph");
+    g->cap_entries = cap;
+}
+
+/* The class that new node n names: its entry. */
+static inline struct eclass *new_class(struct egraph *g, uint32_t n)
+{
+    uint32_t entry = g->free_entry;
+    if (entry != NO_NODE) {
+        g->free_entry = g->classes[entry].parents;
+    } else {
+        if (g->n_entries == g->cap_entries)
+            grow_entries(g);
+        entry = g->n_entries++;
+    }
+    g->members[n] = (struct member){UP_ENTRY | entry, n};
+    g->n_classes++;
+    return &g->classes[entry];
 }
 
 /* By an eighth once the graph is large: the peak is close to what is used. Whether the table is
@@ -52,7 +75,7 @@ void graph_free_cells(struct egraph *g)
 {
     graph_memory_free(g->cells, g->cap * sizeof *g->cells);
     graph_memory_free(g->members, g->cap * sizeof *g->members);
-    graph_memory_free(g->classes, g->cap * sizeof *g->classes);
+    graph_memory_free(g->classes, g->cap_entries * sizeof *g->classes);
     graph_memory_free(g->kind, g->cap);
     graph_memory_free(g->touched, g->cap);
     graph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
@@ -60,7 +83,8 @@ void graph_free_cells(struct egraph *g)
     g->members = NULL;
     g->classes = NULL;
     g->kind = g->touched = g->touched_block = NULL;
-    g->cap = 0;
+    g->cap = g->n_entries = g->cap_entries = 0;
+    g->free_entry = NO_NODE;
 }
 
 static inline uint32_t node_hash(const struct egraph *g, uint32_t n)
@@ -97,7 +121,7 @@ void graph_grow_table(struct egraph *g)
 /* Without a branch on whether it is the first: that is a coin's throw. */
 static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
-    struct eclass *c = &g->classes[class];
+    struct eclass *c = graph_eclass(g, class);
     uint32_t *own = graph_slot_link(g, slot);
     uint32_t none = -(uint32_t)(c->parents == NO_NODE); /* a mask: compilers would branch */
     uint32_t *last = graph_slot_link(g, (slot & none) | (c->parents & ~none));
@@ -134,7 +158,7 @@ static void splice_parents(struct egraph *g, struct eclass *into, struct eclass 
 
 static void mark_changed(struct egraph *g, uint32_t class)
 {
-    uint8_t *stamp = g->classes[class].stamp;
+    uint8_t *stamp = graph_eclass(g, class)->stamp;
     if (stamp[0] == g->epoch && g->epoch)
         return;
     stamp[0] = g->epoch;
@@ -143,9 +167,9 @@ static void mark_changed(struct egraph *g, uint32_t class)
 
 static void doubt(struct egraph *g, uint32_t class)
 {
-    if (g->classes[class].mask & MASK_DOUBTFUL)
+    if (graph_eclass(g, class)->mask & MASK_DOUBTFUL)
         return;
-    g->classes[class].mask |= MASK_DOUBTFUL;
+    graph_eclass(g, class)->mask |= MASK_DOUBTFUL;
     u32_push(&g->doubtful, class);
 }
 
@@ -153,7 +177,7 @@ static void doubt(struct egraph *g, uint32_t class)
  */
 static void doubt_nodes(struct egraph *g, uint32_t class, size_t from)
 {
-    if (g->classes[class].mask & MASK_DOUBTFUL)
+    if (graph_eclass(g, class)->mask & MASK_DOUBTFUL)
         return;
     for (size_t i = from; i < g->pending.n; i++)
         u32_push(&g->doubtful, g->pending.items[i] | DOUBT_NODE);
@@ -161,14 +185,15 @@ static void doubt_nodes(struct egraph *g, uint32_t class, size_t from)
 
 static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
 {
-    return g->classes[graph_find(g, *graph_kid(g, n, i))].fact;
+    return graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
 }
 
 /* Of an operator over classes a and, if it has two arguments, b. */
 static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                                   uint32_t b)
 {
-    uint32_t facts[] = {g->classes[a].fact, arity > 1 ? g->classes[b].fact : 0};
+    uint32_t facts[] = {arity > 0 ? graph_eclass(g, a)->fact : 0,
+                        arity > 1 ? graph_eclass(g, b)->fact : 0};
     if (graph_knows(g, op))
         return facts_apply_known(&g->facts, op, arity, facts[0], facts[1]);
     return facts_apply(&g->facts, op, false, facts, arity);
@@ -181,8 +206,8 @@ static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely
     uint32_t op = c->op, arity = graph_arity(g, op);
     if (!graph_knows(g, op))
         return small_fact(g, op, arity, c->kid[0], c->kid[1]);
-    return facts_apply_likely(&g->facts, op, arity, g->classes[c->kid[0]].fact,
-                              arity > 1 ? g->classes[c->kid[1]].fact : 0, likely);
+    return facts_apply_likely(&g->facts, op, arity, graph_eclass(g, c->kid[0])->fact,
+                              arity > 1 ? graph_eclass(g, c->kid[1])->fact : 0, likely);
 }
 
 static uint32_t node_fact(struct egraph *g, uint32_t n)
@@ -229,7 +254,7 @@ static void add_constant(struct egraph *g, uint32_t n)
 /* A class is told a fact by node n of it. */
 static inline void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
 {
-    uint32_t f, known = g->classes[c].fact;
+    uint32_t f, known = graph_eclass(g, c)->fact;
     if (told == known)
         return;
     enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
@@ -240,8 +265,8 @@ static inline void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
     if (f == known)
         return;
     bool computed = g->facts.items[known].constant == NO_NUMBER;
-    g->classes[c].fact = f;
-    g->classes[c].joined = g->epoch;
+    graph_eclass(g, c)->fact = f;
+    graph_eclass(g, c)->joined = g->epoch;
     doubt(g, c);
     mark_changed(g, c);
     if (computed)
@@ -275,7 +300,6 @@ static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64
 {
     g->cells[cell] = (struct cell){.op = op, .kid = {(uint32_t)pair, (uint32_t)(pair >> 32)}};
     g->members[cell] = (struct member){n, n};
-    g->classes[cell] = (struct eclass){.parents = NO_NODE};
     g->kind[cell] = op == OP_CONT ? GRAPH_NO_KIND : kind_of(op);
     g->touched[cell] = 0;
 }
@@ -306,10 +330,9 @@ static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t
     hashcons_insert(&g->cons, k.hash, n);
     finish_node(g, n, kids, k.arity);
     uint64_t mask = pattern_op_mask(op);
-    g->classes[n].mask = mask;
-    g->classes[n].fact = node_fact(g, n);
+    uint32_t fact = node_fact(g, n);
+    *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
     g->ops |= mask;
-    g->n_classes++;
     if (graph_fact(g, n)->constant != NO_NUMBER)
         add_constant(g, n);
     return n;
@@ -388,10 +411,8 @@ uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t
     n = add_small_node(g, &s, a, b);
     uint64_t mask = pattern_op_mask(op);
     uint32_t fact = small_fact(g, op, arity, s.a, s.b);
-    g->members[n] = (struct member){n, n};
-    g->classes[n] = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
+    *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
     g->ops |= mask;
-    g->n_classes++;
     set_kind(g, n, op);
     if (g->facts.items[fact].constant != NO_NUMBER)
         add_constant(g, n);
@@ -418,7 +439,6 @@ uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t ar
     uint32_t c = graph_find(g, to);
     g->members[n] = (struct member){c, g->members[c].next};
     g->members[c].next = n;
-    g->classes[n] = (struct eclass){.parents = NO_NODE};
     set_kind(g, n, op);
     return n;
 }
@@ -428,10 +448,10 @@ void graph_settle(struct egraph *g, uint32_t n)
     uint32_t c = g->members[n].up;
     const struct cell *cell = &g->cells[n];
     uint64_t mask = pattern_op_mask(cell->op);
-    g->classes[c].mask |= mask;
+    graph_eclass(g, c)->mask |= mask;
     g->ops |= mask;
     mark_changed(g, c);
-    tell(g, c, n, likely_fact(g, n, g->classes[c].fact));
+    tell(g, c, n, likely_fact(g, n, graph_eclass(g, c)->fact));
 }
 
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
@@ -445,11 +465,10 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     set_cell(g, n, op, 0, n);
     hashcons_insert(&g->cons, hashcons_end(hashcons_begin(op)), n);
     finish_node(g, n, NULL, 0);
-    g->n_classes++;
     l->node = n;
     g->kind[n] = l->op == X_NUM ? MASK_NUMBER : l->is_variable ? MASK_VARIABLE : MASK_OTHER_LEAF;
-    g->classes[n].mask = 1ull << g->kind[n];
-    g->classes[n].fact = l->fact;
+    *new_class(g, n) =
+        (struct eclass){.parents = NO_NODE, .fact = l->fact, .mask = 1ull << g->kind[n]};
     /* A fraction is a quotient, too: that form is a term of the corpora. */
     uint32_t number = g->facts.items[l->fact].constant;
     struct facts *f = &g->facts;
@@ -477,7 +496,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     }
     if (g->proofs)
         proofs_join(g->proofs, a, b, why);
-    struct eclass *to = &g->classes[into], *gone = &g->classes[from];
+    struct eclass *to = graph_eclass(g, into), *gone = graph_eclass(g, from);
     bool both_frozen = into < g->frozen && from < g->frozen;
     if (both_frozen)
         joins_note_union(g->joins, into, from);
@@ -495,8 +514,9 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         uint32_t t = into;
         into = from;
         from = t;
-        to = &g->classes[into];
-        gone = &g->classes[from];
+        struct eclass *other = to;
+        to = gone;
+        gone = other;
     }
     uint32_t last = gone->parents;
     size_t moved = g->pending.n; /* from here on: nodes above the class that goes */
@@ -512,6 +532,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     /* parents have to be asked again if what they saw has changed */
     bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
     g->n_unions++;
+    uint32_t freed = g->members[from].up & ~UP_ENTRY;
     g->members[from].up = into;
     splice_parents(g, to, gone);
     uint32_t first = g->members[into].next;
@@ -525,6 +546,8 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     else if (gone->joined > to->joined)
         to->joined = gone->joined;
     g->n_classes--;
+    gone->parents = g->free_entry;
+    g->free_entry = freed;
     if (all_learn)
         doubt(g, into);
     else if (learnt)

@@ -3,9 +3,11 @@
  * Everything is an array indexed by cell, in three parts: what a node is (struct cell), where it
  * stands (struct member) and what its class knows (struct eclass). A node takes one cell for each
  * two arguments, at least one; its id is its first cell, the others are marked OP_CONT. A class is
- * named by one of its nodes, so that union-find, classes and nodes share their ids. An argument's
- * place is a *slot*: slot 2 * cell + i, so that the arguments of node n are slots 2n and on. 54
- * bytes a cell in all; with the table of hashcons.h about 62.
+ * named by one of its nodes, so that union-find, classes and nodes share their ids; what it knows
+ * has an entry of its own in a denser array, since most cells name none: where the entry is says
+ * the member, and it may change. An argument's place is a *slot*: slot 2 * cell + i, so that the
+ * arguments of node n are slots 2n and on. 30 bytes a cell and 24 a class; with the table of
+ * hashcons.h about 38 and 24.
  *
  * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
 #ifndef OPS_EGRAPH_GRAPH_H
@@ -35,6 +37,7 @@ enum {
 #define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
 #define MASK_LISTED MASK_DOUBTFUL  /* while none does */
 #define DOUBT_NODE 0x80000000u
+#define UP_ENTRY 0x80000000u
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
 #define OP_CONT 0x3fffffffu
@@ -65,15 +68,17 @@ struct cell {
 
 /* Where a node stands: close together, since classes are asked for by their nodes all the time. */
 struct member {
-    uint32_t up;   /* union-find */
+    uint32_t up;   /* union-find: a node nearer to the one that names the class; of that itself,
+                    * UP_ENTRY | the entry of the class */
     uint32_t next; /* a circle through the nodes of a class (a dead one may stay where it names the
                     * class) */
 };
 
-/* The class named by a node; of other nodes it means nothing. */
+/* What a class knows. */
 struct eclass {
     uint64_t mask;    /* which operators stand in it, to refuse a pattern at a glance */
-    uint32_t parents; /* the last slot of a circle of slots that hold the class, or NO_NODE */
+    uint32_t parents; /* the last slot of a circle of slots that hold the class, or NO_NODE; of a
+                       * free entry, the next free one */
     uint32_t fact;    /* see fact.h */
     uint16_t weight;  /* slots that hold it, or MAX_WEIGHT */
     /* The last epoch in which it joined another class with frozen nodes, or learnt something; and
@@ -100,7 +105,9 @@ struct egraph {
     uint32_t rounds_at; /* budgets of nodes from which on visits go in rounds */
     struct cell *cells;
     struct member *members;
-    struct eclass *classes;
+    struct eclass *classes; /* by entry; graph_eclass finds that of a class */
+    /* Entries that were in use, and one of those that are free, or NO_NODE. */
+    uint32_t n_entries, cap_entries, free_entry;
     uint8_t
         *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
     /* By cell, and by 64 of them: the last epoch in which something changed at the class that it
@@ -146,12 +153,30 @@ struct egraph {
 static inline uint32_t graph_find(struct egraph *g, uint32_t c)
 {
     struct member *k = g->members;
-    c = k[c].up; /* mostly that is it, or c was: a coin's throw, and no branch */
-    while (k[c].up != c) {
-        k[c].up = k[k[c].up].up;
-        c = k[c].up;
+    uint32_t up = k[c].up;
+    if (up & UP_ENTRY)
+        return c;
+    c = up; /* mostly that is it */
+    while (!((up = k[c].up) & UP_ENTRY)) {
+        uint32_t above = k[up].up;
+        if (above & UP_ENTRY)
+            return up;
+        c = k[c].up = above;
     }
     return c;
+}
+
+/* Of a class, by the node that names it. */
+static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
+{
+    return &g->classes[g->members[c].up & ~UP_ENTRY];
+}
+
+/* It is read soon, if c still names a class; the member is there. */
+static inline void graph_expect_eclass(const struct egraph *g, uint32_t c)
+{
+    uint32_t up = g->members[c].up;
+    __builtin_prefetch(&g->classes[up & UP_ENTRY ? up & ~UP_ENTRY : 0], 1);
 }
 
 /* The same, and all on the way to it name it from now on. */
@@ -159,7 +184,7 @@ static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
 {
     struct member *k = g->members;
     uint32_t c = graph_find(g, n);
-    while (k[n].up != c) {
+    while (n != c) {
         uint32_t up = k[n].up;
         k[n].up = c;
         n = up;
@@ -188,7 +213,7 @@ static inline bool graph_is_live(const struct egraph *g, uint32_t n)
 /* Its cell names a class. */
 static inline bool graph_is_class(const struct egraph *g, uint32_t c)
 {
-    return g->members[c].up == c && g->cells[c].op != OP_CONT;
+    return g->members[c].up & UP_ENTRY;
 }
 
 static inline uint32_t graph_op(const struct egraph *g, uint32_t n)
@@ -262,7 +287,7 @@ void graph_mend(struct egraph *g);
 bool graph_begin_epoch(struct egraph *g);
 static inline const struct fact *graph_fact(const struct egraph *g, uint32_t class)
 {
-    return &g->facts.items[g->classes[class].fact];
+    return &g->facts.items[graph_eclass(g, class)->fact];
 }
 
 /* Empties it, and gives its memory back where it is much. */

@@ -327,7 +327,7 @@ static bool table_knows(struct join_table *t, struct egraph *g, const struct joi
         t->group = s->begin;
         t->built = false;
     }
-    bool stale = t->built && t->unions != j->unions && g->classes[value].joined == g->epoch;
+    bool stale = t->built && t->unions != j->unions && graph_eclass(g, value)->joined == g->epoch;
     if (t->built && !stale)
         return true;
     if ((stale && t->asked++ < PATIENCE) || j->pool.n >= max_pool(g))

@@ -97,7 +97,7 @@ static inline const struct join_group *joins_known(const struct joins *j, uint32
 static inline uint64_t joins_mask(const struct egraph *g, uint32_t class)
 {
     const struct join_group *s = joins_known(g->joins, class);
-    uint64_t mask = g->classes[class].mask;
+    uint64_t mask = graph_eclass(g, class)->mask;
     return s ? mask & s->mask : mask;
 }
 

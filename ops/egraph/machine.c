@@ -113,7 +113,7 @@ static __attribute__((noinline)) bool is_new(const struct machine *m, const stru
         if (m->bound[i] >= since->cells)
             return true;
     for (uint32_t i = 0; i < r->n_watched; i++)
-        if (m->g->classes[m->reg[watched[i]]].joined >= since->epoch)
+        if (graph_eclass(m->g, m->reg[watched[i]])->joined >= since->epoch)
             return true;
     for (uint32_t i = 0; i < r->n_leaves; i++)
         if (m->leaf_node[leaves[i]] >= since->cells)
@@ -351,7 +351,7 @@ static inline void enter(struct machine *m, const struct state *s)
     uint32_t c = m->reg[s->a], n;
     switch ((enum state_kind)s->kind) {
     case STATE_SWITCH:
-        if (m->g->classes[c].mask & s->mask)
+        if (graph_eclass(m->g, c)->mask & s->mask)
             enter_switch(m, s, c);
         return;
     case STATE_BIND:
@@ -367,7 +367,7 @@ static inline void enter(struct machine *m, const struct state *s)
         bind_found(m, s, n);
         return;
     case STATE_LEAF:
-        if (!(m->g->classes[c].mask & MASK_LEAVES) || machine_leaf(m, s->x) != c)
+        if (!(graph_eclass(m->g, c)->mask & MASK_LEAVES) || machine_leaf(m, s->x) != c)
             return;
         break;
     case STATE_SAME:
@@ -432,10 +432,10 @@ static void start(struct machine *m, uint32_t root)
 static void visit_class(struct machine *m, uint32_t c)
 {
     uint32_t root = m->set->automaton.any;
-    if (root == NO_STATE || m->g->members[c].up != c)
+    if (root == NO_STATE || !graph_is_class(m->g, c))
         return;
     memset(m->age, 0, sizeof m->age);
-    note_age(m->age[0], &m->g->classes[c]);
+    note_age(m->age[0], graph_eclass(m->g, c));
     m->reg[0] = c;
     m->n_bound = 0;
     start(m, root);
@@ -467,7 +467,7 @@ static void visit_application(struct machine *m, uint32_t n)
     for (uint32_t k = 0; k < arity; k++) {
         uint32_t c = graph_find(g, *graph_kid(g, n, k));
         m->reg[1 + k] = c;
-        note_age(m->age[k > 0], &g->classes[c]);
+        note_age(m->age[k > 0], graph_eclass(g, c));
     }
     m->reg[0] = graph_find(g, n);
     m->n_bound = 0;

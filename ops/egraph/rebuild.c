@@ -45,9 +45,9 @@ static void repair_node(struct egraph *g, uint32_t n)
 
 static void doubt_parents(struct egraph *g, uint32_t class)
 {
-    uint32_t c = graph_find(g, class), last = g->classes[c].parents;
-    bool waiting = g->classes[c].mask & MASK_DOUBTFUL;
-    g->classes[c].mask &= ~MASK_DOUBTFUL;
+    uint32_t c = graph_find(g, class), last = graph_eclass(g, c)->parents;
+    bool waiting = graph_eclass(g, c)->mask & MASK_DOUBTFUL;
+    graph_eclass(g, c)->mask &= ~MASK_DOUBTFUL;
     if (!waiting || last == NO_NODE)
         return; /* its class joined another that has been seen to */
     /* learn() may add nodes and join classes, and so change this circle: the slots first */
@@ -71,13 +71,13 @@ static void list_mourners(struct egraph *g, struct u32_list *out)
 {
     for (size_t i = 0; i < g->died.n; i++) {
         uint32_t c = graph_find(g, g->died.items[i]);
-        if (!(g->classes[c].mask & MASK_LISTED))
+        if (!(graph_eclass(g, c)->mask & MASK_LISTED))
             u32_push(out, c);
-        g->classes[c].mask |= MASK_LISTED;
+        graph_eclass(g, c)->mask |= MASK_LISTED;
     }
     g->died.n = 0;
     for (size_t i = 0; i < out->n; i++)
-        g->classes[out->items[i]].mask &= ~MASK_LISTED;
+        graph_eclass(g, out->items[i])->mask &= ~MASK_LISTED;
 }
 
 static void expect_next(const struct egraph *g, uint32_t n)
@@ -131,7 +131,7 @@ static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, u
     if (k > g->stamp_levels)
         return;
     uint32_t p = graph_find(g, owner);
-    uint8_t *stamp = g->classes[p].stamp;
+    uint8_t *stamp = graph_eclass(g, p)->stamp;
     if (stamp[STAMPS - 1] == g->epoch)
         return;
     for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
@@ -162,7 +162,7 @@ static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u3
     size_t n_walks = 0, next = 0;
     while (next < from->n || n_walks) {
         for (; n_walks < SIDE_BY_SIDE && next < from->n; next++) {
-            uint32_t last = g->classes[from->items[next]].parents;
+            uint32_t last = graph_eclass(g, from->items[next])->parents;
             if (last == NO_NODE)
                 continue;
             walks[n_walks].slot = walks[n_walks].last = last;
@@ -187,14 +187,14 @@ static uint64_t count_parents(const struct egraph *g, const struct u32_list *cla
 {
     uint64_t n = 0;
     for (size_t i = 0; i < classes->n; i++)
-        n += g->classes[classes->items[i]].weight;
+        n += graph_eclass(g, classes->items[i])->weight;
     return n;
 }
 
 static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
 {
     for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
-        if (g->classes[graph_find(g, *graph_kid(g, n, i))].stamp[k - 1] == g->epoch)
+        if (graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->stamp[k - 1] == g->epoch)
             return true;
     return false;
 }
@@ -215,7 +215,7 @@ static void stamp_changed(struct egraph *g)
     from->n = 0;
     for (size_t i = 0; i < g->changed.n; i++) {
         uint32_t c = graph_find(g, g->changed.items[i]);
-        uint8_t *stamp = g->classes[c].stamp;
+        uint8_t *stamp = graph_eclass(g, c)->stamp;
         stamp[0] = g->epoch;
         if (stamp[STAMPS - 1] == g->epoch)
             continue;
@@ -261,7 +261,7 @@ static void settle_doubts(struct egraph *g)
     }
     for (size_t i = 0; i < g->doubtful.n && g->conflict; i++)
         if (!(g->doubtful.items[i] & DOUBT_NODE))
-            g->classes[graph_find(g, g->doubtful.items[i])].mask &= ~MASK_DOUBTFUL;
+            graph_eclass(g, graph_find(g, g->doubtful.items[i]))->mask &= ~MASK_DOUBTFUL;
 }
 
 void egraph_rebuild(struct egraph *g)
@@ -282,13 +282,14 @@ bool graph_begin_epoch(struct egraph *g)
 {
     bool halved = g->epoch == MAX_EPOCH;
     if (halved) {
-        for (uint32_t c = 0; c < g->n_cells; c++) {
-            struct eclass *k = &g->classes[c];
+        for (uint32_t i = 0; i < g->n_entries; i++) {
+            struct eclass *k = &g->classes[i];
             k->joined = (uint8_t)((k->joined + 1) / 2);
-            for (int i = 0; i < STAMPS; i++)
-                k->stamp[i] = (uint8_t)((k->stamp[i] + 1) / 2);
-            g->touched[c] = (uint8_t)((g->touched[c] + 1) / 2);
+            for (int s = 0; s < STAMPS; s++)
+                k->stamp[s] = (uint8_t)((k->stamp[s] + 1) / 2);
         }
+        for (uint32_t c = 0; c < g->n_cells; c++)
+            g->touched[c] = (uint8_t)((g->touched[c] + 1) / 2);
         for (uint32_t b = 0; b <= g->n_cells / 64; b++)
             g->touched_block[b] = (uint8_t)((g->touched_block[b] + 1) / 2);
         g->epoch = (MAX_EPOCH + 1) / 2;

@@ -92,7 +92,7 @@ static inline bool graph_condition_holds(struct egraph *g, const struct conditio
 {
     uint32_t answers = 0;
     if (c->direct)
-        answers = g->facts.answers[g->classes[graph_find(g, classes[c->variable])].fact];
+        answers = g->facts.answers[graph_eclass(g, graph_find(g, classes[c->variable]))->fact];
     return answers ? answers >> c->predicate & 1 : graph_condition_decide(g, c, classes, leaf);
 }
 

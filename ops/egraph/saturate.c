@@ -146,7 +146,7 @@ static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *re
     uint32_t i = 0;
     if (a->first_direct) { /* most are, and have asked for that fact before */
         uint32_t class = graph_find(g, record[1 + a->first_variable]);
-        uint32_t answers = g->facts.answers[g->classes[class].fact];
+        uint32_t answers = g->facts.answers[graph_eclass(g, class)->fact];
         if (answers && !(answers >> a->first_predicate & 1))
             return false;
         i = answers != 0;
@@ -438,14 +438,15 @@ static enum err_code visit_round(struct saturator *s, unsigned k, uint32_t *last
 {
     size_t words = s->now.cells / 64 + 1;
     uint64_t next = rounds_word(&s->rounds, &s->visits, 0, k);
+    uint64_t after = words > 1 ? rounds_word(&s->rounds, &s->visits, 1, k) : 0;
     for (size_t w = 0; w < words && *go_on; w++) {
         uint64_t bits = next;
         if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        if (w + 1 < words) {
-            next = rounds_word(&s->rounds, &s->visits, w + 1, k);
-            visits_expect(s->g, w + 1, next);
-        }
+        next = after;
+        after = w + 2 < words ? rounds_word(&s->rounds, &s->visits, w + 2, k) : 0;
+        visits_expect_members(s->g, w + 2, after);
+        visits_expect_classes(s->g, w + 1, next);
         for (; bits && *go_on; bits &= bits - 1) {
             *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
             if (machine_looks(&s->machine, s->g->kind[*last]) &&

@@ -60,13 +60,20 @@ void visits_mark(struct visits *v, const struct egraph *g)
     }
 }
 
-void visits_expect(const struct egraph *g, size_t w, uint64_t bits)
+void visits_expect_members(const struct egraph *g, size_t w, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++)
             __builtin_prefetch(&g->members[c->kid[k]]);
-            __builtin_prefetch(&g->classes[c->kid[k]]);
-        }
+    }
+}
+
+void visits_expect_classes(const struct egraph *g, size_t w, uint64_t bits)
+{
+    for (; bits; bits &= bits - 1) {
+        const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
+        for (int k = 0; k < 2; k++)
+            graph_expect_eclass(g, c->kid[k]);
     }
 }

@@ -21,7 +21,9 @@ void visits_begin(struct visits *v);
 void visits_widen(struct visits *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
 /* Fills in `dirty`. */
 void visits_mark(struct visits *v, const struct egraph *g);
-/* These nodes of word `w` will soon be visited: memory that is far away is asked for. */
-void visits_expect(const struct egraph *g, size_t w, uint64_t bits);
+/* These nodes of word `w` will soon be visited: memory that is far away is asked for. First where
+ * their arguments stand, and once that is there, what is known of these. */
+void visits_expect_members(const struct egraph *g, size_t w, uint64_t bits);
+void visits_expect_classes(const struct egraph *g, size_t w, uint64_t bits);
 
 #endif

@@ -37,9 +37,9 @@ static inline void check_facts(struct egraph *g)
     }
     assert_false(changed);
     for (uint32_t c = 0; c < g->n_cells; c++)
-        if (graph_is_class(g, c) && facts[c] != g->classes[c].fact) {
+        if (graph_is_class(g, c) && facts[c] != graph_eclass(g, c)->fact) {
             struct buf is = {0}, should = {0};
-            facts_write(&is, g, g->classes[c].fact);
+            facts_write(&is, g, graph_eclass(g, c)->fact);
             facts_write(&should, g, facts[c]);
             fail_msg("class %u: '%s' instead of '%s'", c, is.data, should.data);
         }
