@@ -61,7 +61,9 @@ static void find_all(struct ahead *a, const struct machine *m)
         uint16_t *held = &a->held[graph_find(g, m->leaf_node[i])];
         *held = shapes_join(&a->shapes, *held, shapes_of_leaf(&a->shapes, i));
     }
-    uint8_t *grew = new_array(a->until, 1); /* by class: in which pass it did at last */
+    /* By class: in which pass it did at last. */
+    uint8_t *grew = graph_memory_resize(NULL, 0, a->until, "e-graph");
+    memset(grew, 0, a->until);
     bool more = true;
     for (uint8_t pass = 1; more; pass++) {
         more = false;
@@ -78,7 +80,7 @@ static void find_all(struct ahead *a, const struct machine *m)
             more = true;
         }
     }
-    free(grew);
+    graph_memory_free(grew, a->until);
 }
 
 /* Those above a class that holds more now. */
@@ -188,7 +190,7 @@ bool ahead_list(struct join_range *out, struct ahead *a, uint32_t state, const s
         if (!joins_find(&range, a->g, &key, NO_NODE, true))
             return false;
         i = (uint32_t)a->n_lists;
-        a->lists = vec_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
+        a->lists = graph_memory_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
         a->lists[a->n_lists++] = (struct ahead_list){state, (uint32_t)a->nodes.n, 0, of->first};
         of->first = i;
         list_nodes(a, range, k, s->x, s->arity);
@@ -240,7 +242,8 @@ struct ahead *ahead_new(const struct machine *m)
     struct ahead *a = new_array(1, sizeof *a);
     a->g = m->g;
     a->until = m->until;
-    a->held = new_array(m->until, sizeof *a->held);
+    a->held = graph_memory_resize(NULL, 0, a->until * sizeof *a->held, "e-graph");
+    memset(a->held, 0, a->until * sizeof *a->held);
     new_classes(a, FIRST_CLASSES);
     shapes_init(&a->shapes, m->g->lang->n_ops);
     ahead_plan(a, m);
@@ -254,13 +257,13 @@ void ahead_free(struct ahead *a)
     if (!a)
         return;
     shapes_free(&a->shapes);
-    free(a->held);
+    graph_memory_free(a->held, a->until * sizeof *a->held);
     free(a->states);
     free(a->tests);
     free(a->wanted);
-    free(a->asked.items);
-    free(a->nodes.items);
-    free(a->lists);
+    u32_free(&a->asked);
+    u32_free(&a->nodes);
+    graph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
     free(a->classes);
     free(a);
 }

@@ -49,7 +49,7 @@ static void reach(struct canonical *c, uint32_t root)
             n = graph_next(g, n);
         } while (n != class);
     }
-    free(todo.items);
+    u32_free(&todo);
 }
 
 static int compare_nodes(const void *x, const void *y, void *arg)

@@ -4,7 +4,6 @@
 
 #include "ops/egraph/graph_key.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
@@ -21,7 +20,7 @@ bool graph_wants_compaction(const struct egraph *g)
 
 void compaction_free(struct compaction *c)
 {
-    free(c->to);
+    graph_memory_free(c->to, c->n * sizeof *c->to);
 }
 
 /* All are kept in a graph with proofs. */
@@ -29,9 +28,8 @@ static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned
 {
     uint32_t before = 0;
     bool keep = false; /* the node of this cell */
-    c->to = malloc((g->n_cells + 1u) * sizeof *c->to);
-    if (!c->to)
-        abort();
+    c->n = g->n_cells + 1u;
+    c->to = graph_memory_resize(NULL, 0, c->n * sizeof *c->to, "e-graph");
     for (uint32_t n = 0; n < g->n_cells; n++) {
         if (g->cells[n].op != OP_CONT)
             keep = g->proofs || n < pinned || g->members[n].next != NO_NODE;

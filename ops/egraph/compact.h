@@ -7,6 +7,7 @@
 /* Where nodes went. */
 struct compaction {
     uint32_t *to; /* by old cell, and at the end: how many before it were kept */
+    size_t n;
 };
 
 /* Enough nodes died since the last compaction. */

@@ -51,12 +51,12 @@ void egraph_free(struct egraph *g)
         free(g->leaves[i].text);
     free(g->leaves);
     name_map_free(&g->leaf_index);
-    free(g->pending.items);
-    free(g->doubtful.items);
-    free(g->changed.items);
-    free(g->died.items);
-    free(g->wave[0].items);
-    free(g->wave[1].items);
+    u32_free(&g->pending);
+    u32_free(&g->doubtful);
+    u32_free(&g->changed);
+    u32_free(&g->died);
+    u32_free(&g->wave[0]);
+    u32_free(&g->wave[1]);
     joins_free(g->joins);
     proofs_free(g->proofs);
     free(g);

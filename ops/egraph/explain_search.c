@@ -332,7 +332,7 @@ static bool go_on(struct search *s, struct u32_list *level, int side)
         for (uint32_t k = 0; k < s->terms[term].n_moves; k++)
             arrive(s, &next, side, term, distance, s->moves[s->terms[term].moves + k]);
     }
-    free(level->items);
+    u32_free(level);
     *level = next;
     return !is_out_of_budget(s);
 }
@@ -385,7 +385,7 @@ void explain_search(struct explanation *p, struct arena *a, struct egraph *g,
         write_steps(p, &s);
     p->shortest = goes_on;
     for (int side = 0; side < 2; side++) {
-        free(level[side].items);
+        u32_free(&level[side]);
         free(s.arrivals[side]);
     }
     free(s.terms);

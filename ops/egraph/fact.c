@@ -1,6 +1,8 @@
 /* Facts: interning, meeting, leaves; see fact.h. */
 #include "ops/egraph/fact.h"
 
+#include "ops/egraph/graph_memory.h"
+
 #include "base/buf.h"
 #include "base/rng.h"
 
@@ -26,9 +28,9 @@ void facts_init(struct facts *t)
 void facts_free(struct facts *t)
 {
     numbers_free(&t->numbers);
-    free(t->items);
-    free(t->slots);
-    free(t->answers);
+    graph_memory_free(t->items, t->cap * sizeof *t->items);
+    graph_memory_free(t->slots, t->n_slots * sizeof *t->slots);
+    graph_memory_free(t->answers, t->answers_cap * sizeof *t->answers);
     free(t->memo);
     *t = (struct facts){0};
 }
@@ -120,9 +122,8 @@ static uint32_t hash_fact(const struct fact *f)
 static void grow_slots(struct facts *t)
 {
     size_t n = t->n_slots ? t->n_slots * 2 : 1024;
-    t->slots = realloc(t->slots, n * sizeof *t->slots);
-    if (!t->slots)
-        abort();
+    t->slots =
+        graph_memory_resize(t->slots, t->n_slots * sizeof *t->slots, n * sizeof *t->slots, "facts");
     t->n_slots = n;
     for (size_t i = 0; i < n; i++)
         t->slots[i] = (struct fact_slot){0, UINT32_MAX};
@@ -137,15 +138,15 @@ static void grow_slots(struct facts *t)
 
 static uint32_t intern_normal(struct facts *t, const struct fact *f)
 {
-    if (t->n * 2 >= t->n_slots)
+    if (t->n * 4 >= t->n_slots * 3)
         grow_slots(t);
     uint32_t h = hash_fact(f);
     size_t i = h & (t->n_slots - 1);
     for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
         if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], f, sizeof *f) == 0)
             return t->slots[i].id;
-    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
-    t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
+    t->items = graph_memory_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->answers = graph_memory_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
     t->items[t->n] = *f;
     t->answers[t->n] = 0;
     t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "ops/egraph/egraph.h"
 #include "ops/egraph/fact.h"
+#include "ops/egraph/graph_memory.h"
 #include "ops/egraph/hashcons.h"
 #include "ops/egraph/pattern.h"
 #include "ops/egraph/proof.h"
@@ -290,21 +291,25 @@ static inline const struct fact *graph_fact(const struct egraph *g, uint32_t cla
     return &g->facts.items[graph_eclass(g, class)->fact];
 }
 
+static inline void u32_free(struct u32_list *l)
+{
+    graph_memory_free(l->items, l->cap * sizeof *l->items);
+    *l = (struct u32_list){0};
+}
+
 /* Empties it, and gives its memory back where it is much. */
 static inline void u32_release(struct u32_list *l)
 {
     enum { MUCH = 1 << 14 };
     l->n = 0;
-    if (l->cap <= MUCH)
-        return;
-    free(l->items);
-    *l = (struct u32_list){0};
+    if (l->cap > MUCH)
+        u32_free(l);
 }
 
 static inline void u32_push(struct u32_list *l, uint32_t v)
 {
     if (l->n == l->cap)
-        l->items = vec_grow(l->items, &l->cap, l->n + 1, sizeof *l->items);
+        l->items = graph_memory_grow(l->items, &l->cap, l->n + 1, sizeof *l->items);
     l->items[l->n++] = v;
 }
 

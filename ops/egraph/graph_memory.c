@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAPPED = 1 << 20, PAGE = 4096 };
+enum { MAPPED = 1 << 18, PAGE = 4096 };
 
 static size_t pages(size_t size)
 {
@@ -40,6 +40,17 @@ void *graph_memory_resize(void *array, size_t old, size_t size, const char *what
         abort();
     }
     return p;
+}
+
+void *graph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size)
+{
+    if (need <= *cap)
+        return array;
+    size_t more = *cap ? *cap + *cap / 2 : 16;
+    more = more < need ? need : more;
+    array = graph_memory_resize(array, *cap * element_size, more * element_size, "e-graph");
+    *cap = more;
+    return array;
 }
 
 void graph_memory_free(void *array, size_t size)

@@ -36,8 +36,8 @@ void joins_free(struct joins *j)
     if (!j)
         return;
     ahead_free(j->ahead);
-    free(j->pool.items);
-    free(j->listed.items);
+    u32_free(&j->pool);
+    u32_free(&j->listed);
     free(j->large);
     free(j->tables);
     free(j);
@@ -61,8 +61,7 @@ void joins_release(struct joins *j)
 {
     joins_forget(j);
     if (j->pool.cap > POOL_KEPT) {
-        free(j->pool.items);
-        j->pool = (struct u32_list){0};
+        u32_free(&j->pool);
     }
     if (j->large_cap > SLOTS_KEPT) {
         free(j->large);
@@ -93,7 +92,8 @@ void joins_begin(struct egraph *g)
 static uint32_t *pool_take(struct joins *j, uint32_t n)
 {
     if (j->pool.n + n > j->pool.cap)
-        j->pool.items = vec_grow(j->pool.items, &j->pool.cap, j->pool.n + n, sizeof(uint32_t));
+        j->pool.items =
+            graph_memory_grow(j->pool.items, &j->pool.cap, j->pool.n + n, sizeof(uint32_t));
     uint32_t *p = j->pool.items + j->pool.n;
     j->pool.n += n;
     return p;

@@ -124,8 +124,9 @@ static __attribute__((noinline)) bool is_new(const struct machine *m, const stru
 static __attribute__((noinline)) void make_room(struct machine *m, size_t ids)
 {
     struct u32_list *out = &m->records;
-    out->items = vec_grow(out->items, &out->cap, out->n + ids, sizeof *out->items);
-    m->matches = vec_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
+    out->items = graph_memory_grow(out->items, &out->cap, out->n + ids, sizeof *out->items);
+    m->matches =
+        graph_memory_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
 }
 
 /* Rules of more than RULE_FIRST_VARS variables. */
@@ -494,11 +495,9 @@ static void sort_many(struct machine *m)
     size_t n = m->n_matches, words = m->set->n / 64 + 1;
     uint32_t begin = 0;
     if (m->cap_sorted < m->cap_matches) {
-        free(m->sorted);
+        m->sorted = graph_memory_resize(m->sorted, m->cap_sorted * sizeof *m->sorted,
+                                        m->cap_matches * sizeof *m->sorted, "e-graph");
         m->cap_sorted = m->cap_matches;
-        m->sorted = malloc(m->cap_sorted * sizeof *m->sorted);
-        if (!m->sorted)
-            abort();
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t rule = m->matches[i].rule;
@@ -605,9 +604,9 @@ void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set
 
 void machine_free(struct machine *m)
 {
-    free(m->matches);
-    free(m->sorted);
-    free(m->records.items);
+    graph_memory_free(m->matches, m->cap_matches * sizeof *m->matches);
+    graph_memory_free(m->sorted, m->cap_sorted * sizeof *m->sorted);
+    u32_free(&m->records);
     free(m->left);
     free(m->leaf_node);
     free(m->active);

@@ -162,7 +162,8 @@ static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t
 {
     struct u32_list *w = &s->waiting;
     size_t size = machine_record(s->g, &s->rules->rules[rule].lhs);
-    w->items = vec_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
+    w->items =
+        graph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
     w->items[w->n] = (uint32_t)rule;
     memcpy(w->items + w->n + 1, record, size * sizeof *record);
     w->n += 1 + size;
@@ -560,7 +561,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.rests);
     visits_free(&s.visits);
     rounds_free(&s.rounds);
-    free(s.waiting.items);
+    u32_free(&s.waiting);
     machine_free(&s.machine);
     g->watched = false;
     joins_release(g->joins);

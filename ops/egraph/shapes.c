@@ -1,6 +1,8 @@
 /* Shapes and their sets; see shapes.h. */
 #include "ops/egraph/shapes.h"
 
+#include "ops/egraph/graph_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ void shapes_free(struct shapes *s)
 {
     free(s->items);
     free(s->first);
-    free(s->sets);
+    graph_memory_free(s->sets, s->sets_cap * sizeof *s->sets);
     free(s->by_op);
     free(s->by_kid);
     free(s->slots);
@@ -119,7 +121,8 @@ static uint64_t *row(const struct shapes *s, size_t set)
 /* The one behind the last; what it holds is to be filled in. */
 static uint64_t *next_row(struct shapes *s)
 {
-    s->sets = vec_grow(s->sets, &s->sets_cap, 3 * (s->n_sets + 1) * s->words, sizeof *s->sets);
+    s->sets =
+        graph_memory_grow(s->sets, &s->sets_cap, 3 * (s->n_sets + 1) * s->words, sizeof *s->sets);
     return row(s, s->n_sets);
 }
 
