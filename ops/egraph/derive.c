@@ -1,8 +1,6 @@
 /* Looking for a derivation; see derive.h. */
 #include "ops/egraph/derive.h"
 
-#include <string.h>
-
 enum { LOOK_AROUND = 2000 };
 
 static enum err_code declare(struct egraph *g, const struct derive_options *o, struct err *e)
@@ -73,10 +71,10 @@ void explanation_write(struct buf *out, struct arena *a, const struct explanatio
 {
     for (size_t i = 0; i < x->n; i++) {
         const struct explain_step *s = &x->steps[i];
-        size_t n = strlen(s->rule);
-        bool other = n && s->rule[n - 1] == '~'; /* the other direction of a rule with <-> */
+        size_t n;
+        bool other = rule_is_reverse(&n, s->rule);
         buf_printf(out, "%s%s = %s   [%.*s%s]%s\n", indent, i == mark ? "?" : " ",
-                   expr_infix(a, &s->term), (int)(n - other), s->rule,
+                   expr_infix(a, &s->term), (int)n, s->rule,
                    s->backwards != other ? ", backwards" : "", i == mark ? "   false" : "");
     }
 }

@@ -6,8 +6,6 @@
 #include "ops/expr/equality.h"
 #include "ops/expr/near_miss.h"
 
-#include <string.h>
-
 enum { TRIES = 8 }; /* alterations of a derivation before it is given up */
 
 struct drawer {
@@ -129,15 +127,14 @@ static void add(Eqloom__Exercise *x, struct arena *a, const struct expr *term, b
     x->terms[x->n_terms++] = t;
 }
 
-/* "rule~" is the other direction of "rule". */
 static void add_steps(Eqloom__Exercise *x, struct arena *a, const struct explain_step *steps,
                       size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t len = strlen(steps[i].rule);
-        bool other = len && steps[i].rule[len - 1] == '~';
+        size_t len;
+        bool other = rule_is_reverse(&len, steps[i].rule);
         add(x, a, &steps[i].term, false,
-            arena_printf(a, "%.*s%s", (int)(len - other), steps[i].rule,
+            arena_printf(a, "%.*s%s", (int)len, steps[i].rule,
                          steps[i].backwards != other ? " backwards" : ""));
     }
 }

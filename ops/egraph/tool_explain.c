@@ -85,7 +85,6 @@ static enum err_code decide(struct question *q, struct err *e)
     return OK;
 }
 
-/* "rule~" is the other direction of "rule": for people it is the same one, read backwards. */
 static void print_derivation(const struct question *q)
 {
     struct buf text = {0};

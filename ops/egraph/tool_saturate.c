@@ -193,16 +193,10 @@ static void sort_rules(struct session *s)
     qsort(s->lines, s->n_lines, sizeof *s->lines, compare_lines);
 }
 
-/* "rule~" is the other direction of "rule": for people it is the same one, read backwards. */
-static bool is_backwards(const char *name)
+static const char *full_name(bool *backwards, const struct session *s, const struct rule *r)
 {
-    size_t n = strlen(name);
-    return n && name[n - 1] == '~';
-}
-
-static const char *full_name(const struct session *s, const struct rule *r)
-{
-    size_t n = strlen(r->name) - is_backwards(r->name);
+    size_t n;
+    *backwards = rule_is_reverse(&n, r->name);
     return arena_printf(s->a, "%s/%.*s", r->group, (int)n, r->name);
 }
 
@@ -226,14 +220,15 @@ static void print_iterations(const struct session *s)
 
 static void print_rule(const struct session *s, const struct line *l)
 {
-    const struct rule *r = &s->rules.rules[l->rule];
+    bool backwards;
+    const char *name = full_name(&backwards, s, &s->rules.rules[l->rule]);
     const struct rule_profile *p = &s->profile[l->rule];
     fprintf(s->args->out,
             "%9.3f %9.3f %9.3f %9" PRIu64 " %9.0f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %8" PRIu64
             " %6" PRIu32 "  %s%s\n",
             ms(l->ns), ms(p->search_ns), ms((double)p->apply_ns), p->searched, p->steps,
-            s->run.matched[l->rule], p->applied, s->run.applied[l->rule], p->nodes, p->rested,
-            full_name(s, r), is_backwards(r->name) ? ", backwards" : "");
+            s->run.matched[l->rule], p->applied, s->run.applied[l->rule], p->nodes, p->rested, name,
+            backwards ? ", backwards" : "");
 }
 
 static void print_rules(const struct session *s)
@@ -302,12 +297,12 @@ static json_t *rules_json(const struct session *s)
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_lines; i++) {
         const struct line *l = &s->lines[i];
-        const struct rule *r = &s->rules.rules[l->rule];
+        bool backwards;
+        const char *name = full_name(&backwards, s, &s->rules.rules[l->rule]);
         const struct rule_profile *p = &s->profile[l->rule];
         json_t *o = json_object();
-        json_object_set_new(o, "rule", json_string(full_name(s, r)));
-        json_object_set_new(o, "direction",
-                            json_string(is_backwards(r->name) ? "backwards" : "forwards"));
+        json_object_set_new(o, "rule", json_string(name));
+        json_object_set_new(o, "direction", json_string(backwards ? "backwards" : "forwards"));
         set_count(o, "searched", p->searched);
         json_object_set_new(o, "steps", json_real(p->steps));
         set_count(o, "matched", s->run.matched[l->rule]);

@@ -233,6 +233,14 @@ static enum err_code append(struct parser *p, const struct rule *r, size_t at, s
 }
 
 /* NAME: LHS -> RHS [if CONDITIONS] */
+bool rule_is_reverse(size_t *length, const char *name)
+{
+    size_t n = strlen(name);
+    bool reverse = n && name[n - 1] == '~';
+    *length = n - reverse;
+    return reverse;
+}
+
 static enum err_code parse_rule(struct parser *p, const struct statement *s, struct err *e)
 {
     const char *text = p->source.text;

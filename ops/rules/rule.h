@@ -64,6 +64,8 @@ enum {
  * duplicate name. Nothing is appended when it fails. */
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
                           struct err *e);
+/* For people "name~" is the rule "name" read backwards: is it that? *length: of "name". */
+bool rule_is_reverse(size_t *length, const char *name);
 /* The language that a file names, the calculus if none; NULL if that is no language. */
 const struct language *rules_language(struct arena *a, const struct source_text *source);
 /* By (group, name): the order in which a rule set applies its rules; files' order is cosmetic. */
