@@ -1,7 +1,7 @@
 /* Conditions asked of messages; see condition.h. */
 #include "engine/cli/condition.h"
 
-#include "engine/cli/reflect.h"
+#include "engine/cli/records/reflect.h"
 
 #include <ctype.h>
 #include <inttypes.h>

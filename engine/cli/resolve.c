@@ -1,8 +1,8 @@
 /* Names to ids; see resolve.h. */
 #include "engine/cli/resolve.h"
 
-#include "engine/cli/reflect.h"
-#include "engine/cli/table.h"
+#include "engine/cli/records/reflect.h"
+#include "engine/cli/text_table.h"
 #include "engine/graph.h"
 #include "engine/label.h"
 #include "schemas/canonical.h"

@@ -1,0 +1,65 @@
+/* .npy files; see npy.h. The header always takes 128 bytes, so that it can be completed once the
+ * number of rows is known. */
+#include "engine/cli/records/npy.h"
+
+#include "engine/cli/records/reflect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { HEADER = 128, PREAMBLE = 10 };
+
+static enum err_code write_header(struct npy *n, struct err *e)
+{
+    char header[HEADER + 1];
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = HEADER - PREAMBLE;
+    header[9] = 0;
+    int len =
+        snprintf(header + PREAMBLE, sizeof header - PREAMBLE,
+                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRIu64 ", %" PRIu32 "), }",
+                 n->rows, n->dim);
+    memset(header + PREAMBLE + len, ' ', (size_t)(HEADER - PREAMBLE - len));
+    header[HEADER - 1] = '\n';
+    if (fwrite(header, 1, HEADER, n->matrix) != HEADER)
+        return err_fail(e, ERR_IO, "cannot write the matrix");
+    return OK;
+}
+
+enum err_code npy_begin(struct npy *out, FILE *matrix, FILE *index, struct err *e)
+{
+    *out = (struct npy){.matrix = matrix, .index = index};
+    return err_up(e, write_header(out, e));
+}
+
+enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct err *e)
+{
+    if (!n->rows)
+        n->dim = batch->dim;
+    if (batch->dim != n->dim && batch->count)
+        return err_fail(e, ERR_CORRUPT, "embeddings of %u and of %u numbers in one collection",
+                        n->dim, batch->dim);
+    if (batch->values.len != (uint64_t)batch->dim * batch->count * 4 ||
+        (batch->n_text && batch->n_text != batch->count))
+        return err_fail(e, ERR_CORRUPT, "an embedding batch contradicts itself");
+    if (batch->values.len &&
+        fwrite(batch->values.data, 1, batch->values.len, n->matrix) != batch->values.len)
+        return err_fail(e, ERR_IO, "cannot write the matrix");
+    struct arena a = {0};
+    char *source = reflect_hex(&a, batch->source_id.data, batch->source_id.len);
+    for (uint32_t i = 0; i < batch->count; i++)
+        reflect_dump(n->index, json_pack("{s:I, s:I, s:s, s:s}", "row", (json_int_t)(n->rows + i),
+                                         "batch", (json_int_t)n->batches, "source", source, "text",
+                                         batch->n_text ? batch->text[i] : ""));
+    arena_free(&a);
+    n->rows += batch->count;
+    n->batches++;
+    return OK;
+}
+
+enum err_code npy_end(struct npy *n, struct err *e)
+{
+    if (fseeko(n->matrix, 0, SEEK_SET))
+        return err_fail(e, ERR_IO, "cannot go back to the beginning of the matrix");
+    return err_up(e, write_header(n, e));
+}

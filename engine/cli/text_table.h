@@ -1,0 +1,27 @@
+/* Tables as aligned text: columns of numbers to the right. On a terminal the last column is wrapped
+ * at its edge. */
+#ifndef ENGINE_CLI_TEXT_TABLE_H
+#define ENGINE_CLI_TEXT_TABLE_H
+
+#include "base/arena.h"
+#include "report.pb-c.h"
+
+#include <stdio.h>
+
+struct table {
+    struct arena *arena;
+    size_t n_columns, n_rows, cap;
+    const char **cells; /* rows of n_columns; row 0 are the headings */
+};
+
+/* Headings in one string, separated by '|'. */
+struct table *table_new(struct arena *a, const char *headings);
+/* n_columns cells; copied, one line each. */
+void table_add(struct table *t, const char *const *cells);
+void table_print(FILE *to, const struct table *t);
+/* Every table of a report, with its title and note: so many rows of each, then how many more there
+ * are and how to see them ("--limit"). */
+void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, size_t limit,
+                        const char *more);
+
+#endif
