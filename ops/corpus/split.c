@@ -1,69 +1,29 @@
-/* The op `split`: whole clusters into train, valid and test. */
-#include "cluster.pb-c.h"
-#include "ops/corpus/split_op.h"
+/* Parts by hash; see split.h. The test part takes the lowest hashes and the validation part the
+ * highest, so that a changed fraction of one never moves anything between the others. */
+#include "ops/corpus/split.h"
 
-static const struct op_param params[] = {
-    {"valid", OP_REAL, "0.05", NULL, 0, 1, "The fraction for validation."},
-    {"test", OP_REAL, "0.15", NULL, 0, 1, "The fraction held out for tests."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Chooses another split."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters, no two with equal seeds."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"train", KIND_CLUSTER, OP_COLLECTION, false, "To learn from."},
-    {"valid", KIND_CLUSTER, OP_COLLECTION, false, "To watch learning with."},
-    {"test", KIND_CLUSTER, OP_COLLECTION, false, "Held out."},
-    {NULL},
-};
+#include "base/digest.h"
 
-/* The part's index. */
-static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
-                               const ProtobufCMessage *element, struct err *e)
+const char *const split_names[SPLIT_PARTS] = {"train", "valid", "test"};
+
+enum err_code split_check(double valid, double test, struct err *e)
 {
-    const Eqloom__Cluster *c = (const Eqloom__Cluster *)element;
-    uint8_t *part = arena_alloc(a, 1);
-    *part = (uint8_t)split_part((uint64_t)op_int(ctx, "seed"), c->seed ? c->seed->prefix : "",
-                                op_real(ctx, "valid"), op_real(ctx, "test"));
-    *out = span_of(part, 1);
+    if (valid + test > 1)
+        return err_fail(e, ERR_INPUT, "'valid' (%g) and 'test' (%g) are more than 1 together",
+                        valid, test);
     return OK;
 }
 
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test)
 {
-    size_t n = op_count(ctx, "clusters"), counts[SPLIT_PARTS] = {0};
-    for (size_t i = 0; i < n; i++) {
-        struct span part;
-        if (op_cancelled(ctx))
-            return err_fail(e, ERR_CANCELLED, "split was interrupted");
-        enum err_code code = op_summary(&part, ctx, "clusters", i, e);
-        if (!code && (part.len != 1 || part.data[0] >= SPLIT_PARTS))
-            code = err_fail(e, ERR_CORRUPT, "a summary that names no part");
-        if (!code)
-            code = op_pass(ctx, split_names[part.data[0]], "clusters", i, e);
-        if (code)
-            return err_up(e, code);
-        counts[part.data[0]]++;
-    }
-    op_progress(ctx, n, n,
-                arena_printf(op_arena(ctx), "train %zu, valid %zu, test %zu", counts[SPLIT_TRAIN],
-                             counts[SPLIT_VALID], counts[SPLIT_TEST]));
-    return OK;
+    uint8_t number[8];
+    for (int i = 0; i < 8; i++)
+        number[i] = (uint8_t)(seed >> 8 * i);
+    struct span parts[] = {span_str("eqloom split"), span_of(number, 8), span_str(prefix)};
+    struct digest d = digest_of(parts, 3);
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | d.bytes[i];
+    double at = (double)(bits >> 11) * 0x1p-53;
+    return at < test ? SPLIT_TEST : at >= 1 - valid ? SPLIT_VALID : SPLIT_TRAIN;
 }
-
-const struct op op_split = {
-    .name = "split",
-    .version = 1,
-    .node = OP_TASK,
-    .doc =
-        "Divides a corpus by cluster. The part is decided by a hash of the seed expression and the "
-        "parameter `seed`: clusters that are added or removed move no other.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
-    .check = split_check,
-    .run = run,
-    .summarize = summarize,
-};

@@ -4,7 +4,7 @@
 
 #include "engine/op.h"
 #include "exercise.pb-c.h"
-#include "ops/eval/vectors.h"
+#include "ops/eval/measure/vectors.h"
 
 struct examined {
     const Eqloom__Exercise **exercises;

@@ -2,7 +2,7 @@
 #include "ops/learn/written.h"
 
 #include "base/buf.h"
-#include "ops/corpus/encoding.h"
+#include "ops/corpus/tokens/encoding.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -6,8 +6,7 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "index.pb-c.h"
-#include "ops/eval/nearest.h"
-#include "ops/eval/vectors.h"
+#include "ops/eval/measure/vectors.h"
 
 struct corpus_index {
     struct arena arena;

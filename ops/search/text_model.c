@@ -2,7 +2,7 @@
 #include "ops/search/text_model.h"
 
 #include "base/buf.h"
-#include "ops/corpus/encoding.h"
+#include "ops/corpus/tokens/encoding.h"
 #include "ops/learn/embedder.h"
 #include "ops/learn/written.h"
 

@@ -1,8 +1,8 @@
 /* `eqloom embed EXPR...`: vectors of expressions by a trained model. */
 #include "base/os.h"
 #include "engine/tool.h"
-#include "ops/search/choose.h"
-#include "ops/search/questions.h"
+#include "ops/search/choose_record.h"
+#include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 
 #include <jansson.h>
@@ -46,18 +46,18 @@ static void add(struct embedding *x, const struct expr *expr)
 static enum err_code read_all(struct embedding *x, struct err *e)
 {
     const struct language *lang;
-    struct questions q;
+    struct queries q;
     bool more = true;
-    enum err_code code = err_up(e, questions_language(&lang, x->args, e));
-    if (code || (code = err_up(e, questions_open(&q, x->args, lang, e))))
+    enum err_code code = err_up(e, queries_language(&lang, x->args, e));
+    if (code || (code = err_up(e, queries_open(&q, x->args, lang, e))))
         return code;
     while (!code && more) {
         struct expr expr;
-        code = err_up(e, questions_next(&expr, &more, &q, x->a, e));
+        code = err_up(e, queries_next(&expr, &more, &q, x->a, e));
         if (!code && more)
             add(x, &expr);
     }
-    questions_close(&q);
+    queries_close(&q);
     return code;
 }
 
@@ -198,8 +198,8 @@ static const struct tool_option options[] = {
     {"model", "REF", false, "a checkpoint; else the tag 'best', else the only one in the store"},
     {"output", "PATH", false, "write PATH.npy (and PATH.npy.jsonl) or PATH.jsonl instead", 'o'},
     {"raw", NULL, false, "the model's vectors as they are, not scaled to length 1"},
-    QUESTIONS_SYNTAX,
-    QUESTIONS_LANGUAGE,
+    QUERIES_SYNTAX,
+    QUERIES_LANGUAGE,
     {0}};
 
 const struct tool tool_embed = {

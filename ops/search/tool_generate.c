@@ -2,8 +2,8 @@
  * each answer equals what was asked. */
 #include "base/os.h"
 #include "engine/tool.h"
-#include "ops/search/choose.h"
-#include "ops/search/questions.h"
+#include "ops/search/choose_record.h"
+#include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
@@ -161,7 +161,7 @@ static enum err_code load(struct writing *w, enum gpu_precision precision, struc
     return OK;
 }
 
-static enum err_code answer_all(struct writing *w, struct questions *q, struct err *e)
+static enum err_code answer_all(struct writing *w, struct queries *q, struct err *e)
 {
     struct arena a = {0};
     bool more = true;
@@ -169,7 +169,7 @@ static enum err_code answer_all(struct writing *w, struct questions *q, struct e
     while (!code && more) {
         struct answers x = {.n = 0};
         arena_reset(&a);
-        if ((code = err_up(e, questions_next(&x.question, &more, q, &a, e))) || !more ||
+        if ((code = err_up(e, queries_next(&x.question, &more, q, &a, e))) || !more ||
             (code = err_up(e, answer(&x, w, &a, e))))
             break;
         if (w->args->json)
@@ -184,24 +184,24 @@ static enum err_code answer_all(struct writing *w, struct questions *q, struct e
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct writing w = {.args = args};
-    struct questions q = {0};
+    struct queries q = {0};
     enum gpu_precision precision;
     uint32_t max_nodes;
     enum err_code code;
-    if ((code = err_up(e, questions_number(&w.options.beam, args, "beams", 5, 1024, e))) ||
+    if ((code = err_up(e, queries_number(&w.options.beam, args, "beams", 5, 1024, e))) ||
         (code = err_up(
-             e, questions_number(&w.options.max_tokens, args, "max-tokens", 64, 1048576, e))) ||
-        (code = err_up(e, questions_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
+             e, queries_number(&w.options.max_tokens, args, "max-tokens", 64, 1048576, e))) ||
+        (code = err_up(e, queries_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
         (code = err_up(e, read_penalty(&w.options.length_penalty, args, e))) ||
         (code = err_up(e, read_precision(&precision, args, e))) ||
-        (code = err_up(e, questions_language(&w.lang, args, e))) ||
-        (code = err_up(e, questions_open(&q, args, w.lang, e))) ||
+        (code = err_up(e, queries_language(&w.lang, args, e))) ||
+        (code = err_up(e, queries_open(&q, args, w.lang, e))) ||
         (code = err_up(e, load(&w, precision, e))))
         goto out;
     w.judge = judge_new(max_nodes);
     code = w.judge ? err_up(e, answer_all(&w, &q, e)) : err_fail(e, ERR_NOMEM, "no memory");
 out:
-    questions_close(&q);
+    queries_close(&q);
     judge_free(w.judge);
     text_model_free(w.model);
     return code;
@@ -216,8 +216,8 @@ static const struct tool_option options[] = {
      "a checkpoint with a decoder; else the tag 'writer', else the only one in the store"},
     {"precision", "NAME", false, "of the products: f32 (default) or bf16"},
     {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
-    QUESTIONS_SYNTAX,
-    QUESTIONS_LANGUAGE,
+    QUERIES_SYNTAX,
+    QUERIES_LANGUAGE,
     {0}};
 
 const struct tool tool_generate = {

@@ -1,9 +1,9 @@
 /* `eqloom search EXPR`: the nearest expressions of an indexed corpus, and whether each is equal. */
 #include "base/os.h"
 #include "engine/tool.h"
-#include "ops/search/choose.h"
+#include "ops/search/choose_record.h"
 #include "ops/search/corpus_index.h"
-#include "ops/search/questions.h"
+#include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
@@ -199,7 +199,7 @@ static void print_words(const struct search *s, const struct answer *x, struct a
     fprintf(s->args->narration, "%zu of %u expressions, in %.1f ms\n", x->n, s->index.v.n, x->ms);
 }
 
-static enum err_code answer_all(struct search *s, struct questions *q, struct err *e)
+static enum err_code answer_all(struct search *s, struct queries *q, struct err *e)
 {
     struct arena a = {0};
     bool more = true;
@@ -207,7 +207,7 @@ static enum err_code answer_all(struct search *s, struct questions *q, struct er
     while (!code && more) {
         struct answer x = {0};
         arena_reset(&a);
-        if ((code = err_up(e, questions_next(&x.question, &more, q, &a, e))) || !more ||
+        if ((code = err_up(e, queries_next(&x.question, &more, q, &a, e))) || !more ||
             (code = err_up(e, answer(&x, s, &a, e))))
             break;
         if (s->args->json)
@@ -222,14 +222,14 @@ static enum err_code answer_all(struct search *s, struct questions *q, struct er
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct search s = {.args = args};
-    struct questions q = {0};
+    struct queries q = {0};
     uint32_t max_nodes;
     enum err_code code;
-    if ((code = err_up(e, questions_number(&s.k, args, "neighbours", 10, 1000, e))) ||
-        (code = err_up(e, questions_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
+    if ((code = err_up(e, queries_number(&s.k, args, "neighbours", 10, 1000, e))) ||
+        (code = err_up(e, queries_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
         (tool_value(args, "per-cluster") &&
-         (code = err_up(e, questions_number(&s.per_cluster, args, "per-cluster", 1, 1000, e)))) ||
-        (code = err_up(e, questions_open(&q, args, &lang_calculus, e))) ||
+         (code = err_up(e, queries_number(&s.per_cluster, args, "per-cluster", 1, 1000, e)))) ||
+        (code = err_up(e, queries_open(&q, args, &lang_calculus, e))) ||
         (code = err_up(e, load(&s, e))))
         goto out;
     q.lang = s.lang;
@@ -238,7 +238,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);
     code = s.judge ? err_up(e, answer_all(&s, &q, e)) : err_fail(e, ERR_NOMEM, "no memory");
 out:
-    questions_close(&q);
+    queries_close(&q);
     judge_free(s.judge);
     text_model_free(s.model);
     corpus_index_free(&s.index);
@@ -251,7 +251,7 @@ static const struct tool_option options[] = {
     {"per-cluster", "N", false, "at most N neighbours of each cluster; 1 shows other clusters too"},
     {"index", "REF", false, "an index; else the tag 'index', else the only one in the store"},
     {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
-    QUESTIONS_SYNTAX,
+    QUERIES_SYNTAX,
     {0}};
 
 const struct tool tool_search = {

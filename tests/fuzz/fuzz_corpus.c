@@ -1,6 +1,6 @@
 /* Any bytes as a corpus in any format: refused, or read into clusters that are written and read
  * back as the same. The first byte chooses the format. */
-#include "ops/corpus/corpus_format.h"
+#include "ops/corpus/format/corpus_format.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Any text as prefix tokens into any vocabulary: refused or encoded within it. */
-#include "ops/corpus/encoding.h"
+#include "ops/corpus/tokens/encoding.h"
 
 #include <assert.h>
 #include <string.h>

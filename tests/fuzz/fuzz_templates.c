@@ -1,5 +1,5 @@
 /* Template files: whatever the bytes, expressions without duplicates or one error. */
-#include "ops/corpus/templates.h"
+#include "ops/corpus/template/templates.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

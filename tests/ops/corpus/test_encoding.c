@@ -1,6 +1,6 @@
 /* Vocabularies, the encodings of numbers, packing, and the stability of splits. */
-#include "ops/corpus/split_part.h"
-#include "ops/corpus/token_batch.h"
+#include "ops/corpus/split.h"
+#include "ops/corpus/tokens/token_batch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Corpora in the formats of others: what is written is read back as the same, what others write is
  * understood, what is malformed is refused with its place. */
-#include "ops/corpus/corpus_format.h"
+#include "ops/corpus/format/corpus_format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Questions: every claim in them is checked again by other means, and a false member of a cluster
  * is never an answer. */
-#include "ops/corpus/question.h"
+#include "ops/corpus/question_draw.h"
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/exact.h"
 #include "tests/ops/expr/balls.h"

@@ -1,6 +1,6 @@
 /* Templates: the language, its refusals, stability of choices, and the shipped files. */
 #include "base/os.h"
-#include "ops/corpus/templates.h"
+#include "ops/corpus/template/templates.h"
 #include "ops/expr/ball.h"
 
 #include <setjmp.h>

@@ -1,8 +1,7 @@
 /* Cores of expressions: a*f + b has the core of f, and any expression is some a*core + b, as values
  * at three points say. */
 #include "base/rng.h"
-#include "ops/eval/affine.h"
-#include "ops/eval/closeness.h"
+#include "ops/eval/measure/closeness.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
 

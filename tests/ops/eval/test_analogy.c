@@ -1,5 +1,5 @@
 /* Analogies among vectors written by hand: what is passed over, and what counts as right. */
-#include "ops/eval/analogy.h"
+#include "ops/eval/measure/analogy.h"
 #include "tests/ops/expr/balls.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Answers to questions among vectors written by hand, ties included. */
-#include "ops/eval/choice.h"
+#include "ops/eval/measure/choice.h"
 
 #include <math.h>
 #include <setjmp.h>

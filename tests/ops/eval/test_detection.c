@@ -1,6 +1,6 @@
 /* Mistake detection against its definition, step by step and pair by pair, ties included. */
 #include "base/rng.h"
-#include "ops/eval/detection.h"
+#include "ops/eval/measure/detection.h"
 
 #include <math.h>
 #include <setjmp.h>

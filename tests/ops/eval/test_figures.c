@@ -1,11 +1,10 @@
 /* Figures against oracles: assignments against all permutations, precision against sorting, K-means
  * on separated clouds, tf-idf by hand; and the same results for any number of threads. */
 #include "base/rng.h"
-#include "ops/eval/assignment.h"
-#include "ops/eval/clustering.h"
-#include "ops/eval/kmeans.h"
-#include "ops/eval/retrieval.h"
-#include "ops/eval/tfidf_vectors.h"
+#include "ops/eval/measure/assignment.h"
+#include "ops/eval/measure/kmeans.h"
+#include "ops/eval/measure/retrieval.h"
+#include "ops/eval/measure/tfidf_vectors.h"
 
 #include <math.h>
 #include <setjmp.h>

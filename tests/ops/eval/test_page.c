@@ -3,11 +3,11 @@
  * at. */
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/eval/chart.h"
-#include "ops/eval/mathml.h"
-#include "ops/eval/page.h"
-#include "ops/eval/trivial.h"
-#include "ops/eval/tsne.h"
+#include "ops/eval/report/chart.h"
+#include "ops/eval/report/mathml.h"
+#include "ops/eval/report/page.h"
+#include "ops/eval/report/trivial.h"
+#include "ops/eval/report/tsne.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Reports of several kinds become a table for each kind, in the report's record and on its page. */
-#include "ops/eval/page_results.h"
+#include "ops/eval/report/page_results.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

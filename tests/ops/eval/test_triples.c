@@ -1,6 +1,6 @@
 /* Figures over triples against a walk through all of them; the same for any number of threads. */
 #include "base/rng.h"
-#include "ops/eval/triples.h"
+#include "ops/eval/measure/triples.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* What a model writes, as text that reads back as what was encoded. */
-#include "ops/corpus/encoding.h"
+#include "ops/corpus/tokens/encoding.h"
 #include "ops/learn/written.h"
 
 #include <setjmp.h>

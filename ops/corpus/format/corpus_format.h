@@ -1,0 +1,77 @@
+/* Corpora of equivalent expressions as others write them.
+ *
+ *   e-gen     a line of prefix tokens for each expression, `-4` one token, a fraction `/ 3 2`; the
+ *             seed first; an empty line between clusters
+ *   pairs     two expressions separated by a tab, equal ones (also EED's `in\tout`)
+ *   triplets  three: the first two are equal, the third is not
+ *   jsonl     {"seed": "...", "members": ["...", ...]} on each line, prefix tokens; what
+ *             `eqloom export` writes is read too
+ *   semvec    one JSON object: {"...": {"Original": {"Tokens": [...]}, "Noise": [{"Tokens":
+ * ...}]}}, infix tokens
+ *
+ * What is read is not believed: members have the standing UNKNOWN. Pairs with an expression in
+ * common are one cluster. */
+#ifndef OPS_CORPUS_FORMAT_CORPUS_FORMAT_H
+#define OPS_CORPUS_FORMAT_CORPUS_FORMAT_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "cluster.pb-c.h"
+#include "ops/expr/expr.h"
+
+enum corpus_format {
+    CORPUS_E_GEN,
+    CORPUS_PAIRS,
+    CORPUS_TRIPLETS,
+    CORPUS_JSONL,
+    CORPUS_SEMVEC,
+    CORPUS_FORMATS
+};
+#define CORPUS_FORMAT_NAMES "e-gen|pairs|triplets|jsonl|semvec"
+enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS: none */
+
+/* Clusters that are being read; begin with `a` and `lang` set and all else zero. */
+struct corpus {
+    struct arena *a;
+    const struct language *lang;
+    Eqloom__Cluster **clusters;
+    size_t n, cap;
+    /* Expressions of pairs, each once, joined by union-find; roots come first. */
+    struct corpus_pairs {
+        struct name_map index;
+        struct buf exprs;   /* struct expr */
+        struct buf parents; /* uint32_t */
+    } pairs;
+};
+
+/* Appends one file, whose text must stay. Errors carry the place. Pairs wait for corpus_finish,
+ * since another file may join them. */
+enum err_code corpus_read(struct corpus *c, enum corpus_format format,
+                          const struct source_text *source, struct err *e);
+/* After the last file: pairs become clusters. After an error, too: frees what is in no arena. */
+void corpus_finish(struct corpus *c);
+
+/* The first place from `at` on where a file may be parted, as `cut` in engine/op.h: both parts read
+ * give the clusters of the whole. The length if there is none, more if the format has
+ * none at all. */
+size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at);
+
+struct corpus_write_options {
+    uint32_t per_cluster; /* pairs and triplets: ordered pairs drawn from each cluster; 0: all */
+    uint64_t seed;        /* of the draw */
+    size_t most_bytes;    /* of pairs and triplets, which may be many more than members; 0: any */
+};
+/* ERR_LIMIT: there would be more. */
+enum err_code corpus_write(struct buf *out, enum corpus_format format,
+                           Eqloom__Cluster *const *clusters, size_t n,
+                           const struct corpus_write_options *options, struct err *e);
+
+/* ---- between the files of this module ---- */
+/* The first expression is the seed; copies are left out. */
+void corpus_add(struct corpus *c, const struct expr *exprs, size_t n);
+enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
+                               const struct source_text *source, struct err *e);
+void corpus_write_json(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
+                       size_t n);
+
+#endif

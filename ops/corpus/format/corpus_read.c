@@ -1,0 +1,262 @@
+/* Reading the formats of lines; see corpus_format.h. */
+#include "ops/corpus/format/corpus_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum corpus_format corpus_format_find(const char *name)
+{
+    static const char *const names[CORPUS_FORMATS] = {"e-gen", "pairs", "triplets", "jsonl",
+                                                      "semvec"};
+    for (int f = 0; f < CORPUS_FORMATS; f++)
+        if (strcmp(names[f], name) == 0)
+            return (enum corpus_format)f;
+    return CORPUS_FORMATS;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Whether p and q, as nodes, are what a reduced fraction is written with. */
+static bool is_fraction(const struct expr *x, uint32_t i)
+{
+    const struct expr_node *n = x->nodes + i;
+    if (n->op != X_DIV || n[1].op != X_NUM || n[2].op != X_NUM || strchr(n[1].leaf, '/') ||
+        strchr(n[2].leaf, '/') || strlen(n[1].leaf) > 18 || strlen(n[2].leaf) > 18)
+        return false;
+    long long p = strtoll(n[1].leaf, NULL, 10), q = strtoll(n[2].leaf, NULL, 10);
+    return p != 0 && q > 1 && gcd((uint64_t)llabs(p), (uint64_t)q) == 1;
+}
+
+/* Corpora write 3/2 as `/ 3 2`; it is read as the number again, and has three tokens either way. */
+static char *prefix_of(struct arena *a, const struct expr *x)
+{
+    const struct expr_node *nodes = x->nodes;
+    struct buf out = {0};
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (i)
+            buf_putc(&out, ' ');
+        if (is_fraction(x, i)) {
+            buf_printf(&out, "%s/%s", nodes[i + 1].leaf, nodes[i + 2].leaf);
+            i += 2;
+        } else if (nodes[i].leaf)
+            buf_puts(&out, nodes[i].leaf);
+        else
+            buf_puts(&out, x->lang->ops[nodes[i].op].name);
+    }
+    char *text = arena_strndup(a, out.data, out.len);
+    buf_free(&out);
+    return text;
+}
+
+void corpus_add(struct corpus *c, const struct expr *exprs, size_t n)
+{
+    struct name_map seen = {0};
+    Eqloom__Cluster *cluster = arena_new(c->a, Eqloom__Cluster);
+    eqloom__cluster__init(cluster);
+    cluster->members = arena_array(c->a, Eqloom__Member *, n);
+    for (size_t i = 0; i < n; i++) {
+        char *prefix = prefix_of(c->a, &exprs[i]);
+        bool added;
+        name_map_put(&seen, prefix, 0, &added);
+        if (!added)
+            continue;
+        Eqloom__Member *m = cluster->members[cluster->n_members++] =
+            arena_new(c->a, Eqloom__Member);
+        eqloom__member__init(m);
+        m->prefix = prefix;
+        m->tokens = expr_tokens(&exprs[i]);
+    }
+    name_map_free(&seen);
+    cluster->seed = arena_new(c->a, Eqloom__Expr);
+    eqloom__expr__init(cluster->seed);
+    cluster->seed->prefix = cluster->members[0]->prefix;
+    if (!lang_is(c->lang, &lang_calculus))
+        cluster->seed->language = (char *)c->lang->name;
+    if (c->n == c->cap) {
+        Eqloom__Cluster **old = c->clusters;
+        c->cap = c->cap ? 2 * c->cap : 64;
+        c->clusters = arena_array(c->a, Eqloom__Cluster *, c->cap);
+        if (c->n)
+            memcpy(c->clusters, old, c->n * sizeof *old);
+    }
+    c->clusters[c->n++] = cluster;
+}
+
+struct line {
+    size_t begin, len; /* without the end of the line, which may be CR LF */
+};
+
+static bool next_line(struct line *out, size_t *at, const struct source_text *source)
+{
+    if (*at >= source->len)
+        return false;
+    const char *end = memchr(source->text + *at, '\n', source->len - *at);
+    out->begin = *at;
+    out->len = (end ? (size_t)(end - source->text) : source->len) - *at;
+    *at += out->len + 1;
+    if (out->len && source->text[out->begin + out->len - 1] == '\r')
+        out->len--;
+    return true;
+}
+
+static enum err_code read_clusters(struct corpus *c, const struct source_text *source,
+                                   struct err *e)
+{
+    struct buf open = {0};
+    struct line line;
+    enum err_code code = OK;
+    for (size_t at = 0; !code && next_line(&line, &at, source);) {
+        struct expr x;
+        if (line.len == 0) {
+            if (open.len)
+                corpus_add(c, (struct expr *)(void *)open.data, open.len / sizeof x);
+            buf_clear(&open);
+            continue;
+        }
+        code =
+            err_up(e, expr_parse_prefix(&x, c->a, c->lang, source, line.begin, line.len, false, e));
+        if (!code)
+            buf_add(&open, &x, sizeof x);
+    }
+    if (!code && open.len)
+        corpus_add(c, (struct expr *)(void *)open.data, open.len / sizeof(struct expr));
+    buf_free(&open);
+    return code;
+}
+
+static uint32_t root_of(struct corpus_pairs *j, uint32_t i)
+{
+    uint32_t *parent = (uint32_t *)(void *)j->parents.data;
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static uint32_t join_add(struct corpus_pairs *j, struct arena *a, const struct expr *x)
+{
+    bool added;
+    uint32_t i = (uint32_t)(j->exprs.len / sizeof *x);
+    uint64_t *known = name_map_put(&j->index, prefix_of(a, x), i, &added);
+    if (added) {
+        buf_add(&j->exprs, x, sizeof *x);
+        buf_add(&j->parents, &i, sizeof i);
+    }
+    return (uint32_t)*known;
+}
+
+static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint32_t columns,
+                                  const struct source_text *source, const struct line *line,
+                                  struct err *e)
+{
+    uint32_t first = 0;
+    size_t at = line->begin, end = line->begin + line->len;
+    for (uint32_t k = 0; k < columns; k++) {
+        const char *tab = memchr(source->text + at, '\t', end - at);
+        size_t len = tab ? (size_t)(tab - source->text) - at : end - at;
+        struct expr x;
+        if ((k + 1 < columns) != (tab != NULL))
+            return err_fail_at(e, source, line->begin,
+                               "a line of %u expressions separated by tabs is expected", columns);
+        enum err_code code =
+            err_up(e, expr_parse_prefix(&x, c->a, c->lang, source, at, len, false, e));
+        if (code)
+            return code;
+        uint32_t i = join_add(j, c->a, &x);
+        if (k == 0)
+            first = i;
+        else if (k == 1) {
+            uint32_t p = root_of(j, first), q = root_of(j, i);
+            ((uint32_t *)(void *)j->parents.data)[p > q ? p : q] = p < q ? p : q;
+        }
+        at += len + 1;
+    }
+    return OK;
+}
+
+/* In the order of their first expressions. */
+static void add_joined(struct corpus *c, struct corpus_pairs *j)
+{
+    const struct expr *exprs = (const struct expr *)(const void *)j->exprs.data;
+    uint32_t n = (uint32_t)(j->exprs.len / sizeof *exprs);
+    uint32_t *begin = arena_array(c->a, uint32_t, n + 2);
+    struct expr *sorted = arena_array(c->a, struct expr, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        begin[root_of(j, i) + 2]++;
+    for (uint32_t i = 0; i + 2 <= n; i++)
+        begin[i + 2] += begin[i + 1];
+    for (uint32_t i = 0; i < n; i++)
+        sorted[begin[root_of(j, i) + 1]++] = exprs[i];
+    for (uint32_t i = 0; i < n; i++)
+        if (begin[i + 1] > begin[i])
+            corpus_add(c, sorted + begin[i], begin[i + 1] - begin[i]);
+}
+
+static enum err_code read_pairs(struct corpus *c, uint32_t columns,
+                                const struct source_text *source, struct err *e)
+{
+    struct line line;
+    enum err_code code = OK;
+    for (size_t at = 0; !code && next_line(&line, &at, source);)
+        if (line.len)
+            code = err_up(e, read_columns(c, &c->pairs, columns, source, &line, e));
+    return code;
+}
+
+void corpus_finish(struct corpus *c)
+{
+    add_joined(c, &c->pairs);
+    name_map_free(&c->pairs.index);
+    buf_free(&c->pairs.exprs);
+    buf_free(&c->pairs.parents);
+    c->pairs = (struct corpus_pairs){0};
+}
+
+enum err_code corpus_read(struct corpus *c, enum corpus_format format,
+                          const struct source_text *source, struct err *e)
+{
+    switch (format) {
+    case CORPUS_E_GEN: return err_up(e, read_clusters(c, source, e));
+    case CORPUS_PAIRS: return err_up(e, read_pairs(c, 2, source, e));
+    case CORPUS_TRIPLETS: return err_up(e, read_pairs(c, 3, source, e));
+    case CORPUS_JSONL:
+    case CORPUS_SEMVEC: return err_up(e, corpus_read_json(c, format, source, e));
+    case CORPUS_FORMATS: break;
+    }
+    return err_fail(e, ERR_INPUT, "unknown format of a corpus");
+}
+
+/* The first line that begins at `at` or later, behind an empty one if that is asked for. */
+static size_t find_line(const struct source_text *source, size_t at, bool after_empty)
+{
+    struct line line;
+    size_t begin = at ? at - 1 : 0;
+    if (at == 0)
+        return 0;
+    while (begin > 0 && source->text[begin - 1] != '\n')
+        begin--;
+    while (next_line(&line, &begin, source))
+        if (begin >= at && begin <= source->len && (!after_empty || line.len == 0))
+            return begin;
+    return source->len;
+}
+
+size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at)
+{
+    switch (format) {
+    case CORPUS_E_GEN: return find_line(source, at, true);
+    case CORPUS_JSONL: return find_line(source, at, false);
+    case CORPUS_PAIRS: /* any two files may have an expression in common */
+    case CORPUS_TRIPLETS:
+    case CORPUS_SEMVEC:
+    case CORPUS_FORMATS: break;
+    }
+    return source->len + 1;
+}

@@ -1,0 +1,52 @@
+/* The op `import-clusters`: files of others -> clusters. */
+#include "engine/op.h"
+#include "ops/corpus/format/corpus_format.h"
+
+static const struct op_param params[] = {
+    {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0,
+     "How the files are written (docs/formats.md); EED's are pairs."},
+    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
+    {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller clusters are left out."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+     "What the files hold equal; nothing of it has been checked."},
+    {NULL},
+};
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct corpus corpus = {.a = op_arena(ctx), .lang = lang_by_name(op_string(ctx, "language"))};
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx), least = (size_t)op_int(ctx, "min_members");
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < n; i++)
+        code = err_up(e, corpus_read(&corpus, corpus_format_find(op_string(ctx, "format")),
+                                     &files[i].text, e));
+    corpus_finish(&corpus);
+    if (code)
+        return code;
+    for (size_t i = 0; i < corpus.n; i++)
+        if (corpus.clusters[i]->n_members >= least &&
+            (code = err_up(e, op_emit(NULL, ctx, "clusters", &corpus.clusters[i]->base, e))))
+            return code;
+    return OK;
+}
+
+static size_t cut(struct op_ctx *ctx, const struct source_text *text, size_t at)
+{
+    return corpus_cut(corpus_format_find(op_string(ctx, "format")), text, at);
+}
+
+const struct op op_import_clusters = {
+    .name = "import-clusters",
+    .version = 2,
+    .node = OP_SOURCE,
+    .doc = "Reads corpora of equivalent expressions in the formats of others (docs/formats.md). "
+           "Pairs with an expression in common, in whichever files, become one cluster.",
+    .params = params,
+    .outputs = outputs,
+    .run = run,
+    .cut = cut,
+};

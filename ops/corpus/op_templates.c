@@ -1,0 +1,50 @@
+/* The op `templates`: template files -> the initial expressions. */
+#include "ops/corpus/template/templates.h"
+
+#include "engine/op.h"
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    (void)state;
+    struct arena *a = op_arena(ctx);
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    struct source_text *sources = arena_array(a, struct source_text, n);
+    for (size_t i = 0; i < n; i++)
+        sources[i] = files[i].text;
+    struct templates_options options = {
+        .seed = (uint64_t)op_int(ctx, "seed"),
+        .limit = (uint64_t)op_int(ctx, "limit"),
+    };
+    struct templates t;
+    enum err_code code = err_up(e, templates_expand(&t, a, sources, n, &options, e));
+    for (size_t i = 0; i < t.n && code == OK; i++) {
+        Eqloom__Expr message;
+        templates_to_message(&message, a, &t, i);
+        code = err_up(e, op_emit(NULL, ctx, "exprs", &message.base, e));
+    }
+    return code;
+}
+
+static const struct op_param params[] = {
+    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,
+     "Which expressions `take` and `limit` choose."},
+    {"limit", OP_INT, "0", NULL, 0, 1e9,
+     "At most so many expressions, chosen by hash; 0 for all that the files give."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"exprs", KIND_EXPR, OP_COLLECTION, false, "the expressions, no two of them the same tree"},
+    {0},
+};
+
+const struct op op_templates = {
+    .name = "templates",
+    .version = 1,
+    .node = OP_SOURCE,
+    .doc = "Makes the initial expressions from template files (docs/templates.md).",
+    .params = params,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,24 @@
+/* Questions of E-Gen's semantic understanding test: which of some expressions is equal to a query,
+ * when one that is looks different and others that are not look alike? */
+#ifndef OPS_CORPUS_QUESTION_DRAW_H
+#define OPS_CORPUS_QUESTION_DRAW_H
+
+#include "base/rng.h"
+#include "cluster.pb-c.h"
+#include "exercise.pb-c.h"
+#include "ops/expr/expr.h"
+
+struct question_options {
+    uint32_t most;        /* questions, of different queries */
+    uint32_t near_misses; /* of each: half of them resemble the query, half the answer */
+    uint32_t distance;    /* edits from query to answer, at least */
+    uint32_t points;
+};
+
+/* Questions about a cluster, in the arena: as many as were asked for, or as can be made. ERR_INPUT
+ * names a member that is no expression. */
+enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
+                             const Eqloom__Cluster *cluster, const struct question_options *options,
+                             struct rng *rng, struct err *e);
+
+#endif

@@ -1,0 +1,381 @@
+/* From templates to expressions. A template's placeholders run over all combinations; where these
+ * are too many, combinations are drawn, each placeholder taking the value that wins a hash contest
+ * (rendezvous hashing). 'take' keeps the expressions whose hashes are least. Both are stable: a
+ * value added to a set or an expression added to a group changes the choice in its proportion
+ * only, never all of it. */
+#include "ops/corpus/template/templates.h"
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "ops/corpus/template/templates_file.h"
+#include "ops/expr/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_ENUMERATED = 200000, /* combinations of a template, where all are wanted */
+    MAX_CONSIDERED = 2000,   /* where some are taken; of more, enough are drawn */
+    DRAWS_PER_TAKEN = 8,
+    MAX_INSTANCES = 2000000,
+};
+
+struct instance {
+    struct expr x;
+    const char *group;
+    uint64_t rank; /* hash of its text */
+    uint32_t cell; /* what 'per' counts */
+    bool kept;
+};
+
+struct expansion {
+    struct arena *a;
+    const struct template_file *file;
+    const struct templates_options *options;
+    struct instance *all; /* kept instances of all files, in order */
+    size_t n, cap;
+    size_t file_start;    /* the first in `all` of this file */
+    struct name_map seen; /* prefix text of kept ones */
+    /* The group at hand. */
+    const struct template_group *group;
+    struct instance *found;
+    size_t n_found, cap_found;
+    struct name_map found_texts;
+    size_t *pool; /* {it}: places in `all` */
+    size_t n_pool;
+    struct buf text;
+    struct err *e;
+};
+
+static uint64_t hash_text(uint64_t seed, const char *s)
+{
+    uint64_t h = rng_mix(seed);
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return rng_mix(h);
+}
+
+/* A number < 0, or a product or quotient that begins with one. */
+static bool is_negative(const struct expr_node *node)
+{
+    if (node->op == X_MUL || node->op == X_DIV)
+        node++;
+    return node->op == X_NUM && number_sign(node->leaf) < 0;
+}
+
+/* Drops the sign of one that is. */
+static struct expr drop_sign(struct arena *a, const struct expr *x)
+{
+    if (x->n == 1)
+        return expr_leaf(a, x->lang, X_NUM, x->nodes->leaf + 1);
+    struct expr parts[2] = {expr_sub(x, 1), expr_sub(x, 2)};
+    parts[0] = drop_sign(a, &parts[0]);
+    return expr_apply(a, x->lang, x->nodes->op, parts, 2);
+}
+
+/* x + -3*y is x - 3*y, x - -3 is x + 3: what a template's sign and a negative value make. */
+static struct expr tidy(struct arena *a, const struct expr *x)
+{
+    const struct expr_node *node = x->nodes;
+    if (node->arity == 0)
+        return *x;
+    struct expr children[LANG_MAX_ARITY];
+    uint32_t at = 1;
+    for (unsigned i = 0; i < node->arity; i++, at += x->nodes[at].size) {
+        struct expr child = expr_sub(x, at);
+        children[i] = tidy(a, &child);
+    }
+    uint16_t op = node->op;
+    if ((op == X_ADD || op == X_SUB) && is_negative(children[1].nodes)) {
+        op = op == X_ADD ? X_SUB : X_ADD;
+        children[1] = drop_sign(a, &children[1]);
+    }
+    return expr_apply(a, x->lang, op, children, node->arity);
+}
+
+static size_t slot_size(const struct expansion *t, const struct template_slot *slot)
+{
+    return slot->set == TEMPLATES_IT ? t->n_pool : t->file->sets[slot->set].n;
+}
+
+static void write_instance(struct expansion *t, const struct template *tpl, const size_t *choice)
+{
+    buf_clear(&t->text);
+    for (size_t i = 0; i < tpl->n_pieces; i++) {
+        int s = tpl->pieces[i].slot;
+        if (s < 0) {
+            buf_puts(&t->text, tpl->pieces[i].text);
+        } else if (tpl->slots[s].set == TEMPLATES_IT) {
+            buf_putc(&t->text, '(');
+            expr_write_infix(&t->text, &t->all[t->pool[choice[s]]].x);
+            buf_putc(&t->text, ')');
+        } else {
+            buf_puts(&t->text, t->file->sets[tpl->slots[s].set].values[choice[s]]);
+        }
+    }
+}
+
+/* One combination of values. */
+static enum err_code add_instance(struct expansion *t, const struct template *tpl, uint32_t cell,
+                                  const size_t *choice)
+{
+    struct err inner;
+    struct expr x;
+    err_clear(&inner);
+    write_instance(t, tpl, choice);
+    struct source_text source = {"<template>", t->text.data ? t->text.data : "", t->text.len};
+    if (expr_parse_infix(&x, t->a, t->file->lang, &source, 0, source.len, false, &inner)) {
+        yaml_fail(t->e, tpl->node, "this gives '%.120s': %s", source.text, inner.message);
+        if (inner.hint[0])
+            err_hint(t->e, "%s", inner.hint);
+        return ERR_INPUT;
+    }
+    x = tidy(t->a, &x);
+    if (t->group->max_tokens && expr_tokens(&x) > t->group->max_tokens)
+        return OK;
+    char *prefix = expr_prefix(t->a, &x);
+    bool added;
+    if (name_map_get(&t->seen, prefix))
+        return OK;
+    name_map_put(&t->found_texts, prefix, 0, &added);
+    if (!added)
+        return OK;
+    if (t->n_found == MAX_INSTANCES)
+        return yaml_fail(t->e, tpl->node, "the group has more than %d expressions", MAX_INSTANCES);
+    t->found = vec_grow(t->found, &t->cap_found, t->n_found + 1, sizeof *t->found);
+    t->found[t->n_found++] = (struct instance){
+        .x = x,
+        .group = t->group->name,
+        .rank = hash_text(t->options->seed, prefix),
+        .cell = cell,
+    };
+    return OK;
+}
+
+/* All combinations with choice[fixed] as given (fixed -1: none). */
+static enum err_code enumerate(struct expansion *t, const struct template *tpl, uint32_t cell,
+                               size_t *choice, int fixed)
+{
+    for (;;) {
+        if (err_up(t->e, add_instance(t, tpl, cell, choice)))
+            return ERR_INPUT;
+        size_t s = tpl->n_slots;
+        while (s-- > 0) {
+            if ((int)s == fixed)
+                continue;
+            if (++choice[s] < slot_size(t, &tpl->slots[s]))
+                break;
+            choice[s] = 0;
+        }
+        if (s == SIZE_MAX)
+            return OK;
+    }
+}
+
+static enum err_code draw(struct expansion *t, const struct template *tpl, uint32_t cell,
+                          size_t *choice, int fixed)
+{
+    uint64_t base = hash_text(t->options->seed, tpl->node->text);
+    for (uint64_t k = 0; k < t->group->take * DRAWS_PER_TAKEN; k++) {
+        for (size_t s = 0; s < tpl->n_slots; s++) {
+            const struct template_slot *slot = &tpl->slots[s];
+            uint64_t best = 0, stream = rng_at(base, k, s);
+            if ((int)s == fixed)
+                continue;
+            for (size_t v = 0; v < slot_size(t, slot); v++) {
+                uint64_t score = slot->set == TEMPLATES_IT
+                                     ? rng_mix(stream ^ t->all[t->pool[v]].rank)
+                                     : hash_text(stream, t->file->sets[slot->set].values[v]);
+                if (v == 0 || score > best) {
+                    best = score;
+                    choice[s] = v;
+                }
+            }
+        }
+        if (err_up(t->e, add_instance(t, tpl, cell, choice)))
+            return ERR_INPUT;
+    }
+    return OK;
+}
+
+static enum err_code expand_template(struct expansion *t, const struct template *tpl,
+                                     uint32_t index)
+{
+    const struct template_group *group = t->group;
+    int fixed = -1;
+    double combinations = 1;
+    for (size_t s = 0; s < tpl->n_slots; s++) {
+        if (slot_size(t, &tpl->slots[s]) == 0)
+            return OK; /* {it} over nothing */
+        if (group->per == PER_SET && tpl->slots[s].set == group->per_set && fixed < 0)
+            fixed = (int)s;
+        else
+            combinations *= (double)slot_size(t, &tpl->slots[s]);
+    }
+    if (group->per == PER_SET && fixed < 0)
+        return yaml_fail(t->e, tpl->node, "'per' counts by '%s', which this template does not use",
+                         t->file->sets[group->per_set].name);
+    bool drawn = group->take > 0 && combinations > MAX_CONSIDERED;
+    if (group->take == 0 && combinations > MAX_ENUMERATED)
+        return yaml_fail(t->e, tpl->node,
+                         "this template gives %.0f expressions; say how many to 'take'",
+                         combinations);
+    size_t cells = fixed < 0 ? 1 : slot_size(t, &tpl->slots[fixed]);
+    for (size_t c = 0; c < cells; c++) {
+        size_t choice[TEMPLATES_MAX_SLOTS] = {0};
+        uint32_t cell = group->per == PER_TEMPLATE ? index : (uint32_t)c;
+        if (fixed >= 0)
+            choice[fixed] = c;
+        if (err_up(t->e, drawn ? draw(t, tpl, cell, choice, fixed)
+                               : enumerate(t, tpl, cell, choice, fixed)))
+            return ERR_INPUT;
+    }
+    return OK;
+}
+
+static int by_cell_and_rank(const void *a, const void *b)
+{
+    const struct instance *x = *(struct instance *const *)a, *y = *(struct instance *const *)b;
+    if (x->cell != y->cell)
+        return x->cell < y->cell ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return expr_compare(&x->x, &y->x);
+}
+
+/* Marks the `take` least of each cell (0: all). */
+static void keep_least(struct instance *list, size_t n, uint64_t take)
+{
+    struct instance **order = vec_grow(NULL, &(size_t){0}, n + 1, sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = &list[i];
+    qsort(order, n, sizeof *order, by_cell_and_rank);
+    uint64_t taken = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i && order[i]->cell != order[i - 1]->cell)
+            taken = 0;
+        order[i]->kept = take == 0 || taken < take;
+        taken++;
+    }
+    free(order);
+}
+
+static enum err_code expand_group(struct expansion *t, const struct template_group *group)
+{
+    t->group = group;
+    t->n_found = t->n_pool = 0;
+    name_map_free(&t->found_texts);
+    t->found_texts = (struct name_map){0};
+    t->pool = arena_alloc(t->a, (t->n + 1) * sizeof *t->pool);
+    for (size_t i = 0; i < group->n_of; i++)
+        for (size_t k = t->file_start; k < t->n; k++)
+            if (strcmp(t->all[k].group, t->file->groups[group->of[i]].name) == 0)
+                t->pool[t->n_pool++] = k;
+    for (size_t i = 0; i < group->n; i++)
+        if (err_up(t->e, expand_template(t, &group->templates[i], (uint32_t)i)))
+            return ERR_INPUT;
+    keep_least(t->found, t->n_found, group->take);
+    for (size_t i = 0; i < t->n_found; i++) {
+        if (!t->found[i].kept)
+            continue;
+        t->all = vec_grow(t->all, &t->cap, t->n + 1, sizeof *t->all);
+        t->all[t->n] = t->found[i];
+        t->all[t->n].cell = 0;
+        name_map_put(&t->seen, expr_prefix(t->a, &t->found[i].x), t->n++, NULL);
+    }
+    return OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct templates_domain *)a)->name,
+                  ((const struct templates_domain *)b)->name);
+}
+
+/* One domain a variable, whichever file says it; "positive" is the rule and not recorded. */
+static enum err_code add_domains(struct templates *out, struct arena *a,
+                                 const struct template_file *f, const struct source_text *source,
+                                 struct err *e)
+{
+    struct templates_domain *all =
+        arena_alloc(a, (out->n_domains + f->n_domains + 1) * sizeof *all);
+    memcpy(all, out->domains ? out->domains : all, out->n_domains * sizeof *all);
+    for (size_t i = 0; i < f->n_domains; i++) {
+        size_t k = 0;
+        while (k < out->n_domains && strcmp(all[k].name, f->domains[i].name) != 0)
+            k++;
+        if (k < out->n_domains && strcmp(all[k].domain, f->domains[i].domain) != 0)
+            return err_fail(e, ERR_INPUT, "%s: variable '%s' is %s here and %s in another file",
+                            source->name, all[k].name, f->domains[i].domain, all[k].domain);
+        if (k == out->n_domains)
+            all[out->n_domains++] = f->domains[i];
+    }
+    qsort(all, out->n_domains, sizeof *all, by_name);
+    out->domains = all;
+    return OK;
+}
+
+enum err_code templates_expand(struct templates *out, struct arena *a,
+                               const struct source_text *sources, size_t n_sources,
+                               const struct templates_options *options, struct err *e)
+{
+    struct expansion t = {.a = a, .options = options, .e = e};
+    enum err_code code = OK;
+    *out = (struct templates){0};
+    for (size_t i = 0; i < n_sources; i++) {
+        struct template_file *file = arena_new(a, struct template_file);
+        if ((code = err_up(e, template_file_read(file, a, &sources[i], e))) ||
+            (code = err_up(e, add_domains(out, a, file, &sources[i], e))))
+            goto out;
+        if (t.file && t.file->lang != file->lang) {
+            code = err_fail(e, ERR_INPUT,
+                            "%s: templates of the %s language cannot stand beside those of the %s "
+                            "language",
+                            sources[i].name, file->lang->name, t.file->lang->name);
+            goto out;
+        }
+        t.file = file;
+        t.file_start = t.n;
+        for (size_t g = 0; g < file->n_groups; g++)
+            if ((code = err_up(e, expand_group(&t, &file->groups[g]))))
+                goto out;
+    }
+    keep_least(t.all, t.n, options->limit);
+    out->exprs = arena_alloc(a, (t.n + 1) * sizeof *out->exprs);
+    out->groups = arena_alloc(a, (t.n + 1) * sizeof *out->groups);
+    for (size_t i = 0; i < t.n; i++) {
+        if (!t.all[i].kept)
+            continue;
+        out->exprs[out->n] = t.all[i].x;
+        out->groups[out->n++] = t.all[i].group;
+    }
+out:
+    free(t.all);
+    free(t.found);
+    name_map_free(&t.seen);
+    name_map_free(&t.found_texts);
+    buf_free(&t.text);
+    return code;
+}
+
+void templates_to_message(Eqloom__Expr *out, struct arena *a, const struct templates *t, size_t i)
+{
+    const char **names;
+    size_t n = expr_variables(&names, a, &t->exprs[i]);
+    eqloom__expr__init(out);
+    out->prefix = expr_prefix(a, &t->exprs[i]);
+    if (!lang_is(t->exprs[i].lang, &lang_calculus))
+        out->language = arena_strdup(a, t->exprs[i].lang->name);
+    out->variables = arena_alloc(a, (n + 1) * sizeof *out->variables);
+    for (size_t k = 0; k < n; k++)
+        for (size_t d = 0; d < t->n_domains; d++) {
+            if (strcmp(names[k], t->domains[d].name) != 0 ||
+                strcmp(t->domains[d].domain, "positive") == 0)
+                continue;
+            Eqloom__VariableDomain *v = arena_new(a, Eqloom__VariableDomain);
+            eqloom__variable_domain__init(v);
+            v->name = arena_strdup(a, names[k]);
+            v->domain = arena_strdup(a, t->domains[d].domain);
+            out->variables[out->n_variables++] = v;
+        }
+}

@@ -1,0 +1,29 @@
+/* Initial expressions from declarative templates: the file format of docs/templates.md. */
+#ifndef OPS_CORPUS_TEMPLATE_TEMPLATES_H
+#define OPS_CORPUS_TEMPLATE_TEMPLATES_H
+
+#include "expr.pb-c.h"
+#include "ops/expr/expr.h"
+
+struct templates_options {
+    uint64_t seed;  /* which expressions 'take' and `limit` choose */
+    uint64_t limit; /* at most so many in all; 0: no limit */
+};
+
+struct templates {
+    struct expr *exprs;  /* in the order of the files; no two are the same tree */
+    const char **groups; /* the group that gave each */
+    size_t n;
+    struct templates_domain {
+        const char *name, *domain;
+    } * domains; /* of variables that are not real and positive, by name */
+    size_t n_domains;
+};
+
+/* Everything lives in the arena. */
+enum err_code templates_expand(struct templates *out, struct arena *a,
+                               const struct source_text *sources, size_t n_sources,
+                               const struct templates_options *options, struct err *e);
+void templates_to_message(Eqloom__Expr *out, struct arena *a, const struct templates *t, size_t i);
+
+#endif

@@ -1,0 +1,317 @@
+/* Reading template files: YAML to sets and groups, every name resolved, every refusal at its
+ * place. */
+#include "ops/corpus/template/templates_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum err_code read_uint(uint64_t *out, const struct yaml_node *node, const char *what,
+                               uint64_t min, uint64_t max, struct err *e)
+{
+    char *end;
+    if (err_up(e, yaml_expect(node, YAML_SCALAR, what, e)))
+        return ERR_INPUT;
+    unsigned long long value = strtoull(node->text, &end, 10);
+    if (node->len == 0 || node->len > 18 || strspn(node->text, "0123456789") != node->len ||
+        value < min || value > max)
+        return yaml_fail(e, node, "%s must be a whole number from %llu to %llu", what,
+                         (unsigned long long)min, (unsigned long long)max);
+    *out = value;
+    return OK;
+}
+
+static bool is_name(const char *s)
+{
+    if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z')))
+        return false;
+    return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] == 0;
+}
+
+/* "-9..-2" */
+static bool read_range(long *low, long *high, const char *text)
+{
+    char *end;
+    *low = strtol(text, &end, 10);
+    if (end == text || strncmp(end, "..", 2) != 0)
+        return false;
+    const char *second = end + 2;
+    *high = strtol(second, &end, 10);
+    return end != second && *end == 0 && labs(*low) < 1000000000 && labs(*high) < 1000000000;
+}
+
+static enum err_code read_set(struct template_set *set, struct arena *a,
+                              const struct yaml_pair *pair, struct err *e)
+{
+    set->name = pair->key->text;
+    if (!is_name(set->name) || strcmp(set->name, "it") == 0)
+        return yaml_fail(e, pair->key, "'%.60s' cannot name a set", set->name);
+    if (err_up(e, yaml_expect(pair->value, YAML_SEQUENCE, "a set", e)))
+        return ERR_INPUT;
+    size_t n = 0;
+    for (size_t i = 0; i < pair->value->n; i++) {
+        const struct yaml_node *item = pair->value->items[i];
+        long low, high;
+        if (err_up(e, yaml_expect(item, YAML_SCALAR, "a value of a set", e)))
+            return ERR_INPUT;
+        if (item->len == 0)
+            return yaml_fail(e, item, "a value of a set is empty");
+        bool range = read_range(&low, &high, item->text);
+        if (range && low > high)
+            return yaml_fail(e, item, "the range %s is empty", item->text);
+        n += range ? (size_t)(high - low) + 1 : 1;
+        if (n > TEMPLATES_MAX_VALUES)
+            return yaml_fail(e, item, "set '%s' has more than %d values", set->name,
+                             TEMPLATES_MAX_VALUES);
+    }
+    if (n == 0)
+        return yaml_fail(e, pair->value, "set '%s' is empty", set->name);
+    set->values = arena_alloc(a, n * sizeof *set->values);
+    for (size_t i = 0; i < pair->value->n; i++) {
+        const struct yaml_node *item = pair->value->items[i];
+        long low, high;
+        if (!read_range(&low, &high, item->text)) {
+            set->values[set->n++] = item->text;
+            continue;
+        }
+        for (long v = low; v <= high; v++)
+            set->values[set->n++] = arena_printf(a, "%ld", v);
+    }
+    return OK;
+}
+
+static enum err_code find_set(int *out, const struct template_file *f, struct arena *a,
+                              const char *name, size_t n, const struct source_text *source,
+                              size_t offset, struct err *e)
+{
+    const char **names = arena_alloc(a, (f->n_sets + 1) * sizeof *names);
+    for (size_t i = 0; i < f->n_sets; i++) {
+        names[i] = f->sets[i].name;
+        if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
+            *out = (int)i;
+            return OK;
+        }
+    }
+    const char *near = err_nearest(arena_strndup(a, name, n), names, f->n_sets);
+    err_fail_at(e, source, offset, "unknown set '%.*s'", (int)(n < 60 ? n : 60), name);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+/* The slot of "{name}", made if it is new. */
+static enum err_code find_slot(int *out, struct template *t, const struct template_group *group,
+                               const struct template_file *f, struct arena *a, const char *name,
+                               size_t n, size_t offset, struct err *e)
+{
+    const struct source_text *source = t->node->source;
+    for (size_t i = 0; i < t->n_slots; i++)
+        if (strlen(t->slots[i].name) == n && memcmp(t->slots[i].name, name, n) == 0) {
+            *out = (int)i;
+            return OK;
+        }
+    if (t->n_slots == TEMPLATES_MAX_SLOTS)
+        return err_fail_at(e, source, offset, "more than %d placeholders", TEMPLATES_MAX_SLOTS);
+    struct template_slot *slot = &t->slots[t->n_slots];
+    slot->name = arena_strndup(a, name, n);
+    if (strcmp(slot->name, "it") == 0) {
+        if (group->n_of == 0)
+            return err_fail_at(
+                e, source, offset,
+                "{it} stands for the expressions of other groups; name them in 'of'");
+        slot->set = TEMPLATES_IT;
+    } else {
+        const char *dot = memchr(name, '.', n);
+        if (err_up(e, find_set(&slot->set, f, a, name, dot ? (size_t)(dot - name) : n, source,
+                               offset, e)))
+            return ERR_INPUT;
+    }
+    *out = (int)t->n_slots++;
+    return OK;
+}
+
+static enum err_code read_template(struct template *t, const struct yaml_node *node,
+                                   const struct template_group *group,
+                                   const struct template_file *f, struct arena *a, struct err *e)
+{
+    *t = (struct template){.node = node};
+    if (err_up(e, yaml_expect(node, YAML_SCALAR, "a template", e)))
+        return ERR_INPUT;
+    /* Places are exact where YAML has no escapes, which a template has no use for. */
+    size_t quote = node->style == YAML_QUOTED;
+    t->pieces = arena_alloc(a, (2 * node->len + 1) * sizeof *t->pieces);
+    for (const char *s = node->text; *s;) {
+        size_t offset = node->offset + quote + (size_t)(s - node->text);
+        if (*s == '{') {
+            const char *end = strchr(s, '}');
+            if (!end)
+                return err_fail_at(e, node->source, offset, "this '{' is never closed");
+            int slot = 0;
+            if (err_up(e,
+                       find_slot(&slot, t, group, f, a, s + 1, (size_t)(end - s) - 1, offset, e)))
+                return ERR_INPUT;
+            t->pieces[t->n_pieces++] = (struct template_piece){NULL, slot};
+            s = end + 1;
+        } else {
+            size_t n = strcspn(s, "{");
+            t->pieces[t->n_pieces++] = (struct template_piece){arena_strndup(a, s, n), -1};
+            s += n;
+        }
+    }
+    return OK;
+}
+
+static enum err_code read_per(struct template_group *group, const struct yaml_node *node,
+                              const struct template_file *f, struct arena *a, struct err *e)
+{
+    if (err_up(e, yaml_expect(node, YAML_SCALAR, "'per'", e)))
+        return ERR_INPUT;
+    if (group->take == 0)
+        return yaml_fail(e, node, "'per' says for what to take so many; 'take' is missing");
+    if (strcmp(node->text, "template") == 0) {
+        group->per = PER_TEMPLATE;
+        return OK;
+    }
+    group->per = PER_SET;
+    return err_up(
+        e, find_set(&group->per_set, f, a, node->text, node->len, node->source, node->offset, e));
+}
+
+static enum err_code read_of(struct template_group *group, const struct yaml_node *node,
+                             const struct template_file *f, struct arena *a, struct err *e)
+{
+    if (err_up(e, yaml_expect(node, YAML_SEQUENCE, "'of'", e)))
+        return ERR_INPUT;
+    group->of = arena_alloc(a, (node->n + 1) * sizeof *group->of);
+    for (size_t i = 0; i < node->n; i++) {
+        const struct yaml_node *item = node->items[i];
+        if (err_up(e, yaml_expect(item, YAML_SCALAR, "a group's name", e)))
+            return ERR_INPUT;
+        size_t g = 0;
+        while (g < f->n_groups && strcmp(f->groups[g].name, item->text) != 0)
+            g++;
+        if (g == f->n_groups)
+            return yaml_fail(e, item, "there is no group '%.60s' before this one", item->text);
+        group->of[group->n_of++] = g;
+    }
+    return OK;
+}
+
+static enum err_code read_group(struct template_file *f, struct arena *a,
+                                const struct yaml_pair *pair, struct err *e)
+{
+    static const char *const keys[] = {"templates", "take", "per", "max_tokens", "of"};
+    struct template_group *group = &f->groups[f->n_groups];
+    const struct yaml_node *node = pair->value, *value;
+    *group = (struct template_group){.name = pair->key->text};
+    if (!is_name(group->name))
+        return yaml_fail(e, pair->key, "'%.60s' cannot name a group", group->name);
+    if (err_up(e, yaml_expect(node, YAML_MAPPING, "a group", e)) ||
+        err_up(e, yaml_only_keys(node, keys, sizeof keys / sizeof *keys, "a group", e)))
+        return ERR_INPUT;
+    if ((value = yaml_get(node, "take")) &&
+        err_up(e, read_uint(&group->take, value, "'take'", 1, 1000000, e)))
+        return ERR_INPUT;
+    if ((value = yaml_get(node, "per")) && err_up(e, read_per(group, value, f, a, e)))
+        return ERR_INPUT;
+    if ((value = yaml_get(node, "max_tokens"))) {
+        uint64_t n;
+        if (err_up(e, read_uint(&n, value, "'max_tokens'", 1, EXPR_MAX_NODES, e)))
+            return ERR_INPUT;
+        group->max_tokens = (uint32_t)n;
+    }
+    if ((value = yaml_get(node, "of")) && err_up(e, read_of(group, value, f, a, e)))
+        return ERR_INPUT;
+    value = yaml_get(node, "templates");
+    if (!value)
+        return yaml_fail(e, pair->key, "group '%s' has no 'templates'", group->name);
+    if (err_up(e, yaml_expect(value, YAML_SEQUENCE, "'templates'", e)))
+        return ERR_INPUT;
+    group->templates = arena_alloc(a, (value->n + 1) * sizeof *group->templates);
+    for (size_t i = 0; i < value->n; i++)
+        if (err_up(e,
+                   read_template(&group->templates[group->n++], value->items[i], group, f, a, e)))
+            return ERR_INPUT;
+    f->n_groups++;
+    return OK;
+}
+
+static enum err_code read_domain(struct templates_domain *out, const struct yaml_pair *pair,
+                                 struct err *e)
+{
+    static const char *const known[] = {"positive", "nonnegative", "real",   "nonzero",
+                                        "complex",  "integer",     "boolean"};
+    const size_t n = sizeof known / sizeof *known;
+    if (err_up(e, yaml_expect(pair->value, YAML_SCALAR, "a variable's domain", e)))
+        return ERR_INPUT;
+    *out = (struct templates_domain){pair->key->text, pair->value->text};
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(out->domain, known[i]) == 0)
+            return OK;
+    const char *near = err_nearest(out->domain, known, n);
+    yaml_fail(e, pair->value, "unknown domain '%.60s'", out->domain);
+    err_hint(e, near ? "did you mean '%s'?" : "for example '%s'", near ? near : known[1]);
+    return ERR_INPUT;
+}
+
+static enum err_code read_language(const struct language **out, const struct yaml_node *node,
+                                   struct err *e)
+{
+    if (err_up(e, yaml_expect(node, YAML_SCALAR, "'language'", e)))
+        return ERR_INPUT;
+    *out = lang_by_name(node->text);
+    if (*out)
+        return OK;
+    yaml_fail(e, node, "unknown language '%.60s'", node->text);
+    if (lang_nearest(node->text))
+        err_hint(e, "did you mean '%s'?", lang_nearest(node->text));
+    return ERR_INPUT;
+}
+
+enum err_code template_file_read(struct template_file *out, struct arena *a,
+                                 const struct source_text *source, struct err *e)
+{
+    static const char *const keys[] = {"templates", "language", "variables", "sets", "groups"};
+    struct yaml_options options = {0};
+    const struct yaml_node *root, *node;
+    *out = (struct template_file){0};
+    if (err_up(e, yaml_parse(&root, a, source, &options, e)))
+        return e ? e->code : ERR_INPUT;
+    if (!root)
+        return err_fail_at(e, source, 0, "the template file is empty");
+    if (err_up(e, yaml_expect(root, YAML_MAPPING, "a template file", e)) ||
+        err_up(e, yaml_only_keys(root, keys, sizeof keys / sizeof *keys, "a template file", e)))
+        return ERR_INPUT;
+    node = yaml_get(root, "templates");
+    if (!node || node->type != YAML_SCALAR || strcmp(node->text, "1") != 0)
+        return yaml_fail(e, node ? node : root, "a template file begins with 'templates: 1'");
+
+    out->lang = &lang_calculus;
+    if ((node = yaml_get(root, "language")) && err_up(e, read_language(&out->lang, node, e)))
+        return ERR_INPUT;
+    if ((node = yaml_get(root, "variables"))) {
+        if (err_up(e, yaml_expect(node, YAML_MAPPING, "'variables'", e)))
+            return ERR_INPUT;
+        out->domains = arena_array(a, struct templates_domain, node->n + 1);
+        for (size_t i = 0; i < node->n; i++)
+            if (err_up(e, read_domain(&out->domains[out->n_domains++], &node->pairs[i], e)))
+                return ERR_INPUT;
+    }
+    if ((node = yaml_get(root, "sets"))) {
+        if (err_up(e, yaml_expect(node, YAML_MAPPING, "'sets'", e)))
+            return ERR_INPUT;
+        out->sets = arena_array(a, struct template_set, node->n + 1);
+        for (size_t i = 0; i < node->n; i++)
+            if (err_up(e, read_set(&out->sets[out->n_sets++], a, &node->pairs[i], e)))
+                return ERR_INPUT;
+    }
+    node = yaml_get(root, "groups");
+    if (!node)
+        return yaml_fail(e, root, "the template file has no 'groups'");
+    if (err_up(e, yaml_expect(node, YAML_MAPPING, "'groups'", e)))
+        return ERR_INPUT;
+    out->groups = arena_array(a, struct template_group, node->n + 1);
+    for (size_t i = 0; i < node->n; i++)
+        if (err_up(e, read_group(out, a, &node->pairs[i], e)))
+            return ERR_INPUT;
+    return OK;
+}

@@ -1,0 +1,243 @@
+/* Vocabularies and encoding; see encoding.h. The e-gen vocabulary has 59 tokens, as the paper's. */
+#include "ops/corpus/tokens/encoding.h"
+
+#include "base/buf.h"
+#include "ops/expr/lang.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const specials[TOKEN_SPECIALS] = {"<pad>", "<start>", "<end>"};
+static const char *const symbols[] = {"x", "y", "z", "t", "u", "a", "b", "c", "n", "pi", "e"};
+enum { PLAIN_LIMIT = 99, NAME_SIZE = 1024 };
+
+/* Where a token stands, as the placed encoding says behind its name: under which operator of two
+ * operands, and of those that do not commute as which operand. */
+static const struct place {
+    uint16_t op;
+    uint8_t operand; /* 0: any */
+    const char *mark;
+} places[] = {
+    {X_ADD, 0, TOKEN_PLACE "+"},    {X_MUL, 0, TOKEN_PLACE "*"},    {X_SUB, 1, TOKEN_PLACE "-1"},
+    {X_SUB, 2, TOKEN_PLACE "-2"},   {X_DIV, 1, TOKEN_PLACE "/1"},   {X_DIV, 2, TOKEN_PLACE "/2"},
+    {X_POW, 1, TOKEN_PLACE "pow1"}, {X_POW, 2, TOKEN_PLACE "pow2"},
+};
+enum { N_PLACES = sizeof places / sizeof *places };
+
+struct list {
+    Eqloom__Vocabulary *v;
+    struct arena *a;
+    struct name_map seen;
+};
+
+static bool add(struct list *l, const char *token)
+{
+    bool added;
+    name_map_put(&l->seen, token, 0, &added);
+    if (added)
+        l->v->tokens[l->v->n_tokens++] = arena_strdup(l->a, token);
+    return added;
+}
+
+static bool is_name(const char *s)
+{
+    if (!*s || isdigit((unsigned char)*s) || (*s == '-' && s[1]))
+        return false;
+    for (; *s; s++)
+        if ((unsigned char)*s <= ' ' || *s == '<' || *s == '>' || *s == TOKEN_PLACE[0])
+            return false;
+    return true;
+}
+
+/* Each token but the specials and the digits once more for each place. */
+static void add_placed(struct list *l)
+{
+    char name[NAME_SIZE];
+    size_t n = l->v->n_tokens;
+    for (size_t p = 0; p < N_PLACES; p++)
+        for (size_t i = TOKEN_SPECIALS; i < n; i++) {
+            snprintf(name, sizeof name, "%s%s", l->v->tokens[i], places[p].mark);
+            add(l, name);
+        }
+}
+
+enum err_code vocabulary_make(Eqloom__Vocabulary *out, struct arena *a, const char *encoding,
+                              const char *const *more, size_t n_more, struct err *e)
+{
+    char number[16];
+    enum err_code code = OK;
+    struct list l = {.v = out, .a = a};
+    eqloom__vocabulary__init(out);
+    out->encoding = arena_strdup(a, encoding);
+    out->tokens = arena_array(
+        a, char *, (lang_calculus.n_ops + 2 * PLAIN_LIMIT + 64 + n_more) * (1 + N_PLACES));
+    for (size_t i = 0; i < TOKEN_SPECIALS; i++)
+        add(&l, specials[i]);
+    for (uint16_t op = X_ADD; op < lang_calculus.n_ops; op++)
+        add(&l, lang_calculus.ops[op].name);
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        add(&l, symbols[i]);
+    add(&l, "INT+");
+    add(&l, "INT-");
+    for (int digit = 0; digit < 10; digit++) {
+        snprintf(number, sizeof number, "%d", digit);
+        add(&l, number);
+    }
+    for (int i = -PLAIN_LIMIT; strcmp(encoding, "e-gen") != 0 && i <= PLAIN_LIMIT; i++) {
+        snprintf(number, sizeof number, "%d", i);
+        add(&l, number);
+    }
+    for (size_t i = 0; i < n_more && !code; i++)
+        if (!is_name(more[i]))
+            code = err_fail(e, ERR_INPUT, "'%s' cannot be a token", more[i]);
+        else if (!add(&l, more[i]))
+            code = err_fail(e, ERR_INPUT, "'%s' is in the vocabulary already", more[i]);
+    if (strcmp(encoding, "placed") == 0)
+        add_placed(&l);
+    name_map_free(&l.seen);
+    return code;
+}
+
+void encoder_init(struct encoder *c, const Eqloom__Vocabulary *vocabulary)
+{
+    *c = (struct encoder){.vocabulary = vocabulary};
+    for (size_t i = 0; i < vocabulary->n_tokens; i++)
+        name_map_put(&c->ids, vocabulary->tokens[i], i, NULL);
+}
+
+void encoder_free(struct encoder *c)
+{
+    name_map_free(&c->ids);
+}
+
+/* The operators that are open: their operands are being read. */
+struct open {
+    uint16_t op;
+    uint8_t arity, read;
+};
+/* One expression on its way into ids. */
+struct encoding {
+    const struct encoder *c;
+    const char *prefix;
+    bool placed;
+    struct buf ids, open;
+};
+
+/* The mark of the next token, "" for none; it counts as an operand of what is open. */
+static const char *next_place(struct encoding *x, const char *token)
+{
+    struct open *all = (struct open *)(void *)x->open.data, *top = NULL;
+    size_t n = x->open.len / sizeof *all;
+    const char *mark = "";
+    int op = lang_find(&lang_calculus, token, strlen(token));
+    while (n && all[n - 1].read == all[n - 1].arity)
+        n--;
+    x->open.len = n * sizeof *all;
+    if (n) {
+        top = &all[n - 1];
+        top->read++;
+        for (size_t i = 0; i < N_PLACES; i++)
+            if (places[i].op == top->op && (!places[i].operand || places[i].operand == top->read))
+                mark = places[i].mark;
+    }
+    if (op >= 0 && lang_calculus.ops[op].arity) {
+        struct open next = {(uint16_t)op, lang_calculus.ops[op].arity, 0};
+        buf_add(&x->open, &next, sizeof next);
+    }
+    return mark;
+}
+
+static enum err_code add_id(struct encoding *x, const char *token, const char *mark, struct err *e)
+{
+    char name[NAME_SIZE + 8];
+    snprintf(name, sizeof name, "%s%s", token, mark);
+    const uint64_t *id = name_map_get(&x->c->ids, name);
+    if (!id || *id < TOKEN_SPECIALS) {
+        enum err_code code =
+            err_fail(e, ERR_INPUT, "'%s' of '%.200s' is not in the vocabulary", token, x->prefix);
+        if (e)
+            err_hint(e, "add it to the parameter 'tokens' of the vocabulary");
+        return code;
+    }
+    uint32_t value = (uint32_t)*id;
+    buf_add(&x->ids, &value, sizeof value);
+    return OK;
+}
+
+static enum err_code encode_name(struct encoding *x, const char *token, struct err *e)
+{
+    return err_up(e, add_id(x, token, x->placed ? next_place(x, token) : "", e));
+}
+
+static bool is_integer(const char *digits, size_t n)
+{
+    size_t sign = n && digits[0] == '-';
+    for (size_t i = sign; i < n; i++)
+        if (!isdigit((unsigned char)digits[i]))
+            return false;
+    return n > sign;
+}
+
+static enum err_code encode_integer(struct encoding *x, const char *digits, size_t n, struct err *e)
+{
+    char token[8];
+    bool negative = digits[0] == '-';
+    enum err_code code = OK;
+    if (!is_integer(digits, n))
+        return err_fail(e, ERR_INPUT, "a number of '%.200s' is malformed", x->prefix);
+    if (n <= 3 && strcmp(x->c->vocabulary->encoding, "e-gen") != 0) {
+        memcpy(token, digits, n);
+        token[n] = '\0';
+        if (name_map_get(&x->c->ids, token))
+            return err_up(e, encode_name(x, token, e));
+    }
+    code = err_up(e, encode_name(x, negative ? "INT-" : "INT+", e));
+    for (size_t i = negative; i < n && !code; i++)
+        code = err_up(e, add_id(x, (char[]){digits[i], '\0'}, "", e));
+    return code;
+}
+
+/* An integer or a fraction, written p/q. */
+static enum err_code encode_number(struct encoding *x, const char *token, struct err *e)
+{
+    const char *slash = strchr(token, '/');
+    enum err_code code;
+    if (!slash)
+        return err_up(e, encode_integer(x, token, strlen(token), e));
+    if ((code = err_up(e, encode_name(x, "/", e))) ||
+        (code = err_up(e, encode_integer(x, token, (size_t)(slash - token), e))))
+        return code;
+    return err_up(e, encode_integer(x, slash + 1, strlen(slash + 1), e));
+}
+
+enum err_code encode_prefix(uint32_t **ids, size_t *n, struct arena *a, const struct encoder *c,
+                            const char *prefix, struct err *e)
+{
+    struct encoding x = {
+        .c = c, .prefix = prefix, .placed = strcmp(c->vocabulary->encoding, "placed") == 0};
+    char token[NAME_SIZE];
+    enum err_code code = OK;
+    for (const char *at = prefix; *at && !code;) {
+        size_t len = strcspn(at, " ");
+        if (len == 0 || len >= sizeof token) {
+            code =
+                err_fail(e, ERR_INPUT, "'%.200s' is not made of tokens and single blanks", prefix);
+            break;
+        }
+        memcpy(token, at, len);
+        token[len] = '\0';
+        at += len + (at[len] == ' ');
+        if (isdigit((unsigned char)token[token[0] == '-']))
+            code = err_up(e, encode_number(&x, token, e));
+        else
+            code = err_up(e, encode_name(&x, token, e));
+    }
+    if (!code) {
+        *n = x.ids.len / sizeof **ids;
+        *ids = arena_memdup(a, x.ids.data ? x.ids.data : "", x.ids.len);
+    }
+    buf_free(&x.ids);
+    buf_free(&x.open);
+    return code;
+}

@@ -1,0 +1,25 @@
+/* One-to-one assignments of rows to columns, and how well they make the labels of K-means match the
+ * clusters. */
+#ifndef OPS_EVAL_MEASURE_ASSIGNMENT_H
+#define OPS_EVAL_MEASURE_ASSIGNMENT_H
+
+#include "ops/eval/measure/vectors.h"
+
+/* gain is (n, n); column[i] is set so that the sum of gain[i][column[i]] is greatest. Exact up to
+ * rounding; O(n^3). */
+void assignment_best(uint32_t *column, const double *gain, uint32_t n);
+/* The greatest gain first, then the greatest among what is left, ...; ties by row, then column. */
+void assignment_greedy(uint32_t *column, const double *gain, uint32_t n);
+
+struct clustering_accuracy {
+    /* (1/K) sum over clusters of the fraction of the cluster that has its label (E-Gen, eq. 3 and
+     * 4), with the labels given to clusters one to one: so that this is greatest, or greedily, the
+     * greatest fraction first. */
+    double best, greedy;
+};
+
+/* Labels are below v->n_clusters. */
+void clustering_measure(struct clustering_accuracy *out, struct arena *a, const struct vectors *v,
+                        const uint32_t *label);
+
+#endif

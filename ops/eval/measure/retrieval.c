@@ -1,0 +1,162 @@
+/* Retrieval; see retrieval.h. One row of the similarity matrix at a time, one item of work each. */
+#include "ops/eval/measure/retrieval.h"
+
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const uint32_t retrieval_cuts[RETRIEVAL_CUTS] = {1, 5, 10, 15, 20};
+
+struct query_result {
+    double precision[RETRIEVAL_CUTS], reciprocal, triplets;
+};
+
+struct work {
+    const struct vectors *v;
+    const uint32_t *cluster_size;
+    struct query_result *results; /* by query */
+    float *rows;                  /* (workers, n rounded up to 4): similarities */
+    float *positives;             /* (workers, n rounded up to 4): those of the query's cluster */
+    size_t row_size;
+    bool (*cancelled)(void *);
+    void *arg;
+};
+
+static bool before(const float *similarity, uint32_t i, uint32_t j)
+{
+    if (similarity[i] != similarity[j])
+        return similarity[i] > similarity[j];
+    return rng_mix(i) < rng_mix(j);
+}
+
+/* The first RETRIEVAL_DEPTH others in order, by insertion. */
+static uint32_t find_top(uint32_t *top, const float *similarity, uint32_t n, uint32_t query)
+{
+    uint32_t n_top = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == query || (n_top == RETRIEVAL_DEPTH && !before(similarity, i, top[n_top - 1])))
+            continue;
+        uint32_t at = n_top < RETRIEVAL_DEPTH ? n_top++ : n_top - 1;
+        for (; at > 0 && before(similarity, i, top[at - 1]); at--)
+            top[at] = top[at - 1];
+        top[at] = i;
+    }
+    return n_top;
+}
+
+static double reciprocal_rank(const struct vectors *v, const float *similarity, uint32_t query)
+{
+    uint32_t best = v->n, rank = 1;
+    for (uint32_t i = 0; i < v->n; i++)
+        if (i != query && v->cluster[i] == v->cluster[query] &&
+            (best == v->n || before(similarity, i, best)))
+            best = i;
+    for (uint32_t i = 0; i < v->n; i++)
+        rank += i != query && before(similarity, i, best);
+    return 1.0 / rank;
+}
+
+static int compare_floats(const void *x, const void *y)
+{
+    float a = *(const float *)x, b = *(const float *)y;
+    return (a > b) - (a < b);
+}
+
+/* The first of the n ascending values that is not below x; with `above`, that is above it. */
+static size_t find_bound(const float *sorted, size_t n, float x, bool above)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < x || (above && sorted[middle] == x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How many of them are below x, an equal one counting half. */
+static double count_below(const float *sorted, size_t n, float x)
+{
+    size_t low = find_bound(sorted, n, x, false);
+    size_t high = low < n && sorted[low] == x ? find_bound(sorted, n, x, true) : low;
+    return 0.5 * (double)(low + high);
+}
+
+/* The share of triplets in order. `positives` is room for the cluster's similarities. */
+static double triplets_in_order(const struct vectors *v, const float *similarity, float *positives,
+                                uint32_t query)
+{
+    size_t n = 0, others = 0;
+    double wrong = 0;
+    for (uint32_t i = 0; i < v->n; i++)
+        if (i != query && v->cluster[i] == v->cluster[query])
+            positives[n++] = similarity[i];
+    qsort(positives, n, sizeof *positives, compare_floats);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (v->cluster[i] != v->cluster[query]) {
+            wrong += count_below(positives, n, similarity[i]);
+            others++;
+        }
+    return others ? 1 - wrong / ((double)n * (double)others) : 1;
+}
+
+static void ask(void *arg, size_t item, unsigned worker)
+{
+    struct work *w = arg;
+    const struct vectors *v = w->v;
+    uint32_t query = (uint32_t)item, top[RETRIEVAL_DEPTH];
+    uint32_t others = w->cluster_size[v->cluster[query]] - 1;
+    if (others == 0 || (w->cancelled && w->cancelled(w->arg)))
+        return;
+    float *similarity = w->rows + worker * w->row_size;
+    uint32_t i = 0;
+    for (; i + 4 <= v->n; i += 4)
+        vector_dot4(similarity + i, vectors_at(v, query), vectors_at(v, i), v->stride);
+    for (; i < v->n; i++)
+        similarity[i] = vector_dot(vectors_at(v, query), vectors_at(v, i), v->stride);
+    uint32_t n_top = find_top(top, similarity, v->n, query), hits = 0;
+    struct query_result *r = &w->results[query];
+    for (uint32_t k = 0, cut = 0; cut < RETRIEVAL_CUTS; k++) {
+        if (k < n_top)
+            hits += v->cluster[top[k]] == v->cluster[query];
+        if (k + 1 < retrieval_cuts[cut])
+            continue;
+        uint32_t possible = others < retrieval_cuts[cut] ? others : retrieval_cuts[cut];
+        r->precision[cut++] = (double)hits / possible;
+    }
+    r->reciprocal = reciprocal_rank(v, similarity, query);
+    r->triplets = triplets_in_order(v, similarity, w->positives + worker * w->row_size, query);
+}
+
+void retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
+                       struct pool *pool, bool (*cancelled)(void *), void *arg)
+{
+    struct work w = {
+        .v = v, .row_size = (v->n + 3u) & ~(size_t)3, .cancelled = cancelled, .arg = arg};
+    uint32_t *size = arena_array(a, uint32_t, v->n_clusters + 1);
+    for (uint32_t i = 0; i < v->n; i++)
+        size[v->cluster[i]]++;
+    w.cluster_size = size;
+    w.results = arena_array(a, struct query_result, v->n);
+    w.rows = arena_array(a, float, pool_threads(pool) * w.row_size);
+    w.positives = arena_array(a, float, pool_threads(pool) * w.row_size);
+    pool_for(pool, v->n, ask, &w);
+    *out = (struct retrieval){0};
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (size[v->cluster[i]] < 2)
+            continue;
+        out->queries++;
+        out->mrr += w.results[i].reciprocal;
+        out->triplets += w.results[i].triplets;
+        for (int k = 0; k < RETRIEVAL_CUTS; k++)
+            out->precision[k] += w.results[i].precision[k];
+    }
+    double n = out->queries ? out->queries : 1;
+    out->mrr /= n;
+    out->triplets /= n;
+    for (int k = 0; k < RETRIEVAL_CUTS; k++)
+        out->precision[k] /= n;
+}

@@ -1,0 +1,138 @@
+/* Vectors and their dot products; see vectors.h. Lanes are vector extensions of the compiler: each
+ * lane is summed in order and lanes are added in a fixed tree, whatever the width of the machine;
+ * the folder is compiled without contraction into fused operations. */
+#include "ops/eval/measure/vectors.h"
+
+#include "base/clones.h"
+#include "base/digest.h"
+#include "base/map.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef float lanes __attribute__((vector_size(VECTOR_LANES * sizeof(float)), aligned(4)));
+
+static inline float add_lanes(const float *s)
+{
+    float t[8];
+    for (int i = 0; i < 8; i++)
+        t[i] = s[i] + s[i + 8];
+    for (int width = 4; width; width /= 2)
+        for (int i = 0; i < width; i++)
+            t[i] += t[i + width];
+    return t[0];
+}
+
+EQL_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
+{
+    lanes sum = {0};
+    for (uint32_t i = 0; i < stride; i += VECTOR_LANES)
+        sum += *(const lanes *)(x + i) * *(const lanes *)(y + i);
+    return add_lanes((const float *)&sum);
+}
+
+EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride)
+{
+    lanes sum[4] = {{0}};
+    const float *y1 = y + stride, *y2 = y1 + stride, *y3 = y2 + stride;
+    for (uint32_t i = 0; i < stride; i += VECTOR_LANES) {
+        lanes v = *(const lanes *)(x + i);
+        sum[0] += v * *(const lanes *)(y + i);
+        sum[1] += v * *(const lanes *)(y1 + i);
+        sum[2] += v * *(const lanes *)(y2 + i);
+        sum[3] += v * *(const lanes *)(y3 + i);
+    }
+    for (int k = 0; k < 4; k++)
+        out[k] = add_lanes((const float *)&sum[k]);
+}
+
+/* Cluster of each batch, by source; a batch without one is a cluster of its own. */
+static uint32_t *number_clusters(uint32_t *n_clusters, struct arena *a,
+                                 Eqloom__EmbeddingBatch *const *batches, size_t n)
+{
+    uint32_t *cluster = arena_array(a, uint32_t, n + 1);
+    struct digest_map seen = {0};
+    *n_clusters = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct digest d;
+        bool added = true;
+        uint64_t *id = NULL;
+        if (batches[i]->source_id.len == DIGEST_SIZE) {
+            memcpy(d.bytes, batches[i]->source_id.data, DIGEST_SIZE);
+            id = digest_map_put(&seen, &d, *n_clusters, &added);
+        }
+        cluster[i] = added ? (*n_clusters)++ : (uint32_t)*id;
+    }
+    digest_map_free(&seen);
+    return cluster;
+}
+
+static enum err_code check_batches(uint32_t *dim, size_t *total,
+                                   Eqloom__EmbeddingBatch *const *batches, size_t n, struct err *e)
+{
+    *dim = 0;
+    *total = 0;
+    for (size_t i = 0; i < n; i++) {
+        const Eqloom__EmbeddingBatch *b = batches[i];
+        if (b->values.len % sizeof(float) ||
+            b->values.len / sizeof(float) != (uint64_t)b->dim * b->count)
+            return err_fail(e, ERR_CORRUPT, "embedding batch %zu: %zu bytes for %u x %u values", i,
+                            b->values.len, b->count, b->dim);
+        if (b->count == 0)
+            continue;
+        if (*dim && b->dim != *dim)
+            return err_fail(e, ERR_INPUT, "vectors of %u and of %u dimensions together", *dim,
+                            b->dim);
+        *dim = b->dim;
+        *total += b->count;
+    }
+    if (*total == 0 || *dim == 0)
+        return err_fail(e, ERR_INPUT, "there are no vectors");
+    if (*total > UINT32_MAX / 2)
+        return err_fail(e, ERR_LIMIT, "%zu vectors are too many", *total);
+    return OK;
+}
+
+enum err_code vectors_load(struct vectors *out, struct arena *a,
+                           Eqloom__EmbeddingBatch *const *batches, size_t n, uint32_t per_cluster,
+                           struct err *e)
+{
+    uint32_t dim;
+    size_t total;
+    enum err_code code = err_up(e, check_batches(&dim, &total, batches, n, e));
+    if (code)
+        return code;
+    *out = (struct vectors){.dim = dim, .stride = (dim + VECTOR_LANES - 1) & ~(VECTOR_LANES - 1u)};
+    out->x = arena_try_alloc(a, total * out->stride, sizeof *out->x);
+    if (!out->x)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu vectors of %u dimensions", total, dim);
+    out->cluster = arena_array(a, uint32_t, total);
+    out->text = arena_array(a, const char *, total);
+    uint32_t *cluster = number_clusters(&out->n_clusters, a, batches, n);
+    uint32_t *taken = arena_array(a, uint32_t, out->n_clusters + 1);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < batches[i]->count; k++) {
+            const Eqloom__EmbeddingBatch *b = batches[i];
+            if (per_cluster && taken[cluster[i]] >= per_cluster)
+                break;
+            float *row = vectors_at(out, out->n);
+            memset(row + dim, 0, (out->stride - dim) * sizeof *row);
+            memcpy(row, b->values.data + (size_t)k * dim * sizeof *row, dim * sizeof *row);
+            for (uint32_t d = 0; d < dim; d++)
+                if (!isfinite(row[d]))
+                    return err_fail(e, ERR_FAILED, "vector %u of batch %zu is not finite", k, i);
+            taken[cluster[i]]++;
+            out->text[out->n] = k < b->n_text ? b->text[k] : "";
+            out->cluster[out->n++] = cluster[i];
+        }
+    return OK;
+}
+
+void vectors_normalize(struct vectors *v)
+{
+    for (uint32_t i = 0; i < v->n; i++) {
+        float *row = vectors_at(v, i), norm = sqrtf(vector_dot(row, row, v->stride));
+        for (uint32_t d = 0; norm > 0 && d < v->dim; d++)
+            row[d] /= norm;
+    }
+}

@@ -1,0 +1,68 @@
+/* Embedded sequences with their clusters, as a matrix for clustering, retrieval and pictures. */
+#ifndef OPS_EVAL_MEASURE_VECTORS_H
+#define OPS_EVAL_MEASURE_VECTORS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "embedding.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VECTOR_LANES = 16 };
+
+struct vectors {
+    uint32_t n, dim, stride; /* stride: dim rounded up to VECTOR_LANES, zeros behind */
+    float *x;                /* (n, stride) */
+    uint32_t *cluster;       /* of each, numbered by first appearance */
+    uint32_t n_clusters;
+    const char **text; /* of each; borrowed from the batches, "" if unknown */
+};
+
+/* Sequences of one source are one cluster; at most per_cluster of each are taken (0: all). Values
+ * live in the arena; texts are borrowed. ERR_INPUT when dimensions differ or nothing is there,
+ * ERR_FAILED when a value is not finite. */
+enum err_code vectors_load(struct vectors *out, struct arena *a,
+                           Eqloom__EmbeddingBatch *const *batches, size_t n, uint32_t per_cluster,
+                           struct err *e);
+/* To length 1; zero vectors stay zero. */
+void vectors_normalize(struct vectors *v);
+
+static inline float *vectors_at(const struct vectors *v, size_t i)
+{
+    return v->x + i * v->stride;
+}
+
+/* Sums run in fixed lanes, so the results are the same on any machine and for any threads. */
+float vector_dot(const float *x, const float *y, uint32_t stride);
+/* Of x with four consecutive rows of y. */
+void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride);
+
+/* ---- the rows most similar to a query, found one after another ---- */
+
+struct neighbour {
+    float similarity; /* cosine */
+    uint32_t row;
+};
+
+/* Nearest first, equal ones by row. */
+static inline bool neighbour_is_before(const struct neighbour *a, const struct neighbour *b)
+{
+    return a->similarity != b->similarity ? a->similarity > b->similarity : a->row < b->row;
+}
+
+/* Into a list of n in that order, of at most `most`, at least one; gives the new n. */
+static inline size_t neighbours_insert(struct neighbour *list, size_t n, size_t most,
+                                       struct neighbour x)
+{
+    if (n == most && !neighbour_is_before(&x, &list[n - 1]))
+        return n;
+    size_t at = n < most ? n++ : n - 1;
+    for (; at > 0 && neighbour_is_before(&x, &list[at - 1]); at--)
+        list[at] = list[at - 1];
+    list[at] = x;
+    return n;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* The op `evaluate`: embeddings of equivalent expressions -> figures. */
+#include "engine/op.h"
+#include "ops/eval/figures.h"
+#include "ops/eval/measure/assignment.h"
+#include "ops/eval/measure/kmeans.h"
+#include "ops/eval/measure/retrieval.h"
+#include "ops/eval/measure/triples.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
+     "Of K-means; retrieval is by cosine in any case."},
+    {"restarts", OP_INT, "10", NULL, 1, 1000, "K-means runs; the one of least cost counts."},
+    {"swaps", OP_INT, "100", NULL, 0, 1e6,
+     "Steps of local search in each run: a vector replaces a centre if that lowers the cost."},
+    {"max_iterations", OP_INT, "100", NULL, 1, 100000, "Of each run."},
+    {"per_cluster", OP_INT, "0", NULL, 0, 1e6, "The first vectors of each cluster; 0: all."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of the first centres."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "Vectors; those of one source are equivalent."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "kmeans_accuracy, precision@5, ... by name."},
+    {NULL},
+};
+
+static bool cancelled(void *ctx)
+{
+    return op_cancelled(ctx);
+}
+
+static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vectors *v,
+                             struct err *e)
+{
+    static const char *const precision[RETRIEVAL_CUTS] = {
+        "precision@1", "precision@5", "precision@10", "precision@15", "precision@20"};
+    struct arena *a = op_arena(ctx);
+    struct kmeans_options options = {
+        .k = v->n_clusters,
+        .restarts = (uint32_t)op_int(ctx, "restarts"),
+        .swaps = (uint32_t)op_int(ctx, "swaps"),
+        .max_iterations = (uint32_t)op_int(ctx, "max_iterations"),
+        .spherical = strcmp(op_string(ctx, "distance"), "cosine") == 0,
+        .seed = (uint64_t)op_int(ctx, "seed"),
+        .cancelled = cancelled,
+        .arg = ctx,
+    };
+    struct kmeans clusters;
+    struct clustering_accuracy accuracy;
+    struct retrieval retrieval;
+    struct triples triples;
+    if (options.spherical)
+        vectors_normalize(v);
+    op_progress(ctx, 0, 3, "clustering");
+    enum err_code code = err_up(e, kmeans(&clusters, a, v, &options, op_pool(ctx), e));
+    if (code)
+        return code;
+    clustering_measure(&accuracy, a, v, clusters.label);
+    op_progress(ctx, 1, 3, "retrieval");
+    vectors_normalize(v);
+    retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx);
+    op_progress(ctx, 2, 3, "triples");
+    triples_measure(&triples, a, v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    figures_add(f, "kmeans_accuracy", accuracy.best);
+    figures_add(f, "kmeans_accuracy_greedy", accuracy.greedy);
+    for (int k = 0; k < RETRIEVAL_CUTS; k++)
+        figures_add(f, precision[k], retrieval.precision[k]);
+    figures_add(f, "mrr", retrieval.mrr);
+    figures_add(f, "triplet_accuracy", retrieval.triplets);
+    figures_add(f, "ranking_error", triples.ranking_error);
+    figures_add(f, "triple_hinge", triples.hinge);
+    figures_add(f, "siamese_loss", triples.siamese);
+    figures_add(f, "clusters", v->n_clusters);
+    figures_add(f, "sequences", v->n);
+    figures_add(f, "queries", retrieval.queries);
+    figures_add(f, "dimensions", v->dim);
+    figures_add(f, "kmeans_iterations", clusters.iterations);
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "embeddings");
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
+    struct vectors v;
+    struct figures f = {.a = a};
+    enum err_code code;
+    for (size_t i = 0; i < n; i++)
+        if ((code = err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e))))
+            return code;
+    if ((code =
+             err_up(e, vectors_load(&v, a, batches, n, (uint32_t)op_int(ctx, "per_cluster"), e))) ||
+        (code = err_up(e, measure(&f, ctx, &v, e))))
+        return code;
+    return err_up(e, figures_emit(ctx, &f, "evaluation", NULL, e));
+}
+
+const struct op op_evaluate = {
+    .name = "evaluate",
+    .version = 6,
+    .node = OP_TASK,
+    .parallel = true,
+    .doc =
+        "How well vectors tell clusters apart: K-means accuracy (as many centres as clusters, from "
+        "greedy k-means++; labels assigned to clusters optimally, and greedily), retrieval "
+        "precision@k and mean "
+        "reciprocal rank by cosine, each expression being a query against all others. precision@k "
+        "is SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by "
+        "as many as there are; at 1 it is the accuracy of the nearest neighbour. Over all triples "
+        "of "
+        "an expression, one of its cluster and one of another there are the figures of The Search "
+        "for Equations: ranking_error, the share whose first two are not the nearest; triple_hinge "
+        "and siamese_loss, the means of its two losses, not squared, with a margin of 1. "
+        "triplet_accuracy is one less the ranking error, averaged by expression.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,162 @@
+/* The op `evaluate-analogies`: embedded analogies, and a pool of embedded expressions -> figures
+ * and a table of answers. */
+#include "engine/op.h"
+#include "ops/eval/figures.h"
+#include "ops/eval/measure/analogy.h"
+#include "ops/expr/ball.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+    {"candidates", OP_INT, "200", NULL, 5, 1e6,
+     "The nearest so many are looked at; more are needed only where most of them equal an input."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "What `embed` makes of the batches of the op `analogies`."},
+    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+     "What may be answered besides the analogies' own expressions."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "accuracy@1, accuracy@5, analogies, pool by name."},
+    {NULL},
+};
+
+struct work {
+    struct op_ctx *ctx;
+    const struct vectors *v;
+    const struct analogy *analogies;
+    struct analogy_rules how;
+    struct analogy_answer *answers;
+    struct err *errors; /* by analogy */
+};
+
+static void answer_one(void *arg, size_t i, unsigned worker)
+{
+    struct work *w = arg;
+    struct arena a = {0};
+    if (!op_cancelled(w->ctx))
+        analogy_find(&w->answers[i], &a, &w->analogies[i], w->v, &w->how, &w->errors[i]);
+    arena_free(&a);
+    ball_thread_cleanup();
+}
+
+/* ---- reading ---- */
+
+/* The analogies' vectors are the first rows, four for each. */
+static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "analogies"), pool = op_count(ctx, "pool");
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + pool + 1);
+    for (size_t i = 0; i < n + pool; i++) {
+        enum err_code code = op_get((ProtobufCMessage **)&batches[i], ctx,
+                                    i < n ? "analogies" : "pool", i < n ? i : i - n, e);
+        if (code)
+            return err_up(e, code);
+        if (i < n && batches[i]->count != ANALOGY_TERMS)
+            return err_fail(e, ERR_INPUT, "analogy %zu has %u vectors instead of four", i + 1,
+                            batches[i]->count);
+        if (batches[i]->n_text != batches[i]->count)
+            return err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' does not say whose it is",
+                            (i < n ? i : i - n) + 1, i < n ? "analogies" : "pool");
+    }
+    return err_up(e, vectors_load(v, a, batches, n + pool, 0, e));
+}
+
+/* ---- the report ---- */
+
+enum { COLUMNS = 6 };
+
+static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
+{
+    static char *columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
+    struct arena *a = op_arena(w->ctx);
+    Eqloom__Table *t = arena_new(a, Eqloom__Table);
+    eqloom__table__init(t);
+    t->title = "Analogies";
+    t->columns = columns;
+    t->n_columns = COLUMNS;
+    t->rows = arena_array(a, Eqloom__Row *, n);
+    t->n_rows = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct analogy_answer *x = &w->answers[i];
+        Eqloom__Row *r = t->rows[i] = figures_row(a, COLUMNS);
+        for (int k = 0; k < ANALOGY_TERMS; k++)
+            r->cells[k] = expr_infix_of(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
+        r->cells[4] = x->n ? expr_infix_of(a, w->how.lang, w->v->text[x->found[0]]) : "";
+        r->cells[5] = x->rank ? arena_printf(a, "%u", x->rank) : "";
+    }
+    return t;
+}
+
+static enum err_code emit(const struct work *w, size_t n, struct err *e)
+{
+    struct figures f = {.a = op_arena(w->ctx)};
+    size_t first = 0, five = 0;
+    for (size_t i = 0; i < n; i++) {
+        first += w->answers[i].rank == 1;
+        five += w->answers[i].rank > 0;
+    }
+    double by = 1 / (double)(n ? n : 1);
+    figures_add(&f, "accuracy@1", (double)first * by);
+    figures_add(&f, "accuracy@5", (double)five * by);
+    figures_add(&f, "analogies", (double)n);
+    figures_add(&f, "pool", (double)(w->v->n - n * ANALOGY_TERMS));
+    return err_up(e, figures_emit(w->ctx, &f, "analogies", table_of_answers(w, n), e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "analogies");
+    struct analogy *analogies = arena_array(a, struct analogy, n + 1);
+    struct vectors v;
+    enum err_code code = err_up(e, load(&v, ctx, e));
+    if (code)
+        return code;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < ANALOGY_TERMS; k++)
+            analogies[i].row[k] = (uint32_t)i * ANALOGY_TERMS + k;
+        analogy_aim(&analogies[i], a, &v);
+    }
+    vectors_normalize(&v);
+    struct work w = {.ctx = ctx,
+                     .v = &v,
+                     .analogies = analogies,
+                     .how = {lang_by_name(op_string(ctx, "language")),
+                             (uint32_t)op_int(ctx, "points"), (size_t)op_int(ctx, "candidates")},
+                     .answers = arena_array(a, struct analogy_answer, n + 1),
+                     .errors = arena_array(a, struct err, n + 1)};
+    pool_for(op_pool(ctx), n, answer_one, &w);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    for (size_t i = 0; i < n; i++)
+        if (w.errors[i].code) {
+            *e = w.errors[i];
+            return err_up(e, e->code);
+        }
+    return err_up(e, emit(&w, n, e));
+}
+
+const struct op op_evaluate_analogies = {
+    .name = "evaluate-analogies",
+    .version = 2,
+    .node = OP_TASK,
+    .parallel = true,
+    .doc = "Embedding algebra, as SemEmb and E-Gen measure it: x1 is to y1 as x2 is to the "
+           "expression whose vector is nearest to y1 - x1 + x2 by cosine, among the pool and the "
+           "expressions of all analogies. Passed over are the inputs, and what equals an input "
+           "and not y2. An answer is right if it equals y2, however it is written (by normal forms "
+           "where the language has them, else its values agree in ball arithmetic at all points "
+           "tried). accuracy@5: one of the first five is right.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,78 @@
+/* The op `evaluate-derivations`: derivations and their vectors -> how many mistakes are found. */
+#include "engine/op.h"
+#include "ops/eval/figures.h"
+#include "ops/eval/measure/detection.h"
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"derivations", KIND_EXERCISE, OP_COLLECTION, false,
+     "What the op `derivations` drew from held-out clusters."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "What `embed` or `tfidf` makes of them, as `tokenize-exercises` packs them."},
+    {"calibration", KIND_EXERCISE, OP_COLLECTION, false,
+     "Others, from clusters that were learnt from: the threshold's."},
+    {"calibration_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "The same of these."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "mistake_precision, mistake_recall, ... by name."},
+    {NULL},
+};
+
+static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *derivations,
+                          const char *embeddings, struct err *e)
+{
+    enum err_code code = err_up(e, examined_load(x, ctx, derivations, embeddings, e));
+    for (size_t k = 0; !code && k < x->n; k++)
+        if (!detection_is_possible(x, k))
+            code =
+                err_fail(e, ERR_INPUT, "exercise %zu of '%s' is no derivation", k + 1, derivations);
+    return code;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct examined x, calibration;
+    struct detection found;
+    struct figures f = {.a = a};
+    double threshold;
+    enum err_code code;
+    if ((code = err_up(e, load(&x, ctx, "derivations", "embeddings", e))) ||
+        (code = err_up(e, load(&calibration, ctx, "calibration", "calibration_embeddings", e))))
+        return code;
+    if (!detection_threshold(&threshold, &calibration))
+        return err_fail(e, ERR_INPUT, "no derivation of 'calibration' has a right step");
+    detection_measure(&found, a, &x, threshold);
+    figures_add(&f, "no_mistake_precision", found.no_mistake.precision);
+    figures_add(&f, "no_mistake_recall", found.no_mistake.recall);
+    figures_add(&f, "no_mistake_f1", found.no_mistake.f1);
+    figures_add(&f, "mistake_precision", found.mistake.precision);
+    figures_add(&f, "mistake_recall", found.mistake.recall);
+    figures_add(&f, "mistake_f1", found.mistake.f1);
+    figures_add(&f, "auc", found.auc);
+    figures_add(&f, "threshold", threshold);
+    figures_add(&f, "steps", (double)found.steps);
+    figures_add(&f, "mistakes", (double)found.wrong);
+    figures_add(&f, "derivations", (double)x.n);
+    return err_up(e, figures_emit(ctx, &f, "derivations", NULL, e));
+}
+
+const struct op op_evaluate_derivations = {
+    .name = "evaluate-derivations",
+    .version = 2,
+    .node = OP_TASK,
+    .doc = "E-Gen's mistake detection: a step is taken for a mistake if the cosine of its two "
+           "sides is below a threshold, which is the least cosine of the right steps of each "
+           "derivation of `calibration`, averaged (the paper's Algorithm 1). Precision, recall and "
+           "F1 of finding the mistakes, and of finding the right steps. auc says what any "
+           "threshold could do: how likely a wrong step's cosine is below a right one's; 0.5 is "
+           "chance, or no wrong steps.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

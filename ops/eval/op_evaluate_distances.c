@@ -1,0 +1,201 @@
+/* The op `evaluate-distances`: two embeddings of the same expressions -> whose nearest neighbours
+ * look more like the query. */
+#include "engine/op.h"
+#include "ops/eval/figures.h"
+#include "ops/eval/measure/closeness.h"
+#include "ops/expr/expr.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the comparison is called in tables."},
+    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
+    {"queries", OP_INT, "2000", NULL, 1, 1e8, "So many of the expressions, at most."},
+    {"examples", OP_INT, "50", NULL, 0, 1e6, "So many queries are shown, the first ones."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
+    {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of another, of the same expressions."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "closer, other_closer, core_closer, ... by name."},
+    {NULL},
+};
+
+enum { SIDES = 2 };
+static const char *const roles[SIDES] = {"embeddings", "other"};
+
+struct work {
+    struct op_ctx *ctx;
+    struct vectors v[SIDES];
+    const struct language *lang;
+    const uint32_t *query;
+    size_t n;
+    struct closeness (*found)[SIDES];
+    struct err *errors; /* by query */
+};
+
+static void find_one(void *arg, size_t i, unsigned worker)
+{
+    struct work *w = arg;
+    struct arena a = {0};
+    for (int s = 0; s < SIDES && !op_cancelled(w->ctx) && !w->errors[i].code; s++)
+        closeness_find(&w->found[i][s], &a, &w->v[s], w->lang, w->query[i], &w->errors[i]);
+    arena_free(&a);
+}
+
+/* ---- reading ---- */
+
+static enum err_code load(struct vectors *v, struct op_ctx *ctx, const char *role, struct err *e)
+{
+    size_t n = op_count(ctx, role);
+    Eqloom__EmbeddingBatch **batches = arena_array(op_arena(ctx), Eqloom__EmbeddingBatch *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        enum err_code code = op_get((ProtobufCMessage **)&batches[i], ctx, role, i, e);
+        if (code)
+            return err_up(e, code);
+        if (batches[i]->n_text != batches[i]->count)
+            return err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' does not say whose it is",
+                            i + 1, role);
+    }
+    enum err_code code = err_up(e, vectors_load(v, op_arena(ctx), batches, n, 0, e));
+    if (!code)
+        vectors_normalize(v);
+    return code;
+}
+
+static enum err_code check_texts(const struct work *w, struct err *e)
+{
+    const struct vectors *v = w->v;
+    if (v[0].n != v[1].n)
+        return err_fail(e, ERR_INPUT, "'%s' has %u vectors, '%s' has %u", roles[0], v[0].n,
+                        roles[1], v[1].n);
+    for (uint32_t i = 0; i < v[0].n; i++)
+        if (strcmp(v[0].text[i], v[1].text[i]) != 0)
+            return err_fail(e, ERR_INPUT, "vector %u is of '%.60s' in '%s', but of '%.60s' in '%s'",
+                            i + 1, v[0].text[i], roles[0], v[1].text[i], roles[1]);
+    return OK;
+}
+
+static void choose_queries(struct work *w)
+{
+    struct arena *a = op_arena(w->ctx);
+    uint32_t *order = arena_array(a, uint32_t, w->v[0].n);
+    /* By the seed alone: comparisons with several others are made by the same queries. */
+    struct rng rng = rng_new((uint64_t)op_int(w->ctx, "seed"), 0);
+    for (uint32_t i = 0; i < w->v[0].n; i++)
+        order[i] = i;
+    rng_shuffle_u32(&rng, order, w->v[0].n);
+    w->query = order;
+    w->n = (size_t)op_int(w->ctx, "queries");
+    w->n = w->n < w->v[0].n ? w->n : w->v[0].n;
+}
+
+/* ---- the report ---- */
+
+static void compare(struct figures *f, const struct work *w, bool core)
+{
+    static const char *const names[2][6] = {
+        {"closer", "other_closer", "as_close", "distance", "other_distance"},
+        {"core_closer", "core_other_closer", "core_as_close", "core_distance",
+         "core_other_distance"},
+    };
+    double closer = 0, other = 0, sum[SIDES] = {0};
+    for (size_t i = 0; i < w->n; i++) {
+        uint32_t d[SIDES];
+        for (int s = 0; s < SIDES; s++) {
+            d[s] = core ? w->found[i][s].core : w->found[i][s].raw;
+            sum[s] += d[s];
+        }
+        closer += d[0] < d[1];
+        other += d[1] < d[0];
+    }
+    figures_add(f, names[core][0], closer);
+    figures_add(f, names[core][1], other);
+    figures_add(f, names[core][2], (double)w->n - closer - other);
+    figures_add(f, names[core][3], sum[0] / (double)w->n);
+    figures_add(f, names[core][4], sum[1] / (double)w->n);
+}
+
+enum { QUERY, NEAREST, RAW, CORE, OTHER_NEAREST, OTHER_RAW, OTHER_CORE, COLUMNS };
+
+static char *infix(const struct work *w, uint32_t row)
+{
+    return expr_infix_of(op_arena(w->ctx), w->lang, w->v[0].text[row]);
+}
+
+static Eqloom__Table *table_of_examples(const struct work *w, size_t n)
+{
+    static char *columns[COLUMNS] = {
+        "query", "nearest",     "edits", "of the cores", "nearest by the other",
+        "edits", "of the cores"};
+    struct arena *a = op_arena(w->ctx);
+    Eqloom__Table *t = arena_new(a, Eqloom__Table);
+    eqloom__table__init(t);
+    t->title = "Nearest neighbours";
+    t->columns = columns;
+    t->n_columns = COLUMNS;
+    t->rows = arena_array(a, Eqloom__Row *, n + 1);
+    for (; t->n_rows < n; t->n_rows++) {
+        const struct closeness *c = w->found[t->n_rows];
+        Eqloom__Row *r = t->rows[t->n_rows] = figures_row(a, COLUMNS);
+        r->cells[QUERY] = infix(w, w->query[t->n_rows]);
+        r->cells[NEAREST] = infix(w, c[0].row);
+        r->cells[RAW] = arena_printf(a, "%u", c[0].raw);
+        r->cells[CORE] = arena_printf(a, "%u", c[0].core);
+        r->cells[OTHER_NEAREST] = infix(w, c[1].row);
+        r->cells[OTHER_RAW] = arena_printf(a, "%u", c[1].raw);
+        r->cells[OTHER_CORE] = arena_printf(a, "%u", c[1].core);
+    }
+    return t;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t shown = (size_t)op_int(ctx, "examples");
+    struct work w = {.ctx = ctx, .lang = lang_by_name(op_string(ctx, "language"))};
+    struct figures f = {.a = a};
+    enum err_code code = OK;
+    for (int s = 0; s < SIDES && !code; s++)
+        code = err_up(e, load(&w.v[s], ctx, roles[s], e));
+    if (code || (code = err_up(e, check_texts(&w, e))))
+        return code;
+    choose_queries(&w);
+    w.found = arena_alloc(a, w.n * sizeof *w.found);
+    w.errors = arena_array(a, struct err, w.n);
+    pool_for(op_pool(ctx), w.n, find_one, &w);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    for (size_t i = 0; i < w.n; i++)
+        if (w.errors[i].code) {
+            *e = w.errors[i];
+            return err_up(e, e->code);
+        }
+    compare(&f, &w, false);
+    compare(&f, &w, true);
+    figures_add(&f, "queries", (double)w.n);
+    figures_add(&f, "pool", w.v[0].n);
+    return err_up(
+        e, figures_emit(ctx, &f, "distances", table_of_examples(&w, shown < w.n ? shown : w.n), e));
+}
+
+const struct op op_evaluate_distances = {
+    .name = "evaluate-distances",
+    .version = 1,
+    .node = OP_TASK,
+    .parallel = true,
+    .doc = "SemEmb's distance analysis: for each query the nearest other expression by cosine, by "
+           "one model and by another, and how many edits lead to it from the query as trees (Zhang "
+           "and Shasha's distance). closer, other_closer: for how many queries the nearest of one "
+           "is strictly closer than that of the other; distance, other_distance: the means. "
+           "core_...: the same up to a*f(x) + b, constant terms and factors at the root of both "
+           "being dropped.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,94 @@
+/* The op `evaluate-questions`: questions and their vectors -> how many are answered. */
+#include "engine/op.h"
+#include "ops/eval/figures.h"
+#include "ops/eval/measure/choice.h"
+#include "ops/expr/expr.h"
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {"examples", OP_INT, "50", NULL, 0, 1e6, "So many questions are shown, the first ones."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"questions", KIND_EXERCISE, OP_COLLECTION, false, "What the op `questions` drew."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "What `embed` or `tfidf` makes of them, as `tokenize-exercises` packs them."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "accuracy, random, like_query, like_answer by name."},
+    {NULL},
+};
+
+enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
+
+static char *infix(struct arena *a, const Eqloom__Exercise *x, size_t term)
+{
+    return expr_infix_of(a, lang_by_name(x->language), x->terms[term]->prefix);
+}
+
+static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *x,
+                                        const struct choice *found, size_t n)
+{
+    static char *columns[COLUMNS] = {"query", "answer", "chosen instead", "cosine of the answer",
+                                     "of the chosen"};
+    Eqloom__Table *t = arena_new(a, Eqloom__Table);
+    eqloom__table__init(t);
+    t->title = "Questions";
+    t->columns = columns;
+    t->n_columns = COLUMNS;
+    t->rows = arena_array(a, Eqloom__Row *, n + 1);
+    for (; t->n_rows < n; t->n_rows++) {
+        const Eqloom__Exercise *q = x->exercises[t->n_rows];
+        const struct choice *c = &found[t->n_rows];
+        bool right = c->term == QUESTION_ANSWER;
+        Eqloom__Row *r = t->rows[t->n_rows] = figures_row(a, COLUMNS);
+        r->cells[QUERY] = infix(a, q, QUESTION_QUERY);
+        r->cells[ANSWER] = infix(a, q, QUESTION_ANSWER);
+        r->cells[CHOSEN] = right ? "" : infix(a, q, c->term);
+        r->cells[OF_ANSWER] = arena_printf(a, "%.3f", c->answer);
+        r->cells[OF_CHOSEN] = right ? "" : arena_printf(a, "%.3f", c->similarity);
+    }
+    return t;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t shown = (size_t)op_int(ctx, "examples");
+    struct examined x;
+    struct choices sums;
+    struct figures f = {.a = a};
+    enum err_code code = err_up(e, examined_load(&x, ctx, "questions", "embeddings", e));
+    if (code)
+        return code;
+    struct choice *found = arena_array(a, struct choice, x.n + 1);
+    for (size_t k = 0; k < x.n; k++) {
+        if (!choice_is_possible(&x, k))
+            return err_fail(e, ERR_INPUT, "exercise %zu of 'questions' is no question", k + 1);
+        choice_find(&found[k], &x, k);
+    }
+    choices_sum(&sums, &x, found);
+    figures_add(&f, "accuracy", sums.accuracy);
+    figures_add(&f, "random", sums.random);
+    figures_add(&f, "like_query", sums.like_query);
+    figures_add(&f, "like_answer", sums.like_answer);
+    figures_add(&f, "questions", (double)x.n);
+    Eqloom__Table *examples = table_of_examples(a, &x, found, shown < x.n ? shown : x.n);
+    return err_up(e, figures_emit(ctx, &f, "questions", examples, e));
+}
+
+const struct op op_evaluate_questions = {
+    .name = "evaluate-questions",
+    .version = 1,
+    .node = OP_TASK,
+    .doc = "E-Gen's semantic understanding test: a question is answered by the candidate whose "
+           "vector is most similar to the query's by cosine. accuracy: it is the one that is equal "
+           "to the query; of equally similar candidates each is chosen a share of the time. "
+           "like_query, like_answer: how often a near miss of the query or of the answer wins. "
+           "random: what guessing would reach.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

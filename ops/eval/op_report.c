@@ -1,0 +1,251 @@
+/* The op `report`: evaluations, a picture, training curves and the corpus as one page. */
+#include "engine/op.h"
+#include "ops/eval/report/page.h"
+
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
+    {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
+     "What the evaluations are of, for headings: held-out clusters, ..."},
+    {"points", OP_INT, "1000", NULL, 3, 5000, "The most points of the picture."},
+    {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Of t-SNE: how many neighbours count."},
+    {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"evaluations", KIND_REPORT, OP_LIST, true,
+     "Of any kind: the reports of one op are the rows of one table."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "To draw."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "To draw the training of."},
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
+    {"egraphs", KIND_EGRAPH, OP_COLLECTION, true, "To count what each rule did."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "The summary table and all figures by name."},
+    {"html", KIND_FILE, OP_ONE, false, "The page; it needs no other file and no network."},
+    {NULL},
+};
+
+/* As many of each cluster as fit. */
+static enum err_code load_vectors(struct vectors *out, struct op_ctx *ctx, size_t n, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    uint32_t wanted = (uint32_t)op_int(ctx, "points");
+    size_t clusters = n < wanted ? n : wanted;
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, clusters + 1);
+    for (size_t i = 0; i < clusters; i++) {
+        enum err_code code =
+            err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e));
+        if (code)
+            return code;
+    }
+    enum err_code code =
+        err_up(e, vectors_load(out, a, batches, clusters, wanted / (uint32_t)clusters, e));
+    if (!code)
+        vectors_normalize(out);
+    return code;
+}
+
+static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, size_t n,
+                                 struct err *e)
+{
+    struct arena scratch = {0};
+    enum err_code code = OK;
+    for (size_t i = 0; i < n && !code; i++) {
+        ProtobufCMessage *m;
+        arena_reset(&scratch);
+        code = err_up(e, op_get_in(&m, ctx, "clusters", i, &scratch, e));
+        if (!code)
+            corpus_stats_add(out, op_arena(ctx), (const Eqloom__Cluster *)m, i, n);
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+static enum err_code load_rules(Eqloom__Table *out, struct op_ctx *ctx, struct err *e)
+{
+    struct arena scratch = {0};
+    struct rule_stats stats = {0};
+    enum err_code code = OK;
+    for (uint64_t i = 0, n = op_count(ctx, "egraphs"); i < n && !code; i++) {
+        ProtobufCMessage *m;
+        arena_reset(&scratch);
+        code = err_up(e, op_get_in(&m, ctx, "egraphs", i, &scratch, e));
+        if (!code)
+            rule_stats_add(&stats, op_arena(ctx), (const Eqloom__EGraph *)m);
+    }
+    if (!code)
+        rule_stats_table(out, op_arena(ctx), &stats);
+    rule_stats_free(&stats);
+    arena_free(&scratch);
+    return code;
+}
+
+static void add_figure(Eqloom__Table *table, Eqloom__Report *report, struct arena *a,
+                       const char *name, const char *format, double value)
+{
+    Eqloom__Row *row = table->rows[table->n_rows++] = arena_new(a, Eqloom__Row);
+    Eqloom__Value *v = report->values[report->n_values++] = arena_new(a, Eqloom__Value);
+    eqloom__row__init(row);
+    row->cells = arena_array(a, char *, 2);
+    row->n_cells = 2;
+    row->cells[0] = (char *)name;
+    row->cells[1] = arena_printf(a, format, value);
+    eqloom__value__init(v);
+    v->name = arena_printf(a, "corpus.%s", name);
+    v->value = value;
+}
+
+enum { CORPUS_FIGURES = 9 };
+
+static void write_corpus(Eqloom__Table *out, Eqloom__Report *report, struct arena *a,
+                         const struct corpus_stats *s)
+{
+    static char *columns[] = {"", "corpus"};
+    double members = s->members ? (double)s->members : 1, clusters = (double)s->clusters;
+    uint32_t all;
+    eqloom__table__init(out);
+    out->title = "Corpus";
+    out->columns = columns;
+    out->n_columns = 2;
+    out->rows = arena_array(a, Eqloom__Row *, CORPUS_FIGURES);
+    out->note = arena_printf(a, "a trivial rewrite holds %s", corpus_stats_trivial(s));
+    add_figure(out, report, a, "clusters", "%.0f", clusters);
+    if (lang_is(s->lang, &lang_calculus))
+        add_figure(out, report, a, "clusters of derivatives", "%.0f", (double)s->derivatives);
+    add_figure(out, report, a, "expressions", "%.0f", (double)s->members);
+    add_figure(out, report, a, "expressions per cluster", "%.1f", (double)s->members / clusters);
+    add_figure(out, report, a, "mean length", "%.1f", (double)s->tokens / members);
+    add_figure(out, report, a, "operators", "%.0f", corpus_stats_operators(&all, s));
+    add_figure(out, report, a, "shapes", "%.0f", (double)s->shapes.n);
+    add_figure(out, report, a, "shapes per cluster", "%.1f", (double)s->shapes_each / clusters);
+    add_figure(out, report, a, "trivial rewrites in per cent", "%.2f",
+               100 * (double)s->reducible / members);
+}
+
+/* "Held-out clusters", or what the kind is called. */
+static char *results_title(struct arena *a, const struct results *r, const char *part)
+{
+    char *title = arena_strdup(a, r->kind->title ? r->kind->title : part);
+    if (title[0] >= 'a' && title[0] <= 'z')
+        title[0] -= 'a' - 'A';
+    return title;
+}
+
+static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    Eqloom__Report report;
+    Eqloom__Table corpus;
+    size_t figures = CORPUS_FIGURES;
+    for (size_t i = 0; i < in->n_results; i++)
+        figures += results_count(&in->results[i]);
+    eqloom__report__init(&report);
+    report.title = (char *)in->title;
+    report.values = arena_array(a, Eqloom__Value *, figures);
+    report.tables = arena_array(a, Eqloom__Table *, in->n_results + 2);
+    for (size_t i = 0; i < in->n_results; i++) {
+        const struct results *r = &in->results[i];
+        Eqloom__Table *table = arena_new(a, Eqloom__Table);
+        results_table(table, a, r, results_title(a, r, in->part));
+        results_values(report.values, &report.n_values, a, r);
+        report.tables[report.n_tables++] = table;
+    }
+    if (in->corpus && in->corpus->clusters) {
+        write_corpus(&corpus, &report, a, in->corpus);
+        report.tables[report.n_tables++] = &corpus;
+    }
+    if (in->rules)
+        report.tables[report.n_tables++] = (Eqloom__Table *)in->rules;
+    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+}
+
+static enum err_code load_results(struct page_input *in, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, "evaluations");
+    Eqloom__Report **evaluations = arena_array(a, Eqloom__Report *, n + 1);
+    struct results *results;
+    for (size_t i = 0; i < n; i++) {
+        ProtobufCMessage *m;
+        enum err_code code = op_get(&m, ctx, "evaluations", i, e);
+        if (code)
+            return err_up(e, code);
+        evaluations[i] = (Eqloom__Report *)m;
+    }
+    enum err_code code = results_sort(&results, &in->n_results, a, evaluations, n, e);
+    in->results = results;
+    return err_up(e, code);
+}
+
+static enum err_code load(struct page_input *in, struct vectors *vectors,
+                          struct corpus_stats *corpus, Eqloom__Table *rules, struct op_ctx *ctx,
+                          struct err *e)
+{
+    size_t embeddings = op_count(ctx, "embeddings"), clusters = op_count(ctx, "clusters");
+    enum err_code code = err_up(e, load_results(in, ctx, e));
+    if (!code && op_count(ctx, "checkpoint")) {
+        ProtobufCMessage *m = NULL;
+        code = err_up(e, op_get(&m, ctx, "checkpoint", 0, e));
+        in->checkpoint = (const Eqloom__Checkpoint *)m;
+    }
+    if (!code && embeddings) {
+        code = err_up(e, load_vectors(vectors, ctx, embeddings, e));
+        in->vectors = !code && vectors->n > 2 ? vectors : NULL;
+    }
+    if (!code && clusters) {
+        code = err_up(e, load_corpus(corpus, ctx, clusters, e));
+        in->corpus = corpus;
+    }
+    if (!code && op_count(ctx, "egraphs")) {
+        code = err_up(e, load_rules(rules, ctx, e));
+        in->rules = rules;
+    }
+    return code;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct page_input in = {.title = op_string(ctx, "title"),
+                            .part = op_string(ctx, "part"),
+                            .perplexity = op_real(ctx, "perplexity"),
+                            .iterations = (uint32_t)op_int(ctx, "iterations"),
+                            .seed = (uint64_t)op_int(ctx, "seed")};
+    struct corpus_stats *corpus = arena_new(a, struct corpus_stats);
+    struct vectors vectors;
+    Eqloom__Table rules;
+    struct buf page = {0};
+    enum err_code code;
+    if ((code = err_up(e, load(&in, &vectors, corpus, &rules, ctx, e))))
+        goto out;
+    op_progress(ctx, 0, 1, "drawing");
+    page_write(&page, a, &in, op_pool(ctx));
+    code = err_up(e, emit_tables(ctx, &in, e));
+    if (!code)
+        code = err_up(e, op_emit_file(ctx, "html", span_of(page.data, page.len),
+                                      "text/html; charset=utf-8", e));
+out:
+    buf_free(&page);
+    corpus_stats_free(corpus);
+    return code;
+}
+
+const struct op op_report = {
+    .name = "report",
+    .version = 7,
+    .node = OP_TASK,
+    .numerics = true, /* exp and log are the library's */
+    .parallel = true,
+    .doc =
+        "Tables of evaluations and a self-contained page: figures, what they mean and examples, a "
+        "picture of the embedded expressions by t-SNE, training curves, statistics and examples "
+        "of the corpus, and what each rule did. What is not given is left out.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

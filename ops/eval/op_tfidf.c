@@ -1,0 +1,65 @@
+/* The op `tfidf`: token batches to tf-idf vectors, weights from other batches. */
+#include "engine/op.h"
+#include "ops/eval/measure/tfidf_vectors.h"
+
+static const struct op_port inputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "To be embedded."},
+    {"fit", KIND_TOKEN_BATCH, OP_COLLECTION, false,
+     "To take the inverse document frequencies from."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One for each batch."},
+    {NULL},
+};
+
+static enum err_code get_all(Eqloom__TokenBatch ***out, size_t *n, struct op_ctx *ctx,
+                             const char *role, struct err *e)
+{
+    *n = op_count(ctx, role);
+    *out = arena_array(op_arena(ctx), Eqloom__TokenBatch *, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        enum err_code code = err_up(e, op_get((ProtobufCMessage **)&(*out)[i], ctx, role, i, e));
+        if (code)
+            return code;
+    }
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    Eqloom__TokenBatch **batches, **fit;
+    size_t n, n_fit;
+    struct tfidf model;
+    enum err_code code;
+    if ((code = err_up(e, get_all(&batches, &n, ctx, "batches", e))) ||
+        (code = err_up(e, get_all(&fit, &n_fit, ctx, "fit", e))))
+        return code;
+    uint32_t dim = tfidf_dim(batches, n), fit_dim = tfidf_dim(fit, n_fit);
+    if ((code = err_up(
+             e, tfidf_fit(&model, op_arena(ctx), fit, n_fit, dim > fit_dim ? dim : fit_dim, e))))
+        return code;
+    struct arena a = {0};
+    for (size_t i = 0; i < n && !code; i++) {
+        Eqloom__EmbeddingBatch out;
+        arena_reset(&a);
+        if (op_cancelled(ctx))
+            code = err_fail(e, ERR_CANCELLED, "tf-idf was interrupted");
+        else if (!(code = err_up(e, tfidf_embed(&out, &a, &model, batches[i], e))))
+            code = err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+    }
+    arena_free(&a);
+    return code;
+}
+
+const struct op op_tfidf = {
+    .name = "tfidf",
+    .version = 1,
+    .node = OP_TASK,
+    .numerics = true, /* exp and log are the library's */
+    .doc = "Embeds sequences by counts of tokens, weighted by how rare each token is in `fit`: the "
+           "baseline that a model has to beat.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

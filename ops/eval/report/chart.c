@@ -1,0 +1,214 @@
+/* SVG charts; see chart.h. */
+#include "ops/eval/report/chart.h"
+
+#include "ops/eval/report/mathml.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+struct range {
+    double low, high;
+};
+
+static void widen(struct range *r, double value)
+{
+    r->low = fmin(r->low, value);
+    r->high = fmax(r->high, value);
+}
+
+static double place(const struct range *r, double value, double from, double to)
+{
+    double size = r->high - r->low;
+    return size > 0 ? from + (value - r->low) / size * (to - from) : (from + to) / 2;
+}
+
+/* ---- scatter ---- */
+enum { SCATTER_WIDTH = 960, SCATTER_HEIGHT = 640, MAX_LABELS = 60 };
+
+struct box {
+    double x, y, width, height;
+};
+
+static bool overlap(const struct box *a, const struct box *b)
+{
+    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height &&
+           b->y < a->y + a->height;
+}
+
+/* Hues by the golden angle, so that neighbours in number differ; lightness in three steps. */
+static void write_colour(struct buf *out, uint32_t group)
+{
+    buf_printf(out, "hsl(%.0f %d%% %d%%)", fmod(group * 137.508, 360), 62 + (int)(group % 2) * 14,
+               44 + (int)(group / 2 % 3) * 8);
+}
+
+static void scatter_label(struct buf *out, struct box *boxes, uint32_t *n_boxes, double x, double y,
+                          const char *text)
+{
+    size_t len = strlen(text);
+    double half = 3.5 * (double)len + 2;
+    if (len > 26 || *n_boxes == MAX_LABELS)
+        return;
+    x = fmin(fmax(x, half), SCATTER_WIDTH - half);
+    struct box box = {x - half, y - 20, 2 * half, 16};
+    for (uint32_t i = 0; i < *n_boxes; i++)
+        if (overlap(&boxes[i], &box))
+            return;
+    boxes[(*n_boxes)++] = box;
+    buf_printf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">", x, y - 8);
+    html_text(out, text);
+    buf_puts(out, "</text>\n");
+}
+
+void chart_scatter(struct buf *out, struct arena *a, const struct chart_point *points, size_t n,
+                   const char *const *labels, uint32_t n_groups)
+{
+    struct range x = {INFINITY, -INFINITY}, y = x;
+    double *middle_x = arena_array(a, double, n_groups + 1);
+    double *middle_y = arena_array(a, double, n_groups + 1);
+    uint32_t *size = arena_array(a, uint32_t, n_groups + 1);
+    struct box boxes[MAX_LABELS];
+    uint32_t n_boxes = 0;
+    for (size_t i = 0; i < n; i++) {
+        widen(&x, (double)points[i].x);
+        widen(&y, (double)points[i].y);
+    }
+    buf_printf(out, "<svg class=\"scatter\" viewBox=\"0 0 %d %d\" role=\"img\">\n", SCATTER_WIDTH,
+               SCATTER_HEIGHT);
+    for (uint32_t g = 0; g < n_groups; g++) {
+        buf_puts(out, "<g fill=\"");
+        write_colour(out, g);
+        buf_puts(out, "\">");
+        for (size_t i = 0; i < n; i++) {
+            if (points[i].group != g)
+                continue;
+            double px = place(&x, (double)points[i].x, 14, SCATTER_WIDTH - 14);
+            double py = place(&y, (double)points[i].y, 22, SCATTER_HEIGHT - 14);
+            middle_x[g] += px;
+            middle_y[g] += py;
+            size[g]++;
+            buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.4\"><title>", px, py);
+            html_text(out, points[i].title);
+            buf_puts(out, "</title></circle>");
+        }
+        buf_puts(out, "</g>\n");
+    }
+    for (uint32_t g = 0; g < n_groups; g++)
+        if (size[g] && labels[g])
+            scatter_label(out, boxes, &n_boxes, middle_x[g] / size[g], middle_y[g] / size[g],
+                          labels[g]);
+    buf_puts(out, "</svg>\n");
+}
+
+/* ---- lines ---- */
+enum { LINE_WIDTH = 460, LINE_HEIGHT = 220, LINE_LEFT = 52, LINE_BOTTOM = 28, LINE_TOP = 26 };
+
+/* 1, 2 or 5 times a power of ten, at most five steps. */
+static double nice_step(double size)
+{
+    double step = pow(10, floor(log10(size / 5)));
+    return size / step > 25 ? 10 * step : size / step > 10 ? 5 * step : 2 * step;
+}
+
+static void write_grid(struct buf *out, const struct range *x, const struct range *y)
+{
+    double step = y->high > y->low ? nice_step(y->high - y->low) : 1;
+    for (double at = ceil(y->low / step) * step; at <= y->high + step * 1e-9; at += step) {
+        double py = place(y, at, LINE_HEIGHT - LINE_BOTTOM, LINE_TOP);
+        buf_printf(out,
+                   "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
+                   "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>\n",
+                   LINE_LEFT, LINE_WIDTH - 8, py, py, LINE_LEFT - 6, py + 4,
+                   fabs(at) < step * 1e-6 ? 0 : at);
+    }
+    step = x->high > x->low ? nice_step(x->high - x->low) : 1;
+    for (double at = ceil(x->low / step) * step; at <= x->high + step * 1e-9; at += step)
+        buf_printf(out,
+                   "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
+                   place(x, at, LINE_LEFT, LINE_WIDTH - 14), LINE_HEIGHT - 8,
+                   fabs(at) < step * 1e-6 ? 0 : at);
+}
+
+/* Values that differ in their last digits only are drawn as equal: they would be drawn as a curve
+ * of noise, with steps too small to add up. */
+static void flatten(struct range *r)
+{
+    if (r->high - r->low <= 1e-9 * fmax(fabs(r->low), fabs(r->high)))
+        r->high = r->low;
+}
+
+void chart_line(struct buf *out, const char *title, const double *x, const double *y, size_t n)
+{
+    struct range rx = {INFINITY, -INFINITY}, ry = rx;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(y[i])) {
+            widen(&rx, x[i]);
+            widen(&ry, y[i]);
+        }
+    if (!isfinite(rx.low))
+        return;
+    flatten(&ry);
+    buf_printf(out,
+               "<svg class=\"line\" viewBox=\"0 0 %d %d\" role=\"img\"><text class=\"title\" "
+               "x=\"%d\" y=\"14\">",
+               LINE_WIDTH, LINE_HEIGHT, LINE_LEFT);
+    html_text(out, title);
+    buf_puts(out, "</text>\n");
+    write_grid(out, &rx, &ry);
+    buf_puts(out, "<polyline class=\"curve\" points=\"");
+    /* More than two points a pixel cannot be seen. */
+    size_t stride = n / (2 * LINE_WIDTH) + 1;
+    for (size_t i = 0; i < n; i += stride)
+        if (isfinite(y[i]))
+            buf_printf(out, "%.1f,%.1f ", place(&rx, x[i], LINE_LEFT, LINE_WIDTH - 14),
+                       place(&ry, y[i], LINE_HEIGHT - LINE_BOTTOM, LINE_TOP));
+    buf_puts(out, "\"/></svg>\n");
+}
+
+/* ---- bars ---- */
+void chart_bars(struct buf *out, const struct chart_bar *bars, size_t n)
+{
+    enum { ROW = 18, NAME = 64, WIDTH = 460 };
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, bars[i].value);
+    buf_printf(out, "<svg class=\"bars\" viewBox=\"0 0 %d %zu\" role=\"img\">\n", WIDTH,
+               n * ROW + 4);
+    for (size_t i = 0; i < n; i++) {
+        double y = (double)(i * ROW),
+               width = most > 0 ? bars[i].value / most * (WIDTH - NAME - 70) : 0;
+        buf_printf(out, "<text class=\"tick\" x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", NAME - 8,
+                   y + 13);
+        html_text(out, bars[i].name);
+        buf_printf(out,
+                   "</text><rect class=\"bar\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"12\" "
+                   "rx=\"2\"/><text class=\"tick\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n",
+                   NAME, y + 3, width, NAME + width + 6, y + 13, bars[i].value);
+    }
+    buf_puts(out, "</svg>\n");
+}
+
+void chart_histogram(struct buf *out, const uint64_t *counts, uint32_t first, uint32_t last)
+{
+    enum { WIDTH = 460, HEIGHT = 180, BOTTOM = 22, TOP = 10 };
+    double most = 1, step = (double)(WIDTH - 8) / (last - first + 1);
+    for (uint32_t i = first; i <= last; i++)
+        most = fmax(most, (double)counts[i]);
+    buf_printf(out, "<svg class=\"bars\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, HEIGHT);
+    for (uint32_t i = first; i <= last; i++) {
+        double height = (double)counts[i] / most * (HEIGHT - BOTTOM - TOP);
+        double x = 4 + (i - first) * step;
+        buf_printf(out,
+                   "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                   "rx=\"1\"><title>%u: %llu</title></rect>",
+                   x, HEIGHT - BOTTOM - height, step * 0.82, height, i,
+                   (unsigned long long)counts[i]);
+        if (i % 5 == 0 || i == first)
+            buf_printf(out,
+                       "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>",
+                       x + step * 0.41, HEIGHT - 6, i);
+        buf_putc(out, '\n');
+    }
+    buf_puts(out, "</svg>\n");
+}

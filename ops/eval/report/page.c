@@ -1,0 +1,219 @@
+/* HTML of the report; see page.h. Sections whose input is absent are left out. */
+#include "ops/eval/report/page.h"
+
+#include "ops/eval/report/chart.h"
+#include "ops/eval/report/mathml.h"
+#include "ops/eval/report/page_results.h"
+#include "ops/eval/report/page_style.h"
+#include "ops/eval/report/tsne.h"
+#include "ops/expr/exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void write_scatter(struct buf *out, struct arena *a, const struct page_input *in,
+                          struct pool *pool)
+{
+    const struct vectors *v = in->vectors;
+    const struct language *lang =
+        in->corpus && in->corpus->lang ? in->corpus->lang : &lang_calculus;
+    struct tsne_options options = {in->perplexity, in->iterations, in->seed};
+    struct chart_point *points = arena_array(a, struct chart_point, v->n);
+    const char **labels = arena_array(a, const char *, v->n_clusters + 1);
+    float *x, *y;
+    tsne(&x, &y, a, v, &options, pool);
+    for (uint32_t i = 0; i < v->n; i++) {
+        char *text = expr_infix_of(a, lang, v->text[i]);
+        /* A cluster's first expression is its seed. */
+        if (!labels[v->cluster[i]])
+            labels[v->cluster[i]] = text;
+        points[i] =
+            (struct chart_point){x[i], y[i], v->cluster[i],
+                                 text == labels[v->cluster[i]]
+                                     ? text
+                                     : arena_printf(a, "%s\n= %s", text, labels[v->cluster[i]])};
+    }
+    buf_puts(out, "<section><h2>Embedded expressions</h2>\n<figure>");
+    chart_scatter(out, a, points, v->n, labels, v->n_clusters);
+    buf_printf(
+        out,
+        "<figcaption>%u expressions of %u clusters by t-SNE (perplexity %.0f); one "
+        "colour a cluster, labelled with its seed where there is room. Point at a dot to read "
+        "it.</figcaption></figure></section>\n",
+        v->n, v->n_clusters, in->perplexity);
+}
+
+static void write_curve(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c,
+                        const char *name, const char *title)
+{
+    double *x = arena_array(a, double, c->n_metrics + 1),
+           *y = arena_array(a, double, c->n_metrics + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_metrics; i++)
+        if (strcmp(c->metrics[i]->name, name) == 0) {
+            x[n] = (double)c->metrics[i]->step;
+            y[n++] = c->metrics[i]->value;
+        }
+    if (n > 1)
+        chart_line(out, title, x, y, n);
+}
+
+static void write_training(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c)
+{
+    static const char *const curves[][2] = {{"loss", "loss"},
+                                            {"accuracy", "accuracy"},
+                                            {"valid_loss", "validation loss"},
+                                            {"valid_accuracy", "validation accuracy"},
+                                            {"learning_rate", "learning rate"},
+                                            {"gradient_norm", "gradient norm"}};
+    buf_printf(out, "<section><h2>Training</h2>\n<p>%llu steps", (unsigned long long)c->step);
+    if (c->numerics[0]) {
+        buf_puts(out, ", numerics <code>");
+        html_text(out, c->numerics);
+        buf_puts(out, "</code>");
+    }
+    buf_puts(out, ".</p>\n<div class=\"charts\">");
+    for (size_t i = 0; i < sizeof curves / sizeof *curves; i++)
+        write_curve(out, a, c, curves[i][0], curves[i][1]);
+    buf_puts(out, "</div>\n<details><summary>Model</summary><pre>");
+    html_text(out, c->architecture);
+    buf_puts(out, "</pre></details></section>\n");
+}
+
+static int compare_bars(const void *x, const void *y)
+{
+    const struct chart_bar *a = x, *b = y;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void write_card(struct buf *out, const char *value, const char *name)
+{
+    buf_printf(out, "<div class=\"card\"><b>%s</b><span>%s</span></div>", value, name);
+}
+
+static void write_corpus(struct buf *out, struct arena *a, const struct corpus_stats *s)
+{
+    struct chart_bar bars[STATS_OPS];
+    size_t n = 0;
+    uint32_t longest = 1, all, occur = corpus_stats_operators(&all, s);
+    for (uint32_t op = X_ADD; op < STATS_OPS; op++)
+        if (s->by_op[op] && corpus_op_name(s, op))
+            bars[n++] = (struct chart_bar){corpus_op_name(s, op), (double)s->by_op[op]};
+    qsort(bars, n, sizeof *bars, compare_bars);
+    for (uint32_t i = 1; i < STATS_LENGTHS; i++)
+        if (s->by_length[i])
+            longest = i;
+    double members = s->members ? (double)s->members : 1,
+           clusters = s->clusters ? (double)s->clusters : 1;
+    buf_puts(out, "<section><h2>Corpus</h2>\n<div class=\"cards\">");
+    write_card(out, arena_printf(a, "%llu", (unsigned long long)s->members), "expressions");
+    write_card(out, arena_printf(a, "%llu", (unsigned long long)s->clusters), "clusters");
+    write_card(out, arena_printf(a, "%.1f", (double)s->members / clusters), "in a cluster, mean");
+    write_card(out, arena_printf(a, "%.1f", (double)s->tokens / members), "tokens, mean");
+    write_card(out, arena_printf(a, "%u of %u", occur, all), "operators");
+    write_card(out, arena_printf(a, "%zu", s->shapes.n), "different shapes");
+    write_card(out, arena_printf(a, "%.1f", (double)s->shapes_each / clusters),
+               "shapes in a cluster, mean");
+    write_card(out, arena_printf(a, "%.2f%%", 100 * (double)s->reducible / members),
+               "trivial rewrites");
+    write_card(
+        out,
+        arena_printf(a, "%.2f%%", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members),
+        exact_applies(s->lang) ? "compared exactly" : "checked numerically");
+    buf_puts(out, "</div>\n");
+    buf_printf(out,
+               "<p class=\"note\">A shape is a term with all numbers and symbols taken for one. "
+               "A trivial rewrite holds %s.</p>\n",
+               corpus_stats_trivial(s));
+    if (s->unsound)
+        buf_puts(out,
+                 "<p class=\"warning\">A refuted rule was allowed: some of these expressions may "
+                 "not be equal.</p>\n");
+    buf_puts(out, "<div class=\"charts\"><figure>");
+    chart_histogram(out, s->by_length, 1, longest);
+    buf_puts(out, "<figcaption>Expressions by length in tokens</figcaption></figure>\n<figure>");
+    chart_bars(out, bars, n);
+    buf_puts(out, "<figcaption>Expressions that contain each operator</figcaption></figure></div>"
+                  "</section>\n");
+}
+
+static void write_math(struct buf *out, struct arena *a, const struct language *lang,
+                       const char *prefix)
+{
+    struct expr x;
+    if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK) {
+        mathml_write(out, &x);
+        return;
+    }
+    buf_puts(out, "<code>");
+    html_text(out, prefix);
+    buf_puts(out, "</code>");
+}
+
+/* 1234567 as 1 234 567, with narrow spaces. */
+static void write_count(struct buf *out, const char *digits)
+{
+    size_t len = strspn(digits, "0123456789");
+    for (size_t i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            buf_puts(out, "&#x202F;");
+        buf_putc(out, digits[i]);
+    }
+}
+
+static void write_examples(struct buf *out, struct arena *a, const struct corpus_stats *s)
+{
+    buf_puts(out, "<section><h2>Some clusters</h2>\n<div class=\"examples\">");
+    for (uint32_t i = 0; i < s->n_examples; i++) {
+        const struct corpus_example *example = &s->examples[i];
+        buf_puts(out, "<article><h3>");
+        write_math(out, a, s->lang, example->seed);
+        buf_puts(out, "</h3>\n<ul>");
+        for (uint32_t k = 0; k < example->n_shown; k++) {
+            buf_puts(out, "<li>");
+            write_math(out, a, s->lang, example->members[k]);
+            buf_puts(out, "</li>\n");
+        }
+        buf_printf(out, "</ul><p class=\"note\">%u members", example->n_members);
+        if (example->terms[0]) {
+            bool bound = example->terms[0] == '>';
+            buf_puts(out, bound ? ", drawn from at least " : ", drawn from ");
+            write_count(out, example->terms + 2 * bound);
+            buf_puts(out, " terms");
+        }
+        buf_puts(out, "</p></article>\n");
+    }
+    buf_puts(out, "</div></section>\n");
+}
+
+void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool)
+{
+    buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
+                  "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>");
+    html_text(out, in->title);
+    buf_puts(out, "</title>\n<style>");
+    buf_puts(out, page_style);
+    buf_puts(out, "</style></head>\n<body><main>\n<header><h1>");
+    html_text(out, in->title);
+    buf_puts(out, "</h1><p>How well vectors of expressions tell the equivalent from the "
+                  "others.</p></header>\n");
+    for (size_t i = 0; i < in->n_results; i++)
+        page_write_results(out, a, &in->results[i], in->part);
+    if (in->vectors)
+        write_scatter(out, a, in, pool);
+    if (in->checkpoint)
+        write_training(out, a, in->checkpoint);
+    if (in->corpus && in->corpus->clusters) {
+        write_corpus(out, a, in->corpus);
+        write_examples(out, a, in->corpus);
+    }
+    if (in->rules)
+        rule_stats_write(out, in->rules);
+    /* A report depends on what it reads, not on the run in which that was computed. */
+    buf_puts(out,
+             "<footer>Made by eqloom. What each run computed anew, proved to stand (and by which "
+             "proofs) or had already: <code>eqloom log JOB/RUN</code>, "
+             "<code>eqloom why JOB/NODE</code>.</footer></main></body></html>\n");
+}

@@ -1,0 +1,29 @@
+/* The report's page: one HTML file that needs nothing else. */
+#ifndef OPS_EVAL_REPORT_PAGE_H
+#define OPS_EVAL_REPORT_PAGE_H
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "checkpoint.pb-c.h"
+#include "ops/eval/measure/vectors.h"
+#include "ops/eval/report/corpus_stats.h"
+#include "ops/eval/report/results.h"
+#include "ops/eval/report/rule_stats.h"
+
+struct page_input {
+    const char *title;
+    const char *part; /* what was evaluated: "held-out clusters" */
+    const struct results *results;
+    size_t n_results;
+    const Eqloom__Checkpoint *checkpoint; /* may be NULL */
+    const struct corpus_stats *corpus;    /* may be NULL */
+    const Eqloom__Table *rules;           /* of rule_stats.h; or NULL */
+    const struct vectors *vectors;        /* those to draw; may be NULL */
+    double perplexity;
+    uint32_t iterations;
+    uint64_t seed;
+};
+
+void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);
+
+#endif

@@ -1,0 +1,268 @@
+/* Kinds of evaluations, and their figures; see results.h. */
+#include "ops/eval/report/results.h"
+
+#include <string.h>
+
+static const struct result_figure clusters[] = {
+    {"kmeans_accuracy", "K-means", RESULT_PERCENT, RESULT_SCORE,
+     "K-means with as many centres as there are clusters. Labels are assigned to clusters one to "
+     "one so that the accuracy is greatest; it is the fraction of each cluster that carries its "
+     "label, averaged over clusters."},
+    {"kmeans_accuracy_greedy", "greedy", RESULT_PERCENT, RESULT_SCORE,
+     "The same with labels assigned greedily, the greatest fraction first."},
+    {"precision@1", "P@1", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"precision@5", "P@5", RESULT_PERCENT, RESULT_SCORE,
+     "Retrieval: every expression is a query against all others, ranked by cosine. P@k is the part "
+     "of the first k that is equivalent to the query, of as many as could be."},
+    {"precision@10", "P@10", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"precision@20", "P@20", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"mrr", "MRR", RESULT_PERCENT, RESULT_SCORE,
+     "Mean of 1 / rank of the first equivalent expression."},
+    {"clusters", "clusters", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"sequences", "expressions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure triples[] = {
+    {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
+     "Of all triples of an expression, one that is equivalent and one that is not, those in which "
+     "the last is the nearer one."},
+    {"triplet_accuracy", "in order", RESULT_PERCENT, RESULT_SCORE,
+     "The others, averaged by expression."},
+    {"triple_hinge", "triple loss", RESULT_FRACTION, RESULT_LOSS,
+     "By how much, on average, cosines of the equivalent are not greater by 1 than those of the "
+     "others."},
+    {"siamese_loss", "Siamese loss", RESULT_FRACTION, RESULT_LOSS,
+     "Half of what cosines of the equivalent lack of 1, and those of others have above -1."},
+    {NULL},
+};
+
+static const struct result_figure understanding[] = {
+    {"accuracy", "right", RESULT_PERCENT, RESULT_SCORE,
+     "A query is answered by the candidate whose vector is most similar by cosine. One candidate "
+     "is equal to the query, and written otherwise."},
+    {"like_query", "near the query", RESULT_PERCENT, RESULT_ASIDE,
+     "A near miss of the query is chosen: one operator or number is altered, and the result is "
+     "refuted."},
+    {"like_answer", "near the answer", RESULT_PERCENT, RESULT_ASIDE,
+     "A near miss of the right answer is."},
+    {"random", "by guessing", RESULT_PERCENT, RESULT_SETTING, NULL},
+    {"questions", "questions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure mistakes[] = {
+    {"mistake_precision", "precision", RESULT_PERCENT, RESULT_SCORE,
+     "Of the steps that are taken for mistakes, those that are. A step is taken for one if the "
+     "cosine of its two sides is below the threshold."},
+    {"mistake_recall", "recall", RESULT_PERCENT, RESULT_SCORE,
+     "Of the mistakes, those that are taken for such."},
+    {"mistake_f1", "F1", RESULT_PERCENT, RESULT_SCORE, "The harmonic mean of both."},
+    {"no_mistake_precision", "right steps: precision", RESULT_PERCENT, RESULT_SCORE,
+     "The same of finding the right steps."},
+    {"no_mistake_recall", "recall", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"no_mistake_f1", "F1", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"auc", "AUC", RESULT_PERCENT, RESULT_SCORE,
+     "How likely a wrong step's cosine is below a right one's, whatever the threshold; 50 is "
+     "chance."},
+    {"threshold", "threshold", RESULT_FRACTION, RESULT_ASIDE,
+     "The mean of the least cosines of right steps, of derivations that were set apart for it."},
+    {"steps", "steps", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"mistakes", "mistakes", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"derivations", "derivations", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure distances[] = {
+    {"closer", "closer", RESULT_COUNT, RESULT_ASIDE,
+     "For so many queries, the nearest expression by the one model looks more like the query than "
+     "the nearest by the other: fewer edits lead to it as a tree."},
+    {"other_closer", "the other closer", RESULT_COUNT, RESULT_ASIDE,
+     "For so many, the nearest by the other model does."},
+    {"as_close", "alike", RESULT_COUNT, RESULT_ASIDE, NULL},
+    {"distance", "edits", RESULT_MEAN, RESULT_ASIDE, "The mean of their numbers."},
+    {"other_distance", "the other's", RESULT_MEAN, RESULT_ASIDE, NULL},
+    {"core_closer", "a f + b: closer", RESULT_COUNT, RESULT_ASIDE,
+     "The same up to constant terms and factors."},
+    {"core_other_closer", "the other closer", RESULT_COUNT, RESULT_ASIDE, NULL},
+    {"core_as_close", "alike", RESULT_COUNT, RESULT_ASIDE, NULL},
+    {"core_distance", "edits", RESULT_MEAN, RESULT_ASIDE, NULL},
+    {"core_other_distance", "the other's", RESULT_MEAN, RESULT_ASIDE, NULL},
+    {"queries", "queries", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"pool", "expressions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure analogies[] = {
+    {"accuracy@1", "right", RESULT_PERCENT, RESULT_SCORE,
+     "x1 is to y1 as x2 is to the expression whose vector is nearest to y1 - x1 + x2. An answer is "
+     "right if it equals y2, however it is written."},
+    {"accuracy@5", "among five", RESULT_PERCENT, RESULT_SCORE, "One of the five nearest is right."},
+    {"analogies", "analogies", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"pool", "other expressions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure generation[] = {
+    {"accuracy@1", "right @1", RESULT_PERCENT, RESULT_SCORE,
+     "Among the first k that the model writes is one that differs from the input and equals it."},
+    {"accuracy@5", "@5", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"accuracy@10", "@10", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"accuracy@50", "@50", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"first_equal", "first: equal", RESULT_PERCENT, RESULT_ASIDE, "What the first one is."},
+    {"first_same", "the input", RESULT_PERCENT, RESULT_ASIDE, NULL},
+    {"first_undecided", "undecided", RESULT_PERCENT, RESULT_ASIDE, NULL},
+    {"first_refuted", "refuted", RESULT_PERCENT, RESULT_ASIDE, NULL},
+    {"first_malformed", "malformed", RESULT_PERCENT, RESULT_ASIDE, NULL},
+    {"without_result", "nothing", RESULT_PERCENT, RESULT_ASIDE, NULL},
+    {"inputs", "inputs", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_kind kinds[] = {
+    {"kmeans_accuracy", "", NULL, "accuracies, precisions and MRR in per cent", clusters},
+    {"ranking_error", "triples", "Triples and pairs", "in per cent, and mean losses", triples},
+    {"like_query", "understanding", "Semantic understanding", "in per cent of the questions",
+     understanding},
+    {"mistake_f1", "mistakes", "Mistake detection", "in per cent, but for the threshold", mistakes},
+    {"core_closer", "distances", "Distance analysis",
+     "numbers of queries, and mean numbers of edits", distances},
+    {"analogies", "analogies", "Embedding algebra", "in per cent of the analogies", analogies},
+    {"without_result", "generation", "Generation", "in per cent of the inputs", generation},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const double *report_value(const Eqloom__Report *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_values; i++)
+        if (strcmp(r->values[i]->name, name) == 0)
+            return &r->values[i]->value;
+    return NULL;
+}
+
+static bool is_of_kind(const Eqloom__Report *r, size_t kind)
+{
+    return report_value(r, kinds[kind].key) != NULL;
+}
+
+static bool is_evaluation(const Eqloom__Report *r)
+{
+    size_t k = 0;
+    while (k < KINDS && !is_of_kind(r, k))
+        k++;
+    return k < KINDS;
+}
+
+enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
+                           Eqloom__Report *const *reports, size_t n_reports, struct err *e)
+{
+    *out = arena_array(a, struct results, KINDS);
+    *n = 0;
+    for (size_t i = 0; i < n_reports; i++)
+        if (!is_evaluation(reports[i]))
+            return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is of no evaluation", i + 1,
+                            reports[i]->title);
+    for (size_t k = 0; k < KINDS; k++) {
+        struct results *r = &(*out)[*n];
+        *r = (struct results){&kinds[k], arena_array(a, const Eqloom__Report *, n_reports + 1), 0};
+        for (size_t i = 0; i < n_reports; i++)
+            if (is_of_kind(reports[i], k))
+                r->rows[r->n++] = reports[i];
+        *n += r->n > 0;
+    }
+    return OK;
+}
+
+bool results_have(const struct results *r, const struct result_figure *f)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (report_value(r->rows[i], f->name))
+            return true;
+    return false;
+}
+
+bool results_share(const struct results *r, const struct result_figure *f)
+{
+    const double *first = report_value(r->rows[0], f->name);
+    for (size_t i = 0; i < r->n && first; i++) {
+        const double *v = report_value(r->rows[i], f->name);
+        if (!v || *v != *first)
+            return false;
+    }
+    return first && f->role == RESULT_SETTING;
+}
+
+bool results_best(const struct results *r, const struct result_figure *f, double value)
+{
+    if (r->n < 2 || (f->role != RESULT_SCORE && f->role != RESULT_LOSS))
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        const double *v = report_value(r->rows[i], f->name);
+        if (v && (f->role == RESULT_SCORE ? *v > value : *v < value))
+            return false;
+    }
+    return true;
+}
+
+char *result_text(struct arena *a, const struct result_figure *f, double value)
+{
+    switch (f->form) {
+    case RESULT_PERCENT: return arena_printf(a, "%.1f", 100 * value);
+    case RESULT_COUNT: return arena_printf(a, "%.0f", value);
+    case RESULT_MEAN: return arena_printf(a, "%.1f", value);
+    case RESULT_FRACTION: break;
+    }
+    return arena_printf(a, "%.3f", value);
+}
+
+size_t results_count(const struct results *r)
+{
+    size_t n = 0;
+    for (const struct result_figure *f = r->kind->figures; f->name; f++)
+        n += r->n;
+    return n;
+}
+
+void results_table(Eqloom__Table *out, struct arena *a, const struct results *r, const char *title)
+{
+    size_t most = 1 + results_count(r) / r->n;
+    eqloom__table__init(out);
+    out->title = (char *)title;
+    out->note = (char *)r->kind->note;
+    out->columns = arena_array(a, char *, most);
+    out->columns[out->n_columns++] = "";
+    out->rows = arena_array(a, Eqloom__Row *, r->n);
+    for (; out->n_rows < r->n; out->n_rows++) {
+        Eqloom__Row *row = out->rows[out->n_rows] = arena_new(a, Eqloom__Row);
+        eqloom__row__init(row);
+        row->cells = arena_array(a, char *, most);
+        row->cells[row->n_cells++] = r->rows[out->n_rows]->title;
+    }
+    for (const struct result_figure *f = r->kind->figures; f->name; f++) {
+        if (!results_have(r, f))
+            continue;
+        out->columns[out->n_columns++] = (char *)f->title;
+        for (size_t i = 0; i < r->n; i++) {
+            const double *v = report_value(r->rows[i], f->name);
+            out->rows[i]->cells[out->rows[i]->n_cells++] = v ? result_text(a, f, *v) : "-";
+        }
+    }
+}
+
+void results_values(Eqloom__Value **values, size_t *n, struct arena *a, const struct results *r)
+{
+    const char *kind = r->kind->name;
+    for (size_t i = 0; i < r->n; i++) {
+        for (const struct result_figure *f = r->kind->figures; f->name; f++) {
+            const double *v = report_value(r->rows[i], f->name);
+            if (!v)
+                continue;
+            Eqloom__Value *value = values[(*n)++] = arena_new(a, Eqloom__Value);
+            eqloom__value__init(value);
+            value->name =
+                arena_printf(a, "%s%s%s.%s", kind, *kind ? "." : "", r->rows[i]->title, f->name);
+            value->value = *v;
+        }
+    }
+}

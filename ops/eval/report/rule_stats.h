@@ -1,0 +1,29 @@
+/* What each rule did for a corpus: counts over e-graphs, for the report. */
+#ifndef OPS_EVAL_REPORT_RULE_STATS_H
+#define OPS_EVAL_REPORT_RULE_STATS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "egraph.pb-c.h"
+#include "report.pb-c.h"
+
+struct rule_stats {
+    struct name_map index; /* name -> place below */
+    struct rule_row {
+        const char *name;
+        uint64_t egraphs, matched, applied; /* that it changed; matches; those that changed any */
+    } * rows;
+    size_t n, cap;
+    uint64_t egraphs;
+};
+
+/* Names are copied into the arena. */
+void rule_stats_add(struct rule_stats *s, struct arena *a, const Eqloom__EGraph *g);
+void rule_stats_free(struct rule_stats *s);
+/* All rules that matched, those first that changed the most e-graphs. Lives in the arena. */
+void rule_stats_table(Eqloom__Table *out, struct arena *a, struct rule_stats *s);
+/* The head of that table as a section of the page. */
+void rule_stats_write(struct buf *out, const Eqloom__Table *table);
+
+#endif
