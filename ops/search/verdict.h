@@ -4,7 +4,7 @@
 #define OPS_SEARCH_VERDICT_H
 
 #include "cluster.pb-c.h"
-#include "ops/egraph/egraph.h"
+#include "ops/egraph/graph/egraph.h"
 
 enum verdict { VERDICT_PROVED, VERDICT_REFUTED, VERDICT_UNDECIDED };
 const char *verdict_word(enum verdict v);  /* "proved", ... */

@@ -9,7 +9,7 @@
  * `iterations` prints a table (CSV) of a search-bound run instead: for each iteration its time, the
  * nodes with which it began, and those at which something might be new. */
 #include "base/os.h"
-#include "ops/egraph/egraph.h"
+#include "ops/egraph/graph/egraph.h"
 #include "ops/rules/library.h"
 
 #include <malloc.h>

@@ -5,9 +5,9 @@
  *
  *     bench_extract FILE [ITERATIONS [NODES]] */
 #include "base/os.h"
-#include "ops/egraph/egraph.h"
-#include "ops/egraph/extract_cluster.h"
-#include "ops/egraph/extract_reads.h"
+#include "ops/egraph/graph/egraph.h"
+#include "ops/extract/extract_cluster.h"
+#include "ops/extract/extract_reads.h"
 #include "ops/rules/library.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Any bytes as an e-graph record: refused, or a grammar whose draws unrank. */
-#include "ops/egraph/extract_draw.h"
+#include "ops/extract/extract_draw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

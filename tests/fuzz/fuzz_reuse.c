@@ -1,7 +1,7 @@
 /* reuse_decide on notes of saturation that are damaged or anything at all: it may say that a result
  * stands or not, but reads nothing that is not there. Input: 'R' and the bytes of a note; else
  * pairs of an offset (two bytes) and a mask for the note of a real run. */
-#include "ops/egraph/reuse.h"
+#include "ops/egraph/reuse/saturation_reuse.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/egraph/egraph.h"
+#include "ops/egraph/graph/egraph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

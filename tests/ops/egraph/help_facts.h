@@ -4,8 +4,8 @@
 
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph.h"
-#include "ops/egraph/terms.h"
+#include "ops/egraph/graph/egraph_core.h"
+#include "ops/egraph/graph/least_terms.h"
 
 /* Facts from nothing but the nodes that there are: those of the graph are the same, however they
  * came about, one union and one doubt after another. It ends, as intervals have finitely many ends;

@@ -4,8 +4,8 @@
 
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph.h"
-#include "ops/egraph/reuse.h"
+#include "ops/egraph/graph/egraph_core.h"
+#include "ops/egraph/reuse/saturation_reuse.h"
 #include "schemas/canonical.h"
 
 /* One run: the record's bytes as the op would write them, and the trace. */
@@ -50,7 +50,7 @@ static inline struct made make(struct arena *a, const struct compiled *c, const 
     struct saturate_result r;
     struct egraph *g = egraph_new(c->rules.lang);
     g->compact_at.dead = g->compact_at.percent = 0; /* in every iteration in which a node died */
-    g->rounds_at = 250; /* some go in rounds */
+    g->rounds_at = 250;                             /* some go in rounds */
     struct expr x = term(a, c->rules.lang, text);
     eclass_id root = egraph_add_expr(g, &x);
     m.failed = egraph_saturate(&r, g, c->set, o, a, &e) != OK;

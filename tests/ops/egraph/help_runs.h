@@ -7,8 +7,8 @@
 #include "tests/ops/egraph/help_facts.h"
 
 #include "base/buf.h"
-#include "ops/egraph/graph.h"
-#include "ops/egraph/reuse.h"
+#include "ops/egraph/graph/egraph_core.h"
+#include "ops/egraph/reuse/saturation_reuse.h"
 #include "schemas/canonical.h"
 
 /* All conditions stay true once they are: what a run ends with does not depend on when it asked. */

@@ -2,7 +2,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "base/map.h"
-#include "ops/egraph/explain_check.h"
+#include "ops/egraph/explain/explain_check.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * there where rules need them. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/terms.h"
+#include "ops/egraph/graph/least_terms.h"
 #include "ops/expr/ball.h"
 
 #include <math.h>

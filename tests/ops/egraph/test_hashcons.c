@@ -1,7 +1,7 @@
 /* How the table of nodes grows: nothing is lost in it, and it always has room. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph.h"
+#include "ops/egraph/graph/egraph_core.h"
 
 /* Wide nodes whose arguments merge one after another: repairs follow repairs, and nothing is added.
  */

@@ -1,7 +1,7 @@
 /* Derivations: what is said of each step is checked again by values at other points. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/mistake.h"
+#include "ops/egraph/explain/mistake.h"
 #include "tests/ops/expr/balls.h"
 
 static const char *const some_rules = "group t\n"

@@ -1,7 +1,7 @@
 /* Saturation: known counts, budgets, backoff, conditions, contradictions. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph.h"
+#include "ops/egraph/graph/egraph_core.h"
 
 static const char ac_rules[] = "group ac\n"
                                "comm: ?a + ?b -> ?b + ?a\n"

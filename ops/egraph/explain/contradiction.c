@@ -1,0 +1,185 @@
+/* Contradictions, told; see contradiction.h. A class is contradictory when facts that its terms
+ * bring along cannot both hold. Of all pairs of nodes in it whose own facts collide the first is
+ * taken, two numbers before others; where facts collide only together, what was met last. The
+ * proofs begin at the class's oldest node, most often a part of the expression that the run began
+ * with. */
+#include "ops/egraph/explain/contradiction.h"
+#include "ops/egraph/explain/derive.h"
+#include "ops/egraph/explain/explanation.h"
+#include "ops/egraph/facts/fact_steps.h"
+#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/match/ruleset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NODES = 300, MAX_KIDS = 2 };
+
+struct collision {
+    uint32_t oldest, node[2], fact[2];
+};
+
+static int compare_nodes(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* What a node says by itself: of its arguments only their classes' facts are asked. */
+static uint32_t own_fact(struct egraph *g, uint32_t n)
+{
+    uint32_t op = graph_op(g, n), args[MAX_KIDS];
+    if (op & OP_LEAF)
+        return g->leaves[op & ~OP_LEAF].fact;
+    uint32_t arity = graph_arity(g, op);
+    if (arity > MAX_KIDS)
+        return facts_unknown(&g->facts, UINT64_MAX);
+    for (uint32_t i = 0; i < arity; i++)
+        args[i] = graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
+    return facts_apply(&g->facts, op, g->interpreted, args, arity);
+}
+
+static bool is_number(const struct egraph *g, uint32_t fact)
+{
+    return g->facts.items[fact].constant != NO_NUMBER;
+}
+
+static bool is_number_leaf(const struct egraph *g, uint32_t n)
+{
+    uint32_t op = graph_op(g, n);
+    return op & OP_LEAF && g->leaves[op & ~OP_LEAF].op == X_NUM;
+}
+
+static void find_collision(struct collision *out, struct egraph *g)
+{
+    uint32_t nodes[MAX_NODES], facts[MAX_NODES], n = 0, met, best = 0;
+    uint32_t class = graph_find(g, g->conflict_a), at = class;
+    *out = (struct collision){.node = {g->conflict_a, g->conflict_b},
+                              .fact = {g->conflict_fact_a, g->conflict_fact_b}};
+    do {
+        if (graph_is_live(g, at) && n < MAX_NODES)
+            nodes[n++] = at;
+        at = graph_next(g, at);
+    } while (at != class);
+    qsort(nodes, n, sizeof *nodes, compare_nodes);
+    uint32_t first = 0;
+    while (first + 1 < n && is_number_leaf(g, nodes[first]))
+        first++;
+    out->oldest = n ? nodes[first] : class;
+    for (uint32_t i = 0; i < n; i++)
+        facts[i] = own_fact(g, nodes[i]);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = i + 1; k < n; k++) {
+            uint32_t rank = 1u + is_number(g, facts[i]) + is_number(g, facts[k]);
+            if (rank <= best || !facts_meet(&met, &g->facts, facts[i], facts[k]))
+                continue;
+            best = rank;
+            *out = (struct collision){out->oldest, {nodes[i], nodes[k]}, {facts[i], facts[k]}};
+        }
+}
+
+static void write_known(struct buf *out, const struct egraph *g, uint32_t fact)
+{
+    facts_write(out, g, fact);
+    if (g->facts.items[fact].flags & FACT_VARIES)
+        buf_puts(out, " varies");
+}
+
+/* How that is known: from the domains of its variables, and where this is not all, from what the
+ * e-graph knows of its arguments by other terms. */
+static void write_reasons(struct buf *out, struct arena *a, struct egraph *g, const struct expr *x,
+                          uint32_t fact)
+{
+    struct buf known = {0};
+    char *own;
+    if (x->nodes[0].op == X_NUM)
+        return;
+    fact_steps_write(out, &own, a, g, x, "      ");
+    facts_write(&known, g, fact);
+    if (strcmp(own, known.data) != 0) {
+        for (uint32_t i = 0, at = 1; i < x->nodes[0].arity; at += x->nodes[at].size, i++) {
+            struct expr argument = expr_sub(x, at);
+            eclass_id class = egraph_lookup(g, &argument);
+            if (class == UINT32_MAX || argument.nodes[0].op == X_NUM)
+                continue;
+            buf_printf(out, "      %s: ", expr_infix(a, &argument));
+            write_known(out, g, graph_eclass(g, graph_find(g, class))->fact);
+            buf_puts(out, "   [by terms equal to it]\n");
+        }
+    }
+    buf_free(&known);
+}
+
+static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
+                             const struct ruleset *set, const struct expr *from,
+                             const struct expr *to, uint32_t fact)
+{
+    struct explanation proof;
+    struct err doubt = {0};
+    const struct rules *rules = set->source;
+    size_t step = SIZE_MAX;
+    if (egraph_explain(&proof, a, g, set, from, to, NULL) ||
+        explanation_check(&proof, from, to, rules, NULL))
+        return false;
+    if (!explanation_check_values(&step, &proof, from, rules, NULL, 0, &doubt))
+        step = SIZE_MAX;
+    buf_printf(out, "      %s\n", expr_infix(a, from));
+    explanation_write(out, a, &proof, "  ", step);
+    buf_puts(out, "    known of it: ");
+    write_known(out, g, fact);
+    buf_puts(out, "\n");
+    write_reasons(out, a, g, to, fact);
+    return true;
+}
+
+bool egraph_contradicts(const struct egraph *g)
+{
+    return g->conflict != FACT_AGREE;
+}
+
+static void describe(struct err *e, struct arena *a, struct egraph *g, const struct ruleset *rules)
+{
+    struct collision c;
+    struct expr from, to[2];
+    egraph_rebuild(g);
+    if (!e || graph_find(g, g->conflict_a) != graph_find(g, g->conflict_b))
+        return;
+    find_collision(&c, g);
+    if (!explain_node_term(&from, a, g, c.oldest) || !explain_node_term(&to[0], a, g, c.node[0]) ||
+        !explain_node_term(&to[1], a, g, c.node[1]))
+        return;
+    struct buf text = {0};
+    buf_puts(&text, "  one derivation\n");
+    bool ok = write_derivation(&text, a, g, rules, &from, &to[0], c.fact[0]);
+    buf_puts(&text, "  another, of the same term\n");
+    ok = ok && write_derivation(&text, a, g, rules, &from, &to[1], c.fact[1]);
+    if (ok) {
+        text.data[--text.len] = '\0'; /* the last line's end */
+        err_detail(e, text.data);
+    }
+    buf_free(&text);
+}
+
+enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct ruleset *rules,
+                                 const struct rule *rule, struct err *e)
+{
+    struct buf x = {0}, y = {0}, fx = {0}, fy = {0};
+    size_t pending = g->pending.n;
+    g->pending.n = g->doubtful.n = 0; /* the graph is read from here on, not rebuilt */
+    terms_write_node(&x, g, g->conflict_a);
+    terms_write_node(&y, g, g->conflict_b);
+    facts_write(&fx, g, g->conflict_fact_a);
+    facts_write(&fy, g, g->conflict_fact_b);
+    err_fail(e, ERR_FAILED,
+             "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s", x.data,
+             fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",
+             rule ? "/" : "", rule ? rule->name : "");
+    buf_free(&x);
+    buf_free(&y);
+    buf_free(&fx);
+    buf_free(&fy);
+    g->pending.n = pending;
+    if (g->proofs)
+        describe(e, a, g, rules);
+    return ERR_FAILED;
+}

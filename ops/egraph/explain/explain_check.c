@@ -1,0 +1,134 @@
+/* Replays an explanation, knowing only the rules: no part of the e-graph is asked, so that a
+ * mistake there cannot vouch for itself. A rule must match one term at the position and give the
+ * other; all around the position must be the same. */
+#include "ops/egraph/explain/explain_check.h"
+#include "ops/egraph/graph/constant.h"
+
+#include <string.h>
+
+static bool match(struct substitution *s, const struct expr *pattern, uint32_t p,
+                  const struct expr *x, uint32_t i)
+{
+    const struct expr_node *want = &pattern->nodes[p], *have = &x->nodes[i];
+    if (want->op == X_VAR) {
+        struct expr value = expr_sub(x, i);
+        for (size_t k = 0; k < s->n; k++)
+            if (strcmp(s->name[k], want->leaf) == 0)
+                return expr_equal(&s->value[k], &value);
+        if (s->n == SUBSTITUTION_MAX)
+            return false;
+        s->name[s->n] = want->leaf;
+        s->value[s->n++] = value;
+        return true;
+    }
+    if (want->op != have->op || want->arity != have->arity)
+        return false;
+    if (want->leaf)
+        return strcmp(want->leaf, have->leaf) == 0;
+    for (uint32_t k = 0, q = p + 1, j = i + 1; k < want->arity; k++) {
+        if (!match(s, pattern, q, x, j))
+            return false;
+        q += pattern->nodes[q].size;
+        j += x->nodes[j].size;
+    }
+    return true;
+}
+
+static bool is_rule(const char *name, const struct rule *r)
+{
+    size_t n = strlen(r->group);
+    return strncmp(name, r->group, n) == 0 && name[n] == '/' && strcmp(name + n + 1, r->name) == 0;
+}
+
+/* Is (from, to) an instance of (lhs, rhs)? Both sides share one substitution. */
+static bool is_instance(struct substitution *s, const struct rule *r, const struct expr *from,
+                        const struct expr *to)
+{
+    s->n = 0;
+    return match(s, &r->lhs, 0, from, 0) && match(s, &r->rhs, 0, to, 0);
+}
+
+static bool is_arithmetic(const struct expr *sum, const struct expr *number)
+{
+    if (number->n != 1 || number->nodes[0].op != X_NUM || sum->nodes[0].leaf)
+        return false;
+    struct numbers t = {0};
+    uint32_t arity = sum->nodes[0].arity, arg[2] = {NO_NUMBER, NO_NUMBER};
+    bool ok = arity <= 2 && sum->n == arity + 1;
+    for (uint32_t i = 0; ok && i < arity; i++) {
+        ok = sum->nodes[1 + i].op == X_NUM;
+        if (ok)
+            arg[i] = numbers_parse(&t, sum->nodes[1 + i].leaf);
+    }
+    ok = ok && numbers_fold(&t, sum->nodes[0].op, arg[0], arg[1]) ==
+                   numbers_parse(&t, number->nodes[0].leaf);
+    numbers_free(&t);
+    return ok;
+}
+
+/* Same term but for the subterm at a position. */
+static bool same_around(const struct expr *a, const struct expr *b, uint32_t position)
+{
+    if (position >= a->n || position >= b->n)
+        return false;
+    uint32_t after_a = position + a->nodes[position].size;
+    uint32_t after_b = position + b->nodes[position].size;
+    if (a->n - after_a != b->n - after_b)
+        return false;
+    for (uint32_t i = 0; i < position; i++) {
+        const struct expr_node *p = &a->nodes[i], *q = &b->nodes[i];
+        if (p->op != q->op || p->arity != q->arity || (p->leaf && strcmp(p->leaf, q->leaf)))
+            return false;
+    }
+    for (uint32_t i = 0; after_a + i < a->n; i++) {
+        const struct expr_node *p = &a->nodes[after_a + i], *q = &b->nodes[after_b + i];
+        if (p->op != q->op || p->arity != q->arity || (p->leaf && strcmp(p->leaf, q->leaf)))
+            return false;
+    }
+    return true;
+}
+
+void explain_step_sides(struct expr *from, struct expr *to, const struct explain_step *s,
+                        const struct expr *before)
+{
+    struct expr x = expr_sub(before, s->position), y = expr_sub(&s->term, s->position);
+    *from = s->backwards ? y : x;
+    *to = s->backwards ? x : y;
+}
+
+const struct rule *explain_step_rule(struct substitution *out, const struct explain_step *s,
+                                     const struct expr *before, const struct rules *rules)
+{
+    struct expr from, to;
+    explain_step_sides(&from, &to, s, before);
+    for (size_t i = 0; i < rules->n; i++)
+        if (is_rule(s->rule, &rules->rules[i]))
+            return is_instance(out, &rules->rules[i], &from, &to) ? &rules->rules[i] : NULL;
+    return NULL;
+}
+
+static bool step_holds(const struct explain_step *s, const struct expr *before,
+                       const struct rules *rules)
+{
+    struct substitution bound;
+    if (!same_around(before, &s->term, s->position))
+        return false;
+    if (strcmp(s->rule, "arithmetic") != 0)
+        return explain_step_rule(&bound, s, before, rules) != NULL;
+    struct expr from, to;
+    explain_step_sides(&from, &to, s, before);
+    return is_arithmetic(&from, &to);
+}
+
+enum err_code explanation_check(const struct explanation *x, const struct expr *from,
+                                const struct expr *to, const struct rules *rules, struct err *e)
+{
+    const struct expr *before = from;
+    for (size_t i = 0; i < x->n; i++) {
+        if (!step_holds(&x->steps[i], before, rules))
+            return err_fail(e, ERR_FAILED, "step %zu is not an instance of %s", i + 1,
+                            x->steps[i].rule);
+        before = &x->steps[i].term;
+    }
+    return expr_equal(before, to) ? OK : err_fail(e, ERR_FAILED, "the steps end at another term");
+}

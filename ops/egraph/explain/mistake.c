@@ -1,0 +1,201 @@
+/* See mistake.h. A true step is a step of a proof, replayed and asked of numbers; the wrong one is
+ * a step of it with one operator altered, whose value differs from the term before at two points,
+ * or whose normal form does. */
+#include "ops/egraph/explain/mistake.h"
+
+#include "ops/expr/equality.h"
+#include "ops/expr/near_miss.h"
+
+enum { TRIES = 8 }; /* alterations of a derivation before it is given up */
+
+struct drawer {
+    struct arena *a, *scratch; /* what is drawn, and what is forgotten after each member */
+    const Eqloom__Cluster *cluster;
+    const struct rules *rules;
+    const struct ruleset *set;
+    const struct mistake_options *options;
+    struct simplify_options simplify;
+    struct ball_options points;
+    struct rng *rng;
+};
+
+static enum err_code check_language(const struct drawer *d, struct err *e)
+{
+    const char *name = d->cluster->seed ? d->cluster->seed->language : "";
+    const struct language *lang = lang_by_name(name);
+    if (lang && lang_is(d->rules->lang, lang))
+        return OK;
+    return err_fail(e, ERR_INPUT, "the rules are of the %s language, the cluster of '%s'",
+                    d->rules->lang->name, name);
+}
+
+static void declare_domains(struct drawer *d)
+{
+    const Eqloom__Expr *seed = d->cluster->seed;
+    size_t n = seed ? seed->n_variables : 0;
+    struct ball_domain *domains = arena_array(d->a, struct ball_domain, n + 1);
+    for (size_t i = 0; i < n; i++)
+        domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    d->simplify = (struct simplify_options){.iterations = d->options->iterations,
+                                            .max_nodes = d->options->max_nodes,
+                                            .domains = domains,
+                                            .n_domains = n};
+    d->points = (struct ball_options){
+        .points = d->options->points, .seed = 1, .domains = domains, .n_domains = n};
+}
+
+/* ---- one derivation ---- */
+
+/* The first `steps` steps of a proof; then, if there is a mistake, what is wrong and what it leads
+ * to. */
+struct drawn {
+    const struct expr *from;
+    struct explanation proof, tail;
+    size_t steps;
+    bool wrong;
+    struct expr altered;
+    const char *witness;
+};
+
+static size_t count_steps(const struct drawn *x)
+{
+    return x->steps + (x->wrong ? 1 + x->tail.n : 0);
+}
+
+/* At most so many steps; none if a term is too long. */
+static enum err_code simplify_within(struct explanation *out, struct drawer *d,
+                                     const struct expr *from, size_t steps, struct err *e)
+{
+    enum err_code code =
+        err_up(e, simplify(out, d->scratch, d->rules, d->set, from, &d->simplify, e));
+    out->n = out->n < steps ? out->n : steps;
+    for (size_t i = 0; i < out->n; i++)
+        if (expr_tokens(&out->steps[i].term) > d->options->max_tokens)
+            out->n = 0;
+    return code;
+}
+
+/* Alters step k of the proof; *made is false if what comes of it cannot be used. */
+static enum err_code alter(struct drawn *x, bool *made, struct drawer *d, size_t k, struct err *e)
+{
+    const struct expr *before = k ? &x->proof.steps[k - 1].term : x->from;
+    struct equality_test t;
+    *made = false;
+    if (!near_miss_draw(&x->altered, d->scratch, &x->proof.steps[k].term, NEAR_MISS_OPERATORS,
+                        d->rng))
+        return OK;
+    equality_test_begin(&t, before, &d->points);
+    enum equality found = equality_test_ask(&x->witness, d->scratch, &t, &x->altered);
+    equality_test_end(&t);
+    if (found != EQUALITY_REFUTED)
+        return OK;
+    x->steps = k;
+    x->wrong = true;
+    enum err_code code =
+        simplify_within(&x->tail, d, &x->altered, d->options->most_steps - k - 1, e);
+    *made = count_steps(x) >= d->options->least_steps;
+    return err_up(e, code);
+}
+
+static enum err_code derive(struct drawn *x, bool *made, struct drawer *d, const struct expr *from,
+                            struct err *e)
+{
+    bool wrong = rng_double(d->rng) < d->options->wrong;
+    *x = (struct drawn){.from = from};
+    *made = false;
+    enum err_code code = err_up(e, simplify_within(&x->proof, d, from, d->options->most_steps, e));
+    if (code || !x->proof.n)
+        return code;
+    x->steps = x->proof.n;
+    if (!wrong)
+        *made = count_steps(x) >= d->options->least_steps;
+    for (int i = 0; wrong && i < TRIES && !*made && !code; i++)
+        code = err_up(e, alter(x, made, d, rng_below(d->rng, x->proof.n), e));
+    return code;
+}
+
+/* ---- as an exercise ---- */
+
+static void add(Eqloom__Exercise *x, struct arena *a, const struct expr *term, bool wrong,
+                const char *reason)
+{
+    Eqloom__ExerciseTerm *t = arena_new(a, Eqloom__ExerciseTerm);
+    eqloom__exercise_term__init(t);
+    t->prefix = expr_prefix(a, term);
+    t->wrong = wrong;
+    t->reason = arena_strdup(a, reason);
+    x->terms[x->n_terms++] = t;
+}
+
+static void add_steps(Eqloom__Exercise *x, struct arena *a, const struct explain_step *steps,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len;
+        bool other = rule_is_reverse(&len, steps[i].rule);
+        add(x, a, &steps[i].term, false,
+            arena_printf(a, "%.*s%s", (int)len, steps[i].rule,
+                         steps[i].backwards != other ? " backwards" : ""));
+    }
+}
+
+static void write_exercise(Eqloom__Exercise *out, struct drawer *d, const struct drawn *x)
+{
+    eqloom__exercise__init(out);
+    if (d->cluster->seed)
+        out->language = d->cluster->seed->language;
+    out->terms = arena_array(d->a, Eqloom__ExerciseTerm *, count_steps(x) + 1);
+    add(out, d->a, x->from, false, "");
+    add_steps(out, d->a, x->proof.steps, x->steps);
+    if (x->wrong) {
+        add(out, d->a, &x->altered, true, x->witness);
+        add_steps(out, d->a, x->tail.steps, x->tail.n);
+    }
+}
+
+static enum err_code draw_from(Eqloom__Exercise *out, bool *made, struct drawer *d,
+                               const Eqloom__Member *member, struct err *e)
+{
+    struct expr from;
+    struct drawn x;
+    *made = false;
+    arena_reset(d->scratch);
+    enum err_code code =
+        err_up(e, expr_from_prefix(&from, d->scratch, d->rules->lang, member->prefix, e));
+    if (!code && expr_tokens(&from) <= d->options->max_tokens)
+        code = err_up(e, derive(&x, made, d, &from, e));
+    if (!code && *made)
+        write_exercise(out, d, &x);
+    return code;
+}
+
+enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
+                               const Eqloom__Cluster *cluster, const struct rules *rules,
+                               const struct ruleset *set, const struct mistake_options *options,
+                               struct rng *rng, struct err *e)
+{
+    struct arena scratch = {0};
+    struct drawer d = {.a = a,
+                       .scratch = &scratch,
+                       .cluster = cluster,
+                       .rules = rules,
+                       .set = set,
+                       .options = options,
+                       .rng = rng};
+    enum err_code code = err_up(e, check_language(&d, e));
+    uint32_t *order = arena_array(a, uint32_t, cluster->n_members);
+    *n = 0;
+    size_t most = options->most < cluster->n_members ? options->most : cluster->n_members;
+    *out = arena_array(a, Eqloom__Exercise, most + 1);
+    for (uint32_t i = 0; i < cluster->n_members; i++)
+        order[i] = i;
+    rng_shuffle_u32(rng, order, cluster->n_members);
+    declare_domains(&d);
+    for (size_t i = 0; i < cluster->n_members && *n < most && !code; i++) {
+        bool made;
+        code = err_up(e, draw_from(&(*out)[*n], &made, &d, cluster->members[order[i]], e));
+        *n += !code && made;
+    }
+    arena_free(&scratch);
+    return code;
+}

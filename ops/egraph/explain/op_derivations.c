@@ -1,0 +1,119 @@
+/* The op `derivations`: clusters and rules -> derivations, right and wrong. */
+#include "engine/op.h"
+#include "ops/egraph/explain/mistake.h"
+#include "ops/egraph/run/rules_input.h"
+
+#include <stdlib.h>
+
+static const struct op_param params[] = {
+    {"per_cluster", OP_INT, "10", NULL, 1, 1e6,
+     "Derivations from members of each cluster, at most."},
+    {"steps", OP_INT, "4", NULL, 1, 1000, "Of a derivation, at least."},
+    {"max_steps", OP_INT, "8", NULL, 1, 1000, "More of them are left out at the end."},
+    {"wrong", OP_REAL, "0.9", NULL, 0, 1, "The share of derivations with a mistake, about."},
+    {"max_tokens", OP_INT, "50", NULL, 1, 100000, "Of any of its terms."},
+    {"iterations", OP_INT, "4", NULL, 1, 10000, "Rounds of rewriting a member, at most."},
+    {"max_nodes", OP_INT, "500", NULL, 1, 100000000, "E-nodes, at most."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Draws other derivations."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Whose members are to be simplified."},
+    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules, by which steps are made."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Each the terms of one derivation."},
+    {NULL},
+};
+
+struct state {
+    struct arena arena;
+    struct op_rules rules;
+    struct ruleset *set;
+};
+
+static void release(void *state)
+{
+    struct state *s = state;
+    if (s->set)
+        ruleset_free(s->set);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "out of memory");
+    enum err_code code = err_up(e, op_rules_read(&s->rules, &s->arena, ctx, e));
+    if (!code && s->rules.unsound)
+        code = err_fail(e, ERR_INPUT,
+                        "a refuted rule is among the rules (allow_unsound): what it "
+                        "gives is no derivation");
+    if (code) {
+        release(s);
+        return code;
+    }
+    s->set = ruleset_new(&s->rules.rules);
+    *state = s;
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct state *s = state;
+    ProtobufCMessage *cluster;
+    Eqloom__Exercise *drawn;
+    size_t n;
+    struct mistake_options options = {
+        .most = (uint32_t)op_int(ctx, "per_cluster"),
+        .least_steps = (uint32_t)op_int(ctx, "steps"),
+        .most_steps = (uint32_t)op_int(ctx, "max_steps"),
+        .max_tokens = (uint32_t)op_int(ctx, "max_tokens"),
+        .wrong = op_real(ctx, "wrong"),
+        .iterations = (uint32_t)op_int(ctx, "iterations"),
+        .max_nodes = (uint32_t)op_int(ctx, "max_nodes"),
+        .points = (uint32_t)op_int(ctx, "points"),
+    };
+    struct rng rng = op_rng(ctx);
+    enum err_code code = err_up(e, op_get(&cluster, ctx, "clusters", 0, e));
+    if (!code)
+        code =
+            err_up(e, derivations_draw(&drawn, &n, op_arena(ctx), (const Eqloom__Cluster *)cluster,
+                                       &s->rules.rules, s->set, &options, &rng, e));
+    for (size_t i = 0; !code && i < n; i++)
+        code = err_up(e, op_emit(NULL, ctx, "exercises", &drawn[i].base, e));
+    ball_thread_cleanup();
+    return code;
+}
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    if (op_int(ctx, "steps") > op_int(ctx, "max_steps"))
+        return err_fail(e, ERR_INPUT, "'steps' (%d) is more than 'max_steps' (%d)",
+                        (int)op_int(ctx, "steps"), (int)op_int(ctx, "max_steps"));
+    return OK;
+}
+
+const struct op op_derivations = {
+    .name = "derivations",
+    .version = 1,
+    .node = OP_MAP,
+    .doc =
+        "E-Gen's derivations for mistake detection: members of a cluster are simplified, one "
+        "rule at a time, to the least term that the rules are found to lead to; each step is "
+        "replayed and asked of numbers. Some have a mistake: one step with one operator "
+        "altered, refuted against the term before by values or normal form. They go on from "
+        "there, so that one step alone is wrong. Members that are done in fewer steps are passed "
+        "over.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,282 @@
+/* Facts: interning, meeting, leaves; see fact.h. */
+#include "ops/egraph/facts/fact.h"
+
+#include "ops/egraph/graph/egraph_memory.h"
+
+#include "base/buf.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct fact) == 32, "no padding");
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+void facts_init(struct facts *t)
+{
+    *t = (struct facts){.memo_bits = FACT_FIRST_MEMO_BITS};
+    t->memo = zeroed((size_t)2 << t->memo_bits, sizeof *t->memo);
+}
+
+void facts_free(struct facts *t)
+{
+    numbers_free(&t->numbers);
+    graph_memory_free(t->items, t->cap * sizeof *t->items);
+    graph_memory_free(t->slots, t->n_slots * sizeof *t->slots);
+    graph_memory_free(t->answers, t->answers_cap * sizeof *t->answers);
+    free(t->memo);
+    *t = (struct facts){0};
+}
+
+/* ---- what was computed before ---- */
+
+static void memo_place(struct facts *t, struct fact_memo x)
+{
+    struct fact_memo *m = facts_memo(t, x.op, x.a, x.b);
+    m[1] = m[0];
+    m[0] = x;
+}
+
+static void grow_memo(struct facts *t)
+{
+    struct fact_memo *old = t->memo;
+    size_t n = (size_t)2 << t->memo_bits++;
+    t->memo = zeroed(2 * n, sizeof *t->memo);
+    t->memo_puts = 0;
+    for (size_t i = n; i-- > 0;) /* the older one of two first */
+        if (old[i].op || old[i].a || old[i].b)
+            memo_place(t, old[i]);
+    free(old);
+}
+
+static void memo_put(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value)
+{
+    if (++t->memo_puts > 1u << t->memo_bits >> 1 && t->memo_bits < FACT_MEMO_BITS)
+        grow_memo(t);
+    memo_place(t, (struct fact_memo){a, b, op, value});
+}
+
+/* ---- facts ---- */
+
+static void set_interval(struct fact *f, struct interval v)
+{
+    f->lo = v.lo + 0.0; /* -0 and 0 are one */
+    f->hi = v.hi + 0.0;
+    f->flags = (uint16_t)((f->flags & ~(FACT_LO_OPEN | FACT_HI_OPEN)) |
+                          (v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
+}
+
+/* Draws what follows at once from what is there; keeps the order of facts (a stronger fact stays
+ * stronger), so that the facts of a graph do not depend on the order in which they were found. */
+static void normalize(struct fact *f, const struct numbers *numbers)
+{
+    if (f->constant != NO_NUMBER) {
+        double lo, hi;
+        numbers_bounds(&lo, &hi, numbers, f->constant);
+        bool nonzero = numbers_sign(numbers, f->constant) != 0;
+        f->vars = 0;
+        f->flags = (uint16_t)(FACT_REAL | (nonzero ? FACT_NONZERO : 0) |
+                              (numbers_is_integer(numbers, f->constant) ? FACT_INTEGER : 0));
+        f->degree = nonzero ? 0 : FACT_NO_DEGREE;
+        set_interval(f, interval_make(lo, hi, lo != hi, lo != hi));
+        return;
+    }
+    if (f->degree != FACT_NO_DEGREE)
+        f->flags |= f->degree ? FACT_VARIES : FACT_NONZERO;
+    if (f->flags & FACT_VARIES)
+        f->flags |= FACT_NONZERO;
+    if (!(f->flags & FACT_REAL)) {
+        f->lo = f->hi = 0;
+        f->flags &= (uint16_t) ~(FACT_LO_OPEN | FACT_HI_OPEN);
+        return;
+    }
+    struct interval v = interval_coarsen(fact_interval(f));
+    if (f->flags & FACT_NONZERO) {
+        v.lo_open |= v.lo == 0;
+        v.hi_open |= v.hi == 0;
+    }
+    if (f->flags & FACT_VARIES) { /* the ends are values like any other */
+        v.lo_open = v.hi_open = true;
+    }
+    set_interval(f, v);
+    if (!interval_has_zero(v))
+        f->flags |= FACT_NONZERO;
+}
+
+static uint32_t hash_fact(const struct fact *f)
+{
+    uint64_t w[4], h = 0;
+    memcpy(w, f, sizeof w);
+    for (int i = 0; i < 4; i++)
+        h = rng_mix(h ^ w[i]);
+    return (uint32_t)(h >> 32);
+}
+
+static void grow_slots(struct facts *t)
+{
+    size_t n = t->n_slots ? t->n_slots * 2 : 1024;
+    t->slots =
+        graph_memory_resize(t->slots, t->n_slots * sizeof *t->slots, n * sizeof *t->slots, "facts");
+    t->n_slots = n;
+    for (size_t i = 0; i < n; i++)
+        t->slots[i] = (struct fact_slot){0, UINT32_MAX};
+    for (size_t id = 0; id < t->n; id++) {
+        uint32_t h = hash_fact(&t->items[id]);
+        size_t i = h & (n - 1);
+        while (t->slots[i].id != UINT32_MAX)
+            i = (i + 1) & (n - 1);
+        t->slots[i] = (struct fact_slot){h, (uint32_t)id};
+    }
+}
+
+static uint32_t intern_normal(struct facts *t, const struct fact *f)
+{
+    if (t->n * 4 >= t->n_slots * 3)
+        grow_slots(t);
+    uint32_t h = hash_fact(f);
+    size_t i = h & (t->n_slots - 1);
+    for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
+        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], f, sizeof *f) == 0)
+            return t->slots[i].id;
+    t->items = graph_memory_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->answers = graph_memory_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
+    t->items[t->n] = *f;
+    t->answers[t->n] = 0;
+    t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
+    return (uint32_t)t->n++;
+}
+
+uint32_t facts_intern(struct facts *t, struct fact f)
+{
+    normalize(&f, &t->numbers);
+    return intern_normal(t, &f);
+}
+
+uint32_t facts_unknown(struct facts *t, uint64_t vars)
+{
+    return facts_intern(
+        t, (struct fact){.vars = vars, .constant = NO_NUMBER, .degree = FACT_NO_DEGREE});
+}
+
+uint32_t facts_constant(struct facts *t, uint32_t number)
+{
+    return facts_intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
+}
+
+uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit)
+{
+    struct fact f = {.vars = 1ull << bit, .constant = NO_NUMBER, .degree = 1};
+    struct interval v = interval_all();
+    f.flags = FACT_REAL;
+    switch (domain) {
+    case DOMAIN_POSITIVE: v.lo = 0; break;
+    case DOMAIN_NONNEGATIVE:
+        v.lo = 0;
+        v.lo_open = false;
+        break;
+    case DOMAIN_REAL: break;
+    case DOMAIN_INTEGER: /* 'nowhere dense' says nothing among integers */
+        f.flags |= FACT_INTEGER;
+        f.degree = FACT_NO_DEGREE;
+        break;
+    case DOMAIN_COMPLEX: f.flags = 0; break;
+    }
+    if (f.flags & FACT_REAL)
+        set_interval(&f, v);
+    return facts_intern(t, f);
+}
+
+uint32_t facts_known_symbol(struct facts *t, const char *name)
+{
+    bool pi = strcmp(name, "pi") == 0;
+    struct fact f = {.constant = NO_NUMBER, .degree = 0, .flags = FACT_REAL};
+    double v = pi ? 3.141592653589793 : 2.718281828459045; /* both just below the true value */
+    set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
+    return facts_intern(t, f);
+}
+
+static enum fact_conflict meet(struct fact *out, const struct fact *a, const struct fact *b)
+{
+    struct fact r = *a;
+    r.vars = a->vars & b->vars;
+    r.flags = a->flags | b->flags;
+    if (a->constant != NO_NUMBER && b->constant != NO_NUMBER && a->constant != b->constant)
+        return FACT_CONSTANTS_DIFFER;
+    if (a->constant == NO_NUMBER)
+        r.constant = b->constant;
+    if (a->flags & b->flags & FACT_REAL) {
+        struct interval v = interval_meet(fact_interval(a), fact_interval(b));
+        if (interval_is_empty(v))
+            return FACT_INTERVALS_DISJOINT;
+        set_interval(&r, v);
+    } else if (b->flags & FACT_REAL) {
+        set_interval(&r, fact_interval(b));
+    } else if (a->flags & FACT_REAL) {
+        set_interval(&r, fact_interval(a));
+    }
+    bool zero = (a->constant != NO_NUMBER && !(a->flags & FACT_NONZERO)) ||
+                (b->constant != NO_NUMBER && !(b->flags & FACT_NONZERO));
+    if (zero && (r.flags & FACT_NONZERO))
+        return FACT_ZERO_AND_NONZERO;
+    if ((r.flags & FACT_VARIES) && r.vars == 0)
+        return FACT_CONSTANT_AND_VARIES;
+    if (a->degree != FACT_NO_DEGREE && b->degree != FACT_NO_DEGREE && a->degree != b->degree)
+        return FACT_DEGREES_DIFFER;
+    if (a->degree == FACT_NO_DEGREE)
+        r.degree = b->degree;
+    *out = r;
+    return FACT_AGREE;
+}
+
+enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+{
+    uint32_t known;
+    if (!facts_recall(&known, t, 0, a, b)) {
+        struct fact f;
+        enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
+        known = c ? FACT_CONFLICT | (uint32_t)c : facts_intern(t, f);
+        memo_put(t, 0, a, b, known);
+    }
+    if (known & FACT_CONFLICT)
+        return (enum fact_conflict)(known & ~FACT_CONFLICT);
+    *out = known;
+    return FACT_AGREE;
+}
+
+uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args, size_t n)
+{
+    if (!interpreted || n == 0 || n > 2) {
+        uint64_t vars = 0;
+        for (size_t i = 0; i < n; i++)
+            vars |= t->items[args[i]].vars;
+        return facts_unknown(t, vars);
+    }
+    uint32_t second = n == 2 ? args[1] : 0, id;
+    if (facts_recall(&id, t, op, args[0], second))
+        return id;
+    struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
+    id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
+    memo_put(t, op, args[0], second, id);
+    return id;
+}
+
+uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
+                            uint32_t likely)
+{
+    uint32_t id;
+    if (facts_recall(&id, t, op, a, b))
+        return id;
+    struct fact x = t->items[a], y = t->items[b]; /* copies: items may move */
+    struct fact f = fact_of_operation(t, op, &x, n == 2 ? &y : NULL);
+    normalize(&f, &t->numbers);
+    id = memcmp(&f, &t->items[likely], sizeof f) == 0 ? likely : intern_normal(t, &f);
+    memo_put(t, op, a, b, id);
+    return id;
+}

@@ -1,0 +1,139 @@
+/* What is known of a class: the e-class analysis. A fact holds at every point of the domain at
+ * which the term is defined, except on a nowhere dense set; that is also what it means for two
+ * terms to be equal, so facts survive merging and congruence. See docs/facts.md.
+ *
+ * Facts are interned: equal facts have equal ids, a class stores 4 bytes, and the facts of
+ * applications are remembered by (operator, facts of the arguments), as many as there is room for.
+ */
+#ifndef OPS_EGRAPH_FACTS_FACT_H
+#define OPS_EGRAPH_FACTS_FACT_H
+
+#include "ops/egraph/facts/interval.h"
+#include "ops/egraph/graph/constant.h"
+#include "ops/expr/lang.h"
+
+enum {
+    FACT_REAL = 1, /* real; the interval means something */
+    FACT_LO_OPEN = 2,
+    FACT_HI_OPEN = 4,
+    FACT_NONZERO = 8, /* zero on a nowhere dense set at most */
+    FACT_VARIES = 16, /* takes each value on a nowhere dense set at most */
+    FACT_INTEGER = 32,
+};
+enum { FACT_NO_DEGREE = 0xffff, FACT_MAX_DEGREE = 1000, FACT_MAX_SYMBOLS = 64 };
+enum { FACT_FIRST_MEMO_BITS = 8, FACT_MEMO_BITS = 14 };
+
+/* No padding: compared and hashed as bytes. */
+struct fact {
+    double lo, hi;     /* 0, 0 unless FACT_REAL */
+    uint64_t vars;     /* it depends on these variables at most, a bit each */
+    uint32_t constant; /* its exact value, or NO_NUMBER */
+    uint16_t flags;
+    uint16_t degree; /* it is a nonzero polynomial of this total degree; FACT_NO_DEGREE: unknown */
+};
+
+enum fact_conflict {
+    FACT_AGREE,
+    FACT_CONSTANTS_DIFFER,
+    FACT_INTERVALS_DISJOINT,
+    FACT_ZERO_AND_NONZERO,
+    FACT_DEGREES_DIFFER,
+    FACT_CONSTANT_AND_VARIES,
+};
+
+#define FACT_CONFLICT 0x80000000u /* remembered of two facts: with what they do not agree in */
+
+struct facts {
+    struct numbers numbers;
+    struct fact *items;
+    size_t n, cap;
+    struct fact_slot {
+        uint32_t hash, id; /* id UINT32_MAX: empty */
+    } * slots;
+    size_t n_slots;
+    uint32_t *answers; /* by fact: what conditions remember of it, 0 if nothing */
+    size_t answers_cap;
+    /* Facts of applications, and of facts that met (op 0): each in one of two places that lie
+     * together, the younger one first. Grows with what is put into it, as far as caches are large:
+     * to look farther would be slower than to compute it again. */
+    struct fact_memo {
+        uint32_t a, b, op, value; /* all 0: empty */
+    } * memo;
+    unsigned memo_bits;
+    uint32_t memo_puts; /* since it has this size */
+};
+
+void facts_init(struct facts *t);
+void facts_free(struct facts *t);
+uint32_t facts_intern(struct facts *t, struct fact f);
+/* Nothing is known, but that it depends on no more than vars. */
+uint32_t facts_unknown(struct facts *t, uint64_t vars);
+uint32_t facts_constant(struct facts *t, uint32_t number);
+/* A variable by its domain; bit < FACT_MAX_SYMBOLS. */
+enum variable_domain {
+    DOMAIN_POSITIVE, /* the default */
+    DOMAIN_NONNEGATIVE,
+    DOMAIN_REAL,
+    DOMAIN_INTEGER,
+    DOMAIN_COMPLEX,
+};
+uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit);
+/* "pi" or "e". */
+uint32_t facts_known_symbol(struct facts *t, const char *name);
+/* The first of the two places where the fact of op over a and b may be remembered. */
+static inline struct fact_memo *facts_memo(const struct facts *t, uint32_t op, uint32_t a,
+                                           uint32_t b)
+{
+    uint64_t h = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u + op * 0x94d049bb133111ebu;
+    return &t->memo[h >> (64 - t->memo_bits) << 1];
+}
+
+/* Remembered? In the first place or the second: that is a coin's throw, too, and no branch. */
+static inline bool facts_recall(uint32_t *value, const struct facts *t, uint32_t op, uint32_t a,
+                                uint32_t b)
+{
+    const struct fact_memo *m = facts_memo(t, op, a, b);
+    m += ((m->a ^ a) | (m->b ^ b) | (m->op ^ op)) != 0;
+    *value = m->value;
+    return !((m->a ^ a) | (m->b ^ b) | (m->op ^ op));
+}
+
+/* Both hold. */
+enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
+static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+{
+    *out = a;
+    if (a == b || (facts_recall(out, t, 0, a, b) && !(*out & FACT_CONFLICT)))
+        return FACT_AGREE;
+    return facts_meet_different(out, t, a, b);
+}
+
+/* Of op applied to arguments with these facts. `interpreted`: op is an enum expr_op that means
+ * what its name says; otherwise only the variables are known. */
+uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args,
+                     size_t n);
+/* Of one that is real; infinite ends are open in it already. */
+static inline struct interval fact_interval(const struct fact *f)
+{
+    return (struct interval){f->lo, f->hi, f->flags & FACT_LO_OPEN, f->flags & FACT_HI_OPEN};
+}
+
+/* facts_apply for interpreted operators of one argument (b is 0) or two. */
+static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n, uint32_t a,
+                                         uint32_t b)
+{
+    uint32_t known;
+    return facts_recall(&known, t, op, a, b) ? known
+                                             : facts_apply(t, op, true, (uint32_t[]){a, b}, n);
+}
+
+/* The same, where the fact `likely` is what it will mostly be: that is compared, not looked up. */
+uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
+                            uint32_t likely);
+
+/* fact_transfer.c: the same without memory; a and b are the arguments (b NULL for unary operators).
+ */
+struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,
+                              const struct fact *b);
+
+#endif

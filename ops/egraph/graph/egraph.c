@@ -1,0 +1,274 @@
+/* The e-graph as others see it: made, freed, terms in and out; see egraph.h and egraph_core.h. */
+#include "ops/egraph/graph/egraph.h"
+
+#include "base/buf.h"
+#include "ops/egraph/match/node_index.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15, ROUNDS_AT = 1 << 18 };
+enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
+
+static bool is_calculus(const struct language *lang)
+{
+    return lang->n_ops >= X_DECLARED && lang->ops[X_SIN].name &&
+           strcmp(lang->ops[X_SIN].name, lang_calculus.ops[X_SIN].name) == 0;
+}
+
+struct egraph *egraph_new(const struct language *lang)
+{
+    struct egraph *g = calloc(1, sizeof *g);
+    if (!g)
+        abort();
+    g->lang = lang;
+    g->interpreted = is_calculus(lang);
+    for (unsigned op = X_ADD; op < X_DECLARED && g->interpreted; op++)
+        if (lang->ops[op].interpreted && lang->ops[op].arity <= 2) {
+            g->known |= 1ull << op;
+            g->known_binary |= (uint64_t)(lang->ops[op].arity == 2) << op;
+        }
+    g->node_limit = UINT32_MAX;
+    g->free_entry = NO_NODE;
+    g->compact_at.dead = COMPACT_DEAD;
+    g->compact_at.percent = COMPACT_PERCENT;
+    g->near = NEAR;
+    g->rounds_at = ROUNDS_AT;
+    g->joins = joins_new();
+    facts_init(&g->facts);
+    return g;
+}
+
+void egraph_free(struct egraph *g)
+{
+    if (!g)
+        return;
+    graph_free_cells(g);
+    hashcons_free(&g->cons);
+    facts_free(&g->facts);
+    for (size_t i = 0; i < g->n_leaves; i++)
+        free(g->leaves[i].text);
+    free(g->leaves);
+    name_map_free(&g->leaf_index);
+    u32_free(&g->pending);
+    u32_free(&g->doubtful);
+    u32_free(&g->changed);
+    u32_free(&g->died);
+    u32_free(&g->wave[0]);
+    u32_free(&g->wave[1]);
+    joins_free(g->joins);
+    proofs_free(g->proofs);
+    free(g);
+}
+
+void egraph_clear(struct egraph *g)
+{
+    for (size_t i = 0; i < g->n_leaves; i++)
+        free(g->leaves[i].text);
+    name_map_free(&g->leaf_index);
+    proofs_free(g->proofs);
+    struct egraph old = *g;
+    *g = (struct egraph){.lang = old.lang,
+                         .interpreted = old.interpreted,
+                         .known = old.known,
+                         .known_binary = old.known_binary,
+                         .cap = old.cap,
+                         .cells = old.cells,
+                         .members = old.members,
+                         .classes = old.classes,
+                         .kind = old.kind,
+                         .touched = old.touched,
+                         .touched_block = old.touched_block,
+                         .cons = old.cons,
+                         .facts = old.facts,
+                         .leaves = old.leaves,
+                         .leaves_cap = old.leaves_cap,
+                         .compact_at = old.compact_at,
+                         .near = old.near,
+                         .rounds_at = old.rounds_at,
+                         .node_limit = UINT32_MAX,
+                         .cap_entries = old.cap_entries,
+                         .free_entry = NO_NODE,
+                         .joins = old.joins};
+    struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,
+                               &g->died,    &g->wave[0],  &g->wave[1]};
+    const struct u32_list was[] = {old.pending, old.doubtful, old.changed,
+                                   old.died,    old.wave[0],  old.wave[1]};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        *kept[i] = (struct u32_list){.items = was[i].items, .cap = was[i].cap};
+    hashcons_clear(&g->cons);
+    joins_forget(g->joins);
+    if (g->cap > MAX_CELLS_KEPT)
+        graph_free_cells(g);
+    else if (g->cap)
+        memset(g->touched_block, 0, g->cap / 64 + 1);
+    if (g->facts.n > MAX_FACTS_KEPT) {
+        facts_free(&g->facts);
+        facts_init(&g->facts);
+    }
+}
+
+void egraph_keep_proofs(struct egraph *g)
+{
+    assert(g->n_cells == 0 && !g->proofs);
+    g->proofs = proofs_new();
+    if (g->cap) /* the graph has served before */
+        proofs_grow(g->proofs, g->cap);
+}
+
+static uint32_t symbol_fact(struct egraph *g, struct leaf *l, enum variable_domain domain)
+{
+    bool constant = g->interpreted && lang_is_constant(l->text);
+    if (l->op == X_SYM && constant)
+        return facts_known_symbol(&g->facts, l->text);
+    l->is_variable = true;
+    /* The last bit stands for all variables that have none of their own. */
+    l->bit =
+        (uint8_t)(g->n_variables < FACT_MAX_SYMBOLS - 1 ? g->n_variables : FACT_MAX_SYMBOLS - 1);
+    g->n_variables++;
+    if (l->op == X_VAR || !g->interpreted)
+        return facts_unknown(&g->facts, 1ull << l->bit);
+    return facts_variable(&g->facts, domain, l->bit);
+}
+
+static uint32_t add_leaf_text(struct egraph *g, uint16_t op, const char *text,
+                              enum variable_domain domain)
+{
+    bool added;
+    uint64_t *known = name_map_put(&g->leaf_index, text, g->n_leaves, &added);
+    if (!added)
+        return (uint32_t)*known;
+    struct leaf l = {.text = strdup(text), .op = op, .node = NO_NODE};
+    if (!l.text)
+        abort();
+    if (op == X_NUM) {
+        uint32_t number = numbers_parse(&g->facts.numbers, text);
+        l.fact =
+            number == NO_NUMBER ? facts_unknown(&g->facts, 0) : facts_constant(&g->facts, number);
+    } else {
+        l.fact = symbol_fact(g, &l, domain);
+    }
+    g->leaves = vec_grow(g->leaves, &g->leaves_cap, g->n_leaves + 1, sizeof *g->leaves);
+    g->leaves[g->n_leaves] = l;
+    return (uint32_t)g->n_leaves++;
+}
+
+uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text)
+{
+    return add_leaf_text(g, op, text, DOMAIN_POSITIVE);
+}
+
+enum err_code egraph_declare(struct egraph *g, const char *variable, const char *domain,
+                             struct err *e)
+{
+    static const char *const names[] = {
+        [DOMAIN_POSITIVE] = "positive", [DOMAIN_NONNEGATIVE] = "nonnegative",
+        [DOMAIN_REAL] = "real",         [DOMAIN_INTEGER] = "integer",
+        [DOMAIN_COMPLEX] = "complex",
+    };
+    enum { N = sizeof names / sizeof *names };
+    size_t d = 0;
+    while (d < N && strcmp(names[d], domain) != 0)
+        d++;
+    /* zero is one point of many */
+    if (d == N && strcmp(domain, "nonzero") == 0)
+        d = DOMAIN_REAL;
+    if (d == N && strcmp(g->lang->name, "boolean") == 0 && strcmp(domain, "boolean") == 0)
+        d = DOMAIN_COMPLEX; /* no fact of numbers holds of it */
+    if (d == N) {
+        const char *near = err_nearest(domain, names, N);
+        err_fail(e, ERR_INPUT, "unknown domain '%s' of the variable %s", domain, variable);
+        if (near)
+            err_hint(e, "did you mean '%s'?", near);
+        return ERR_INPUT;
+    }
+    if (name_map_get(&g->leaf_index, variable))
+        return err_fail(e, ERR_INPUT, "the variable %s is declared twice, or after its use",
+                        variable);
+    add_leaf_text(g, X_SYM, variable, (enum variable_domain)d);
+    return OK;
+}
+
+/* ---- terms ---- */
+
+/* Nodes of x from the last to the first, so that arguments come before what uses them. */
+static bool walk_term(uint32_t *nodes, struct egraph *g, const struct expr *x, bool add)
+{
+    for (uint32_t i = x->n; i-- > 0;) {
+        const struct expr_node *node = &x->nodes[i];
+        if (node->leaf) {
+            if (add) {
+                nodes[i] = graph_add_leaf(g, graph_leaf(g, node->op, node->leaf));
+            } else {
+                uint64_t *leaf = name_map_get(&g->leaf_index, node->leaf);
+                nodes[i] = leaf ? g->leaves[*leaf].node : NO_NODE;
+            }
+        } else {
+            uint32_t kids[256], at = i + 1;
+            for (uint32_t k = 0; k < node->arity; k++) {
+                kids[k] = nodes[at];
+                at += x->nodes[at].size;
+            }
+            nodes[i] = add ? graph_add(g, node->op, kids) : graph_lookup(g, node->op, kids);
+        }
+        if (nodes[i] == NO_NODE)
+            return false;
+    }
+    return true;
+}
+
+void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x)
+{
+    walk_term(nodes, g, x, true);
+}
+
+bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x)
+{
+    return walk_term(nodes, g, x, false);
+}
+
+static uint32_t *term_scratch(const struct expr *x)
+{
+    uint32_t *nodes = malloc(x->n * sizeof *nodes);
+    if (!nodes)
+        abort();
+    return nodes;
+}
+
+eclass_id egraph_add_expr(struct egraph *g, const struct expr *x)
+{
+    uint32_t *nodes = term_scratch(x);
+    graph_add_term(nodes, g, x);
+    uint32_t root = nodes[0];
+    free(nodes);
+    return graph_find(g, root);
+}
+
+eclass_id egraph_lookup(struct egraph *g, const struct expr *x)
+{
+    uint32_t *nodes = term_scratch(x);
+    uint32_t root = graph_lookup_term(nodes, g, x) ? graph_find(g, nodes[0]) : UINT32_MAX;
+    free(nodes);
+    return root;
+}
+
+eclass_id egraph_find(struct egraph *g, eclass_id c)
+{
+    return graph_find(g, c);
+}
+
+bool egraph_union(struct egraph *g, eclass_id a, eclass_id b)
+{
+    return graph_union(g, a, b, (struct reason){REASON_GIVEN, 0});
+}
+
+uint32_t egraph_count_nodes(const struct egraph *g)
+{
+    return g->n_nodes;
+}
+
+uint32_t egraph_count_classes(const struct egraph *g)
+{
+    return g->n_classes;
+}

@@ -1,0 +1,137 @@
+/* The e-graph: classes of equal terms, closed under congruence. Flat arrays, 32-bit ids,
+ * hash-consing, union-find, deferred rebuilding (Willsey et al. 2021, "egg"). Not thread-safe. */
+#ifndef OPS_EGRAPH_GRAPH_EGRAPH_H
+#define OPS_EGRAPH_GRAPH_EGRAPH_H
+
+#include "egraph.pb-c.h"
+#include "ops/expr/expr.h"
+#include "ops/rules/rule.h"
+
+typedef uint32_t eclass_id;
+struct egraph;
+
+struct egraph *egraph_new(const struct language *lang);
+void egraph_free(struct egraph *g);
+/* Empties the graph, as if it were new, for another term of the same language: it keeps its memory
+ * and what it has found out about facts, so that the next graph takes less time. */
+void egraph_clear(struct egraph *g);
+/* Variables are real and positive unless declared "nonnegative", "real", "nonzero", "integer" or
+ * "complex" before their first use. ERR_INPUT for other words. */
+enum err_code egraph_declare(struct egraph *g, const char *variable, const char *domain,
+                             struct err *e);
+/* Remembers why terms are equal, for egraph_explain; to be called before anything is added. */
+void egraph_keep_proofs(struct egraph *g);
+eclass_id egraph_add_expr(struct egraph *g, const struct expr *x);
+/* The class of a term if it is represented, else UINT32_MAX; adds nothing. */
+eclass_id egraph_lookup(struct egraph *g, const struct expr *x);
+eclass_id egraph_find(struct egraph *g, eclass_id c);
+/* Returns whether they were different; the invariants hold again after egraph_rebuild. */
+bool egraph_union(struct egraph *g, eclass_id a, eclass_id b);
+void egraph_rebuild(struct egraph *g);
+uint32_t egraph_count_nodes(const struct egraph *g);
+uint32_t egraph_count_classes(const struct egraph *g);
+/* Checks every invariant (congruence closure, hash-cons, parents, analysis): for tests. */
+enum err_code egraph_check(struct egraph *g, struct err *e);
+
+/* ---- saturation ---- */
+struct ruleset; /* compiled: patterns as programs; shared by threads, read-only */
+struct ruleset *ruleset_new(const struct rules *rules); /* keeps pointers into rules */
+void ruleset_free(struct ruleset *r);
+
+struct saturate_iteration {
+    uint32_t nodes;   /* when it began */
+    uint32_t visited; /* at which something might be new */
+    uint64_t matches; /* found */
+};
+/* What one rule cost, beside what it found (in struct saturate_result). */
+struct rule_profile {
+    uint64_t searched; /* nodes at which it was looked for, with all that begin alike */
+    double steps; /* its share of the states and nodes that searches looked at: rule_profile.h */
+    uint64_t applied;  /* matches whose conditions held, whatever came of them */
+    uint64_t nodes;    /* that these made */
+    uint32_t rested;   /* times */
+    double search_ns;  /* its share of the time of searching; 0 of a rule from a constant */
+    uint64_t apply_ns; /* of its conditions and applications, without what is mended afterwards */
+};
+struct saturate_profile {
+    struct rule_profile *rules;      /* as many as the set has; counted up */
+    uint64_t (*clock_ns)(void *arg); /* NULL: times are 0 */
+    void *clock_arg;
+};
+struct saturate_options {
+    uint32_t iterations; /* limit */
+    /* No application begins once there are so many e-nodes, and no constant is computed; the last
+     * application may still add what its right side has, and its last constant with its fraction.
+     */
+    uint32_t max_nodes;
+    uint64_t max_matches; /* in all; 0: no limit */
+    uint32_t match_limit; /* backoff: a rule with more matches in one iteration is banned ... */
+    uint32_t ban_length;  /* ... for so many iterations; both double each time. 0: no backoff */
+    bool explain;         /* keep proofs */
+    bool (*cancelled)(void *arg); /* asked now and then, if not NULL: true stops the run */
+    void *cancelled_arg;
+    /* Told of each iteration when it is over, if not NULL. */
+    void (*observe)(void *arg, const struct saturate_iteration *i);
+    void *observe_arg;
+    /* Counts what each rule costs, if not NULL; the result is the same. Also of runs that fail. */
+    const struct saturate_profile *profile;
+    bool has_goal; /* stop as soon as these two are equal */
+    eclass_id goal[2];
+};
+struct saturate_result {
+    Eqloom__StopReason stop;
+    uint32_t iterations;
+    uint64_t *matched, *applied; /* by rule, in the given arena */
+    /* What the run could see, or could have seen with one more rule that looks no farther: no
+     * search looked at nodes from `searched` on, and none began at nodes from `roots` on. */
+    uint32_t searched, roots;
+};
+enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
+                              const struct ruleset *rules, const struct saturate_options *options,
+                              struct arena *a, struct err *e);
+/* Whether saturation failed because the rules contradict themselves. With proofs kept, the error's
+ * detail has the two derivations that collide. */
+bool egraph_contradicts(const struct egraph *g);
+/* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
+void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
+/* A graph with the same equalities; facts are found anew. ERR_CORRUPT if the message is none. */
+enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
+                                  const Eqloom__EGraph *message, struct err *e);
+
+/* ---- explanations ---- */
+struct explain_step {
+    const char *rule;  /* "group/name", "arithmetic" or "given" */
+    bool backwards;    /* the rule was read from right to left */
+    uint32_t position; /* of the subterm that it changed, in prefix order */
+    struct expr term;  /* what stands there now */
+};
+struct explanation {
+    struct explain_step *steps; /* from a, which is not among them, to b, the last one's term */
+    size_t n;
+    /* No derivation through terms of the graph has fewer steps, of those in which, read from both
+     * ends to its middle, no step reads a rule backwards that loses a variable (or arithmetic). */
+    bool shortest;
+};
+/* Steps from one term to another that the graph holds equal. The graph keeps proofs and was
+ * saturated with these rules only. ERR_NOTFOUND: not held equal; ERR_LIMIT: too long. */
+enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
+                             const struct ruleset *rules, const struct expr *from,
+                             const struct expr *to, struct err *e);
+/* Looks for shorter ways through each few steps of such a proof; takes up to seconds where it is
+ * long. */
+void explanation_tighten(struct explanation *p, struct arena *a, struct egraph *g,
+                         const struct ruleset *rules, const struct expr *from);
+/* Replays the steps with nothing but the rules: each must be an instance of its rule, or exact
+ * arithmetic, at its position. ERR_FAILED names the step that is not. */
+enum err_code explanation_check(const struct explanation *x, const struct expr *from,
+                                const struct expr *to, const struct rules *rules, struct err *e);
+/* Asks numbers about the steps of such a proof: at points, both sides of each step have one value,
+ * and what its rule asks holds of the values. Variables have these domains, positive otherwise.
+ * ERR_FAILED at the first step that is refuted; *step is its index. */
+struct ball_domain;
+enum err_code explanation_check_values(size_t *step, const struct explanation *x,
+                                       const struct expr *from, const struct rules *rules,
+                                       const struct ball_domain *domains, size_t n_domains,
+                                       struct err *e);
+
+#endif

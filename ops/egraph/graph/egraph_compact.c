@@ -1,0 +1,154 @@
+/* Compaction; see egraph_compact.h. Kept are nodes that stand in the circle of a class, so all live
+ * ones, and what is pinned. */
+#include "ops/egraph/graph/egraph_compact.h"
+
+#include "ops/egraph/graph/enode_key.h"
+
+#include <string.h>
+
+enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
+
+/* In a large graph, memory counts for more than the time that it takes. */
+bool graph_wants_compaction(const struct egraph *g)
+{
+    uint32_t percent = g->compact_at.percent;
+    if (g->n_nodes > LARGE && percent > LARGE_PERCENT)
+        percent = LARGE_PERCENT;
+    return g->n_dead > g->compact_at.dead &&
+           (uint64_t)g->n_dead * 100 > (uint64_t)g->n_nodes * percent;
+}
+
+void compaction_free(struct compaction *c)
+{
+    graph_memory_free(c->to, c->n * sizeof *c->to);
+}
+
+/* All are kept in a graph with proofs. */
+static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned)
+{
+    uint32_t before = 0;
+    bool keep = false; /* the node of this cell */
+    c->n = g->n_cells + 1u;
+    c->to = graph_memory_resize(NULL, 0, c->n * sizeof *c->to, "e-graph");
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        if (g->cells[n].op != OP_CONT)
+            keep = g->proofs || n < pinned || g->members[n].next != NO_NODE;
+        c->to[n] = before;
+        before += keep;
+    }
+    c->to[g->n_cells] = before;
+}
+
+/* What a node says of others, by their new ids. Classes are asked for by their old ones: so all
+ * nodes say it before any moves. */
+static void rename_node(const struct compaction *c, struct egraph *g, uint32_t n)
+{
+    struct member *k = &g->members[n];
+    if (k->next != NO_NODE)
+        k->next = compaction_map(c, k->next);
+    for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)
+        *graph_kid(g, n, i) = compaction_map(c, graph_find(g, *graph_kid(g, n, i)));
+}
+
+static bool is_kept(const struct compaction *c, uint32_t n)
+{
+    return c->to[n + 1] != c->to[n];
+}
+
+static void move_nodes(const struct compaction *c, struct egraph *g)
+{
+    uint32_t to = 0;
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (is_kept(c, n) && g->cells[n].op != OP_CONT) {
+            rename_node(c, g, n);
+            graph_find_whole(g, n);
+        }
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        if (!is_kept(c, n))
+            continue;
+        g->cells[to] = g->cells[n];
+        uint32_t up = g->members[n].up;
+        if (!(up & UP_ENTRY))
+            up = compaction_map(c, up);
+        g->members[to] = (struct member){up, g->members[n].next};
+        g->kind[to] = g->kind[n];
+        g->touched[to++] = g->touched[n];
+    }
+    g->n_cells = to;
+    memset(g->touched_block, 0, g->cap / 64 + 1);
+    for (uint32_t n = 0; n < to; n++)
+        if (g->touched[n] > g->touched_block[n / 64])
+            g->touched_block[n / 64] = g->touched[n];
+    for (size_t i = 0; i < g->n_leaves; i++)
+        if (g->leaves[i].node != NO_NODE)
+            g->leaves[i].node = compaction_map(c, g->leaves[i].node);
+}
+
+/* The entries of classes in the order of their names. What their parents are is found anew, so that
+ * until then each says which class it belongs to. */
+static void pack_entries(struct egraph *g)
+{
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < g->n_entries; i++)
+        g->classes[i].parents = NO_NODE;
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (graph_is_class(g, n))
+            graph_eclass(g, n)->parents = n;
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        if (!graph_is_class(g, n))
+            continue;
+        struct eclass *own = graph_eclass(g, n), *place = &g->classes[to], moved = *place;
+        if (moved.parents != NO_NODE)
+            g->members[moved.parents].up = g->members[n].up;
+        *place = *own;
+        *own = moved;
+        g->members[n].up = UP_ENTRY | to++;
+    }
+    g->n_entries = to;
+    g->free_entry = NO_NODE;
+}
+
+static void expect_members(const struct egraph *g, uint32_t n)
+{
+    if (n >= g->n_cells)
+        return;
+    __builtin_prefetch(&g->members[g->cells[n].kid[0]]);
+    __builtin_prefetch(&g->members[g->cells[n].kid[1]]);
+}
+
+static void expect_parents(const struct egraph *g, uint32_t n)
+{
+    if (n >= g->n_cells)
+        return;
+    graph_expect_eclass(g, g->cells[n].kid[0]);
+    graph_expect_eclass(g, g->cells[n].kid[1]);
+}
+
+/* The circles of slots anew: of live nodes only, in their order. */
+static void link_parents(struct egraph *g)
+{
+    for (uint32_t i = 0; i < g->n_entries; i++) {
+        g->classes[i].parents = NO_NODE;
+        g->classes[i].weight = 0;
+    }
+    for (uint32_t n = 0; n < g->n_cells; n++) {
+        expect_members(g, n + 2 * AHEAD);
+        expect_parents(g, n + AHEAD);
+        if (!graph_is_live(g, n))
+            continue;
+        for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)
+            graph_add_parent(g, *graph_kid(g, n, i), 2 * n + i);
+    }
+}
+
+void graph_compact(struct compaction *out, struct egraph *g, uint32_t pinned)
+{
+    choose(out, g, pinned);
+    if (!g->proofs) {
+        move_nodes(out, g);
+        graph_grow_table(g);
+    }
+    pack_entries(g);
+    link_parents(g);
+    g->n_dead = 0;
+}

@@ -1,0 +1,557 @@
+/* Nodes and classes: add, union, rebuild. Invariants after a rebuild (egraph_check holds them):
+ * arguments are canonical; live nodes are exactly what the hash table holds, so congruent nodes
+ * are one; facts are closed under facts_apply; a class with a constant holds its number. */
+#include "ops/egraph/graph/egraph_memory.h"
+#include "ops/egraph/graph/enode_key.h"
+#include "ops/egraph/match/node_index.h"
+
+#include "base/buf.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { FIRST_CELLS = 1024, LARGE = 1 << 16, MAX_CELLS = 1 << 28 };
+
+static void resize_cells(struct egraph *g, uint32_t cap)
+{
+    static const char what[] = "e-graph";
+    g->cells =
+        graph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
+    g->members = graph_memory_resize(g->members, g->cap * sizeof *g->members,
+                                     cap * sizeof *g->members, what);
+    g->kind = graph_memory_resize(g->kind, g->cap, cap, what);
+    g->touched = graph_memory_resize(g->touched, g->cap, cap, what);
+    size_t blocks = g->cap ? g->cap / 64 + 1 : 0, more = cap / 64 + 1;
+    g->touched_block = graph_memory_resize(g->touched_block, blocks, more, what);
+    memset(g->touched_block + blocks, 0, more - blocks);
+    g->cap = cap;
+}
+
+/* Likewise. */
+static __attribute__((noinline)) void grow_entries(struct egraph *g)
+{
+    uint32_t old = g->cap_entries, cap = old ? old + (old < LARGE ? old : old / 8) : FIRST_CELLS;
+    g->classes = graph_memory_resize(g->classes, old * sizeof *g->classes, cap * sizeof *g->classes,
+                                     "e-graph");
+    g->cap_entries = cap;
+}
+
+/* The class that new node n names: its entry. */
+static inline struct eclass *new_class(struct egraph *g, uint32_t n)
+{
+    uint32_t entry = g->free_entry;
+    if (entry != NO_NODE) {
+        g->free_entry = g->classes[entry].parents;
+    } else {
+        if (g->n_entries == g->cap_entries)
+            grow_entries(g);
+        entry = g->n_entries++;
+    }
+    g->members[n] = (struct member){UP_ENTRY | entry, n};
+    g->n_classes++;
+    return &g->classes[entry];
+}
+
+/* By an eighth once the graph is large: the peak is close to what is used. Whether the table is
+ * another one now. */
+static bool reserve_cells(struct egraph *g, uint32_t more)
+{
+    if (g->n_cells + more <= g->cap)
+        return false;
+    uint32_t cap = g->cap ? g->cap : FIRST_CELLS;
+    while (cap < g->n_cells + more)
+        cap += cap < LARGE ? cap : cap / 8;
+    assert(cap < MAX_CELLS * 2u);
+    resize_cells(g, cap);
+    if (g->proofs)
+        proofs_grow(g->proofs, cap);
+    bool ids_fit = cap <= g->cons.id_mask - 2;
+    if (!ids_fit) /* from here on the table has room whenever it is not full */
+        graph_grow_table(g);
+    return !ids_fit;
+}
+
+void graph_free_cells(struct egraph *g)
+{
+    graph_memory_free(g->cells, g->cap * sizeof *g->cells);
+    graph_memory_free(g->members, g->cap * sizeof *g->members);
+    graph_memory_free(g->classes, g->cap_entries * sizeof *g->classes);
+    graph_memory_free(g->kind, g->cap);
+    graph_memory_free(g->touched, g->cap);
+    graph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
+    g->cells = NULL;
+    g->members = NULL;
+    g->classes = NULL;
+    g->kind = g->touched = g->touched_block = NULL;
+    g->cap = g->n_entries = g->cap_entries = 0;
+    g->free_entry = NO_NODE;
+}
+
+static inline uint32_t node_hash(const struct egraph *g, uint32_t n)
+{
+    uint32_t op = g->cells[n].op;
+    if (!(op & OP_LEAF) && graph_arity(g, op) <= 2)
+        return hash_pair(op, graph_pair(&g->cells[n]));
+    struct key k;
+    set_node_key(&k, g, n);
+    return k.hash;
+}
+
+/* Many nodes are taken at a time, so that the places of the table are fetched side by side. */
+void graph_grow_table(struct egraph *g)
+{
+    enum { MANY = 48 };
+    uint32_t nodes[MANY], hashes[MANY], n = 0;
+    hashcons_grow(&g->cons, g->cap);
+    while (n < g->n_cells) {
+        uint32_t many = 0;
+        for (; n < g->n_cells && many < MANY; n++)
+            if (graph_is_live(g, n)) {
+                nodes[many] = n;
+                hashes[many] = node_hash(g, n);
+                hashcons_expect(&g->cons, hashes[many++]);
+            }
+        for (uint32_t i = 0; i < many; i++)
+            hashcons_insert(&g->cons, hashes[i], nodes[i]);
+    }
+}
+
+/* ---- circles of slots ---- */
+
+/* Without a branch on whether it is the first: that is a coin's throw. */
+static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+{
+    struct eclass *c = graph_eclass(g, class);
+    uint32_t *own = graph_slot_link(g, slot);
+    uint32_t none = -(uint32_t)(c->parents == NO_NODE); /* a mask: compilers would branch */
+    uint32_t *last = graph_slot_link(g, (slot & none) | (c->parents & ~none));
+    *own = slot;
+    uint32_t first = *last;
+    *last = slot;
+    *own = first;
+    c->parents = slot;
+    c->weight = (uint16_t)(c->weight + (c->weight < MAX_WEIGHT));
+}
+
+void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+{
+    add_parent(g, class, slot);
+}
+
+static void splice_parents(struct egraph *g, struct eclass *into, struct eclass *from)
+{
+    uint32_t a = into->parents, b = from->parents;
+    uint32_t weight = (uint32_t)into->weight + from->weight;
+    into->weight = (uint16_t)(weight < MAX_WEIGHT ? weight : MAX_WEIGHT);
+    if (b == NO_NODE)
+        return;
+    if (a != NO_NODE) {
+        uint32_t *x = graph_slot_link(g, a), *y = graph_slot_link(g, b), first = *x;
+        *x = *y;
+        *y = first;
+    }
+    into->parents = b;
+    from->parents = NO_NODE;
+}
+
+/* ---- facts ---- */
+
+static void mark_changed(struct egraph *g, uint32_t class)
+{
+    uint8_t *stamp = graph_eclass(g, class)->stamp;
+    if (stamp[0] == g->epoch && g->epoch)
+        return;
+    stamp[0] = g->epoch;
+    u32_push(&g->changed, class);
+}
+
+static void doubt(struct egraph *g, uint32_t class)
+{
+    if (graph_eclass(g, class)->mask & MASK_DOUBTFUL)
+        return;
+    graph_eclass(g, class)->mask |= MASK_DOUBTFUL;
+    u32_push(&g->doubtful, class);
+}
+
+/* Only these see another fact than before: the last of `pending`, which stand above the class now.
+ */
+static void doubt_nodes(struct egraph *g, uint32_t class, size_t from)
+{
+    if (graph_eclass(g, class)->mask & MASK_DOUBTFUL)
+        return;
+    for (size_t i = from; i < g->pending.n; i++)
+        u32_push(&g->doubtful, g->pending.items[i] | DOUBT_NODE);
+}
+
+static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
+{
+    return graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
+}
+
+/* Of an operator over classes a and, if it has two arguments, b. */
+static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
+                                  uint32_t b)
+{
+    uint32_t facts[] = {arity > 0 ? graph_eclass(g, a)->fact : 0,
+                        arity > 1 ? graph_eclass(g, b)->fact : 0};
+    if (graph_knows(g, op))
+        return facts_apply_known(&g->facts, op, arity, facts[0], facts[1]);
+    return facts_apply(&g->facts, op, false, facts, arity);
+}
+
+/* Of a new node of at most two arguments: mostly what its class knows already. */
+static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely)
+{
+    const struct cell *c = &g->cells[n];
+    uint32_t op = c->op, arity = graph_arity(g, op);
+    if (!graph_knows(g, op))
+        return small_fact(g, op, arity, c->kid[0], c->kid[1]);
+    return facts_apply_likely(&g->facts, op, arity, graph_eclass(g, c->kid[0])->fact,
+                              arity > 1 ? graph_eclass(g, c->kid[1])->fact : 0, likely);
+}
+
+static uint32_t node_fact(struct egraph *g, uint32_t n)
+{
+    uint32_t op = graph_op(g, n), facts[256];
+    if (op & OP_LEAF)
+        return g->leaves[op & ~OP_LEAF].fact;
+    uint32_t arity = graph_arity(g, op);
+    if (graph_knows(g, op))
+        return facts_apply_known(&g->facts, op, arity, kid_fact(g, n, 0),
+                                 arity > 1 ? kid_fact(g, n, 1) : 0);
+    for (uint32_t i = 0; i < arity; i++)
+        facts[i] = kid_fact(g, n, i);
+    return facts_apply(&g->facts, op, false, facts, arity);
+}
+
+static void note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a, uint32_t b,
+                          uint32_t fact_a, uint32_t fact_b)
+{
+    if (g->conflict)
+        return;
+    g->conflict = c;
+    g->conflict_a = a;
+    g->conflict_b = b;
+    g->conflict_fact_a = fact_a;
+    g->conflict_fact_b = fact_b;
+}
+
+/* The class of n has a constant that n computes to: the number's own node joins it. */
+static void add_constant(struct egraph *g, uint32_t n)
+{
+    uint32_t number = graph_fact(g, graph_find(g, n))->constant;
+    if (number == NO_NUMBER || !g->interpreted || graph_op(g, n) & OP_LEAF)
+        return;
+    if (g->n_nodes >= g->node_limit) {
+        g->folding_stopped = true;
+        return;
+    }
+    uint32_t leaf = graph_leaf(g, X_NUM, numbers_text(&g->facts.numbers, number));
+    uint32_t l = graph_add_leaf(g, leaf);
+    graph_union(g, n, l, (struct reason){REASON_CONSTANT, 0});
+}
+
+/* A class is told a fact by node n of it. */
+static inline void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
+{
+    uint32_t f, known = graph_eclass(g, c)->fact;
+    if (told == known)
+        return;
+    enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
+    if (conflict) {
+        note_conflict(g, conflict, c, n, known, told);
+        return;
+    }
+    if (f == known)
+        return;
+    bool computed = g->facts.items[known].constant == NO_NUMBER;
+    graph_eclass(g, c)->fact = f;
+    graph_eclass(g, c)->joined = g->epoch;
+    doubt(g, c);
+    mark_changed(g, c);
+    if (computed)
+        add_constant(g, n);
+}
+
+void graph_learn(struct egraph *g, uint32_t n)
+{
+    tell(g, graph_find(g, n), n, node_fact(g, n));
+}
+
+/* ---- adding ---- */
+
+/* Room for so many cells more, and in the table for a node. Whether the table is another one now.
+ */
+static __attribute__((noinline)) bool make_room(struct egraph *g, uint32_t n)
+{
+    bool moved = reserve_cells(g, n);
+    if (hashcons_has_room(&g->cons, g->cap))
+        return moved;
+    graph_grow_table(g);
+    return true;
+}
+
+static inline uint8_t kind_of(uint32_t op)
+{
+    return op < MASK_OTHERS ? (uint8_t)op : MASK_OTHERS;
+}
+
+static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64_t pair, uint32_t n)
+{
+    g->cells[cell] = (struct cell){.op = op, .kid = {(uint32_t)pair, (uint32_t)(pair >> 32)}};
+    g->members[cell] = (struct member){n, n};
+    g->kind[cell] = op == OP_CONT ? GRAPH_NO_KIND : kind_of(op);
+    g->touched[cell] = 0;
+}
+
+/* `kids` are the arguments as they were given, for proofs. */
+static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kids, uint32_t arity)
+{
+    for (uint32_t i = 0; i < arity; i++)
+        add_parent(g, *graph_kid(g, n, i), 2 * n + i);
+    if (g->proofs)
+        proofs_add_node(g->proofs, n, kids, arity);
+    g->n_nodes++;
+}
+
+/* Of more than two arguments. */
+static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t *kids, bool add)
+{
+    struct key k;
+    set_key(&k, g, op, kids);
+    uint32_t n = find_node(g, &k);
+    if (n != NO_NODE || !add)
+        return n;
+    make_room(g, k.n_pairs);
+    n = g->n_cells;
+    g->n_cells += k.n_pairs;
+    for (uint32_t i = 0; i < k.n_pairs; i++)
+        set_cell(g, n + i, i ? OP_CONT : op, k.pairs[i], n);
+    hashcons_insert(&g->cons, k.hash, n);
+    finish_node(g, n, kids, k.arity);
+    uint64_t mask = pattern_op_mask(op);
+    uint32_t fact = node_fact(g, n);
+    *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
+    g->ops |= mask;
+    if (graph_fact(g, n)->constant != NO_NUMBER)
+        add_constant(g, n);
+    return n;
+}
+
+uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
+{
+    uint32_t arity = graph_arity(g, op);
+    if (arity > 2)
+        return lookup_or_add_wide(g, op, kids, false);
+    struct hashcons_probe p;
+    uint64_t pair = find_pair(g, kids, arity);
+    return find_small(&p, g, hash_pair(op, pair), op, pair);
+}
+
+/* A node of at most two arguments, before it is found or made: its operator, how many they are, and
+ * their classes, 0 where there is none. */
+struct small {
+    uint32_t op, arity, a, b;
+    struct hashcons_probe p; /* where it belongs, if it is not there */
+};
+
+static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32_t op,
+                                       uint32_t arity, uint32_t a, uint32_t b)
+{
+    s->op = op;
+    s->arity = arity;
+    s->a = s->b = 0;
+    if (arity > 0) { /* whether there is a second is a coin's throw: some class is looked up */
+        s->a = graph_find(g, a);
+        s->b = graph_find(g, b) & -(uint32_t)(arity > 1);
+    }
+    uint64_t pair = (uint64_t)s->b << 32 | s->a;
+    return find_small(&s->p, g, hash_pair(op, pair), op, pair);
+}
+
+/* Everything but its class. */
+static inline uint32_t add_small_node(struct egraph *g, const struct small *s, uint32_t a,
+                                      uint32_t b)
+{
+    bool moved = g->n_cells == g->cap || g->cons.n + g->cons.n_gaps >= g->cons.most;
+    if (moved)
+        moved = make_room(g, 1);
+    uint32_t n = g->n_cells++;
+    struct cell *c = &g->cells[n];
+    c->op = s->op;
+    c->kid[0] = s->a;
+    c->kid[1] = s->b;
+    c->link[0] = c->link[1] = 0;
+    if (moved)
+        hashcons_insert(&g->cons, hash_pair(s->op, (uint64_t)s->b << 32 | s->a), n);
+    else
+        hashcons_insert_at(&g->cons, &s->p, n);
+    if (s->arity > 0)
+        add_parent(g, s->a, 2 * n);
+    if (s->arity > 1)
+        add_parent(g, s->b, 2 * n + 1);
+    if (g->proofs)
+        proofs_add_node(g->proofs, n, (uint32_t[]){a, b}, s->arity);
+    g->n_nodes++;
+    return n;
+}
+
+static inline void set_kind(struct egraph *g, uint32_t n, uint32_t op)
+{
+    g->kind[n] = kind_of(op);
+    g->touched[n] = 0;
+}
+
+uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b)
+{
+    struct small s;
+    uint32_t n = find_small_node(&s, g, op, arity, a, b);
+    if (n != NO_NODE)
+        return n;
+    n = add_small_node(g, &s, a, b);
+    uint64_t mask = pattern_op_mask(op);
+    uint32_t fact = small_fact(g, op, arity, s.a, s.b);
+    *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
+    g->ops |= mask;
+    set_kind(g, n, op);
+    if (g->facts.items[fact].constant != NO_NUMBER)
+        add_constant(g, n);
+    return n;
+}
+
+uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
+{
+    uint32_t arity = graph_arity(g, op);
+    if (arity > 2)
+        return lookup_or_add_wide(g, op, kids, true);
+    return graph_add_small(g, op, arity, arity > 0 ? kids[0] : 0, arity > 1 ? kids[1] : 0);
+}
+
+uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
+                        uint32_t b, uint32_t to)
+{
+    struct small s;
+    uint32_t n = find_small_node(&s, g, op, arity, a, b);
+    *placed = n == NO_NODE;
+    if (n != NO_NODE)
+        return n;
+    n = add_small_node(g, &s, a, b);
+    uint32_t c = graph_find(g, to);
+    g->members[n] = (struct member){c, g->members[c].next};
+    g->members[c].next = n;
+    set_kind(g, n, op);
+    return n;
+}
+
+void graph_settle(struct egraph *g, uint32_t n)
+{
+    uint32_t c = g->members[n].up;
+    const struct cell *cell = &g->cells[n];
+    uint64_t mask = pattern_op_mask(cell->op);
+    graph_eclass(g, c)->mask |= mask;
+    g->ops |= mask;
+    mark_changed(g, c);
+    tell(g, c, n, likely_fact(g, n, graph_eclass(g, c)->fact));
+}
+
+uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
+{
+    struct leaf *l = &g->leaves[leaf];
+    if (l->node != NO_NODE)
+        return l->node;
+    uint32_t op = OP_LEAF | leaf, n;
+    make_room(g, 1);
+    n = g->n_cells++;
+    set_cell(g, n, op, 0, n);
+    hashcons_insert(&g->cons, hashcons_end(hashcons_begin(op)), n);
+    finish_node(g, n, NULL, 0);
+    l->node = n;
+    g->kind[n] = l->op == X_NUM ? MASK_NUMBER : l->is_variable ? MASK_VARIABLE : MASK_OTHER_LEAF;
+    *new_class(g, n) =
+        (struct eclass){.parents = NO_NODE, .fact = l->fact, .mask = 1ull << g->kind[n]};
+    /* A fraction is a quotient, too: that form is a term of the corpora. */
+    uint32_t number = g->facts.items[l->fact].constant;
+    struct facts *f = &g->facts;
+    if (number != NO_NUMBER && g->interpreted && !numbers_is_integer(&f->numbers, number)) {
+        const char *p = numbers_text(&f->numbers, numbers_numerator(&f->numbers, number));
+        uint32_t kids[2];
+        kids[0] = graph_add_leaf(g, graph_leaf(g, X_NUM, p));
+        const char *q = numbers_text(&f->numbers, numbers_denominator(&f->numbers, number));
+        kids[1] = graph_add_leaf(g, graph_leaf(g, X_NUM, q));
+        graph_add(g, X_DIV, kids);
+    }
+    return n;
+}
+
+/* ---- joining ---- */
+
+bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
+{
+    uint32_t into = graph_find(g, a), from = graph_find(g, b);
+    if (into == from) {
+        if (g->proofs && (why.kind == REASON_RULE ||
+                          proofs_want(g->proofs, a, b, (enum reason_kind)why.kind, 0)))
+            proofs_add_spare(g->proofs, a, b, why);
+        return false;
+    }
+    if (g->proofs)
+        proofs_join(g->proofs, a, b, why);
+    struct eclass *to = graph_eclass(g, into), *gone = graph_eclass(g, from);
+    bool both_frozen = into < g->frozen && from < g->frozen;
+    if (both_frozen)
+        joins_note_union(g->joins, into, from);
+    uint32_t f;
+    enum fact_conflict c = facts_meet(&f, &g->facts, to->fact, gone->fact);
+    if (c) {
+        note_conflict(g, c, a, b, to->fact, gone->fact);
+        f = to->fact;
+    }
+    /* The class with fewer parents goes: they are what has to be hashed again. */
+    bool swap = to->weight < gone->weight || (to->weight == gone->weight && from < into);
+    if (!both_frozen && (into < g->frozen || from < g->frozen))
+        swap = from < g->frozen;
+    if (swap) {
+        uint32_t t = into;
+        into = from;
+        from = t;
+        struct eclass *other = to;
+        to = gone;
+        gone = other;
+    }
+    uint32_t last = gone->parents;
+    size_t moved = g->pending.n; /* from here on: nodes above the class that goes */
+    if (last != NO_NODE) {
+        uint32_t slot = last;
+        do {
+            slot = *graph_slot_link(g, slot);
+            uint32_t owner = graph_slot_owner(g, slot);
+            if (graph_is_live(g, owner))
+                u32_push(&g->pending, owner);
+        } while (slot != last);
+    }
+    /* parents have to be asked again if what they saw has changed */
+    bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
+    g->n_unions++;
+    uint32_t freed = g->members[from].up & ~UP_ENTRY;
+    g->members[from].up = into;
+    splice_parents(g, to, gone);
+    uint32_t first = g->members[into].next;
+    g->members[into].next = g->members[from].next;
+    g->members[from].next = first;
+    bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions ask for symbols, too */
+    to->mask |= gone->mask;
+    to->fact = f;
+    if (both_frozen || learnt || named)
+        to->joined = g->epoch;
+    else if (gone->joined > to->joined)
+        to->joined = gone->joined;
+    g->n_classes--;
+    gone->parents = g->free_entry;
+    g->free_entry = freed;
+    if (all_learn)
+        doubt(g, into);
+    else if (learnt)
+        doubt_nodes(g, into, moved);
+    mark_changed(g, into);
+    return true;
+}

@@ -1,0 +1,316 @@
+/* The insides of an e-graph, for the files of this folder.
+ *
+ * Everything is an array indexed by cell, in three parts: what a node is (struct cell), where it
+ * stands (struct member) and what its class knows (struct eclass). A node takes one cell for each
+ * two arguments, at least one; its id is its first cell, the others are marked OP_CONT. A class is
+ * named by one of its nodes, so that union-find, classes and nodes share their ids; what it knows
+ * has an entry of its own in a denser array, since most cells name none: where the entry is says
+ * the member, and it may change. An argument's place is a *slot*: slot 2 * cell + i, so that the
+ * arguments of node n are slots 2n and on. 30 bytes a cell and 24 a class; with the table of
+ * hashcons.h about 38 and 24.
+ *
+ * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
+#ifndef OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
+#define OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
+
+#include "base/buf.h"
+#include "ops/egraph/facts/fact.h"
+#include "ops/egraph/graph/egraph.h"
+#include "ops/egraph/graph/egraph_memory.h"
+#include "ops/egraph/graph/hashcons.h"
+#include "ops/egraph/graph/proof_graph.h"
+#include "ops/egraph/match/pattern.h"
+
+#include <stdlib.h>
+
+#define NO_NODE UINT32_MAX
+enum {
+    STAMPS = 4,
+    MAX_EPOCH = 255,
+    MAX_WEIGHT = UINT16_MAX,
+    MASK_NUMBER = X_NUM,
+    MASK_VARIABLE = X_SYM,
+    MASK_OTHER_LEAF = X_VAR, /* pi and e */
+    GRAPH_NO_KIND = 63,
+    GRAPH_KINDS = 64,
+};
+#define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
+#define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
+#define MASK_LISTED MASK_DOUBTFUL  /* while none does */
+#define DOUBT_NODE 0x80000000u
+#define UP_ENTRY 0x80000000u
+#define OP_DEAD 0x80000000u
+#define OP_LEAF 0x40000000u
+#define OP_CONT 0x3fffffffu
+
+struct joins; /* node_index.h */
+
+struct u32_list {
+    uint32_t *items;
+    size_t n, cap;
+};
+
+struct leaf {
+    char *text;
+    uint16_t op;      /* X_NUM, X_SYM or X_VAR */
+    uint8_t bit;      /* of a variable, in fact.vars */
+    bool is_variable; /* a symbol other than pi and e */
+    uint32_t node;    /* NO_NODE until it is added */
+    uint32_t fact;
+};
+
+/* A node. */
+struct cell {
+    uint32_t op;      /* an operator number, or OP_LEAF | leaf; with OP_DEAD once a congruent twin
+                       * stands for it */
+    uint32_t kid[2];  /* classes of its arguments, canonical after a rebuild; 0 where it has none */
+    uint32_t link[2]; /* circles of the slots that hold one class */
+};
+
+/* Where a node stands: close together, since classes are asked for by their nodes all the time. */
+struct member {
+    uint32_t up;   /* union-find: a node nearer to the one that names the class; of that itself,
+                    * UP_ENTRY | the entry of the class */
+    uint32_t next; /* a circle through the nodes of a class (a dead one may stay where it names the
+                    * class) */
+};
+
+/* What a class knows. */
+struct eclass {
+    uint64_t mask;    /* which operators stand in it, to refuse a pattern at a glance */
+    uint32_t parents; /* the last slot of a circle of slots that hold the class, or NO_NODE; of a
+                       * free entry, the next free one */
+    uint32_t fact;    /* see fact.h */
+    uint16_t weight;  /* slots that hold it, or MAX_WEIGHT */
+    /* The last epoch in which it joined another class with frozen nodes, or learnt something; and
+     * in which it changed in any way, or something at most 0, 1, 2, 3 steps below it did. */
+    uint8_t joined, stamp[STAMPS];
+};
+_Static_assert(sizeof(struct cell) == 20 && sizeof(struct member) == 8 &&
+                   sizeof(struct eclass) == 24,
+               "bytes an e-node");
+
+struct egraph {
+    const struct language *lang;
+    bool interpreted; /* the operators are those of lang_calculus */
+    /* Masks of operators whose facts follow from those of one argument or two: all of them, and
+     * those of two. */
+    uint64_t known, known_binary;
+    uint32_t n_cells, cap, n_nodes, n_classes;
+    uint32_t n_dead;   /* nodes that died since the last compaction */
+    uint32_t n_unions; /* of classes */
+    struct {
+        uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
+    } compact_at;
+    uint32_t near;      /* cells that the caches hold: in a larger graph, work is foreseen */
+    uint32_t rounds_at; /* budgets of nodes from which on visits go in rounds */
+    struct cell *cells;
+    struct member *members;
+    struct eclass *classes; /* by entry; graph_eclass finds that of a class */
+    /* Entries that were in use, and one of those that are free, or NO_NODE. */
+    uint32_t n_entries, cap_entries, free_entry;
+    uint8_t
+        *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
+    /* By cell, and by 64 of them: the last epoch in which something changed at the class that it
+     * names, or below its arguments, as far down as rules look. */
+    uint8_t *touched, *touched_block;
+
+    struct hashcons cons;
+    struct facts facts;
+    struct leaf *leaves;
+    size_t n_leaves, leaves_cap;
+    struct name_map leaf_index;
+    unsigned n_variables;
+
+    uint64_t ops;            /* masks of the operators that nodes apply */
+    struct u32_list pending; /* nodes whose arguments lost their class: to be hashed again */
+    /* Classes whose fact changed: their parents' facts may, too. With DOUBT_NODE, single nodes:
+     * those above a class that joined one of which more was known, where these may be few among
+     * many. */
+    struct u32_list doubtful;
+    struct u32_list changed; /* classes that merged or learnt something since the last rebuild */
+    struct u32_list died;    /* nodes that did, and still stand in their class's circle */
+    struct u32_list wave[2]; /* scratch of stamping */
+    bool watched;            /* searches follow one another: a rebuild stamps what changed */
+    uint8_t epoch;
+    unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
+
+    struct joins *joins; /* scratch of searching */
+
+    /* While a search goes on over the nodes below this: a class that has such a node is named by
+     * one, so that for the search nothing changes when classes without them join it. */
+    uint32_t frozen;
+
+    uint32_t node_limit; /* constants get no leaves beyond it */
+    bool folding_stopped;
+    struct proofs *proofs; /* NULL unless kept */
+
+    /* The first contradiction found. */
+    enum fact_conflict conflict;
+    uint32_t conflict_a, conflict_b; /* nodes: what the two sides were */
+    uint32_t conflict_fact_a, conflict_fact_b;
+};
+
+static inline uint32_t graph_find(struct egraph *g, uint32_t c)
+{
+    struct member *k = g->members;
+    uint32_t up = k[c].up;
+    if (up & UP_ENTRY)
+        return c;
+    c = up; /* mostly that is it */
+    while (!((up = k[c].up) & UP_ENTRY)) {
+        uint32_t above = k[up].up;
+        if (above & UP_ENTRY)
+            return up;
+        c = k[c].up = above;
+    }
+    return c;
+}
+
+/* Of a class, by the node that names it. */
+static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
+{
+    return &g->classes[g->members[c].up & ~UP_ENTRY];
+}
+
+/* It is read soon, if c still names a class; the member is there. */
+static inline void graph_expect_eclass(const struct egraph *g, uint32_t c)
+{
+    uint32_t up = g->members[c].up;
+    __builtin_prefetch(&g->classes[up & UP_ENTRY ? up & ~UP_ENTRY : 0], 1);
+}
+
+/* The same, and all on the way to it name it from now on. */
+static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
+{
+    struct member *k = g->members;
+    uint32_t c = graph_find(g, n);
+    while (n != c) {
+        uint32_t up = k[n].up;
+        k[n].up = c;
+        n = up;
+    }
+    return c;
+}
+
+/* Facts say something of what this operator makes of its arguments, one or two. */
+static inline bool graph_knows(const struct egraph *g, uint32_t op)
+{
+    return op < X_DECLARED && g->known >> op & 1;
+}
+
+static inline uint32_t graph_arity(const struct egraph *g, uint32_t op)
+{
+    if (graph_knows(g, op))
+        return 1 + (uint32_t)(g->known_binary >> op & 1);
+    return op & OP_LEAF ? 0 : g->lang->ops[op & ~OP_DEAD].arity;
+}
+
+static inline bool graph_is_live(const struct egraph *g, uint32_t n)
+{
+    return !(g->cells[n].op & OP_DEAD) && g->cells[n].op != OP_CONT;
+}
+
+/* Its cell names a class. */
+static inline bool graph_is_class(const struct egraph *g, uint32_t c)
+{
+    return g->members[c].up & UP_ENTRY;
+}
+
+static inline uint32_t graph_op(const struct egraph *g, uint32_t n)
+{
+    return g->cells[n].op & ~OP_DEAD;
+}
+
+static inline uint32_t graph_slot_owner(const struct egraph *g, uint32_t slot)
+{
+    uint32_t n = slot >> 1;
+    while (g->cells[n].op == OP_CONT)
+        n--;
+    return n;
+}
+
+/* The arguments in a cell as one number. */
+static inline uint64_t graph_pair(const struct cell *c)
+{
+    return (uint64_t)c->kid[1] << 32 | c->kid[0];
+}
+
+static inline uint32_t *graph_slot_link(struct egraph *g, uint32_t slot)
+{
+    return &g->cells[slot >> 1].link[slot & 1];
+}
+
+/* As stored: canonical after a rebuild only. */
+static inline uint32_t *graph_kid(const struct egraph *g, uint32_t n, uint32_t i)
+{
+    return &g->cells[n + (i >> 1)].kid[i & 1];
+}
+
+/* The next node of the circle through a class. */
+static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
+{
+    return g->members[n].next;
+}
+
+void graph_free_cells(struct egraph *g);
+/* Makes room in the table and fills it again: the nodes say their hashes. */
+void graph_grow_table(struct egraph *g);
+/* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
+ * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
+uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
+/* Of at most two arguments, which operators have nearly always; if there is one, b is any id. */
+uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b);
+uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
+/* As graph_add_small; but what is not there yet is placed in the class of node `to`, for a reason
+ * that the caller notes where there are proofs, before graph_settle. */
+uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
+                        uint32_t b, uint32_t to);
+void graph_settle(struct egraph *g, uint32_t n);
+/* The slot holds this class. */
+void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);
+/* The class of node n learns what n says of it. */
+void graph_learn(struct egraph *g, uint32_t n);
+/* The node of op over these classes, or NO_NODE. */
+uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
+uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */
+/* Nodes a and b are equal for this reason. */
+bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
+/* Nodes of a term, by position in x. Adds; or gives false, where it adds nothing. */
+void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
+bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
+/* Restores congruence in the middle of a search, and leaves all else to egraph_rebuild: facts of
+ * what stands above, stamps, and dead nodes in their circles. */
+void graph_mend(struct egraph *g);
+/* What changes from here on is stamped with the next epoch. Epochs are few: when they run out, all
+ * stamps and the current epoch are halved, rounded up, and true is returned; who remembers an
+ * epoch halves it, rounded down. */
+bool graph_begin_epoch(struct egraph *g);
+static inline const struct fact *graph_fact(const struct egraph *g, uint32_t class)
+{
+    return &g->facts.items[graph_eclass(g, class)->fact];
+}
+
+static inline void u32_free(struct u32_list *l)
+{
+    graph_memory_free(l->items, l->cap * sizeof *l->items);
+    *l = (struct u32_list){0};
+}
+
+/* Empties it, and gives its memory back where it is much. */
+static inline void u32_release(struct u32_list *l)
+{
+    enum { MUCH = 1 << 14 };
+    l->n = 0;
+    if (l->cap > MUCH)
+        u32_free(l);
+}
+
+static inline void u32_push(struct u32_list *l, uint32_t v)
+{
+    if (l->n == l->cap)
+        l->items = graph_memory_grow(l->items, &l->cap, l->n + 1, sizeof *l->items);
+    l->items[l->n++] = v;
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* Rebuilding: congruence and facts are restored from the worklists that adding and joining left,
+ * dead nodes leave the circles of their classes, and what changed is stamped. Only changed classes
+ * and what stands above them are touched. */
+#include "ops/egraph/graph/enode_key.h"
+#include "ops/egraph/large/prefetch.h"
+#include "ops/egraph/match/node_index.h"
+
+enum { SIDE_BY_SIDE = 16 };
+
+static void repair_node(struct egraph *g, uint32_t n)
+{
+    if (!graph_is_live(g, n))
+        return;
+    struct key before, after;
+    set_node_key(&before, g, n);
+    after.op = before.op;
+    after.arity = before.arity;
+    after.n_pairs = before.n_pairs;
+    bool stale = false;
+    for (uint32_t i = 0; i < before.n_pairs; i++) {
+        after.pairs[i] = find_pair(g, g->cells[n + i].kid, before.arity - 2 * i);
+        stale |= after.pairs[i] != before.pairs[i];
+    }
+    if (!stale)
+        return;
+    /* Repairs leave gaps, and many may follow one another: probing needs empty slots to end at. */
+    if (!hashcons_has_room(&g->cons, g->cap))
+        graph_grow_table(g);
+    key_hash(&after);
+    hashcons_remove(&g->cons, before.hash, n);
+    for (uint32_t i = 0; i < after.arity; i++)
+        *graph_kid(g, n, i) = (uint32_t)(after.pairs[i / 2] >> (i % 2 ? 32 : 0));
+    uint32_t twin = find_node(g, &after);
+    if (twin == NO_NODE) {
+        hashcons_insert(&g->cons, after.hash, n);
+        return;
+    }
+    g->cells[n].op |= OP_DEAD;
+    g->kind[n] = GRAPH_NO_KIND;
+    g->n_nodes--;
+    g->n_dead++;
+    u32_push(&g->died, n);
+    graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
+}
+
+static void doubt_parents(struct egraph *g, uint32_t class)
+{
+    uint32_t c = graph_find(g, class), last = graph_eclass(g, c)->parents;
+    bool waiting = graph_eclass(g, c)->mask & MASK_DOUBTFUL;
+    graph_eclass(g, c)->mask &= ~MASK_DOUBTFUL;
+    if (!waiting || last == NO_NODE)
+        return; /* its class joined another that has been seen to */
+    /* learn() may add nodes and join classes, and so change this circle: the slots first */
+    size_t begin = g->wave[0].n;
+    uint32_t slot = last;
+    do {
+        slot = *graph_slot_link(g, slot);
+        uint32_t owner = graph_slot_owner(g, slot);
+        if (graph_is_live(g, owner))
+            u32_push(&g->wave[0], owner);
+    } while (slot != last);
+    for (size_t i = begin; i < g->wave[0].n; i++) {
+        foresee_nodes(g, g->wave[0].items, i, g->wave[0].n);
+        graph_learn(g, g->wave[0].items[i]);
+    }
+    g->wave[0].n = begin;
+}
+
+/* Classes with nodes that died, each once: those that are on the list have MASK_LISTED. */
+static void list_mourners(struct egraph *g, struct u32_list *out)
+{
+    for (size_t i = 0; i < g->died.n; i++) {
+        uint32_t c = graph_find(g, g->died.items[i]);
+        if (!(graph_eclass(g, c)->mask & MASK_LISTED))
+            u32_push(out, c);
+        graph_eclass(g, c)->mask |= MASK_LISTED;
+    }
+    g->died.n = 0;
+    for (size_t i = 0; i < out->n; i++)
+        graph_eclass(g, out->items[i])->mask &= ~MASK_LISTED;
+}
+
+static void expect_next(const struct egraph *g, uint32_t n)
+{
+    __builtin_prefetch(&g->cells[graph_next(g, n)]);
+    __builtin_prefetch(&g->members[graph_next(g, n)]);
+}
+
+/* Takes dead nodes out of the circles of their classes; several are walked side by side. */
+static void bury(struct egraph *g)
+{
+    struct u32_list *classes = &g->wave[0];
+    struct {
+        uint32_t class, node;
+    } walks[SIDE_BY_SIDE];
+    size_t n_walks = 0, next = 0;
+    list_mourners(g, classes);
+    while (next < classes->n || n_walks) {
+        for (; n_walks < SIDE_BY_SIDE && next < classes->n; next++, n_walks++) {
+            walks[n_walks].class = walks[n_walks].node = classes->items[next];
+            expect_next(g, classes->items[next]);
+        }
+        for (size_t i = 0; i < n_walks;) {
+            uint32_t n = walks[i].node, following = graph_next(g, n);
+            if (following == walks[i].class) {
+                walks[i] = walks[--n_walks];
+                continue;
+            }
+            if (g->cells[following].op & OP_DEAD) {
+                g->members[n].next = graph_next(g, following);
+                g->members[following].next = NO_NODE;
+            } else {
+                walks[i].node = following;
+            }
+            expect_next(g, walks[i++].node);
+        }
+    }
+    classes->n = 0;
+}
+
+static void touch(struct egraph *g, uint32_t n)
+{
+    g->touched[n] = g->touched_block[n / 64] = g->epoch;
+}
+
+/* The owner of a slot that holds a class that changed k - 1 steps below: it may be the root of new
+ * matches, and its class changed k steps below. */
+static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, unsigned k)
+{
+    touch(g, owner);
+    if (k > g->stamp_levels)
+        return;
+    uint32_t p = graph_find(g, owner);
+    uint8_t *stamp = graph_eclass(g, p)->stamp;
+    if (stamp[STAMPS - 1] == g->epoch)
+        return;
+    for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
+        stamp[j] = g->epoch;
+    u32_push(to, p);
+}
+
+/* A node of this epoch is new to whoever looks at it; and if its class has older nodes, that class
+ * changed by having it. So stamps go up by older nodes only. */
+static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
+{
+    if (slot >= 2 * g->frozen)
+        return;
+    uint32_t owner = graph_slot_owner(g, slot);
+    /* level by level: what was touched before changed no farther below than this */
+    if (graph_is_live(g, owner) && g->touched[owner] != g->epoch)
+        stamp_owner(g, to, owner, k);
+}
+
+/* The parents of all these classes. Several circles are walked side by side, so that the memory
+ * of each is fetched while the others go on. */
+static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u32_list *from,
+                          unsigned k)
+{
+    struct {
+        uint32_t slot, last;
+    } walks[SIDE_BY_SIDE];
+    size_t n_walks = 0, next = 0;
+    while (next < from->n || n_walks) {
+        for (; n_walks < SIDE_BY_SIDE && next < from->n; next++) {
+            uint32_t last = graph_eclass(g, from->items[next])->parents;
+            if (last == NO_NODE)
+                continue;
+            walks[n_walks].slot = walks[n_walks].last = last;
+            n_walks++;
+            __builtin_prefetch(&g->cells[last >> 1]);
+        }
+        for (size_t i = 0; i < n_walks;) {
+            uint32_t slot = walks[i].slot;
+            stamp_parent(g, to, slot, k);
+            walks[i].slot = *graph_slot_link(g, slot);
+            __builtin_prefetch(&g->cells[walks[i].slot >> 1]);
+            if (walks[i].slot == walks[i].last)
+                walks[i] = walks[--n_walks];
+            else
+                i++;
+        }
+    }
+}
+
+/* All slots that hold one of these classes. */
+static uint64_t count_parents(const struct egraph *g, const struct u32_list *classes)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < classes->n; i++)
+        n += graph_eclass(g, classes->items[i])->weight;
+    return n;
+}
+
+static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
+{
+    for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
+        if (graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->stamp[k - 1] == g->epoch)
+            return true;
+    return false;
+}
+
+/* The same as stamp_parents, where the older nodes are fewer than what it would walk: each is asked
+ * whether one of its arguments changed. */
+static void stamp_older(struct egraph *g, struct u32_list *to, unsigned k)
+{
+    for (uint32_t n = 0; n < g->frozen; n++)
+        if (g->touched[n] != g->epoch && graph_is_live(g, n) && changed_below(g, n, k))
+            stamp_owner(g, to, n, k);
+}
+
+/* Stamps the changed classes, and those above them, level by level. */
+static void stamp_changed(struct egraph *g)
+{
+    struct u32_list *from = &g->wave[0], *to = &g->wave[1];
+    from->n = 0;
+    for (size_t i = 0; i < g->changed.n; i++) {
+        uint32_t c = graph_find(g, g->changed.items[i]);
+        uint8_t *stamp = graph_eclass(g, c)->stamp;
+        stamp[0] = g->epoch;
+        if (stamp[STAMPS - 1] == g->epoch)
+            continue;
+        for (int k = 1; k < STAMPS; k++)
+            stamp[k] = g->epoch;
+        u32_push(from, c);
+        touch(g, c);
+    }
+    for (unsigned k = 1; k <= g->stamp_levels + 1; k++) {
+        to->n = 0;
+        if (k <= STAMPS && count_parents(g, from) > g->frozen)
+            stamp_older(g, to, k);
+        else
+            stamp_parents(g, to, from, k);
+        struct u32_list *t = from;
+        from = to;
+        to = t;
+    }
+    g->wave[0].n = g->wave[1].n = 0;
+}
+
+void graph_mend(struct egraph *g)
+{
+    bool far = g->pending.n > 1 && foresee_pays(g);
+    for (size_t i = 0; i < g->pending.n; i++) {
+        if (far && i % FORESEE_REPAIRS == 0)
+            foresee_repairs(g, i);
+        repair_node(g, g->pending.items[i]);
+    }
+    g->pending.n = 0;
+}
+
+/* Facts follow from facts, and may fold a constant, which may join two classes. */
+static void settle_doubts(struct egraph *g)
+{
+    for (size_t i = 0; i < g->doubtful.n && !g->conflict; i++) {
+        uint32_t doubted = g->doubtful.items[i], n = doubted & ~DOUBT_NODE;
+        if (n == doubted)
+            doubt_parents(g, doubted);
+        else if (graph_is_live(g, n))
+            graph_learn(g, n);
+        graph_mend(g);
+    }
+    for (size_t i = 0; i < g->doubtful.n && g->conflict; i++)
+        if (!(g->doubtful.items[i] & DOUBT_NODE))
+            graph_eclass(g, graph_find(g, g->doubtful.items[i]))->mask &= ~MASK_DOUBTFUL;
+}
+
+void egraph_rebuild(struct egraph *g)
+{
+    joins_forget(g->joins); /* first: no union need be told to them */
+    graph_mend(g);
+    settle_doubts(g);
+    bury(g);
+    if (g->watched)
+        stamp_changed(g);
+    struct u32_list *lists[] = {&g->pending, &g->doubtful, &g->died,
+                                &g->changed, &g->wave[0],  &g->wave[1]};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        u32_release(lists[i]);
+}
+
+bool graph_begin_epoch(struct egraph *g)
+{
+    bool halved = g->epoch == MAX_EPOCH;
+    if (halved) {
+        for (uint32_t i = 0; i < g->n_entries; i++) {
+            struct eclass *k = &g->classes[i];
+            k->joined = (uint8_t)((k->joined + 1) / 2);
+            for (int s = 0; s < STAMPS; s++)
+                k->stamp[s] = (uint8_t)((k->stamp[s] + 1) / 2);
+        }
+        for (uint32_t c = 0; c < g->n_cells; c++)
+            g->touched[c] = (uint8_t)((g->touched[c] + 1) / 2);
+        for (uint32_t b = 0; b <= g->n_cells / 64; b++)
+            g->touched_block[b] = (uint8_t)((g->touched_block[b] + 1) / 2);
+        g->epoch = (MAX_EPOCH + 1) / 2;
+    }
+    g->epoch++;
+    return halved;
+}

@@ -1,0 +1,105 @@
+/* The table that keeps an e-node from being stored twice: from (operator, canonical arguments) to
+ * node. Four bytes a slot: a node's id, and above it as many bits of its hash as there is room for
+ * (11 among a million nodes), so that other nodes are rarely looked at. What a node is, the graph
+ * knows; it fills the table again when that has grown. Linear probing; a node that was taken out
+ * leaves a gap until then. */
+#ifndef OPS_EGRAPH_GRAPH_HASHCONS_H
+#define OPS_EGRAPH_GRAPH_HASHCONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HASHCONS_EMPTY = -1, HASHCONS_GAP = -2 };
+
+struct hashcons {
+    uint32_t *slots;    /* a node and its tag, or HASHCONS_EMPTY or _GAP */
+    uint32_t size;      /* a power of two */
+    uint32_t n, n_gaps; /* nodes; gaps */
+    uint32_t most;      /* of both together */
+    uint32_t id_mask;   /* the bits of a slot that are the node's id */
+};
+
+/* A hash, begun with the operator and mixed with two arguments at a time (0 for one that is not).
+ */
+static inline uint64_t hashcons_begin(uint32_t op)
+{
+    return op * 0x9e3779b97f4a7c15u;
+}
+
+static inline uint64_t hashcons_mix(uint64_t h, uint64_t kids)
+{
+    h = (h ^ kids) * 0xbf58476d1ce4e5b9u;
+    return (h ^ (h >> 32)) * 0x94d049bb133111ebu;
+}
+
+static inline uint32_t hashcons_end(uint64_t h)
+{
+    return (uint32_t)(h >> 29);
+}
+
+/* This place of the table will soon be looked at. */
+static inline void hashcons_expect(const struct hashcons *t, uint32_t hash)
+{
+    __builtin_prefetch(&t->slots[hash & (t->size - 1)]);
+}
+
+/* Nodes that may have this hash, one after another. */
+struct hashcons_probe {
+    uint32_t at, tag, node;
+};
+
+static inline struct hashcons_probe hashcons_probe(const struct hashcons *t, uint32_t hash)
+{
+    return (struct hashcons_probe){.at = hash, .tag = hash & ~t->id_mask};
+}
+
+/* False: there are no more. */
+static inline bool hashcons_next(struct hashcons_probe *p, const struct hashcons *t)
+{
+    if (!t->size)
+        return false;
+    for (;;) {
+        uint32_t slot = t->slots[p->at++ & (t->size - 1)];
+        if (slot == (uint32_t)HASHCONS_EMPTY)
+            return false;
+        if ((slot & ~t->id_mask) == p->tag && slot != (uint32_t)HASHCONS_GAP) {
+            p->node = slot & t->id_mask;
+            return true;
+        }
+    }
+}
+
+void hashcons_free(struct hashcons *t);
+/* There is room for one more, in a graph of so many cells. */
+static inline bool hashcons_has_room(const struct hashcons *t, uint32_t cells)
+{
+    return t->n + t->n_gaps < t->most && cells <= t->id_mask - 2;
+}
+
+/* Empties the table and makes it large enough for its nodes and as many again. */
+void hashcons_grow(struct hashcons *t, uint32_t cells);
+/* Empties the table; keeps its memory, unless there is much of it. */
+void hashcons_clear(struct hashcons *t);
+static inline void hashcons_insert(struct hashcons *t, uint32_t hash, uint32_t node)
+{
+    uint32_t mask = t->size - 1, i = hash & mask;
+    while (t->slots[i] < (uint32_t)HASHCONS_GAP)
+        i = (i + 1) & mask;
+    t->n_gaps -= t->slots[i] == (uint32_t)HASHCONS_GAP;
+    t->slots[i] = (hash & ~t->id_mask) | node;
+    t->n++;
+}
+
+/* Where the probe for this hash found no more nodes, and nothing was inserted or removed since. */
+static inline void hashcons_insert_at(struct hashcons *t, const struct hashcons_probe *p,
+                                      uint32_t node)
+{
+    t->slots[(p->at - 1) & (t->size - 1)] = p->tag | node;
+    t->n++;
+}
+
+/* The node must be there. */
+void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node);
+
+#endif

@@ -1,0 +1,29 @@
+/* Least terms: for each class the least of all its terms, by number of tokens, then by tokens from
+ * the left (expr_compare). A property of the set of equalities, not of how it was found. */
+#ifndef OPS_EGRAPH_GRAPH_LEAST_TERMS_H
+#define OPS_EGRAPH_GRAPH_LEAST_TERMS_H
+
+#include "ops/egraph/graph/egraph_core.h"
+
+struct terms {
+    uint32_t *size;  /* by class: tokens; UINT32_MAX where there is no class */
+    uint32_t *best;  /* by class: the root node of the least term */
+    uint32_t *order; /* classes with a term, by their least terms */
+    uint32_t n;
+};
+
+/* Of a rebuilt graph. */
+void terms_find(struct terms *out, struct egraph *g);
+void terms_free(struct terms *t);
+int terms_compare(const struct terms *t, struct egraph *g, uint32_t class_a, uint32_t class_b);
+/* The order of tokens: operators by number, leaves by kind and text. */
+int terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
+/* The least term of a class, in prefix tokens. */
+void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class);
+/* A node over the least terms of its arguments, for people: infix. */
+void terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
+/* A fact for people and records: "=3/2", "(0,inf) integer", "nonzero", "". */
+void facts_write(struct buf *out, const struct egraph *g, uint32_t fact);
+void fact_write(struct buf *out, const struct facts *t, uint32_t fact);
+
+#endif

@@ -1,0 +1,185 @@
+/* Work foreseen; see prefetch.h. All matches go through the same rounds: in each, what was
+ * asked for in the round before is read, and what follows from it is asked for. */
+#include "ops/egraph/large/prefetch.h"
+
+#include "ops/egraph/graph/enode_key.h"
+
+enum { MAX_OPEN = 8 * FORESEE_MATCHES };
+
+#define NOT_YET (UINT32_MAX - 1) /* of a value; NO_NODE: it was not found */
+
+/* A node that a match builds, while it is not known whether the graph has it. */
+struct open {
+    const struct build_node *node;
+    uint32_t *values; /* of its match */
+    uint32_t *value;  /* its own, one of them */
+};
+
+/* What is looked up in this round. */
+struct query {
+    uint32_t *value;
+    uint32_t op, hash, candidate;
+    uint32_t node; /* to be mended: its class may join that of the candidate */
+    uint64_t pair;
+};
+
+/* Where the parents of the class end, a new one begins. */
+static void expect_parents(struct egraph *g, uint32_t c)
+{
+    uint32_t last = graph_eclass(g, graph_find(g, c))->parents;
+    if (last != NO_NODE)
+        __builtin_prefetch(&g->cells[last >> 1], 1);
+}
+
+/* ---- matches ---- */
+
+struct foresight {
+    struct egraph *g;
+    const struct machine *m;
+    size_t n_open, n_queries;
+    struct open open[MAX_OPEN];
+    struct query queries[MAX_OPEN];
+};
+
+/* Asks for the place of a node whose arguments are known; of others, it stays open, unless the
+ * graph cannot have it. */
+static inline void ask(struct foresight *f, const struct build_node *node, uint32_t *values,
+                       uint32_t *value)
+{
+    uint32_t first = values[node->first[0]];
+    uint32_t second = node->arity > 1 ? values[node->first[1]] : 0;
+    *value = NO_NODE;
+    if (first == NO_NODE || second == NO_NODE)
+        return;
+    *value = NOT_YET;
+    if (first == NOT_YET || second == NOT_YET) {
+        f->open[f->n_open++] = (struct open){node, values, value};
+        return;
+    }
+    struct query *q = &f->queries[f->n_queries++];
+    q->value = value;
+    q->op = node->op;
+    q->pair = find_pair(f->g, (uint32_t[]){first, second}, node->arity);
+    q->hash = hash_pair(q->op, q->pair);
+    hashcons_expect(&f->g->cons, q->hash);
+}
+
+/* What is known of its variables is read soon; where they stand, the search has just asked. */
+static void take_match(struct foresight *f, uint32_t *values, const struct build *b,
+                       const uint32_t *vars)
+{
+    for (uint32_t v = 0; v < b->n_vars; v++)
+        graph_expect_eclass(f->g, values[v] = vars[v]);
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct build_node *node = &b->nodes[i];
+        uint32_t *value = &values[b->n_vars + i];
+        if (node->is_leaf)
+            *value = f->g->leaves[f->m->leaf[node->op]].node;
+        else if (node->arity == 1 || node->arity == 2)
+            ask(f, node, values, value);
+        else
+            *value = NO_NODE;
+    }
+}
+
+static inline void find_candidate(struct query *q, const struct egraph *g)
+{
+    struct hashcons_probe p = hashcons_probe(&g->cons, q->hash);
+    q->candidate = NO_NODE;
+    if (!hashcons_next(&p, &g->cons))
+        return;
+    q->candidate = p.node;
+    __builtin_prefetch(&g->cells[p.node]);
+    __builtin_prefetch(&g->members[p.node]);
+}
+
+static inline void answer(const struct query *q, struct egraph *g)
+{
+    uint32_t n = q->candidate;
+    *q->value = NO_NODE;
+    if (n == NO_NODE || g->cells[n].op != q->op || graph_pair(&g->cells[n]) != q->pair)
+        return;
+    *q->value = n;
+    expect_parents(g, n);
+}
+
+/* What was asked for is there; who waited for it asks in turn. */
+static void answer_all(struct foresight *f)
+{
+    size_t n = f->n_open;
+    for (size_t i = 0; i < f->n_queries; i++)
+        find_candidate(&f->queries[i], f->g);
+    for (size_t i = 0; i < f->n_queries; i++)
+        answer(&f->queries[i], f->g);
+    f->n_open = f->n_queries = 0;
+    for (size_t i = 0; i < n; i++)
+        ask(f, f->open[i].node, f->open[i].values, f->open[i].value);
+}
+
+void foresee_matches(struct foreseen *out, struct egraph *g, const struct machine *m, size_t from)
+{
+    struct foresight f;
+    f.g = g;
+    f.m = m;
+    f.n_open = f.n_queries = 0;
+    out->unions = g->n_unions;
+    size_t n = m->n_matches - from;
+    n = n < FORESEE_MATCHES ? n : FORESEE_MATCHES;
+    for (size_t i = 0; i < n; i++) {
+        const struct machine_match *match = &m->matches[from + i];
+        const struct build *b = &m->set->rules[match->rule].rhs;
+        out->built[i] = NULL;
+        if ((uint32_t)b->n_vars + b->n > FORESEE_VALUES || f.n_open + f.n_queries + b->n > MAX_OPEN)
+            continue;
+        out->built[i] = out->values[i] + b->n_vars;
+        take_match(&f, out->values[i], b, m->records.items + match->record + 1);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (const uint32_t *v = out->values[i]; out->built[i] && v < out->built[i]; v++)
+            expect_parents(g, *v);
+    while (f.n_queries)
+        answer_all(&f);
+}
+
+/* ---- repairs ---- */
+
+/* What a node is looked up as; false: it is not. */
+static bool ask_again(struct query *q, struct egraph *g, uint32_t n)
+{
+    const struct cell *c = &g->cells[n];
+    if (!graph_is_live(g, n) || c->op & OP_LEAF)
+        return false;
+    uint32_t arity = graph_arity(g, c->op);
+    if (arity == 0 || arity > 2)
+        return false;
+    *q = (struct query){.op = c->op, .pair = find_pair(g, c->kid, arity)};
+    q->hash = hash_pair(q->op, q->pair);
+    hashcons_expect(&g->cons, q->hash);
+    hashcons_expect(&g->cons, hash_pair(c->op, graph_pair(c)));
+    q->node = n;
+    __builtin_prefetch(&g->members[n]);
+    return true;
+}
+
+void foresee_repairs(struct egraph *g, size_t from)
+{
+    struct query queries[FORESEE_REPAIRS];
+    size_t n_queries = 0, left = g->pending.n - from;
+    const uint32_t *nodes = g->pending.items + from;
+    size_t n = left < FORESEE_REPAIRS ? left : FORESEE_REPAIRS;
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(&g->cells[nodes[i]], 1);
+    for (size_t i = 0; i < n; i++) {
+        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[0]]);
+        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[1]]);
+    }
+    for (size_t i = 0; i < n; i++)
+        n_queries += ask_again(&queries[n_queries], g, nodes[i]);
+    for (size_t i = 0; i < n_queries; i++)
+        find_candidate(&queries[i], g);
+    for (size_t i = 0; i < n_queries; i++) {
+        graph_expect_eclass(g, graph_find(g, queries[i].node));
+        if (queries[i].candidate != NO_NODE)
+            graph_expect_eclass(g, graph_find(g, queries[i].candidate));
+    }
+}

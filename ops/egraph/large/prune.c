@@ -1,0 +1,269 @@
+/* Looking ahead; see prune.h. What a state asks for is found in prune_plan.c. */
+#include "ops/egraph/large/prune.h"
+
+#include "ops/egraph/large/prune_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CLASSES = 1 << 10 };
+
+static void *new_array(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* ---- what classes hold ---- */
+
+/* What a node that has shapes shows of its class. */
+static uint16_t shapes_at(struct ahead *a, uint32_t n)
+{
+    struct egraph *g = a->g;
+    uint32_t op = g->cells[n].op, arity = graph_arity(g, op);
+    uint16_t set[2] = {SHAPES_NONE, SHAPES_NONE};
+    for (uint32_t k = 0; k < arity; k++)
+        set[k] = a->held[graph_find(g, *graph_kid(g, n, k))];
+    return shapes_apply(&a->shapes, op, set[0], set[1]);
+}
+
+static bool has_shapes(const struct ahead *a, uint32_t n)
+{
+    uint32_t op = a->g->cells[n].op; /* dead nodes and leaves have numbers that are no operators' */
+    return shapes_know(&a->shapes, op) && graph_arity(a->g, op) <= 2;
+}
+
+static void sweep(struct ahead *a)
+{
+    if (a->shapes.n_sets > a->shapes.sweep_at)
+        shapes_sweep(&a->shapes, a->held, a->until);
+}
+
+static bool has_grown(const struct ahead *a, const uint8_t *grew, uint32_t n, uint8_t since)
+{
+    struct egraph *g = a->g;
+    for (uint32_t k = 0, arity = graph_arity(g, g->cells[n].op); k < arity; k++)
+        if (grew[graph_find(g, *graph_kid(g, n, k))] >= since)
+            return true;
+    return false;
+}
+
+/* Of the whole graph: each pass sees one step farther down, or more, and shapes are few steps
+ * high. */
+static void find_all(struct ahead *a, const struct machine *m)
+{
+    struct egraph *g = a->g;
+    for (uint32_t i = 0; i < m->set->leaves.n; i++) {
+        if (m->leaf_node[i] == NO_NODE)
+            continue;
+        uint16_t *held = &a->held[graph_find(g, m->leaf_node[i])];
+        *held = shapes_join(&a->shapes, *held, shapes_of_leaf(&a->shapes, i));
+    }
+    /* By class: in which pass it did at last. */
+    uint8_t *grew = graph_memory_resize(NULL, 0, a->until, "e-graph");
+    memset(grew, 0, a->until);
+    bool more = true;
+    for (uint8_t pass = 1; more; pass++) {
+        more = false;
+        for (uint32_t n = 0; n < a->until; n++) {
+            if (!has_shapes(a, n) || (pass > 1 && !has_grown(a, grew, n, pass - 1)))
+                continue;
+            sweep(a);
+            uint32_t c = graph_find(g, n);
+            uint16_t joined = shapes_join(&a->shapes, a->held[c], shapes_at(a, n));
+            if (joined == a->held[c])
+                continue;
+            a->held[c] = joined;
+            grew[c] = pass;
+            more = true;
+        }
+    }
+    graph_memory_free(grew, a->until);
+}
+
+/* Those above a class that holds more now. */
+static void ask_parents(struct ahead *a, uint32_t class)
+{
+    struct egraph *g = a->g;
+    uint32_t last = graph_eclass(g, class)->parents, slot = last;
+    if (last == NO_NODE)
+        return;
+    do {
+        slot = *graph_slot_link(g, slot);
+        uint32_t owner = graph_slot_owner(g, slot);
+        if (owner < a->until && has_shapes(a, owner))
+            u32_push(&a->asked, owner);
+    } while (slot != last);
+}
+
+/* ---- lists ---- */
+
+static struct ahead_class *class_slot(const struct ahead *a, uint32_t class)
+{
+    for (size_t i = class * 0x9e3779b1u >> 7;; i++) {
+        struct ahead_class *c = &a->classes[i & (a->classes_cap - 1)];
+        if (c->class == class || c->class == NO_NODE)
+            return c;
+    }
+}
+
+static void new_classes(struct ahead *a, size_t cap)
+{
+    a->classes_cap = cap;
+    a->classes = new_array(cap, sizeof *a->classes);
+    memset(a->classes, 0xff, cap * sizeof *a->classes);
+}
+
+static struct ahead_class *add_class(struct ahead *a, uint32_t class)
+{
+    struct ahead_class *c = class_slot(a, class), *old = a->classes;
+    if (c->class == class)
+        return c;
+    if ((a->n_classes + 1) * 2 > a->classes_cap) {
+        size_t n = a->classes_cap;
+        new_classes(a, 2 * n);
+        for (size_t i = 0; i < n; i++)
+            if (old[i].class != NO_NODE)
+                *class_slot(a, old[i].class) = old[i];
+        free(old);
+        c = class_slot(a, class);
+    }
+    *c = (struct ahead_class){class, NO_NODE};
+    a->n_classes++;
+    return c;
+}
+
+static void drop_lists(struct ahead *a, uint32_t class)
+{
+    struct ahead_class *c = class_slot(a, class);
+    if (c->class == class)
+        c->first = NO_NODE;
+}
+
+/* They take a part of what the graph does. */
+static void drop_all_lists(struct ahead *a)
+{
+    a->nodes.n = a->n_lists = a->n_classes = 0;
+    memset(a->classes, 0xff, a->classes_cap * sizeof *a->classes);
+}
+
+static bool node_fits(const struct ahead *a, const struct ahead_state *k, uint16_t x, uint16_t y)
+{
+    const uint16_t *pair = a->wanted + k->pairs;
+    for (const uint16_t *end = pair + 2 * k->n_pairs; pair < end; pair += 2)
+        if ((pair[0] == SHAPE_ANY || shapes_have(&a->shapes, x, pair[0])) &&
+            (pair[1] == SHAPE_ANY || shapes_have(&a->shapes, y, pair[1])))
+            return true;
+    return false;
+}
+
+static void list_nodes(struct ahead *a, struct join_range range, const struct ahead_state *k,
+                       uint32_t op, uint32_t arity)
+{
+    struct egraph *g = a->g;
+    for (; range.begin < range.end; range.begin++) {
+        uint32_t n = join_node(g->joins, range.begin);
+        if (g->cells[n].op != op) /* one of those that share a place in masks, or dead */
+            continue;
+        uint16_t x = a->held[graph_find(g, *graph_kid(g, n, 0))];
+        uint16_t y = arity > 1 ? a->held[graph_find(g, *graph_kid(g, n, 1))] : SHAPES_NONE;
+        if (node_fits(a, k, x, y))
+            u32_push(&a->nodes, n);
+    }
+}
+
+bool ahead_list(struct join_range *out, struct ahead *a, uint32_t state, const struct state *s,
+                uint32_t c)
+{
+    const struct ahead_state *k = &a->states[state];
+    if (!k->n_pairs)
+        return false;
+    struct ahead_class *of = add_class(a, c);
+    uint32_t i = of->first;
+    while (i != NO_NODE && a->lists[i].state != state)
+        i = a->lists[i].next;
+    if (i == NO_NODE) {
+        struct join_range range;
+        const struct join_key key = {c, s->x, JOIN_ANY};
+        if (!joins_find(&range, a->g, &key, NO_NODE, true))
+            return false;
+        i = (uint32_t)a->n_lists;
+        a->lists = graph_memory_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
+        a->lists[a->n_lists++] = (struct ahead_list){state, (uint32_t)a->nodes.n, 0, of->first};
+        of->first = i;
+        list_nodes(a, range, k, s->x, s->arity);
+        a->lists[i].end = (uint32_t)a->nodes.n;
+    }
+    *out = (struct join_range){a->lists[i].begin, a->lists[i].end};
+    return true;
+}
+
+/* ---- unions ---- */
+
+/* A class that goes is not asked for any more. */
+void ahead_note_union(struct ahead *a, uint32_t into, uint32_t from)
+{
+    uint16_t joined = shapes_join(&a->shapes, a->held[into], a->held[from]);
+    if (joined != a->held[into])
+        ask_parents(a, into);
+    if (joined != a->held[from])
+        ask_parents(a, from);
+    a->held[into] = a->held[from] = joined;
+    drop_lists(a, into);
+    drop_lists(a, from);
+}
+
+void ahead_begin(struct ahead *a)
+{
+    for (size_t i = 0; i < a->asked.n; i++) {
+        uint32_t n = a->asked.items[i];
+        if (!has_shapes(a, n)) /* it died: its twin was asked for, or sees what it saw before */
+            continue;
+        sweep(a);
+        uint32_t c = graph_find(a->g, n);
+        uint16_t joined = shapes_join(&a->shapes, a->held[c], shapes_at(a, n));
+        drop_lists(a, c);
+        if (joined == a->held[c])
+            continue;
+        a->held[c] = joined;
+        ask_parents(a, c);
+    }
+    a->asked.n = 0;
+    if (a->nodes.n > a->until / 2 || a->n_lists > a->until / 4)
+        drop_all_lists(a);
+}
+
+/* ---- beginning and end ---- */
+
+struct ahead *ahead_new(const struct machine *m)
+{
+    struct ahead *a = new_array(1, sizeof *a);
+    a->g = m->g;
+    a->until = m->until;
+    a->held = graph_memory_resize(NULL, 0, a->until * sizeof *a->held, "e-graph");
+    memset(a->held, 0, a->until * sizeof *a->held);
+    new_classes(a, FIRST_CLASSES);
+    shapes_init(&a->shapes, m->g->lang->n_ops);
+    ahead_plan(a, m);
+    shapes_seal(&a->shapes);
+    find_all(a, m);
+    return a;
+}
+
+void ahead_free(struct ahead *a)
+{
+    if (!a)
+        return;
+    shapes_free(&a->shapes);
+    graph_memory_free(a->held, a->until * sizeof *a->held);
+    free(a->states);
+    free(a->tests);
+    free(a->wanted);
+    u32_free(&a->asked);
+    u32_free(&a->nodes);
+    graph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
+    free(a->classes);
+    free(a);
+}

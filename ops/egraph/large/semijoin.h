@@ -1,0 +1,48 @@
+/* Partners: where a state that has bound a node goes on with one more, all of whose arguments are
+ * known then, in a class that is known already, as in cosh(?a + ?b)*cosh(?a - ?b) with the sum, the
+ * nodes of that class tell which nodes have to be bound at all. Two lists are read then, where each
+ * node of the one would be looked for in the whole graph. Nodes without a partner lead nowhere; of
+ * the others a few may not, either. */
+#ifndef OPS_EGRAPH_LARGE_SEMIJOIN_H
+#define OPS_EGRAPH_LARGE_SEMIJOIN_H
+
+#include "ops/egraph/match/ematch.h"
+
+enum {
+    PARTNERS_LEAST = 4, /* nodes that are bound as fast as others are read */
+    PARTNERS_MOST = 256,
+    PARTNERS_WORDS = 32,
+    PARTNER_UNKNOWN = 255,
+};
+
+struct partners {
+    uint8_t argument[2]; /* of the node to be bound, which its partner has, or PARTNER_UNKNOWN */
+    uint64_t filter[PARTNERS_WORDS];
+};
+
+enum partners_found { PARTNERS_NONE, PARTNERS_SOME, PARTNERS_ANY /* nothing is known of them */ };
+
+/* For n nodes of class c, to be bound by state s; `next` is what follows it. */
+enum partners_found partners_find(struct partners *out, struct machine *m, const struct state *s,
+                                  const struct state *next, uint32_t c, uint32_t n);
+
+static inline uint32_t partners_hash(uint32_t a, uint32_t b)
+{
+    return (a * 0x9e3779b1u ^ (b + 1) * 0x85ebca6bu) * 0xc2b2ae35u >> 21;
+}
+
+/* Node n may have one. */
+static inline bool partners_have(const struct partners *p, struct egraph *g, uint32_t n)
+{
+    uint32_t value[2] = {0, 0};
+    for (int k = 0; k < 2; k++)
+        if (p->argument[k] != PARTNER_UNKNOWN)
+            value[k] = graph_find(g, g->cells[n].kid[k]);
+    uint32_t h = partners_hash(value[0], value[1]);
+    return p->filter[h / 64] >> h % 64 & 1;
+}
+
+/* Whether `next` asks for partners of what s binds. */
+bool partners_are_asked(const struct state *s, const struct state *next);
+
+#endif

@@ -1,0 +1,252 @@
+/* Building the automaton: the programs go into a tree of branches one after another, which is then
+ * laid out branch by branch, the I_HAS tests of one register gathered in a switch. */
+#include "ops/egraph/match/automaton.h"
+
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A state in the making. */
+struct branch {
+    const struct instruction *i; /* NULL: a root */
+    uint32_t rule;               /* of I_DONE */
+    uint8_t levels[2];
+    struct branch *child, *last, *next;
+};
+
+static bool same_bind(const struct instruction *a, const struct instruction *b)
+{
+    if (a->x != b->x || a->out != b->out || a->arity != b->arity || a->key != b->key)
+        return false;
+    for (uint32_t k = 0; k < a->arity; k++)
+        if (a->known[k].kind != b->known[k].kind || a->known[k].x != b->known[k].x)
+            return false;
+    return true;
+}
+
+static bool same_instruction(const struct instruction *a, const struct instruction *b)
+{
+    if (a->kind != b->kind || a->a != b->a)
+        return false;
+    switch ((enum instruction_kind)a->kind) {
+    case I_LEAF:
+    case I_SAME: return a->x == b->x;
+    case I_HAS: return pattern_op_mask(a->x) == pattern_op_mask(b->x);
+    case I_BIND:
+    case I_FIND: return same_bind(a, b);
+    case I_DONE: return false;
+    }
+    return false;
+}
+
+static void raise_levels(uint8_t *to, const uint8_t *from)
+{
+    for (int k = 0; k < 2; k++)
+        if (from[k] > to[k])
+            to[k] = from[k];
+}
+
+static struct branch *find_branch(struct arena *a, struct branch *at, const struct instruction *i)
+{
+    struct branch *b = at->child;
+    while (b && !same_instruction(b->i, i))
+        b = b->next;
+    if (b)
+        return b;
+    b = arena_new(a, struct branch);
+    *b = (struct branch){.i = i};
+    if (at->last)
+        at->last->next = b;
+    else
+        at->child = b;
+    return at->last = b;
+}
+
+static void add_program(struct arena *a, struct branch *root, const struct automaton_rule *r,
+                        uint32_t rule)
+{
+    struct branch *b = root;
+    raise_levels(b->levels, r->levels);
+    for (uint32_t i = 0; i < r->pattern->n_program; i++) {
+        b = find_branch(a, b, &r->pattern->program[i]);
+        raise_levels(b->levels, r->levels);
+    }
+    b->rule = rule;
+}
+
+/* ---- layout ---- */
+
+struct layout {
+    struct automaton *out;
+    size_t states_cap, parent_cap, steps_cap, known_cap;
+    size_t n_steps, n_known;
+};
+
+static uint32_t add_state(struct layout *l, struct state s, uint32_t parent)
+{
+    struct automaton *out = l->out;
+    out->states = vec_grow(out->states, &l->states_cap, out->n + 1u, sizeof *out->states);
+    out->parent = vec_grow(out->parent, &l->parent_cap, out->n + 1u, sizeof *out->parent);
+    out->states[out->n] = s;
+    out->parent[out->n] = parent;
+    return out->n++;
+}
+
+static uint32_t encode_known(const struct known_argument *k)
+{
+    return k->x | (k->kind == KNOWN_LEAF ? AUTOMATON_LEAF : 0);
+}
+
+static void set_bind(struct layout *l, struct state *s, const struct instruction *i)
+{
+    s->arity = i->arity;
+    s->out = i->out;
+    s->key = i->key;
+    s->whole = i->whole;
+    if (i->arity <= 2) {
+        for (uint32_t k = 0; k < i->arity; k++)
+            s->known[k] = encode_known(&i->known[k]);
+        return;
+    }
+    s->known[0] = (uint32_t)l->n_known;
+    l->out->known =
+        vec_grow(l->out->known, &l->known_cap, l->n_known + i->arity, sizeof *l->out->known);
+    for (uint32_t k = 0; k < i->arity; k++)
+        l->out->known[l->n_known++] = encode_known(&i->known[k]);
+}
+
+static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)
+{
+    static const uint8_t kinds[] = {
+        [I_LEAF] = STATE_LEAF, [I_SAME] = STATE_SAME, [I_HAS] = STATE_STEP,
+        [I_BIND] = STATE_BIND, [I_FIND] = STATE_FIND, [I_DONE] = STATE_DONE};
+    struct state s = {.kind = STATE_ROOT};
+    s.look = look_of(b->levels);
+    if (b->i) {
+        s.kind = kinds[b->i->kind];
+        s.a = b->i->a;
+        s.x = b->i->kind == I_DONE ? b->rule : b->i->x;
+    }
+    if (s.kind == STATE_BIND || s.kind == STATE_FIND)
+        set_bind(l, &s, b->i);
+    uint32_t id = add_state(l, s, parent);
+    if (s.kind == STATE_DONE)
+        l->out->done[s.x] = id;
+    return id;
+}
+
+static void raise_look(uint8_t *look, const uint8_t *levels)
+{
+    uint8_t both[] = {(uint8_t)look_level(*look, 0), (uint8_t)look_level(*look, 1)};
+    raise_levels(both, levels);
+    *look = look_of(both);
+}
+
+/* The branches below: those that are done, the switches, and the others but for their I_HAS, which
+ * are below switches. */
+static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t at)
+{
+    struct automaton *out = l->out;
+    uint32_t first = out->n;
+    for (const struct branch *k = b->child; k; k = k->next)
+        if (k->i->kind == I_DONE)
+            add_branch(l, k, at);
+    uint32_t n_done = out->n - first, switches = out->n;
+    for (const struct branch *k = b->child; k; k = k->next) {
+        if (k->i->kind != I_HAS)
+            continue;
+        uint32_t i = switches;
+        while (i < out->n && out->states[i].a != k->i->a)
+            i++;
+        if (i == out->n)
+            add_state(l, (struct state){.kind = STATE_SWITCH, .a = k->i->a}, at);
+        out->states[i].mask |= pattern_op_mask(k->i->x);
+        raise_look(&out->states[i].look, k->levels);
+    }
+    uint32_t others = out->n;
+    for (const struct branch *k = b->child; k; k = k->next)
+        if (k->i->kind != I_HAS && k->i->kind != I_DONE)
+            add_branch(l, k, at);
+    out->states[at].first = first;
+    out->states[at].n = out->n - first;
+    out->states[at].n_done = (uint16_t)(n_done < UINT16_MAX ? n_done : UINT16_MAX);
+    return others;
+}
+
+static void lay_out(struct layout *l, const struct branch *b, uint32_t at);
+
+/* The steps of a switch, by their bits, and what follows them. */
+static void lay_out_switch(struct layout *l, const struct branch *b, uint32_t at)
+{
+    const struct branch *of[64];
+    uint32_t first = l->out->n, n = 0, a = l->out->states[at].a;
+    l->out->steps = vec_grow(l->out->steps, &l->steps_cap, l->n_steps + 64, 1);
+    uint8_t *step = l->out->steps + l->n_steps;
+    memset(step, 0, 64);
+    for (uint64_t bits = l->out->states[at].mask; bits; bits &= bits - 1)
+        for (const struct branch *k = b->child; k; k = k->next)
+            if (k->i->kind == I_HAS && k->i->a == a && pattern_op_mask(k->i->x) == (bits & -bits)) {
+                step[__builtin_ctzll(bits)] = (uint8_t)n;
+                of[n++] = k;
+                add_branch(l, k, at);
+            }
+    l->out->states[at].x = (uint32_t)l->n_steps;
+    l->out->states[at].first = first;
+    l->out->states[at].n = n;
+    l->n_steps += 64;
+    for (uint32_t i = 0; i < n; i++)
+        lay_out(l, of[i], first + i);
+}
+
+static void lay_out(struct layout *l, const struct branch *b, uint32_t at)
+{
+    uint32_t other = add_children(l, b, at), first = l->out->states[at].first;
+    for (uint32_t i = first; i < other; i++)
+        if (l->out->states[i].kind == STATE_SWITCH)
+            lay_out_switch(l, b, i);
+    for (const struct branch *k = b->child; k; k = k->next)
+        if (k->i->kind != I_HAS && k->i->kind != I_DONE)
+            lay_out(l, k, other++);
+}
+
+/* Into the arena, aligned to lines of the cache. */
+static void *keep(struct arena *a, void *array, size_t n, size_t size)
+{
+    char *p = arena_alloc(a, n * size + 64);
+    p += -(uintptr_t)p & 63;
+    if (n)
+        memcpy(p, array, n * size);
+    free(array);
+    return p;
+}
+
+void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,
+                     size_t n, uint32_t n_ops)
+{
+    struct arena scratch = {0};
+    struct layout l = {.out = out};
+    struct branch *roots = arena_array(&scratch, struct branch, n_ops + 1u);
+    *out = (struct automaton){.n_ops = n_ops, .any = NO_STATE};
+    out->root = arena_array(a, uint32_t, n_ops);
+    out->done = arena_array(a, uint32_t, n);
+    memset(out->root, 0xff, n_ops * sizeof *out->root);
+    memset(out->done, 0xff, n * sizeof *out->done);
+    for (size_t i = 0; i < n; i++) {
+        const struct pattern *p = rules[i].pattern;
+        if (p && !p->constant)
+            add_program(&scratch, &roots[p->any ? n_ops : p->op], &rules[i], (uint32_t)i);
+    }
+    for (uint32_t op = 0; op <= n_ops; op++) {
+        if (!roots[op].child)
+            continue;
+        uint32_t root = add_branch(&l, &roots[op], NO_STATE);
+        *(op < n_ops ? &out->root[op] : &out->any) = root;
+        lay_out(&l, &roots[op], root);
+    }
+    out->states = keep(a, out->states, out->n, sizeof *out->states);
+    out->parent = keep(a, out->parent, out->n, sizeof *out->parent);
+    out->steps = keep(a, out->steps, l.n_steps, 1);
+    out->known = keep(a, out->known, l.n_known, sizeof *out->known);
+    arena_free(&scratch);
+}

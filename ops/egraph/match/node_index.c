@@ -1,0 +1,356 @@
+/* Joins; see node_index.h. An index is trusted until its class takes part in a union of classes
+ * with frozen nodes; one that goes by arguments is wrong of those classes only that took part in
+ * such a union since it was built. */
+#include "ops/egraph/match/node_index.h"
+
+#include "ops/egraph/large/prune.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MIN_POOL = 1 << 20,
+    MAX_BUCKETS = 1 << 12,
+    FIRST_SLOTS = 64, /* of hash tables */
+    PATIENCE = 8,     /* a table that is wrong so often is built again */
+    POOL_KEPT = 1 << 16,
+    SLOTS_KEPT = 1 << 10, /* for the next graph, of one that is done */
+    AHEAD_LOOKED = 16,
+    AHEAD_CELLS = 1 << 15,
+};
+
+struct joins *joins_new(void)
+{
+    struct joins *j = calloc(1, sizeof *j);
+    if (!j)
+        abort();
+    j->age = 1;
+    j->limit = SIZE_MAX;
+    j->ahead_looked = AHEAD_LOOKED;
+    j->ahead_cells = AHEAD_CELLS;
+    return j;
+}
+
+void joins_free(struct joins *j)
+{
+    if (!j)
+        return;
+    ahead_free(j->ahead);
+    u32_free(&j->pool);
+    u32_free(&j->listed);
+    free(j->large);
+    free(j->tables);
+    free(j);
+}
+
+static void forget_indexes(struct joins *j)
+{
+    j->age++;
+    j->pool.n = j->n_large = j->n_tables = 0;
+    u32_release(&j->listed);
+}
+
+void joins_forget(struct joins *j)
+{
+    ahead_free(j->ahead);
+    j->ahead = NULL;
+    forget_indexes(j);
+}
+
+void joins_release(struct joins *j)
+{
+    joins_forget(j);
+    if (j->pool.cap > POOL_KEPT) {
+        u32_free(&j->pool);
+    }
+    if (j->large_cap > SLOTS_KEPT) {
+        free(j->large);
+        j->large = NULL;
+        j->large_cap = 0;
+    }
+    if (j->tables_cap > SLOTS_KEPT) {
+        free(j->tables);
+        j->tables = NULL;
+        j->tables_cap = 0;
+    }
+}
+
+/* What all indexes together may take: little of a large graph. */
+static size_t max_pool(const struct egraph *g)
+{
+    size_t most = g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
+    return most < g->joins->limit ? most : g->joins->limit;
+}
+
+void joins_begin(struct egraph *g)
+{
+    struct joins *j = g->joins;
+    if (j->pool.n > max_pool(g) / 2)
+        forget_indexes(j);
+}
+
+static uint32_t *pool_take(struct joins *j, uint32_t n)
+{
+    if (j->pool.n + n > j->pool.cap)
+        j->pool.items =
+            graph_memory_grow(j->pool.items, &j->pool.cap, j->pool.n + n, sizeof(uint32_t));
+    uint32_t *p = j->pool.items + j->pool.n;
+    j->pool.n += n;
+    return p;
+}
+
+/* ---- the nodes of a class by operator ---- */
+
+/* Kinds of live nodes that are no leaves. */
+static inline bool is_listed(const struct egraph *g, uint32_t n, uint32_t end)
+{
+    return n < end && g->kind[n] >= X_ADD && g->kind[n] <= MASK_OTHERS;
+}
+
+/* The nodes of a class that are listed, in its order, and how many of each operator: the circle
+ * goes all over the memory and is walked only once. */
+static uint64_t list_nodes(uint32_t *count, struct u32_list *out, const struct egraph *g,
+                           uint32_t class)
+{
+    uint32_t n = class, end = g->frozen ? g->frozen : NO_NODE;
+    uint64_t mask = 0;
+    out->n = 0;
+    do {
+        if (is_listed(g, n, end)) {
+            unsigned place = g->kind[n];
+            uint64_t bit = 1ull << place;
+            count[place] = mask & bit ? count[place] + 1 : 1;
+            mask |= bit;
+            u32_push(out, n);
+        }
+        n = graph_next(g, n);
+    } while (n != class);
+    return mask;
+}
+
+/* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
+static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
+{
+    uint32_t count[64];
+    uint64_t mask = list_nodes(count, &j->listed, g, s->class);
+    uint32_t n_ops = join_count_bits(mask);
+    s->begin = (uint32_t)j->pool.n;
+    s->mask = mask;
+    uint32_t *p = pool_take(j, n_ops + 1 + (uint32_t)j->listed.n), at = s->begin + n_ops + 1;
+    for (uint64_t bits = mask; bits; bits &= bits - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(bits);
+        uint32_t c = count[place];
+        *p++ = count[place] = at;
+        at += c;
+    }
+    *p = at;
+    for (size_t i = 0; i < j->listed.n; i++)
+        j->pool.items[count[g->kind[j->listed.items[i]]]++] = j->listed.items[i];
+    s->built = true;
+}
+
+static void *new_slots(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* The slot of a class, or where it belongs. What is of another age is not there. */
+static struct join_group *large_slot(const struct joins *j, uint32_t class)
+{
+    size_t i = class * 0x9e3779b1u >> 7;
+    for (;; i++) {
+        struct join_group *s = &j->large[i & (j->large_cap - 1)];
+        if (s->age != j->age || s->class == class)
+            return s;
+    }
+}
+
+static struct join_group *find_large(const struct joins *j, uint32_t class)
+{
+    struct join_group *s = j->n_large ? large_slot(j, class) : NULL;
+    return s && s->age == j->age ? s : NULL;
+}
+
+static struct join_group *add_large(struct joins *j, uint32_t class)
+{
+    struct join_group *s = find_large(j, class);
+    if (s)
+        return s;
+    if ((j->n_large + 1) * 2 > j->large_cap) {
+        struct join_group *old = j->large;
+        size_t n = j->large_cap;
+        j->large_cap = n ? 2 * n : FIRST_SLOTS;
+        j->large = new_slots(j->large_cap, sizeof *j->large);
+        for (size_t i = 0; i < n; i++)
+            if (old[i].age == j->age)
+                *large_slot(j, old[i].class) = old[i];
+        free(old);
+    }
+    s = large_slot(j, class);
+    *s = (struct join_group){.class = class, .age = j->age};
+    j->n_large++;
+    return s;
+}
+
+void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
+{
+    const uint32_t both[] = {a, b};
+    j->unions++;
+    if (j->ahead)
+        ahead_note_union(j->ahead, a, b);
+    for (int i = 0; i < 2; i++) {
+        struct join_group *s = find_large(j, both[i]), *small = &j->groups[join_slot(both[i])];
+        if (small->class == both[i])
+            small->age = 0;
+        if (s)
+            s->built = s->refused = false;
+    }
+}
+
+/* Of a large class at once, of others when they are asked for the second time. NULL: not yet. */
+static struct join_group *group_of(struct joins *j, uint32_t class, bool large)
+{
+    struct join_group *s = &j->groups[join_slot(class)];
+    if (large)
+        return add_large(j, class);
+    if (s->class == class && s->age == j->age)
+        return s;
+    struct join_group *known = find_large(j, class);
+    if (known)
+        return known;
+    *s = (struct join_group){.class = class, .age = j->age};
+    return NULL;
+}
+
+static struct join_group *find_group(struct join_range *out, struct egraph *g, uint32_t class,
+                                     uint32_t op, bool large)
+{
+    struct joins *j = g->joins;
+    struct join_group *s = group_of(j, class, large);
+    if (!s)
+        return NULL;
+    if (!s->built && !s->refused) {
+        if (j->pool.n < max_pool(g))
+            build_group(j, g, s);
+        s->refused = !s->built;
+    }
+    if (!s->built)
+        return NULL;
+    *out = joins_range(j, s, op);
+    return s;
+}
+
+/* ---- nodes of one operator by an argument ---- */
+
+static uint32_t bucket_of(uint32_t value, uint32_t buckets)
+{
+    return (value * 0x9e3779b1u >> 16) & (buckets - 1);
+}
+
+/* An older one of the same key stays in the pool: it may be read at this moment. */
+static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
+                        struct join_range nodes)
+{
+    uint32_t n = nodes.end - nodes.begin;
+    t->buckets = 1;
+    while (t->buckets < n && t->buckets < MAX_BUCKETS)
+        t->buckets *= 2;
+    t->begin = (uint32_t)j->pool.n;
+    uint32_t *start = pool_take(j, t->buckets + 1 + n);
+    memset(start, 0, (t->buckets + 1) * sizeof *start);
+    const uint32_t *from = j->pool.items + nodes.begin;
+    uint32_t k = t->key.argument;
+    for (uint32_t i = 0; i < n; i++)
+        start[bucket_of(graph_find(g, *graph_kid(g, from[i], k)), t->buckets) + 1]++;
+    start[0] = t->begin + t->buckets + 1;
+    for (uint32_t b = 0; b < t->buckets; b++)
+        start[b + 1] += start[b];
+    for (uint32_t i = 0; i < n; i++) { /* start[b] moves to its end, where b + 1 began ... */
+        uint32_t b = bucket_of(graph_find(g, *graph_kid(g, from[i], k)), t->buckets);
+        j->pool.items[start[b]++] = from[i];
+    }
+    for (uint32_t b = t->buckets; b > 0; b--) /* ... and back */
+        start[b] = start[b - 1];
+    start[0] = t->begin + t->buckets + 1;
+    t->built = true;
+    t->unions = j->unions;
+    t->asked = 0;
+}
+
+static bool same_key(const struct join_key *a, const struct join_key *b)
+{
+    return a->class == b->class && a->op == b->op && a->argument == b->argument;
+}
+
+static struct join_table *table_slot(const struct joins *j, const struct join_key *key)
+{
+    size_t i = ((key->class * 8 + key->argument) * 0x9e3779b1u + key->op * 0x85ebca6bu) >> 7;
+    for (;; i++) {
+        struct join_table *t = &j->tables[i & (j->tables_cap - 1)];
+        if (t->age != j->age || same_key(&t->key, key))
+            return t;
+    }
+}
+
+/* *known: it was asked for before. */
+static struct join_table *table_of(bool *known, struct joins *j, const struct join_key *key)
+{
+    struct join_table *t = j->n_tables ? table_slot(j, key) : NULL;
+    *known = t && t->age == j->age;
+    if (*known)
+        return t;
+    if ((j->n_tables + 1) * 2 > j->tables_cap) {
+        struct join_table *old = j->tables;
+        size_t n = j->tables_cap;
+        j->tables_cap = n ? 2 * n : FIRST_SLOTS;
+        j->tables = new_slots(j->tables_cap, sizeof *j->tables);
+        for (size_t i = 0; i < n; i++)
+            if (old[i].age == j->age)
+                *table_slot(j, &old[i].key) = old[i];
+        free(old);
+    }
+    t = table_slot(j, key);
+    *t = (struct join_table){.key = *key, .age = j->age};
+    j->n_tables++;
+    return t;
+}
+
+/* Built when it is asked for the second time. */
+static bool table_knows(struct join_table *t, struct egraph *g, const struct join_group *s,
+                        struct join_range nodes, uint32_t value)
+{
+    struct joins *j = g->joins;
+    if (t->group != s->begin) {
+        t->group = s->begin;
+        t->built = false;
+    }
+    bool stale = t->built && t->unions != j->unions && graph_eclass(g, value)->joined == g->epoch;
+    if (t->built && !stale)
+        return true;
+    if ((stale && t->asked++ < PATIENCE) || j->pool.n >= max_pool(g))
+        return false;
+    build_table(j, g, t, nodes);
+    return true;
+}
+
+bool joins_find_far(struct join_range *out, struct egraph *g, const struct join_key *key,
+                    uint32_t value, bool large)
+{
+    struct joins *j = g->joins;
+    const struct join_group *s = find_group(out, g, key->class, key->op, large);
+    if (!s)
+        return false;
+    if (key->argument == JOIN_ANY || out->end - out->begin <= JOIN_SMALL)
+        return true;
+    bool known;
+    struct join_table *t = table_of(&known, j, key);
+    if (!known || !table_knows(t, g, s, *out, value))
+        return true;
+    const uint32_t *start = j->pool.items + t->begin;
+    uint32_t b = bucket_of(value, t->buckets);
+    *out = (struct join_range){start[b], start[b + 1]};
+    return true;
+}

@@ -1,0 +1,143 @@
+/* Indexes for searching: the nodes of a class by operator, and those of one operator by one of
+ * their arguments; so that large classes are not walked for a few nodes, and two lists of nodes
+ * are joined in the time of reading them, not of pairing them. Candidates come in the order of the
+ * class's circle, as in a walk: an index changes how long a search takes, never what it finds. */
+#ifndef OPS_EGRAPH_MATCH_NODE_INDEX_H
+#define OPS_EGRAPH_MATCH_NODE_INDEX_H
+
+#include "ops/egraph/graph/egraph_core.h"
+
+enum {
+    JOIN_ANY = 255,
+    JOIN_GROUPS = 1024,
+    JOIN_LARGE = 16,
+    JOIN_SMALL = 8, /* nodes that are read as fast as an index */
+};
+
+struct join_key {
+    uint32_t class, op;
+    uint32_t argument; /* which, or JOIN_ANY: all nodes of the operator */
+};
+
+struct join_range {
+    uint32_t begin, end; /* of join_node */
+};
+
+/* Of one class: the operators in it as masks are, and in the pool where the nodes of each begin, by
+ * bit, and the nodes. */
+struct join_group {
+    uint32_t class, age; /* another age: it is not there */
+    uint64_t mask;
+    uint32_t begin;
+    bool built, refused;
+};
+
+/* Of one key: in the pool, where buckets begin, and then the nodes. Of the group that begins at
+ * `group`; of arguments as they were after so many unions. */
+struct join_table {
+    struct join_key key;
+    uint32_t age, group;
+    uint64_t unions;
+    uint32_t asked; /* for classes that joined others since; how often */
+    bool built;
+    uint32_t begin, buckets;
+};
+
+struct ahead; /* prune.h */
+
+struct joins {
+    uint32_t age;                 /* what is older is forgotten; not 0 */
+    size_t limit;                 /* of the pool; 0: nothing is indexed */
+    struct u32_list pool, listed; /* the latter: scratch */
+    /* Of classes of few nodes, by a slot of the class that others may take; and of classes of more
+     * than JOIN_LARGE, and tables, which stay. */
+    struct join_group groups[JOIN_GROUPS];
+    struct join_group *large;
+    size_t n_large, large_cap;
+    struct join_table *tables;
+    size_t n_tables, tables_cap;
+    uint64_t unions;
+    /* What stands in which class, where a search asked for it, until the graph is rebuilt. A search
+     * does in graphs of so many cells, once it looked at so many nodes for each; or at fewer, if
+     * the last one did. */
+    struct ahead *ahead;
+    uint32_t ahead_cells, ahead_looked;
+    bool ahead_soon;
+};
+
+struct joins *joins_new(void);
+void joins_free(struct joins *j);
+/* The graph was rebuilt. */
+void joins_forget(struct joins *j);
+/* No search follows soon: gives its memory back, unless there is little of it. */
+void joins_release(struct joins *j);
+/* A search begins. */
+void joins_begin(struct egraph *g);
+/* Candidates with an argument of class `value`, others among them. False: walk the class; for a
+ * class that was not asked for before, unless it is `large`. */
+static inline bool joins_find(struct join_range *out, struct egraph *g, const struct join_key *key,
+                              uint32_t value, bool large);
+/* Two classes with frozen nodes become one. */
+void joins_note_union(struct joins *j, uint32_t a, uint32_t b);
+
+static inline uint32_t join_slot(uint32_t class)
+{
+    return class * 0x9e3779b1u >> 22;
+}
+
+/* What is known of a class of few nodes that was asked for before, or NULL. */
+static inline const struct join_group *joins_known(const struct joins *j, uint32_t class)
+{
+    const struct join_group *s = &j->groups[join_slot(class)];
+    return s->class == class && s->age == j->age && s->built ? s : NULL;
+}
+
+/* The operators of the nodes to be searched in a class, if an index knows: its mask may have those
+ * of newer nodes, too. */
+static inline uint64_t joins_mask(const struct egraph *g, uint32_t class)
+{
+    const struct join_group *s = joins_known(g->joins, class);
+    uint64_t mask = graph_eclass(g, class)->mask;
+    return s ? mask & s->mask : mask;
+}
+
+/* Without a call, which is what the compiler makes of it for any x86-64. */
+static inline uint32_t join_count_bits(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (uint32_t)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+}
+
+/* The nodes of an operator in a class of which a group is built. */
+static inline struct join_range joins_range(const struct joins *j, const struct join_group *s,
+                                            uint32_t op)
+{
+    uint64_t bit = pattern_op_mask(op);
+    if (!(s->mask & bit))
+        return (struct join_range){0, 0};
+    const uint32_t *p = j->pool.items + s->begin + join_count_bits(s->mask & (bit - 1));
+    return (struct join_range){p[0], p[1]};
+}
+
+bool joins_find_far(struct join_range *out, struct egraph *g, const struct join_key *key,
+                    uint32_t value, bool large);
+static inline bool joins_find(struct join_range *out, struct egraph *g, const struct join_key *key,
+                              uint32_t value, bool large)
+{
+    const struct join_group *s = joins_known(g->joins, key->class);
+    if (s) {
+        *out = joins_range(g->joins, s, key->op);
+        if (key->argument == JOIN_ANY || out->end - out->begin <= JOIN_SMALL)
+            return true;
+    }
+    return joins_find_far(out, g, key, value, large);
+}
+
+/* Ranges may be read until the search ends, whatever is found meanwhile. */
+static inline uint32_t join_node(const struct joins *j, uint32_t i)
+{
+    return j->pool.items[i];
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* The pattern compiler; see pattern.h. Tests that cost little come first: all that can be said of
+ * the arguments of a node is said before the next node is bound. */
+#include "ops/egraph/match/pattern.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+/* An application in the pattern, and the register of the class in which it is to be found. */
+struct place {
+    uint32_t position;
+    uint16_t reg;
+    uint8_t depth;
+    uint8_t side; /* 0: below the root's first argument, 1: below another */
+};
+
+struct compiler {
+    struct pattern *p;
+    struct arena *arena;
+    struct pattern_leaves *leaves;
+    const struct expr *x;
+    struct instruction *program;
+    uint32_t n_program;
+    uint16_t *var_register;
+    uint16_t *register_position;
+    const char **var_name;
+    uint32_t *bind_position;
+    struct place *queue; /* to be bound */
+    uint32_t n_queue;
+    uint16_t *watched;
+    uint32_t *watched_leaves;
+};
+
+static uint32_t leaf_index(struct pattern_leaves *t, uint16_t op, const char *text)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->items[i].op == op && strcmp(t->items[i].text, text) == 0)
+            return (uint32_t)i;
+    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->items[t->n] = (struct pattern_leaf){op, text};
+    return (uint32_t)t->n++;
+}
+
+static int find_var(const struct pattern *p, const char *name)
+{
+    for (int v = 0; v < p->n_vars; v++)
+        if (strcmp(p->var_name[v], name) == 0)
+            return v;
+    return -1;
+}
+
+static void emit(struct compiler *c, enum instruction_kind kind, uint16_t a, uint32_t x)
+{
+    c->program[c->n_program++] = (struct instruction){.kind = (uint8_t)kind, .a = a, .x = x};
+}
+
+static bool add_var(struct compiler *c, const char *name, uint16_t reg)
+{
+    if (c->p->n_vars == PATTERN_MAX_VARS)
+        return false;
+    c->var_name[c->p->n_vars] = name;
+    c->var_register[c->p->n_vars++] = reg;
+    return true;
+}
+
+/* What argument `position` of a node is known to be, before the node is bound. */
+static struct known_argument known_before(struct compiler *c, uint32_t position)
+{
+    const struct expr_node *node = &c->x->nodes[position];
+    if (node->op == X_VAR) {
+        int v = find_var(c->p, node->leaf);
+        if (v >= 0)
+            return (struct known_argument){KNOWN_REGISTER, c->var_register[v]};
+    } else if (node->leaf) {
+        return (struct known_argument){KNOWN_LEAF, leaf_index(c->leaves, node->op, node->leaf)};
+    }
+    return (struct known_argument){KNOWN_NOT, 0};
+}
+
+/* All variables of the term are known, so that its class is found without a search. */
+static bool is_ground(const struct compiler *c, uint32_t position)
+{
+    for (uint32_t i = position; i < position + c->x->nodes[position].size; i++)
+        if (c->x->nodes[i].op == X_VAR && find_var(c->p, c->x->nodes[i].leaf) < 0)
+            return false;
+    return true;
+}
+
+/* How much is known of an application: of its arguments those that are ground, of which one class
+ * in many is right, twice as much as leaves, which stand below many nodes. A ground application
+ * counts as more than any other. */
+static uint32_t count_known(struct compiler *c, uint32_t position)
+{
+    if (is_ground(c, position))
+        return UINT32_MAX;
+    uint32_t arity = c->x->nodes[position].arity, known = 0, at = position + 1;
+    for (uint32_t i = 0; i < arity; i++) {
+        bool leaf = c->x->nodes[at].leaf && c->x->nodes[at].op != X_VAR;
+        known += leaf ? 1 : 2 * is_ground(c, at);
+        at += c->x->nodes[at].size;
+    }
+    return known;
+}
+
+/* An argument of it is a leaf or a known variable. */
+static bool knows_argument(struct compiler *c, uint32_t position)
+{
+    uint32_t at = position + 1;
+    for (uint32_t i = 0; i < c->x->nodes[position].arity; i++) {
+        if (known_before(c, at).kind != KNOWN_NOT)
+            return true;
+        at += c->x->nodes[at].size;
+    }
+    return false;
+}
+
+static void deepen(uint8_t *reach, uint8_t depth)
+{
+    if (depth > *reach)
+        *reach = depth;
+}
+
+/* The tests of one argument, unless it is known to pass them, and its place in the queue if it is
+ * an application. */
+static bool compile_argument(struct compiler *c, const struct place *at, bool tested)
+{
+    const struct expr_node *node = &c->x->nodes[at->position];
+    struct pattern *p = c->p;
+    int v = node->op == X_VAR ? find_var(p, node->leaf) : -1;
+    if (node->op == X_VAR)
+        deepen(&p->var_reach[at->side], at->depth);
+    if (node->op == X_VAR && v < 0)
+        return add_var(c, node->leaf, at->reg);
+    deepen(&p->reach[at->side], at->depth);
+    c->watched[p->n_watched++] = at->reg;
+    if (node->leaf && node->op != X_VAR)
+        c->watched_leaves[p->n_leaves++] = leaf_index(c->leaves, node->op, node->leaf);
+    if (tested)
+        return true;
+    if (node->op == X_VAR) {
+        emit(c, I_SAME, at->reg, c->var_register[v]);
+        return true;
+    }
+    if (node->leaf) {
+        emit(c, I_LEAF, at->reg, leaf_index(c->leaves, node->op, node->leaf));
+        return true;
+    }
+    emit(c, I_HAS, at->reg, node->op);
+    c->queue[c->n_queue++] = *at;
+    return true;
+}
+
+/* Registers for the arguments of an application. */
+static bool take_registers(uint16_t *out, struct compiler *c, const struct place *at)
+{
+    struct pattern *p = c->p;
+    uint32_t arity = c->x->nodes[at->position].arity;
+    if (p->n_registers + arity > PATTERN_MAX_REGISTERS || at->depth == UINT8_MAX)
+        return false;
+    *out = p->n_registers;
+    p->n_registers = (uint16_t)(p->n_registers + arity);
+    return true;
+}
+
+static struct place argument_of(const struct place *at, uint32_t position, uint16_t reg)
+{
+    return (struct place){position, reg, (uint8_t)(at->depth + 1), at->side};
+}
+
+static bool emit_find(struct compiler *c, const struct place *at);
+
+/* I_BIND or I_FIND: what is known of its arguments. All of a ground application is; of another, an
+ * argument that is ground is found if no other is known. */
+static bool emit_application(struct compiler *c, enum instruction_kind kind, const struct place *at,
+                             uint16_t out)
+{
+    const struct expr_node *node = &c->x->nodes[at->position];
+    struct known_argument *known = arena_array(c->arena, struct known_argument, node->arity);
+    struct instruction i = {.kind = (uint8_t)kind,
+                            .arity = (uint8_t)node->arity,
+                            .key = PATTERN_NO_KEY,
+                            .whole = is_ground(c, at->position),
+                            .a = at->reg,
+                            .out = out,
+                            .x = node->op,
+                            .known = known};
+    bool find = i.whole || !knows_argument(c, at->position);
+    uint32_t k = 0;
+    for (uint32_t x = at->position + 1; k < node->arity; x += c->x->nodes[x].size, k++) {
+        struct place argument = argument_of(at, x, (uint16_t)(out + k));
+        known[k] = known_before(c, x);
+        if (find && !c->x->nodes[x].leaf && is_ground(c, x)) {
+            if (!emit_find(c, &argument))
+                return false;
+            known[k] = (struct known_argument){KNOWN_REGISTER, argument.reg};
+            find = i.whole;
+        }
+        if (known[k].kind != KNOWN_NOT && i.key == PATTERN_NO_KEY)
+            i.key = (uint8_t)k;
+    }
+    c->program[c->n_program++] = i;
+    c->bind_position[c->p->n_binds++] = at->position;
+    return true;
+}
+
+static bool compile_arguments(struct compiler *c, const struct place *at, uint16_t out,
+                              const struct instruction *bound)
+{
+    uint32_t x = at->position + 1;
+    for (uint32_t k = 0; k < c->x->nodes[at->position].arity; k++) {
+        struct place argument = argument_of(at, x, (uint16_t)(out + k));
+        c->register_position[out + k] = (uint16_t)x;
+        if (at->position == 0)
+            argument.side = k > 0;
+        if (!compile_argument(c, &argument, bound && (bound->whole || bound->key == k)))
+            return false;
+        x += c->x->nodes[x].size;
+    }
+    return true;
+}
+
+/* A ground application: its class to the register, without a search. */
+static bool emit_find(struct compiler *c, const struct place *at)
+{
+    uint16_t out;
+    return take_registers(&out, c, at) && emit_application(c, I_FIND, at, out) &&
+           compile_arguments(c, at, out, &c->program[c->n_program - 1]);
+}
+
+/* Of the applications in the queue, the one of which most is known is bound next: it has the
+ * fewest candidates. */
+static struct place take_next(struct compiler *c)
+{
+    uint32_t best = 0, most = 0;
+    for (uint32_t i = 0; i < c->n_queue; i++) {
+        uint32_t known = count_known(c, c->queue[i].position);
+        if (known > most) {
+            best = i;
+            most = known;
+        }
+    }
+    struct place next = c->queue[best];
+    c->n_queue--;
+    memmove(c->queue + best, c->queue + best + 1, (c->n_queue - best) * sizeof *c->queue);
+    return next;
+}
+
+static bool compile_applications(struct compiler *c)
+{
+    const struct place root = {0};
+    uint16_t out;
+    c->p->n_binds = 1;
+    if (!take_registers(&out, c, &root) || !compile_arguments(c, &root, out, NULL))
+        return false;
+    while (c->n_queue) {
+        struct place next = take_next(c);
+        if (!take_registers(&out, c, &next) || !emit_application(c, I_BIND, &next, out) ||
+            !compile_arguments(c, &next, out, &c->program[c->n_program - 1]))
+            return false;
+    }
+    return true;
+}
+
+enum err_code pattern_compile(struct pattern *out, struct arena *a, struct pattern_leaves *leaves,
+                              const struct expr *x, struct err *e)
+{
+    *out = (struct pattern){.n_registers = 1};
+    struct compiler c = {out, a, leaves, x};
+    c.program = arena_array(a, struct instruction, 2 * x->n + 2);
+    c.var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
+    c.register_position = arena_array(a, uint16_t, x->n + 1);
+    c.var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
+    c.bind_position = arena_array(a, uint32_t, x->n);
+    c.queue = arena_array(a, struct place, x->n);
+    c.watched = arena_array(a, uint16_t, x->n);
+    c.watched_leaves = arena_array(a, uint32_t, x->n);
+    out->watched = c.watched;
+    out->leaves = c.watched_leaves;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!x->nodes[i].leaf)
+            out->ops |= pattern_op_mask(x->nodes[i].op);
+    out->program = c.program;
+    out->var_register = c.var_register;
+    out->register_position = c.register_position;
+    out->var_name = c.var_name;
+    out->bind_position = c.bind_position;
+    const struct expr_node *root = &x->nodes[0];
+    if (root->op == X_VAR) {
+        out->any = true;
+        add_var(&c, root->leaf, 0);
+    } else if (root->leaf) {
+        out->constant = true;
+        c.watched_leaves[out->n_leaves++] = leaf_index(leaves, root->op, root->leaf);
+    } else {
+        out->op = root->op;
+        out->arity = (uint8_t)root->arity;
+        if (!compile_applications(&c))
+            return err_fail(e, ERR_LIMIT, "a pattern with more than %d variables or places",
+                            PATTERN_MAX_VARS);
+    }
+    emit(&c, I_DONE, 0, 0);
+    out->n_program = c.n_program;
+    return OK;
+}
+
+enum err_code build_compile(struct build *out, struct arena *a, struct pattern_leaves *leaves,
+                            const struct pattern *p, const struct expr *x, struct err *e)
+{
+    if (x->n + p->n_vars > UINT16_MAX)
+        return err_fail(e, ERR_LIMIT, "a right-hand side of more than %d nodes", UINT16_MAX);
+    uint16_t *ref = arena_array(a, uint16_t, x->n); /* by position */
+    uint16_t *refs = arena_array(a, uint16_t, x->n), n_refs = 0;
+    *out = (struct build){.n_vars = p->n_vars, .refs = refs};
+    out->nodes = arena_array(a, struct build_node, x->n);
+    for (uint32_t i = x->n; i-- > 0;) {
+        const struct expr_node *node = &x->nodes[i];
+        if (node->op == X_VAR) {
+            int v = find_var(p, node->leaf);
+            if (v < 0)
+                return err_fail(e, ERR_INPUT, "?%s does not occur on the left side",
+                                node->leaf + (node->leaf[0] == '?'));
+            ref[i] = (uint16_t)v;
+            continue;
+        }
+        struct build_node *b = &out->nodes[out->n];
+        *b = (struct build_node){
+            .is_leaf = node->leaf, .arity = (uint8_t)node->arity, .ref = n_refs, .op = node->op};
+        if (node->leaf)
+            b->op = leaf_index(leaves, node->op, node->leaf);
+        uint32_t at = i + 1;
+        for (uint16_t k = 0; k < node->arity; k++) {
+            if (k < 2)
+                b->first[k] = ref[at];
+            refs[n_refs++] = ref[at];
+            at += x->nodes[at].size;
+        }
+        ref[i] = (uint16_t)(p->n_vars + out->n++);
+    }
+    out->root = ref[0];
+    return OK;
+}

@@ -1,0 +1,103 @@
+/* Patterns and right-hand sides compiled: a left side becomes a straight program of tests, from
+ * which the automaton of the rule set is made (automaton.h), a right side (or the argument of a
+ * condition) a list of nodes to build. Compiled once per rule set, read-only, shared by threads and
+ * e-graphs. */
+#ifndef OPS_EGRAPH_MATCH_PATTERN_H
+#define OPS_EGRAPH_MATCH_PATTERN_H
+
+#include "base/arena.h"
+#include "ops/expr/expr.h"
+
+enum instruction_kind {
+    I_LEAF, /* register a holds the leaf x */
+    I_SAME, /* registers a and x hold the same class */
+    I_HAS,  /* some node of register a may have operator x, by its class's mask */
+    I_BIND, /* for each node of register a with operator x that has the known arguments: its
+             * arguments to registers out.. */
+    I_FIND, /* the node of operator x with its arguments, all of which are known: its class to
+             * register a, they to registers out.. */
+    I_DONE,
+};
+
+/* What an argument is known to be before its node is bound. */
+struct known_argument {
+    enum { KNOWN_NOT, KNOWN_LEAF, KNOWN_REGISTER } kind;
+    uint32_t x;
+};
+
+struct instruction {
+    uint8_t kind, arity;
+    uint8_t key; /* I_BIND: the first known argument, or PATTERN_NO_KEY: only such nodes */
+    bool whole;  /* I_BIND: all arguments are known: at most one node */
+    uint16_t a, out;
+    uint32_t x;
+    const struct known_argument *known; /* by argument */
+};
+enum { PATTERN_NO_KEY = 255 };
+
+/* A bit for each operator, the last shared by those that a rules file declared. */
+enum { MASK_OTHERS = 62 };
+static inline uint64_t pattern_op_mask(uint32_t op)
+{
+    return 1ull << (op < MASK_OTHERS ? op : MASK_OTHERS);
+}
+
+enum { PATTERN_MAX_REGISTERS = 256, PATTERN_MAX_VARS = 64 };
+
+/* The leaves that the patterns of a rule set mention. */
+struct pattern_leaves {
+    struct pattern_leaf {
+        uint16_t op;
+        const char *text;
+    } * items;
+    size_t n, cap;
+};
+
+struct pattern {
+    bool any;      /* a bare variable: every class matches */
+    bool constant; /* a leaf, the only one of `leaves`: its node matches */
+    uint16_t op;   /* of the root; its arguments are registers 1.. */
+    uint8_t arity;
+    uint64_t ops; /* masks of all its operators */
+    uint16_t n_vars;
+    uint16_t n_binds; /* nodes bound: the root, then each I_BIND and I_FIND in program order */
+    uint16_t n_registers;
+    const uint16_t *var_register;      /* by variable */
+    const uint16_t *register_position; /* in the pattern's expression, by register */
+    const char *const *var_name;
+    const uint32_t *bind_position;     /* in the pattern's expression, by bind */
+    const struct instruction *program; /* of n_program instructions, the last I_DONE */
+    uint32_t n_program;
+    /* How far below the root's first argument, and below its others, a match looks: 0 not at all,
+     * 1 at the argument's class; at operators, leaves and repeated variables (reach), and at first
+     * occurrences of variables. For a bare variable: below the class above it. */
+    uint8_t reach[2], var_reach[2];
+    /* A match that could be made before is made anew only if a node that it binds is new, or one of
+     * these leaves, or a class in one of these registers joined another. */
+    const uint16_t *watched;
+    const uint32_t *leaves;
+    uint16_t n_watched, n_leaves;
+};
+
+/* What to build: in order, arguments first. A reference below n_vars is a variable, others are
+ * n_vars + the index of an earlier node. */
+struct build {
+    struct build_node {
+        bool is_leaf;
+        uint8_t arity;
+        uint16_t ref;      /* first of its references ... */
+        uint16_t first[2]; /* ... and the first two, or 0 */
+        uint32_t op;       /* or index of a leaf */
+    } * nodes;
+    const uint16_t *refs;
+    uint16_t n, root, n_vars;
+};
+
+/* ERR_LIMIT if the pattern is too large. */
+enum err_code pattern_compile(struct pattern *out, struct arena *a, struct pattern_leaves *leaves,
+                              const struct expr *x, struct err *e);
+/* Every variable of x occurs in p. */
+enum err_code build_compile(struct build *out, struct arena *a, struct pattern_leaves *leaves,
+                            const struct pattern *p, const struct expr *x, struct err *e);
+
+#endif

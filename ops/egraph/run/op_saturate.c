@@ -1,0 +1,376 @@
+/* The op `saturate`: an expression and certified rules to an e-graph in canonical form. */
+#include "base/buf.h"
+#include "engine/op.h"
+#include "ops/egraph/graph/egraph.h"
+#include "ops/egraph/reuse/saturation_reuse.h"
+#include "ops/egraph/run/rules_input.h"
+
+#include "expr.pb-c.h"
+#include "rule.pb-c.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"iterations", OP_INT, "8", NULL, 1, 10000, "Rounds of searching and applying, at most."},
+    {"max_nodes", OP_INT, "10000", NULL, 1, 100000000,
+     "E-nodes: no rule is applied once there are as many."},
+    {"max_matches", OP_INT, "0", NULL, 0, 1e15, "Matches applied in all; 0: no limit."},
+    {"match_limit", OP_INT, "1000", NULL, 1, 1000000000,
+     "A rule with more matches in one iteration rests; doubles each time."},
+    {"ban_length", OP_INT, "5", NULL, 0, 10000,
+     "For so many iterations; doubles each time. 0: rules never rest."},
+    {0}};
+static const struct op_port inputs[] = {
+    {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
+    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules."},
+    {0}};
+static const struct op_port outputs[] = {
+    {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}, {0}};
+
+/* Graphs between two elements: their memory and what they know of facts serve the next one. As many
+ * as there were elements at a time. */
+struct spares {
+    pthread_mutex_t lock;
+    struct egraph **graphs;
+    size_t n, cap;
+};
+
+/* What became of the rules since an earlier set, found once for each. */
+struct change {
+    struct digest before;
+    struct arena arena; /* what was there and is gone */
+    struct reuse_change *found;
+    struct change *next;
+};
+struct changes {
+    pthread_mutex_t lock;
+    struct change *first;
+};
+
+struct saturate_state {
+    struct spares *spares;
+    struct changes *changes;
+    struct arena arena;
+    struct op_rules from;
+    struct ruleset *compiled;
+    struct reuse_rules *reuse;
+    const char **names; /* "group/name" */
+};
+
+static struct egraph *take_graph(const struct saturate_state *s)
+{
+    struct egraph *g = NULL;
+    pthread_mutex_lock(&s->spares->lock);
+    if (s->spares->n)
+        g = s->spares->graphs[--s->spares->n];
+    pthread_mutex_unlock(&s->spares->lock);
+    return g ? g : egraph_new(s->from.rules.lang);
+}
+
+static void give_graph(const struct saturate_state *s, struct egraph *g)
+{
+    struct spares *spares = s->spares;
+    egraph_clear(g);
+    pthread_mutex_lock(&spares->lock);
+    spares->graphs = vec_grow(spares->graphs, &spares->cap, spares->n + 1, sizeof *spares->graphs);
+    spares->graphs[spares->n++] = g;
+    pthread_mutex_unlock(&spares->lock);
+}
+
+static void free_spares(struct spares *spares)
+{
+    if (!spares)
+        return;
+    for (size_t i = 0; i < spares->n; i++)
+        egraph_free(spares->graphs[i]);
+    free(spares->graphs);
+    pthread_mutex_destroy(&spares->lock);
+    free(spares);
+}
+
+static void free_changes(struct changes *changes)
+{
+    if (!changes)
+        return;
+    for (struct change *c = changes->first, *next; c; c = next) {
+        next = c->next;
+        reuse_change_free(c->found);
+        arena_free(&c->arena);
+        free(c);
+    }
+    pthread_mutex_destroy(&changes->lock);
+    free(changes);
+}
+
+static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, struct err *e)
+{
+    if (err_up(e, op_rules_read(&s->from, &s->arena, ctx, e)))
+        return e->code;
+    const struct rules *rules = &s->from.rules;
+    s->names = arena_array(&s->arena, const char *, rules->n);
+    for (size_t i = 0; i < rules->n; i++)
+        s->names[i] = arena_printf(&s->arena, "%s/%s", rules->rules[i].group, rules->rules[i].name);
+    return OK;
+}
+
+static void release(void *state)
+{
+    struct saturate_state *s = state;
+    if (!s)
+        return;
+    free_changes(s->changes); /* they know the rules */
+    free_spares(s->spares);   /* they know the language by a pointer into the arena */
+    reuse_rules_free(s->reuse);
+    ruleset_free(s->compiled);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct saturate_state *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "out of memory");
+    s->spares = calloc(1, sizeof *s->spares);
+    s->changes = calloc(1, sizeof *s->changes);
+    if (!s->spares || !s->changes)
+        abort();
+    pthread_mutex_init(&s->spares->lock, NULL);
+    pthread_mutex_init(&s->changes->lock, NULL);
+    if (err_up(e, read_rules(s, ctx, e))) {
+        release(s);
+        return e->code;
+    }
+    s->compiled = ruleset_new(&s->from.rules);
+    s->reuse = reuse_rules_new(&s->from.rules, s->compiled, s->from.records, s->from.unsound);
+    *state = s;
+    return OK;
+}
+
+static void write_statistics(Eqloom__EGraph *out, struct arena *a, const struct saturate_state *s,
+                             const struct saturate_result *r)
+{
+    out->rules = arena_array(a, Eqloom__RuleStats *, s->from.rules.n);
+    for (size_t i = 0; i < s->from.rules.n; i++) {
+        if (!r->matched[i])
+            continue;
+        Eqloom__RuleStats *stats = arena_new(a, Eqloom__RuleStats);
+        eqloom__rule_stats__init(stats);
+        stats->rule = (char *)s->names[i];
+        stats->matched = r->matched[i];
+        stats->applied = r->applied[i];
+        out->rules[out->n_rules++] = stats;
+    }
+}
+
+static bool cancelled(void *ctx)
+{
+    return op_cancelled(ctx);
+}
+
+static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
+                                   const struct saturate_state *s, Eqloom__Expr *seed, bool proofs,
+                                   struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct expr x;
+    if (err_up(e, expr_from_prefix(&x, a, s->from.rules.lang, seed->prefix, e)))
+        return e->code;
+    if (proofs)
+        egraph_keep_proofs(g);
+    for (size_t i = 0; i < seed->n_variables; i++)
+        if (err_up(e, egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e)))
+            return e->code;
+    eclass_id root = egraph_add_expr(g, &x);
+    struct saturate_options o = {
+        .iterations = (uint32_t)op_int(ctx, "iterations"),
+        .max_nodes = (uint32_t)op_int(ctx, "max_nodes"),
+        .max_matches = (uint64_t)op_int(ctx, "max_matches"),
+        .match_limit = (uint32_t)op_int(ctx, "match_limit"),
+        .ban_length = (uint32_t)op_int(ctx, "ban_length"),
+        .explain = proofs,
+        .cancelled = cancelled,
+        .cancelled_arg = ctx,
+    };
+    struct saturate_result r;
+    if (err_up(e, egraph_saturate(&r, g, s->compiled, &o, a, e)))
+        return e->code;
+    Eqloom__EGraph message;
+    egraph_to_message(&message, a, g, root);
+    message.seed = seed;
+    message.stop = r.stop;
+    message.iterations = r.iterations;
+    message.unsound = s->from.unsound;
+    write_statistics(&message, a, s, &r);
+    struct span trace;
+    if (err_up(e, reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
+        return e->code;
+    if (trace.data)
+        op_trace(ctx, trace);
+    return err_up(e, op_emit(NULL, ctx, "egraphs", &message.base, e));
+}
+
+struct earlier {
+    struct op_ctx *ctx;
+    const struct op_earlier *x;
+};
+
+static enum err_code load_earlier(void *arg, const Eqloom__EGraph **out, struct err *e)
+{
+    struct earlier *earlier = arg;
+    ProtobufCMessage *m = NULL;
+    enum err_code code = op_earlier_get(&m, earlier->ctx, earlier->x, "egraphs", 0, e);
+    *out = (const Eqloom__EGraph *)m;
+    return err_up(e, code);
+}
+
+static enum err_code find_change(struct change *out, struct op_ctx *ctx,
+                                 const struct saturate_state *s, const struct op_earlier *x,
+                                 struct err *e)
+{
+    ProtobufCMessage **gone;
+    const uint64_t *added;
+    size_t n_gone, n_added;
+    if (err_up(e, op_earlier_removed(&gone, &n_gone, ctx, x, "rules", &out->arena, e)) ||
+        err_up(e, op_earlier_added(&added, &n_added, ctx, x, "rules", e)))
+        return ERR_FAILED;
+    out->found =
+        reuse_change_new(s->reuse, added, n_added, (const Eqloom__Rule *const *)gone, n_gone);
+    return OK;
+}
+
+/* *out NULL: what the rules were cannot be read. */
+static void change_since(const struct reuse_change **out, struct op_ctx *ctx,
+                         const struct saturate_state *s, const struct op_earlier *x)
+{
+    struct digest before = op_earlier_input_id(x, "rules");
+    pthread_mutex_lock(&s->changes->lock);
+    struct change *c = s->changes->first;
+    while (c && !digest_equal(&c->before, &before))
+        c = c->next;
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c)
+            abort();
+        c->before = before;
+        c->next = s->changes->first;
+        s->changes->first = c;
+        find_change(c, ctx, s, x, NULL);
+    }
+    pthread_mutex_unlock(&s->changes->lock);
+    *out = c->found;
+}
+
+/* "2 new or edited rules match nowhere: 1 by an equal left side, 1 by the operators". */
+static const char *tell(struct arena *a, const struct reuse_answer *answer)
+{
+    const struct {
+        size_t n;
+        const char *by;
+    } parts[] = {{answer->by_pattern, "an equal left side"},
+                 {answer->by_signature, "the operators"},
+                 {answer->by_matching, "matching"}};
+    size_t n = answer->by_pattern + answer->by_signature + answer->by_matching;
+    const char *text = "no rule that matched is new, edited or gone";
+    if (n)
+        text =
+            arena_printf(a, "%zu new or edited rule%s nowhere", n, n == 1 ? " matches" : "s match");
+    const char *between = ": ";
+    for (size_t i = 0; i < 3; i++)
+        if (parts[i].n) {
+            text = arena_printf(a, "%s%s%zu by %s", text, between, parts[i].n, parts[i].by);
+            between = ", ";
+        }
+    return text;
+}
+
+static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                            struct reuse_question *q, const struct op_earlier *x, struct err *e)
+{
+    struct reuse_answer answer = {0};
+    q->trace = op_earlier_trace(x);
+    change_since(&q->change, ctx, state, x);
+    if (q->change && err_up(e, reuse_decide(&answer, op_arena(ctx), q, e)))
+        return ERR_FAILED;
+    *stands = answer.stands;
+    *reason = tell(op_arena(ctx), &answer);
+    return OK;
+}
+
+static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                           const struct op_earlier *x, struct err *e)
+{
+    struct earlier earlier = {ctx, x};
+    struct reuse_question q = {.load = load_earlier, .arg = &earlier};
+    return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
+}
+
+/* Many expressions together: what their united trace does not refute is asked of each. */
+static enum err_code reuse_all(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                               const struct op_earlier *x, struct err *e)
+{
+    struct reuse_question q = {0};
+    return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct saturate_state *s = state;
+    ProtobufCMessage *m;
+    if (err_up(e, op_get(&m, ctx, "exprs", 0, e)))
+        return e->code;
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+    Eqloom__Expr *seed = (Eqloom__Expr *)m;
+    const char *language = seed->language[0] ? seed->language : lang_calculus.name;
+    if (strcmp(language, s->from.rules.lang->name) != 0)
+        return err_fail(e, ERR_INPUT,
+                        "the expression is of the %s language, the rules of the %s "
+                        "language",
+                        language, s->from.rules.lang->name);
+    struct egraph *g = take_graph(s);
+    enum err_code code = saturate_expr(g, ctx, s, seed, false, e);
+    if (code && egraph_contradicts(g)) { /* the same again, to say how it came about */
+        egraph_clear(g);
+        code = saturate_expr(g, ctx, s, seed, true, e);
+    }
+    give_graph(s, g);
+    return code;
+}
+
+/* A rule that matched is named in the statistics; one e-graph was made with one rule of a name. */
+static bool took_part(const ProtobufCMessage *output, const char *role,
+                      const ProtobufCMessage *element)
+{
+    const Eqloom__EGraph *g = (const Eqloom__EGraph *)output;
+    const Eqloom__Rule *r = (const Eqloom__Rule *)element;
+    size_t n = strlen(r->group);
+    for (size_t i = 0; i < g->n_rules; i++) {
+        const char *name = g->rules[i]->rule;
+        if (!strncmp(name, r->group, n) && name[n] == '/' && !strcmp(name + n + 1, r->name))
+            return true;
+    }
+    return false;
+}
+
+const struct op op_saturate = {
+    .name = "saturate",
+    .version = 12,
+    .node = OP_MAP,
+    .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
+           "e-graph in canonical form. Budgets are counts, so the result does not depend on the "
+           "machine. The rules must have been through `certify`; a contradiction among them fails "
+           "the element.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+    .reuse = reuse,
+    .unite = reuse_unite,
+    .reuse_all = reuse_all,
+    .took_part = took_part,
+};

@@ -1,0 +1,41 @@
+/* See rules_input.h. */
+#include "ops/egraph/run/rules_input.h"
+
+static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, struct err *e)
+{
+    const Eqloom__Certificate *c = r->certificate;
+    if (!c || c->verdict == EQLOOM__VERDICT__UNKNOWN)
+        return err_fail(e, ERR_INPUT,
+                        "rule %s/%s has no certificate: pass the rules through `certify` first",
+                        r->group, r->name);
+    if (c->unsound)
+        *unsound = true;
+    else if (c->verdict == EQLOOM__VERDICT__REFUTED)
+        return err_fail(e, ERR_FAILED,
+                        "rule %s/%s is refuted (%s): correct it, or let `certify` pass it with "
+                        "allow_unsound",
+                        r->group, r->name, c->witness);
+    return OK;
+}
+
+enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx,
+                            struct err *e)
+{
+    uint64_t n = op_count(ctx, "rules");
+    *out = (struct op_rules){.rules.rules = arena_array(a, struct rule, n),
+                             .records = arena_array(a, const Eqloom__Rule *, n)};
+    for (uint64_t i = 0; i < n; i++) {
+        ProtobufCMessage *m;
+        if (err_up(e, op_get_in(&m, ctx, "rules", i, a, e)))
+            return e->code;
+        const Eqloom__Rule *r = out->records[i] = (const Eqloom__Rule *)m;
+        if (err_up(e, check_certificate(&out->unsound, r, e)) ||
+            err_up(e, rule_from_message(&out->rules.rules[i], &out->rules.lang, a, r, e)))
+            return e->code;
+        out->rules.n++;
+    }
+    if (!n)
+        out->rules.lang = &lang_calculus;
+    rules_sort(&out->rules);
+    return OK;
+}

@@ -1,0 +1,18 @@
+/* Certified rules as a side input of ops. */
+#ifndef OPS_EGRAPH_RUN_RULES_INPUT_H
+#define OPS_EGRAPH_RUN_RULES_INPUT_H
+
+#include "engine/op.h"
+#include "ops/rules/rule.h"
+
+struct op_rules {
+    struct rules rules;           /* sorted */
+    const Eqloom__Rule **records; /* in the order of the input */
+    bool unsound;                 /* a refuted one was let through */
+};
+/* Of the input `rules`, into an arena that outlives the ctx. ERR_INPUT for a rule that is not
+ * certified, ERR_FAILED for one that is refuted. */
+enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx,
+                            struct err *e);
+
+#endif

@@ -1,0 +1,570 @@
+/* Saturation: iterations over the nodes at which something is new, and a rebuild, until nothing is
+ * new or a budget is spent. Nodes come in the order of their ids, where the budget is large in
+ * rounds of it (size_order.h); at each, all rules are searched for at once, and what was found is
+ * applied, in rule-set order, before the next node is looked at. So nothing is searched for when a
+ * budget is spent (the last iteration is by far the largest), and no group of rules takes all of
+ * it. Matches are made of the nodes with which the iteration began, so no rule runs ahead of the
+ * others; congruence is restored before the next node is looked at; what the iteration's own unions
+ * hide until the rebuild, the next iteration sees as changed. A run is a function of its input.
+ * Budgets are exact: no application begins when the graph has max_nodes nodes, and no match beyond
+ * max_matches is applied. */
+#include "ops/egraph/explain/contradiction.h"
+#include "ops/egraph/graph/egraph_compact.h"
+#include "ops/egraph/graph/egraph_memory.h"
+#include "ops/egraph/large/prefetch.h"
+#include "ops/egraph/large/size_order.h"
+#include "ops/egraph/match/ematch.h"
+#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/run/backoff.h"
+#include "ops/egraph/run/dirty_set.h"
+#include "ops/egraph/run/rule_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, MANY_MATCHES = 1 << 16 };
+
+struct saturator {
+    struct egraph *g;
+    const struct ruleset *rules;
+    const struct saturate_options *options;
+    struct saturate_result *result;
+    struct arena *arena;
+    struct machine machine;
+    struct machine_rule *state; /* by rule */
+    struct rest *rests;         /* by rule */
+    const uint32_t *leaf;       /* by leaf of the rule set */
+    struct moment now;          /* when this iteration began */
+    uint32_t pinned;            /* nodes whose ids somebody may know */
+    struct visits visits;
+    struct rounds rounds;
+    struct foreseen foreseen;
+    struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
+    uint32_t *values;        /* scratch of one application: the variables, then what was built */
+    uint64_t spent;          /* matches applied */
+    uint64_t ask_at;         /* when so many are, whether to go on is asked */
+    bool out_of_nodes, out_of_matches, told_to_stop, changed;
+    struct saturate_iteration seen; /* of this iteration, for who observes */
+};
+
+static bool cancelled(const struct saturator *s)
+{
+    return s->options->cancelled && s->options->cancelled(s->options->cancelled_arg);
+}
+
+/* ---- what to visit ---- */
+
+/* A rule that has never been through looks at all nodes from its cursor on anyway. */
+static void widen(struct visits *v, uint64_t kinds, const struct machine_rule *r)
+{
+    uint32_t cells = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
+    uint32_t never = r->cursor ? r->since[0].epoch : UINT32_MAX;
+    visits_widen(v, kinds, cells, r->since[1].cells ? r->since[1].epoch : never);
+}
+
+/* ---- application ---- */
+
+static uint32_t add_wide(bool *placed, struct saturator *s, size_t rule,
+                         const struct build_node *node)
+{
+    const uint16_t *refs = s->rules->rules[rule].rhs.refs;
+    uint32_t kids[256];
+    for (uint32_t k = 0; k < node->arity; k++)
+        kids[k] = s->values[refs[node->ref + k]];
+    *placed = false;
+    return graph_add(s->g, node->op, kids);
+}
+
+static inline uint32_t add_leaf(struct saturator *s, const struct build_node *node)
+{
+    uint32_t leaf = s->leaf[node->op], n = s->g->leaves[leaf].node;
+    return n != NO_NODE ? n : graph_add_leaf(s->g, leaf);
+}
+
+static inline uint32_t add(bool *placed, struct saturator *s, size_t rule,
+                           const struct build_node *node)
+{
+    if (node->is_leaf)
+        return add_leaf(s, node);
+    if (node->arity > 2)
+        return add_wide(placed, s, rule, node);
+    return graph_add_small(s->g, node->op, node->arity, s->values[node->first[0]],
+                           s->values[node->first[1]]);
+}
+
+/* Builds the right side; `values` has what was built, after the variables. Returns the root, which
+ * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
+ * was foreseen of it, or NULL. */
+static inline uint32_t instantiate(bool *placed, struct saturator *s, size_t rule,
+                                   const uint32_t *record, const uint32_t *known)
+{
+    const struct application *b = &s->rules->applications[rule];
+    uint32_t *values = s->values, *out = values + b->n_vars;
+    const struct build_node *node = b->nodes, *last = node + b->n - 1;
+    *placed = false;
+    if (!b->n)
+        return record[1 + b->root];
+    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* there is room behind a record */
+        values[v] = record[1 + v];
+    for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
+        values[v] = record[1 + v];
+    for (; node < last; node++, out++) {
+        *out = foreseen_node(&s->foreseen, known, (uint32_t)(node - b->nodes), s->g);
+        if (*out == NO_NODE)
+            *out = add(placed, s, rule, node);
+    }
+    *out = foreseen_node(&s->foreseen, known, b->n - 1u, s->g);
+    if (*out != NO_NODE)
+        return *out;
+    if (node->is_leaf || node->arity > 2)
+        return *out = add(placed, s, rule, node);
+    return *out = graph_add_into(placed, s->g, node->op, node->arity, values[node->first[0]],
+                                 values[node->first[1]], record[0]);
+}
+
+static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
+{
+    struct proofs *p = s->g->proofs;
+    if (!p)
+        return (struct reason){REASON_RULE, 0};
+    const struct compiled_rule *r = &s->rules->rules[rule];
+    size_t size = machine_record(s->g, &r->lhs), n = 1 + size + r->rhs.n;
+    p->matches = vec_grow(p->matches, &p->matches_cap, p->n_matches + n, sizeof *p->matches);
+    uint32_t *m = p->matches + p->n_matches;
+    m[0] = (uint32_t)rule;
+    memcpy(m + 1, record, size * sizeof *m);
+    memcpy(m + 1 + size, s->values + r->rhs.n_vars, r->rhs.n * sizeof *m);
+    struct reason why = {REASON_RULE, (uint32_t)p->n_matches};
+    p->n_matches += n;
+    return why;
+}
+
+static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *record)
+{
+    const struct application *a = &s->rules->applications[rule];
+    struct egraph *g = s->g;
+    uint32_t i = 0;
+    if (a->first_direct) { /* most are, and have asked for that fact before */
+        uint32_t class = graph_find(g, record[1 + a->first_variable]);
+        uint32_t answers = g->facts.answers[graph_eclass(g, class)->fact];
+        if (answers && !(answers >> a->first_predicate & 1))
+            return false;
+        i = answers != 0;
+    }
+    for (; i < a->n_conditions; i++)
+        if (!graph_condition_holds(g, &a->conditions[i], record + 1, s->leaf))
+            return false;
+    return true;
+}
+
+/* Keeps a match for later. */
+static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t *record)
+{
+    struct u32_list *w = &s->waiting;
+    size_t size = machine_record(s->g, &s->rules->rules[rule].lhs);
+    w->items =
+        graph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
+    w->items[w->n] = (uint32_t)rule;
+    memcpy(w->items + w->n + 1, record, size * sizeof *record);
+    w->n += 1 + size;
+}
+
+static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record,
+                        const uint32_t *known)
+{
+    const struct application *a = &s->rules->applications[rule];
+    if (a->n_conditions && !conditions_hold(s, rule, record)) {
+        if (a->waits)
+            wait_for_conditions(s, rule, record);
+        return false;
+    }
+    bool placed;
+    uint32_t root = instantiate(&placed, s, rule, record, known);
+    struct proofs *p = s->g->proofs;
+    if (placed) {
+        if (p)
+            proofs_join(p, record[0], root, record_proof(s, rule, record));
+        graph_settle(s->g, root);
+        return true;
+    }
+    if (graph_find(s->g, root) == graph_find(s->g, record[0]) &&
+        !(p && proofs_want(p, record[0], root, REASON_RULE, (uint32_t)rule)))
+        return false;
+    return graph_union(s->g, record[0], root, record_proof(s, rule, record));
+}
+
+/* `rule`: at which it shows, or NULL. */
+static enum err_code fail_contradiction(struct saturator *s, const struct rule *rule, struct err *e)
+{
+    return err_up(e, contradiction_fail(s->arena, s->g, s->rules, rule, e));
+}
+
+static bool at_goal(struct saturator *s)
+{
+    const eclass_id *goal = s->options->goal;
+    return s->options->has_goal && graph_find(s->g, goal[0]) == graph_find(s->g, goal[1]);
+}
+
+/* Before match s->spent + 1, where a budget may be spent or somebody wants the run to stop. */
+static bool may_go_on(struct saturator *s)
+{
+    uint64_t most = s->options->max_matches;
+    s->out_of_matches = most && s->spent >= most;
+    s->told_to_stop = !s->out_of_matches && (s->spent + 1) % POLL_EVERY == 0 && cancelled(s);
+    uint64_t poll = (s->spent + 1) / POLL_EVERY * POLL_EVERY + POLL_EVERY - 1;
+    s->ask_at = most > s->spent && most < poll ? most : poll;
+    return !s->out_of_matches && !s->told_to_stop;
+}
+
+/* One match more, of which this is foreseen. False: it was the last, for a reason that why_stopped
+ * tells. */
+static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, const uint32_t *known)
+{
+    struct egraph *g = s->g;
+    if (g->n_nodes >= s->options->max_nodes) {
+        s->out_of_nodes = true;
+        return false;
+    }
+    if (s->spent >= s->ask_at && !may_go_on(s))
+        return false;
+    s->spent++;
+    uint32_t cells = g->n_cells;
+    if (apply_match(s, rule, record, known)) {
+        s->result->applied[rule]++;
+        s->changed = true;
+    }
+    /* a part of a right side may be new, where folding made its whole a term that is known */
+    s->changed |= g->n_cells != cells;
+    return !g->conflict && !at_goal(s);
+}
+
+/* OK: for one that is no failure. */
+static enum err_code why_stopped(struct saturator *s, uint32_t rule, struct err *e)
+{
+    if (s->told_to_stop)
+        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+    return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
+}
+
+/* A class of very many nodes makes for as many matches at one node, and hardly for as many at the
+ * next. */
+static void forget_matches(struct machine *m)
+{
+    graph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
+    graph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
+    graph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
+}
+
+/* As apply, and counts what it costs. */
+static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32_t rule,
+                                                     const uint32_t *record, const uint32_t *known)
+{
+    struct rule_profile *p = &s->options->profile->rules[rule];
+    bool holds = !s->rules->applications[rule].n_conditions || conditions_hold(s, rule, record);
+    uint64_t spent = s->spent, begun = search_profile_now(s->machine.profile);
+    uint32_t nodes = s->g->n_nodes;
+    bool go_on = apply(s, rule, record, known);
+    p->apply_ns += search_profile_now(s->machine.profile) - begun;
+    p->nodes += s->g->n_nodes - nodes;
+    p->applied += holds && s->spent > spent;
+    return go_on;
+}
+
+/* The same program twice, so that who does not count does not ask. */
+static inline __attribute__((always_inline)) enum err_code
+visit_and(bool profiled, struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+{
+    struct machine *m = &s->machine;
+    if (profiled)
+        machine_visit_profiled(m, node);
+    else
+        machine_visit(m, node);
+    bool far = m->n_matches > 1 && foresee_pays(s->g);
+    s->seen.visited++;
+    s->seen.matches += m->n_matches;
+    for (size_t i = 0; i < m->n_matches && *go_on; i++) {
+        if (far && i % FORESEE_MATCHES == 0)
+            foresee_matches(&s->foreseen, s->g, m, i);
+        const struct machine_match *match = &m->matches[i];
+        const uint32_t *known = far ? s->foreseen.built[i % FORESEE_MATCHES] : NULL;
+        const uint32_t *record = m->records.items + match->record;
+        *go_on = profiled ? apply_profiled(s, match->rule, record, known)
+                          : apply(s, match->rule, record, known);
+        if (!*go_on && err_up(e, why_stopped(s, match->rule, e)))
+            return e->code;
+    }
+    if (m->n_matches > MANY_MATCHES)
+        forget_matches(m);
+    graph_mend(s->g);
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
+}
+
+static __attribute__((noinline)) enum err_code visit_profiled(struct saturator *s, uint32_t node,
+                                                              bool *go_on, struct err *e)
+{
+    return visit_and(true, s, node, go_on, e);
+}
+
+static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+{
+    return s->machine.profile ? visit_profiled(s, node, go_on, e)
+                              : visit_and(false, s, node, go_on, e);
+}
+
+/* Applies the matches that wait for their conditions, where these hold now. */
+static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
+{
+    struct u32_list *w = &s->waiting;
+    size_t n = w->n, kept = 0;
+    for (size_t i = 0, size; i < n; i += size) {
+        uint32_t rule = w->items[i];
+        size = 1 + machine_record(s->g, &s->rules->rules[rule].lhs);
+        if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
+            *go_on = s->machine.profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
+                                        : apply(s, rule, w->items + i + 1, NULL);
+            if (!*go_on && err_up(e, why_stopped(s, rule, e)))
+                return e->code;
+            continue;
+        }
+        memmove(w->items + kept, w->items + i, size * sizeof *w->items);
+        kept += size;
+    }
+    w->n = kept;
+    graph_mend(s->g); /* or what is found would depend on which node is visited first */
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
+}
+
+/* ---- iterations ---- */
+
+static void halve_epochs(struct saturator *s)
+{
+    s->machine.since.epoch /= 2;
+    for (size_t i = 0; i < s->rules->n; i++)
+        for (int k = 0; k < 2; k++)
+            s->state[i].since[k].epoch /= 2;
+}
+
+/* What each rule may do in this iteration, and what is to be looked at. */
+static void wake_or_rest(struct saturator *s, uint32_t iteration)
+{
+    struct machine *m = &s->machine;
+    visits_begin(&s->visits);
+    if (m->alike)
+        widen(&s->visits, s->rules->kinds, &(struct machine_rule){.since = {m->since, m->since}});
+    for (size_t i = 0; i < s->rules->n; i++)
+        m->left[i] = rest_allows(&s->rests[i], s->options);
+    for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
+        struct machine_rule *r = &s->state[i];
+        r->asleep = iteration < s->rests[i].until;
+        r->stopped = false;
+        if (!r->asleep)
+            widen(&s->visits, s->rules->rules[i].kinds, r);
+    }
+    visits_mark(&s->visits, s->g);
+}
+
+static void begin_iteration(struct saturator *s, uint32_t iteration)
+{
+    struct egraph *g = s->g;
+    if (graph_begin_epoch(g))
+        halve_epochs(s);
+    s->now = (struct moment){g->n_cells, g->epoch};
+    g->frozen = g->n_cells;
+    wake_or_rest(s, iteration);
+    s->rounds.n = 1;
+    if (s->machine.alike) /* where a rule goes on with the node at which it stopped, order is one */
+        rounds_plan(&s->rounds, g, s->options->max_nodes);
+    machine_begin(&s->machine, g->n_cells);
+    s->result->searched = g->n_cells;
+    s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
+    s->changed = false;
+}
+
+/* Rules that stopped rest; the others have seen everything up to now. */
+static void end_iteration(struct saturator *s, uint32_t iteration)
+{
+    if (s->machine.profile)
+        search_profile_settle(&s->machine);
+    s->machine.since = s->now;
+    for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
+        struct machine_rule *r = &s->state[i];
+        if (r->asleep)
+            continue;
+        r->since[0] = s->now;
+        if (!r->stopped) {
+            r->since[1] = s->now;
+            r->cursor = 0;
+            continue;
+        }
+        if (s->rounds.n > 1)
+            r->cursor = 0; /* younger nodes had their turn before the one at which it stopped */
+        rest_begin(&s->rests[i], s->options, iteration);
+    }
+    if (s->options->observe)
+        s->options->observe(s->options->observe_arg, &s->seen);
+}
+
+/* Dead nodes leave; whoever names others names them by their new ids. */
+static void compact(struct saturator *s)
+{
+    struct egraph *g = s->g;
+    struct compaction c;
+    struct u32_list *w = &s->waiting;
+    for (size_t i = 0, size; i < w->n && !g->proofs; i += size) {
+        size = 1 + machine_record(g, &s->rules->rules[w->items[i]].lhs);
+        for (size_t k = 1; k < size; k++) /* a match means classes, where there are no proofs */
+            w->items[i + k] = graph_find(g, w->items[i + k]);
+    }
+    graph_compact(&c, g, s->pinned);
+    for (size_t i = 0, size; i < w->n; i += size) {
+        size = 1 + machine_record(g, &s->rules->rules[w->items[i]].lhs);
+        for (size_t k = 1; k < size; k++)
+            w->items[i + k] = compaction_map(&c, w->items[i + k]);
+    }
+    s->machine.since.cells = compaction_map(&c, s->machine.since.cells);
+    /* what was searched may have left, and a younger node stand for it */
+    s->result->searched = s->result->roots = g->n_cells;
+    for (size_t i = 0; i < s->rules->n; i++) {
+        struct machine_rule *r = &s->state[i];
+        r->since[0].cells = compaction_map(&c, r->since[0].cells);
+        r->since[1].cells = compaction_map(&c, r->since[1].cells);
+        r->cursor = compaction_map(&c, r->cursor);
+    }
+    compaction_free(&c);
+}
+
+/* *last: the node visited last. */
+static enum err_code visit_round(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
+                                 struct err *e)
+{
+    size_t words = s->now.cells / 64 + 1;
+    uint64_t next = rounds_word(&s->rounds, &s->visits, 0, k);
+    uint64_t after = words > 1 ? rounds_word(&s->rounds, &s->visits, 1, k) : 0;
+    for (size_t w = 0; w < words && *go_on; w++) {
+        uint64_t bits = next;
+        if (w % POLL_EVERY == 0 && cancelled(s))
+            return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+        next = after;
+        after = w + 2 < words ? rounds_word(&s->rounds, &s->visits, w + 2, k) : 0;
+        visits_expect_members(s->g, w + 2, after);
+        visits_expect_classes(s->g, w + 1, next);
+        for (; bits && *go_on; bits &= bits - 1) {
+            *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
+            if (machine_looks(&s->machine, s->g->kind[*last]) &&
+                err_up(e, visit(s, *last, go_on, e)))
+                return e->code;
+        }
+    }
+    return OK;
+}
+
+static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
+{
+    bool go_on = true;
+    uint32_t node = UINT32_MAX; /* visited last */
+    begin_iteration(s, iteration);
+    if (err_up(e, retry(s, &go_on, e)))
+        return e->code;
+    for (unsigned k = 0; k < s->rounds.n && go_on; k++)
+        if (err_up(e, visit_round(s, k, &node, &go_on, e)))
+            return e->code;
+    /* up to here one more rule, that begins at nodes of another kind, would have looked */
+    uint32_t roots = go_on || s->rounds.n > 1 ? s->now.cells : node + 1;
+    s->result->roots = roots > s->result->roots ? roots : s->result->roots;
+    s->g->watched = go_on; /* else no search follows */
+    egraph_rebuild(s->g);
+    end_iteration(s, iteration);
+    if (s->g->conflict)
+        return fail_contradiction(s, NULL, e);
+    if (go_on && graph_wants_compaction(s->g))
+        compact(s);
+    return OK;
+}
+
+static enum err_code run(struct saturator *s, struct err *e)
+{
+    struct saturate_result *out = s->result;
+    uint32_t limit = s->options->iterations;
+    if (limit > MAX_ITERATIONS)
+        return err_fail(e, ERR_INPUT, "at most %d iterations, not %u", MAX_ITERATIONS, limit);
+    egraph_rebuild(s->g);
+    if (s->g->conflict)
+        return fail_contradiction(s, NULL, e);
+    out->stop = EQLOOM__STOP_REASON__ITERATION_LIMIT;
+    for (uint32_t i = 0; i < limit; i++) {
+        if (err_up(e, iterate(s, i, e)))
+            return e->code;
+        out->iterations = i + 1;
+        if (at_goal(s)) {
+            out->stop = EQLOOM__STOP_REASON__GOAL_REACHED;
+            break;
+        }
+        if (s->out_of_nodes || s->g->n_nodes >= s->options->max_nodes) {
+            out->stop = EQLOOM__STOP_REASON__NODE_LIMIT;
+            break;
+        }
+        if (s->out_of_matches) {
+            out->stop = EQLOOM__STOP_REASON__MATCH_LIMIT;
+            break;
+        }
+        if (!s->changed && !rests_wake(s->rests, s->rules->n, i + 1)) {
+            out->stop = EQLOOM__STOP_REASON__SATURATED;
+            break;
+        }
+    }
+    return OK;
+}
+
+static void end_profile(struct saturator *s)
+{
+    search_profile_settle(&s->machine); /* of an iteration that failed */
+    for (size_t i = 0; i < s->rules->n; i++)
+        s->options->profile->rules[i].rested += s->rests[i].times;
+    search_profile_free(s->machine.profile);
+}
+
+enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
+                              const struct ruleset *rules, const struct saturate_options *options,
+                              struct arena *a, struct err *e)
+{
+    if (rules->too_large)
+        return err_fail(e, rules->problem.code, "%s", rules->problem.message);
+    if (options->explain && !g->proofs)
+        return err_fail(e, ERR_INPUT,
+                        "proofs are kept from the first term on: see "
+                        "egraph_keep_proofs");
+    *out = (struct saturate_result){.matched = arena_array(a, uint64_t, rules->n),
+                                    .applied = arena_array(a, uint64_t, rules->n)};
+    struct saturator s = {.g = g,
+                          .rules = rules,
+                          .options = options,
+                          .result = out,
+                          .arena = a,
+                          .pinned = g->n_cells};
+    s.state = calloc(rules->n + 1, sizeof *s.state);
+    s.rests = calloc(rules->n + 1, sizeof *s.rests);
+    s.leaf = ruleset_leaves(a, rules, g);
+    s.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.values);
+    if (!s.state || !s.rests || !s.values)
+        abort();
+    machine_init(&s.machine, g, rules, s.leaf, s.state, out->matched);
+    if (options->profile)
+        s.machine.profile = search_profile_new(options->profile, &rules->automaton);
+    g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
+    g->node_limit = options->max_nodes;
+    g->watched = true;
+    enum err_code code = run(&s, e);
+    if (options->profile)
+        end_profile(&s);
+    free(s.state);
+    free(s.values);
+    free(s.rests);
+    visits_free(&s.visits);
+    rounds_free(&s.rounds);
+    u32_free(&s.waiting);
+    machine_free(&s.machine);
+    g->watched = false;
+    joins_release(g->joins);
+    g->frozen = 0;
+    return code;
+}

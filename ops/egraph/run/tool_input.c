@@ -1,0 +1,99 @@
+/* What commands that rewrite expressions read; see tool_input.h. */
+#include "ops/egraph/run/tool_input.h"
+
+#include "base/os.h"
+#include "ops/rules/library.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RULES_FILE = 16 << 20 };
+
+enum err_code tool_read_number(uint64_t *out, const struct tool_args *args,
+                               const struct tool_number *n, struct err *e)
+{
+    const char *text = tool_value(args, n->option);
+    *out = n->initial;
+    if (!text)
+        return OK;
+    char *end;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (*end || end == text || text[0] == '-' || v < n->low || v > n->high)
+        return err_fail(e, ERR_INPUT,
+                        "--%s takes a number from %" PRIu64 " to %" PRIu64 ", not '%s'", n->option,
+                        n->low, n->high, text);
+    *out = v;
+    return OK;
+}
+
+/* What --language says, else what the first rules file is in, else the calculus. */
+static enum err_code find_language(const struct language **out, const char *name, struct err *e)
+{
+    *out = name ? lang_by_name(name) : &lang_calculus;
+    if (*out && !(name && !*name))
+        return OK;
+    err_fail(e, ERR_INPUT, "unknown language '%s': calculus, boolean or polynomial", name);
+    const char *near = lang_nearest(name);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+enum err_code tool_read_rules(struct rules *out, bool *own, const struct tool_args *args,
+                              struct err *e)
+{
+    const char *name = tool_value(args, "language");
+    const struct language *lang;
+    if (err_up(e, find_language(&lang, name, e)))
+        return e->code;
+    *out = (struct rules){.lang = lang};
+    *own = false;
+    for (size_t i = 0; i < args->n_values; i++) {
+        if (strcmp(args->values[i].option, "rules") != 0)
+            continue;
+        const char *path = args->values[i].value;
+        struct span text;
+        if (err_up(e, os_read_file(&text, args->arena, path, MAX_RULES_FILE, e)))
+            return e->code;
+        struct source_text *source = arena_new(args->arena, struct source_text);
+        *source = (struct source_text){path, (const char *)text.data, text.len};
+        if (err_up(e, rules_parse(out, args->arena, source, e)))
+            return e->code;
+        *own = true;
+    }
+    if (!*own && err_up(e, rules_parse_library_of(out, args->arena, lang, e)))
+        return e->code;
+    if (name && !lang_is(out->lang, lang))
+        return err_fail(e, ERR_INPUT, "the rules are of the %s language, not the %s language",
+                        out->lang->name, lang->name);
+    if (err_up(e, rules_select(out, NULL, 0, NULL, 0, e)))
+        return e->code;
+    rules_sort(out);
+    return OK;
+}
+
+enum err_code tool_read_expr(struct expr *out, const struct tool_args *args,
+                             const struct language *lang, const char *name, const char *text,
+                             struct err *e)
+{
+    expr_parser *read;
+    struct source_text *source = arena_new(args->arena, struct source_text);
+    *source = (struct source_text){name, text, strlen(text)};
+    enum err_code code = err_up(e, expr_parser_find(&read, tool_value(args, "syntax"), e));
+    return code ? code : err_up(e, read(out, args->arena, lang, source, 0, source->len, false, e));
+}
+
+const char *tool_stop_words(Eqloom__StopReason stop)
+{
+    switch (stop) {
+    case EQLOOM__STOP_REASON__SATURATED: return "the rules have nothing more to say";
+    case EQLOOM__STOP_REASON__ITERATION_LIMIT: return "iteration limit";
+    case EQLOOM__STOP_REASON__NODE_LIMIT: return "e-node limit";
+    case EQLOOM__STOP_REASON__MATCH_LIMIT: return "match limit";
+    case EQLOOM__STOP_REASON__GOAL_REACHED: return "proved";
+    case EQLOOM__STOP_REASON__STOP_UNKNOWN: break;
+    case _EQLOOM__STOP_REASON_IS_INT_SIZE: break;
+    }
+    return "unknown";
+}

@@ -1,0 +1,168 @@
+/* Exact counts of terms by dynamic programming over length; see extract_grammar.h. An alternative
+ * with two operands has, at length L, the sum over i of left(i) * right(L - own - i) terms, and
+ * operands are shorter than what they stand in, so one pass over the lengths fills everything,
+ * cyclic or not. 128 bits hold any count of practice; beyond them counts stop at the greatest value
+ * and the grammar says so. Nearly all factors are so small that no sum of products can get there,
+ * which is what `wide` of a slot is for. */
+#include "ops/extract/extract_grammar.h"
+
+#include <stdio.h>
+
+char *count_text(char out[48], count_t n, bool saturated)
+{
+    char digits[40];
+    int at = sizeof digits;
+    digits[--at] = '\0';
+    do {
+        digits[--at] = (char)('0' + (int)(n % 10));
+        n /= 10;
+    } while (n);
+    snprintf(out, 48, "%s%s", saturated ? ">=" : "", digits + at);
+    return out;
+}
+
+count_t grammar_terms(const struct grammar *g)
+{
+    count_t sum = 0;
+    bool saturated = false;
+    for (uint32_t length = 1; g->root != GRAMMAR_NONE && length <= g->max_tokens; length++)
+        sum = count_add(sum, grammar_total(g, g->root, length), &saturated);
+    return sum;
+}
+
+/* Unordered pairs of terms of one slot. */
+static count_t count_pairs(const count_t *own, uint32_t least, uint32_t rest, bool *saturated)
+{
+    count_t sum = 0;
+    for (uint32_t i = least; 2 * i < rest; i++)
+        sum = count_add(sum, count_mul(own[i], own[rest - i], saturated), saturated);
+    if (rest % 2 == 0 && rest / 2 >= least) {
+        count_t m = own[rest / 2];
+        sum = count_add(
+            sum, m % 2 ? count_mul(m, m / 2 + 1, saturated) : count_mul(m / 2, m + 1, saturated),
+            saturated);
+    }
+    return sum;
+}
+
+/* Of n factors that go up and n that go down. */
+static count_t sum_products(const count_t *up, const count_t *down, uint32_t n, bool *saturated)
+{
+    count_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum = count_add(sum, count_mul(up[i], *(down - i), saturated), saturated);
+    return sum;
+}
+
+enum { NARROW_BITS = 60 };
+_Static_assert(2 * NARROW_BITS + 8 <= 128 && EXTRACT_MAX_TOKENS <= 1 << 8,
+               "sums of products of narrow counts do not wrap");
+
+static count_t sum_narrow_products(const count_t *up, const count_t *down, uint32_t n)
+{
+    count_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (count_t)(uint64_t)up[i] * (uint64_t) * (down - i);
+    return sum;
+}
+
+static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt, uint32_t length,
+                         bool *saturated)
+{
+    const struct grammar_node *node = &g->nodes[alt->node];
+    if (node->arity == 0)
+        return length == node->tokens;
+    uint32_t rest = length - node->tokens; /* of the operands together */
+    const struct grammar_slot *left = &g->slots[alt->slot[0]];
+    const count_t *l = g->totals + (size_t)alt->slot[0] * (g->max_tokens + 1);
+    if (node->arity == 1)
+        return l[rest];
+    const struct grammar_slot *right = &g->slots[alt->slot[1]];
+    const count_t *r = g->totals + (size_t)alt->slot[1] * (g->max_tokens + 1);
+    if (left->least == UINT16_MAX || right->least == UINT16_MAX)
+        return 0;
+    if (alt->symmetric)
+        return count_pairs(l, left->least, rest, saturated);
+    if (left->least + right->least > rest)
+        return 0;
+    uint32_t n = rest - left->least - right->least + 1u;
+    if (left->wide || right->wide)
+        return sum_products(l + left->least, r + rest - left->least, n, saturated);
+    return sum_narrow_products(l + left->least, r + rest - left->least, n);
+}
+
+static void set_total(struct grammar *g, uint32_t slot, uint32_t length, count_t total)
+{
+    g->totals[(size_t)slot * (g->max_tokens + 1) + length] = total;
+    g->slots[slot].wide |= total >> NARROW_BITS != 0;
+    g->slots[slot].lengths |= length < 64 ? (uint64_t)(total != 0) << length : 0;
+    if (total && g->slots[slot].least == UINT16_MAX)
+        g->slots[slot].least = (uint16_t)length;
+}
+
+/* A slot with a restriction has what its base has but for a few alternatives. Saturated totals
+ * cannot be subtracted from. */
+static count_t count_restricted(struct grammar *g, const struct grammar_slot *s, const count_t *row,
+                                uint32_t length)
+{
+    count_t total = grammar_total(g, s->base, length);
+    if (!g->saturated) {
+        for (uint32_t k = 0; k < s->n_excluded; k++)
+            total -= row[s->excluded[k]];
+        return total;
+    }
+    const struct grammar_alt *alts = g->alts + g->alt_begin[s->class];
+    uint32_t n = g->alt_begin[s->class + 1] - g->alt_begin[s->class];
+    total = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (grammar_alt_in_slot(s, &alts[k]))
+            total = count_add(total, row[k], &g->saturated);
+    return total;
+}
+
+static void count_class(struct grammar *g, uint32_t class, uint32_t length)
+{
+    uint32_t n = g->alt_begin[class + 1] - g->alt_begin[class];
+    const struct grammar_alt *alts = g->alts + g->alt_begin[class];
+    count_t *row = g->counts + g->alt_counts[class] + (size_t)(length - 1) * n;
+    for (uint32_t k = 0; k < n; k++)
+        row[k] = count_alt(g, &alts[k], length, &g->saturated);
+    for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next) {
+        count_t total = 0;
+        for (uint32_t k = 0; k < n; k++)
+            if (alts[k].kind & g->slots[s].kinds)
+                total = count_add(total, row[k], &g->saturated);
+        set_total(g, s, length, total);
+    }
+    for (uint32_t s = g->first_restricted[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
+        set_total(g, s, length, count_restricted(g, &g->slots[s], row, length));
+}
+
+enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e)
+{
+    size_t need = 0;
+    g->alt_counts = arena_zalloc_array(a, g->n_classes, sizeof *g->alt_counts);
+    for (uint32_t i = 0; i < g->n_used; i++) {
+        uint32_t c = g->used[i];
+        g->alt_counts[c] = need;
+        need += (size_t)g->budget[c] * (g->alt_begin[c + 1] - g->alt_begin[c]);
+    }
+    size_t n_totals = (size_t)g->n_slots * (g->max_tokens + 1);
+    g->counts = arena_try_alloc(a, need + 1, sizeof *g->counts);
+    g->totals = arena_try_alloc(a, n_totals + 1, sizeof *g->totals);
+    if (!g->counts || !g->totals)
+        return err_fail(e, ERR_NOMEM, "no memory to count the terms of an e-graph of %u e-nodes",
+                        g->n_nodes);
+    for (size_t i = 0; i < n_totals; i++)
+        g->totals[i] = 0;
+    for (uint32_t length = 1; length <= g->max_tokens; length++)
+        for (uint32_t i = 0; i < g->n_used; i++)
+            if (length <= g->budget[g->used[i]])
+                count_class(g, g->used[i], length);
+    bool sum_saturated = false;
+    count_t sum = 0;
+    for (uint32_t length = 1; g->root != GRAMMAR_NONE && length <= g->max_tokens; length++)
+        sum = count_add(sum, grammar_total(g, g->root, length), &sum_saturated);
+    g->saturated |= sum_saturated;
+    return OK;
+}

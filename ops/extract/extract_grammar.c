@@ -1,0 +1,459 @@
+/* From a stored e-graph to a grammar; see extract_grammar.h. Only what terms within the budget can
+ * use is kept: a class's budget is the greatest length at which one of its terms can stand in a
+ * term of the root, found from the root down with the least lengths of what must stand beside it.
+ */
+#include "ops/extract/extract_grammar.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/rng.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+    struct grammar *g;
+    struct arena *a;
+    const struct grammar_options *options;
+    struct filter filter;
+    bool *constant;     /* per class: holds a number */
+    kinds_t *present;   /* per class: kinds that its terms may have (a superset) */
+    struct map64 pairs; /* merge_commutative: e-nodes of commutative operators */
+    struct map64 edges; /* drop_loops: (class, class of an operand) */
+    struct map64 index; /* of restricted slots, by a hash */
+};
+
+static bool is_number(const char *leaf)
+{
+    return isdigit((unsigned char)leaf[leaf[0] == '-']);
+}
+
+static enum err_code check_arrays(const Eqloom__EGraph *m, struct err *e)
+{
+    size_t classes = m->n_class_begin - 1, nodes = m->n_child_begin - 1;
+    if (m->n_class_begin < 2 || m->n_child_begin < 2 || m->n_node_op != nodes ||
+        m->root >= classes || nodes > UINT32_MAX / 2 || m->class_begin[0] != 0 ||
+        m->child_begin[0] != 0 || m->class_begin[classes] != nodes ||
+        m->child_begin[nodes] != m->n_child)
+        return err_fail(e, ERR_CORRUPT, "e-graph: its arrays do not fit together");
+    for (size_t c = 0; c < classes; c++)
+        if (m->class_begin[c] > m->class_begin[c + 1])
+            return err_fail(e, ERR_CORRUPT, "e-graph: class %zu has no range of e-nodes", c);
+    for (size_t n = 0; n < nodes; n++)
+        if (m->child_begin[n] > m->child_begin[n + 1] ||
+            m->node_op[n] >= m->n_operators + m->n_leaves)
+            return err_fail(e, ERR_CORRUPT, "e-graph: e-node %zu is malformed", n);
+    for (size_t i = 0; i < m->n_child; i++)
+        if (m->child[i] >= classes)
+            return err_fail(e, ERR_CORRUPT, "e-graph: a child is of no class");
+    return OK;
+}
+
+/* Operator numbers of the message's table, by position; -1 for those that no e-node uses. */
+static enum err_code find_operators(int **out, struct builder *b, const Eqloom__EGraph *m,
+                                    struct err *e)
+{
+    int *op = arena_alloc(b->a, m->n_operators * sizeof *op);
+    for (size_t i = 0; i < m->n_operators; i++)
+        op[i] = -1;
+    for (size_t n = 0; n < b->g->n_nodes; n++) {
+        uint32_t i = m->node_op[n], arity = m->child_begin[n + 1] - m->child_begin[n];
+        if (i >= m->n_operators)
+            continue;
+        const char *name = m->operators[i];
+        if (arity > 2)
+            return err_fail(e, ERR_UNSUPPORTED, "extraction of operator '%s' with %u operands",
+                            name, arity);
+        if (op[i] < 0)
+            op[i] = lang_find(b->g->lang, name, strlen(name));
+        if (op[i] < 0) {
+            enum err_code code =
+                err_up(e, lang_declare(&b->g->lang, b->a, b->g->lang, name, arity, e));
+            if (code)
+                return code;
+            op[i] = lang_find(b->g->lang, name, strlen(name));
+        }
+        if (b->g->lang->ops[op[i]].arity != arity)
+            return err_fail(e, ERR_CORRUPT, "e-graph: operator '%s' with %u operands", name, arity);
+    }
+    *out = op;
+    return OK;
+}
+
+static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m, struct err *e)
+{
+    struct grammar *g = b->g;
+    int *op = NULL;
+    enum err_code code = err_up(e, find_operators(&op, b, m, e));
+    if (code)
+        return code;
+    g->nodes = arena_try_alloc(b->a, g->n_nodes, sizeof *g->nodes);
+    if (!g->nodes)
+        return err_fail(e, ERR_NOMEM, "no memory for %u e-nodes", g->n_nodes);
+    for (uint32_t n = 0; n < g->n_nodes; n++) {
+        struct grammar_node *node = &g->nodes[n];
+        uint32_t i = m->node_op[n], first = m->child_begin[n];
+        *node = (struct grammar_node){.arity = (uint8_t)(m->child_begin[n + 1] - first),
+                                      .tokens = 1,
+                                      .child = {GRAMMAR_NONE, GRAMMAR_NONE}};
+        for (uint32_t k = 0; k < node->arity && k < 2; k++)
+            node->child[k] = m->child[first + k];
+        if (i < m->n_operators) {
+            node->op = (uint16_t)op[i];
+            node->text = g->lang->ops[op[i]].name;
+            continue;
+        }
+        node->text = m->leaves[i - m->n_operators];
+        node->op = is_number(node->text) ? X_NUM : X_SYM;
+        if (node->arity != 0)
+            return err_fail(e, ERR_CORRUPT, "e-graph: leaf '%s' has operands", node->text);
+        if (node->op == X_NUM && strchr(node->text, '/'))
+            node->tokens = 3;
+    }
+    return OK;
+}
+
+/* Whether the options admit an e-node of the class at all. */
+static bool node_admitted(const struct builder *b, uint32_t class, const struct grammar_node *n)
+{
+    if (n->op != X_NUM)
+        return !(b->options->leaf_constants && b->constant[class] && class != b->g->root_class);
+    if (!b->options->max_digits)
+        return true;
+    uint32_t run = 0;
+    for (const char *s = n->text; *s; s++) {
+        run = isdigit((unsigned char)*s) ? run + 1 : 0;
+        if (run > b->options->max_digits)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t least_of_node(const struct grammar *g, const struct grammar_node *n)
+{
+    uint32_t length = n->tokens;
+    for (uint32_t k = 0; k < n->arity; k++) {
+        if (g->least[n->child[k]] == UINT16_MAX)
+            return UINT16_MAX;
+        length += g->least[n->child[k]];
+    }
+    return length < UINT16_MAX ? length : UINT16_MAX;
+}
+
+/* A least fixed point. Classes are numbered by their least term, so few passes change anything; no
+ * class improves more than max_tokens times within the budget. */
+static void find_least(struct builder *b)
+{
+    struct grammar *g = b->g;
+    g->least = arena_alloc(b->a, g->n_classes * sizeof *g->least);
+    memset(g->least, 0xff, g->n_classes * sizeof *g->least);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t c = 0; c < g->n_classes; c++)
+            for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++) {
+                uint32_t length = least_of_node(g, &g->nodes[n]);
+                if (length > g->max_tokens || length >= g->least[c] ||
+                    !node_admitted(b, c, &g->nodes[n]))
+                    continue;
+                g->least[c] = (uint16_t)length;
+                changed = true;
+            }
+    }
+}
+
+/* A child's budget is below its parent's, so classes are final when taken by falling budget. */
+static void find_budgets(struct builder *b)
+{
+    struct grammar *g = b->g;
+    g->budget = arena_zalloc_array(b->a, g->n_classes, sizeof *g->budget);
+    if (g->least[g->root_class] == UINT16_MAX)
+        return;
+    uint32_t *open = arena_alloc(b->a, g->n_classes * sizeof *open);
+    bool *queued = arena_zalloc_array(b->a, g->n_classes, sizeof *queued);
+    g->budget[g->root_class] = (uint16_t)g->max_tokens;
+    size_t n_open = 0;
+    open[n_open++] = g->root_class;
+    queued[g->root_class] = true;
+    for (uint32_t level = g->max_tokens; level > 0; level--) {
+        for (size_t i = 0; i < n_open; i++) {
+            uint32_t c = open[i];
+            if (g->budget[c] != level)
+                continue;
+            for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++) {
+                const struct grammar_node *node = &g->nodes[n];
+                uint32_t length = least_of_node(g, node);
+                if (length > level || !node_admitted(b, c, node))
+                    continue;
+                for (uint32_t k = 0; k < node->arity; k++) {
+                    uint32_t child = node->child[k];
+                    uint32_t budget = level - length + g->least[child];
+                    if (budget > g->budget[child])
+                        g->budget[child] = (uint16_t)budget;
+                    if (!queued[child]) {
+                        queued[child] = true;
+                        open[n_open++] = child;
+                    }
+                }
+            }
+        }
+    }
+    g->used = arena_alloc(b->a, n_open * sizeof *g->used);
+    for (uint32_t c = 0; c < g->n_classes; c++)
+        if (g->budget[c])
+            g->used[g->n_used++] = c;
+}
+
+/* A superset of the kinds of a class's terms: rules that ask for a leaf which the child's class
+ * lacks are left out, nothing finer. */
+static void find_present(struct builder *b)
+{
+    struct grammar *g = b->g;
+    kinds_t *leaves = arena_zalloc_array(b->a, g->n_classes, sizeof *leaves);
+    b->present = arena_zalloc_array(b->a, g->n_classes, sizeof *b->present);
+    for (uint32_t c = 0; c < g->n_classes; c++)
+        for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++)
+            if (g->nodes[n].arity == 0 && node_admitted(b, c, &g->nodes[n]))
+                leaves[c] |= filter_leaf_kind(g->nodes[n].op, g->nodes[n].text);
+    for (uint32_t i = 0; i < g->n_used; i++) {
+        uint32_t c = g->used[i];
+        b->present[c] = leaves[c];
+        for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++) {
+            const struct grammar_node *node = &g->nodes[n];
+            if (node->arity == 0 || !node_admitted(b, c, node))
+                continue;
+            const struct filter_ops *f = &b->filter.ops[node->op];
+            for (uint8_t r = 0; r < f->n; r++) {
+                bool possible = true;
+                for (uint8_t k = 0; k < node->arity; k++) {
+                    kinds_t wanted = f->rules[r].child[k];
+                    if ((wanted & ~filter_leaf_kinds()) == 0 && !(wanted & leaves[node->child[k]]))
+                        possible = false;
+                }
+                if (possible)
+                    b->present[c] |= f->rules[r].kind;
+            }
+        }
+    }
+}
+
+static uint64_t edge_key(const struct grammar *g, uint32_t class, uint32_t child)
+{
+    return (uint64_t) class * g->n_classes + child;
+}
+
+static uint32_t slot_add(struct builder *b, struct grammar_slot slot, uint32_t *first)
+{
+    struct grammar *g = b->g;
+    if (g->n_slots == g->cap_slots) {
+        struct grammar_slot *old = g->slots;
+        g->cap_slots = g->cap_slots ? 2 * g->cap_slots : 256;
+        g->slots = arena_alloc(b->a, g->cap_slots * sizeof *g->slots);
+        if (g->n_slots)
+            memcpy(g->slots, old, g->n_slots * sizeof *old);
+    }
+    slot.next = *first;
+    slot.least = UINT16_MAX;
+    g->slots[g->n_slots] = slot;
+    return *first = g->n_slots++;
+}
+
+static uint32_t slot_unrestricted(struct builder *b, uint32_t class, kinds_t kinds)
+{
+    struct grammar *g = b->g;
+    for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
+        if (g->slots[s].kinds == kinds)
+            return s;
+    struct grammar_slot slot = {
+        .class = class, .kinds = kinds, .without = GRAMMAR_NONE, .base = GRAMMAR_NONE};
+    return slot_add(b, slot, &g->first_slot[class]);
+}
+
+/* GRAMMAR_NONE when the class has no term of these kinds. A restriction that excludes nothing is
+ * none. */
+static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, uint32_t without)
+{
+    struct grammar *g = b->g;
+    kinds &= b->present[class];
+    if (!kinds)
+        return GRAMMAR_NONE;
+    if (without == GRAMMAR_NONE || !map64_get(&b->edges, edge_key(g, class, without)))
+        return slot_unrestricted(b, class, kinds);
+    bool added;
+    uint64_t *hit =
+        map64_put(&b->index, rng_mix(edge_key(g, class, without)) ^ rng_mix(kinds), 0, &added);
+    const struct grammar_slot *s = added ? NULL : &g->slots[*hit];
+    if (s && s->class == class && s->kinds == kinds && s->without == without)
+        return (uint32_t)*hit;
+    /* A new one; should two share a hash, the later is found again under it and the earlier is made
+     * twice, which costs a slot and changes no term. */
+    struct grammar_slot slot = {.class = class,
+                                .kinds = kinds,
+                                .without = without,
+                                .base = slot_unrestricted(b, class, kinds)};
+    return (uint32_t)(*hit = slot_add(b, slot, &g->first_restricted[class]));
+}
+
+static uint64_t pair_key(const struct grammar *g, uint16_t op, uint32_t left, uint32_t right)
+{
+    return ((uint64_t)op * g->n_classes + left) * g->n_classes + right;
+}
+
+/* Of two mirrored e-nodes of one class, the one with the greater left operand is left out. */
+static bool node_is_mirrored(const struct builder *b, uint32_t class, const struct grammar_node *n)
+{
+    if (!b->options->merge_commutative || n->arity != 2 || n->child[0] <= n->child[1] ||
+        !b->g->lang->ops[n->op].commutative)
+        return false;
+    const uint64_t *other = map64_get(&b->pairs, pair_key(b->g, n->op, n->child[1], n->child[0]));
+    return other && *other == class;
+}
+
+static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, struct buf *alts)
+{
+    struct grammar *g = b->g;
+    const struct grammar_node *node = &g->nodes[index];
+    if (least_of_node(g, node) > g->budget[class] || !node_admitted(b, class, node) ||
+        node_is_mirrored(b, class, node))
+        return;
+    bool loop = node->child[0] == class || node->child[1] == class;
+    if (b->options->drop_loops && loop)
+        return;
+    struct grammar_alt alt = {.node = index,
+                              .slot = {GRAMMAR_NONE, GRAMMAR_NONE},
+                              .child = {node->child[0], node->child[1]}};
+    if (node->arity == 0) {
+        alt.kind = filter_leaf_kind(node->op, node->text);
+        buf_add(alts, &alt, sizeof alt);
+        return;
+    }
+    bool unordered = b->options->merge_commutative && node->arity == 2 &&
+                     node->child[0] == node->child[1] && g->lang->ops[node->op].commutative;
+    const struct filter_ops *f = &b->filter.ops[node->op];
+    for (uint8_t r = 0; r < f->n; r++) {
+        const struct filter_rule *rule = &f->rules[r];
+        /* A rule and its mirror image are one when operands have no order. */
+        bool seen = false;
+        for (uint8_t q = 0; q < r && unordered; q++)
+            seen |=
+                rule->child[0] == f->rules[q].child[1] && rule->child[1] == f->rules[q].child[0];
+        if (seen)
+            continue;
+        bool possible = true;
+        for (uint8_t k = 0; k < node->arity && possible; k++) {
+            alt.slot[k] = slot_intern(b, node->child[k], rule->child[k],
+                                      b->options->drop_loops ? class : GRAMMAR_NONE);
+            possible = alt.slot[k] != GRAMMAR_NONE;
+        }
+        alt.kind = rule->kind;
+        alt.symmetric = unordered && rule->child[0] == rule->child[1];
+        if (possible)
+            buf_add(alts, &alt, sizeof alt);
+    }
+}
+
+static void find_alternatives(struct builder *b)
+{
+    struct grammar *g = b->g;
+    struct buf alts = {0};
+    g->alt_begin = arena_zalloc_array(b->a, g->n_classes + 1, sizeof *g->alt_begin);
+    uint32_t c = 0;
+    for (uint32_t i = 0; i < g->n_used; i++) {
+        for (; c <= g->used[i]; c++)
+            g->alt_begin[c] = (uint32_t)(alts.len / sizeof(struct grammar_alt));
+        for (uint32_t n = g->class_begin[g->used[i]]; n < g->class_begin[g->used[i] + 1]; n++)
+            add_alternatives(b, g->used[i], n, &alts);
+    }
+    g->n_alts = (uint32_t)(alts.len / sizeof(struct grammar_alt));
+    for (; c <= g->n_classes; c++)
+        g->alt_begin[c] = g->n_alts;
+    g->alts = arena_memdup(b->a, alts.data ? alts.data : "", alts.len);
+    buf_free(&alts);
+}
+
+static void find_edges(struct builder *b)
+{
+    struct grammar *g = b->g;
+    for (uint32_t i = 0; i < g->n_used; i++)
+        for (uint32_t n = g->class_begin[g->used[i]]; n < g->class_begin[g->used[i] + 1]; n++)
+            for (uint32_t k = 0; k < g->nodes[n].arity; k++)
+                map64_put(&b->edges, edge_key(g, g->used[i], g->nodes[n].child[k]), 1, NULL);
+}
+
+static void find_excluded(struct builder *b)
+{
+    struct grammar *g = b->g;
+    for (uint32_t i = 0; i < g->n_slots; i++) {
+        struct grammar_slot *s = &g->slots[i];
+        uint32_t end = g->alt_begin[s->class + 1], n = 0;
+        if (s->without == GRAMMAR_NONE)
+            continue;
+        for (uint32_t k = g->alt_begin[s->class]; k < end; k++)
+            n += (g->alts[k].kind & s->kinds) && !grammar_alt_in_slot(s, &g->alts[k]);
+        s->excluded = arena_alloc(b->a, n * sizeof *s->excluded);
+        for (uint32_t k = g->alt_begin[s->class]; k < end; k++)
+            if ((g->alts[k].kind & s->kinds) && !grammar_alt_in_slot(s, &g->alts[k]))
+                s->excluded[s->n_excluded++] = k - g->alt_begin[s->class];
+    }
+}
+
+static enum err_code index_pairs(struct builder *b, struct err *e)
+{
+    struct grammar *g = b->g;
+    if (g->n_classes > 1u << 24)
+        return err_fail(e, ERR_LIMIT, "commutative: merge takes at most %u classes", 1u << 24);
+    for (uint32_t i = 0; i < g->n_used; i++)
+        for (uint32_t n = g->class_begin[g->used[i]]; n < g->class_begin[g->used[i] + 1]; n++) {
+            const struct grammar_node *node = &g->nodes[n];
+            if (node->arity == 2 && g->lang->ops[node->op].commutative)
+                *map64_put(&b->pairs, pair_key(g, node->op, node->child[0], node->child[1]), 0,
+                           NULL) = g->used[i];
+        }
+    return OK;
+}
+
+enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGraph *message,
+                           const struct language *lang, const struct grammar_options *options,
+                           struct err *e)
+{
+    struct builder b = {.g = g, .a = a, .options = options};
+    enum err_code code;
+    if (options->max_tokens < 1 || options->max_tokens >= EXTRACT_MAX_TOKENS)
+        return err_fail(e, ERR_INPUT, "max_tokens is %u; it must be from 1 to %d",
+                        options->max_tokens, EXTRACT_MAX_TOKENS - 1);
+    if ((code = err_up(e, check_arrays(message, e))))
+        return code;
+    *g = (struct grammar){.lang = lang,
+                          .max_tokens = options->max_tokens,
+                          .n_classes = (uint32_t)(message->n_class_begin - 1),
+                          .root_class = message->root,
+                          .class_begin = message->class_begin,
+                          .n_nodes = (uint32_t)(message->n_child_begin - 1)};
+    if ((code = err_up(e, read_nodes(&b, message, e))))
+        goto out;
+    filter_init(&b.filter, a, g->lang, options->filter);
+    b.constant = arena_zalloc_array(a, g->n_classes, sizeof *b.constant);
+    for (uint32_t c = 0; c < g->n_classes; c++)
+        for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++)
+            b.constant[c] |= g->nodes[n].op == X_NUM;
+    find_least(&b);
+    find_budgets(&b);
+    find_present(&b);
+    if (options->merge_commutative && (code = err_up(e, index_pairs(&b, e))))
+        goto out;
+    g->first_slot = arena_alloc(a, g->n_classes * sizeof *g->first_slot);
+    g->first_restricted = arena_alloc(a, g->n_classes * sizeof *g->first_restricted);
+    memset(g->first_slot, 0xff, g->n_classes * sizeof *g->first_slot);
+    memset(g->first_restricted, 0xff, g->n_classes * sizeof *g->first_restricted);
+    if (options->drop_loops)
+        find_edges(&b);
+    g->root = slot_intern(&b, g->root_class, KINDS_ALL, GRAMMAR_NONE);
+    find_alternatives(&b);
+    find_excluded(&b);
+    code = err_up(e, grammar_count(g, a, e));
+out:
+    map64_free(&b.pairs);
+    map64_free(&b.edges);
+    map64_free(&b.index);
+    return code;
+}

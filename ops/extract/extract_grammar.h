@@ -1,0 +1,189 @@
+/* An e-graph read as a grammar of terms: counting, unranking, enumerating and drawing them.
+ *
+ * A filter is a deterministic tree automaton: every term has one *kind* (a bit), computed from its
+ * top operator and its children's kinds, and a term with no kind is not in the language. The
+ * grammar is the product of e-graph and automaton:
+ *
+ *     alternative  (e-node, which kinds its children may have, kind of the result)
+ *     slot         (class, set of kinds, other class): the terms of the class whose kind is in the
+ *                  set and none of whose operands is of the other class
+ *
+ * The alternatives of an e-node exclude each other, and a canonical e-graph is hash-consed, so each
+ * term has exactly one derivation: what is counted is terms. Length is in tokens of the corpora:
+ * one a node, three for a fraction. Lengths are bounded, so cycles need no care.
+ *
+ * Order of the terms of (slot, length), which ranks refer to: by alternative (order of e-nodes,
+ * then of the filter's table), then by the length of the left child, then by the left child's rank,
+ * then by the right child's. */
+#ifndef OPS_EXTRACT_EXTRACT_GRAMMAR_H
+#define OPS_EXTRACT_EXTRACT_GRAMMAR_H
+
+#include "egraph.pb-c.h"
+#include "ops/expr/expr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef unsigned __int128 count_t;
+#define COUNT_MAX (~(count_t)0)
+enum { EXTRACT_MAX_TOKENS = 256, GRAMMAR_NONE = UINT32_MAX };
+
+struct grammar_options {
+    uint32_t max_tokens;
+    uint32_t max_digits; /* of the numerator and denominator of a number; 0: any */
+    bool filter;         /* leave out what extract_filter.c lists */
+    bool leaf_constants; /* a class that holds a number is only that number, the root excepted */
+    /* One of the terms that differ in the order of operands only. Complete where the e-graph itself
+     * holds a*b in the class of b*a; elsewhere both may stay. Never takes different terms for one.
+     */
+    bool merge_commutative;
+    bool drop_loops; /* leave out terms with a subterm that is equal, by the e-graph, to its own
+                        operand or operand's operand: x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x)) */
+};
+
+/* ---- kinds and filters: extract_filter.c ---- */
+typedef uint64_t kinds_t;
+#define KINDS_ALL (~(kinds_t)0)
+
+struct filter_rule {
+    kinds_t child[2]; /* that the children may have; 0 beyond the arity */
+    kinds_t kind;     /* of the result, one bit */
+};
+enum { FILTER_MAX_RULES = 8 };
+struct filter {
+    uint32_t n_ops;
+    struct filter_ops {
+        uint8_t n;
+        struct filter_rule rules[FILTER_MAX_RULES];
+    } * ops; /* by operator number */
+};
+void filter_init(struct filter *out, struct arena *a, const struct language *lang, bool standard);
+kinds_t filter_leaf_kind(uint16_t op, const char *leaf);
+/* Kinds that only leaves have. */
+kinds_t filter_leaf_kinds(void);
+kinds_t filter_number_kinds(void);
+
+/* ---- the grammar: extract_grammar.c ---- */
+struct grammar_node {
+    uint16_t op;
+    uint8_t arity, tokens; /* tokens: of the node alone, 3 for a fraction */
+    const char *text;      /* as printed in Expr.prefix */
+    uint32_t child[2];     /* classes */
+};
+
+struct grammar_alt {
+    uint32_t node;
+    uint32_t slot[2];  /* GRAMMAR_NONE beyond the arity */
+    uint32_t child[2]; /* their classes */
+    kinds_t kind;
+    bool symmetric; /* both slots are one and terms are taken up to order */
+};
+
+struct grammar {
+    const struct language *lang;
+    uint32_t max_tokens;
+    uint32_t n_classes, root_class;
+    const uint32_t *class_begin; /* of e-nodes */
+    uint32_t n_nodes;
+    struct grammar_node *nodes;
+    /* Per class, of those that terms within the budget can use: */
+    uint16_t *least;     /* a lower bound of the length of its terms; UINT16_MAX: none */
+    uint16_t *budget;    /* the greatest length of use; 0: not used */
+    uint32_t *alt_begin; /* n_classes + 1 */
+    struct grammar_alt *alts;
+    uint32_t n_alts;
+    uint32_t n_used;
+    uint32_t *used;     /* classes with a budget, ascending */
+    size_t *alt_counts; /* per class: where its table (length 1.., alternative) begins */
+    count_t *counts;    /* of terms, by class, length, alternative */
+    /* Slots; those of one class are linked, those without another class in a list of their own. */
+    uint32_t n_slots, cap_slots;
+    struct grammar_slot {
+        uint32_t class, next;
+        kinds_t kinds;
+        uint32_t without;               /* the other class or GRAMMAR_NONE */
+        uint32_t base;                  /* the slot of the same kinds that has all of them */
+        uint32_t *excluded, n_excluded; /* alternatives of the base that are not in this */
+        uint64_t lengths;               /* of its terms, as bits; those below 64 */
+        uint16_t least;                 /* length of its least term; UINT16_MAX: none */
+        bool wide;                      /* a total is of more than 60 bits */
+    } * slots;
+    uint32_t *first_slot;       /* per class: unrestricted */
+    uint32_t *first_restricted; /* per class */
+    uint32_t root;              /* slot */
+    count_t *totals;            /* by slot * (max_tokens + 1) + length */
+    bool saturated;             /* a count passed 2^128 - 1: counts are lower bounds */
+};
+
+/* Everything lives in the arena; *g keeps pointers into the message and the arena. `lang` is the
+ * language of the seed; operators that it lacks are declared. ERR_CORRUPT for arrays that do not
+ * fit together. */
+enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGraph *message,
+                           const struct language *lang, const struct grammar_options *options,
+                           struct err *e);
+/* extract_count.c; called by grammar_init. */
+enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e);
+
+static inline count_t grammar_total(const struct grammar *g, uint32_t slot, uint32_t length)
+{
+    return g->totals[(size_t)slot * (g->max_tokens + 1) + length];
+}
+static inline count_t grammar_alt_count(const struct grammar *g, uint32_t class, uint32_t length,
+                                        uint32_t alt)
+{
+    uint32_t begin = g->alt_begin[class], n = g->alt_begin[class + 1] - begin;
+    return g->counts[g->alt_counts[class] + (size_t)(length - 1) * n + (alt - begin)];
+}
+static inline bool grammar_alt_in_slot(const struct grammar_slot *s, const struct grammar_alt *alt)
+{
+    return (alt->kind & s->kinds) && (s->without == GRAMMAR_NONE ||
+                                      (alt->child[0] != s->without && alt->child[1] != s->without));
+}
+/* Terms of the root of all lengths. */
+count_t grammar_terms(const struct grammar *g);
+/* Saturating; *saturated is set, never cleared. */
+static inline count_t count_add(count_t a, count_t b, bool *saturated)
+{
+    count_t sum = a + b;
+    if (__builtin_expect(sum < a, 0)) {
+        *saturated = true;
+        return COUNT_MAX;
+    }
+    return sum;
+}
+static inline count_t count_mul(count_t a, count_t b, bool *saturated)
+{
+    if (__builtin_expect(((a | b) >> 64) == 0, 1))
+        return (count_t)(uint64_t)a * (uint64_t)b;
+    if (a && b > COUNT_MAX / a) {
+        *saturated = true;
+        return COUNT_MAX;
+    }
+    return a * b;
+}
+/* Decimal, ">=" in front of a lower bound; `out` holds 48 bytes. */
+char *count_text(char out[48], count_t n, bool saturated);
+
+/* ---- terms: e-nodes in prefix order ---- */
+struct term {
+    uint32_t n, length; /* nodes, tokens */
+    uint32_t nodes[EXTRACT_MAX_TOKENS];
+};
+
+/* The term of that rank (below the total) of a slot at a length: extract_unrank.c. */
+void grammar_unrank(struct term *out, const struct grammar *g, uint32_t slot, uint32_t length,
+                    count_t rank);
+/* The same within one alternative of a class. */
+void grammar_unrank_alt(struct term *out, const struct grammar *g, uint32_t alt, uint32_t length,
+                        count_t rank);
+/* The same behind what *out already holds. */
+void grammar_unrank_append(struct term *out, const struct grammar *g, uint32_t slot,
+                           uint32_t length, count_t rank);
+/* All terms of a slot at a length in the order of their ranks; stops when `visit` returns false.
+ * The term is good until visit returns: extract_enumerate.c. */
+void grammar_enumerate(const struct grammar *g, uint32_t slot, uint32_t length,
+                       bool (*visit)(void *arg, const struct term *t), void *arg);
+/* Prefix text as in Expr.prefix. */
+char *grammar_term_text(struct arena *a, const struct grammar *g, const struct term *t);
+
+#endif

@@ -1,0 +1,175 @@
+/* Profiles of saturation: counting changes no result, and what is counted is what happened. */
+#include "tests/ops/egraph/help.h"
+
+#include "ops/egraph/graph/egraph_core.h"
+#include "ops/rules/library.h"
+
+enum { TICK = 10 };
+
+/* Each reading is TICK later. */
+static uint64_t tick(void *arg)
+{
+    uint64_t *now = arg;
+    return *now += TICK;
+}
+
+struct profiled {
+    struct arena a;
+    struct rules rules;
+    struct saturate_result r;
+    struct rule_profile *p; /* by rule */
+    uint32_t nodes, classes;
+    uint64_t clock;
+};
+
+static void run(struct profiled *out, const char *text, struct saturate_options o, bool profile)
+{
+    struct egraph *g = egraph_new(out->rules.lang);
+    struct expr x = term(&out->a, out->rules.lang, text);
+    egraph_add_expr(g, &x);
+    out->p = arena_array(&out->a, struct rule_profile, out->rules.n);
+    struct saturate_profile p = {.rules = out->p, .clock_ns = tick, .clock_arg = &out->clock};
+    o.profile = profile ? &p : NULL;
+    out->r = saturate(g, &out->rules, o, &out->a);
+    check_graph(g);
+    out->nodes = egraph_count_nodes(g);
+    out->classes = egraph_count_classes(g);
+    egraph_free(g);
+}
+
+static void run_rules(struct profiled *out, const char *rules, const char *text,
+                      struct saturate_options o)
+{
+    *out = (struct profiled){0};
+    out->rules = rules_of(&out->a, rules);
+    run(out, text, o, true);
+}
+
+static size_t rule_index(const struct profiled *p, const char *name)
+{
+    for (size_t i = 0; i < p->rules.n; i++)
+        if (strcmp(p->rules.rules[i].name, name) == 0)
+            return i;
+    fail_msg("no rule %s", name);
+    return 0;
+}
+
+static const struct rule_profile *of(const struct profiled *p, const char *name)
+{
+    return &p->p[rule_index(p, name)];
+}
+
+static void one_iteration_is_counted_by_hand(void **state)
+{
+    struct saturate_options o = {.iterations = 1, .max_nodes = 1000};
+    struct profiled p;
+    run_rules(&p,
+              "group g\n"
+              "comm: ?a + ?b -> ?b + ?a\n"
+              "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+              "never: sin(?a) -> cos(?a)\n"
+              "zero: 0 -> 1 - 1\n"
+              "quotient: ?a / ?a -> 1 if nonzero(?a)\n",
+              "(x + (y + z)) + (y + 0) / (y + 0)", o);
+    /* sums: the whole, x + (y + z), y + z, y + 0 */
+    assert_int_equal(of(&p, "comm")->searched, 4);
+    assert_int_equal(of(&p, "comm")->applied, 4);
+    assert_int_equal(of(&p, "comm")->nodes, 4);
+    assert_int_equal(of(&p, "assoc")->searched, 4);
+    assert_int_equal(of(&p, "assoc")->applied, 1);
+    assert_int_equal(of(&p, "assoc")->nodes, 2);
+    assert_int_equal(of(&p, "never")->searched, 0);
+    assert_int_equal(of(&p, "never")->applied, 0);
+    assert_true(of(&p, "never")->search_ns == 0);
+    assert_int_equal(of(&p, "zero")->searched, 1);
+    assert_int_equal(of(&p, "quotient")->searched, 1);
+    arena_free(&p.a);
+}
+
+static void counting_changes_no_result(void **state)
+{
+    static const char *const terms[] = {"sin(2*x+5)^(-8)", "d(x, cot(5*x))", "(2*x+3)^4"};
+    struct saturate_options o = {
+        .iterations = 8, .max_nodes = 3000, .match_limit = 20, .ban_length = 2};
+    for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+        struct profiled p = {0};
+        struct err e = {0};
+        assert_int_equal(rules_parse_library(&p.rules, &p.a, &e), OK);
+        assert_int_equal(rules_select(&p.rules, NULL, 0, NULL, 0, &e), OK);
+        run(&p, terms[t], o, false);
+        struct profiled plain = p;
+        run(&p, terms[t], o, true);
+        assert_int_equal(p.r.stop, plain.r.stop);
+        assert_int_equal(p.r.iterations, plain.r.iterations);
+        assert_int_equal(p.nodes, plain.nodes);
+        assert_int_equal(p.classes, plain.classes);
+        size_t n = p.rules.n;
+        assert_memory_equal(p.r.matched, plain.r.matched, n * sizeof *p.r.matched);
+        assert_memory_equal(p.r.applied, plain.r.applied, n * sizeof *p.r.applied);
+        uint32_t rested = 0;
+        double ns = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct rule_profile *r = &p.p[i];
+            rested += r->rested;
+            ns += r->search_ns + (double)r->apply_ns;
+            assert_true(r->applied >= p.r.applied[i] && r->applied <= p.r.matched[i]);
+            assert_true(!p.r.matched[i] || r->searched);
+            assert_true(!r->searched || r->steps > 0 || p.rules.rules[i].lhs.n == 1);
+            assert_true(r->apply_ns >= TICK * r->applied);
+        }
+        assert_true(rested > 0); /* or nothing stopped in the middle of an iteration */
+        assert_true(ns <= (double)p.clock);
+        arena_free(&p.a);
+    }
+}
+
+/* All time between two readings of the clock around a search is somebody's. */
+static void time_is_divided_without_rest(void **state)
+{
+    struct saturate_options o = {.iterations = 3, .max_nodes = 1000};
+    struct profiled p;
+    run_rules(&p,
+              "group g\n"
+              "comm: ?a + ?b -> ?b + ?a\n"
+              "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+              "deep: ?a + sin(cos(?b)) -> sin(cos(?b)) + ?a\n",
+              "(x + (y + z)) + (x + y)", o);
+    double search = 0;
+    for (size_t i = 0; i < p.rules.n; i++)
+        search += p.p[i].search_ns;
+    /* all begin at sums: each search is one reading after another */
+    assert_true(search > (double)TICK * (double)of(&p, "comm")->searched - 1e-3);
+    assert_true(search < (double)TICK * (double)of(&p, "comm")->searched + 1e-3);
+    assert_true(of(&p, "assoc")->search_ns > of(&p, "deep")->search_ns);
+    arena_free(&p.a);
+}
+
+static void a_rule_that_stopped_is_not_searched(void **state)
+{
+    struct saturate_options o = {
+        .iterations = 1, .max_nodes = 1000, .match_limit = 1, .ban_length = 100};
+    struct profiled p;
+    run_rules(&p,
+              "group g\n"
+              "comm: ?a + ?b -> ?b + ?a\n"
+              "other: ?a + 0 -> ?a\n",
+              "(x + y) + (y + z)", o);
+    /* three sums: it stops at the second */
+    assert_int_equal(of(&p, "comm")->rested, 1);
+    assert_int_equal(of(&p, "comm")->searched, 2);
+    assert_int_equal(of(&p, "comm")->applied, 1);
+    assert_int_equal(of(&p, "other")->rested, 0);
+    assert_int_equal(of(&p, "other")->searched, 3);
+    arena_free(&p.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_iteration_is_counted_by_hand),
+        cmocka_unit_test(counting_changes_no_result),
+        cmocka_unit_test(time_is_divided_without_rest),
+        cmocka_unit_test(a_rule_that_stopped_is_not_searched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

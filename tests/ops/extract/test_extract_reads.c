@@ -1,0 +1,396 @@
+/* What a cluster is made from: whenever two e-graphs are said to have the same reads, their
+ * clusters are the same, for all options. The pairs come from random edits of rules, as they
+ * happen, and from e-graphs that were tampered with node by node, of which most do differ. Reads do
+ * not depend on what they need not: classes out of reach, the numbers of classes, statistics. The
+ * seed is printed and may be given in EQLOOM_TEST_SEED. */
+#include "tests/ops/egraph/help_edits.h"
+#include "tests/ops/egraph/help_reuse.h"
+
+#include "ops/extract/extract_cluster.h"
+#include "ops/extract/extract_reads.h"
+
+enum { TRIALS = 3000, EDITS = 3, TAMPERINGS = 3 };
+
+struct tally {
+    int asked, same_record, same_reads, same_cluster;
+};
+
+struct drawn {
+    struct span reads, cluster;
+};
+
+static struct extract_options random_options(struct rng *r)
+{
+    return (struct extract_options){
+        /* the longer ones are beyond what is followed exactly */
+        .grammar = {.max_tokens = rng_below(r, 8) ? 1 + (uint32_t)rng_below(r, 18)
+                                                  : 62 + (uint32_t)rng_below(r, 8),
+                    .max_digits = (uint32_t)rng_below(r, 3),
+                    .filter = rng_below(r, 2),
+                    .leaf_constants = rng_below(r, 2),
+                    .merge_commutative = rng_below(r, 2),
+                    .drop_loops = rng_below(r, 2)},
+        .per_cluster = 1 + (uint32_t)rng_below(r, 40),
+        .draw = {.lengths = (enum draw_lengths)rng_below(r, 3),
+                 .shapes = (enum draw_shapes)rng_below(r, 3),
+                 .mean_tokens = 7},
+        .verify = rng_below(r, 8) == 0,
+        .keep_never_both = rng_below(r, 2),
+        .points = 2,
+        .low = 0.5,
+        .high = 2,
+    };
+}
+
+/* As the op does it; a cluster that is refuted has no bytes. */
+static struct drawn draw(struct arena *a, const Eqloom__EGraph *m, const struct extract_options *o)
+{
+    struct err e = {0};
+    struct extraction x;
+    Eqloom__Cluster cluster;
+    struct drawn d = {0};
+    struct rng rng = rng_new(7, 0);
+    if (extract_begin(&x, a, m, o, &e))
+        fail_msg("%s", e.message);
+    d.reads = extract_reads(a, &x.grammar, m);
+    if (!extract_cluster(&cluster, a, &x, &rng, &e))
+        assert_int_equal(canonical_pack(&d.cluster, a, &cluster.base, &e), OK);
+    return d;
+}
+
+static void compare(struct tally *t, struct arena *a, const Eqloom__EGraph *x,
+                    const Eqloom__EGraph *y, const struct extract_options *o)
+{
+    struct drawn p = draw(a, x, o), q = draw(a, y, o);
+    bool reads = span_equal(p.reads, q.reads), cluster = span_equal(p.cluster, q.cluster);
+    struct span m, n;
+    assert_int_equal(canonical_pack(&m, a, &x->base, NULL), OK);
+    assert_int_equal(canonical_pack(&n, a, &y->base, NULL), OK);
+    t->asked++;
+    t->same_record += span_equal(m, n);
+    t->same_reads += reads;
+    t->same_cluster += cluster;
+    if (reads && !cluster)
+        fail_msg("%s: the same reads gave another cluster", x->seed->prefix);
+}
+
+static Eqloom__Expr *seed_of(struct arena *a, const struct language *lang, const char *text)
+{
+    Eqloom__Expr *m = arena_new(a, Eqloom__Expr);
+    struct expr x = term(a, lang, text);
+    eqloom__expr__init(m);
+    m->language = (char *)lang->name;
+    m->prefix = expr_prefix(a, &x);
+    return m;
+}
+
+/* ---- edits of rules ---- */
+
+static struct saturate_options random_budgets(struct rng *r)
+{
+    return (struct saturate_options){.iterations = 1 + (uint32_t)rng_below(r, 5),
+                                     .max_nodes = 20 + (uint32_t)rng_below(r, 200),
+                                     .match_limit = 1 + (uint32_t)rng_below(r, 30),
+                                     .ban_length = (uint32_t)rng_below(r, 4)};
+}
+
+static void run_edits(struct tally *t, struct rng *r)
+{
+    struct arena a = {0};
+    struct set s = {0};
+    struct buf text = {0};
+    struct compiled before;
+    struct saturate_options budgets = random_budgets(r);
+    for (uint64_t n = 8 + rng_below(r, SET_MAX - 12); n > 0; n--)
+        add_rule(&s, any_rule(r), r);
+    random_term(&text, r, &words, 2 + (unsigned)rng_below(r, 3));
+    compile_rules(&before, &a, rules_of_set(&a, &s));
+    struct made old = make(&a, &before, text.data, &budgets);
+    old.message.seed = old.failed ? NULL : seed_of(&a, before.rules.lang, text.data);
+    for (int k = 0; k < EDITS && !old.failed; k++) {
+        struct set edited = s;
+        struct compiled now;
+        struct extract_options o = random_options(r);
+        for (uint64_t n = 1 + rng_below(r, 4); n > 0; n--)
+            edit_set(&edited, &a, r);
+        compile_rules(&now, &a, rules_of_set(&a, &edited));
+        struct made new = make(&a, &now, text.data, &budgets);
+        new.message.seed = old.message.seed;
+        if (!new.failed)
+            compare(t, &a, &old.message, &new.message, &o);
+        release(&now);
+    }
+    release(&before);
+    buf_free(&text);
+    arena_free(&a);
+}
+
+static void equal_reads_give_equal_clusters(void **state)
+{
+    struct rng r = rng_new(test_seed(), 1);
+    struct tally t = {0};
+    for (int trial = 0; trial < TRIALS; trial++)
+        run_edits(&t, &r);
+    print_message("%d pairs: %d the same e-graph, %d with the same reads, %d the same cluster\n",
+                  t.asked, t.same_record, t.same_reads, t.same_cluster);
+    assert_true(t.same_reads > t.same_record && t.same_cluster < t.asked);
+    /* hardly a cluster is the same by chance */
+    assert_true(10 * (t.same_cluster - t.same_record) < 13 * (t.same_reads - t.same_record));
+}
+
+/* ---- e-graphs that were tampered with ---- */
+
+static Eqloom__EGraph copy_of(struct arena *a, const Eqloom__EGraph *m)
+{
+    struct span bytes;
+    ProtobufCMessage *copy;
+    assert_int_equal(canonical_pack(&bytes, a, &m->base, NULL), OK);
+    assert_int_equal(canonical_unpack(&copy, a, &eqloom__egraph__descriptor, bytes, NULL), OK);
+    return *(Eqloom__EGraph *)copy;
+}
+
+static void remove_node(Eqloom__EGraph *m, uint32_t node)
+{
+    uint32_t begin = m->child_begin[node], arity = m->child_begin[node + 1] - begin;
+    memmove(m->child + begin, m->child + begin + arity,
+            (m->n_child - begin - arity) * sizeof *m->child);
+    memmove(m->node_op + node, m->node_op + node + 1, (m->n_node_op - node - 1) * sizeof(uint32_t));
+    for (size_t i = node + 1; i < m->n_child_begin; i++)
+        m->child_begin[i - 1] = m->child_begin[i] - arity;
+    for (size_t c = 0; c < m->n_class_begin; c++)
+        m->class_begin[c] -= m->class_begin[c] > node;
+    m->n_node_op--;
+    m->n_child_begin--;
+    m->n_child -= arity;
+}
+
+static void tamper(Eqloom__EGraph *m, struct rng *r)
+{
+    uint32_t node = (uint32_t)rng_below(r, m->n_node_op);
+    uint32_t classes = (uint32_t)m->n_class_begin - 1;
+    switch (rng_below(r, 5)) {
+    case 0:
+        if (m->n_node_op > 1)
+            remove_node(m, node);
+        break;
+    case 1:
+        if (m->n_child)
+            m->child[rng_below(r, m->n_child)] = (uint32_t)rng_below(r, classes);
+        break;
+    case 2:
+        if (m->node_op[node] >= m->n_operators)
+            m->node_op[node] = (uint32_t)(m->n_operators + rng_below(r, m->n_leaves));
+        break;
+    case 3: m->unsound = true; break;
+    case 4: m->seed->prefix = "+ x y"; break;
+    }
+}
+
+/* Class c becomes class n - 1 - c: e-nodes keep their order within a class. */
+static Eqloom__EGraph turned_around(struct arena *a, const Eqloom__EGraph *m)
+{
+    Eqloom__EGraph out = copy_of(a, m);
+    uint32_t classes = (uint32_t)m->n_class_begin - 1, at = 0, kid = 0;
+    for (uint32_t c = 0; c < classes; c++) {
+        out.class_begin[c] = at;
+        for (uint32_t n = m->class_begin[classes - 1 - c]; n < m->class_begin[classes - c]; n++) {
+            out.child_begin[at] = kid;
+            out.node_op[at++] = m->node_op[n];
+            for (uint32_t k = m->child_begin[n]; k < m->child_begin[n + 1]; k++)
+                out.child[kid++] = classes - 1 - m->child[k];
+        }
+    }
+    out.root = classes - 1 - m->root;
+    return out;
+}
+
+static void run_tampering(struct tally *t, struct tally *turned, struct rng *r)
+{
+    struct arena a = {0};
+    struct set s = {0};
+    struct buf text = {0};
+    struct compiled rules;
+    struct saturate_options budgets = random_budgets(r);
+    for (uint64_t n = rng_below(r, SET_MAX - 4); n > 0; n--)
+        add_rule(&s, any_rule(r), r);
+    random_term(&text, r, &words, 1 + (unsigned)rng_below(r, 4));
+    compile_rules(&rules, &a, rules_of_set(&a, &s));
+    struct made made = make(&a, &rules, text.data, &budgets);
+    if (!made.failed) {
+        struct extract_options o = random_options(r);
+        o.verify = false; /* what is tampered with is refuted */
+        made.message.seed = seed_of(&a, rules.rules.lang, text.data);
+        for (int k = 0; k < TAMPERINGS; k++) {
+            Eqloom__EGraph other = copy_of(&a, &made.message);
+            tamper(&other, r);
+            compare(t, &a, &made.message, &other, &o);
+        }
+        o.grammar.merge_commutative = false; /* which operand comes first is told by the numbers */
+        Eqloom__EGraph other = turned_around(&a, &made.message);
+        compare(turned, &a, &made.message, &other, &o);
+    }
+    release(&rules);
+    buf_free(&text);
+    arena_free(&a);
+}
+
+static void tampering_is_seen(void **state)
+{
+    struct rng r = rng_new(test_seed(), 2);
+    struct tally t = {0}, turned = {0};
+    for (int trial = 0; trial < TRIALS; trial++)
+        run_tampering(&t, &turned, &r);
+    print_message("%d tampered with: %d as before, %d with the same reads, %d the same cluster\n",
+                  t.asked, t.same_record, t.same_reads, t.same_cluster);
+    assert_true(t.same_reads > t.same_record && t.same_cluster < t.asked / 2 + t.same_reads);
+    /* and numbers of classes are not */
+    assert_int_equal(turned.same_reads, turned.asked);
+}
+
+/* ---- e-graphs made by hand: of each two, only what is named tells them apart ---- */
+
+struct hand_node {
+    uint32_t class;
+    const char *name;
+    bool leaf;
+    uint32_t arity, kid[2];
+};
+
+static Eqloom__EGraph *hand_made(struct arena *a, const struct hand_node *nodes, uint32_t n,
+                                 const char *seed)
+{
+    Eqloom__EGraph *m = arena_new(a, Eqloom__EGraph);
+    eqloom__egraph__init(m);
+    m->operators = m->leaves = arena_array(a, char *, n);
+    m->class_begin = arena_array(a, uint32_t, n + 1);
+    m->node_op = arena_array(a, uint32_t, n);
+    m->child_begin = arena_array(a, uint32_t, n + 1);
+    m->child = arena_array(a, uint32_t, 2 * n);
+    m->n_operators = m->n_leaves = m->n_node_op = n;
+    m->n_child_begin = n + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        m->leaves[i] = (char *)nodes[i].name;
+        m->node_op[i] = nodes[i].leaf ? n + i : i;
+        m->child_begin[i] = (uint32_t)m->n_child;
+        if (i == 0 || nodes[i].class != nodes[i - 1].class)
+            m->class_begin[m->n_class_begin++] = i;
+        for (uint32_t k = 0; k < nodes[i].arity; k++)
+            m->child[m->n_child++] = nodes[i].kid[k];
+    }
+    m->child_begin[n] = (uint32_t)m->n_child;
+    m->class_begin[m->n_class_begin++] = n;
+    m->seed = seed_of(a, &lang_calculus, seed);
+    return m;
+}
+
+static struct extract_options plain_options(uint32_t max_tokens)
+{
+    return (struct extract_options){
+        .grammar = {.max_tokens = max_tokens}, .per_cluster = 10, .points = 2, .low = 1, .high = 2};
+}
+
+static void expect_told_apart(struct arena *a, const Eqloom__EGraph *x, const Eqloom__EGraph *y,
+                              const struct extract_options *o)
+{
+    struct drawn p = draw(a, x, o), q = draw(a, y, o);
+    assert_false(span_equal(p.cluster, q.cluster));
+    assert_false(span_equal(p.reads, q.reads));
+}
+
+#define LEAF(class, name)                                                                          \
+    {                                                                                              \
+        class, name, true, 0,                                                                      \
+        {                                                                                          \
+            0, 0                                                                                   \
+        }                                                                                          \
+    }
+#define N_OF(array) (uint32_t)(sizeof array / sizeof *array)
+
+static void ends_of_classes_are_told(void **state)
+{
+    static const struct hand_node
+        x[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(1, "y"), LEAF(1, "z")},
+        y[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(0, "y"), LEAF(1, "z")};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, y, N_OF(y), "x"), &o);
+    arena_free(&a);
+}
+
+/* A second operand, or the length of a name: names may begin with any byte. */
+static void ends_of_operands_are_told(void **state)
+{
+    static const struct hand_node
+        x[] = {{0, "f", false, 1, {1}}, LEAF(0, "\001y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")},
+        y[] = {{0, "f", false, 2, {1, 2}}, LEAF(0, "y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, y, N_OF(y), "x"), &o);
+    arena_free(&a);
+}
+
+/* No derivative is by 1, so nothing of class 2 is in a term; but its terms are too many to count,
+ * and then all counts are said to be lower bounds. */
+static void lower_bounds_are_told(void **state)
+{
+    static const struct hand_node x[] = {LEAF(0, "x"),
+                                         {0, "d", false, 2, {1, 2}},
+                                         LEAF(1, "1"),
+                                         LEAF(2, "y"),
+                                         LEAF(2, "z"),
+                                         LEAF(2, "w"),
+                                         {2, "+", false, 2, {2, 2}},
+                                         {2, "-", false, 2, {2, 2}},
+                                         {2, "*", false, 2, {2, 2}},
+                                         {2, "/", false, 2, {2, 2}},
+                                         {2, "pow", false, 2, {2, 2}}};
+    struct arena a = {0};
+    struct extract_options o = plain_options(63);
+    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, x, 1, "x"), &o);
+    arena_free(&a);
+}
+
+/* What an operator without operands is equal to, points cannot say; of a variable they can. */
+static void operators_are_told_from_variables(void **state)
+{
+    static const struct hand_node x[] = {LEAF(0, "c")}, y[] = {{0, "c", false, 0, {0}}};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    o.verify = true;
+    expect_told_apart(&a, hand_made(&a, x, 1, "c"), hand_made(&a, y, 1, "c"), &o);
+    arena_free(&a);
+}
+
+static void domains_are_told(void **state)
+{
+    static const struct hand_node nodes[] = {LEAF(0, "x")};
+    struct arena a = {0};
+    struct extract_options o = plain_options(5);
+    Eqloom__EGraph *m[4];
+    for (int i = 0; i < 4; i++) {
+        m[i] = hand_made(&a, nodes, 1, "x");
+        m[i]->seed->variables = arena_array(&a, Eqloom__VariableDomain *, 1);
+        m[i]->seed->variables[0] = arena_new(&a, Eqloom__VariableDomain);
+        m[i]->seed->n_variables = i > 0;
+        eqloom__variable_domain__init(m[i]->seed->variables[0]);
+        m[i]->seed->variables[0]->name = i == 3 ? "y" : "x";
+        m[i]->seed->variables[0]->domain = i == 2 ? "integer" : "real";
+        for (int k = 0; k < i; k++)
+            expect_told_apart(&a, m[k], m[i], &o);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_reads_give_equal_clusters),
+        cmocka_unit_test(tampering_is_seen),
+        cmocka_unit_test(ends_of_classes_are_told),
+        cmocka_unit_test(ends_of_operands_are_told),
+        cmocka_unit_test(lower_bounds_are_told),
+        cmocka_unit_test(operators_are_told_from_variables),
+        cmocka_unit_test(domains_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
