@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/rng.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/expr/exact.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The op `questions`: clusters -> questions about them. */
 #include "engine/op.h"
 #include "ops/corpus/question_draw.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 static const struct op_param params[] = {
     {"per_cluster", OP_INT, "20", NULL, 1, 1e6, "Questions about each cluster, at most."},

@@ -3,7 +3,7 @@
 #include "engine/op.h"
 #include "ops/eval/figures.h"
 #include "ops/eval/measure/analogy.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef OPS_EXPR_EQUALITY_H
 #define OPS_EXPR_EQUALITY_H
 
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 enum equality {
     EQUALITY_AGREES,    /* the same normal form, or the same values wherever both are defined */

@@ -1,7 +1,7 @@
 /* See near_miss.h. */
 #include "ops/expr/near_miss.h"
 
-#include "ops/expr/number.h"
+#include "ops/expr/rational.h"
 
 #include <assert.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define OPS_EXTRACT_EXTRACT_CLUSTER_H
 
 #include "cluster.pb-c.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/extract/extract_draw.h"
 #include "ops/rules/rule.h"
 

@@ -1,6 +1,6 @@
 /* Conditions at an instance: which of the values that a rule is tried at it speaks of. Questions of
  * sign and order are asked of balls, to rising precision; those of form, of the terms. */
-#include "ops/expr/number.h"
+#include "ops/expr/rational.h"
 #include "ops/rules/checker.h"
 
 #include <string.h>

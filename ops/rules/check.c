@@ -5,7 +5,7 @@
  * at the last precision (a pole, an argument that may lie on either side of a cut) does not count.
  */
 #include "ops/rules/check.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/expr/exact.h"
 #include "ops/rules/checker.h"
 #include "ops/rules/range.h"

@@ -2,7 +2,7 @@
 #ifndef OPS_RULES_CHECKER_H
 #define OPS_RULES_CHECKER_H
 
-#include "ops/expr/ball_eval.h"
+#include "ops/expr/ball/ball_eval.h"
 #include "ops/rules/sample.h"
 
 enum { CHECK_FIRST_PRECISION = 96, CHECK_LAST_PRECISION = 800, CHECK_MAX_SYMBOLS = 8 };

@@ -1,7 +1,7 @@
 /* Conditions are predicates over pattern terms. Comparisons are written as such too: `?a > 0` is
  * positive(?a), `?a != 0` is nonzero(?a), `?a < ?b` is less(?a, ?b). */
 #include "ops/rules/condition.h"
-#include "ops/expr/lexical.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <stdlib.h>
 #include <string.h>

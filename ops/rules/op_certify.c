@@ -1,7 +1,7 @@
 /* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or
  * goes on marked unsound where the job allows that. */
 #include "engine/op.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/rules/rule.h"
 
 static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,

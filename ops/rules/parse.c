@@ -12,7 +12,7 @@
  * offsets stay those of the file. */
 #include "base/map.h"
 #include "ops/expr/exact.h"
-#include "ops/expr/lexical.h"
+#include "ops/expr/syntax/lexical.h"
 #include "ops/rules/condition.h"
 
 #include <string.h>

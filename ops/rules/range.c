@@ -2,8 +2,8 @@
  * the reasoning there is: it is exact, and silent about conditions that only together, through
  * different terms, admit nothing. */
 #include "ops/rules/range.h"
-#include "ops/expr/ball.h"
-#include "ops/expr/number.h"
+#include "ops/expr/ball/ball.h"
+#include "ops/expr/rational.h"
 
 #include <math.h>
 #include <string.h>

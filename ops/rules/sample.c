@@ -2,7 +2,7 @@
  * (equal, opposite, reciprocal), random ones. */
 #include "ops/rules/sample.h"
 #include "base/rng.h"
-#include "ops/expr/number.h"
+#include "ops/expr/rational.h"
 #include "ops/rules/range.h"
 
 #include <stdlib.h>

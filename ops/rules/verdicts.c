@@ -7,7 +7,7 @@
 #include "base/os.h"
 #include "base/pool.h"
 #include "engine/op.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "engine/tool.h"
 #include "ops/expr/expr.h"
-#include "ops/learn/generator.h"
+#include "ops/learn/infer/generator.h"
 
 struct text_model;
 

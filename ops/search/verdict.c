@@ -2,7 +2,7 @@
  * is cheap and most neighbours of other clusters differ; only what agrees costs a saturation. */
 #include "ops/search/verdict.h"
 
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/expr/exact.h"
 #include "ops/rules/library.h"
 

@@ -11,8 +11,8 @@
  * decoder as of encoder. */
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/learn/embedder.h"
-#include "ops/learn/trainer.h"
+#include "ops/learn/infer/embedder.h"
+#include "ops/learn/train/trainer.h"
 
 #include <malloc.h>
 #include <stdio.h>

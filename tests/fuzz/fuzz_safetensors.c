@@ -1,6 +1,6 @@
 /* A safetensors file from anywhere: what is accepted fills exactly the parameters of its model,
  * with values of the file. */
-#include "ops/learn/safetensors.h"
+#include "ops/learn/checkpoint/safetensors_read.h"
 
 #include <assert.h>
 

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/corpus/template/templates_file.h"
-#include "ops/expr/number.h"
+#include "ops/expr/rational.h"
 
 #include <stdlib.h>
 #include <string.h>

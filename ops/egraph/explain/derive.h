@@ -3,7 +3,7 @@
 #define OPS_EGRAPH_EXPLAIN_DERIVE_H
 
 #include "ops/egraph/graph/egraph.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 struct derive_options {
     uint32_t iterations, max_nodes;

@@ -3,7 +3,7 @@
 #define OPS_EGRAPH_EXPLAIN_EXPLAIN_CHECK_H
 
 #include "ops/egraph/graph/egraph.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 enum { SUBSTITUTION_MAX = 64 };
 struct substitution {

@@ -4,7 +4,7 @@
  * a fact that holds but on a nowhere dense set, so one that balls cannot decide says nothing, and
  * `nonzero` is refuted by zeros at all points only. */
 #include "ops/egraph/explain/explain_check.h"
-#include "ops/expr/ball_eval.h"
+#include "ops/expr/ball/ball_eval.h"
 #include "ops/expr/exact.h"
 
 #include <math.h>

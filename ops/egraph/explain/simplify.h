@@ -3,7 +3,7 @@
 #define OPS_EGRAPH_EXPLAIN_SIMPLIFY_H
 
 #include "ops/egraph/graph/egraph.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 struct simplify_options {
     uint32_t iterations, max_nodes;

@@ -1,7 +1,7 @@
 /* Templates: the language, its refusals, stability of choices, and the shipped files. */
 #include "base/os.h"
 #include "ops/corpus/template/templates.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

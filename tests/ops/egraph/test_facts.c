@@ -3,7 +3,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "ops/egraph/graph/least_terms.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 #include <math.h>
 

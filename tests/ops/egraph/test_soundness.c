@@ -4,8 +4,8 @@
  * has one. Balls of complex numbers are compared, so a disagreement is a proof that some step was
  * wrong; the steps are printed. */
 #include "ops/egraph/graph/least_terms.h"
-#include "ops/expr/ball.h"
-#include "ops/expr/ball_eval.h"
+#include "ops/expr/ball/ball.h"
+#include "ops/expr/ball/ball_eval.h"
 #include "ops/expr/exact.h"
 #include "ops/rules/library.h"
 #include "tests/ops/egraph/help.h"

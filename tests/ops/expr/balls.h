@@ -3,7 +3,7 @@
 #ifndef TESTS_OPS_EXPR_BALLS_H
 #define TESTS_OPS_EXPR_BALLS_H
 
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 #include <flint/flint.h>
 

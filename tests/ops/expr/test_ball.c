@@ -1,6 +1,6 @@
 /* Meaning: values on branches and cuts, derivatives, identities that hold and near misses that do
  * not, points where nothing is defined. */
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 
 #include <ctype.h>
 #include <math.h>

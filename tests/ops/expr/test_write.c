@@ -1,7 +1,7 @@
 /* Writing: every syntax that is read reads back as the same tree; LaTeX by golden text. Orders and
  * counts of trees, and exact numbers. */
 #include "ops/expr/expr.h"
-#include "ops/expr/number.h"
+#include "ops/expr/rational.h"
 
 #include "tests/ops/expr/random_tree.h"
 

@@ -4,7 +4,7 @@
 #define TESTS_OPS_LEARN_STAND_IN_H
 
 #include "engine/op.h"
-#include "ops/learn/checkpoint.h"
+#include "ops/learn/checkpoint/checkpoint.h"
 #include "tests/ops/learn/toy.h"
 
 #include <setjmp.h>

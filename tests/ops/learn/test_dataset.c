@@ -1,6 +1,6 @@
 /* The targets of examples, damaged batches, and learning-rate schedules. */
-#include "ops/learn/examples.h"
-#include "ops/learn/schedule.h"
+#include "ops/learn/data/examples.h"
+#include "ops/learn/train/schedule.h"
 #include "tests/ops/learn/toy.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Pairs, negatives and sequences as functions of (seed, k): each is as likely as any other, and
  * what is added to a dataset, or moved in it, changes few of them. */
-#include "ops/learn/draws.h"
+#include "ops/learn/data/sampler.h"
 #include "tests/ops/learn/toy.h"
 
 #include <setjmp.h>

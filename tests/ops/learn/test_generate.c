@@ -1,7 +1,7 @@
 /* Beam search: on a vocabulary so small that all sequences can be listed it finds them all, in
  * order; a beam of 1 is the greedy choice by a decoder without a cache; log-probabilities are the
  * reference's; what else is in the batch changes nothing. */
-#include "ops/learn/generator.h"
+#include "ops/learn/infer/generator.h"
 #include "ops/nn/decoder.h"
 #include "ops/nn/encoder.h"
 #include "tests/ref/ref.h"

@@ -3,7 +3,7 @@
  * files come from tests/golden/make_torch_golden.py, which also describes them. */
 #include "base/cpu.h"
 #include "base/os.h"
-#include "ops/learn/trainer.h"
+#include "ops/learn/train/trainer.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The whole model's loss and gradient, by the trainer, against the reference encoder in double
  * precision and its finite differences: every parameter, every option. */
-#include "ops/learn/trainer.h"
+#include "ops/learn/train/trainer.h"
 #include "tests/ref/ref.h"
 
 #include "base/rng.h"

@@ -1,7 +1,7 @@
 /* Updates of the weights: pieces cover each number once, AdamW does not see how they are cut, and
  * Muon equals a plain reference in double for wide, tall and square matrices. */
 #include "base/rng.h"
-#include "ops/learn/update.h"
+#include "ops/learn/train/update.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* What a model writes, as text that reads back as what was encoded. */
 #include "ops/corpus/tokens/encoding.h"
-#include "ops/learn/written.h"
+#include "ops/learn/infer/detokenize.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

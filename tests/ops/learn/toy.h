@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
-#include "ops/learn/dataset.h"
+#include "ops/learn/data/dataset.h"
 
 #include <stddef.h>
 

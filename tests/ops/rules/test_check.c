@@ -1,7 +1,7 @@
 /* Certification: false rules are refuted with a witness and, where a guard is missing, with the
  * guard; true ones are certified; and what cannot be judged is said to be so. */
 #include "base/os.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/rules/rule.h"
 
 #include <setjmp.h>

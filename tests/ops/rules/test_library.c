@@ -2,7 +2,7 @@
  * one to an undefined term, all operators, no producers of junk among those that are on. */
 #include "base/map.h"
 #include "base/os.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/rules/library.h"
 
 #include <setjmp.h>

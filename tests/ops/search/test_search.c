@@ -1,7 +1,7 @@
 /* The index in memory against brute force, the op that makes it, and verdicts on what was found. */
 #include "engine/op.h"
 #include "index.pb-c.h"
-#include "ops/expr/ball.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/verdict.h"
 

@@ -1,0 +1,341 @@
+/* Comparison of expressions at points. A point is a candidate number: every variable has a value
+ * at every candidate, a function of the seed, its name and the number, so that terms with other
+ * variables meet at the same points. Values of the reference are kept by candidate and precision.
+ */
+#include "ops/expr/ball/ball.h"
+
+#include "ops/expr/ball/ball_eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEVELS = 6,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
+    MIN_DIGITS = 12,  /* of agreement, or the precision is raised */
+    EXTRA_POINTS = 4, /* for a second refutation */
+};
+
+struct variable {
+    uint16_t op;
+    char *name;
+    acb_struct *values; /* by candidate */
+};
+
+struct candidate {
+    bool tried, defined;
+    int8_t level;  /* the first at which x is narrow */
+    uint8_t known; /* bit l: values[l] is computed */
+    acb_struct values[LEVELS];
+};
+
+struct ball_reference {
+    struct ball_options options;
+    struct arena arena;
+    struct expr x;
+    struct ball_evaluator evaluator;
+    struct variable *variables;
+    size_t n_variables, cap_variables;
+    struct candidate *candidates;
+    uint32_t n_candidates;
+    uint32_t n_points; /* defined ones among the first */
+    uint32_t at;       /* candidate that lookups mean */
+};
+
+static uint64_t name_hash(uint16_t op, const char *name)
+{
+    uint64_t h = op == X_VAR;
+    for (; *name; name++)
+        h = rng_mix(h ^ (unsigned char)*name);
+    return h;
+}
+
+/* Every fourth candidate is a small rational, where special values show; the others are random. */
+static double draw(const struct ball_options *o, uint64_t stream, uint32_t k)
+{
+    static const double special[] = {0.5, 1, 1.5, 2, 3, 0.25, 0.75, 2.5, 4, 5, -1, -0.5, -2, -3, 0};
+    const size_t n = sizeof special / sizeof *special;
+    uint64_t u = rng_at(o->seed, stream, k);
+    if (k % 4 == 3) {
+        for (size_t i = 0; i < n; i++) {
+            double value = special[(u + i) % n];
+            if (value >= o->low && value <= o->high)
+                return value;
+        }
+    }
+    return o->low + (o->high - o->low) * ((double)(u >> 11) * 0x1p-53);
+}
+
+/* The options for one variable: those of all, or what its domain says. */
+static struct ball_options options_of(bool *integer, const struct ball_reference *r, uint16_t op,
+                                      const char *name)
+{
+    struct ball_options o = r->options;
+    *integer = false;
+    for (size_t i = 0; op == X_SYM && i < o.n_domains; i++) {
+        const char *domain = o.domains[i].domain;
+        if (strcmp(o.domains[i].name, name) != 0 || strcmp(domain, "positive") == 0)
+            continue;
+        o.low = strcmp(domain, "nonnegative") == 0 ? 0 : -o.high;
+        o.complex_points = strcmp(domain, "complex") == 0;
+        *integer = strcmp(domain, "integer") == 0;
+    }
+    return o;
+}
+
+static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
+{
+    struct ball_reference *r = arg;
+    for (size_t i = 0; i < r->n_variables; i++)
+        if (r->variables[i].op == op && strcmp(r->variables[i].name, name) == 0)
+            return &r->variables[i].values[r->at];
+    r->variables =
+        vec_grow(r->variables, &r->cap_variables, r->n_variables + 1, sizeof *r->variables);
+    struct variable *v = &r->variables[r->n_variables++];
+    uint64_t h = name_hash(op, name);
+    v->op = op;
+    v->name = arena_strdup(&r->arena, name);
+    v->values = arena_alloc(&r->arena, r->n_candidates * sizeof *v->values);
+    bool integer;
+    struct ball_options o = options_of(&integer, r, op, name);
+    double width = (o.high - o.low) / 2;
+    for (uint32_t k = 0; k < r->n_candidates; k++) {
+        acb_init(&v->values[k]);
+        if (o.complex_points) {
+            double s = (double)(rng_at(o.seed, h, k) >> 11) * 0x1p-53;
+            double t = (double)(rng_at(o.seed ^ 1, h, k) >> 11) * 0x1p-53;
+            acb_set_d_d(&v->values[k], o.low + 2 * width * s, width * (2 * t - 1));
+        } else {
+            double value = draw(&o, h, k);
+            acb_set_d(&v->values[k], integer ? nearbyint(value) : value);
+        }
+    }
+    return &v->values[r->at];
+}
+
+static slong level_precision(const struct ball_reference *r, int level)
+{
+    slong p = r->options.precision << level;
+    return p < BALL_MAX_PRECISION ? p : BALL_MAX_PRECISION;
+}
+
+static bool last_level(const struct ball_reference *r, int level)
+{
+    return level + 1 == LEVELS || level_precision(r, level) >= BALL_MAX_PRECISION;
+}
+
+/* x at candidate k, at the first level where it is narrow. */
+static bool try_candidate(struct ball_reference *r, uint32_t k)
+{
+    struct candidate *c = &r->candidates[k];
+    if (c->tried)
+        return c->defined;
+    c->tried = true;
+    r->at = k;
+    for (int level = 0;; level++) {
+        const acb_struct *z = ball_evaluate(&r->evaluator, &r->x, level_precision(r, level));
+        if (ball_is_narrow(z)) {
+            acb_set(&c->values[level], z);
+            c->known = (uint8_t)(1u << level);
+            c->level = (int8_t)level;
+            return c->defined = true;
+        }
+        if (r->evaluator.hopeless || last_level(r, level))
+            return false;
+    }
+}
+
+static const acb_struct *value_at(struct ball_reference *r, uint32_t k, int level)
+{
+    struct candidate *c = &r->candidates[k];
+    if (!(c->known >> level & 1)) {
+        r->at = k;
+        acb_set(&c->values[level], ball_evaluate(&r->evaluator, &r->x, level_precision(r, level)));
+        c->known |= (uint8_t)(1u << level);
+    }
+    return &c->values[level];
+}
+
+struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options)
+{
+    struct ball_reference *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    if (options)
+        r->options = *options;
+    if (r->options.points == 0)
+        r->options.points = 8;
+    if (r->options.low == 0 && r->options.high == 0) {
+        r->options.low = 0.25;
+        r->options.high = 4;
+    }
+    if (r->options.precision <= 0)
+        r->options.precision = 128;
+    r->n_candidates = 4 * r->options.points + 8;
+    r->candidates = calloc(r->n_candidates, sizeof *r->candidates);
+    if (!r->candidates)
+        abort();
+    for (uint32_t k = 0; k < r->n_candidates; k++)
+        for (int level = 0; level < LEVELS; level++)
+            acb_init(&r->candidates[k].values[level]);
+    struct expr_node *nodes = arena_memdup(&r->arena, x->nodes, x->n * sizeof *nodes);
+    for (uint32_t i = 0; i < x->n; i++)
+        if (nodes[i].leaf)
+            nodes[i].leaf = arena_strdup(&r->arena, nodes[i].leaf);
+    r->x = (struct expr){x->lang, nodes, x->n};
+    r->evaluator.lookup = look_up;
+    r->evaluator.lookup_arg = r;
+    for (uint32_t k = 0; k < r->n_candidates && r->n_points < r->options.points; k++)
+        r->n_points += try_candidate(r, k);
+    return r;
+}
+
+void ball_reference_free(struct ball_reference *r)
+{
+    if (!r)
+        return;
+    for (uint32_t k = 0; k < r->n_candidates; k++)
+        for (int level = 0; level < LEVELS; level++)
+            acb_clear(&r->candidates[k].values[level]);
+    for (size_t i = 0; i < r->n_variables; i++)
+        for (uint32_t k = 0; k < r->n_candidates; k++)
+            acb_clear(&r->variables[i].values[k]);
+    free(r->candidates);
+    free(r->variables);
+    ball_evaluator_free(&r->evaluator);
+    arena_free(&r->arena);
+    free(r);
+}
+
+uint32_t ball_reference_points(const struct ball_reference *r)
+{
+    return r->n_points;
+}
+
+/* Decimal digits to which two overlapping balls agree: the widest that their difference can be,
+ * relative to the value, or absolutely where that may be 0. */
+static int agreement(const acb_struct *x, const acb_struct *y)
+{
+    acb_t d;
+    mag_t error, size;
+    acb_init(d);
+    mag_init(error);
+    mag_init(size);
+    acb_sub(d, x, y, 64);
+    acb_get_mag(error, d);
+    acb_get_mag_lower(size, x);
+    if (!mag_is_zero(size))
+        mag_div(error, error, size);
+    double digits = mag_is_zero(error) ? 1000 : -mag_get_d_log2_approx(error) * 0.30103;
+    acb_clear(d);
+    mag_clear(error);
+    mag_clear(size);
+    return digits < 0 ? 0 : digits > 1000 ? 1000 : (int)digits;
+}
+
+enum outcome { AGREES, REFUTED, SKIPPED };
+
+static enum outcome compare_at(int *digits, struct ball_reference *r, const struct expr *y,
+                               uint32_t k)
+{
+    for (int level = r->candidates[k].level;; level++) {
+        const acb_struct *x = value_at(r, k, level);
+        r->at = k;
+        const acb_struct *z = ball_evaluate(&r->evaluator, y, level_precision(r, level));
+        if (r->evaluator.hopeless)
+            return SKIPPED;
+        if (acb_is_finite(z) && acb_is_finite(x)) {
+            if (!acb_overlaps(x, z))
+                return REFUTED;
+            *digits = agreement(x, z);
+            if (*digits >= MIN_DIGITS)
+                return AGREES;
+        }
+        if (last_level(r, level))
+            return SKIPPED;
+    }
+}
+
+static void set_witness(struct ball_compare *out, struct ball_reference *r, const struct expr *y,
+                        uint32_t k)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < r->n_variables; i++) {
+        buf_printf(&b, "%s%s%s = ", i ? ", " : "", r->variables[i].op == X_VAR ? "?" : "",
+                   r->variables[i].name);
+        ball_write(&b, &r->variables[i].values[k], 17);
+    }
+    if (b.len)
+        buf_puts(&b, ": ");
+    slong precision = r->evaluator.precision;
+    acb_t x;
+    acb_init(x);
+    r->at = k;
+    acb_set(x, ball_evaluate(&r->evaluator, &r->x, precision));
+    ball_write_against(&b, x, ball_evaluate(&r->evaluator, y, precision));
+    acb_clear(x);
+    size_t n = b.len < sizeof out->witness ? b.len : sizeof out->witness - 1;
+    memcpy(out->witness, b.data, n);
+    out->witness[n] = 0;
+    buf_free(&b);
+}
+
+static bool same_point(const struct ball_reference *r, uint32_t j, uint32_t k)
+{
+    for (size_t i = 0; i < r->n_variables; i++)
+        if (!acb_equal(&r->variables[i].values[j], &r->variables[i].values[k]))
+            return false;
+    return true;
+}
+
+void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
+                            const struct expr *y)
+{
+    uint32_t agreed = 0, refuted = 0, extra = 0, seen = 0, first = 0;
+    uint32_t needed = 2;
+    *out = (struct ball_compare){.verdict = BALL_UNDEFINED};
+    for (uint32_t k = 0; k < r->n_candidates && refuted < 2; k++) {
+        bool planned = seen < r->n_points;
+        if (!planned && (refuted == 0 || extra == EXTRA_POINTS))
+            break;
+        if (!try_candidate(r, k))
+            continue;
+        seen++;
+        extra += !planned;
+        int digits = 0;
+        switch (compare_at(&digits, r, y, k)) {
+        case AGREES:
+            if (agreed++ == 0 || digits < out->digits)
+                out->digits = digits;
+            break;
+        case REFUTED:
+            if (refuted == 0) {
+                first = k;
+                set_witness(out, r, y, k);
+            }
+            refuted += refuted == 0 || !same_point(r, first, k);
+            break;
+        case SKIPPED: break;
+        }
+        needed = r->n_variables == 0 || r->options.low == r->options.high ? 1 : 2;
+        if (needed == 1) /* all points are one */
+            break;
+    }
+    out->points = agreed + refuted;
+    if (refuted >= needed)
+        out->verdict = BALL_DIFFERENT;
+    else if (agreed > 0)
+        out->verdict = BALL_EQUAL;
+    if (out->verdict != BALL_DIFFERENT)
+        out->witness[0] = 0;
+    if (out->verdict == BALL_DIFFERENT)
+        out->digits = 0;
+}
+
+void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
+                  const struct ball_options *options)
+{
+    struct ball_reference *r = ball_reference_new(x, options);
+    ball_reference_compare(out, r, y);
+    ball_reference_free(r);
+}

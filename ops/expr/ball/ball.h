@@ -1,0 +1,81 @@
+/* What expressions mean: rigorous evaluation in complex ball arithmetic (FLINT/Arb) on principal
+ * branches (DLMF; acot z = atan(1/z)), and the comparison of two expressions.
+ *
+ * A value is undefined at a pole, at 0/0, where a derivative does not exist, and where more than
+ * 1024 bits would be needed to decide on which side of a branch cut an argument lies. On a cut
+ * itself a real argument has the value of the formulas of DLMF 4.23 and 4.37 with ln(-1) = pi i:
+ * asin 2 = pi/2 - 1.317 i. d(x, f) is the derivative along the variable, of |f| too if x is real.
+ * Derivatives may stand within each other, by one variable or several; beyond the eighth order, or
+ * the fifth with each by another variable than the one around it, they are not evaluated, nor are
+ * declared operators: undefined.
+ *
+ * Different threads may evaluate at once, each with its own references. FLINT keeps caches for
+ * each thread: call ball_thread_cleanup() before a thread ends. */
+#ifndef OPS_EXPR_BALL_BALL_H
+#define OPS_EXPR_BALL_BALL_H
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "ops/expr/expr.h"
+
+#include <stdbool.h>
+
+/* A point: a value for each variable. */
+struct ball_point {
+    size_t n;
+    const char *const *names; /* that of a pattern variable with its '?' */
+    const double *re, *im;    /* exact binary values */
+};
+
+enum ball_verdict {
+    BALL_EQUAL,     /* agree (balls overlap, and are small) at every point where both are defined */
+    BALL_DIFFERENT, /* disjoint values at a point, found and rigorous */
+    BALL_UNDEFINED, /* no point found at which both are defined */
+};
+
+struct ball_compare {
+    enum ball_verdict verdict;
+    uint32_t points;   /* at which both were defined and compared */
+    int digits;        /* of agreement, the least over the points */
+    char witness[400]; /* BALL_DIFFERENT: "x = 0.5: 1.2345 against -1.2345" */
+};
+
+/* "positive", "nonnegative", "real", "nonzero", "integer" or "complex". */
+struct ball_domain {
+    const char *name, *domain;
+};
+
+struct ball_options {
+    uint32_t points; /* wanted */
+    uint64_t seed;
+    double low, high;    /* variables are drawn from [low, high] ... */
+    bool complex_points; /* ... or from a complex box around it */
+    long precision;      /* bits to begin with; doubled while balls are too wide, to 1024 */
+    /* Variables with a domain of their own instead: real ones from [-high, high], ... Borrowed for
+     * as long as the reference lives. */
+    const struct ball_domain *domains;
+    size_t n_domains;
+};
+
+/* A prepared comparison of many terms with one: the values of x at its points are kept. x is
+ * copied. A term is refuted by disjoint values at two points, since equality admits isolated
+ * exceptions (at one, where neither term has a variable). Zero in an option stands for its default:
+ * 8 points, [0.25, 4] (when both are zero), 128 bits. */
+struct ball_reference;
+struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options);
+void ball_reference_free(struct ball_reference *r);
+void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
+                            const struct expr *y);
+/* How many points of x are defined, of those that were asked for. */
+uint32_t ball_reference_points(const struct ball_reference *r);
+/* Both at once. */
+void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
+                  const struct ball_options *options);
+/* The value as text ("1.2345 + 0.5 I", "undefined"), `digits` decimal digits. */
+char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_point *point,
+                      int digits);
+/* Approximate real value; NaN when undefined or not real. */
+double ball_value_real(const struct expr *x, const struct ball_point *point);
+void ball_thread_cleanup(void);
+
+#endif

@@ -1,0 +1,304 @@
+/* Evaluation of a tree: a walk in prefix order with one slot for each open argument. Slots are
+ * kept between evaluations; at up to 128 bits an acb needs no memory of its own, so that the
+ * common case allocates nothing. */
+#include "ops/expr/ball/ball_eval.h"
+
+#include "ops/expr/rational.h"
+
+#include <flint/fmpq.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A straight line through the point: variables move at these speeds, all others rest. */
+struct direction {
+    const struct expr_node *variable; /* X_SYM or X_VAR */
+    slong speed;                      /* more than 0; a variable may occur again */
+    const struct direction *next;
+};
+
+/* What an evaluation of a series needs besides the tree. */
+struct along {
+    const struct direction *direction;
+    slong order;
+    bool real;      /* all that moves */
+    unsigned mixed; /* derivatives around it that needed several lines */
+};
+
+void ball_evaluator_free(struct ball_evaluator *v)
+{
+    for (size_t i = 0; i < v->n_slots; i++)
+        acb_clear(&v->slots[i]);
+    for (size_t i = 0; i < v->n_series; i++)
+        acb_poly_clear(&v->series[i]);
+    free(v->slots);
+    free(v->series);
+    *v = (struct ball_evaluator){0};
+}
+
+static void set_number(acb_struct *z, const char *text, slong precision)
+{
+    slong parts[2] = {0, 1};
+    const char *s = text;
+    int part = 0;
+    for (s += *s == '-'; *s; s++) {
+        if (*s == '/') {
+            parts[part = 1] = 0;
+        } else if (parts[part] > WORD_MAX / 10 - 10) {
+            break;
+        } else {
+            parts[part] = parts[part] * 10 + (*s - '0');
+        }
+    }
+    arb_zero(acb_imagref(z));
+    if (*s) { /* too long for a word */
+        fmpq_t q;
+        fmpq_init(q);
+        fmpq_set_str(q, text, 10);
+        if (fmpz_is_one(fmpq_denref(q)))
+            arb_set_fmpz(acb_realref(z), fmpq_numref(q)); /* exact at any precision */
+        else
+            arb_set_fmpq(acb_realref(z), q, precision);
+        fmpq_clear(q);
+        return;
+    }
+    arb_set_si(acb_realref(z), *text == '-' ? -parts[0] : parts[0]);
+    if (part)
+        arb_div_si(acb_realref(z), acb_realref(z), parts[1], precision);
+}
+
+/* A leaf's value; false if the variable has none. */
+static bool set_leaf(acb_struct *z, struct ball_evaluator *v, const struct expr_node *node)
+{
+    if (node->op == X_NUM) {
+        set_number(z, node->leaf, v->precision);
+        return true;
+    }
+    if (node->op == X_SYM && lang_is_constant(node->leaf)) {
+        arb_zero(acb_imagref(z));
+        if (node->leaf[0] == 'e')
+            arb_const_e(acb_realref(z), v->precision);
+        else
+            arb_const_pi(acb_realref(z), v->precision);
+        return true;
+    }
+    const acb_struct *value = v->lookup(v->lookup_arg, node->op, node->leaf);
+    if (value)
+        acb_set(z, value);
+    return value != NULL;
+}
+
+static bool is_e(const struct expr_node *node)
+{
+    return node->op == X_SYM && strcmp(node->leaf, "e") == 0;
+}
+
+static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *node, size_t slot,
+                            const struct along *along);
+static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t slot,
+                   const struct along *outer);
+
+static bool evaluate(struct ball_evaluator *v, const struct expr_node *node, size_t slot)
+{
+    acb_struct *z = &v->slots[slot];
+    if (node->op <= X_VAR)
+        return set_leaf(z, v, node);
+    if (node->op == X_D) {
+        if (!derive(v, node, slot, NULL))
+            return false;
+        acb_poly_get_coeff_acb(z, &v->series[slot], 0);
+        return true;
+    }
+    if (node->op == X_POW && is_e(node + 1)) {
+        if (!evaluate(v, node + 2, slot))
+            return false;
+        acb_exp(z, z, v->precision);
+        return true;
+    }
+    const struct expr_node *child = node + 1;
+    for (unsigned i = 0; i < node->arity; i++, child += child->size)
+        if (!evaluate(v, child, slot + i))
+            return false;
+    return ball_apply(z, node->op, v->precision);
+}
+
+static bool is_same_variable(const struct expr_node *x, const struct expr_node *y)
+{
+    return x->op == y->op && strcmp(x->leaf, y->leaf) == 0;
+}
+
+static slong speed_of(const struct direction *d, const struct expr_node *variable)
+{
+    slong speed = 0;
+    for (; d; d = d->next)
+        if (is_same_variable(d->variable, variable))
+            speed += d->speed;
+    return speed;
+}
+
+static bool moves_alone(const struct direction *d, const struct expr_node *variable)
+{
+    while (d && is_same_variable(d->variable, variable))
+        d = d->next;
+    return d == NULL;
+}
+
+/* At a singular point the value may be finite and the series not: then it is undefined. */
+static bool settle(acb_poly_struct *f)
+{
+    for (slong i = 0; i < acb_poly_length(f); i++)
+        if (!acb_is_finite(acb_poly_get_coeff_ptr(f, i))) {
+            acb_poly_one(f);
+            acb_indeterminate(acb_poly_get_coeff_ptr(f, 0));
+            return false;
+        }
+    return true;
+}
+
+static void scale(acb_poly_struct *f, slong by, slong over, slong precision)
+{
+    for (slong i = 0; i < f->length; i++) {
+        acb_mul_si(f->coeffs + i, f->coeffs + i, by, precision);
+        acb_div_si(f->coeffs + i, f->coeffs + i, over, precision);
+    }
+}
+
+/* The derivative by a variable that no other moves with, at `speed`: that of the series. */
+static bool derive_alone(struct ball_evaluator *v, const struct expr_node *f, size_t slot,
+                         const struct along *along, slong speed)
+{
+    acb_poly_struct *out = &v->series[slot];
+    if (!evaluate_series(v, f, slot, along))
+        return false;
+    if (settle(out)) {
+        acb_poly_derivative(out, out, v->precision);
+        if (speed != 1)
+            scale(out, 1, speed, v->precision);
+    }
+    return true;
+}
+
+/* The derivative of f by y along a line c on which others move. The coefficient of t^(k+1) of
+ * f(p + t (c + s y)) is a polynomial in s of degree k + 1, whose linear coefficient is that of t^k
+ * of df/dy along c. It comes from the values at s = 0, 1, ..., n, exactly: the derivative at 0 of a
+ * polynomial of degree n is the sum over m > 0 of (-1)^(m+1) binomial(n, m)/m (P(m) - P(0)). */
+static bool derive_mixed(struct ball_evaluator *v, const struct expr_node *f, size_t slot,
+                         const struct along *outer, struct along *along, struct direction *more)
+{
+    slong n = outer->order, binomial = 1;
+    acb_poly_struct *out = &v->series[slot];
+    acb_poly_t sum, first;
+    acb_poly_init(sum);
+    acb_poly_init(first);
+    bool ok = true;
+    for (slong m = 0; m <= n && ok; m++) {
+        more->speed = m;
+        along->direction = m ? more : outer->direction;
+        ok = evaluate_series(v, f, slot, along);
+        if (ok && m == 0) {
+            acb_poly_set(first, out);
+        } else if (ok) {
+            binomial = binomial * (n - m + 1) / m;
+            acb_poly_sub(out, out, first, v->precision);
+            scale(out, m % 2 ? binomial : -binomial, m, v->precision);
+            acb_poly_add(sum, sum, out, v->precision);
+        }
+    }
+    if (settle(sum))
+        acb_poly_shift_right(sum, sum, 1);
+    acb_poly_swap(out, sum);
+    acb_poly_clear(sum);
+    acb_poly_clear(first);
+    return ok;
+}
+
+/* Series in slot `slot` of the derivative d(x, f), of the length that is asked for around it. */
+static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t slot,
+                   const struct along *outer)
+{
+    const struct expr_node *variable = d + 1;
+    const struct direction *moving = outer ? outer->direction : NULL;
+    struct direction more = {variable, 1, moving};
+    if (variable->op != X_SYM && variable->op != X_VAR)
+        return false;
+    const acb_struct *value = v->lookup(v->lookup_arg, variable->op, variable->leaf);
+    struct along along = {.direction = &more,
+                          .order = outer ? outer->order + 1 : 2,
+                          .real = value && ball_is_real(value) && (!outer || outer->real),
+                          .mixed = outer ? outer->mixed : 0};
+    if (!value || along.order > BALL_MAX_ORDER)
+        return false;
+    if (moves_alone(moving, variable)) {
+        if (moving)
+            along.direction = moving;
+        return derive_alone(v, d + 2, slot, &along, speed_of(along.direction, variable));
+    }
+    return along.mixed++ < BALL_MAX_MIXED && derive_mixed(v, d + 2, slot, outer, &along, &more);
+}
+
+static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *node, size_t slot,
+                            const struct along *along)
+{
+    acb_poly_struct *f = &v->series[slot];
+    if (node->op <= X_VAR) {
+        acb_struct *z = &v->slots[slot];
+        if (!set_leaf(z, v, node))
+            return false;
+        acb_poly_set_acb(f, z);
+        if (node->op != X_NUM)
+            acb_poly_set_coeff_si(f, 1, speed_of(along->direction, node));
+        return true;
+    }
+    if (node->op == X_D)
+        return derive(v, node, slot, along);
+    if (node->op == X_POW && is_e(node + 1)) {
+        if (!evaluate_series(v, node + 2, slot, along))
+            return false;
+        acb_poly_exp_series(f, f, along->order, v->precision);
+        return true;
+    }
+    const struct expr_node *child = node + 1;
+    bool constant = true;
+    for (unsigned i = 0; i < node->arity; i++, child += child->size) {
+        if (!evaluate_series(v, child, slot + i, along))
+            return false;
+        constant = constant && acb_poly_length(f + i) <= 1;
+    }
+    if (!constant)
+        return ball_apply_series(f, node->op, along->order, along->real, v->precision);
+    acb_struct *z = &v->slots[slot];
+    for (unsigned i = 0; i < node->arity; i++)
+        acb_poly_get_coeff_acb(z + i, f + i, 0);
+    if (!ball_apply(z, node->op, v->precision))
+        return false;
+    acb_poly_set_acb(f, z);
+    return true;
+}
+
+static void reserve(struct ball_evaluator *v, const struct expr *x)
+{
+    bool derivative = false;
+    for (uint32_t i = 0; i < x->n; i++)
+        derivative = derivative || x->nodes[i].op == X_D;
+    /* Arguments open at once are at most the nodes; two for the smallest tree of a binary op. */
+    size_t need = x->n + 2u;
+    if (v->n_slots < need) {
+        v->slots = vec_grow(v->slots, &(size_t){v->n_slots}, need, sizeof *v->slots);
+        for (; v->n_slots < need; v->n_slots++)
+            acb_init(&v->slots[v->n_slots]);
+    }
+    if (derivative && v->n_series < need) {
+        v->series = vec_grow(v->series, &(size_t){v->n_series}, need, sizeof *v->series);
+        for (; v->n_series < need; v->n_series++)
+            acb_poly_init(&v->series[v->n_series]);
+    }
+}
+
+const acb_struct *ball_evaluate(struct ball_evaluator *v, const struct expr *x, slong precision)
+{
+    reserve(v, x);
+    v->precision = precision;
+    v->hopeless = !evaluate(v, x->nodes, 0);
+    if (v->hopeless)
+        acb_indeterminate(&v->slots[0]);
+    return &v->slots[0];
+}

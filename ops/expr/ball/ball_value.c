@@ -1,0 +1,146 @@
+/* Values at one point: when a ball is narrow enough to be one, and how it is written. */
+#include "ops/expr/ball/ball.h"
+#include "ops/expr/ball/ball_eval.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NARROW_BITS = 40 };
+
+/* Radius of both parts at most 2^-bits. */
+static bool is_small(const acb_struct *z, slong bits)
+{
+    return mag_cmp_2exp_si(arb_radref(acb_realref(z)), -bits) <= 0 &&
+           mag_cmp_2exp_si(arb_radref(acb_imagref(z)), -bits) <= 0;
+}
+
+bool ball_is_narrow(const acb_struct *z)
+{
+    return acb_is_finite(z) &&
+           (acb_rel_accuracy_bits(z) >= NARROW_BITS || is_small(z, NARROW_BITS));
+}
+
+void ball_write(struct buf *b, const acb_struct *z, slong digits)
+{
+    const arb_struct *parts[2] = {acb_realref(z), acb_imagref(z)};
+    bool real = arb_is_zero(parts[1]), imaginary = arb_is_zero(parts[0]) && !real;
+    if (!imaginary) {
+        char *text = arb_get_str(parts[0], digits, ARB_STR_NO_RADIUS);
+        buf_puts(b, text);
+        flint_free(text);
+    }
+    if (!real) {
+        char *text = arb_get_str(parts[1], digits, ARB_STR_NO_RADIUS), *s = text;
+        if (!imaginary) {
+            buf_puts(b, *s == '-' ? " - " : " + ");
+            s += *s == '-';
+        }
+        buf_puts(b, s);
+        buf_puts(b, " I");
+        flint_free(text);
+    }
+}
+
+/* "1.5", "-2*i", "1.5 - 2*i": a part that may be zero is left out. */
+static void write_parts(struct buf *b, const acb_struct *z, slong digits)
+{
+    bool imaginary = !arb_contains_zero(acb_imagref(z));
+    bool real = !imaginary || !arb_contains_zero(acb_realref(z));
+    if (real) {
+        char *re = arb_get_str(acb_realref(z), digits, ARB_STR_NO_RADIUS);
+        buf_puts(b, re);
+        flint_free(re);
+    }
+    if (imaginary) {
+        char *im = arb_get_str(acb_imagref(z), digits, ARB_STR_NO_RADIUS);
+        bool minus = *im == '-';
+        buf_printf(b, "%s%s*i", !real ? (minus ? "-" : "") : minus ? " - " : " + ", im + minus);
+        flint_free(im);
+    }
+}
+
+void ball_write_against(struct buf *b, const acb_struct *x, const acb_struct *y)
+{
+    struct buf left = {0}, right = {0};
+    for (slong digits = 8; digits <= BALL_MAX_PRECISION; digits *= 2) {
+        buf_clear(&left);
+        buf_clear(&right);
+        write_parts(&left, x, digits);
+        write_parts(&right, y, digits);
+        if (strcmp(left.data, right.data) != 0)
+            break;
+    }
+    buf_printf(b, "%s against %s", left.data, right.data);
+    buf_free(&left);
+    buf_free(&right);
+}
+
+struct single {
+    const struct ball_point *point;
+    acb_t value;
+};
+
+static const acb_struct *look_up_single(void *arg, uint16_t op, const char *name)
+{
+    struct single *s = arg;
+    for (size_t i = 0; i < s->point->n; i++) {
+        const char *given = s->point->names[i];
+        bool variable = *given == '?';
+        if (variable == (op == X_VAR) && strcmp(given + variable, name) == 0) {
+            acb_set_d_d(s->value, s->point->re[i], s->point->im ? s->point->im[i] : 0);
+            return s->value;
+        }
+    }
+    return NULL;
+}
+
+/* To `bits` of relative accuracy where more precision leads there; false: undefined. */
+static bool evaluate_single(acb_t out, const struct expr *x, const struct ball_point *point,
+                            slong bits)
+{
+    struct single s = {.point = point};
+    struct ball_evaluator v = {.lookup = look_up_single, .lookup_arg = &s};
+    acb_init(s.value);
+    for (slong precision = bits + 32;; precision *= 2) {
+        acb_set(out, ball_evaluate(&v, x, precision));
+        if (v.hopeless || precision >= BALL_MAX_PRECISION ||
+            (acb_is_finite(out) && acb_rel_accuracy_bits(out) >= bits))
+            break;
+    }
+    acb_clear(s.value);
+    ball_evaluator_free(&v);
+    return acb_is_finite(out) && ball_is_narrow(out);
+}
+
+char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_point *point,
+                      int digits)
+{
+    struct buf b = {0};
+    acb_t z;
+    acb_init(z);
+    digits = digits < 1 ? 1 : digits > 200 ? 200 : digits;
+    if (evaluate_single(z, x, point, (slong)(digits * 3.33) + 8))
+        ball_write(&b, z, digits);
+    else
+        buf_puts(&b, "undefined");
+    acb_clear(z);
+    char *text = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
+    return text;
+}
+
+double ball_value_real(const struct expr *x, const struct ball_point *point)
+{
+    acb_t z;
+    double value = NAN;
+    acb_init(z);
+    if (evaluate_single(z, x, point, 64) && arb_contains_zero(acb_imagref(z)))
+        value = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
+    acb_clear(z);
+    return value;
+}
+
+void ball_thread_cleanup(void)
+{
+    flint_cleanup();
+}

@@ -1,0 +1,251 @@
+/* Prefix tokens and s-expressions: one reader, since both name the operator first. Blanks separate
+ * tokens; in s-expressions parentheses stand around every application. Numbers are "-4", "3/2",
+ * "0.5", or INT+ and INT- followed by digits, one a token. */
+#include "ops/expr/syntax/lexical.h"
+#include "ops/expr/rational.h"
+#include "ops/expr/tree.h"
+
+#include <string.h>
+
+struct prefix {
+    struct tree tree;
+    const char *start, *at, *end;
+    bool sexpr, patterns;
+    unsigned depth;
+    struct err *e;
+};
+
+static enum err_code term(uint32_t *out, struct prefix *p);
+
+static size_t offset(const struct prefix *p, const char *s)
+{
+    return (size_t)(s - p->start);
+}
+
+static void skip_space(struct prefix *p)
+{
+    while (p->at < p->end && is_space(*p->at))
+        p->at++;
+}
+
+/* The token here, 0 at the end; a parenthesis is a token of its own. */
+static size_t peek(struct prefix *p)
+{
+    size_t n = 0;
+    skip_space(p);
+    for (; p->at + n < p->end && !is_space(p->at[n]); n++)
+        if (p->at[n] == '(' || p->at[n] == ')')
+            return n ? n : 1;
+    return n;
+}
+
+static int shown(size_t n)
+{
+    return (int)(n < 60 ? n : 60);
+}
+
+/* INT+ 1 2: the digits that follow are the number's. */
+static enum err_code digits(uint32_t *out, struct prefix *p, const char *token)
+{
+    char text[EXPR_MAX_DIGITS + 2];
+    size_t n = 0;
+    if (token[3] == '-')
+        text[n++] = '-';
+    size_t first = n;
+    while (peek(p) == 1 && is_digit(*p->at)) {
+        if (n - first == EXPR_MAX_DIGITS)
+            return err_fail_at(p->e, p->tree.source, offset(p, token),
+                               "the number has more than %d digits", EXPR_MAX_DIGITS);
+        text[n++] = *p->at++;
+    }
+    if (n == first)
+        return err_fail_at(p->e, p->tree.source, offset(p, token), "'%.4s' needs digits after it",
+                           token);
+    const char *leaf = number_read(p->tree.a, text, n);
+    return err_up(p->e, tree_leaf(out, &p->tree, X_NUM, leaf, offset(p, token), p->e));
+}
+
+static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t n)
+{
+    struct tree *t = &p->tree;
+    if (is_digit(*s) || (*s == '-' && n > 1 && is_digit(s[1]))) {
+        const char *value = number_read(t->a, s, n);
+        if (!value)
+            return err_fail_at(p->e, t->source, offset(p, s), "'%.*s' is not a number", shown(n),
+                               s);
+        return err_up(p->e, tree_leaf(out, t, X_NUM, value, offset(p, s), p->e));
+    }
+    bool variable = *s == '?';
+    if (identifier_length(s + variable, s + n) == n - variable && n > variable) {
+        if (variable && !p->patterns)
+            return err_fail_at(p->e, t->source, offset(p, s),
+                               "pattern variables belong to rules, not to expressions");
+        if (n > EXPR_MAX_NAME)
+            return err_fail_at(p->e, t->source, offset(p, s), "a name has more than %d characters",
+                               EXPR_MAX_NAME);
+        const char *text = arena_strndup(t->a, s + variable, n - variable);
+        return err_up(p->e, tree_leaf(out, t, variable ? X_VAR : X_SYM, text, offset(p, s), p->e));
+    }
+    err_fail_at(p->e, t->source, offset(p, s), "unknown token '%.*s'", shown(n), s);
+    lexical_hint(p->e, s, s + n);
+    return ERR_INPUT;
+}
+
+/* The arguments of an operator; op -1 is exp. */
+static enum err_code application(uint32_t *out, struct prefix *p, int op, const char *s, size_t n)
+{
+    struct tree *t = &p->tree;
+    uint32_t args[LANG_MAX_ARITY + 1];
+    unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity;
+    for (unsigned i = 0; i < arity; i++) {
+        size_t next = peek(p);
+        if (next == 0 || *p->at == ')')
+            return err_fail_at(p->e, t->source, offset(p, s), "'%.*s' takes %u argument%s, not %u",
+                               shown(n), s, arity, arity == 1 ? "" : "s", i);
+        const char *argument = p->at;
+        if (err_up(p->e, term(&args[i], p)))
+            return ERR_INPUT;
+        if (op == X_D && i == 0 &&
+            err_up(p->e, tree_check_d(t, args[0], offset(p, argument), p->e)))
+            return ERR_INPUT;
+    }
+    if (op >= 0)
+        return err_up(p->e, tree_apply(out, t, (uint16_t)op, args, arity, offset(p, s), p->e));
+    args[1] = args[0];
+    if (err_up(p->e, tree_leaf(&args[0], t, X_SYM, "e", offset(p, s), p->e)))
+        return ERR_INPUT;
+    return err_up(p->e, tree_apply(out, t, X_POW, args, 2, offset(p, s), p->e));
+}
+
+static bool is_exp(const char *s, size_t n)
+{
+    return n == 3 && memcmp(s, "exp", 3) == 0;
+}
+
+static enum err_code word(uint32_t *out, struct prefix *p, size_t n, bool head)
+{
+    const char *s = p->at;
+    p->at += n;
+    if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
+        return err_up(p->e, digits(out, p, s));
+    int op = lang_find(p->tree.lang, s, n);
+    if (op >= 0 || (is_exp(s, n) && lang_has(p->tree.lang, X_POW))) {
+        if (p->sexpr && !head && (op < 0 || p->tree.lang->ops[op].arity > 0))
+            return err_fail_at(p->e, p->tree.source, offset(p, s),
+                               "operator '%.*s' needs a parenthesis before it", shown(n), s);
+        return err_up(p->e, application(out, p, op, s, n));
+    }
+    if (!head)
+        return err_up(p->e, leaf(out, p, s, n));
+    const char *near = tree_nearest_operator(p->tree.lang, s, n);
+    err_fail_at(p->e, p->tree.source, offset(p, s), "unknown operator '%.*s'", shown(n), s);
+    if (near)
+        err_hint(p->e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+static enum err_code list(uint32_t *out, struct prefix *p)
+{
+    const char *open = p->at++;
+    size_t n = peek(p);
+    if (n == 0)
+        return err_fail_at(p->e, p->tree.source, offset(p, open),
+                           "this parenthesis is never closed");
+    if (*p->at == '(' || *p->at == ')')
+        return err_fail_at(p->e, p->tree.source, offset(p, p->at), "an operator is missing");
+    const char *head = p->at;
+    if (err_up(p->e, word(out, p, n, true)))
+        return ERR_INPUT;
+    if (peek(p) == 0)
+        return err_fail_at(p->e, p->tree.source, offset(p, open),
+                           "this parenthesis is never closed");
+    if (*p->at != ')') {
+        unsigned arity = is_exp(head, n) ? 1 : p->tree.nodes[*out].arity;
+        return err_fail_at(p->e, p->tree.source, offset(p, p->at),
+                           "one argument too many: '%.*s' takes %u", shown(n), head, arity);
+    }
+    p->at++;
+    return OK;
+}
+
+static enum err_code term(uint32_t *out, struct prefix *p)
+{
+    if (++p->depth > EXPR_MAX_DEPTH)
+        return err_fail_at(p->e, p->tree.source, offset(p, p->at),
+                           "the expression is nested more than %d deep", EXPR_MAX_DEPTH);
+    size_t n = peek(p);
+    if (n == 0)
+        return err_fail_at(p->e, p->tree.source, offset(p, p->at), "an expression is missing");
+    if (!p->sexpr && (*p->at == '(' || *p->at == ')')) {
+        err_fail_at(p->e, p->tree.source, offset(p, p->at),
+                    "there are no parentheses in prefix tokens");
+        return ERR_INPUT;
+    }
+    if (*p->at == ')')
+        return err_fail_at(p->e, p->tree.source, offset(p, p->at),
+                           "this ')' closes no parenthesis");
+    enum err_code code = *p->at == '(' ? list(out, p) : word(out, p, n, false);
+    p->depth--;
+    return err_up(p->e, code);
+}
+
+static enum err_code parse(struct expr *out, struct prefix *p)
+{
+    uint32_t root = 0;
+    enum err_code code = err_up(p->e, term(&root, p));
+    size_t n;
+    if (code == OK && (n = peek(p)) > 0) {
+        const struct tree_node *top = &p->tree.nodes[root];
+        code = err_fail_at(p->e, p->tree.source, offset(p, p->at),
+                           "'%.*s' after the end of the expression", shown(n), p->at);
+        const char *near = top->op == X_SYM
+                               ? tree_nearest_operator(p->tree.lang, top->leaf, strlen(top->leaf))
+                               : NULL;
+        if (top->op == X_SYM && near)
+            err_hint(p->e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
+        else if (top->op == X_SYM)
+            err_hint(p->e, "'%.60s' is no operator", top->leaf);
+    }
+    if (code == OK)
+        tree_finish(out, &p->tree, root);
+    tree_free(&p->tree);
+    return code;
+}
+
+enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
+                                const struct source_text *source, size_t at, size_t len,
+                                bool patterns, struct err *e)
+{
+    struct prefix p = {
+        .tree = {.a = a, .lang = lang, .source = source},
+        .start = source->text,
+        .at = source->text + at,
+        .end = source->text + at + len,
+        .patterns = patterns,
+        .e = e,
+    };
+    return err_up(e, parse(out, &p));
+}
+
+enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct source_text *source, size_t at, size_t len,
+                               bool patterns, struct err *e)
+{
+    struct prefix p = {
+        .tree = {.a = a, .lang = lang, .source = source},
+        .start = source->text,
+        .at = source->text + at,
+        .end = source->text + at + len,
+        .sexpr = true,
+        .patterns = patterns,
+        .e = e,
+    };
+    return err_up(e, parse(out, &p));
+}
+
+enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,
+                               const char *text, struct err *e)
+{
+    struct source_text source = {"<expression>", text, strlen(text)};
+    return err_up(e, expr_parse_prefix(out, a, lang, &source, 0, source.len, true, e));
+}

@@ -1,0 +1,169 @@
+/* Clusters of sequences; see dataset.h. */
+#include "ops/learn/data/dataset.h"
+
+#include "base/buf.h"
+#include "base/rng.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dataset_free(struct dataset *d)
+{
+    free(d->tokens);
+    free(d->offset);
+    free(d->mark);
+    free(d->member);
+    free(d->first);
+    free(d->path);
+    *d = (struct dataset){0};
+}
+
+enum err_code token_batch_check(const Eqloom__TokenBatch *b, uint32_t vocabulary,
+                                uint32_t max_length, struct err *e)
+{
+    if (b->n_offset == 0 || b->offset[0] != 0 || b->offset[b->n_offset - 1] != b->n_tokens ||
+        b->n_cluster != b->n_offset - 1)
+        return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
+    for (size_t i = 0; i + 1 < b->n_offset; i++) {
+        if (b->offset[i + 1] <= b->offset[i] || b->offset[i + 1] > b->n_tokens)
+            return err_fail(e, ERR_CORRUPT, "token batch: sequence %zu has no token", i);
+        uint32_t n = b->offset[i + 1] - b->offset[i];
+        bool told = i < b->n_text;
+        if (n > max_length)
+            return err_fail(e, ERR_LIMIT,
+                            "sequence %zu%s%.60s%s has %u tokens, more than the %u that the "
+                            "model's max_length leaves room for",
+                            i, told ? " (" : "", told ? b->text[i] : "", told ? ")" : "", n,
+                            max_length);
+    }
+    for (size_t i = 0; i < b->n_tokens; i++)
+        if (b->tokens[i] >= vocabulary)
+            return err_fail(e, ERR_INPUT, "token %u is not in the vocabulary of %u tokens",
+                            b->tokens[i], vocabulary);
+    return OK;
+}
+
+static void add_sequences(struct dataset *d, const Eqloom__TokenBatch *b)
+{
+    size_t n = b->n_offset - 1;
+    d->tokens = vec_grow(d->tokens, &d->tokens_cap, d->n_tokens + b->n_tokens, sizeof *d->tokens);
+    d->offset = vec_grow(d->offset, &d->offset_cap, d->sequences + n + 1, sizeof *d->offset);
+    if (b->n_tokens)
+        memcpy(d->tokens + d->n_tokens, b->tokens, b->n_tokens * sizeof *d->tokens);
+    for (size_t i = 0; i <= n; i++)
+        d->offset[d->sequences + i] = d->n_tokens + b->offset[i];
+    d->sequences += n;
+    d->n_tokens += b->n_tokens;
+}
+
+static uint64_t mark_of(const uint32_t *tokens, size_t n)
+{
+    uint64_t mark = n;
+    for (size_t i = 0; i < n; i++)
+        mark = rng_mix(mark ^ tokens[i]);
+    return mark;
+}
+
+struct entry {
+    uint64_t mark;
+    uint32_t cluster, index;
+};
+
+static int compare_marks(const void *x, const void *y)
+{
+    const struct entry *a = x, *b = y;
+    if (a->cluster != b->cluster)
+        return a->cluster < b->cluster ? -1 : 1;
+    if (a->mark != b->mark)
+        return a->mark < b->mark ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static int compare_entries(const void *x, const void *y)
+{
+    const struct entry *a = x, *b = y;
+    if (a->cluster != b->cluster)
+        return a->cluster < b->cluster ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Marks the sequences from `base` on; equal members of a cluster are told apart. */
+static void add_marks(struct dataset *d, struct entry *entries, size_t n, size_t base)
+{
+    d->mark = vec_grow(d->mark, &d->mark_cap, base + n + 1, sizeof *d->mark);
+    for (size_t i = 0; i < n; i++) {
+        const size_t *at = &d->offset[base + entries[i].index];
+        entries[i].mark = mark_of(d->tokens + at[0], at[1] - at[0]);
+    }
+    qsort(entries, n, sizeof *entries, compare_marks);
+    for (size_t i = 0, equal = 0; i < n; i++) {
+        bool again = i && entries[i].cluster == entries[i - 1].cluster &&
+                     entries[i].mark == entries[i - 1].mark;
+        equal = again ? equal + 1 : 0;
+        d->mark[base + entries[i].index] =
+            equal ? rng_at(entries[i].mark, 1, equal) : entries[i].mark;
+    }
+}
+
+/* Runs of equal cluster numbers, in their order, are the clusters. */
+static void add_clusters(struct dataset *d, const struct entry *entries, size_t n, size_t base)
+{
+    for (size_t i = 0, j; i < n; i = j) {
+        for (j = i + 1; j < n && entries[j].cluster == entries[i].cluster; j++)
+            ;
+        if (j - i < 2) {
+            d->singles++;
+            continue;
+        }
+        d->member = vec_grow(d->member, &d->member_cap, d->members + j - i, sizeof *d->member);
+        d->first = vec_grow(d->first, &d->first_cap, d->clusters + 2, sizeof *d->first);
+        d->first[d->clusters++] = d->members;
+        for (size_t k = i; k < j; k++)
+            d->member[d->members++] = (uint32_t)base + entries[k].index;
+        d->first[d->clusters] = d->members;
+    }
+}
+
+enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *b, uint32_t vocabulary,
+                          uint32_t max_length, struct err *e)
+{
+    enum err_code code = token_batch_check(b, vocabulary, max_length, e);
+    if (code)
+        return err_up(e, code);
+    size_t base = d->sequences, n = b->n_offset - 1;
+    if (n > UINT32_MAX - base)
+        return err_fail(e, ERR_LIMIT, "more than 2^32 sequences to train on");
+    struct entry *entries = malloc((n + 1) * sizeof *entries);
+    if (!entries)
+        return err_fail(e, ERR_NOMEM, "no memory for a batch of %zu sequences", n);
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (struct entry){.cluster = b->cluster[i], .index = (uint32_t)i};
+    add_sequences(d, b);
+    add_marks(d, entries, n, base);
+    qsort(entries, n, sizeof *entries, compare_entries);
+    add_clusters(d, entries, n, base);
+    free(entries);
+    return OK;
+}
+
+static int compare_sequences(const struct dataset *d, uint32_t a, uint32_t b)
+{
+    size_t n = d->offset[a + 1] - d->offset[a], m = d->offset[b + 1] - d->offset[b];
+    const uint32_t *x = d->tokens + d->offset[a], *y = d->tokens + d->offset[b];
+    if (n != m)
+        return n < m ? -1 : 1;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster)
+{
+    uint32_t best = d->member[d->first[cluster]];
+    for (size_t i = d->first[cluster] + 1; i < d->first[cluster + 1]; i++)
+        if (compare_sequences(d, d->member[i], best) < 0)
+            best = d->member[i];
+    return best;
+}

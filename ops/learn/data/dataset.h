@@ -1,0 +1,50 @@
+/* What training draws from (draws.h): all sequences of a collection of token batches, grouped into
+ * clusters of equivalent ones. */
+#ifndef OPS_LEARN_DATA_DATASET_H
+#define OPS_LEARN_DATA_DATASET_H
+
+#include "base/err.h"
+#include "token.pb-c.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dataset {
+    uint32_t *tokens;
+    size_t n_tokens, tokens_cap;
+    size_t *offset; /* (sequences + 1) */
+    size_t sequences, offset_cap;
+    /* By which sequences are drawn: a hash of the tokens (of equal members of a cluster, and of how
+     * many of these come before). */
+    uint64_t *mark; /* (sequences) */
+    size_t mark_cap;
+    /* Cluster i is the sequences member[first[i]] .. member[first[i+1]-1]; each has at least two:
+     * what stands alone is left out. */
+    uint32_t *member;
+    size_t members, member_cap;
+    size_t *first; /* (clusters + 1) */
+    size_t clusters, first_cap;
+    size_t singles; /* sequences left out */
+    /* With dataset_relate: pairs come in runs of clusters that stand together on this path. */
+    uint32_t *path; /* (clusters), or NULL */
+    size_t related; /* clusters in a run */
+};
+
+void dataset_free(struct dataset *d);
+/* Checks the batch (ERR_CORRUPT if it is not well formed, ERR_INPUT for a token that is not below
+ * `vocabulary`, ERR_LIMIT for a sequence longer than max_length) and adds its clusters. */
+enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *batch, uint32_t vocabulary,
+                          uint32_t max_length, struct err *e);
+/* The same checks alone. */
+enum err_code token_batch_check(const Eqloom__TokenBatch *batch, uint32_t vocabulary,
+                                uint32_t max_length, struct err *e);
+
+/* From now on `related` consecutive pairs are of clusters whose members use much the same tokens,
+ * next to each other on a greedy path through all of them: hard negatives for each other. Call
+ * after all dataset_add; tokens are below `vocabulary`. ERR_NOMEM. */
+enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary, struct err *e);
+
+/* The cluster's member of fewest tokens, of equal ones the first by their numbers. */
+uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster);
+
+#endif

@@ -1,0 +1,120 @@
+/* Batches of examples; see examples.h. */
+#include "ops/learn/data/examples.h"
+
+#include <string.h>
+
+bool objective_generates(enum objective_kind kind)
+{
+    switch (kind) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_SIMCSE:
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SIAMESE:
+    case OBJECTIVE_HISTOGRAM: return false;
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: return true;
+    }
+    return false;
+}
+
+/* The dataset's sequences of these numbers, packed. */
+static struct nn_sequences pack(struct arena *a, const struct dataset *d, const uint32_t *sequence,
+                                size_t n, bool wrap)
+{
+    uint32_t *offset = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = d->offset[sequence[i] + 1] - d->offset[sequence[i]];
+        offset[i + 1] = offset[i] + (uint32_t)length + (wrap ? 2 : 0);
+    }
+    uint32_t *tokens = arena_array(a, uint32_t, offset[n]), *to = tokens;
+    for (size_t i = 0; i < n; i++) {
+        size_t from = d->offset[sequence[i]], length = d->offset[sequence[i] + 1] - from;
+        if (wrap)
+            *to++ = NN_START;
+        memcpy(to, d->tokens + from, length * sizeof *to);
+        to += length;
+        if (wrap)
+            *to++ = NN_END;
+    }
+    return (struct nn_sequences){tokens, offset, n};
+}
+
+/* The k-th pair, its second member being what the target is to be. */
+static struct pair example_pair(struct draws *draws, const struct examples_config *c, uint64_t k)
+{
+    struct pair p = draws_pair(draws, k);
+    if (c->target == TARGET_SHORTEST) {
+        uint32_t shortest = dataset_shortest(draws->dataset, p.cluster);
+        if (p.a == shortest)
+            p.a = p.b;
+        p.b = shortest;
+    }
+    return p;
+}
+
+static void gather_contrastive(struct examples *out, struct arena *a, struct draws *draws,
+                               const struct examples_config *c, bool wrap, uint64_t index)
+{
+    size_t n = c->batch, all = n * (2 + c->negatives);
+    uint32_t *sequence = arena_array(a, uint32_t, all), *group = arena_array(a, uint32_t, all);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t k = index * n + i;
+        struct pair p = example_pair(draws, c, k);
+        sequence[i] = p.a;
+        sequence[n + i] = p.b;
+        group[i] = group[n + i] = c->negatives ? (uint32_t)i : p.cluster;
+        for (size_t j = 0; j < c->negatives; j++) {
+            size_t at = 2 * n + i * c->negatives + j;
+            sequence[at] = draws_negative(draws, p.cluster, k, j, c->negatives);
+            group[at] = (uint32_t)i;
+        }
+    }
+    out->inputs = pack(a, draws->dataset, sequence, all, wrap);
+    out->group = group;
+}
+
+static void gather_simcse(struct examples *out, struct arena *a, struct draws *draws,
+                          const struct examples_config *c, bool wrap, uint64_t index)
+{
+    size_t n = c->batch;
+    uint32_t *sequence = arena_array(a, uint32_t, 2 * n), *group = arena_array(a, uint32_t, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        sequence[i] = sequence[n + i] = draws_sequence(draws, index * n + i);
+        group[i] = group[n + i] = sequence[i];
+    }
+    out->inputs = pack(a, draws->dataset, sequence, 2 * n, wrap);
+    out->group = group;
+}
+
+static void gather_targets(struct examples *out, struct arena *a, struct draws *draws,
+                           const struct examples_config *c, bool wrap, uint64_t index)
+{
+    size_t n = c->batch;
+    uint32_t *input = arena_array(a, uint32_t, n), *target = arena_array(a, uint32_t, n);
+    for (size_t i = 0; i < n; i++) {
+        if (c->objective == OBJECTIVE_AUTOENCODE) {
+            input[i] = target[i] = draws_sequence(draws, index * n + i);
+        } else {
+            struct pair p = example_pair(draws, c, index * n + i);
+            input[i] = p.a;
+            target[i] = p.b;
+        }
+    }
+    out->inputs = pack(a, draws->dataset, input, n, wrap);
+    out->targets = pack(a, draws->dataset, target, n, false);
+}
+
+void examples_gather(struct examples *out, struct arena *a, struct draws *draws,
+                     const struct examples_config *c, bool wrap, uint64_t index)
+{
+    *out = (struct examples){0};
+    switch (c->objective) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_TRIPLET:
+    case OBJECTIVE_SIAMESE:
+    case OBJECTIVE_HISTOGRAM: gather_contrastive(out, a, draws, c, wrap, index); break;
+    case OBJECTIVE_SIMCSE: gather_simcse(out, a, draws, c, wrap, index); break;
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: gather_targets(out, a, draws, c, wrap, index); break;
+    }
+}

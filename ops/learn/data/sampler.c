@@ -1,0 +1,165 @@
+/* See draws.h. */
+#include "ops/learn/data/sampler.h"
+
+#include "base/rng.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE, STREAM_CUT, STREAM_MEMBER };
+
+void draws_init(struct draws *x, const struct dataset *d, uint64_t seed, size_t batch)
+{
+    *x = (struct draws){.dataset = d, .seed = seed, .batch = batch};
+}
+
+void draws_free(struct draws *x)
+{
+    free(x->pairs.places);
+    free(x->negatives.places);
+    *x = (struct draws){0};
+}
+
+/* ---- orders ---- */
+
+static uint64_t mark_of_sequence(const struct dataset *d, uint64_t i)
+{
+    return d->mark[i];
+}
+
+/* A cluster is known by its first member: those of the op extract begin with their seed. */
+static uint64_t mark_of_cluster(const struct dataset *d, uint64_t i)
+{
+    return d->mark[d->member[d->first[i]]];
+}
+
+static uint64_t mark_of_run(const struct dataset *d, uint64_t i)
+{
+    return i;
+}
+
+static int compare_places(const void *x, const void *y)
+{
+    const struct draw_place *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->thing > b->thing) - (a->thing < b->thing);
+}
+
+static void sort_places(struct draw_order *o, uint64_t n)
+{
+    qsort(o->places, n, sizeof *o->places, compare_places);
+}
+
+/* Things that say the same stand side by side, and would always share a batch, as negatives of one
+ * another: each but the first goes to a place of its own. */
+static void scatter_equals(struct draw_order *o, uint64_t n)
+{
+    struct draw_place *places = o->places;
+    uint64_t key = n ? places[0].key : 0, equal = 0;
+    bool any = false;
+    for (uint64_t i = 1; i < n; i++) {
+        equal = places[i].key == key ? equal + 1 : 0;
+        key = places[i].key;
+        if (equal)
+            places[i].key = rng_at(key, 1, equal);
+        any = any || equal;
+    }
+    if (any)
+        sort_places(o, n);
+}
+
+static void order(struct draw_order *o, const struct dataset *d, uint64_t n, uint64_t key,
+                  uint64_t (*mark)(const struct dataset *, uint64_t))
+{
+    for (uint64_t i = 0; i < n; i++)
+        o->places[i] = (struct draw_place){rng_mix(key ^ mark(d, i)), (uint32_t)i};
+    sort_places(o, n);
+    scatter_equals(o, n);
+}
+
+/* The thing at a place of an epoch's order of n. */
+static uint32_t thing_at(struct draw_order *o, const struct draws *x, enum stream stream,
+                         uint64_t n, uint64_t epoch, uint64_t place,
+                         uint64_t (*mark)(const struct dataset *, uint64_t))
+{
+    if (!o->places || o->epoch != epoch) {
+        if (!o->places && !(o->places = malloc(n * sizeof *o->places)))
+            abort(); /* as small allocations do */
+        order(o, x->dataset, n, rng_at(x->seed, stream, epoch), mark);
+        o->epoch = epoch;
+    }
+    return o->places[place].thing;
+}
+
+/* The k-th of n things. An epoch is as many whole batches as the things fill; the rest of them sits
+ * it out. */
+static uint32_t in_turn(struct draws *x, uint64_t n, size_t batch, uint64_t k,
+                        uint64_t (*mark)(const struct dataset *, uint64_t))
+{
+    uint64_t length = n >= batch ? n / batch * batch : n;
+    return thing_at(&x->pairs, x, STREAM_EPOCH, n, k / length, k % length, mark);
+}
+
+/* Runs of the path come in a random order, cut at other places each epoch. */
+static uint32_t related_cluster(struct draws *x, uint64_t k)
+{
+    const struct dataset *d = x->dataset;
+    uint64_t runs = d->clusters / d->related, in_batch = x->batch / d->related,
+             run = k / d->related;
+    uint64_t at = (uint64_t)in_turn(x, runs, in_batch, run, mark_of_run) * d->related;
+    uint64_t cut = rng_at(x->seed, STREAM_CUT, x->pairs.epoch) % d->clusters;
+    return d->path[(cut + at + k % d->related) % d->clusters];
+}
+
+/* ---- members ---- */
+
+/* The two members whose hashes are least; a cluster has two. */
+static struct pair two_members(const struct dataset *d, uint32_t cluster, uint64_t key)
+{
+    struct pair p = {.cluster = cluster};
+    uint64_t a = 0, b = 0;
+    size_t first = d->first[cluster];
+    for (size_t i = first; i < d->first[cluster + 1]; i++) {
+        uint32_t member = d->member[i];
+        uint64_t hash = rng_mix(key ^ d->mark[member]);
+        if (i == first || hash < a) {
+            b = a;
+            p.b = p.a;
+            a = hash;
+            p.a = member;
+        } else if (i == first + 1 || hash < b) {
+            b = hash;
+            p.b = member;
+        }
+    }
+    return p;
+}
+
+/* ---- draws ---- */
+
+struct pair draws_pair(struct draws *x, uint64_t k)
+{
+    const struct dataset *d = x->dataset;
+    bool related = d->path && d->clusters >= d->related;
+    uint32_t c =
+        related ? related_cluster(x, k) : in_turn(x, d->clusters, x->batch, k, mark_of_cluster);
+    return two_members(d, c, rng_at(x->seed, STREAM_PAIR, k));
+}
+
+/* Where the order has the pair's own cluster, the next one there takes its place. */
+uint32_t draws_negative(struct draws *x, uint32_t cluster, uint64_t k, uint64_t j, uint64_t n)
+{
+    const struct dataset *d = x->dataset;
+    uint64_t at = k * n + j, epoch = at / d->clusters, place = at % d->clusters;
+    uint32_t c =
+        thing_at(&x->negatives, x, STREAM_NEGATIVE, d->clusters, epoch, place, mark_of_cluster);
+    if (c == cluster)
+        c = x->negatives.places[(place + 1) % d->clusters].thing;
+    return two_members(d, c, rng_at(x->seed, STREAM_MEMBER, at)).a;
+}
+
+uint32_t draws_sequence(struct draws *x, uint64_t k)
+{
+    return in_turn(x, x->dataset->sequences, x->batch, k, mark_of_sequence);
+}

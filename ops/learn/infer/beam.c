@@ -1,0 +1,139 @@
+/* Beam search; see beam.h. */
+#include "ops/learn/infer/beam.h"
+
+#include <math.h>
+#include <string.h>
+
+void beam_init(struct beam *b, const struct generator_options *options, struct arena *a)
+{
+    uint32_t width = options->beam;
+    *b = (struct beam){.width = width,
+                       .max_tokens = options->max_tokens,
+                       .length_penalty = options->length_penalty,
+                       .n_live = 1};
+    b->live = arena_array(a, uint32_t, width);
+    b->parent = arena_array(a, uint32_t, width);
+    b->candidates = arena_array(a, struct beam_candidate, 2 * (size_t)width);
+    b->ended = arena_alloc(a, width * sizeof *b->ended);
+    b->live[0] = BEAM_ROOT;
+}
+
+static double score_of(const struct beam *b, size_t i)
+{
+    return b->live[i] == BEAM_ROOT ? 0 : b->nodes[b->live[i]].score;
+}
+
+/* Log of the sum of exponentials. */
+static double log_sum(const float *x, uint32_t n)
+{
+    double most = -INFINITY, sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        most = x[i] > most ? x[i] : most;
+    for (uint32_t i = 0; i < n; i++)
+        sum += exp(x[i] - most);
+    return most + log(sum);
+}
+
+/* Among the best 2 * width if it belongs there; behind its equals. */
+static void keep(struct beam *b, struct beam_candidate c)
+{
+    size_t cap = 2 * (size_t)b->width, at = b->n_candidates;
+    if (at == cap && !(c.score > b->candidates[cap - 1].score))
+        return;
+    while (at > 0 && c.score > b->candidates[at - 1].score)
+        at--;
+    if (b->n_candidates < cap)
+        b->n_candidates++;
+    memmove(&b->candidates[at + 1], &b->candidates[at],
+            (b->n_candidates - 1 - at) * sizeof *b->candidates);
+    b->candidates[at] = c;
+}
+
+void beam_offer(struct beam *b, uint32_t i, const float *logits, uint32_t vocabulary)
+{
+    double base = score_of(b, i) - log_sum(logits, vocabulary);
+    if (i == 0)
+        b->n_candidates = 0;
+    for (uint32_t token = 0; token < vocabulary; token++)
+        if (token != NN_PAD && token != NN_START)
+            keep(b, (struct beam_candidate){i, token, base + logits[token]});
+}
+
+/* Of `length` tokens and the end. */
+static double corrected(const struct beam *b, double log_probability, uint32_t length)
+{
+    return log_probability / pow((double)length + 1, b->length_penalty);
+}
+
+static void end(struct beam *b, const struct beam_candidate *c)
+{
+    double score = corrected(b, c->score, b->at);
+    if (b->n_ended == b->width && !(score > b->ended[b->n_ended - 1].score))
+        return;
+    size_t at = b->n_ended < b->width ? b->n_ended++ : b->n_ended - 1;
+    for (; at > 0 && score > b->ended[at - 1].score; at--)
+        b->ended[at] = b->ended[at - 1];
+    b->ended[at].node = b->live[c->live];
+    b->ended[at].length = b->at;
+    b->ended[at].log_probability = c->score;
+    b->ended[at].score = score;
+}
+
+static uint32_t add_node(struct beam *b, const struct beam_candidate *c, struct arena *a)
+{
+    if (b->n_nodes == b->cap) {
+        size_t cap = b->cap ? 2 * b->cap : 16 * (size_t)b->width;
+        struct beam_node *grown = arena_array(a, struct beam_node, cap);
+        if (b->n_nodes)
+            memcpy(grown, b->nodes, b->n_nodes * sizeof *grown);
+        b->nodes = grown;
+        b->cap = cap;
+    }
+    b->nodes[b->n_nodes] = (struct beam_node){b->live[c->live], c->token, c->score};
+    return (uint32_t)b->n_nodes++;
+}
+
+void beam_choose(struct beam *b, struct arena *a)
+{
+    uint32_t *next = arena_array(a, uint32_t, b->width);
+    size_t n = 0;
+    for (size_t i = 0; i < b->n_candidates && n < b->width; i++) {
+        const struct beam_candidate *c = &b->candidates[i];
+        if (c->token == NN_END) {
+            if (i < b->width)
+                end(b, c);
+        } else if (b->at < b->max_tokens) {
+            b->parent[n] = c->live;
+            next[n++] = add_node(b, c, a);
+        }
+    }
+    memcpy(b->live, next, n * sizeof *next);
+    b->n_live = n;
+    b->at++;
+    /* The best that can become of a hypothesis is that it ends as probable, and as long as may be.
+     */
+    if (n && b->n_ended == b->width &&
+        corrected(b, score_of(b, 0), b->max_tokens) <= b->ended[b->width - 1].score)
+        b->n_live = 0;
+}
+
+uint32_t beam_token(const struct beam *b, size_t i)
+{
+    return b->live[i] == BEAM_ROOT ? NN_START : b->nodes[b->live[i]].token;
+}
+
+void beam_results(struct generated *out, const struct beam *b, struct arena *a)
+{
+    out->n = b->n_ended;
+    out->best = arena_array(a, struct hypothesis, b->n_ended);
+    for (size_t i = 0; i < b->n_ended; i++) {
+        struct hypothesis *h = &out->best[i];
+        h->n = b->ended[i].length;
+        h->log_probability = b->ended[i].log_probability;
+        h->score = b->ended[i].score;
+        h->tokens = arena_array(a, uint32_t, h->n);
+        for (uint32_t node = b->ended[i].node, at = (uint32_t)h->n; node != BEAM_ROOT;
+             node = b->nodes[node].parent)
+            h->tokens[--at] = b->nodes[node].token;
+    }
+}

@@ -1,0 +1,13 @@
+/* What a model writes, as text: tokens by their names, and numbers put together. */
+#ifndef OPS_LEARN_INFER_DETOKENIZE_H
+#define OPS_LEARN_INFER_DETOKENIZE_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "+ x -12" of + x INT- 1 2. An INT+ or INT- without digits stays as it is. */
+char *written_text(struct arena *a, const uint32_t *tokens, size_t n, char *const *names);
+
+#endif

@@ -1,0 +1,115 @@
+/* Models in use; see loaded.h. */
+#include "ops/learn/infer/loaded.h"
+
+#include "ops/learn/data/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum err_code load_weights(struct loaded *m, const Eqloom__Checkpoint *c,
+                                  const struct chunk_io *io, struct err *e)
+{
+    struct nn_model *model = m->model;
+    size_t table = (size_t)model->config.max_length * model->config.d_model;
+    void *weights = NULL, *sinusoids = NULL;
+    struct gpu_queue *q = NULL;
+    struct trainer_state state = {.weights = malloc(model->total * sizeof(float))};
+    float *host = malloc(table * sizeof *host);
+    enum err_code code;
+    if (!state.weights || !host) {
+        code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->count);
+        goto out;
+    }
+    if ((code = err_up(e, checkpoint_read(&state, model, c, io, &m->arena, e))) ||
+        (code = err_up(e, gpu_queue_new(&q, m->device, e))) ||
+        (code = err_up(e, gpu_alloc(&weights, m->device, model->total * sizeof(float), e))))
+        goto out;
+    m->weights = weights;
+    if ((code = err_up(e, gpu_alloc(&sinusoids, m->device, table * sizeof(float), e))))
+        goto out;
+    m->sinusoids = sinusoids;
+    nn_sinusoids(host, &model->config);
+    gpu_write(q, weights, state.weights, model->total * sizeof(float));
+    gpu_write(q, sinusoids, host, table * sizeof(float));
+    code = err_up(e, gpu_finish(q, e));
+out:
+    gpu_queue_free(q);
+    free(state.weights);
+    free(host);
+    return code;
+}
+
+enum err_code loaded_new(struct loaded **out, const Eqloom__Checkpoint *c,
+                         const struct chunk_io *io, struct err *e)
+{
+    struct loaded *m = calloc(1, sizeof *m);
+    if (!m)
+        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    enum err_code code;
+    if ((code = err_up(e, checkpoint_model(&m->model, c, &m->arena, e))) ||
+        (code = err_up(e, gpu_open_cpu(&m->device, NULL, NULL, e))) ||
+        (code = err_up(e, load_weights(m, c, io, e)))) {
+        loaded_free(m);
+        return code;
+    }
+    *out = m;
+    return OK;
+}
+
+void loaded_free(struct loaded *m)
+{
+    if (!m)
+        return;
+    if (m->device) {
+        gpu_free(m->device, m->weights);
+        gpu_free(m->device, m->sinusoids);
+    }
+    gpu_close(m->device);
+    arena_free(&m->arena);
+    free(m);
+}
+
+struct nn_weights loaded_weights(const struct loaded *m)
+{
+    return (struct nn_weights){m->weights, m->sinusoids, m->precision};
+}
+
+enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, struct err *e)
+{
+    const struct nn_config *c = &m->model->config;
+    return err_up(e, token_batch_check(b, c->vocabulary, nn_config_room(c), e));
+}
+
+struct nn_sequences loaded_inputs(const struct loaded *m, const Eqloom__TokenBatch *b, size_t first,
+                                  size_t n, struct arena *a)
+{
+    bool wrap = m->model->config.wrap;
+    uint32_t around = wrap ? 2 : 0;
+    uint32_t *offset = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i <= n; i++)
+        offset[i] = b->offset[first + i] - b->offset[first] + (uint32_t)i * around;
+    if (!wrap)
+        return (struct nn_sequences){b->tokens + b->offset[first], offset, n};
+    uint32_t *tokens = arena_array(a, uint32_t, offset[n]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t length = b->offset[first + i + 1] - b->offset[first + i];
+        tokens[offset[i]] = NN_START;
+        memcpy(tokens + offset[i] + 1, b->tokens + b->offset[first + i], length * sizeof *tokens);
+        tokens[offset[i + 1] - 1] = NN_END;
+    }
+    return (struct nn_sequences){tokens, offset, n};
+}
+
+enum err_code loaded_reserve(struct loaded_memory *memory, const struct loaded *m, size_t bytes,
+                             struct err *e)
+{
+    if (bytes <= memory->size)
+        return OK;
+    size_t grown = bytes + bytes / 8;
+    gpu_free(m->device, memory->at);
+    *memory = (struct loaded_memory){0};
+    enum err_code code = gpu_alloc(&memory->at, m->device, grown, e);
+    if (!code)
+        memory->size = grown;
+    return err_up(e, code);
+}

@@ -1,0 +1,121 @@
+/* Op embed: the vectors of each token batch by a trained model. */
+#include "engine/op.h"
+#include "ops/learn/infer/embedder.h"
+#include "ops/learn/checkpoint/op_chunks.h"
+#include "ops/learn/checkpoint/op_precision.h"
+
+#include "embedding.pb-c.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"normalize", OP_BOOL, "true", .doc = "Vectors of length 1."},
+    {"precision", OP_ENUM, "f32", "f32|bf16",
+     .doc = "Of the values that matrix products read; sums and all else are f32. `eqloom search` "
+            "embeds questions with f32."},
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to embed."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "One per token batch."},
+    {0},
+};
+
+struct shared {
+    struct embedder *embedder;
+    struct digest vocabulary;
+    bool any_vocabulary; /* the checkpoint does not say */
+};
+
+static void release(void *state)
+{
+    struct shared *s = state;
+    if (!s)
+        return;
+    embedder_free(s->embedder);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
+    struct chunk_io io = op_chunks(ctx);
+    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
+    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    if (!code)
+        code = err_up(e, embedder_new(&s->embedder, c, &io, e));
+    if (code) {
+        release(s);
+        return code;
+    }
+    embedder_set_precision(s->embedder, op_precision(ctx));
+    s->any_vocabulary = c->vocabulary_id.len != DIGEST_SIZE;
+    if (!s->any_vocabulary)
+        memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    *state = s;
+    return OK;
+}
+
+static bool same_vocabulary(const struct shared *s, const Eqloom__TokenBatch *b)
+{
+    return s->any_vocabulary || b->vocabulary_id.len == 0 ||
+           span_equal(span_of(b->vocabulary_id.data, b->vocabulary_id.len),
+                      span_of(s->vocabulary.bytes, DIGEST_SIZE));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct shared *s = state;
+    struct arena *a = op_arena(ctx);
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "batches", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
+    if (!same_vocabulary(s, b))
+        return err_fail(e, ERR_INPUT, "the batch was made with another vocabulary than the model");
+    if (b->n_offset == 0)
+        return err_fail(e, ERR_CORRUPT, "token batch without offsets");
+    size_t n = b->n_offset - 1, dim = embedder_model(s->embedder)->config.d_model;
+    float *values = arena_try_alloc(a, n * dim, sizeof *values);
+    if (!values)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
+    code = embedder_run(values, s->embedder, b, op_bool(ctx, "normalize"), a, e);
+    if (code)
+        return err_up(e, code);
+    Eqloom__EmbeddingBatch out;
+    eqloom__embedding_batch__init(&out);
+    out.dim = (uint32_t)dim;
+    out.count = (uint32_t)n;
+    out.values.data = (uint8_t *)values;
+    out.values.len = n * dim * sizeof *values;
+    out.text = b->text;
+    out.n_text = b->n_text;
+    out.source_id = b->source_id;
+    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+}
+
+const struct op op_embed = {
+    .name = "embed",
+    .version = 8,
+    .node = OP_MAP,
+    .numerics = true,
+    .doc = "Embeds each token batch by the model of a checkpoint, which says its own architecture.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .units = op_precision_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,169 @@
+/* Op generate: for each sequence of a token batch, the expressions that a trained encoder-decoder
+ * writes, by beam search. */
+#include "engine/op.h"
+#include "generation.pb-c.h"
+#include "ops/learn/infer/generator.h"
+#include "ops/learn/checkpoint/op_chunks.h"
+#include "ops/learn/checkpoint/op_precision.h"
+#include "ops/learn/infer/detokenize.h"
+
+#include <stdlib.h>
+
+static const struct op_param params[] = {
+    {"beam", OP_INT, "5", NULL, 1, 1024,
+     "Hypotheses kept at each step, and most results; 1: greedy."},
+    {"max_tokens", OP_INT, "64", NULL, 1, 1048576, "Of a result; not more than the model can."},
+    {"length_penalty", OP_REAL, "0", NULL, 0, 10,
+     "Results are in order of log-probability / tokens^length_penalty, the end being a token; 0: "
+     "of log-probability, which favours the short; 1: of its mean over tokens."},
+    {"precision", OP_ENUM, "f32", "f32|bf16",
+     .doc = "Of the values that matrix products read; sums and all else are f32."},
+    {"limit", OP_INT, "0", NULL, 0, 1e9, "The first sequences of each batch; 0: all."},
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Inputs."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
+    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of both."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."},
+    {0},
+};
+
+struct shared {
+    struct loaded *model;
+    struct arena arena;
+    char **names; /* of tokens */
+    size_t n_names;
+};
+
+static void release(void *state)
+{
+    struct shared *s = state;
+    if (!s)
+        return;
+    loaded_free(s->model);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct chunk_io io = op_chunks(ctx);
+    struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
+    enum err_code code = op_get(&message, ctx, "checkpoint", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    if (c->vocabulary_id.len && !span_equal(span_of(c->vocabulary_id.data, c->vocabulary_id.len),
+                                            span_of(vocabulary.bytes, DIGEST_SIZE)))
+        return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
+    if ((code = err_up(e, loaded_new(&s->model, c, &io, e))))
+        return code;
+    if (s->model->model->config.vocabulary != s->n_names)
+        return err_fail(e, ERR_INPUT, "the model has %u tokens, the vocabulary %zu",
+                        s->model->model->config.vocabulary, s->n_names);
+    if (!s->model->model->config.decoder_layers)
+        return err_fail(e, ERR_INPUT, "the model has no decoder: it can embed, not generate");
+    s->model->precision = op_precision(ctx);
+    return OK;
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare generating");
+    enum err_code code = op_get_in(&message, ctx, "vocabulary", 0, &s->arena, e);
+    if (!code) {
+        s->names = ((const Eqloom__Vocabulary *)message)->tokens;
+        s->n_names = ((const Eqloom__Vocabulary *)message)->n_tokens;
+        code = load_model(s, ctx, e);
+    }
+    if (code)
+        release(s);
+    else
+        *state = s;
+    return err_up(e, code);
+}
+
+static Eqloom__Written *written_new(struct arena *a, const struct shared *s, const char *input,
+                                    const struct generated *g)
+{
+    Eqloom__Written *w = arena_new(a, Eqloom__Written);
+    eqloom__written__init(w);
+    w->input = (char *)input;
+    w->n_candidates = g->n;
+    w->candidates = arena_array(a, Eqloom__Candidate *, g->n);
+    for (size_t i = 0; i < g->n; i++) {
+        Eqloom__Candidate *c = w->candidates[i] = arena_new(a, Eqloom__Candidate);
+        eqloom__candidate__init(c);
+        c->prefix = written_text(a, g->best[i].tokens, g->best[i].n, s->names);
+        c->log_probability = g->best[i].log_probability;
+    }
+    return w;
+}
+
+/* The first n sequences. */
+static void cut(Eqloom__TokenBatch *b, size_t n)
+{
+    if (n == 0 || b->n_offset <= n + 1)
+        return;
+    b->n_offset = n + 1;
+    b->n_tokens = b->offset[n];
+    b->n_cluster = n;
+    b->n_text = b->n_text < n ? b->n_text : n;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct shared *s = state;
+    struct arena *a = op_arena(ctx);
+    ProtobufCMessage *message;
+    struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),
+                                        .max_tokens = (uint32_t)op_int(ctx, "max_tokens"),
+                                        .length_penalty = op_real(ctx, "length_penalty")};
+    enum err_code code = op_get(&message, ctx, "batches", 0, e);
+    if (code)
+        return err_up(e, code);
+    Eqloom__TokenBatch *b = (Eqloom__TokenBatch *)message;
+    if ((code = err_up(e, loaded_check(s->model, b, e))))
+        return code;
+    cut(b, (size_t)op_int(ctx, "limit"));
+    size_t n = b->n_offset - 1;
+    struct generated *out = arena_array(a, struct generated, n);
+    if ((code = err_up(e, generator_run(out, s->model, b, &options, a, e))))
+        return code;
+    Eqloom__Generation g;
+    eqloom__generation__init(&g);
+    g.n_written = n;
+    g.written = arena_array(a, Eqloom__Written *, n);
+    g.source_id = b->source_id;
+    for (size_t i = 0; i < n; i++)
+        g.written[i] = written_new(a, s, i < b->n_text ? b->text[i] : "", &out[i]);
+    return err_up(e, op_emit(NULL, ctx, "generations", &g.base, e));
+}
+
+const struct op op_generate = {
+    .name = "generate",
+    .version = 6,
+    .node = OP_MAP,
+    .numerics = true,
+    .doc =
+        "Writes expressions with a model trained by seq2seq or autoencode: for each sequence the "
+        "most probable ones that beam search finds, with their log-probabilities. Nothing makes "
+        "them well-formed or equal to the input: see evaluate-generation.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .units = op_precision_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,342 @@
+/* Contrastive objectives: scores of vectors, being cosines divided by the temperature.
+ *
+ * InfoNCE, with the batch's negatives as in SimCLR: for each of the 2B vectors of B pairs the cross
+ * entropy of its partner against all vectors of other clusters. With K negatives of its own, for
+ * each anchor that of its partner against these. Triplet: the mean of max(0, margin - score of the
+ * partner + score of the negative); siamese: of max(0, margin - score) of partners and of
+ * max(0, margin + score) of negatives; either squared if wanted. Histogram: how likely a negative's
+ * score is above a partner's, by the histograms of all (histogram.h): the one loss in which rows
+ * are not independent of one another.
+ *
+ * In several parts, the tapes of one part at a time are in memory: all vectors first, without
+ * keeping tapes, then the loss, then part after part once more, forward and backward. Shards keep
+ * their order within groups, so the parts are not seen in the result. */
+#include "ops/learn/train/histogram.h"
+#include "ops/learn/train/objective.h"
+
+enum { LOSS_ROWS = 64 }; /* rows of the matrix of scores that are one piece of work */
+
+static bool own_negatives(const struct trainer *t)
+{
+    return t->config.examples.negatives > 0;
+}
+
+static bool histogram(const struct trainer *t)
+{
+    return t->config.examples.objective == OBJECTIVE_HISTOGRAM;
+}
+
+/* Within each group, the shards of one part. */
+struct part {
+    struct trainer *t;
+    size_t from, to; /* of a group's shards */
+};
+
+static size_t per_group(const struct trainer *t)
+{
+    return t->n_shards / LEARN_GROUPS;
+}
+
+static size_t n_parts(const struct trainer *t)
+{
+    size_t n = t->config.parts ? t->config.parts : 1;
+    return n < per_group(t) ? n : per_group(t);
+}
+
+static struct part part_of(struct trainer *t, size_t i)
+{
+    size_t n = n_parts(t);
+    return (struct part){t, per_group(t) * i / n, per_group(t) * (i + 1) / n};
+}
+
+static size_t n_blocks(const struct trainer *t)
+{
+    return (t->c.rows + LOSS_ROWS - 1) / LOSS_ROWS;
+}
+
+static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
+{
+    struct contrastive *c = &t->c;
+    size_t n = t->batch.inputs.n, d = t->model->config.d_model;
+    c->rows = own_negatives(t) ? t->config.examples.batch : n;
+    c->scored = t->config.swap ? 2 * c->rows : c->rows; /* the partners stand behind the anchors */
+    c->vectors = gpu_carve(l, n * d * sizeof(float));
+    c->units = gpu_carve(l, n * d * sizeof(float));
+    c->dvectors = gpu_carve(l, n * d * sizeof(float));
+    c->norms = gpu_carve(l, n * sizeof(float));
+    c->scores = gpu_carve(l, c->scored * n * sizeof(float));
+    c->loss = gpu_carve(l, c->rows * sizeof(float));
+    c->correct = gpu_carve(l, c->rows * sizeof(float));
+    c->target = gpu_carve(l, c->rows * sizeof(uint32_t));
+    c->group = gpu_carve(l, n * sizeof(uint32_t));
+    if (histogram(t))
+        c->bins = gpu_carve(l, n_blocks(t) * 2 * GPU_BINS * sizeof(double));
+}
+
+/* The tapes of one part, behind what the loss needs. */
+static void lay_out_part(struct trainer *t, struct gpu_layout *l, const struct part *part)
+{
+    size_t most = 0, d = t->model->config.d_model;
+    for (size_t i = 0; i < t->n_shards; i++) {
+        struct shard *s = &t->shards[i];
+        size_t place = i % per_group(t), tokens = s->s.offset[s->s.n];
+        most = tokens > most ? tokens : most;
+        if (place < part->from || place >= part->to)
+            continue;
+        nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
+        s->tape.pooled = t->c.vectors + s->first * d;
+    }
+    for (unsigned i = 0; i < gpu_queues(t->device); i++)
+        nn_scratch_layout(&t->scratch[i], t->model, most, 0, l);
+}
+
+static enum err_code make_room(struct trainer *t, struct err *e)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n_parts(t); i++) {
+        struct gpu_layout l = {0};
+        struct part part = part_of(t, i);
+        lay_out_loss(t, &l);
+        lay_out_part(t, &l, &part);
+        most = l.used > most ? l.used : most;
+    }
+    return err_up(e, trainer_reserve(t, most, e));
+}
+
+static void load_loss(struct trainer *t)
+{
+    size_t n = t->c.rows, half = t->config.examples.negatives ? n : n / 2;
+    uint32_t *target = arena_array(&t->arena, uint32_t, n);
+    for (size_t i = 0; i < n; i++)
+        target[i] = (uint32_t)((i + half) % (2 * half));
+    gpu_write(t->queue, t->c.target, target, n * sizeof *target);
+    gpu_write(t->queue, t->c.group, t->batch.group, t->batch.inputs.n * sizeof *t->batch.group);
+}
+
+/* ---- the pieces of work ---- */
+
+static struct shard *shard_at(const struct part *part, size_t item)
+{
+    size_t n = part->to - part->from;
+    return &part->t->shards[item / n * per_group(part->t) + part->from + item % n];
+}
+
+static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    const struct part *part = arg;
+    struct trainer *t = part->t;
+    struct shard *s = shard_at(part, item);
+    size_t d = t->model->config.d_model;
+    struct nn_weights w = trainer_weights(t);
+    struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
+    if (s->s.n == 0)
+        return;
+    nn_encoder_forward(q, t->model, &w, &s->tape, &t->scratch[q->index], &drop);
+    q->op->normalize(q, t->c.units + s->first * d, t->c.norms + s->first, s->tape.pooled, s->s.n,
+                     d);
+}
+
+static enum err_code forward_part(struct trainer *t, struct part *part, struct err *e)
+{
+    struct gpu_layout l = {.base = t->memory};
+    lay_out_loss(t, &l);
+    lay_out_part(t, &l, part);
+    size_t n = (part->to - part->from) * LEARN_GROUPS;
+    for (size_t i = 0; i < n; i++) {
+        struct shard *s = shard_at(part, i);
+        nn_tape_load(t->queue, &s->tape, t->model, &s->s, &t->arena);
+    }
+    enum err_code code = gpu_finish(t->queue, e);
+    if (!code)
+        code = gpu_each(t->device, n, forward_shard, part, e);
+    return err_up(e, code);
+}
+
+/* Of `rows` vectors from `first` on, to all. */
+static float *score_rows(const struct trainer *t, size_t first, size_t rows, struct gpu_queue *q)
+{
+    const struct contrastive *c = &t->c;
+    size_t n = t->batch.inputs.n, d = t->model->config.d_model;
+    float *scores = c->scores + first * n;
+    q->op->matmul(q, &(struct gpu_matmul){.tb = true,
+                                          .m = rows,
+                                          .n = n,
+                                          .k = d,
+                                          .alpha = (float)(1 / t->config.temperature),
+                                          .a = c->units + first * d,
+                                          .lda = d,
+                                          .b = c->units,
+                                          .ldb = d,
+                                          .c = scores,
+                                          .ldc = n});
+    return scores;
+}
+
+/* Block `item` of rows, as the losses see it. */
+static struct gpu_cross_entropy rows_of(const struct trainer *t, size_t item)
+{
+    const struct contrastive *c = &t->c;
+    size_t first = item * LOSS_ROWS;
+    return (struct gpu_cross_entropy){
+        .rows = c->rows - first < LOSS_ROWS ? c->rows - first : LOSS_ROWS,
+        .cols = t->batch.inputs.n,
+        .first_row = first,
+        .target = c->target,
+        .group = c->group,
+        .self = true,
+        .own = own_negatives(t),
+        .margin = (float)t->config.margin,
+        .squared = t->config.squared,
+        .scale = 1 / (float)c->rows,
+        .loss = c->loss + first,
+        .correct = c->correct + first,
+    };
+}
+
+static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    struct gpu_cross_entropy ce = rows_of(t, item);
+    float *scores = score_rows(t, ce.first_row, ce.rows, q);
+    if (t->config.swap)
+        ce.swapped = score_rows(t, t->c.rows + ce.first_row, ce.rows, q);
+    switch (t->config.examples.objective) {
+    case OBJECTIVE_CONTRASTIVE:
+    case OBJECTIVE_SIMCSE: q->op->cross_entropy(q, scores, &ce); break;
+    case OBJECTIVE_TRIPLET: q->op->margin_loss(q, scores, &ce); break;
+    case OBJECTIVE_SIAMESE: q->op->pair_loss(q, scores, &ce); break;
+    case OBJECTIVE_HISTOGRAM:
+        q->op->histogram(q, t->c.bins + item * 2 * GPU_BINS, scores, &ce);
+        break;
+    case OBJECTIVE_SEQ2SEQ:
+    case OBJECTIVE_AUTOENCODE: break; /* compare no vectors */
+    }
+}
+
+static void histogram_rows(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    struct gpu_cross_entropy ce = rows_of(t, item);
+    ce.scale = 1;
+    q->op->histogram_back(q, t->c.scores + ce.first_row * ce.cols, t->c.bins, &ce);
+}
+
+/* Scores are u_i . u_j / temperature, so with G their gradient that of u is
+ * (G u + G^T u) / temperature, G having rows for the first vectors only; here for the shard's. */
+static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu_queue *q)
+{
+    const struct contrastive *c = &t->c;
+    size_t n = t->batch.inputs.n, d = t->model->config.d_model;
+    size_t rows = s->first >= c->scored           ? 0
+                  : c->scored - s->first < s->s.n ? c->scored - s->first
+                                                  : s->s.n;
+    float *du = c->dvectors + s->first * d, by = (float)(1 / t->config.temperature);
+    struct gpu_matmul mm = {.m = rows,
+                            .n = d,
+                            .k = n,
+                            .alpha = by,
+                            .a = c->scores + s->first * n,
+                            .lda = n,
+                            .b = c->units,
+                            .ldb = d,
+                            .c = du,
+                            .ldc = d};
+    q->op->fill(q, du + rows * d, (s->s.n - rows) * d, 0);
+    if (rows)
+        q->op->matmul(q, &mm);
+    mm.ta = mm.accumulate = true;
+    mm.m = s->s.n;
+    mm.k = c->scored;
+    mm.a = c->scores + s->first;
+    q->op->matmul(q, &mm);
+    q->op->normalize_back(q, du, du, c->units + s->first * d, c->norms + s->first, s->s.n, d);
+}
+
+/* The groups are chains. */
+static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    const struct part *part = arg;
+    struct trainer *t = part->t;
+    size_t group = item % LEARN_GROUPS, place = part->from + item / LEARN_GROUPS;
+    struct nn_weights w = trainer_weights(t);
+    struct nn_gradients gradients = trainer_gradients(t, q, group, place);
+    struct shard *s = &t->shards[group * per_group(t) + place];
+    struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
+    if (s->s.n == 0)
+        return;
+    back_to_vectors(t, s, q);
+    nn_encoder_backward(q, &gradients, t->c.dvectors + s->first * t->model->config.d_model,
+                        t->model, &w, &s->tape, &t->scratch[q->index], &drop);
+}
+
+/* ---- the objective ---- */
+
+static void read_loss(struct step_result *r, struct trainer *t)
+{
+    size_t n = t->c.rows;
+    float *values = arena_array(&t->arena, float, 2 * n);
+    gpu_read(t->queue, values, t->c.loss, n * sizeof *values);
+    gpu_read(t->queue, values + n, t->c.correct, n * sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        r->loss += values[i] / (double)n;
+        r->accuracy += values[n + i] / (double)n;
+    }
+    r->tokens = t->batch.inputs.offset[t->batch.inputs.n];
+}
+
+/* From the blocks' histograms to the loss and the gradient of the scores. */
+static enum err_code join_histograms(struct step_result *r, struct trainer *t, struct err *e)
+{
+    struct contrastive *c = &t->c;
+    enum { N = 2 * GPU_BINS };
+    double *bins = arena_array(&t->arena, double, n_blocks(t) * N);
+    gpu_read(t->queue, bins, c->bins, n_blocks(t) * N * sizeof *bins);
+    for (size_t i = 1; i < n_blocks(t); i++)
+        for (size_t k = 0; k < N; k++)
+            bins[k] += bins[i * N + k];
+    double dbins[N];
+    r->loss = histogram_loss(dbins, bins);
+    gpu_write(t->queue, c->bins, dbins, sizeof dbins);
+    enum err_code code = gpu_finish(t->queue, e);
+    if (!code)
+        code = gpu_each(t->device, n_blocks(t), histogram_rows, t, e);
+    return err_up(e, code);
+}
+
+/* The last part's tapes stay. */
+static enum err_code evaluate(struct step_result *r, struct trainer *t, struct err *e)
+{
+    enum err_code code;
+    trainer_cut(t, t->batch.inputs.offset);
+    if ((code = err_up(e, make_room(t, e))))
+        return code;
+    for (size_t i = 0; i < n_parts(t); i++) {
+        struct part part = part_of(t, i);
+        if ((code = err_up(e, forward_part(t, &part, e))))
+            return code;
+    }
+    load_loss(t);
+    if ((code = err_up(e, gpu_finish(t->queue, e))) ||
+        (code = err_up(e, gpu_each(t->device, n_blocks(t), loss_rows, t, e))))
+        return code;
+    read_loss(r, t);
+    if (histogram(t) && (code = err_up(e, join_histograms(r, t, e))))
+        return code;
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
+{
+    enum err_code code = evaluate(r, t, e);
+    for (size_t i = 0; i < n_parts(t) && !code; i++) {
+        struct part part = part_of(t, i);
+        if (n_parts(t) > 1)
+            code = err_up(e, forward_part(t, &part, e));
+        if (!code)
+            code = err_up(e, gpu_each_in_chains(t->device, (part.to - part.from) * LEARN_GROUPS,
+                                                LEARN_GROUPS, backward_shard, &part, e));
+    }
+    return code;
+}
+
+const struct objective objective_contrastive = {evaluate, differentiate};

@@ -1,0 +1,79 @@
+/* Inside of training: what the trainer and its objectives share. An objective computes the loss of
+ * t->batch, and its gradient into t->groups; all else is the trainer's. */
+#ifndef OPS_LEARN_TRAIN_OBJECTIVE_H
+#define OPS_LEARN_TRAIN_OBJECTIVE_H
+
+#include "ops/learn/train/trainer.h"
+
+struct objective {
+    /* Loss and accuracy; t->dropout applies. */
+    enum err_code (*evaluate)(struct step_result *r, struct trainer *t, struct err *e);
+    /* The same, and t->groups: the gradient in LEARN_GROUPS parts. */
+    enum err_code (*differentiate)(struct step_result *r, struct trainer *t, struct err *e);
+};
+extern const struct objective objective_contrastive; /* all that compare vectors */
+extern const struct objective objective_seq2seq;     /* autoencode too */
+
+/* Sequences first .. first + s.n - 1 of the batch; group g has the shards g * per_group on. */
+struct shard {
+    size_t first;
+    struct nn_sequences s; /* the inputs, offsets from 0 */
+    struct nn_tape tape;   /* contrastive */
+    double loss, correct;  /* seq2seq: sums */
+};
+
+/* Contrastive: vectors (n, d); scores (scored, n), the first rows of which have a loss; on the
+ * device. */
+struct contrastive {
+    size_t rows, scored;
+    float *vectors, *units, *norms, *dvectors;
+    float *scores, *loss, *correct;
+    uint32_t *target, *group;
+    double *bins; /* histogram: (blocks of rows, 2, GPU_BINS), then the gradient of their sum */
+};
+
+struct trainer {
+    struct gpu_device *device;
+    const struct nn_model *model;
+    const struct objective *objective;
+    struct trainer_config config;
+    uint64_t steps;
+    float *weights, *m, *v, *sinusoids; /* device */
+    float *groups[LEARN_GROUPS];        /* device: gradients */
+    float *gradient;                    /* their sum, in the memory of the first */
+    struct gpu_queue *queue;
+
+    struct draws draws, measured; /* of steps; of measuring */
+    struct arena arena;           /* of the step */
+    struct arena *work;           /* by queue */
+    struct examples batch;
+    struct nn_dropout dropout;
+    struct shard *shards;
+    size_t n_shards;
+    void *memory; /* device: grows */
+    size_t memory_size;
+    struct nn_scratch *scratch; /* by queue; contrastive */
+    struct contrastive c;
+    size_t region;   /* seq2seq: bytes of memory for each queue */
+    double *squares; /* by block of the gradient: host */
+    struct gpu_adamw how;
+    struct arena plan_arena;
+    struct update_plan plan;
+    void *update_work; /* device: the plan's scratch for each queue */
+};
+
+/* At least so many bytes of t->memory. */
+enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e);
+/* Cuts the n sequences of t->batch.inputs; sequences 0 .. i-1 have weight[i] tokens. */
+void trainer_cut(struct trainer *t, const uint32_t *weight);
+struct nn_weights trainer_weights(const struct trainer *t);
+/* What the group's shards before number `place` left; none begins with what holds nothing. */
+struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
+                                      size_t place);
+/* Dropout as of the batch's token `first`. */
+struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
+/* Sequences first .. first+n-1, offsets from 0. */
+struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
+                                    size_t n);
+
+#endif

@@ -1,0 +1,126 @@
+/* Op train: a model as a chain of checkpoints; what all of its segments share. */
+#include "ops/learn/train/train.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct op_port inputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "What to train on: clusters of sequences."},
+    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
+    {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
+    {"init", KIND_CHECKPOINT, OP_ONE, true,
+     "A model whose weights are the first ones, instead of random numbers: of the same "
+     "architecture (pooling apart) and vocabulary. Its optimizer and its steps are left behind."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
+    {0},
+};
+
+static void release(void *state)
+{
+    struct train_shared *s = state;
+    if (!s)
+        return;
+    dataset_free(&s->dataset);
+    dataset_free(&s->valid);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code load_batches(struct dataset *d, const struct nn_config *c, const char *role,
+                                  struct op_ctx *ctx, struct err *e)
+{
+    struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
+    struct arena work = {0};
+    enum err_code code = OK;
+    uint64_t n = op_count(ctx, role);
+    for (uint64_t i = 0; i < n && !code; i++) {
+        ProtobufCMessage *message;
+        arena_reset(&work);
+        if (op_cancelled(ctx))
+            code = err_fail(e, ERR_CANCELLED, "cancelled");
+        else
+            code = err_up(e, op_get_in(&message, ctx, role, i, &work, e));
+        if (code)
+            break;
+        const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
+        if (b->vocabulary_id.len &&
+            !span_equal(span_of(b->vocabulary_id.data, b->vocabulary_id.len),
+                        span_of(vocabulary.bytes, DIGEST_SIZE)))
+            code = err_fail(e, ERR_INPUT,
+                            "%s: element %" PRIu64 " was made with another vocabulary", role, i);
+        else
+            code = err_up(e, dataset_add(d, b, c->vocabulary, nn_config_room(c), e));
+    }
+    arena_free(&work);
+    return code;
+}
+
+static enum err_code load_validation(struct train_shared *s, struct op_ctx *ctx, struct err *e)
+{
+    bool patience = op_int(ctx, "patience") > 0;
+    s->validates = op_count(ctx, "valid") > 0;
+    if (!s->validates && patience)
+        return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and clusters in it");
+    if (!s->validates)
+        return OK;
+    enum err_code code = load_batches(&s->valid, &s->model->config, "valid", ctx, e);
+    if (!code)
+        code = train_enough(&s->valid, ctx, "valid", e);
+    return err_up(e, code);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct train_shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
+    if (code)
+        goto out;
+    const Eqloom__Vocabulary *v = (const Eqloom__Vocabulary *)message;
+    struct nn_config c = train_model(ctx, (uint32_t)v->n_tokens);
+    if ((code = err_up(e, nn_model_new(&s->model, &s->arena, &c, e))))
+        goto out;
+    if ((code = err_up(e, load_batches(&s->dataset, &c, "batches", ctx, e))))
+        goto out;
+    size_t related = (size_t)op_int(ctx, "related");
+    if (related > 1 && (code = err_up(e, dataset_relate(&s->dataset, related, c.vocabulary, e))))
+        goto out;
+    code = load_validation(s, ctx, e);
+out:
+    if (code)
+        release(s);
+    else
+        *state = s;
+    return code;
+}
+
+const struct op op_train = {
+    .name = "train",
+    .version = 12,
+    .node = OP_CHAIN,
+    .numerics = true,
+    .parallel = true,
+    .doc =
+        "Trains a transformer on clusters of equivalent expressions: an encoder to give "
+        "equivalent ones the same vector, or an encoder and a decoder to write one for the "
+        "other (see docs/models.md). With clusters to validate on, their loss and accuracy are "
+        "measured as training goes on, and patience stops it. One checkpoint per segment; more "
+        "steps continue, a crash resumes, and with other data what comes before the first example "
+        "that differs stands by proof.",
+    .params = train_params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = train_check,
+    .prepare = prepare,
+    .release = release,
+    .run = train_run,
+    .segments = train_segments,
+    .segment = train_segment,
+    .reads = train_reads,
+};

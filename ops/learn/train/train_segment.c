@@ -1,0 +1,241 @@
+/* One segment of a training: from the checkpoint before it to the next; see train.h.
+ *
+ * With patience, checkpoints carry the best weights so far. The last segment, or the one in which
+ * training stops, gives these alone; the segments after a stop pass them on. */
+#include "base/os.h"
+#include "ops/learn/checkpoint/op_chunks.h"
+#include "ops/learn/checkpoint/op_precision.h"
+#include "ops/learn/train/series.h"
+#include "ops/learn/train/train.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The rate is shown and forgotten: the only use of a clock, outside every result. */
+static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct step_result *r,
+                 uint64_t tokens, uint64_t started_ns)
+{
+    char text[80];
+    double s = (double)(os_monotonic_ns() - started_ns) * 1e-9;
+    snprintf(text, sizeof text, "loss %.3f acc %.0f%% %.1fk tok/s", r->loss, 100 * r->accuracy,
+             s > 0 ? (double)tokens / s / 1000 : 0);
+    op_progress(ctx, done, total, text);
+}
+
+/* All that one segment works with. */
+struct session {
+    struct op_ctx *ctx;
+    const struct train_shared *shared;
+    struct train_validation validation;
+    struct series series;
+    struct trainer_state state; /* host memory; best is NULL without patience */
+    struct gpu_device *device;
+    struct trainer *trainer;
+};
+
+/* Measures; keeps the weights if they are the best so far; *stop when patience is at its end. */
+static enum err_code validate(bool *stop, struct session *s, struct err *e)
+{
+    struct step_result r;
+    enum err_code code =
+        trainer_measure(&r, s->trainer, &s->shared->valid, s->validation.batches, e);
+    if (code)
+        return err_up(e, code);
+    series_validation(&s->series, trainer_steps(s->trainer), &r);
+    if (!s->validation.patience)
+        return OK;
+    struct series_best best = series_best(&s->series);
+    *stop = best.since >= s->validation.patience &&
+            trainer_steps(s->trainer) >= s->validation.min_steps;
+    if (best.since)
+        return OK;
+    struct trainer_state weights = {.weights = s->state.best};
+    return err_up(e, trainer_read(&weights, s->trainer, e));
+}
+
+static enum err_code train_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
+{
+    struct op_ctx *ctx = s->ctx;
+    struct trainer *t = s->trainer;
+    uint64_t from = trainer_steps(t), started = os_monotonic_ns(), tokens = 0;
+    uint64_t every = (uint64_t)op_int(ctx, "log_every");
+    while (trainer_steps(t) < to && !*stop) {
+        struct step_result r;
+        if (op_cancelled(ctx))
+            return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, trainer_steps(t));
+        enum err_code code = trainer_step(&r, t, &s->shared->dataset, e);
+        if (code)
+            return err_up(e, code);
+        uint64_t done = trainer_steps(t);
+        series_step(&s->series, &r);
+        tokens += r.tokens;
+        if (done % every == 0 || done == to)
+            series_close_window(&s->series, done);
+        if (s->shared->validates && done % s->validation.every == 0 &&
+            (code = validate(stop, s, e)))
+            return err_up(e, code);
+        show(ctx, done - from, to - from, &r, tokens, started);
+    }
+    return OK;
+}
+
+static enum err_code alloc_state(struct session *s, struct err *e)
+{
+    const struct nn_model *m = s->shared->model;
+    float **parts[] = {&s->state.weights, &s->state.m, &s->state.v, &s->state.best};
+    size_t n = s->validation.patience ? 4 : 3;
+    for (size_t i = 0; i < n; i++)
+        if (!(*parts[i] = arena_try_alloc(op_arena(s->ctx), m->total, sizeof(float))))
+            return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->count);
+    return OK;
+}
+
+/* ERR_INPUT names the first line in which they differ, pooling apart. */
+static enum err_code compare_architectures(const struct nn_config *theirs,
+                                           const struct nn_config *ours, struct arena *a,
+                                           struct err *e)
+{
+    struct nn_config same = *theirs;
+    same.pooling = ours->pooling;
+    same.pool_special = ours->pool_special;
+    const char *has = nn_config_text(a, &same), *needs = nn_config_text(a, ours);
+    size_t at = 0;
+    if (strcmp(has, needs) == 0)
+        return OK;
+    while (has[at] == needs[at])
+        at++;
+    while (at > 0 && needs[at - 1] != '\n')
+        at--;
+    return err_fail(e, ERR_INPUT, "init: its model has '%.*s' where '%.*s' is to be trained",
+                    (int)strcspn(has + at, "\n"), has + at, (int)strcspn(needs + at, "\n"),
+                    needs + at);
+}
+
+/* Another training's weights, to begin with. */
+static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
+{
+    struct chunk_io io = op_chunks(s->ctx);
+    const struct nn_model *m = s->shared->model;
+    struct digest vocabulary = op_input_id(s->ctx, "vocabulary", 0);
+    struct trainer_state weights = {.weights = s->state.weights};
+    struct nn_model *theirs;
+    struct arena *a = op_arena(s->ctx);
+    enum err_code code = err_up(e, checkpoint_model(&theirs, c, a, e));
+    if (code || (code = err_up(e, compare_architectures(&theirs->config, &m->config, a, e))))
+        return code;
+    if (c->vocabulary_id.len && !span_equal(span_of(c->vocabulary_id.data, c->vocabulary_id.len),
+                                            span_of(vocabulary.bytes, DIGEST_SIZE)))
+        return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
+    if ((code = err_up(e, checkpoint_read(&weights, m, c, &io, a, e))))
+        return code;
+    memset(s->state.m, 0, m->total * sizeof *s->state.m);
+    memset(s->state.v, 0, m->total * sizeof *s->state.v);
+    s->state.steps = 0;
+    return err_up(e, trainer_write(s->trainer, &s->state, e));
+}
+
+/* From the record before; at the start from the input 'init', if there is one. */
+static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
+                             struct err *e)
+{
+    struct chunk_io io = op_chunks(s->ctx);
+    enum err_code code;
+    if (!c && op_count(s->ctx, "init")) {
+        ProtobufCMessage *init;
+        if ((code = err_up(e, op_get(&init, s->ctx, "init", 0, e))) ||
+            (code = err_up(e, begin_with(s, (const Eqloom__Checkpoint *)init, e))))
+            return code;
+    }
+    if (c) {
+        series_load(&s->series, c);
+        if ((code = checkpoint_read(&s->state, s->shared->model, c, &io, op_arena(s->ctx), e)) ||
+            (code = trainer_write(s->trainer, &s->state, e)))
+            return err_up(e, code);
+    }
+    if (trainer_steps(s->trainer) != from)
+        return err_fail(e, ERR_CORRUPT,
+                        "checkpoint of step %" PRIu64 " where step %" PRIu64 " was expected",
+                        trainer_steps(s->trainer), from);
+    return OK;
+}
+
+/* A step looks at what the one before it left; nobody but this looks at what the last one did. */
+static enum err_code check_finite(const struct session *s, struct err *e)
+{
+    const struct nn_param *bad = nn_model_not_finite(s->shared->model, s->state.weights);
+    return bad ? err_fail(e, ERR_FAILED, "after step %" PRIu64 ", %s is not finite", s->state.steps,
+                          bad->name)
+               : OK;
+}
+
+/* What it was computed with: the class of the machine, and what it does not speak of, bf16
+ * products; what training begins with is the same for either precision. */
+static char *numerics(struct op_ctx *ctx, uint64_t steps)
+{
+    const char *units = steps ? op_precision_units(ctx) : NULL;
+    struct arena *a = op_arena(ctx);
+    return units ? arena_printf(a, "%s, bf16 products: %s", op_numerics(ctx), units)
+                 : arena_strdup(a, op_numerics(ctx));
+}
+
+static enum err_code emit(struct session *s, bool finished, struct err *e)
+{
+    struct op_ctx *ctx = s->ctx;
+    struct arena *a = op_arena(ctx);
+    struct chunk_io io = op_chunks(ctx);
+    struct series_best best = series_best(&s->series);
+    Eqloom__Checkpoint out;
+    eqloom__checkpoint__init(&out);
+    enum err_code code = trainer_read(&s->state, s->trainer, e);
+    if (!code)
+        code = check_finite(s, e);
+    struct trainer_state kept = s->state;
+    if (finished && best.count)
+        kept = (struct trainer_state){.weights = s->state.best, .steps = best.step};
+    else if (finished || !best.count)
+        kept.best = NULL;
+    if (code || (code = checkpoint_write(&out, s->shared->model, &kept, &io, a, e)))
+        return err_up(e, code);
+    struct digest vocabulary = op_input_id(ctx, "vocabulary", 0), parent = op_previous_id(ctx);
+    out.metrics = s->series.all;
+    out.n_metrics = s->series.n;
+    out.vocabulary_id.len = DIGEST_SIZE;
+    out.vocabulary_id.data = vocabulary.bytes;
+    out.numerics = numerics(ctx, s->state.steps);
+    out.parent_id.len = digest_is_zero(&parent) ? 0 : DIGEST_SIZE;
+    out.parent_id.data = parent.bytes;
+    return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
+}
+
+enum err_code train_run(struct op_ctx *ctx, void *shared, struct err *e)
+{
+    struct session s = {.ctx = ctx,
+                        .shared = shared,
+                        .validation = train_validation(ctx),
+                        .series = {.arena = op_arena(ctx)}};
+    struct trainer_config c = train_trainer(ctx);
+    ProtobufCMessage *message = NULL;
+    uint64_t from, to;
+    train_range(&from, &to, ctx, op_segment_index(ctx));
+    enum err_code code;
+    if (to > from && (code = err_up(e, train_enough(&s.shared->dataset, ctx, "batches", e))))
+        return code;
+    if ((code = err_up(e, op_previous(&message, ctx, e))))
+        return code;
+    const Eqloom__Checkpoint *previous = (const Eqloom__Checkpoint *)message;
+    if (previous && !checkpoint_continues(previous, s.shared->model))
+        return err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
+    bool stop = false;
+    if ((code = err_up(e, alloc_state(&s, e))) ||
+        (code = err_up(e, gpu_open_cpu(&s.device, op_pool(ctx), NULL, e))) ||
+        (code = err_up(e, trainer_new(&s.trainer, s.device, s.shared->model, &c, e))) ||
+        (code = err_up(e, restore(&s, previous, from, e))) ||
+        (code = err_up(e, train_steps(&stop, &s, to, e))))
+        goto out;
+    code = emit(&s, s.validation.patience && (stop || train_is_last(ctx, to)), e);
+out:
+    trainer_free(s.trainer);
+    gpu_close(s.device);
+    return code;
+}

@@ -1,0 +1,389 @@
+/* One step of training, whatever the objective: examples, gradient, update; see trainer.h. */
+#include "ops/learn/train/objective.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHARD_TOKENS = 512, /* about, at least: so that a shard's layer stays in the second cache */
+    SHARD_WIDTHS = 2,   /* and so many times the width of the model, whose weights and gradients
+                         * pass through the caches once for each shard */
+    BLOCK = 1 << 14,    /* parameters whose gradient is added up in one piece */
+};
+
+enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
+
+/* ---- life ---- */
+
+static enum err_code alloc_floats(float **out, struct trainer *t, size_t n, struct err *e)
+{
+    void *p;
+    enum err_code code = gpu_alloc(&p, t->device, n * sizeof(float), e);
+    if (!code)
+        *out = p;
+    return err_up(e, code);
+}
+
+static size_t n_blocks(const struct trainer *t)
+{
+    return (t->model->total + BLOCK - 1) / BLOCK;
+}
+
+static enum err_code set_up(struct trainer *t, struct err *e)
+{
+    const struct nn_model *m = t->model;
+    size_t n = m->total, table = (size_t)m->config.max_length * m->config.d_model;
+    float **parts[] = {&t->weights, &t->m, &t->v};
+    enum err_code code = gpu_queue_new(&t->queue, t->device, e);
+    if (code)
+        return err_up(e, code);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if ((code = err_up(e, alloc_floats(parts[i], t, n, e))))
+            return code;
+    for (size_t i = 0; i < LEARN_GROUPS; i++)
+        if ((code = err_up(e, alloc_floats(&t->groups[i], t, n, e))))
+            return code;
+    t->gradient = t->groups[0];
+    update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer);
+    if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))) ||
+        (t->plan.scratch &&
+         (code = err_up(e, gpu_alloc(&t->update_work, t->device,
+                                     gpu_queues(t->device) * t->plan.scratch, e)))))
+        return code;
+    float *host = malloc((n > table ? n : table) * sizeof *host);
+    t->squares = calloc(n_blocks(t), sizeof *t->squares);
+    t->scratch = calloc(gpu_queues(t->device), sizeof *t->scratch);
+    t->work = calloc(gpu_queues(t->device), sizeof *t->work);
+    if (!host || !t->squares || !t->scratch || !t->work) {
+        free(host);
+        return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->count);
+    }
+    nn_model_init(host, m, rng_at(t->config.seed, STREAM_INIT, 0));
+    gpu_write(t->queue, t->weights, host, n * sizeof *host);
+    gpu_changed(t->device);
+    nn_sinusoids(host, &m->config);
+    gpu_write(t->queue, t->sinusoids, host, table * sizeof *host);
+    free(host);
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
+                          const struct nn_model *model, const struct trainer_config *c,
+                          struct err *e)
+{
+    bool generates = objective_generates(c->examples.objective);
+    if (generates && !model->config.decoder_layers)
+        return err_fail(e, ERR_INPUT, "this objective needs a model with a decoder");
+    struct trainer *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    t->objective = generates ? &objective_seq2seq : &objective_contrastive;
+    t->device = device;
+    t->model = model;
+    t->config = *c;
+    enum err_code code = set_up(t, e);
+    if (code)
+        trainer_free(t);
+    else
+        *out = t;
+    return err_up(e, code);
+}
+
+void trainer_free(struct trainer *t)
+{
+    if (!t)
+        return;
+    float *parts[] = {t->weights, t->m, t->v, t->sinusoids};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        gpu_free(t->device, parts[i]);
+    for (size_t i = 0; i < LEARN_GROUPS; i++)
+        gpu_free(t->device, t->groups[i]);
+    gpu_free(t->device, t->memory);
+    gpu_free(t->device, t->update_work);
+    gpu_queue_free(t->queue);
+    draws_free(&t->draws);
+    draws_free(&t->measured);
+    arena_free(&t->arena);
+    arena_free(&t->plan_arena);
+    for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
+        arena_free(&t->work[i]);
+    free(t->work);
+    free(t->squares);
+    free(t->scratch);
+    free(t);
+}
+
+uint64_t trainer_steps(const struct trainer *t)
+{
+    return t->steps;
+}
+
+enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e)
+{
+    size_t bytes = t->model->total * sizeof(float);
+    float *to[] = {out->weights, out->m, out->v};
+    const float *from[] = {t->weights, t->m, t->v};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        if (to[i])
+            gpu_read(t->queue, to[i], from[i], bytes);
+    out->steps = t->steps;
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e)
+{
+    size_t bytes = t->model->total * sizeof(float);
+    gpu_write(t->queue, t->weights, state->weights, bytes);
+    gpu_write(t->queue, t->m, state->m, bytes);
+    gpu_write(t->queue, t->v, state->v, bytes);
+    t->steps = state->steps;
+    gpu_changed(t->device);
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+/* ---- what objectives use ---- */
+
+enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e)
+{
+    if (bytes <= t->memory_size)
+        return OK;
+    gpu_free(t->device, t->memory);
+    t->memory = NULL;
+    t->memory_size = 0;
+    size_t size = bytes + bytes / 32; /* batches differ by one or two percent in their tokens */
+    enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
+    if (!code)
+        t->memory_size = size;
+    return err_up(e, code);
+}
+
+struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
+                                    size_t n)
+{
+    uint32_t *offset = arena_array(a, uint32_t, n + 1);
+    for (size_t i = 0; i <= n; i++)
+        offset[i] = all->offset[first + i] - all->offset[first];
+    return (struct nn_sequences){all->tokens + all->offset[first], offset, n};
+}
+
+/* Shard i ends with the first sequence that reaches the (i+1)-th part of the tokens. */
+void trainer_cut(struct trainer *t, const uint32_t *weight)
+{
+    const struct nn_sequences *all = &t->batch.inputs;
+    size_t tokens = weight[all->n];
+    size_t wide = (size_t)SHARD_WIDTHS * t->model->config.d_model;
+    size_t group = LEARN_GROUPS * (wide > SHARD_TOKENS ? wide : SHARD_TOKENS);
+    size_t per_group = (tokens + group - 1) / group;
+    t->n_shards = LEARN_GROUPS * per_group;
+    t->shards = arena_array(&t->arena, struct shard, t->n_shards);
+    size_t at = 0;
+    for (size_t i = 0; i < t->n_shards; i++) {
+        size_t first = at, end = tokens * (i + 1) / t->n_shards;
+        while (at < all->n && weight[at + 1] <= end)
+            at++;
+        if (i + 1 == t->n_shards)
+            at = all->n;
+        t->shards[i] =
+            (struct shard){.s = sequences_slice(&t->arena, all, first, at - first), .first = first};
+    }
+}
+
+struct nn_weights trainer_weights(const struct trainer *t)
+{
+    return (struct nn_weights){t->weights, t->sinusoids, t->config.precision};
+}
+
+struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
+                                      size_t place)
+{
+    size_t n = t->n_shards / LEARN_GROUPS, sequences[2] = {0}; /* before it, from it on */
+    for (size_t i = 0; i < n; i++)
+        sequences[i >= place] += t->shards[group * n + i].s.n;
+    if (place == 0 && sequences[1])
+        return nn_gradients_begin(q, t->groups[group], t->model);
+    if (place == 0) /* nobody will write */
+        q->op->fill(q, t->groups[group], t->model->total, 0);
+    return (struct nn_gradients){t->groups[group], sequences[0] == 0};
+}
+
+struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
+{
+    struct nn_dropout drop = t->dropout;
+    drop.first_token = first;
+    return drop;
+}
+
+/* ---- the update ---- */
+
+static size_t block_length(const struct trainer *t, size_t item)
+{
+    size_t left = t->model->total - item * BLOCK;
+    return left < BLOCK ? left : BLOCK;
+}
+
+static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    size_t at = item * BLOCK, n = block_length(t, item);
+    const float *parts[LEARN_GROUPS];
+    for (size_t i = 0; i < LEARN_GROUPS; i++)
+        parts[i] = t->groups[i] + at;
+    q->op->sum_many(q, t->gradient + at, parts, LEARN_GROUPS, n);
+    q->op->sum_squares(q, &t->squares[item], t->gradient + at, n);
+}
+
+static void update(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    struct update_state s = {t->weights, t->m, t->v, t->gradient};
+    update_piece(q, &t->plan.pieces[item], &s, &t->how, t->config.precision,
+                 (char *)t->update_work + q->index * t->plan.scratch);
+}
+
+/* ---- the step ---- */
+
+static void set_dropout(struct trainer *t, double rate)
+{
+    t->dropout = (struct nn_dropout){
+        .rate = (float)rate,
+        .key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps),
+    };
+}
+
+/* Loss and gradient of t->batch, on t->steps. */
+static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
+{
+    enum err_code code;
+    *r = (struct step_result){.lr = schedule_lr(&t->config.schedule, t->steps)};
+    set_dropout(t, t->config.dropout);
+    if ((code = err_up(e, t->objective->differentiate(r, t, e))) ||
+        (code = err_up(e, gpu_each(t->device, n_blocks(t), reduce_block, t, e))))
+        return code;
+    double sum = 0;
+    for (size_t i = 0; i < n_blocks(t); i++)
+        sum += t->squares[i];
+    r->gradient_norm = sqrt(sum);
+    return OK;
+}
+
+/* Names the first parameter whose value, else whose gradient, is not finite. */
+static enum err_code fail_not_finite(struct trainer *t, const struct step_result *r, struct err *e)
+{
+    const struct nn_model *m = t->model;
+    float *host = malloc(m->total * sizeof *host);
+    if (!host)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->count);
+    const char *what = "", *name = "the loss";
+    const float *vectors[] = {t->weights, t->gradient};
+    const char *whats[] = {"", "the gradient of "};
+    const struct nn_param *bad = NULL;
+    for (int k = 0; k < 2 && !bad; k++) {
+        gpu_read(t->queue, host, vectors[k], m->total * sizeof *host);
+        if ((bad = nn_model_not_finite(m, host))) {
+            what = whats[k];
+            name = bad->name;
+        }
+    }
+    free(host);
+    uint64_t n = t->config.examples.batch;
+    return err_fail(e, ERR_FAILED,
+                    "step %llu: %s%s is not finite (loss %g, gradient norm %g), on examples %llu "
+                    "to %llu", /* NaN has a sign, which says nothing */
+                    (unsigned long long)t->steps + 1, what, name,
+                    isnan(r->loss) ? (double)NAN : r->loss, fabs(r->gradient_norm),
+                    (unsigned long long)(t->steps * n), (unsigned long long)(t->steps * n + n - 1));
+}
+
+/* The step on t->batch. */
+static enum err_code step(struct step_result *r, struct trainer *t, struct err *e)
+{
+    const struct trainer_config *c = &t->config;
+    enum err_code code = differentiate(r, t, e);
+    if (code)
+        return err_up(e, code);
+    if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
+        return fail_not_finite(t, r, e);
+    double n = (double)(t->steps + 1), scale = 1;
+    if (c->clip > 0 && r->gradient_norm + 1e-6 > c->clip)
+        scale = c->clip / (r->gradient_norm + 1e-6);
+    t->how = (struct gpu_adamw){.lr = (float)r->lr,
+                                .beta1 = (float)c->beta1,
+                                .beta2 = (float)c->beta2,
+                                .eps = (float)c->eps,
+                                .weight_decay = (float)c->weight_decay,
+                                .coupled = c->optimizer == OPTIMIZER_ADAM,
+                                .correction1 = (float)(1 - pow(c->beta1, n)),
+                                .correction2 = (float)(1 - pow(c->beta2, n)),
+                                .scale = (float)scale};
+    code = gpu_each(t->device, t->plan.n_pieces, update, t, e);
+    gpu_changed(t->device);
+    if (!code)
+        t->steps++;
+    return err_up(e, code);
+}
+
+void trainer_draw(struct examples *out, struct arena *a, struct draws *draws,
+                  const struct trainer_config *config, const struct nn_config *model,
+                  const struct dataset *d, bool measuring, uint64_t index)
+{
+    struct examples_config c = config->examples;
+    if (measuring && c.objective == OBJECTIVE_SIMCSE) /* without dropout a sequence finds itself */
+        c.objective = OBJECTIVE_CONTRASTIVE;
+    if (draws->dataset != d) {
+        draws_free(draws);
+        draws_init(draws, d, rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
+                   c.batch);
+    }
+    examples_gather(out, a, draws, &c, model->wrap, index);
+}
+
+enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
+                           struct err *e)
+{
+    arena_reset(&t->arena);
+    trainer_draw(&t->batch, &t->arena, &t->draws, &t->config, &t->model->config, d, false,
+                 t->steps);
+    return err_up(e, step(r, t, e));
+}
+
+enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
+                              size_t batches, struct err *e)
+{
+    struct step_result sum = {0};
+    for (size_t i = 0; i < batches; i++) {
+        *r = (struct step_result){0};
+        arena_reset(&t->arena);
+        trainer_draw(&t->batch, &t->arena, &t->measured, &t->config, &t->model->config, d, true, i);
+        set_dropout(t, 0);
+        enum err_code code = t->objective->evaluate(r, t, e);
+        if (code)
+            return err_up(e, code);
+        sum.loss += r->loss / (double)batches;
+        sum.accuracy += r->accuracy / (double)batches;
+    }
+    *r = sum;
+    return OK;
+}
+
+enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const struct examples *x,
+                              struct err *e)
+{
+    arena_reset(&t->arena);
+    t->batch = *x;
+    return err_up(e, step(r, t, e));
+}
+
+enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
+                               const struct examples *x, struct err *e)
+{
+    arena_reset(&t->arena);
+    t->batch = *x;
+    enum err_code code = differentiate(r, t, e);
+    if (code)
+        return err_up(e, code);
+    gpu_read(t->queue, gradient, t->gradient, t->model->total * sizeof *gradient);
+    return err_up(e, gpu_finish(t->queue, e));
+}

@@ -1,0 +1,84 @@
+/* Training of a model on equivalent sequences: weights and optimizer on a device, one step at a
+ * time.
+ *
+ * A step's batch is cut into shards of whole sequences and about equal tokens, a function of the
+ * batch alone; shards are joined into LEARN_GROUPS groups, each of which adds up its gradients in
+ * shard order; groups are summed pairwise. So a step gives the same bits for any number of threads,
+ * and for any number of parts that the batch is worked on in. */
+#ifndef OPS_LEARN_TRAIN_TRAINER_H
+#define OPS_LEARN_TRAIN_TRAINER_H
+
+#include "ops/learn/data/examples.h"
+#include "ops/learn/train/schedule.h"
+#include "ops/learn/train/update.h"
+#include "ops/nn/encoder.h"
+
+enum { LEARN_GROUPS = 8 };
+
+struct trainer_config {
+    struct examples_config examples;
+    double temperature; /* cosines are divided by it; 1 for margins and histograms */
+    double margin;      /* triplet, siamese: of cosines */
+    bool squared;       /* these: squares of what is short of it */
+    bool swap;          /* triplet: anchor and partner swap their roles where that is worse */
+    double smoothing;   /* seq2seq: of labels */
+    double dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
+    enum optimizer_kind optimizer;
+    struct schedule schedule;
+    size_t parts;                 /* a batch is worked on in so many, to save memory; 0 is 1 */
+    enum gpu_precision precision; /* of the model's products; scores and all else are f32 */
+    uint64_t seed;
+};
+
+struct step_result {
+    double loss;          /* mean over the batch: of its vectors, triplets or target tokens */
+    double accuracy;      /* share of vectors that find their partner first, of triplets in order,
+                           * of target tokens foretold */
+    double gradient_norm; /* before clipping */
+    double lr;
+    uint64_t tokens;
+};
+
+struct trainer;
+/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer.
+ * ERR_INPUT if the objective needs a decoder and the model has none. */
+enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
+                          const struct nn_model *model, const struct trainer_config *c,
+                          struct err *e);
+void trainer_free(struct trainer *t);
+
+uint64_t trainer_steps(const struct trainer *t);
+/* One step on the next examples of the dataset. ERR_FAILED if a number is not finite: names step,
+ * tensor and examples, and leaves the weights as they were. */
+enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
+                           struct err *e);
+/* Loss and accuracy on `batches` batches of examples of a dataset, the same ones at each step,
+ * without dropout (simcse: of pairs from clusters); the rest of the result is 0. Changes nothing.
+ */
+enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
+                              size_t batches, struct err *e);
+
+/* The examples on which step `index` learns, or by which batch `index` of trainer_measure measures;
+ * in the arena. `draws` is zeroed at first, then for the same dataset and purpose alone. */
+void trainer_draw(struct examples *out, struct arena *a, struct draws *draws,
+                  const struct trainer_config *config, const struct nn_config *model,
+                  const struct dataset *d, bool measuring, uint64_t index);
+
+/* The state, as flat vectors of model->total floats; steps goes with it. */
+struct trainer_state {
+    float *weights, *m, *v; /* reading: NULL if not asked for */
+    float *best;            /* weights of the least validation loss so far, or NULL; the trainer
+                             * does not look at them */
+    uint64_t steps;
+};
+enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);
+enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e);
+
+/* On given examples instead. trainer_gradient gives loss and gradient (model->total) and changes
+ * nothing. */
+enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const struct examples *x,
+                              struct err *e);
+enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
+                               const struct examples *x, struct err *e);
+
+#endif

@@ -1,0 +1,212 @@
+/* Updates of weights; see update.h. */
+#include "ops/learn/train/update.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    BLOCK = 1 << 14, /* numbers that are one piece */
+    NEWTON_STEPS = 5,
+};
+
+/* ---- what Muon works with ---- */
+
+struct newton {
+    size_t rows, cols, least;
+    float *x, *y, *gram, *square; /* (rows, cols) twice, (least, least) twice */
+    enum gpu_precision precision;
+};
+
+static struct newton lay_out_newton(const struct update_piece *x, struct gpu_layout *l)
+{
+    size_t least = x->rows < x->cols ? x->rows : x->cols;
+    struct newton w = {.rows = x->rows, .cols = x->cols, .least = least};
+    w.x = gpu_carve(l, x->n * sizeof *w.x);
+    w.y = gpu_carve(l, x->n * sizeof *w.y);
+    w.gram = gpu_carve(l, least * least * sizeof *w.gram);
+    w.square = gpu_carve(l, least * least * sizeof *w.square);
+    return w;
+}
+
+/* ---- pieces ---- */
+
+static int compare_pieces(const void *x, const void *y)
+{
+    const struct update_piece *a = x, *b = y;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+struct planning {
+    struct update_plan *plan;
+    struct arena *arena;
+    size_t cap;
+};
+
+static void add_piece(struct planning *p, struct update_piece x)
+{
+    struct update_plan *plan = p->plan;
+    if (plan->n_pieces == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 64;
+        struct update_piece *more = arena_array(p->arena, struct update_piece, cap);
+        for (size_t i = 0; i < plan->n_pieces; i++)
+            more[i] = plan->pieces[i];
+        plan->pieces = more;
+        p->cap = cap;
+    }
+    plan->pieces[plan->n_pieces++] = x;
+}
+
+static void add_matrix(struct planning *p, size_t at, size_t rows, size_t cols)
+{
+    struct update_piece x = {at, rows * cols, rows, cols};
+    struct gpu_layout l = {0};
+    lay_out_newton(&x, &l);
+    add_piece(p, x);
+    if (l.used > p->plan->scratch)
+        p->plan->scratch = l.used;
+}
+
+/* Queries, keys and values are projected by matrices of their own, one below the other. */
+static void add_projections(struct planning *p, const struct nn_projections *x, size_t d)
+{
+    if (x->in_weight == NN_ABSENT)
+        return;
+    for (size_t i = 0; i < 3; i++)
+        add_matrix(p, x->in_weight + i * d * d, d, d);
+    add_matrix(p, x->out_weight, d, d);
+}
+
+static void add_layers(struct planning *p, const struct nn_layer *layers, size_t n,
+                       const struct nn_config *c)
+{
+    for (size_t i = 0; i < n; i++) {
+        add_projections(p, &layers[i].self, c->d_model);
+        add_projections(p, &layers[i].cross, c->d_model);
+        add_matrix(p, layers[i].linear1_weight, c->d_ff, c->d_model);
+        add_matrix(p, layers[i].linear2_weight, c->d_model, c->d_ff);
+    }
+}
+
+/* What lies between matrices, in blocks. */
+static void add_rest(struct planning *p, size_t from, size_t to)
+{
+    for (; from < to; from += BLOCK)
+        add_piece(p, (struct update_piece){from, to - from < BLOCK ? to - from : BLOCK, 0, 0});
+}
+
+void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_model *m,
+                      enum optimizer_kind kind)
+{
+    *out = (struct update_plan){0};
+    struct planning p = {out, a, 0};
+    if (kind == OPTIMIZER_MUON) {
+        add_layers(&p, m->layers, m->config.layers, &m->config);
+        add_layers(&p, m->decoder, m->config.decoder_layers, &m->config);
+        qsort(out->pieces, out->n_pieces, sizeof *out->pieces, compare_pieces);
+    }
+    size_t matrices = out->n_pieces, at = 0;
+    for (size_t i = 0; i < matrices; i++) {
+        struct update_piece x = out->pieces[i];
+        add_rest(&p, at, x.at);
+        at = x.at + x.n;
+    }
+    add_rest(&p, at, m->total);
+}
+
+/* ---- Muon ---- */
+
+/* x (n) = scale * x + scale_y * y, y being lost */
+static void combine(struct gpu_queue *q, float *x, float scale, float *y, float scale_y, size_t n)
+{
+    q->op->scale(q, x, n, scale);
+    q->op->scale(q, y, n, scale_y);
+    q->op->add(q, x, y, n);
+}
+
+/* x's smaller Gram matrix: x x^T or x^T x. */
+static void gram(struct gpu_queue *q, const struct newton *w)
+{
+    bool wide = w->rows <= w->cols;
+    q->op->matmul(q, &(struct gpu_matmul){.ta = !wide,
+                                          .tb = wide,
+                                          .precision = w->precision,
+                                          .m = w->least,
+                                          .n = w->least,
+                                          .k = wide ? w->cols : w->rows,
+                                          .alpha = 1,
+                                          .a = w->x,
+                                          .b = w->x,
+                                          .c = w->gram,
+                                          .lda = w->cols,
+                                          .ldb = w->cols,
+                                          .ldc = w->least});
+}
+
+/* y = a x + (b G + c G^2) x, with the coefficients of Jordan et al.: singular values go to 0.7 to
+ * 1.2, small ones the fastest. */
+static void newton_step(struct gpu_queue *q, struct newton *w)
+{
+    static const float a = 3.4445F, b = -4.7750F, c = 2.0315F;
+    bool wide = w->rows <= w->cols;
+    size_t n = w->rows * w->cols, s = w->least;
+    gram(q, w);
+    q->op->copy(q, w->square, w->gram, s * s);
+    q->op->scale(q, w->square, s * s, b);
+    struct gpu_matmul mm = {.accumulate = true,
+                            .precision = w->precision,
+                            .m = s,
+                            .n = s,
+                            .k = s,
+                            .alpha = c,
+                            .a = w->gram,
+                            .b = w->gram,
+                            .c = w->square,
+                            .lda = s,
+                            .ldb = s,
+                            .ldc = s};
+    q->op->matmul(q, &mm);
+    q->op->copy(q, w->y, w->x, n);
+    q->op->scale(q, w->y, n, a);
+    mm.m = w->rows;
+    mm.n = w->cols;
+    mm.alpha = 1;
+    mm.a = wide ? w->square : w->x;
+    mm.lda = wide ? s : w->cols;
+    mm.b = wide ? w->x : w->square;
+    mm.ldb = wide ? w->cols : s;
+    mm.c = w->y;
+    mm.ldc = w->cols;
+    q->op->matmul(q, &mm);
+    float *x = w->x;
+    w->x = w->y;
+    w->y = x;
+}
+
+static void muon(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,
+                 const struct gpu_adamw *how, enum gpu_precision precision, void *work)
+{
+    struct gpu_layout l = {.base = work};
+    struct newton w = lay_out_newton(x, &l);
+    size_t n = x->n;
+    float *p = s->p + x->at, *m = s->m + x->at;
+    w.precision = precision;
+    /* Nesterov's momentum: where the mean would be after this gradient once more. */
+    q->op->copy(q, w.x, s->g + x->at, n);
+    combine(q, m, how->beta1, w.x, how->scale * (1 - how->beta1), n);
+    q->op->copy(q, w.y, m, n);
+    combine(q, w.x, 1, w.y, how->beta1, n);
+    q->op->normalize(q, w.x, w.gram, w.x, 1, n);
+    for (int i = 0; i < NEWTON_STEPS; i++)
+        newton_step(q, &w);
+    float reach = 0.2F * sqrtf((float)(x->rows > x->cols ? x->rows : x->cols));
+    combine(q, p, 1 - how->lr * how->weight_decay, w.x, -how->lr * reach, n);
+}
+
+void update_piece(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,
+                  const struct gpu_adamw *how, enum gpu_precision precision, void *work)
+{
+    if (x->cols)
+        muon(q, x, s, how, precision, work);
+    else
+        q->op->adamw(q, s->p + x->at, s->m + x->at, s->v + x->at, s->g + x->at, x->n, how);
+}
