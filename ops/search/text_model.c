@@ -149,7 +149,7 @@ enum err_code text_model_generate(struct written **out, size_t *n, const struct 
     *out = arena_array(a, struct written, g.n);
     for (size_t i = 0; i < g.n; i++)
         (*out)[i] =
-            (struct written){written_text(a, g.best[i].tokens, g.best[i].n, m->vocabulary->tokens),
+            (struct written){detokenize(a, g.best[i].tokens, g.best[i].n, m->vocabulary->tokens),
                              g.best[i].log_probability, g.best[i].score};
     return OK;
 }

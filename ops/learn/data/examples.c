@@ -40,11 +40,11 @@ static struct nn_sequences pack(struct arena *a, const struct dataset *d, const 
 }
 
 /* The k-th pair, its second member being what the target is to be. */
-static struct pair example_pair(struct draws *draws, const struct examples_config *c, uint64_t k)
+static struct pair example_pair(struct example_sampler *sampler, const struct examples_config *c, uint64_t k)
 {
-    struct pair p = draws_pair(draws, k);
+    struct pair p = example_sampler_pair(sampler, k);
     if (c->target == TARGET_SHORTEST) {
-        uint32_t shortest = dataset_shortest(draws->dataset, p.cluster);
+        uint32_t shortest = dataset_shortest(sampler->dataset, p.cluster);
         if (p.a == shortest)
             p.a = p.b;
         p.b = shortest;
@@ -52,59 +52,59 @@ static struct pair example_pair(struct draws *draws, const struct examples_confi
     return p;
 }
 
-static void gather_contrastive(struct examples *out, struct arena *a, struct draws *draws,
+static void gather_contrastive(struct examples *out, struct arena *a, struct example_sampler *sampler,
                                const struct examples_config *c, bool wrap, uint64_t index)
 {
     size_t n = c->batch, all = n * (2 + c->negatives);
     uint32_t *sequence = arena_array(a, uint32_t, all), *group = arena_array(a, uint32_t, all);
     for (size_t i = 0; i < n; i++) {
         uint64_t k = index * n + i;
-        struct pair p = example_pair(draws, c, k);
+        struct pair p = example_pair(sampler, c, k);
         sequence[i] = p.a;
         sequence[n + i] = p.b;
         group[i] = group[n + i] = c->negatives ? (uint32_t)i : p.cluster;
         for (size_t j = 0; j < c->negatives; j++) {
             size_t at = 2 * n + i * c->negatives + j;
-            sequence[at] = draws_negative(draws, p.cluster, k, j, c->negatives);
+            sequence[at] = example_sampler_negative(sampler, p.cluster, k, j, c->negatives);
             group[at] = (uint32_t)i;
         }
     }
-    out->inputs = pack(a, draws->dataset, sequence, all, wrap);
+    out->inputs = pack(a, sampler->dataset, sequence, all, wrap);
     out->group = group;
 }
 
-static void gather_simcse(struct examples *out, struct arena *a, struct draws *draws,
+static void gather_simcse(struct examples *out, struct arena *a, struct example_sampler *sampler,
                           const struct examples_config *c, bool wrap, uint64_t index)
 {
     size_t n = c->batch;
     uint32_t *sequence = arena_array(a, uint32_t, 2 * n), *group = arena_array(a, uint32_t, 2 * n);
     for (size_t i = 0; i < n; i++) {
-        sequence[i] = sequence[n + i] = draws_sequence(draws, index * n + i);
+        sequence[i] = sequence[n + i] = example_sampler_sequence(sampler, index * n + i);
         group[i] = group[n + i] = sequence[i];
     }
-    out->inputs = pack(a, draws->dataset, sequence, 2 * n, wrap);
+    out->inputs = pack(a, sampler->dataset, sequence, 2 * n, wrap);
     out->group = group;
 }
 
-static void gather_targets(struct examples *out, struct arena *a, struct draws *draws,
+static void gather_targets(struct examples *out, struct arena *a, struct example_sampler *sampler,
                            const struct examples_config *c, bool wrap, uint64_t index)
 {
     size_t n = c->batch;
     uint32_t *input = arena_array(a, uint32_t, n), *target = arena_array(a, uint32_t, n);
     for (size_t i = 0; i < n; i++) {
         if (c->objective == OBJECTIVE_AUTOENCODE) {
-            input[i] = target[i] = draws_sequence(draws, index * n + i);
+            input[i] = target[i] = example_sampler_sequence(sampler, index * n + i);
         } else {
-            struct pair p = example_pair(draws, c, index * n + i);
+            struct pair p = example_pair(sampler, c, index * n + i);
             input[i] = p.a;
             target[i] = p.b;
         }
     }
-    out->inputs = pack(a, draws->dataset, input, n, wrap);
-    out->targets = pack(a, draws->dataset, target, n, false);
+    out->inputs = pack(a, sampler->dataset, input, n, wrap);
+    out->targets = pack(a, sampler->dataset, target, n, false);
 }
 
-void examples_gather(struct examples *out, struct arena *a, struct draws *draws,
+void examples_gather(struct examples *out, struct arena *a, struct example_sampler *sampler,
                      const struct examples_config *c, bool wrap, uint64_t index)
 {
     *out = (struct examples){0};
@@ -112,9 +112,9 @@ void examples_gather(struct examples *out, struct arena *a, struct draws *draws,
     case OBJECTIVE_CONTRASTIVE:
     case OBJECTIVE_TRIPLET:
     case OBJECTIVE_SIAMESE:
-    case OBJECTIVE_HISTOGRAM: gather_contrastive(out, a, draws, c, wrap, index); break;
-    case OBJECTIVE_SIMCSE: gather_simcse(out, a, draws, c, wrap, index); break;
+    case OBJECTIVE_HISTOGRAM: gather_contrastive(out, a, sampler, c, wrap, index); break;
+    case OBJECTIVE_SIMCSE: gather_simcse(out, a, sampler, c, wrap, index); break;
     case OBJECTIVE_SEQ2SEQ:
-    case OBJECTIVE_AUTOENCODE: gather_targets(out, a, draws, c, wrap, index); break;
+    case OBJECTIVE_AUTOENCODE: gather_targets(out, a, sampler, c, wrap, index); break;
     }
 }

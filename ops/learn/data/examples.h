@@ -13,7 +13,7 @@
 #ifndef OPS_LEARN_DATA_EXAMPLES_H
 #define OPS_LEARN_DATA_EXAMPLES_H
 
-#include "ops/learn/data/sampler.h"
+#include "ops/learn/data/example_sampler.h"
 #include "ops/nn/tape.h"
 
 enum objective_kind {
@@ -52,7 +52,7 @@ struct examples {
 
 /* Batch number `index` of what is drawn for batches of c->batch. Lives in the arena; `wrap` puts
  * inputs between start and end tokens. */
-void examples_gather(struct examples *out, struct arena *a, struct draws *draws,
+void examples_gather(struct examples *out, struct arena *a, struct example_sampler *sampler,
                      const struct examples_config *c, bool wrap, uint64_t index);
 
 #endif

@@ -24,7 +24,7 @@ static bool is_sign(const char *name, const char *sign)
     return bare(name) == strlen(sign) && strncmp(name, sign, bare(name)) == 0;
 }
 
-char *written_text(struct arena *a, const uint32_t *tokens, size_t n, char *const *names)
+char *detokenize(struct arena *a, const uint32_t *tokens, size_t n, char *const *names)
 {
     struct buf b = {0};
     for (size_t i = 0; i < n; i++) {

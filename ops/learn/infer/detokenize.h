@@ -8,6 +8,6 @@
 #include <stdint.h>
 
 /* "+ x -12" of + x INT- 1 2. An INT+ or INT- without digits stays as it is. */
-char *written_text(struct arena *a, const uint32_t *tokens, size_t n, char *const *names);
+char *detokenize(struct arena *a, const uint32_t *tokens, size_t n, char *const *names);
 
 #endif

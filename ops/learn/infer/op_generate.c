@@ -104,7 +104,7 @@ static Eqloom__Written *written_new(struct arena *a, const struct shared *s, con
     for (size_t i = 0; i < g->n; i++) {
         Eqloom__Candidate *c = w->candidates[i] = arena_new(a, Eqloom__Candidate);
         eqloom__candidate__init(c);
-        c->prefix = written_text(a, g->best[i].tokens, g->best[i].n, s->names);
+        c->prefix = detokenize(a, g->best[i].tokens, g->best[i].n, s->names);
         c->log_probability = g->best[i].log_probability;
     }
     return w;

@@ -43,7 +43,7 @@ struct trainer {
     float *gradient;                    /* their sum, in the memory of the first */
     struct gpu_queue *queue;
 
-    struct draws draws, measured; /* of steps; of measuring */
+    struct example_sampler sampler, measured; /* of steps; of measuring */
     struct arena arena;           /* of the step */
     struct arena *work;           /* by queue */
     struct examples batch;

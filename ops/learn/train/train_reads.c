@@ -57,18 +57,18 @@ struct reading {
 static enum err_code add_batches(struct reading *r, const struct dataset *d, bool measuring,
                                  uint64_t from, uint64_t to, struct err *e)
 {
-    struct draws draws = {0};
+    struct example_sampler sampler = {0};
     struct arena a = {0};
     enum err_code code = err_up(e, train_enough(d, r->ctx, measuring ? "valid" : "batches", e));
     for (uint64_t k = from; k < to && !code; k++) {
         struct examples x;
         arena_reset(&a);
-        trainer_draw(&x, &a, &draws, &r->config, &r->shared->model->config, d, measuring, k);
+        trainer_draw(&x, &a, &sampler, &r->config, &r->shared->model->config, d, measuring, k);
         add_examples(r->hasher, &a, &x);
         if (op_cancelled(r->ctx))
             code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k);
     }
-    draws_free(&draws);
+    example_sampler_free(&sampler);
     arena_free(&a);
     return code;
 }

@@ -104,8 +104,8 @@ void trainer_free(struct trainer *t)
     gpu_free(t->device, t->memory);
     gpu_free(t->device, t->update_work);
     gpu_queue_free(t->queue);
-    draws_free(&t->draws);
-    draws_free(&t->measured);
+    example_sampler_free(&t->sampler);
+    example_sampler_free(&t->measured);
     arena_free(&t->arena);
     arena_free(&t->plan_arena);
     for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
@@ -325,26 +325,26 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
     return err_up(e, code);
 }
 
-void trainer_draw(struct examples *out, struct arena *a, struct draws *draws,
+void trainer_draw(struct examples *out, struct arena *a, struct example_sampler *sampler,
                   const struct trainer_config *config, const struct nn_config *model,
                   const struct dataset *d, bool measuring, uint64_t index)
 {
     struct examples_config c = config->examples;
     if (measuring && c.objective == OBJECTIVE_SIMCSE) /* without dropout a sequence finds itself */
         c.objective = OBJECTIVE_CONTRASTIVE;
-    if (draws->dataset != d) {
-        draws_free(draws);
-        draws_init(draws, d, rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
+    if (sampler->dataset != d) {
+        example_sampler_free(sampler);
+        example_sampler_init(sampler, d, rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
                    c.batch);
     }
-    examples_gather(out, a, draws, &c, model->wrap, index);
+    examples_gather(out, a, sampler, &c, model->wrap, index);
 }
 
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e)
 {
     arena_reset(&t->arena);
-    trainer_draw(&t->batch, &t->arena, &t->draws, &t->config, &t->model->config, d, false,
+    trainer_draw(&t->batch, &t->arena, &t->sampler, &t->config, &t->model->config, d, false,
                  t->steps);
     return err_up(e, step(r, t, e));
 }

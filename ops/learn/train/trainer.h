@@ -59,8 +59,8 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
                               size_t batches, struct err *e);
 
 /* The examples on which step `index` learns, or by which batch `index` of trainer_measure measures;
- * in the arena. `draws` is zeroed at first, then for the same dataset and purpose alone. */
-void trainer_draw(struct examples *out, struct arena *a, struct draws *draws,
+ * in the arena. `sampler` is zeroed at first, then for the same dataset and purpose alone. */
+void trainer_draw(struct examples *out, struct arena *a, struct example_sampler *sampler,
                   const struct trainer_config *config, const struct nn_config *model,
                   const struct dataset *d, bool measuring, uint64_t index);
 

@@ -74,11 +74,11 @@ static void count_pairs(size_t first[TARGET_MEMBERS], size_t second[TARGET_MEMBE
                         const struct dataset *d, const struct examples_config *how)
 {
     struct arena a = {0};
-    struct draws draws;
-    draws_init(&draws, d, 7, how->batch);
+    struct example_sampler sampler;
+    example_sampler_init(&sampler, d, 7, how->batch);
     for (uint64_t index = 0; index < 40; index++) {
         struct examples x;
-        examples_gather(&x, &a, &draws, how, false, index);
+        examples_gather(&x, &a, &sampler, how, false, index);
         bool writes = objective_generates(how->objective);
         for (size_t i = 0; i < how->batch; i++) {
             size_t p = sequence_of(d, &x.inputs, i);
@@ -89,7 +89,7 @@ static void count_pairs(size_t first[TARGET_MEMBERS], size_t second[TARGET_MEMBE
         }
         arena_reset(&a);
     }
-    draws_free(&draws);
+    example_sampler_free(&sampler);
     arena_free(&a);
 }
 

@@ -1,5 +1,5 @@
-/* See draws.h. */
-#include "ops/learn/data/sampler.h"
+/* See example_sampler.h. */
+#include "ops/learn/data/example_sampler.h"
 
 #include "base/rng.h"
 
@@ -8,16 +8,16 @@
 
 enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE, STREAM_CUT, STREAM_MEMBER };
 
-void draws_init(struct draws *x, const struct dataset *d, uint64_t seed, size_t batch)
+void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed, size_t batch)
 {
-    *x = (struct draws){.dataset = d, .seed = seed, .batch = batch};
+    *x = (struct example_sampler){.dataset = d, .seed = seed, .batch = batch};
 }
 
-void draws_free(struct draws *x)
+void example_sampler_free(struct example_sampler *x)
 {
     free(x->pairs.places);
     free(x->negatives.places);
-    *x = (struct draws){0};
+    *x = (struct example_sampler){0};
 }
 
 /* ---- orders ---- */
@@ -40,22 +40,22 @@ static uint64_t mark_of_run(const struct dataset *d, uint64_t i)
 
 static int compare_places(const void *x, const void *y)
 {
-    const struct draw_place *a = x, *b = y;
+    const struct epoch_place *a = x, *b = y;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
     return (a->thing > b->thing) - (a->thing < b->thing);
 }
 
-static void sort_places(struct draw_order *o, uint64_t n)
+static void sort_places(struct epoch_order *o, uint64_t n)
 {
     qsort(o->places, n, sizeof *o->places, compare_places);
 }
 
 /* Things that say the same stand side by side, and would always share a batch, as negatives of one
  * another: each but the first goes to a place of its own. */
-static void scatter_equals(struct draw_order *o, uint64_t n)
+static void scatter_equals(struct epoch_order *o, uint64_t n)
 {
-    struct draw_place *places = o->places;
+    struct epoch_place *places = o->places;
     uint64_t key = n ? places[0].key : 0, equal = 0;
     bool any = false;
     for (uint64_t i = 1; i < n; i++) {
@@ -69,17 +69,17 @@ static void scatter_equals(struct draw_order *o, uint64_t n)
         sort_places(o, n);
 }
 
-static void order(struct draw_order *o, const struct dataset *d, uint64_t n, uint64_t key,
+static void order(struct epoch_order *o, const struct dataset *d, uint64_t n, uint64_t key,
                   uint64_t (*mark)(const struct dataset *, uint64_t))
 {
     for (uint64_t i = 0; i < n; i++)
-        o->places[i] = (struct draw_place){rng_mix(key ^ mark(d, i)), (uint32_t)i};
+        o->places[i] = (struct epoch_place){rng_mix(key ^ mark(d, i)), (uint32_t)i};
     sort_places(o, n);
     scatter_equals(o, n);
 }
 
 /* The thing at a place of an epoch's order of n. */
-static uint32_t thing_at(struct draw_order *o, const struct draws *x, enum stream stream,
+static uint32_t thing_at(struct epoch_order *o, const struct example_sampler *x, enum stream stream,
                          uint64_t n, uint64_t epoch, uint64_t place,
                          uint64_t (*mark)(const struct dataset *, uint64_t))
 {
@@ -94,7 +94,7 @@ static uint32_t thing_at(struct draw_order *o, const struct draws *x, enum strea
 
 /* The k-th of n things. An epoch is as many whole batches as the things fill; the rest of them sits
  * it out. */
-static uint32_t in_turn(struct draws *x, uint64_t n, size_t batch, uint64_t k,
+static uint32_t in_turn(struct example_sampler *x, uint64_t n, size_t batch, uint64_t k,
                         uint64_t (*mark)(const struct dataset *, uint64_t))
 {
     uint64_t length = n >= batch ? n / batch * batch : n;
@@ -102,7 +102,7 @@ static uint32_t in_turn(struct draws *x, uint64_t n, size_t batch, uint64_t k,
 }
 
 /* Runs of the path come in a random order, cut at other places each epoch. */
-static uint32_t related_cluster(struct draws *x, uint64_t k)
+static uint32_t related_cluster(struct example_sampler *x, uint64_t k)
 {
     const struct dataset *d = x->dataset;
     uint64_t runs = d->clusters / d->related, in_batch = x->batch / d->related,
@@ -138,7 +138,7 @@ static struct pair two_members(const struct dataset *d, uint32_t cluster, uint64
 
 /* ---- draws ---- */
 
-struct pair draws_pair(struct draws *x, uint64_t k)
+struct pair example_sampler_pair(struct example_sampler *x, uint64_t k)
 {
     const struct dataset *d = x->dataset;
     bool related = d->path && d->clusters >= d->related;
@@ -148,7 +148,7 @@ struct pair draws_pair(struct draws *x, uint64_t k)
 }
 
 /* Where the order has the pair's own cluster, the next one there takes its place. */
-uint32_t draws_negative(struct draws *x, uint32_t cluster, uint64_t k, uint64_t j, uint64_t n)
+uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k, uint64_t j, uint64_t n)
 {
     const struct dataset *d = x->dataset;
     uint64_t at = k * n + j, epoch = at / d->clusters, place = at % d->clusters;
@@ -159,7 +159,7 @@ uint32_t draws_negative(struct draws *x, uint32_t cluster, uint64_t k, uint64_t 
     return two_members(d, c, rng_at(x->seed, STREAM_MEMBER, at)).a;
 }
 
-uint32_t draws_sequence(struct draws *x, uint64_t k)
+uint32_t example_sampler_sequence(struct example_sampler *x, uint64_t k)
 {
     return in_turn(x, x->dataset->sequences, x->batch, k, mark_of_sequence);
 }

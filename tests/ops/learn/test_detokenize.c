@@ -32,7 +32,7 @@ static void test_round_trip(void **state)
             uint32_t *ids;
             size_t n;
             assert_int_equal(encode_prefix(&ids, &n, &a, &c, texts[i], NULL), OK);
-            assert_string_equal(written_text(&a, ids, n, v.tokens), texts[i]);
+            assert_string_equal(detokenize(&a, ids, n, v.tokens), texts[i]);
         }
         encoder_free(&c);
         arena_free(&a);
@@ -48,10 +48,10 @@ static void test_malformed(void **state)
     uint32_t plus = id_of(&v, "+"), positive = id_of(&v, "INT+"), negative = id_of(&v, "INT-"),
              two = id_of(&v, "2");
     uint32_t tokens[] = {plus, positive, negative, two, two, positive};
-    assert_string_equal(written_text(&a, tokens, 6, v.tokens), "+ INT+ -22 INT+");
+    assert_string_equal(detokenize(&a, tokens, 6, v.tokens), "+ INT+ -22 INT+");
     uint32_t digits[] = {two, two};
-    assert_string_equal(written_text(&a, digits, 2, v.tokens), "2 2");
-    assert_string_equal(written_text(&a, digits, 0, v.tokens), "");
+    assert_string_equal(detokenize(&a, digits, 2, v.tokens), "2 2");
+    assert_string_equal(detokenize(&a, digits, 0, v.tokens), "");
     arena_free(&a);
 }
 

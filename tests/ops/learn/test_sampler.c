@@ -1,6 +1,6 @@
 /* Pairs, negatives and sequences as functions of (seed, k): each is as likely as any other, and
  * what is added to a dataset, or moved in it, changes few of them. */
-#include "ops/learn/data/sampler.h"
+#include "ops/learn/data/example_sampler.h"
 #include "tests/ops/learn/toy.h"
 
 #include <setjmp.h>
@@ -24,17 +24,17 @@ static void test_pairs(void **state)
 {
     enum { CLUSTERS = 37, MEMBERS = 5, BATCH = 12, EPOCH = CLUSTERS / BATCH * BATCH };
     struct dataset d = {0};
-    struct draws x, y;
+    struct example_sampler x, y;
     make(&d, CLUSTERS, MEMBERS);
-    draws_init(&x, &d, 1, BATCH);
-    draws_init(&y, &d, 2, BATCH);
+    example_sampler_init(&x, &d, 1, BATCH);
+    example_sampler_init(&y, &d, 2, BATCH);
     size_t by_cluster[CLUSTERS] = {0}, by_pair[MEMBERS][MEMBERS] = {0}, n = 200 * EPOCH;
     for (uint64_t k = 0; k < n; k++) {
-        struct pair p = draws_pair(&x, k);
+        struct pair p = example_sampler_pair(&x, k);
         assert_true(p.cluster < CLUSTERS && p.a != p.b);
         assert_true(p.a / MEMBERS == p.cluster && p.b / MEMBERS == p.cluster);
         for (uint64_t j = k / EPOCH * EPOCH; j < k && k < 10 * EPOCH; j++) /* none twice an epoch */
-            assert_true(draws_pair(&x, j).cluster != p.cluster);
+            assert_true(example_sampler_pair(&x, j).cluster != p.cluster);
         by_cluster[p.cluster]++;
         by_pair[p.a % MEMBERS][p.b % MEMBERS]++;
     }
@@ -45,10 +45,10 @@ static void test_pairs(void **state)
             assert_in_range(by_pair[i][j], i == j ? 0 : 280, i == j ? 0 : 440);
     size_t same = 0;
     for (uint64_t k = 0; k < 1000; k++)
-        same += draws_pair(&y, k).cluster == draws_pair(&x, k).cluster;
+        same += example_sampler_pair(&y, k).cluster == example_sampler_pair(&x, k).cluster;
     assert_in_range(same, 5, 70); /* another seed, another order: 1 in 37 agree by chance */
-    draws_free(&x);
-    draws_free(&y);
+    example_sampler_free(&x);
+    example_sampler_free(&y);
     dataset_free(&d);
 }
 
@@ -57,7 +57,7 @@ static void test_related_clusters(void **state)
 {
     enum { CLUSTERS = 12, KINDS = 3, RELATED = 2, BATCH = 6 };
     struct dataset d = {0};
-    struct draws x;
+    struct example_sampler x;
     for (uint32_t i = 0; i < CLUSTERS; i++) {
         uint32_t kind = 5 + i % KINDS, tokens[] = {3, kind, 4, 4, kind, 3, 8 + i % 2};
         uint32_t offset[] = {0, 3, 7}, cluster[] = {0, 0};
@@ -66,7 +66,7 @@ static void test_related_clusters(void **state)
         assert_int_equal(dataset_add(&d, &b, TOY_VOCABULARY, 11, NULL), OK);
     }
     assert_int_equal(dataset_relate(&d, RELATED, TOY_VOCABULARY, NULL), OK);
-    draws_init(&x, &d, 1, BATCH);
+    example_sampler_init(&x, &d, 1, BATCH);
     size_t place[CLUSTERS], changes = 0;
     for (size_t i = 0; i < CLUSTERS; i++) {
         place[d.path[i]] = i;
@@ -76,14 +76,14 @@ static void test_related_clusters(void **state)
     for (uint64_t epoch = 0; epoch < 50; epoch++) {
         unsigned seen = 0;
         for (uint64_t k = 0; k < CLUSTERS; k += RELATED) {
-            uint32_t a = draws_pair(&x, epoch * CLUSTERS + k).cluster;
-            uint32_t b = draws_pair(&x, epoch * CLUSTERS + k + 1).cluster;
+            uint32_t a = example_sampler_pair(&x, epoch * CLUSTERS + k).cluster;
+            uint32_t b = example_sampler_pair(&x, epoch * CLUSTERS + k + 1).cluster;
             assert_int_equal(place[b], (place[a] + 1) % CLUSTERS);
             seen |= 1u << a | 1u << b;
         }
         assert_int_equal(seen, (1u << CLUSTERS) - 1); /* each once an epoch */
     }
-    draws_free(&x);
+    example_sampler_free(&x);
     dataset_free(&d);
 }
 
@@ -91,16 +91,16 @@ static void test_related_clusters(void **state)
 static void test_few_clusters(void **state)
 {
     struct dataset d = {0};
-    struct draws x;
+    struct example_sampler x;
     make(&d, 3, 2);
-    draws_init(&x, &d, 9, 8);
+    example_sampler_init(&x, &d, 9, 8);
     for (uint64_t k = 0; k < 30; k += 3) {
         unsigned seen = 0;
         for (uint64_t j = k; j < k + 3; j++)
-            seen |= 1u << draws_pair(&x, j).cluster;
+            seen |= 1u << example_sampler_pair(&x, j).cluster;
         assert_int_equal(seen, 7);
     }
-    draws_free(&x);
+    example_sampler_free(&x);
     dataset_free(&d);
 }
 
@@ -115,16 +115,16 @@ static void test_negatives_and_sequences(void **state)
         assert_int_equal(
             dataset_add(&d, toy_batch(&a, 1, i, MEMBERS, 3, 6), TOY_VOCABULARY, 16, NULL), OK);
     bool drawn[ALL] = {0};
-    struct draws x, y;
-    draws_init(&x, &d, 5, MEMBERS);
-    draws_init(&y, &d, 5, MEMBERS);
+    struct example_sampler x, y;
+    example_sampler_init(&x, &d, 5, MEMBERS);
+    example_sampler_init(&y, &d, 5, MEMBERS);
     for (uint64_t k = 0; k < 200; k++)
         for (uint64_t j = 0; j < 3; j++) {
             uint32_t cluster = (uint32_t)(k % CLUSTERS);
-            uint32_t s = draws_negative(&x, cluster, k, j, 3);
+            uint32_t s = example_sampler_negative(&x, cluster, k, j, 3);
             assert_true(s < ALL && s / MEMBERS != cluster);
-            draws_negative(&y, cluster, 1000 - k, j, 3);
-            assert_int_equal(s, draws_negative(&y, cluster, k, j, 3));
+            example_sampler_negative(&y, cluster, 1000 - k, j, 3);
+            assert_int_equal(s, example_sampler_negative(&y, cluster, k, j, 3));
             drawn[s] = true;
         }
     for (size_t i = 0; i < ALL; i++)
@@ -132,13 +132,13 @@ static void test_negatives_and_sequences(void **state)
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
         bool seen[ALL] = {0};
         for (uint64_t k = 0; k < ALL; k++) {
-            uint32_t s = draws_sequence(&x, epoch * ALL + k);
+            uint32_t s = example_sampler_sequence(&x, epoch * ALL + k);
             assert_true(s < ALL && !seen[s]);
             seen[s] = true;
         }
     }
-    draws_free(&x);
-    draws_free(&y);
+    example_sampler_free(&x);
+    example_sampler_free(&y);
     dataset_free(&d);
     arena_free(&a);
 }
@@ -151,7 +151,7 @@ static void test_stable_draws(void **state)
     uint64_t agreed = 0;
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct dataset d = {0}, more = {0};
-        struct draws x, y;
+        struct example_sampler x, y;
         struct arena a = {0};
         Eqloom__TokenBatch *b[CLUSTERS + ADDED];
         for (uint64_t i = 0; i < CLUSTERS + ADDED; i++)
@@ -160,11 +160,11 @@ static void test_stable_draws(void **state)
             assert_int_equal(dataset_add(&d, b[i], TOY_VOCABULARY, 11, NULL), OK);
         for (size_t i = CLUSTERS + ADDED; i-- > 0;)
             assert_int_equal(dataset_add(&more, b[i], TOY_VOCABULARY, 11, NULL), OK);
-        draws_init(&x, &d, seed, BATCH);
-        draws_init(&y, &more, seed, BATCH);
+        example_sampler_init(&x, &d, seed, BATCH);
+        example_sampler_init(&y, &more, seed, BATCH);
         uint64_t k = 0;
         for (; k < CLUSTERS; k++) {
-            struct pair p = draws_pair(&x, k), q = draws_pair(&y, k);
+            struct pair p = example_sampler_pair(&x, k), q = example_sampler_pair(&y, k);
             size_t n = d.offset[p.a + 1] - d.offset[p.a];
             if (q.cluster < ADDED)
                 break;
@@ -175,8 +175,8 @@ static void test_stable_draws(void **state)
             assert_int_equal(q.b % MEMBERS, p.b % MEMBERS);
         }
         agreed += k;
-        draws_free(&x);
-        draws_free(&y);
+        example_sampler_free(&x);
+        example_sampler_free(&y);
         dataset_free(&d);
         dataset_free(&more);
         arena_free(&a);
@@ -189,7 +189,7 @@ static void test_stable_members(void **state)
 {
     enum { MEMBERS = 20, DRAWS = 2000 };
     struct dataset d = {0}, more = {0};
-    struct draws x, y;
+    struct example_sampler x, y;
     struct arena a = {0};
     size_t same = 0, equal = 0;
     for (uint64_t i = 0; i < 2; i++) {
@@ -200,10 +200,10 @@ static void test_stable_members(void **state)
         b->n_tokens = b->offset[MEMBERS];
         assert_int_equal(dataset_add(&d, b, TOY_VOCABULARY, 11, NULL), OK);
     }
-    draws_init(&x, &d, 1, 2);
-    draws_init(&y, &more, 1, 2);
+    example_sampler_init(&x, &d, 1, 2);
+    example_sampler_init(&y, &more, 1, 2);
     for (uint64_t k = 0; k < DRAWS; k++) {
-        struct pair p = draws_pair(&x, k), q = draws_pair(&y, k);
+        struct pair p = example_sampler_pair(&x, k), q = example_sampler_pair(&y, k);
         assert_int_equal(p.cluster, q.cluster);
         same += p.a - d.member[d.first[p.cluster]] == q.a - more.member[more.first[q.cluster]] &&
                 p.b - d.member[d.first[p.cluster]] == q.b - more.member[more.first[q.cluster]];
@@ -211,8 +211,8 @@ static void test_stable_members(void **state)
     }
     assert_int_equal(same + equal, DRAWS);
     assert_in_range(equal, 130, 250); /* 2 of 21: 190 expected; deviation 13 */
-    draws_free(&x);
-    draws_free(&y);
+    example_sampler_free(&x);
+    example_sampler_free(&y);
     dataset_free(&d);
     dataset_free(&more);
     arena_free(&a);
@@ -225,19 +225,19 @@ static void test_equal_members(void **state)
     uint32_t tokens[] = {5, 5, 6, 7}, offset[] = {0, 1, 2, 3, 4}, cluster[] = {0, 0, 0, 0};
     Eqloom__TokenBatch b;
     struct dataset d = {0};
-    struct draws x;
+    struct example_sampler x;
     size_t by_pair[MEMBERS][MEMBERS] = {0};
     toy_view(&b, tokens, offset, cluster, MEMBERS);
     assert_int_equal(dataset_add(&d, &b, 9, 2, NULL), OK);
-    draws_init(&x, &d, 4, 1);
+    example_sampler_init(&x, &d, 4, 1);
     for (uint64_t k = 0; k < DRAWS; k++) {
-        struct pair p = draws_pair(&x, k);
+        struct pair p = example_sampler_pair(&x, k);
         by_pair[p.a][p.b]++;
     }
     for (size_t i = 0; i < MEMBERS; i++)
         for (size_t j = 0; j < MEMBERS; j++) /* 500 expected; deviation 21 */
             assert_in_range(by_pair[i][j], i == j ? 0 : 400, i == j ? 0 : 600);
-    draws_free(&x);
+    example_sampler_free(&x);
     dataset_free(&d);
 }
 
@@ -247,7 +247,7 @@ static void test_equal_things(void **state)
 {
     enum { CLUSTERS = 40, BATCH = 4, EPOCHS = 200 };
     struct dataset d = {0};
-    struct draws x, y;
+    struct example_sampler x, y;
     for (uint32_t i = 0; i < CLUSTERS; i++) {
         uint32_t tokens[] = {i < 2 ? 5 : 4 + i, 4, i}, offset[] = {0, 1, 3}, cluster[] = {0, 0};
         Eqloom__TokenBatch b;
@@ -256,16 +256,16 @@ static void test_equal_things(void **state)
     }
     size_t together = 0, apart = 0;
     uint64_t clusters_at[2] = {0}, sequences_at[2] = {0};
-    draws_init(&x, &d, 3, BATCH);
-    draws_init(&y, &d, 3, BATCH);
+    example_sampler_init(&x, &d, 3, BATCH);
+    example_sampler_init(&y, &d, 3, BATCH);
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
         for (uint64_t k = 0; k < CLUSTERS; k++) {
-            struct pair p = draws_pair(&x, epoch * CLUSTERS + k);
+            struct pair p = example_sampler_pair(&x, epoch * CLUSTERS + k);
             if (p.cluster < 2)
                 clusters_at[p.cluster] = k / BATCH;
         }
         for (uint64_t k = 0; k < 2 * CLUSTERS; k++) {
-            uint32_t s = draws_sequence(&y, epoch * 2 * CLUSTERS + k);
+            uint32_t s = example_sampler_sequence(&y, epoch * 2 * CLUSTERS + k);
             if (s == 0 || s == 2) /* the first of clusters 0 and 1 */
                 sequences_at[s / 2] = k / BATCH;
         }
@@ -274,8 +274,8 @@ static void test_equal_things(void **state)
     }
     assert_in_range(together, 3, 35);    /* 200 * 3 / 39 = 15 expected; deviation 4 */
     assert_in_range(apart, 178, EPOCHS); /* 200 * 76 / 79 = 192 expected; deviation 3 */
-    draws_free(&x);
-    draws_free(&y);
+    example_sampler_free(&x);
+    example_sampler_free(&y);
     dataset_free(&d);
 }
 
