@@ -3,8 +3,8 @@
 
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/text_table.h"
-#include "engine/graph.h"
-#include "engine/label.h"
+#include "engine/job/job.h"
+#include "engine/cache/label.h"
 #include "schemas/canonical.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Parameters for op->check, for tests that do without the engine proper. */
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>

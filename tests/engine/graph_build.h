@@ -2,7 +2,7 @@
 #ifndef TESTS_ENGINE_GRAPH_BUILD_H
 #define TESTS_ENGINE_GRAPH_BUILD_H
 
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_ENGINE_PLACE_H
 #define TESTS_ENGINE_PLACE_H
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "graph_build.h"
 
 struct place {

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/os.h"
-#include "engine/source.h"
+#include "engine/cache/source_files.h"
 #include "schemas/action.pb-c.h"
 #include "schemas/canonical.h"
 #include "store/store.h"

@@ -2,7 +2,7 @@
  * Runs in tests/engine. EQLOOM_UPDATE_GOLDEN=1 rewrites job_errors/NAME.expected. */
 #include "base/os.h"
 #include "engine/cli/error.h"
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "engine/proofs.h"
+#include "engine/cache/witness_counts.h"
 #include "store/internal.h"
 #include "store/maintain.h"
 

@@ -3,9 +3,9 @@
 #include "small.h"
 
 #include "base/os.h"
-#include "engine/key.h"
-#include "engine/progress.h"
-#include "engine/source.h"
+#include "engine/cache/action_key.h"
+#include "engine/run/progress.h"
+#include "engine/cache/source_files.h"
 #include "store/store.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The job file: whatever the bytes, a graph in topological order or one error. Uses the op table
  * of tests/engine/fake_ops.c. */
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define ENGINE_CLI_CMD_H
 
 #include "engine/cli/cli.h"
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 /* The job of the first argument, with --set and --allow-outside. */
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e);

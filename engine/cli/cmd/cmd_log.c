@@ -6,7 +6,7 @@
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/runs.h"
 #include "engine/cli/text_table.h"
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "engine/cli/place.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/resolve.h"
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <string.h>
 

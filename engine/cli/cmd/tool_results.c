@@ -3,9 +3,9 @@
 #include "engine/cli/cmd/tool_store.h"
 
 #include "base/os.h"
-#include "engine/action.h"
+#include "engine/cache/action.h"
 #include "engine/cli/place.h"
-#include "engine/job_parts.h"
+#include "engine/job/job_draft.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 

@@ -5,7 +5,7 @@
 #include "engine/cli/records/npy.h"
 #include "engine/cli/records/out_file.h"
 #include "engine/cli/resolve.h"
-#include "engine/graph.h"
+#include "engine/job/job.h"
 
 #include <string.h>
 

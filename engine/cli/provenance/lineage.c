@@ -5,8 +5,8 @@
 #include "collection.pb-c.h"
 #include "engine/cli/place.h"
 #include "engine/cli/resolve.h"
-#include "engine/graph.h"
-#include "engine/proofs.h"
+#include "engine/job/job.h"
+#include "engine/cache/witness_counts.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 

@@ -6,9 +6,9 @@
 #include "engine/cli/provenance/lineage_internal.h"
 #include "engine/cli/resolve.h"
 #include "engine/cli/runs.h"
-#include "engine/history.h"
-#include "engine/label.h"
-#include "engine/proofs.h"
+#include "engine/run/history.h"
+#include "engine/cache/label.h"
+#include "engine/cache/witness_counts.h"
 
 #include <inttypes.h>
 #include <string.h>

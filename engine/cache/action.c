@@ -1,0 +1,159 @@
+/* Actions read and written; see action.h. The number of elements of a whole map or chain stands in
+ * the action's note ("elements=412"), so that a run in which nothing changed need not open a
+ * collection to count them. */
+#include "engine/cache/action.h"
+
+#include "schemas/canonical.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t op_count_outputs(const struct op *op)
+{
+    size_t n = 0;
+    while (op->outputs && op->outputs[n].role)
+        n++;
+    return n;
+}
+
+size_t op_count_inputs(const struct op *op)
+{
+    size_t n = 0;
+    while (op->inputs && op->inputs[n].role)
+        n++;
+    return n;
+}
+
+enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage, struct arena *a,
+                            struct store *s, const struct op *op, const struct digest *key,
+                            struct err *e)
+{
+    struct span bytes;
+    ProtobufCMessage *message;
+    enum err_code code = store_action(&bytes, s, key, a, e);
+    if (code == ERR_CORRUPT)
+        return ERR_NOTFOUND; /* what it said is not known any more: do the work again */
+    if (code)
+        return code;
+    if (canonical_unpack(&message, a, &eqloom__action__descriptor, bytes, NULL))
+        return ERR_NOTFOUND;
+    const Eqloom__Action *action = (const Eqloom__Action *)message;
+    size_t n = op_count_outputs(op);
+    *preimage = action->key;
+    memset(out, 0, sizeof *out);
+    out->outputs = arena_array(a, struct id_list, n);
+    out->cost_ns = action->cost_ns;
+    out->finished_ns = action->finished_ns;
+    out->run = action->run;
+    if (sscanf(action->note, "elements=%" SCNu64, &out->elements) != 1)
+        out->elements = 0;
+    for (size_t i = 0; i < action->n_outputs; i++) {
+        const Eqloom__ActionOutput *o = action->outputs[i];
+        size_t r = 0;
+        while (r < n && strcmp(op->outputs[r].role, o->role) != 0)
+            r++;
+        if (r == n || o->output_ids.len % DIGEST_SIZE)
+            return ERR_NOTFOUND;
+        out->outputs[r].n = o->output_ids.len / DIGEST_SIZE;
+        out->outputs[r].ids = (struct digest *)o->output_ids.data;
+        if (!o->from && !o->count)
+            continue;
+        if (out->outputs[r].n != 1)
+            return ERR_NOTFOUND;
+        if (!out->slices)
+            out->slices = arena_array(a, struct slice, n);
+        out->slices[r] = (struct slice){out->outputs[r].ids[0], o->from, o->count};
+    }
+    return OK;
+}
+
+enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
+                        const struct digest *key, struct err *e)
+{
+    const Eqloom__ActionKey *preimage;
+    return made_read_key(out, &preimage, a, s, op, key, e);
+}
+
+static enum err_code visit_reference(void *arg, const uint8_t id[32], struct err *e)
+{
+    struct digest d;
+    memcpy(d.bytes, id, sizeof d.bytes);
+    return store_has(arg, &d) ? OK : ERR_NOTFOUND;
+}
+
+static bool record_is_whole(struct store *s, const struct digest *id, enum record_kind kind,
+                            struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    ProtobufCMessage *message;
+    bool whole = store_get_message(&message, s, id, kind, scratch, NULL) == OK &&
+                 message_visit_ids(message, visit_reference, s, NULL) == OK;
+    arena_release(scratch, mark);
+    return whole;
+}
+
+bool made_is_whole(struct store *s, const struct op *op, const struct made *made,
+                   struct arena *scratch, bool deep)
+{
+    size_t n = op_count_outputs(op);
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < made->outputs[r].n; i++) {
+            const struct digest *id = &made->outputs[r].ids[i];
+            if (!store_has(s, id))
+                return false;
+            if (deep && !record_is_whole(s, id, op->outputs[r].kind, scratch))
+                return false;
+        }
+    return true;
+}
+
+bool made_equal(const struct op *op, const struct made *a, const struct made *b)
+{
+    size_t n = op_count_outputs(op);
+    for (size_t r = 0; r < n; r++)
+        if (a->outputs[r].n != b->outputs[r].n ||
+            (a->outputs[r].n && memcmp(a->outputs[r].ids, b->outputs[r].ids,
+                                       a->outputs[r].n * sizeof(struct digest)) != 0))
+            return false;
+    return true;
+}
+
+static int compare_outputs(const void *a, const void *b)
+{
+    return strcmp((*(Eqloom__ActionOutput *const *)a)->role,
+                  (*(Eqloom__ActionOutput *const *)b)->role);
+}
+
+enum err_code made_write(struct store_batch *b, struct arena *a, const struct op *op,
+                         const struct key *key, const struct made *made, struct err *e)
+{
+    size_t n = op_count_outputs(op);
+    Eqloom__Action m = EQLOOM__ACTION__INIT;
+    m.key = key->message;
+    m.outputs = arena_array(a, Eqloom__ActionOutput *, n + 1);
+    m.n_outputs = n;
+    for (size_t r = 0; r < n; r++) {
+        Eqloom__ActionOutput *o = m.outputs[r] = arena_new(a, Eqloom__ActionOutput);
+        eqloom__action_output__init(o);
+        o->role = (char *)op->outputs[r].role;
+        o->output_ids.data = (uint8_t *)made->outputs[r].ids;
+        o->output_ids.len = made->outputs[r].n * DIGEST_SIZE;
+        o->from = made->slices ? made->slices[r].from : 0;
+        o->count = made->slices ? made->slices[r].n : 0;
+    }
+    qsort(m.outputs, n, sizeof *m.outputs, compare_outputs);
+    m.cost_ns = made->cost_ns;
+    m.finished_ns = made->finished_ns;
+    m.run = (char *)made->run;
+    if (made->elements)
+        m.note = arena_printf(a, "elements=%" PRIu64, made->elements);
+    else if (made->note)
+        m.note = (char *)made->note;
+    struct span bytes;
+    enum err_code code = canonical_pack(&bytes, a, &m.base, e);
+    if (!code)
+        code = store_batch_action(b, &key->digest, bytes, e);
+    return err_up(e, code);
+}

@@ -1,0 +1,50 @@
+/* What an action made, as stored: outputs by role, cost, the run. Works for whole nodes (one id a
+ * role: a record or a collection), elements of maps (any number) and segments of chains. */
+#ifndef ENGINE_ACTION_H
+#define ENGINE_ACTION_H
+
+#include "engine/cache/action_key.h"
+#include "store/store.h"
+
+struct id_list {
+    struct digest *ids;
+    size_t n;
+};
+
+/* Elements [from, from + n) of a collection. */
+struct slice {
+    struct digest collection;
+    uint64_t from, n;
+};
+
+struct made {
+    struct id_list *outputs; /* by op->outputs */
+    uint64_t elements;       /* of a whole map or chain */
+    uint64_t cost_ns;
+    int64_t finished_ns;
+    const char *run;
+    const char *note; /* of an element, for people; may be NULL */
+    /* By op->outputs, of a block of a map's input (map_tree.h); else NULL. Then the outputs are
+     * the collections, one each. */
+    struct slice *slices;
+};
+
+size_t op_count_outputs(const struct op *op);
+size_t op_count_inputs(const struct op *op);
+
+/* ERR_NOTFOUND when there is no such action, or none that can be understood. */
+enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
+                        const struct digest *key, struct err *e);
+/* The same; *preimage is its whole key, in the arena. */
+enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage, struct arena *a,
+                            struct store *s, const struct op *op, const struct digest *key,
+                            struct err *e);
+/* Whether every output exists. Deep: reads each (and so verifies it) and asks for what they refer
+ * to; done only for nodes whose outputs were found damaged. */
+bool made_is_whole(struct store *s, const struct op *op, const struct made *made,
+                   struct arena *scratch, bool deep);
+bool made_equal(const struct op *op, const struct made *a, const struct made *b);
+enum err_code made_write(struct store_batch *b, struct arena *a, const struct op *op,
+                         const struct key *key, const struct made *made, struct err *e);
+
+#endif

@@ -1,0 +1,96 @@
+/* Action keys; see action_key.h. Segments of a chain use names that no op can declare ("@segment" among
+ * the parameters, "@previous" among the inputs), so that they never meet a whole node's key. */
+#include "engine/cache/action_key.h"
+
+#include "base/cpu.h"
+
+#include "schemas/canonical.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_params(const void *a, const void *b)
+{
+    return strcmp((*(Eqloom__KeyParam *const *)a)->name, (*(Eqloom__KeyParam *const *)b)->name);
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+    return strcmp((*(Eqloom__KeyInput *const *)a)->role, (*(Eqloom__KeyInput *const *)b)->role);
+}
+
+static Eqloom__KeyParam *new_param(struct arena *a, const char *name, const char *value)
+{
+    Eqloom__KeyParam *p = arena_new(a, Eqloom__KeyParam);
+    eqloom__key_param__init(p);
+    p->name = (char *)name;
+    p->value = (char *)value;
+    return p;
+}
+
+static Eqloom__KeyInput *new_input(struct arena *a, const char *role, const struct digest *ids,
+                                   size_t n)
+{
+    Eqloom__KeyInput *in = arena_new(a, Eqloom__KeyInput);
+    eqloom__key_input__init(in);
+    in->role = (char *)role;
+    in->input_ids.data = (uint8_t *)ids;
+    in->input_ids.len = n * DIGEST_SIZE;
+    return in;
+}
+
+static void add_params(Eqloom__ActionKey *m, struct arena *a, const struct key_spec *spec)
+{
+    const struct op_param *declared = spec->node->op->params;
+    size_t n = 0;
+    while (declared && declared[n].name)
+        n++;
+    m->params = arena_array(a, Eqloom__KeyParam *, n + 1);
+    if (spec->segment) {
+        m->params[m->n_params++] = new_param(a, "@segment", spec->segment);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        m->params[m->n_params++] =
+            new_param(a, spec->node->params[i].param->name, spec->node->params[i].value);
+    qsort(m->params, m->n_params, sizeof *m->params, compare_params);
+}
+
+enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *spec, struct err *e)
+{
+    Eqloom__ActionKey *m = arena_new(a, Eqloom__ActionKey);
+    eqloom__action_key__init(m);
+    m->op = (char *)spec->node->op->name;
+    m->version = spec->node->op->version;
+    if (spec->node->op->numerics)
+        m->numerics = spec->node->units
+                          ? arena_printf(a, "%s, %s", spec->numerics, spec->node->units)
+                          : (char *)spec->numerics;
+    add_params(m, a, spec);
+    m->inputs = arena_array(a, Eqloom__KeyInput *, spec->n_inputs + 1);
+    for (size_t i = 0; i < spec->n_inputs; i++) {
+        const struct key_input *in = &spec->inputs[i];
+        if (in->n)
+            m->inputs[m->n_inputs++] = new_input(a, in->role, in->ids, in->n);
+    }
+    if (spec->previous)
+        m->inputs[m->n_inputs++] = new_input(a, "@previous", spec->previous, 1);
+    qsort(m->inputs, m->n_inputs, sizeof *m->inputs, compare_inputs);
+    out->message = m;
+    struct span bytes;
+    enum err_code code = canonical_pack(&bytes, a, &m->base, e);
+    if (code)
+        return err_up(e, code);
+    out->digest = action_key(bytes);
+    return OK;
+}
+
+const char *key_numerics(void)
+{
+    static const char *const known[] = {"cpu-f32-amx", "cpu-f32-avx512", "cpu-f32-avx2"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i] + strlen("cpu-f32-"), cpu_isa()) == 0)
+            return known[i];
+    return "cpu-f32-base";
+}

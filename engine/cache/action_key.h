@@ -1,0 +1,40 @@
+/* Action keys: what identifies a piece of work. The preimage is an ActionKey (schemas/action.proto)
+ * in canonical form and holds everything that the result may depend on, and nothing else: never a
+ * node's name, a path, the number of threads or a time. */
+#ifndef ENGINE_ACTION_KEY_H
+#define ENGINE_ACTION_KEY_H
+
+#include "engine/job/job.h"
+#include "schemas/action.pb-c.h"
+
+struct key_input {
+    const char *role;
+    const struct digest *ids;
+    size_t n; /* 0: absent, and absent from the key */
+};
+
+struct key_spec {
+    const struct node *node;
+    const char *numerics; /* enters only if the op says that its result depends on it */
+    const struct key_input *inputs;
+    size_t n_inputs;
+    /* Chain segments: the text that replaces the parameters, and the record before (NULL in the
+     * first segment). */
+    const char *segment;
+    const struct digest *previous;
+};
+
+struct key {
+    struct digest digest;
+    Eqloom__ActionKey *message;
+};
+
+enum { KEY_INPUTS_MAX = 64 };
+
+enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *spec,
+                       struct err *e);
+/* The numerics class of this machine: results of ops that depend on it may differ in the last bit
+ * between classes, and are the same within one. */
+const char *key_numerics(void);
+
+#endif

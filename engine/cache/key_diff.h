@@ -1,0 +1,15 @@
+/* The difference of two action keys in words: "rules changed: 1 edited (trig/tan-def); param steps:
+ * 1000 -> 2000". */
+#ifndef ENGINE_KEY_DIFF_H
+#define ENGINE_KEY_DIFF_H
+
+#include "engine/job/job.h"
+#include "schemas/action.pb-c.h"
+#include "store/store.h"
+
+/* One line; "" when the keys are equal. What cannot be read any more is
+ * described without its details; never fails. */
+char *explain_difference(struct arena *a, struct store *s, const struct node *node,
+                         const Eqloom__ActionKey *before, const Eqloom__ActionKey *now);
+
+#endif

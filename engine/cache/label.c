@@ -1,0 +1,70 @@
+/* Labels; see label.h. */
+#include "engine/cache/label.h"
+
+#include "schemas/canonical.h"
+
+#include <string.h>
+
+static const char *text_field(const ProtobufCMessage *m, const char *name)
+{
+    const ProtobufCFieldDescriptor *f =
+        protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name);
+    if (!f || f->type != PROTOBUF_C_TYPE_STRING || f->label == PROTOBUF_C_LABEL_REPEATED)
+        return NULL;
+    const char *text = *(char *const *)((const char *)m + f->offset);
+    return text && *text ? text : NULL;
+}
+
+static const ProtobufCMessage *message_field(const ProtobufCMessage *m, const char *name)
+{
+    const ProtobufCFieldDescriptor *f =
+        protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name);
+    if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE || f->label == PROTOBUF_C_LABEL_REPEATED)
+        return NULL;
+    return *(ProtobufCMessage *const *)((const char *)m + f->offset);
+}
+
+static char *cut(struct arena *a, const char *text)
+{
+    size_t n = strlen(text);
+    if (n <= LABEL_MAX)
+        return arena_strdup(a, text);
+    n = LABEL_MAX;
+    while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--; /* not inside a character */
+    return arena_printf(a, "%.*s...", (int)n, text);
+}
+
+char *label_of_message(struct arena *a, const ProtobufCMessage *m)
+{
+    const char *group = text_field(m, "group"), *name = text_field(m, "name");
+    if (group && name)
+        return cut(a, arena_printf(a, "%s/%s", group, name));
+    if (name)
+        return cut(a, name);
+    const char *prefix = text_field(m, "prefix");
+    if (prefix)
+        return cut(a, prefix);
+    const ProtobufCMessage *seed = message_field(m, "seed");
+    prefix = seed ? text_field(seed, "prefix") : NULL;
+    return prefix ? cut(a, prefix) : NULL;
+}
+
+char *label_short_id(struct arena *a, const struct digest *id)
+{
+    char hex[DIGEST_HEX];
+    return arena_strndup(a, digest_hex(hex, id), 8);
+}
+
+char *label_of_record(struct arena *a, struct store *s, const struct digest *id)
+{
+    struct arena scratch = {0};
+    struct record r;
+    ProtobufCMessage *m;
+    char *label = NULL;
+    if (store_get(&r, s, id, &scratch, NULL) == OK && kind_info(r.kind) &&
+        canonical_unpack(&m, &scratch, kind_info(r.kind)->descriptor, r.payload, NULL) == OK)
+        label = label_of_message(a, m);
+    arena_free(&scratch);
+    return label ? label : label_short_id(a, id);
+}

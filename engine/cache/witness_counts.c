@@ -1,0 +1,79 @@
+/* See witness_counts.h. Ops give few reasons, so a short list does. The order in which elements come
+ * depends on threads: the text does not. */
+#include "engine/cache/witness_counts.h"
+
+#include "base/buf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROOFS_SHOWN = 3 };
+
+const char *proofs_reason(const char *note)
+{
+    size_t n = strlen(PROOFS_NOTE);
+    return strncmp(note, PROOFS_NOTE, n) ? NULL : note + n;
+}
+
+void proofs_add(struct proofs *p, const char *reason, uint64_t elements)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (!strcmp(p->kinds[i].reason, reason)) {
+            p->kinds[i].elements += elements;
+            return;
+        }
+    char *copy = p->n < PROOFS_KINDS ? strdup(reason) : NULL;
+    if (!copy)
+        return; /* told as "otherwise" */
+    p->kinds[p->n].reason = copy;
+    p->kinds[p->n++].elements = elements;
+}
+
+void proofs_clear(struct proofs *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        free(p->kinds[i].reason);
+    *p = (struct proofs){0};
+}
+
+/* The one with most elements below the one before; of equals by name. */
+static int next_kind(const struct proofs *p, int before)
+{
+    int best = -1;
+    for (unsigned i = 0; i < p->n; i++) {
+        uint64_t n = p->kinds[i].elements;
+        const char *reason = p->kinds[i].reason;
+        bool after =
+            before < 0 || n < p->kinds[before].elements ||
+            (n == p->kinds[before].elements && strcmp(reason, p->kinds[before].reason) > 0);
+        if (after && (best < 0 || n > p->kinds[best].elements ||
+                      (n == p->kinds[best].elements && strcmp(reason, p->kinds[best].reason) < 0)))
+            best = (int)i;
+    }
+    return best;
+}
+
+char *proofs_tell(const struct proofs *p, const char *why, uint64_t ran, uint64_t elements,
+                  uint64_t reused)
+{
+    struct buf b = {0};
+    uint64_t rest = reused;
+    buf_printf(&b, "%s; %" PRIu64 " of %" PRIu64 " %s affected, %" PRIu64 " proved unaffected",
+               why ? why : "", ran, elements, p->noun ? p->noun : "elements", reused);
+    int k = -1;
+    for (int shown = 0; shown < PROOFS_SHOWN && (k = next_kind(p, k)) >= 0; shown++) {
+        uint64_t n = p->kinds[k].elements;
+        buf_puts(&b, shown ? "; " : " (");
+        if (n < reused)
+            buf_printf(&b, "%" PRIu64 ": ", n);
+        buf_puts(&b, p->kinds[k].reason);
+        rest -= n < rest ? n : rest;
+    }
+    if (p->n && rest)
+        buf_printf(&b, "; %" PRIu64 " otherwise", rest);
+    buf_puts(&b, p->n ? ")" : "");
+    char *text = strdup(b.data);
+    buf_free(&b);
+    return text;
+}

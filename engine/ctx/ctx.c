@@ -1,0 +1,388 @@
+/* Inputs and surroundings of ops; see ctx.h and op.h.
+ *
+ * Side inputs are decoded once per node and shared by its elements: single records always,
+ * elements of collections as long as the decoded ones stay under SHARED_BYTES in all; beyond that
+ * each call decodes into its own arena. Whatever cannot be read from the store is noted in
+ * ctx->loss, so that the engine can have it made again instead of blaming the op. */
+#include "engine/ctx/ctx_internal.h"
+
+#include "schemas/checkpoint.pb-c.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARED_BYTES = 64 << 20 };
+
+void ctx_node_free(struct ctx_node *n)
+{
+    if (!n)
+        return;
+    for (size_t p = 0; p < n->n_ports; p++) {
+        elements_close(n->ports[p].elements);
+        summaries_close(n->ports[p].summaries);
+    }
+    for (struct ctx_difference *d = n->differences; d; d = d->next)
+        free(d->positions);
+    arena_free(&n->arena);
+    pthread_mutex_destroy(&n->mutex);
+    free(n->ports);
+    free(n);
+}
+
+enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
+                           const struct node *node, uint32_t index, const struct ctx_input *inputs,
+                           int *lost_input, struct err *e)
+{
+    *lost_input = LOST_NONE;
+    struct ctx_node *n = calloc(1, sizeof *n);
+    size_t n_ports = op_count_inputs(node->op);
+    if (n)
+        n->ports = calloc(n_ports + 1, sizeof *n->ports);
+    if (!n || !n->ports) {
+        free(n);
+        return err_fail(e, ERR_NOMEM, "no memory to run node %s", node->name);
+    }
+    n->host = *host;
+    n->node = node;
+    n->index = index;
+    n->inputs = inputs;
+    n->n_ports = n_ports;
+    pthread_mutex_init(&n->mutex, NULL);
+    for (size_t p = 0; p < n_ports; p++) {
+        if (node->op->inputs[p].cardinality != OP_COLLECTION || inputs[p].n == 0)
+            continue;
+        enum err_code code =
+            elements_open(&n->ports[p].elements, host->store, &inputs[p].ids[0], e);
+        if (code) {
+            if (code == ERR_NOTFOUND || code == ERR_CORRUPT)
+                *lost_input = (int)p;
+            ctx_node_free(n);
+            return err_up(e, code);
+        }
+    }
+    *out = n;
+    return OK;
+}
+
+uint64_t ctx_node_elements(const struct ctx_node *n)
+{
+    return n->ports[0].elements ? elements_count(n->ports[0].elements) : 0;
+}
+
+enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e)
+{
+    return err_up(e, elements_at(id, n->ports[0].elements, i, e));
+}
+
+void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *node, struct arena *a,
+              struct store_batch *batch)
+{
+    memset(ctx, 0, sizeof *ctx);
+    ctx->shared = shared;
+    ctx->node = node;
+    ctx->arena = a;
+    ctx->batch = batch;
+    ctx->loss.input = LOST_NONE;
+    size_t n = op_count_outputs(node->op);
+    ctx->outputs = arena_array(a, struct id_list, n);
+    ctx->output_caps = arena_array(a, size_t, n);
+}
+
+/* ---- inputs ---- */
+
+size_t ctx_port_of(const struct op_ctx *ctx, const char *role)
+{
+    const struct op_port *inputs = ctx->node->op->inputs;
+    for (size_t p = 0; inputs && inputs[p].role; p++)
+        if (strcmp(inputs[p].role, role) == 0)
+            return p;
+    fprintf(stderr, "eqloom: op %s reads the undeclared input %s\n", ctx->node->op->name, role);
+    abort();
+}
+
+static bool is_element(const struct op_ctx *ctx, size_t port)
+{
+    return port == 0 && ctx->node->op->node == OP_MAP;
+}
+
+/* Notes a record that the store should have had. The first one is enough. */
+enum err_code ctx_note_loss(struct op_ctx *ctx, int input, enum err_code code, const struct err *e)
+{
+    if ((code == ERR_NOTFOUND || code == ERR_CORRUPT) && ctx->loss.input == LOST_NONE) {
+        ctx->loss.input = input;
+        snprintf(ctx->loss.message, sizeof ctx->loss.message, "%s",
+                 e ? e->message : err_code_name(code));
+    }
+    return code;
+}
+
+uint64_t op_count(struct op_ctx *ctx, const char *role)
+{
+    size_t p = ctx_port_of(ctx, role);
+    if (is_element(ctx, p))
+        return ctx->element ? 1 : 0;
+    if (ctx->node->op->inputs[p].cardinality != OP_COLLECTION)
+        return ctx->shared->inputs[p].n;
+    return ctx->shared->ports[p].elements ? elements_count(ctx->shared->ports[p].elements) : 0;
+}
+
+enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t p, uint64_t i,
+                           struct err *e)
+{
+    assert(i < op_count(ctx, ctx->node->op->inputs[p].role));
+    if (is_element(ctx, p)) {
+        *id = *ctx->element;
+        return OK;
+    }
+    if (ctx->node->op->inputs[p].cardinality != OP_COLLECTION) {
+        *id = ctx->shared->inputs[p].ids[i];
+        return OK;
+    }
+    return err_up(e, elements_at(id, ctx->shared->ports[p].elements, i, e));
+}
+
+struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
+{
+    struct digest id = {0};
+    struct err e = {0};
+    size_t p = ctx_port_of(ctx, role);
+    /* No error to return: the engine sees the loss and discards what the op makes of the zero. */
+    ctx_note_loss(ctx, (int)p, ctx_input_id(&id, ctx, p, i, &e), &e);
+    return id;
+}
+
+static enum err_code get_record(ProtobufCMessage **out, struct op_ctx *ctx, size_t p, uint64_t i,
+                                struct arena *a, struct ctx_loss *loss, struct err *e)
+{
+    struct digest id;
+    struct err mine = {0};
+    struct err *to = e ? e : &mine;
+    enum err_code code = ctx_input_id(&id, ctx, p, i, to);
+    if (!code)
+        code = store_get_message(out, ctx->shared->host.store, &id, ctx->node->op->inputs[p].kind,
+                                 a, to);
+    if ((code == ERR_NOTFOUND || code == ERR_CORRUPT) && loss->input == LOST_NONE) {
+        loss->input = (int)p;
+        snprintf(loss->message, sizeof loss->message, "%s", to->message);
+    }
+    return err_up(e, code);
+}
+
+/* Side inputs of ops that run many times, and single records. */
+static bool is_shared(const struct op_ctx *ctx, size_t p)
+{
+    const struct op *op = ctx->node->op;
+    if (is_element(ctx, p))
+        return false;
+    return op->inputs[p].cardinality == OP_ONE || op->node == OP_MAP || op->node == OP_CHAIN;
+}
+
+/* Caller holds the mutex. */
+static enum err_code get_shared(ProtobufCMessage **out, struct op_ctx *ctx, size_t p, uint64_t i,
+                                struct err *e)
+{
+    struct ctx_node *n = ctx->shared;
+    struct ctx_port *port = &n->ports[p];
+    if (!port->decoded)
+        port->decoded = arena_array(&n->arena, const ProtobufCMessage *,
+                                    op_count(ctx, ctx->node->op->inputs[p].role));
+    if (!port->decoded[i]) {
+        bool keep = n->arena.used < SHARED_BYTES || ctx->node->op->inputs[p].cardinality == OP_ONE;
+        ProtobufCMessage *m = NULL;
+        enum err_code code =
+            get_record(&m, ctx, p, i, keep ? &n->arena : ctx->arena, &ctx->loss, e);
+        if (code)
+            return err_up(e, code);
+        *out = m;
+        if (keep)
+            port->decoded[i] = m;
+        return OK;
+    }
+    *out = (ProtobufCMessage *)port->decoded[i];
+    return OK;
+}
+
+enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+                     struct err *e)
+{
+    size_t p = ctx_port_of(ctx, role);
+    if (!is_shared(ctx, p))
+        return err_up(e, get_record(out, ctx, p, i, ctx->arena, &ctx->loss, e));
+    pthread_mutex_lock(&ctx->shared->mutex);
+    enum err_code code = get_shared(out, ctx, p, i, e);
+    pthread_mutex_unlock(&ctx->shared->mutex);
+    return err_up(e, code);
+}
+
+enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+                        struct arena *a, struct err *e)
+{
+    struct ctx_loss loss = {.input = LOST_NONE};
+    enum err_code code = get_record(out, ctx, ctx_port_of(ctx, role), i, a, &loss, e);
+    if (loss.input != LOST_NONE) {
+        pthread_mutex_lock(&ctx->shared->mutex);
+        if (ctx->loss.input == LOST_NONE)
+            ctx->loss = loss;
+        pthread_mutex_unlock(&ctx->shared->mutex);
+    }
+    return err_up(e, code);
+}
+
+enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
+                              struct arena *a, struct err *e)
+{
+    return err_up(e, get_record(out, ctx, port, i, a, &ctx->loss, e));
+}
+
+enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                         struct err *e)
+{
+    size_t p = ctx_port_of(ctx, role);
+    struct ctx_port *port = &ctx->shared->ports[p];
+    assert(ctx->node->op->summarize && i < op_count(ctx, role));
+    enum err_code code = OK;
+    if (!port->summaries)
+        code = summaries_open(&port->summaries, ctx->shared->host.store, ctx->shared->inputs[p].ids,
+                              ctx->shared->inputs[p].before, e);
+    if (!code)
+        code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.distrust, e);
+    return err_up(e, ctx_note_loss(ctx, (int)p, code, e));
+}
+
+enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
+                           struct arena *a, struct err *e)
+{
+    struct digest d;
+    struct err mine = {0};
+    struct err *to = e ? e : &mine;
+    ProtobufCMessage *m;
+    memcpy(d.bytes, id, sizeof d.bytes);
+    enum err_code code = store_get_message(&m, ctx->shared->host.store, &d, KIND_CHUNK, a, to);
+    if (code) {
+        pthread_mutex_lock(&ctx->shared->mutex);
+        ctx_note_loss(ctx, LOST_ANY, code, to);
+        pthread_mutex_unlock(&ctx->shared->mutex);
+        return err_up(e, code);
+    }
+    const Eqloom__Chunk *chunk = (const Eqloom__Chunk *)m;
+    *out = span_of(chunk->data.data, chunk->data.len);
+    return OK;
+}
+
+size_t op_files(const struct op_file **out, struct op_ctx *ctx)
+{
+    *out = ctx->files;
+    return ctx->n_files;
+}
+
+enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err *e)
+{
+    *out = NULL;
+    if (!ctx->previous)
+        return OK;
+    struct err mine = {0};
+    struct err *to = e ? e : &mine;
+    enum err_code code = store_get_message(out, ctx->shared->host.store, ctx->previous,
+                                           ctx->node->op->outputs[0].kind, ctx->arena, to);
+    return err_up(e, ctx_note_loss(ctx, LOST_SELF, code, to));
+}
+
+struct digest op_previous_id(struct op_ctx *ctx)
+{
+    return ctx->previous ? *ctx->previous : (struct digest){0};
+}
+
+uint64_t op_segment_index(struct op_ctx *ctx)
+{
+    return ctx->segment;
+}
+
+void op_trace(struct op_ctx *ctx, struct span trace)
+{
+    ctx->trace = span_of(arena_memdup(ctx->arena, trace.data, trace.len), trace.len);
+}
+
+enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
+                             enum record_kind kind, struct err *e)
+{
+    return err_up(e, store_get_message(out, ctx->shared->host.store, id, kind, ctx->arena, e));
+}
+
+/* ---- surroundings ---- */
+
+struct arena *op_arena(struct op_ctx *ctx)
+{
+    return ctx->arena;
+}
+
+static void hash_segment(struct hasher *h, const struct op_ctx *ctx)
+{
+    uint8_t index[8];
+    for (int i = 0; i < 8; i++)
+        index[i] = (uint8_t)(ctx->segment >> (8 * i));
+    hasher_add(h, index, sizeof index);
+    if (ctx->previous)
+        hasher_add(h, ctx->previous->bytes, DIGEST_SIZE);
+}
+
+static struct rng rng_from(const struct op_ctx *ctx, const struct digest *d)
+{
+    const struct op *op = ctx->node->op;
+    uint64_t seed = 0, stream = 0;
+    for (size_t i = 0; op->params && op->params[i].name; i++)
+        if (strcmp(op->params[i].name, "seed") == 0)
+            seed = (uint64_t)op_int(ctx, "seed");
+    for (int i = 0; i < 8; i++)
+        stream |= (uint64_t)d->bytes[i] << (8 * i);
+    return rng_new(seed, stream);
+}
+
+struct rng op_rng(struct op_ctx *ctx)
+{
+    struct hasher *h = hasher_new();
+    for (size_t p = 0; ctx->shared && p < ctx->shared->n_ports; p++) {
+        const struct ctx_input *in = &ctx->shared->inputs[p];
+        if (is_element(ctx, p) && ctx->element)
+            hasher_add(h, ctx->element->bytes, DIGEST_SIZE);
+        else
+            hasher_add(h, in->ids, in->n * DIGEST_SIZE);
+    }
+    for (size_t i = 0; i < ctx->n_files; i++)
+        hasher_add(h, ctx->files[i].id.bytes, DIGEST_SIZE);
+    if (ctx->node->op->node == OP_CHAIN)
+        hash_segment(h, ctx);
+    struct digest d = hasher_finish(h);
+    hasher_free(h);
+    return rng_from(ctx, &d);
+}
+
+struct rng op_rng_of(struct op_ctx *ctx, struct span bytes)
+{
+    struct digest d = digest_of(&bytes, 1);
+    return rng_from(ctx, &d);
+}
+
+struct pool *op_pool(struct op_ctx *ctx)
+{
+    return ctx->pool;
+}
+
+const char *op_numerics(const struct op_ctx *ctx)
+{
+    return ctx->shared ? ctx->shared->host.numerics : key_numerics();
+}
+
+bool op_cancelled(const struct op_ctx *ctx)
+{
+    const struct ctx_host *host = ctx->shared ? &ctx->shared->host : NULL;
+    return host && host->cancelled && host->cancelled(host->arg);
+}
+
+void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *text)
+{
+    const struct ctx_host *host = ctx->shared ? &ctx->shared->host : NULL;
+    if (host && host->progress)
+        host->progress(host->arg, ctx->shared->index, done, total, text);
+}

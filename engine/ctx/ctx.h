@@ -1,0 +1,94 @@
+/* The inside of op_ctx, for the engine. A ctx_node holds what all actions of one node share: ids of
+ * its inputs, open collections, side inputs decoded once. An op_ctx is one call of the op: one
+ * element, one segment, one whole node; it belongs to one thread (ops may call the functions that
+ * say so from others). */
+#ifndef ENGINE_CTX_H
+#define ENGINE_CTX_H
+
+#include "engine/cache/action.h"
+#include "engine/job/job.h"
+#include "engine/ctx/reads_trace.h"
+#include "store/collection.h"
+#include "store/store.h"
+
+/* What ops feel of the run around them. */
+struct ctx_host {
+    struct store *store;
+    const char *numerics;
+    bool (*cancelled)(void *arg);
+    void (*progress)(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text);
+    void (*spill)(void *arg,
+                  struct store_batch *b); /* a batch that grew large: see op_emit; may be NULL */
+    void *arg;
+    bool distrust; /* nothing is believed that could be computed: --check */
+};
+
+struct ctx_input {
+    const struct digest *ids; /* of records or of a collection */
+    size_t n;
+    const struct digest *before; /* the one that the node read when it was made last; may be NULL */
+};
+
+struct ctx_node;
+/* Opens every collection among the inputs. On failure *lost_input says which could not be read. */
+enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
+                           const struct node *node, uint32_t index, const struct ctx_input *inputs,
+                           int *lost_input, struct err *e);
+void ctx_node_free(struct ctx_node *n);
+/* Elements of inputs[0] of a map. */
+uint64_t ctx_node_elements(const struct ctx_node *n);
+enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e);
+
+/* Which stored input could not be read, if any: then the failure is the store's, not the op's. */
+enum { LOST_NONE = -1, LOST_SELF = -2, LOST_ANY = -3 }; /* or the index of an input */
+struct ctx_loss {
+    int input;
+    char message[512];
+};
+
+struct op_ctx {
+    const struct node *node;
+    struct arena *arena;
+    struct ctx_node *shared;       /* NULL: parameters only */
+    const struct digest *element;  /* map */
+    const struct digest *previous; /* chain, after the first segment */
+    uint64_t segment;
+    const struct op_file *files; /* source */
+    size_t n_files;
+    struct pool *pool;
+    struct store_batch *batch; /* NULL: nothing may be emitted (prepare) */
+    struct id_list *outputs;   /* by op->outputs, grown by op_emit */
+    size_t *output_caps;
+    struct collection_builder *
+        *builders; /* by op->outputs, see ctx_collect; NULL: all are listed */
+    struct ctx_loss loss;
+    struct span trace; /* what the op noted for later proofs; data NULL: nothing */
+    struct known known;
+};
+
+/* `batch` NULL: for prepare and for counting segments. */
+void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *node, struct arena *a,
+              struct store_batch *batch);
+/* Every output that must be there is there, and those of one record are one. */
+enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
+/* A record that is not an input, into the ctx's arena. */
+enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
+                             enum record_kind kind, struct err *e);
+/* An element of a collection among the inputs. A loss is noted. */
+enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
+                              struct arena *a, struct err *e);
+/* See op_earlier_added. Found once for each collection of before. */
+enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
+                        const struct digest *before, struct err *e);
+/* See op_earlier_removed. */
+enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx, const char *role,
+                          const struct digest *before, struct arena *a, struct err *e);
+/* Before anything is emitted: of outputs that are collections, ids are not listed, but put together
+ * as they come in. */
+void ctx_collect(struct op_ctx *ctx);
+/* What was emitted, one id by output (or none); see ctx_collect. */
+enum err_code ctx_collected(struct made *out, struct op_ctx *ctx, struct arena *a, struct err *e);
+/* Frees what op_emit grew. */
+void ctx_finish(struct op_ctx *ctx);
+
+#endif

@@ -1,0 +1,72 @@
+/* What a side input has now and had not when an earlier result was made, and the other way round;
+ * see op_earlier_added and op_earlier_removed. */
+#include "engine/ctx/ctx_internal.h"
+
+#include "base/buf.h"
+#include "store/collection.h"
+
+#include <stdlib.h>
+
+static enum err_code note_added(void *arg, uint64_t position, const struct digest *id,
+                                struct err *e)
+{
+    struct ctx_difference *d = arg;
+    d->positions = vec_grow(d->positions, &d->cap, d->n + 1, sizeof *d->positions);
+    d->positions[d->n++] = position;
+    return OK;
+}
+
+enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
+                        const struct digest *before, struct err *e)
+{
+    struct ctx_node *node = ctx->shared;
+    size_t p = ctx_port_of(ctx, role);
+    pthread_mutex_lock(&node->mutex);
+    struct ctx_difference *d = node->differences;
+    while (d && (d->port != p || !digest_equal(&d->before, before)))
+        d = d->next;
+    if (!d) {
+        d = arena_new(&node->arena, struct ctx_difference);
+        *d = (struct ctx_difference){.port = p, .before = *before, .next = node->differences};
+        node->differences = d;
+        d->code = collection_diff(node->host.store, before, node->inputs[p].ids, note_added, NULL,
+                                  d, NULL);
+    }
+    pthread_mutex_unlock(&node->mutex);
+    *positions = d->positions;
+    *n = d->n;
+    return d->code ? err_fail(e, d->code, "what %s was cannot be read", role) : OK;
+}
+
+struct removal {
+    struct store *store;
+    enum record_kind kind;
+    struct arena *arena;
+    ProtobufCMessage **messages;
+    size_t n, cap;
+};
+
+static enum err_code note_removed(void *arg, uint64_t position, const struct digest *id,
+                                  struct err *e)
+{
+    struct removal *r = arg;
+    r->messages = vec_grow(r->messages, &r->cap, r->n + 1, sizeof *r->messages);
+    return err_up(e, store_get_message(&r->messages[r->n++], r->store, id, r->kind, r->arena, e));
+}
+
+enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx, const char *role,
+                          const struct digest *before, struct arena *a, struct err *e)
+{
+    struct ctx_node *node = ctx->shared;
+    size_t p = ctx_port_of(ctx, role);
+    struct removal r = {
+        .store = node->host.store, .kind = ctx->node->op->inputs[p].kind, .arena = a};
+    enum err_code code =
+        collection_diff(node->host.store, before, node->inputs[p].ids, NULL, note_removed, &r, e);
+    *n = r.n;
+    *out = arena_array(a, ProtobufCMessage *, r.n + 1);
+    for (size_t i = 0; i < r.n; i++)
+        (*out)[i] = r.messages[i];
+    free(r.messages);
+    return err_up(e, code);
+}

@@ -1,0 +1,46 @@
+/* What the halves of op_ctx share: inputs (ctx.c), outputs (ctx_output.c), what changed among side
+ * inputs (ctx_diff.c). */
+#ifndef ENGINE_CTX_INTERNAL_H
+#define ENGINE_CTX_INTERNAL_H
+
+#include "engine/ctx/ctx.h"
+#include "engine/ctx/element_reader.h"
+#include "engine/ctx/leaf_summary.h"
+
+#include <pthread.h>
+
+struct ctx_port {
+    struct elements *elements;        /* collections */
+    const ProtobufCMessage **decoded; /* side inputs, by position; NULL until one is read */
+    struct summaries *summaries;      /* NULL until one is asked for */
+};
+
+/* What a collection among the inputs has and an earlier one had not. */
+struct ctx_difference {
+    size_t port;
+    struct digest before;
+    enum err_code code; /* why it could not be found */
+    uint64_t *positions;
+    size_t n, cap;
+    struct ctx_difference *next;
+};
+
+struct ctx_node {
+    struct ctx_host host;
+    const struct node *node;
+    uint32_t index;
+    const struct ctx_input *inputs;
+    struct ctx_port *ports;
+    size_t n_ports;
+    pthread_mutex_t mutex; /* guards what follows, and `decoded` */
+    struct arena arena;
+    struct ctx_difference *differences;
+};
+
+size_t ctx_port_of(const struct op_ctx *ctx, const char *role);
+enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t port, uint64_t i,
+                           struct err *e);
+/* Notes a record that the store should have had. The first one is enough. */
+enum err_code ctx_note_loss(struct op_ctx *ctx, int input, enum err_code code, const struct err *e);
+
+#endif

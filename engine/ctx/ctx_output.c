@@ -1,0 +1,172 @@
+/* Outputs of ops; see op.h. What one call emits is listed, by role; collections of sources and
+ * tasks, which may be long, are put together as they come in instead. */
+#include "engine/ctx/ctx_internal.h"
+
+#include "base/buf.h"
+#include "schemas/checkpoint.pb-c.h"
+#include "schemas/report.pb-c.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPILL_BYTES = 32 << 20, SPILL_RECORDS = 50000 };
+
+void ctx_finish(struct op_ctx *ctx)
+{
+    size_t n = op_count_outputs(ctx->node->op);
+    for (size_t r = 0; r < n; r++) {
+        free(ctx->outputs[r].ids);
+        ctx->outputs[r] = (struct id_list){0};
+        ctx->output_caps[r] = 0;
+        if (ctx->builders)
+            collection_builder_free(ctx->builders[r]);
+    }
+    ctx->builders = NULL;
+}
+
+void ctx_collect(struct op_ctx *ctx)
+{
+    const struct op *op = ctx->node->op;
+    size_t n = op_count_outputs(op);
+    ctx->builders = arena_array(ctx->arena, struct collection_builder *, n);
+    for (size_t r = 0; r < n; r++)
+        if (op->outputs[r].cardinality == OP_COLLECTION)
+            ctx->builders[r] = collection_builder_new(ctx->batch, op->outputs[r].kind);
+}
+
+enum err_code ctx_collected(struct made *out, struct op_ctx *ctx, struct arena *a, struct err *e)
+{
+    size_t n = op_count_outputs(ctx->node->op);
+    enum err_code code = OK;
+    *out = (struct made){.outputs = arena_array(a, struct id_list, n)};
+    for (size_t r = 0; !code && r < n; r++) {
+        struct digest *id = arena_new(a, struct digest);
+        if (ctx->builders[r])
+            code = collection_builder_finish(id, ctx->builders[r], e);
+        else if (ctx->outputs[r].n)
+            *id = ctx->outputs[r].ids[0];
+        out->outputs[r] = (struct id_list){id, ctx->builders[r] || ctx->outputs[r].n};
+    }
+    return err_up(e, code);
+}
+
+/* Outputs of an action and the action share a commit. Only when one action makes very much at once
+ * (a large checkpoint, a corpus in one task) are records written before it: never after. */
+static void spill_if_large(struct op_ctx *ctx)
+{
+    const struct ctx_host *host = &ctx->shared->host;
+    if (host->spill && (store_batch_bytes(ctx->batch) > SPILL_BYTES ||
+                        store_batch_count(ctx->batch) > SPILL_RECORDS))
+        host->spill(host->arg, ctx->batch);
+}
+
+static enum err_code add_output(struct op_ctx *ctx, size_t output, const struct digest *id,
+                                struct err *e)
+{
+    if (ctx->builders && ctx->builders[output])
+        return err_up(e, collection_builder_add(ctx->builders[output], id, e));
+    struct id_list *list = &ctx->outputs[output];
+    list->ids = vec_grow(list->ids, &ctx->output_caps[output], list->n + 1, sizeof *list->ids);
+    list->ids[list->n++] = *id;
+    return OK;
+}
+
+static size_t output_of(const struct op *op, const char *role)
+{
+    size_t r = 0;
+    while (op->outputs[r].role && strcmp(op->outputs[r].role, role) != 0)
+        r++;
+    return r;
+}
+
+enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
+                      const ProtobufCMessage *message, struct err *e)
+{
+    const struct op *op = ctx->node->op;
+    size_t r = output_of(op, role);
+    if (!op->outputs[r].role || !ctx->batch ||
+        message->descriptor != kind_info(op->outputs[r].kind)->descriptor) {
+        fprintf(stderr, "eqloom: op %s emits what it does not declare: %s\n", op->name, role);
+        abort();
+    }
+    struct digest made;
+    enum err_code code =
+        store_batch_put_message(&made, ctx->batch, op->outputs[r].kind, message, e);
+    if (!code)
+        code = add_output(ctx, r, &made, e);
+    if (code)
+        return err_up(e, code);
+    if (id)
+        *id = made;
+    spill_if_large(ctx);
+    return OK;
+}
+
+enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, uint64_t i,
+                      struct err *e)
+{
+    const struct op *op = ctx->node->op;
+    size_t r = output_of(op, role), p = ctx_port_of(ctx, input);
+    struct digest id;
+    if (!op->outputs[r].role || !ctx->batch || op->outputs[r].kind != op->inputs[p].kind) {
+        fprintf(stderr, "eqloom: op %s passes on what it does not declare: %s\n", op->name, role);
+        abort();
+    }
+    enum err_code code = ctx_input_id(&id, ctx, p, i, e);
+    if (err_up(e, ctx_note_loss(ctx, (int)p, code, e)))
+        return code;
+    return err_up(e, add_output(ctx, r, &id, e));
+}
+
+enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e)
+{
+    assert(ctx->batch);
+    Eqloom__Chunk chunk = EQLOOM__CHUNK__INIT;
+    chunk.data.data = (uint8_t *)data.data;
+    chunk.data.len = data.len;
+    enum err_code code = store_batch_put_message(id, ctx->batch, KIND_CHUNK, &chunk.base, e);
+    if (!code)
+        spill_if_large(ctx);
+    return err_up(e, code);
+}
+
+enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
+                           const char *media_type, struct err *e)
+{
+    enum { CHUNK_SIZE = 4 << 20 };
+    Eqloom__File file = EQLOOM__FILE__INIT;
+    size_t n = data.len <= CHUNK_SIZE ? 0 : (data.len + CHUNK_SIZE - 1) / CHUNK_SIZE;
+    file.media_type = (char *)media_type;
+    if (n == 0)
+        file.data = (ProtobufCBinaryData){data.len, (uint8_t *)data.data};
+    file.chunk_ids =
+        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
+    for (size_t i = 0; i < n; i++) {
+        struct digest id;
+        size_t at = i * CHUNK_SIZE, len = data.len - at < CHUNK_SIZE ? data.len - at : CHUNK_SIZE;
+        enum err_code code =
+            err_up(e, op_emit_chunk(&id, ctx, span_of((const uint8_t *)data.data + at, len), e));
+        if (code)
+            return code;
+        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+    }
+    return err_up(e, op_emit(NULL, ctx, role, &file.base, e));
+}
+
+enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e)
+{
+    const struct op *op = ctx->node->op;
+    if (op->node == OP_MAP)
+        return OK;
+    for (size_t r = 0; op->outputs[r].role; r++) {
+        if (op->outputs[r].cardinality == OP_COLLECTION || ctx->outputs[r].n == 1)
+            continue;
+        if (ctx->outputs[r].n == 0 && op->outputs[r].optional)
+            continue;
+        return err_fail(e, ERR_FAILED, "op %s gave %zu records for its output %s, which is one",
+                        op->name, ctx->outputs[r].n, op->outputs[r].role);
+    }
+    return OK;
+}

@@ -1,0 +1,268 @@
+/* See leaf_summary.h. */
+#include "engine/ctx/leaf_summary.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "schemas/canonical.h"
+#include "store/collection.h"
+
+#include <stdlib.h>
+
+/* A collection's leaves; one that fits into a record is a leaf itself. */
+struct leaves {
+    struct digest id;
+    struct collection *reader;
+};
+
+struct summaries {
+    struct store *store;
+    struct leaves now;
+    struct arena arena;            /* of the leaf that is loaded */
+    struct collection_block block; /* n == 0: none */
+    struct span *items;
+    struct digest before;
+    bool has_before; /* not looked at yet */
+    /* Elements in leaves that the collection has no more. */
+    struct arena old_arena;
+    struct digest_map old; /* id -> position in old_items */
+    struct span *old_items;
+    size_t n_old, cap_old;
+};
+
+static enum err_code leaves_open(struct leaves *out, struct store *s, const struct digest *id,
+                                 struct err *e)
+{
+    out->id = *id;
+    return err_up(e, collection_open(&out->reader, s, id, e));
+}
+
+static enum err_code leaf_at(struct collection_block *out, const struct leaves *l, uint64_t i,
+                             struct err *e)
+{
+    if (collection_depth(l->reader))
+        return err_up(e, collection_block(out, l->reader, 0, i, e));
+    *out = (struct collection_block){l->id, 0, collection_count(l->reader)};
+    return OK;
+}
+
+enum err_code summaries_open(struct summaries **out, struct store *s,
+                             const struct digest *collection, const struct digest *before,
+                             struct err *e)
+{
+    struct leaves now;
+    enum err_code code = leaves_open(&now, s, collection, e);
+    if (code)
+        return err_up(e, code);
+    struct summaries *x = calloc(1, sizeof *x);
+    if (!x)
+        abort(); /* as small allocations do */
+    x->store = s;
+    x->now = now;
+    x->has_before = before && !digest_equal(before, collection);
+    if (x->has_before)
+        x->before = *before;
+    *out = x;
+    return OK;
+}
+
+void summaries_close(struct summaries *s)
+{
+    if (!s)
+        return;
+    collection_close(s->now.reader);
+    arena_free(&s->arena);
+    arena_free(&s->old_arena);
+    digest_map_free(&s->old);
+    free(s->old_items);
+    free(s);
+}
+
+static enum err_code make_key(struct key *key, struct arena *a, const struct digest *leaf,
+                              const struct op_ctx *ctx, struct err *e)
+{
+    struct key_input in = {"@summary", leaf, 1};
+    struct key_spec spec = {
+        .node = ctx->node, .numerics = op_numerics(ctx), .inputs = &in, .n_inputs = 1};
+    return err_up(e, key_make(key, a, &spec, e));
+}
+
+/* As many summaries as the leaf has elements, or NULL. */
+static const Eqloom__Action *read_known(struct summaries *s, struct arena *a,
+                                        const struct digest *key, uint64_t n)
+{
+    struct span bytes;
+    ProtobufCMessage *m;
+    if (store_action(&bytes, s->store, key, a, NULL) ||
+        canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, NULL))
+        return NULL;
+    const Eqloom__Action *action = (const Eqloom__Action *)m;
+    return action->n_summaries == n ? action : NULL;
+}
+
+static struct span summary_of(const Eqloom__Action *action, size_t k)
+{
+    return span_of(action->summaries[k].data, action->summaries[k].len);
+}
+
+/* ---- what was known before ---- */
+
+static void add_old_leaf(struct summaries *s, const struct leaves *l,
+                         const struct collection_block *leaf, const struct op_ctx *ctx)
+{
+    struct key key;
+    struct digest *ids = arena_array(&s->old_arena, struct digest, leaf->n);
+    enum err_code code = make_key(&key, &s->old_arena, &leaf->id, ctx, NULL);
+    const Eqloom__Action *action = code ? NULL : read_known(s, &s->old_arena, &key.digest, leaf->n);
+    if (!action || collection_ids(ids, l->reader, leaf->first, leaf->n, NULL))
+        return; /* then they are summarized again */
+    for (uint64_t k = 0; k < leaf->n; k++) {
+        s->old_items = vec_grow(s->old_items, &s->cap_old, s->n_old + 1, sizeof *s->old_items);
+        s->old_items[s->n_old] = summary_of(action, k);
+        digest_map_put(&s->old, &ids[k], s->n_old++, NULL);
+    }
+}
+
+static enum err_code each_leaf(const struct leaves *l,
+                               enum err_code (*visit)(void *arg, const struct leaves *l,
+                                                      const struct collection_block *leaf),
+                               void *arg)
+{
+    enum err_code code = OK;
+    for (uint64_t at = 0; at < collection_count(l->reader) && !code;) {
+        struct collection_block leaf;
+        if ((code = leaf_at(&leaf, l, at, NULL)))
+            break;
+        code = visit(arg, l, &leaf);
+        at = leaf.first + leaf.n;
+    }
+    return code;
+}
+
+struct comparing {
+    struct summaries *s;
+    const struct op_ctx *ctx;
+    struct digest_map now;
+};
+
+static enum err_code note_leaf(void *arg, const struct leaves *l,
+                               const struct collection_block *leaf)
+{
+    digest_map_put(&((struct comparing *)arg)->now, &leaf->id, 0, NULL);
+    return OK;
+}
+
+static enum err_code visit_old_leaf(void *arg, const struct leaves *l,
+                                    const struct collection_block *leaf)
+{
+    struct comparing *c = arg;
+    if (!digest_map_get(&c->now, &leaf->id))
+        add_old_leaf(c->s, l, leaf, c->ctx);
+    return OK;
+}
+
+static void load_before(struct summaries *s, const struct op_ctx *ctx)
+{
+    struct comparing c = {.s = s, .ctx = ctx};
+    struct leaves before;
+    s->has_before = false;
+    if (leaves_open(&before, s->store, &s->before, NULL))
+        return;
+    if (!each_leaf(&s->now, note_leaf, &c))
+        each_leaf(&before, visit_old_leaf, &c);
+    collection_close(before.reader);
+    digest_map_free(&c.now);
+}
+
+/* ---- a leaf ---- */
+
+static enum err_code write_known(struct summaries *s, struct op_ctx *ctx, const struct key *key,
+                                 struct err *e)
+{
+    Eqloom__ActionOutput output = EQLOOM__ACTION_OUTPUT__INIT, *outputs[] = {&output};
+    Eqloom__Action m = EQLOOM__ACTION__INIT;
+    struct span bytes;
+    output.role = (char *)"@summary";
+    output.output_ids = (ProtobufCBinaryData){DIGEST_SIZE, s->block.id.bytes};
+    m.key = key->message;
+    m.outputs = outputs;
+    m.n_outputs = 1;
+    m.n_summaries = s->block.n;
+    m.summaries = arena_array(&s->arena, ProtobufCBinaryData, s->block.n);
+    for (size_t k = 0; k < s->block.n; k++)
+        m.summaries[k] = (ProtobufCBinaryData){s->items[k].len, (uint8_t *)s->items[k].data};
+    enum err_code code = canonical_pack(&bytes, &s->arena, &m.base, e);
+    if (!code)
+        code = store_batch_action(ctx->batch, &key->digest, bytes, e);
+    return err_up(e, code);
+}
+
+static enum err_code summarize_one(struct summaries *s, struct op_ctx *ctx, size_t port, uint64_t k,
+                                   const struct digest *id, struct arena *work, struct err *e)
+{
+    const uint64_t *old = digest_map_get(&s->old, id);
+    ProtobufCMessage *m;
+    if (old) {
+        s->items[k] = s->old_items[*old];
+        return OK;
+    }
+    enum err_code code = ctx_get_element(&m, ctx, port, s->block.first + k, work, e);
+    if (!code)
+        code = ctx->node->op->summarize(&s->items[k], &s->arena, ctx, m, e);
+    return err_up(e, code);
+}
+
+static enum err_code summarize(struct summaries *s, struct op_ctx *ctx, size_t port, struct err *e)
+{
+    struct arena work = {0};
+    struct digest *ids = arena_array(&s->arena, struct digest, s->block.n);
+    enum err_code code = collection_ids(ids, s->now.reader, s->block.first, s->block.n, e);
+    for (uint64_t k = 0; k < s->block.n && !code; k++) {
+        code = summarize_one(s, ctx, port, k, &ids[k], &work, e);
+        arena_reset(&work);
+    }
+    arena_free(&work);
+    return err_up(e, code);
+}
+
+static enum err_code load(struct summaries *s, struct op_ctx *ctx, size_t port, bool fresh,
+                          struct err *e)
+{
+    struct key key;
+    const Eqloom__Action *known;
+    s->items = arena_array(&s->arena, struct span, s->block.n);
+    enum err_code code = make_key(&key, &s->arena, &s->block.id, ctx, e);
+    if (code)
+        return err_up(e, code);
+    if (!fresh && (known = read_known(s, &s->arena, &key.digest, s->block.n))) {
+        for (size_t k = 0; k < s->block.n; k++)
+            s->items[k] = summary_of(known, k);
+        return OK;
+    }
+    if (s->has_before && !fresh)
+        load_before(s, ctx);
+    code = summarize(s, ctx, port, e);
+    if (!code)
+        code = write_known(s, ctx, &key, e);
+    return err_up(e, code);
+}
+
+enum err_code summaries_at(struct span *out, struct summaries *s, struct op_ctx *ctx, size_t port,
+                           uint64_t i, bool fresh, struct err *e)
+{
+    enum err_code code = OK;
+    if (i < s->block.first || i >= s->block.first + s->block.n) {
+        arena_reset(&s->arena);
+        s->block.n = 0;
+        struct collection_block block;
+        code = leaf_at(&block, &s->now, i, e);
+        if (!code) {
+            s->block = block;
+            code = load(s, ctx, port, fresh, e);
+        }
+        if (code)
+            s->block.n = 0;
+    }
+    if (!code)
+        *out = s->items[i - s->block.first];
+    return err_up(e, code);
+}

@@ -1,0 +1,94 @@
+/* job_load: a job file, read in the stages of job_draft.h. Finding nodes by name, for the command
+ * line. */
+#include "engine/job/job_draft.h"
+
+#include "base/os.h"
+
+#include <string.h>
+
+enum err_code job_load(struct job **out, struct arena *a, const char *path,
+                       const struct job_options *options, struct err *e)
+{
+    static const struct job_options none;
+    struct draft *d = arena_new(a, struct draft);
+    d->arena = a;
+    d->options = options ? options : &none;
+    d->path = arena_strdup(a, path);
+    d->dir = os_dirname(a, path);
+    char *real_dir;
+    if (os_realpath(&real_dir, a, d->dir, NULL))
+        return err_fail(e, ERR_INPUT, "there is no job file '%.300s'", path);
+    d->real_dir = real_dir;
+    enum err_code code = err_up(e, draft_read(d, e));
+    if (code)
+        return code;
+    if (err_up(e, draft_substitute(d, e)))
+        return ERR_INPUT;
+    d->name = d->name_at->text;
+    if (!draft_is_name(d->name, "."))
+        return yaml_fail(e, d->name_at,
+                         "'%.100s' cannot be a job's name: use letters, digits, "
+                         "'.', '_' and '-'",
+                         d->name);
+    if (!strcmp(d->name, "tag"))
+        return yaml_fail(e, d->name_at,
+                         "no job can be named 'tag': " JOB_TAGS
+                         "... are the names that 'eqloom tag' gives");
+    if (!d->n_nodes)
+        return yaml_fail(e, d->name_at, "job '%s' has no nodes", d->name);
+    if (err_up(e, draft_expand(d, e)))
+        return ERR_INPUT;
+    return err_up(e, draft_wire(out, d, e));
+}
+
+static enum err_code refuse_name(struct arena *a, const struct job *job, const char *name,
+                                 struct err *e)
+{
+    const char **names = arena_array(a, const char *, 2 * job->n_nodes);
+    for (size_t i = 0; i < job->n_nodes; i++) {
+        names[2 * i] = job->nodes[i].base;
+        names[2 * i + 1] = job->nodes[i].name;
+    }
+    err_fail(e, ERR_INPUT, "job '%s' has no node '%.100s'", job->name, name);
+    const char *near = err_nearest(name, names, 2 * job->n_nodes);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+/* "model@a=1,b=2" is named by "model", "model@b=2" and "model@b=2,a=1". */
+static bool is_named(struct arena *a, const struct node *node, const char *name)
+{
+    size_t n = strlen(node->base);
+    if (strncmp(node->base, name, n) || (name[n] && name[n] != '@'))
+        return false;
+    if (!name[n] || !strcmp(name, node->name))
+        return true;
+    if (!node->name[n])
+        return false;
+    char *have = arena_printf(a, ",%s,", node->name + n + 1);
+    char *wanted = arena_strdup(a, name + n + 1), *item;
+    while ((item = strsep(&wanted, ",")))
+        if (!strstr(have, arena_printf(a, ",%s,", item)))
+            return false;
+    return true;
+}
+
+enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struct job *job,
+                       const char *name, struct err *e)
+{
+    *nodes = arena_array(a, uint32_t, job->n_nodes);
+    *n = 0;
+    for (uint32_t i = 0; i < job->n_nodes; i++)
+        if (is_named(a, &job->nodes[i], name))
+            (*nodes)[(*n)++] = i;
+    const char *dot = strrchr(name, '.');
+    if (*n || !dot)
+        return *n ? OK : err_up(e, refuse_name(a, job, name, e));
+    char *stem = arena_strndup(a, name, (size_t)(dot - name));
+    for (uint32_t i = 0; i < job->n_nodes; i++)
+        for (const struct op_port *p = job->nodes[i].op->outputs; p->role; p++)
+            if (!strcmp(p->role, dot + 1) && is_named(a, &job->nodes[i], stem))
+                (*nodes)[(*n)++] = i;
+    return *n ? OK : err_up(e, refuse_name(a, job, name, e));
+}

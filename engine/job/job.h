@@ -1,0 +1,78 @@
+/* A job as a graph of nodes, in topological order. Made by job.c from a file; everything lives in
+ * the arena given to job_load. Names are for people: none of them enters an action key. */
+#ifndef ENGINE_JOB_H
+#define ENGINE_JOB_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "engine/op.h"
+
+struct node_param {
+    const struct op_param *param;
+    const char *value; /* canonical text, default filled in: "42", "0.0001", "true", lines */
+};
+
+struct node_source {
+    uint32_t node, output; /* index of the node, and of its port in op->outputs */
+};
+
+struct node_input {
+    const struct op_port *port;
+    const struct node_source *sources; /* one, or several for OP_LIST */
+    size_t n_sources;                  /* 0: an optional input that is absent */
+};
+
+struct node {
+    const char *name; /* "model@pool=mean" */
+    const char *base; /* "model": its name before matrix expansion */
+    const struct op *op;
+    const struct node_param *params; /* one for each of op->params, in its order */
+    const struct node_input *inputs; /* one for each of op->inputs, in its order */
+    const char *const *files;        /* OP_SOURCE: paths, patterns expanded and sorted */
+    size_t n_files;
+    const char *units; /* op->units, or NULL */
+    uint64_t keep; /* OP_CHAIN: what every so manyth segment made is kept; 0: of the last alone */
+    const struct source_text *source; /* the job file, for messages */
+    size_t offset;                    /* of the node's name in it */
+};
+
+/* Refs below are the user's (eqloom tag): no job writes there. */
+#define JOB_TAGS "tag/"
+
+struct job_ref {
+    const char *name;
+    struct node_source target;
+};
+
+/* After a run, `target` (a File record) is written to out/JOB/path beside the store. */
+struct job_export {
+    const char *path;
+    struct node_source target;
+};
+
+struct job {
+    const char *name, *path, *dir;
+    struct node *nodes; /* topological order; ties in file order */
+    size_t n_nodes;
+    const struct job_ref *refs;
+    size_t n_refs;
+    const struct job_export *exports;
+    size_t n_exports;
+};
+
+struct job_options {
+    const char *const *sets; /* "key=value" */
+    size_t n_sets;
+    bool allow_outside; /* paths that leave the job's directory */
+};
+
+enum err_code job_load(struct job **out, struct arena *a, const char *path,
+                       const struct job_options *options, struct err *e);
+/* A node by name, by its base name (all variants), or by "NAME.ROLE". Fills indices of nodes;
+ * ERR_INPUT with a 'did you mean'. */
+enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struct job *job,
+                       const char *name, struct err *e);
+/* Memory in which op_int() and its like work: for op->check at plan time and for runs. */
+struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node);
+
+#endif

@@ -1,0 +1,124 @@
+/* Inside job.c and its parts: a job between text and graph. Stages, each a file:
+ *
+ *   job_include  files -> draft: params, nodes, refs and exports as YAML, merged
+ *   job_params   --set and ${name}
+ *   job_values   typed parameters as canonical text
+ *   job_matrix   references between nodes; nodes -> variants
+ *   job_graph    variants -> struct node, wired, checked, in topological order
+ *
+ * Everything lives in the arena of job_load. */
+#ifndef ENGINE_JOB_DRAFT_H
+#define ENGINE_JOB_DRAFT_H
+
+#include "base/yaml.h"
+#include "engine/job/job.h"
+
+enum {
+    JOB_MAX_BYTES = 1 << 20,    /* of a job file */
+    JOB_MAX_FILES = 64,         /* included */
+    JOB_MAX_NODES = 4096,       /* after matrix expansion */
+    JOB_MAX_EXPANDED = 8 << 20, /* bytes of values after substitution */
+};
+
+struct draft_param {
+    const char *name;
+    const struct yaml_node *value; /* resolved once state is PARAM_DONE */
+    enum { PARAM_RAW, PARAM_OPEN, PARAM_DONE } state;
+};
+
+/* One axis of a matrix: a key and the values that it takes. */
+struct draft_axis {
+    const char *key;
+    const struct yaml_node *const *values; /* NULL: inherited from an input */
+    const char *const *texts;              /* the values as they stand in names */
+    size_t n;
+};
+
+/* "model", "model.role", "model@pool=mean.role" */
+struct draft_reference {
+    const struct yaml_node *at;
+    uint32_t node, output; /* index of a draft_node, of a port in its op->outputs */
+    const char *const *keys, *const *texts; /* n_fixed axes that the reference names */
+    size_t n_fixed;
+};
+
+struct draft_node {
+    const char *name;
+    const struct yaml_node *key, *body; /* body: a mapping, substituted */
+    const struct op *op;
+    struct draft_axis *axes;
+    size_t n_axes;
+    struct draft_reference **inputs; /* by op->inputs */
+    size_t *n_inputs;
+    enum { DRAFT_NEW, DRAFT_OPEN, DRAFT_DONE } state;
+    uint32_t first_variant, n_variants;
+};
+
+/* A mapping entry of refs or exports. */
+struct draft_pair {
+    const struct yaml_node *key, *value;
+};
+
+struct draft_variant {
+    uint32_t node;
+    const char *name;
+    const size_t *choice; /* by axes: index of the value */
+};
+
+struct draft {
+    struct arena *arena;
+    const struct job_options *options;
+    const char *path, *dir, *real_dir;
+    const char *name;
+    const struct yaml_node *name_at;
+    struct draft_param *params;
+    size_t n_params;
+    struct draft_node *nodes;
+    size_t n_nodes;
+    struct draft_pair *refs, *exports;
+    size_t n_refs, n_exports;
+    struct draft_variant *variants;
+    size_t n_variants;
+    size_t expanded; /* bytes made by substitution so far */
+};
+
+/* ---- job_include.c ---- */
+enum err_code draft_read(struct draft *d, struct err *e);
+/* ERR_INPUT unless the (existing) path lies in the job's directory or may lie outside. */
+enum err_code draft_check_inside(const struct draft *d, const char *path,
+                                 const struct yaml_node *at, struct err *e);
+/* Letters, digits, '_', '-' and those of `also`; not empty, not too long. */
+bool draft_is_name(const char *s, const char *also);
+
+/* ---- job_params.c ---- */
+/* Applies --set, resolves params, substitutes them everywhere. */
+enum err_code draft_substitute(struct draft *d, struct err *e);
+
+/* ---- job_values.c ---- */
+/* The canonical text of a parameter's value. */
+enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
+                             const struct yaml_node *value, struct err *e);
+/* Of its default; NULL if it has none. */
+const char *job_param_initial(struct arena *a, const struct op_param *param);
+
+/* ---- job_matrix.c ---- */
+/* Finds ops, reads references, axes; makes the variants. */
+enum err_code draft_expand(struct draft *d, struct err *e);
+enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
+                                   const struct yaml_node *at, struct err *e);
+/* Variants of the referred node that agree with the reference and, for axes that it leaves open,
+ * with `of` where that has them (of may be NULL). */
+size_t draft_select(uint32_t *variants, size_t max, const struct draft *d,
+                    const struct draft_reference *ref, const struct draft_variant *of);
+/* The body of a variant: the axes' values in place. */
+const struct yaml_node *draft_variant_value(const struct draft *d, const struct draft_variant *v,
+                                            const char *key);
+
+/* ---- job_graph.c ---- */
+enum err_code draft_wire(struct job **out, struct draft *d, struct err *e);
+/* ERR_INPUT "... names several variants" unless it stands for exactly one. */
+enum err_code draft_select_one(uint32_t *variant, struct draft *d,
+                               const struct draft_reference *ref, const struct draft_variant *of,
+                               struct err *e);
+
+#endif

@@ -1,0 +1,455 @@
+/* Variants -> the graph: every node's keys, parameters, files and inputs checked against its op,
+ * nodes in topological order. */
+#include "engine/job/job_draft.h"
+
+#include "base/os.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- keys ---- */
+
+static bool is_port(const struct op_port *ports, const char *role)
+{
+    for (; ports && ports->role; ports++)
+        if (!strcmp(ports->role, role))
+            return true;
+    return false;
+}
+
+static enum err_code check_keys(struct draft *d, const struct draft_node *node, struct err *e)
+{
+    const char *names[128] = {"op", "matrix"};
+    size_t n = 2, first_param;
+    if (node->op->node == OP_SOURCE)
+        names[n++] = "files";
+    if (node->op->node == OP_CHAIN)
+        names[n++] = "keep";
+    for (const struct op_port *p = node->op->inputs; p && p->role && n < 128; p++)
+        names[n++] = p->role;
+    first_param = n;
+    for (const struct op_param *p = node->op->params; p && p->name && n < 128; p++)
+        names[n++] = p->name;
+    char *what = arena_printf(d->arena, "a node of op '%s'", node->op->name);
+    if (err_up(e, yaml_only_keys(node->body, names, n, what, e)))
+        return ERR_INPUT;
+    const struct yaml_node *matrix = yaml_get(node->body, "matrix");
+    for (size_t i = 0; matrix && i < matrix->n; i++)
+        if (is_port(node->op->inputs, matrix->pairs[i].key->text))
+            return yaml_fail(e, matrix->pairs[i].key,
+                             "'%s' is an input: a matrix varies parameters",
+                             matrix->pairs[i].key->text);
+    if (!matrix)
+        return OK;
+    what = arena_printf(d->arena, "the matrix of op '%s'", node->op->name);
+    return err_up(e, yaml_only_keys(matrix, names + first_param, n - first_param, what, e));
+}
+
+/* ---- parameters ---- */
+
+static enum err_code read_params(struct node *out, struct draft *d, const struct draft_variant *v,
+                                 struct err *e)
+{
+    const struct draft_node *node = &d->nodes[v->node];
+    size_t n = 0;
+    while (node->op->params && node->op->params[n].name)
+        n++;
+    struct node_param *params = arena_array(d->arena, struct node_param, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct op_param *param = &node->op->params[i];
+        const struct yaml_node *value = draft_variant_value(d, v, param->name);
+        params[i].param = param;
+        if (value) {
+            if (err_up(e, job_param_text(&params[i].value, d->arena, param, value, e)))
+                return ERR_INPUT;
+            continue;
+        }
+        params[i].value = job_param_initial(d->arena, param);
+        if (params[i].value)
+            continue;
+        yaml_fail(e, node->key, "node '%s' (op %s) lacks its parameter '%s'", node->name,
+                  node->op->name, param->name);
+        err_hint(e, "%s", param->doc ? param->doc : "");
+        return ERR_INPUT;
+    }
+    out->params = params;
+    return OK;
+}
+
+/* ---- files ---- */
+
+static enum err_code add_matches(const char ***files, size_t *n, struct draft *d,
+                                 const struct yaml_node *pattern, struct err *e)
+{
+    if (err_up(e, yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))
+        return ERR_INPUT;
+    if (!pattern->len)
+        return yaml_fail(e, pattern, "an empty file pattern");
+    char *full = os_join(d->arena, d->dir, pattern->text);
+    char **matches = NULL;
+    size_t n_matches = 0;
+    enum err_code code = os_glob(&matches, &n_matches, d->arena, full, e);
+    if (code && code != ERR_NOTFOUND) {
+        if (e)
+            err_locate(e, pattern->source, pattern->offset);
+        return err_up(e, code);
+    }
+    if (code || !n_matches)
+        return yaml_fail(e, pattern, "no file matches '%.200s'", full);
+    const char **all = arena_array(d->arena, const char *, *n + n_matches);
+    if (*n)
+        memcpy(all, *files, *n * sizeof *all);
+    for (size_t i = 0; i < n_matches; i++) {
+        struct os_stat st;
+        if (err_up(e, draft_check_inside(d, matches[i], pattern, e)))
+            return ERR_INPUT;
+        if (!os_stat(&st, matches[i], NULL) && st.is_dir)
+            return yaml_fail(e, pattern, "'%.200s' is a directory", matches[i]);
+        size_t k = 0;
+        while (k < *n && strcmp(all[k], matches[i]))
+            k++;
+        if (k == *n)
+            all[(*n)++] = matches[i];
+    }
+    *files = all;
+    return OK;
+}
+
+static enum err_code read_files(struct node *out, struct draft *d, const struct draft_node *node,
+                                struct err *e)
+{
+    if (node->op->node != OP_SOURCE)
+        return OK;
+    const struct yaml_node *list = yaml_get(node->body, "files");
+    if (!list || yaml_is_null(list) || (list->type == YAML_SEQUENCE && !list->n))
+        return yaml_fail(e, list ? list : node->key, "node '%s' (op %s) reads files: add 'files:'",
+                         node->name, node->op->name);
+    if (list->type == YAML_SCALAR)
+        return err_up(e, add_matches((const char ***)&out->files, &out->n_files, d, list, e));
+    if (err_up(e, yaml_expect(list, YAML_SEQUENCE, "files", e)))
+        return ERR_INPUT;
+    for (size_t i = 0; i < list->n; i++)
+        if (err_up(e,
+                   add_matches((const char ***)&out->files, &out->n_files, d, list->items[i], e)))
+            return ERR_INPUT;
+    return OK;
+}
+
+/* ---- inputs ---- */
+
+/* The output of a map is always a collection. */
+static bool gives_collection(const struct op *op, uint32_t output)
+{
+    return op->node == OP_MAP || op->outputs[output].cardinality == OP_COLLECTION;
+}
+
+static const char *describe(struct arena *a, enum record_kind kind, bool collection)
+{
+    const struct kind_info *info = kind_info(kind);
+    return arena_printf(a, "%s %s", collection ? "a collection of" : "one",
+                        info ? info->name : "record of any kind");
+}
+
+static enum err_code check_kind(struct draft *d, const struct draft_node *user,
+                                const struct op_port *port, const struct draft_reference *ref,
+                                struct err *e)
+{
+    const struct draft_node *target = &d->nodes[ref->node];
+    enum record_kind kind = target->op->outputs[ref->output].kind;
+    bool given = gives_collection(target->op, ref->output);
+    bool wanted = port->cardinality == OP_COLLECTION;
+    if (given == wanted && (port->kind == kind || port->kind == KIND_NONE))
+        return OK;
+    yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s%s; '%.60s' gives %s", port->role,
+              user->op->name, describe(d->arena, port->kind, wanted),
+              port->cardinality == OP_LIST ? " from each node of a list" : "", ref->at->text,
+              describe(d->arena, kind, given));
+    for (uint32_t i = 0; target->op->outputs[i].role; i++)
+        if (gives_collection(target->op, i) == wanted &&
+            target->op->outputs[i].kind == port->kind) {
+            err_hint(e, "did you mean '%s.%s'?", target->name, target->op->outputs[i].role);
+            break;
+        }
+    return ERR_INPUT;
+}
+
+enum err_code draft_select_one(uint32_t *variant, struct draft *d,
+                               const struct draft_reference *ref, const struct draft_variant *of,
+                               struct err *e)
+{
+    uint32_t found[4];
+    size_t n = draft_select(found, 4, d, ref, of);
+    if (n == 1) {
+        *variant = found[0];
+        return OK;
+    }
+    if (!n)
+        return yaml_fail(e, ref->at, "no variant of '%s' goes with '%s'", d->nodes[ref->node].name,
+                         of ? of->name : ref->at->text);
+    yaml_fail(e, ref->at, "'%.100s' names %zu variants", ref->at->text, n);
+    err_hint(e, "name one of them: %s, %s%s", d->variants[found[0]].name,
+             d->variants[found[1]].name, n > 2 ? ", ..." : "");
+    return ERR_INPUT;
+}
+
+static enum err_code wire_list(struct node_input *out, struct draft *d,
+                               const struct draft_reference *refs, size_t n_refs, struct err *e)
+{
+    uint32_t *found = arena_array(d->arena, uint32_t, JOB_MAX_NODES);
+    struct node_source *sources = NULL;
+    size_t total = 0;
+    for (size_t i = 0; i < n_refs; i++)
+        total += draft_select(found, 0, d, &refs[i], NULL);
+    if (total > JOB_MAX_NODES)
+        return yaml_fail(e, refs[0].at, "more than %d inputs", JOB_MAX_NODES);
+    sources = arena_array(d->arena, struct node_source, total);
+    for (size_t i = 0; i < n_refs; i++) {
+        size_t n = draft_select(found, JOB_MAX_NODES, d, &refs[i], NULL);
+        for (size_t k = 0; k < n; k++)
+            sources[out->n_sources++] = (struct node_source){found[k], refs[i].output};
+    }
+    out->sources = sources;
+    return OK;
+}
+
+/* Sources are variants' numbers until the nodes are sorted. */
+static enum err_code wire_inputs(struct node *out, struct draft *d, const struct draft_variant *v,
+                                 struct err *e)
+{
+    const struct draft_node *node = &d->nodes[v->node];
+    size_t n = 0;
+    while (node->op->inputs && node->op->inputs[n].role)
+        n++;
+    struct node_input *inputs = arena_array(d->arena, struct node_input, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct op_port *port = &node->op->inputs[i];
+        inputs[i].port = port;
+        if (!node->n_inputs[i] && !port->optional)
+            return yaml_fail(e, node->key, "node '%s' (op %s) lacks its input '%s': %s%s",
+                             node->name, node->op->name, port->role,
+                             port->cardinality == OP_LIST ? "a list of nodes, each " : "",
+                             describe(d->arena, port->kind, port->cardinality == OP_COLLECTION));
+        for (size_t k = 0; k < node->n_inputs[i]; k++)
+            if (err_up(e, check_kind(d, node, port, &node->inputs[i][k], e)))
+                return ERR_INPUT;
+        if (!node->n_inputs[i])
+            continue;
+        if (port->cardinality == OP_LIST) {
+            if (err_up(e, wire_list(&inputs[i], d, node->inputs[i], node->n_inputs[i], e)))
+                return ERR_INPUT;
+            continue;
+        }
+        struct node_source *source = arena_new(d->arena, struct node_source);
+        source->output = node->inputs[i][0].output;
+        if (err_up(e, draft_select_one(&source->node, d, &node->inputs[i][0], v, e)))
+            return ERR_INPUT;
+        inputs[i].sources = source;
+        inputs[i].n_sources = 1;
+    }
+    out->inputs = inputs;
+    return OK;
+}
+
+static size_t count_inputs(const struct op *op)
+{
+    size_t n = 0;
+    while (op->inputs && op->inputs[n].role)
+        n++;
+    return n;
+}
+
+/* "last" (the default), "all", "every N". */
+static enum err_code read_keep(struct node *out, const struct draft_node *node, struct err *e)
+{
+    const struct yaml_node *keep = node->op->node == OP_CHAIN ? yaml_get(node->body, "keep") : NULL;
+    unsigned n;
+    int end = 0;
+    if (!keep)
+        return OK;
+    if (err_up(e, yaml_expect(keep, YAML_SCALAR, "keep", e)))
+        return ERR_INPUT;
+    if (!strcmp(keep->text, "all"))
+        out->keep = 1;
+    else if (sscanf(keep->text, "every %9u%n", &n, &end) == 1 && !keep->text[end] && n)
+        out->keep = n;
+    else if (strcmp(keep->text, "last") != 0)
+        return yaml_fail(e, keep, "keep: '%.40s' is none of last, all, every N", keep->text);
+    return OK;
+}
+
+static enum err_code make_node(struct node *out, struct draft *d, const struct draft_variant *v,
+                               struct err *e)
+{
+    const struct draft_node *node = &d->nodes[v->node];
+    *out = (struct node){.name = v->name,
+                         .base = node->name,
+                         .op = node->op,
+                         .source = node->key->source,
+                         .offset = node->key->offset};
+    if (err_up(e, read_params(out, d, v, e)) || err_up(e, wire_inputs(out, d, v, e)) ||
+        err_up(e, read_files(out, d, node, e)) || err_up(e, read_keep(out, node, e)))
+        return ERR_INPUT;
+    enum err_code code = OK;
+    if (node->op->check)
+        code = err_up(e, node->op->check(op_ctx_for_params(d->arena, out), e));
+    if (code && e)
+        err_locate(e, out->source, out->offset);
+    if (!code && node->op->units)
+        out->units = node->op->units(op_ctx_for_params(d->arena, out));
+    return code;
+}
+
+/* ---- order ---- */
+
+static bool is_ready(const struct node *node, const uint32_t *place)
+{
+    for (size_t i = 0; i < count_inputs(node->op); i++)
+        for (size_t k = 0; k < node->inputs[i].n_sources; k++)
+            if (place[node->inputs[i].sources[k].node] == UINT32_MAX)
+                return false;
+    return true;
+}
+
+/* Always the first in file order whose inputs are placed. Cycles were refused before. */
+static void sort_nodes(struct job *job, struct draft *d, const struct node *nodes, uint32_t *place)
+{
+    memset(place, 0xff, d->n_variants * sizeof *place);
+    uint32_t *file_order = arena_array(d->arena, uint32_t, d->n_variants);
+    size_t n = 0, first = 0;
+    for (size_t i = 0; i < d->n_nodes; i++)
+        for (uint32_t v = 0; v < d->nodes[i].n_variants; v++)
+            file_order[n++] = d->nodes[i].first_variant + v;
+    job->nodes = arena_array(d->arena, struct node, n);
+    while (job->n_nodes < n) {
+        while (place[file_order[first]] != UINT32_MAX)
+            first++;
+        size_t i = first;
+        while (place[file_order[i]] != UINT32_MAX || !is_ready(&nodes[file_order[i]], place))
+            i++;
+        place[file_order[i]] = (uint32_t)job->n_nodes;
+        job->nodes[job->n_nodes++] = nodes[file_order[i]];
+    }
+}
+
+static void renumber_sources(struct job *job, const uint32_t *place)
+{
+    for (size_t i = 0; i < job->n_nodes; i++)
+        for (size_t k = 0; k < count_inputs(job->nodes[i].op); k++) {
+            const struct node_input *input = &job->nodes[i].inputs[k];
+            for (size_t s = 0; s < input->n_sources; s++) {
+                struct node_source *source = (struct node_source *)&input->sources[s];
+                source->node = place[source->node];
+            }
+        }
+}
+
+/* ---- refs and exports ---- */
+
+static bool is_relative_path(const char *path, const char *also)
+{
+    char part[128];
+    for (const char *p = path;; p++) {
+        size_t n = strcspn(p, "/");
+        if (n >= sizeof part)
+            return false;
+        memcpy(part, p, n);
+        part[n] = 0;
+        if (!draft_is_name(part, also))
+            return false;
+        p += n;
+        if (!*p)
+            return true;
+    }
+}
+
+static enum err_code find_target(struct node_source *out, struct draft *d,
+                                 const struct yaml_node *at, const uint32_t *place,
+                                 struct draft_reference *ref, struct err *e)
+{
+    uint32_t variant;
+    if (err_up(e, draft_read_reference(ref, d, at, e)))
+        return ERR_INPUT;
+    if (err_up(e, draft_select_one(&variant, d, ref, NULL, e)))
+        return ERR_INPUT;
+    *out = (struct node_source){place[variant], ref->output};
+    return OK;
+}
+
+static enum err_code wire_refs(struct job *job, struct draft *d, const uint32_t *place,
+                               struct err *e)
+{
+    struct job_ref *refs = arena_array(d->arena, struct job_ref, d->n_refs);
+    for (size_t i = 0; i < d->n_refs; i++) {
+        struct draft_reference ref;
+        refs[i].name = d->refs[i].key->text;
+        if (!is_relative_path(refs[i].name, "._@=,+"))
+            return yaml_fail(e, d->refs[i].key, "'%.100s' cannot be a ref's name", refs[i].name);
+        if (!strncmp(refs[i].name, JOB_TAGS, strlen(JOB_TAGS)))
+            return yaml_fail(e, d->refs[i].key,
+                             "'%.100s' cannot be a ref's name: " JOB_TAGS
+                             "... are the names that 'eqloom tag' gives",
+                             refs[i].name);
+        if (err_up(e, find_target(&refs[i].target, d, d->refs[i].value, place, &ref, e)))
+            return ERR_INPUT;
+    }
+    job->refs = refs;
+    job->n_refs = d->n_refs;
+    return OK;
+}
+
+static enum err_code wire_exports(struct job *job, struct draft *d, const uint32_t *place,
+                                  struct err *e)
+{
+    struct job_export *exports = arena_array(d->arena, struct job_export, d->n_exports);
+    for (size_t i = 0; i < d->n_exports; i++) {
+        struct draft_reference ref;
+        exports[i].path = d->exports[i].key->text;
+        if (!is_relative_path(exports[i].path, "._@=,+ "))
+            return yaml_fail(e, d->exports[i].key,
+                             "'%.100s' cannot be an export's path: it is "
+                             "relative to out/%s and has no '..'",
+                             exports[i].path, d->name);
+        if (err_up(e, find_target(&exports[i].target, d, d->exports[i].value, place, &ref, e)))
+            return ERR_INPUT;
+        const struct op *op = d->nodes[ref.node].op;
+        if (op->outputs[ref.output].kind == KIND_FILE && !gives_collection(op, ref.output))
+            continue;
+        yaml_fail(
+            e, d->exports[i].value, "only a file can be exported; '%.60s' gives %s", ref.at->text,
+            describe(d->arena, op->outputs[ref.output].kind, gives_collection(op, ref.output)));
+        for (uint32_t k = 0; op->outputs[k].role; k++)
+            if (op->outputs[k].kind == KIND_FILE)
+                err_hint(e, "did you mean '%s.%s'?", d->nodes[ref.node].name, op->outputs[k].role);
+        return ERR_INPUT;
+    }
+    job->exports = exports;
+    job->n_exports = d->n_exports;
+    return OK;
+}
+
+enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
+{
+    struct job *job = arena_new(d->arena, struct job);
+    struct node *nodes = arena_array(d->arena, struct node, d->n_variants);
+    uint32_t *place = arena_array(d->arena, uint32_t, d->n_variants);
+    for (size_t i = 0; i < d->n_nodes; i++) {
+        const struct draft_node *node = &d->nodes[i];
+        if (err_up(e, check_keys(d, node, e)))
+            return ERR_INPUT;
+        for (uint32_t v = node->first_variant; v < node->first_variant + node->n_variants; v++) {
+            enum err_code code = err_up(e, make_node(&nodes[v], d, &d->variants[v], e));
+            if (code)
+                return code;
+        }
+    }
+    sort_nodes(job, d, nodes, place);
+    renumber_sources(job, place);
+    if (err_up(e, wire_refs(job, d, place, e)) || err_up(e, wire_exports(job, d, place, e)))
+        return ERR_INPUT;
+    job->name = d->name;
+    char *real;
+    job->path = os_realpath(&real, d->arena, d->path, NULL) ? d->path : real;
+    job->dir = d->dir;
+    *out = job;
+    return OK;
+}

@@ -1,0 +1,302 @@
+/* Job parameters: --set, and ${name} within values.
+ *
+ * A value that is nothing but ${name}, quoted or not, becomes the parameter's value, which may be
+ * a list; elsewhere the parameter's text is put in. $${ stands for ${. Parameters may use each
+ * other. What substitution may make is bounded, so that parameters that double each other end in
+ * an error. */
+#include "engine/job/job_draft.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+/* ---- ${name} ---- */
+
+static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
+                                   const struct yaml_node *at, struct err *e);
+
+static enum err_code count_expanded(struct draft *d, const struct yaml_node *at, size_t bytes,
+                                    struct err *e)
+{
+    d->expanded += bytes;
+    if (d->expanded <= JOB_MAX_EXPANDED)
+        return OK;
+    return yaml_fail(e, at, "values grow past %d bytes by substitution", JOB_MAX_EXPANDED);
+}
+
+/* Where the placeholder stands, if the value is written as it reads. */
+static size_t placeholder_offset(const struct yaml_node *at, const char *placeholder, size_t len)
+{
+    const struct source_text *s = at->source;
+    const char *p = memmem(s->text + at->offset, s->len - at->offset, placeholder, len);
+    return p ? (size_t)(p - s->text) : at->offset;
+}
+
+static enum err_code find_param(size_t *index, struct draft *d, const struct yaml_node *at,
+                                const char *placeholder, size_t len, struct err *e)
+{
+    char *name = arena_strndup(d->arena, placeholder + 2, len - 3);
+    const char **names = arena_array(d->arena, const char *, d->n_params);
+    for (size_t i = 0; i < d->n_params; i++) {
+        names[i] = d->params[i].name;
+        if (!strcmp(name, names[i])) {
+            *index = i;
+            return OK;
+        }
+    }
+    err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
+                "there is no parameter '%.100s'", name);
+    const char *near = err_nearest(name, names, d->n_params);
+    if (near)
+        err_hint(e, "did you mean '${%s}'?", near);
+    else
+        err_hint(e, "parameters stand under 'params:'");
+    return ERR_INPUT;
+}
+
+/* The length of a placeholder at p, or 0; ERR_INPUT if it has no end. */
+static enum err_code scan_placeholder(size_t *len, const struct yaml_node *at, const char *p,
+                                      struct err *e)
+{
+    *len = 0;
+    if (p[0] != '$' || p[1] != '{')
+        return OK;
+    const char *end = strchr(p, '}');
+    if (!end || end == p + 2)
+        return err_fail_at(e, at->source, placeholder_offset(at, p, 2),
+                           end ? "'${}' names no parameter" : "'${' without '}'");
+    *len = (size_t)(end - p) + 1;
+    return OK;
+}
+
+static enum err_code add_param_text(struct buf *text, struct draft *d, const struct yaml_node *at,
+                                    const char *placeholder, size_t len, struct err *e)
+{
+    size_t index;
+    const struct yaml_node *value;
+    if (err_up(e, find_param(&index, d, at, placeholder, len, e)) ||
+        err_up(e, resolve_param(&value, d, index, at, e)))
+        return ERR_INPUT;
+    if (value->type != YAML_SCALAR)
+        return err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
+                           "parameter '%s' is a list: it cannot stand within a text",
+                           d->params[index].name);
+    if (err_up(e, count_expanded(d, at, value->len, e)))
+        return ERR_INPUT;
+    buf_add(text, value->text, value->len);
+    return OK;
+}
+
+static enum err_code substitute_text(const struct yaml_node **out, struct draft *d,
+                                     const struct yaml_node *at, struct err *e)
+{
+    struct buf text = {0};
+    enum err_code code = ERR_INPUT;
+    for (const char *p = at->text; *p;) {
+        size_t len;
+        if (p[0] == '$' && p[1] == '$' && p[2] == '{') {
+            buf_puts(&text, "${");
+            p += 3;
+            continue;
+        }
+        if (err_up(e, scan_placeholder(&len, at, p, e)))
+            goto out;
+        if (!len)
+            buf_putc(&text, *p++);
+        else if (err_up(e, add_param_text(&text, d, at, p, len, e)))
+            goto out;
+        p += len;
+    }
+    struct yaml_node *node = arena_memdup(d->arena, at, sizeof *at);
+    node->text = arena_strndup(d->arena, text.data ? text.data : "", text.len);
+    node->len = text.len;
+    *out = node;
+    code = OK;
+out:
+    buf_free(&text);
+    return code;
+}
+
+static enum err_code substitute_scalar(const struct yaml_node **out, struct draft *d,
+                                       const struct yaml_node *at, struct err *e)
+{
+    size_t len;
+    *out = at;
+    if (!strstr(at->text, "${"))
+        return OK;
+    if (err_up(e, scan_placeholder(&len, at, at->text, e)))
+        return ERR_INPUT;
+    if (at->style == YAML_BLOCK || len != at->len)
+        return err_up(e, substitute_text(out, d, at, e));
+    size_t index;
+    const struct yaml_node *value;
+    if (err_up(e, find_param(&index, d, at, at->text, len, e)) ||
+        err_up(e, resolve_param(&value, d, index, at, e)) ||
+        err_up(e, count_expanded(d, at, sizeof *value + value->len + 8 * value->n, e)))
+        return ERR_INPUT;
+    /* What is wrong with the value is wrong where it is used. */
+    struct yaml_node *node = arena_memdup(d->arena, value, sizeof *value);
+    node->source = at->source;
+    node->offset = at->offset;
+    *out = node;
+    return OK;
+}
+
+/* Recursion is bounded by YAML_MAX_DEPTH. */
+static enum err_code substitute(const struct yaml_node **out, struct draft *d,
+                                const struct yaml_node *node, struct err *e)
+{
+    if (node->type == YAML_SCALAR)
+        return err_up(e, substitute_scalar(out, d, node, e));
+    if (err_up(e, count_expanded(d, node, 16 * node->n, e)))
+        return ERR_INPUT;
+    struct yaml_node *copy = arena_memdup(d->arena, node, sizeof *node);
+    const struct yaml_node **items = arena_array(d->arena, const struct yaml_node *, node->n);
+    struct yaml_pair *pairs = arena_array(d->arena, struct yaml_pair, node->n);
+    for (size_t i = 0; i < node->n; i++) {
+        bool is_list = node->type == YAML_SEQUENCE;
+        const struct yaml_node *from = is_list ? node->items[i] : node->pairs[i].value;
+        if (err_up(e, substitute(&items[i], d, from, e)))
+            return ERR_INPUT;
+        if (!is_list)
+            pairs[i] = (struct yaml_pair){node->pairs[i].key, items[i]};
+    }
+    if (node->type == YAML_SEQUENCE)
+        copy->items = items;
+    else
+        copy->pairs = pairs;
+    *out = copy;
+    return OK;
+}
+
+static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
+                                   const struct yaml_node *at, struct err *e)
+{
+    struct draft_param *p = &d->params[index];
+    if (p->state == PARAM_OPEN)
+        return yaml_fail(e, p->value, "parameter '%s' is defined by itself", p->name);
+    if (p->state == PARAM_RAW) {
+        const struct yaml_node *raw = p->value;
+        p->state = PARAM_OPEN;
+        if (err_up(e, substitute(&p->value, d, raw, e)))
+            return ERR_INPUT;
+        p->state = PARAM_DONE;
+    }
+    *out = p->value;
+    return OK;
+}
+
+/* ---- --set ---- */
+
+/* Anything that YAML does not read as a value or a list is taken as it stands. */
+static const struct yaml_node *set_value(struct draft *d, const char *key, const char *text)
+{
+    struct source_text *source = arena_new(d->arena, struct source_text);
+    *source = (struct source_text){arena_printf(d->arena, "--set %s", key), text, strlen(text)};
+    const struct yaml_node *node;
+    const struct yaml_options options = {.placeholders = true};
+    bool good = !yaml_parse(&node, d->arena, source, &options, NULL) && node;
+    if (good && node->type != YAML_MAPPING)
+        return node;
+    struct yaml_node *plain = arena_new(d->arena, struct yaml_node);
+    *plain = (struct yaml_node){.type = YAML_SCALAR,
+                                .style = YAML_PLAIN,
+                                .text = text,
+                                .len = source->len,
+                                .source = source};
+    return plain;
+}
+
+static void set_in_body(struct draft *d, struct draft_node *node, const char *set, const char *key,
+                        const struct yaml_node *value)
+{
+    const struct yaml_node *old = node->body;
+    struct yaml_node *body = arena_memdup(d->arena, old, sizeof *old);
+    struct yaml_pair *pairs = arena_array(d->arena, struct yaml_pair, old->n + 1);
+    size_t i = 0;
+    for (size_t k = 0; k < old->n; k++) {
+        pairs[k] = old->pairs[k];
+        if (strcmp(old->pairs[i].key->text, key))
+            i += i == k;
+    }
+    if (i == old->n) {
+        /* What is wrong with the key is wrong on the command line. */
+        struct source_text *source = arena_new(d->arena, struct source_text);
+        *source = (struct source_text){"--set", set, strlen(set)};
+        struct yaml_node *name = arena_memdup(d->arena, value, sizeof *value);
+        *name = (struct yaml_node){.type = YAML_SCALAR,
+                                   .text = key,
+                                   .len = strlen(key),
+                                   .source = source,
+                                   .offset = (size_t)(strchr(set, '.') + 1 - set)};
+        pairs[i].key = name;
+        body->n++;
+    }
+    pairs[i].value = value;
+    body->pairs = pairs;
+    node->body = body;
+}
+
+static enum err_code refuse_set(struct draft *d, const char *key, struct err *e)
+{
+    const char **names = arena_array(d->arena, const char *, d->n_params + d->n_nodes);
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_params; i++)
+        names[n++] = d->params[i].name;
+    const char *dot = strchr(key, '.');
+    for (size_t i = 0; dot && i < d->n_nodes; i++)
+        names[n++] = arena_printf(d->arena, "%s%s", d->nodes[i].name, dot);
+    err_fail(e, ERR_INPUT, "--set %.100s: the job has no parameter of this name%s", key,
+             dot ? ", nor a node" : "");
+    const char *near = err_nearest(key, names, n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
+{
+    const char *equals = strchr(set, '=');
+    if (!equals || equals == set)
+        return err_fail(e, ERR_INPUT, "--set takes KEY=VALUE, not '%.200s'", set);
+    char *key = arena_strndup(d->arena, set, (size_t)(equals - set));
+    const struct yaml_node *value = set_value(d, key, equals + 1);
+    for (size_t i = 0; i < d->n_params; i++)
+        if (!strcmp(d->params[i].name, key)) {
+            d->params[i].value = value;
+            return OK;
+        }
+    const char *dot = strchr(key, '.');
+    for (size_t i = 0; dot && i < d->n_nodes; i++) {
+        size_t n = (size_t)(dot - key);
+        if (strlen(d->nodes[i].name) != n || strncmp(d->nodes[i].name, key, n))
+            continue;
+        if (!strcmp(dot + 1, "op") || !strcmp(dot + 1, "matrix"))
+            return err_fail(e, ERR_INPUT, "--set cannot change '%s' of a node", dot + 1);
+        set_in_body(d, &d->nodes[i], set, dot + 1, value);
+        return OK;
+    }
+    return err_up(e, refuse_set(d, key, e));
+}
+
+enum err_code draft_substitute(struct draft *d, struct err *e)
+{
+    for (size_t i = 0; i < d->options->n_sets; i++)
+        if (err_up(e, apply_set(d, d->options->sets[i], e)))
+            return ERR_INPUT;
+    const struct yaml_node *value;
+    for (size_t i = 0; i < d->n_params; i++)
+        if (err_up(e, resolve_param(&value, d, i, d->params[i].value, e)))
+            return ERR_INPUT;
+    for (size_t i = 0; i < d->n_nodes; i++)
+        if (err_up(e, substitute(&d->nodes[i].body, d, d->nodes[i].body, e)))
+            return ERR_INPUT;
+    for (size_t i = 0; i < d->n_refs; i++)
+        if (err_up(e, substitute(&d->refs[i].value, d, d->refs[i].value, e)))
+            return ERR_INPUT;
+    for (size_t i = 0; i < d->n_exports; i++)
+        if (err_up(e, substitute(&d->exports[i].key, d, d->exports[i].key, e)) ||
+            err_up(e, substitute(&d->exports[i].value, d, d->exports[i].value, e)))
+            return ERR_INPUT;
+    return err_up(e, substitute(&d->name_at, d, d->name_at, e));
+}

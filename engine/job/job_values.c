@@ -1,0 +1,156 @@
+/* Values of op parameters: checked against type and range, and as the canonical text that enters
+ * action keys, so that 1e-4 and 0.00010 are the same parameter. */
+#include "engine/job/job_draft.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum err_code integer_text(const char **out, struct arena *a, const struct op_param *param,
+                                  const char *text)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    char *end;
+    errno = 0;
+    int64_t v = strtoll(text, &end, 10);
+    if (*digits < '0' || *digits > '9' || *end || errno)
+        return ERR_INPUT;
+    bool bounded = param->min != 0 || param->max != 0;
+    if (bounded && ((double)v < param->min || (double)v > param->max))
+        return ERR_LIMIT;
+    *out = arena_printf(a, "%" PRId64, v);
+    return OK;
+}
+
+/* The shortest decimal that reads back as the same double. */
+static enum err_code real_text(const char **out, struct arena *a, const struct op_param *param,
+                               const char *text)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (strspn(text, "+-0123456789.eE") != strlen(text) || end == text || *end || !isfinite(v))
+        return ERR_INPUT;
+    bool bounded = param->min != 0 || param->max != 0;
+    if (bounded && (v < param->min || v > param->max))
+        return ERR_LIMIT;
+    if (v == 0)
+        v = 0; /* of either sign */
+    char shortest[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(shortest, sizeof shortest, "%.*g", digits, v);
+        if (strtod(shortest, NULL) == v)
+            break;
+    }
+    *out = arena_strdup(a, shortest);
+    return OK;
+}
+
+static enum err_code refuse_number(const struct op_param *param, const struct yaml_node *value,
+                                   enum err_code why, struct err *e)
+{
+    const char *kind = param->type == OP_INT ? "an integer" : "a number";
+    if (why == ERR_LIMIT)
+        return yaml_fail(e, value, "'%s' must be between %.10g and %.10g, not %.60s", param->name,
+                         param->min, param->max, value->text);
+    return yaml_fail(e, value, "'%s' must be %s, not %s%.60s%s", param->name, kind,
+                     value->style == YAML_PLAIN ? "'" : "the text \"", value->text,
+                     value->style == YAML_PLAIN ? "'" : "\"");
+}
+
+static enum err_code bool_text(const char **out, const struct op_param *param,
+                               const struct yaml_node *value, struct err *e)
+{
+    bool yes = !strcmp(value->text, "true");
+    *out = yes ? "true" : "false";
+    if (value->style == YAML_PLAIN && (yes || !strcmp(value->text, "false")))
+        return OK;
+    yaml_fail(e, value, "'%s' must be true or false, not '%.60s'", param->name, value->text);
+    static const char *const affirmative[] = {"yes", "Yes", "on", "True", "TRUE", "1"};
+    static const char *const negative[] = {"no", "No", "off", "False", "FALSE", "0"};
+    for (size_t i = 0; i < sizeof negative / sizeof *negative; i++)
+        if (!strcmp(value->text, affirmative[i]) || !strcmp(value->text, negative[i]))
+            err_hint(e, "did you mean '%s'?", strcmp(value->text, negative[i]) ? "true" : "false");
+    return ERR_INPUT;
+}
+
+static enum err_code enum_text(const char **out, struct arena *a, const struct op_param *param,
+                               const struct yaml_node *value, struct err *e)
+{
+    const char *names[64];
+    size_t n = 0;
+    char *values = arena_strdup(a, param->values), *save = NULL;
+    for (char *v = strtok_r(values, "|", &save); v && n < 64; v = strtok_r(NULL, "|", &save)) {
+        *out = v;
+        if (!strcmp(v, value->text))
+            return OK;
+        names[n++] = v;
+    }
+    yaml_fail(e, value, "'%s' must be one of %.200s, not '%.60s'", param->name, param->values,
+              value->text);
+    const char *near = err_nearest(value->text, names, n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return ERR_INPUT;
+}
+
+static enum err_code strings_text(const char **out, struct arena *a, const struct op_param *param,
+                                  const struct yaml_node *value, struct err *e)
+{
+    const struct yaml_node *const one[] = {value};
+    bool is_list = value->type == YAML_SEQUENCE;
+    const struct yaml_node *const *items = is_list ? value->items : one;
+    struct buf text = {0};
+    enum err_code code = ERR_INPUT;
+    for (size_t i = 0; i < (is_list ? value->n : 1); i++) {
+        if (err_up(e, yaml_expect(items[i], YAML_SCALAR, "an item of the list", e)))
+            goto out;
+        if (!items[i]->len || strchr(items[i]->text, '\n')) {
+            yaml_fail(e, items[i], "'%s': an item must be one line of text", param->name);
+            goto out;
+        }
+        buf_printf(&text, "%s%s", i ? "\n" : "", items[i]->text);
+    }
+    *out = arena_strndup(a, text.data ? text.data : "", text.len);
+    code = OK;
+out:
+    buf_free(&text);
+    return code;
+}
+
+enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
+                             const struct yaml_node *value, struct err *e)
+{
+    enum err_code code = OK;
+    if (param->type != OP_STRINGS && err_up(e, yaml_expect(value, YAML_SCALAR, param->name, e)))
+        return ERR_INPUT;
+    if (yaml_is_null(value))
+        return yaml_fail(e, value, "'%s' has no value", param->name);
+    switch (param->type) {
+    case OP_INT:
+    case OP_REAL:
+        code = value->style != YAML_PLAIN ? ERR_INPUT
+               : param->type == OP_INT    ? integer_text(out, a, param, value->text)
+                                          : real_text(out, a, param, value->text);
+        return code ? err_up(e, refuse_number(param, value, code, e)) : OK;
+    case OP_BOOL: return err_up(e, bool_text(out, param, value, e));
+    case OP_STRING: *out = value->text; return OK;
+    case OP_ENUM: return err_up(e, enum_text(out, a, param, value, e));
+    case OP_STRINGS: return err_up(e, strings_text(out, a, param, value, e));
+    }
+    return code;
+}
+
+const char *job_param_initial(struct arena *a, const struct op_param *param)
+{
+    const char *text = param->initial;
+    if (text && param->type == OP_INT)
+        integer_text(&text, a, param, param->initial);
+    if (text && param->type == OP_REAL)
+        real_text(&text, a, param, param->initial);
+    return text;
+}

@@ -1,0 +1,205 @@
+/* Chains: a fold in segments, each an action whose key holds the id of the record before it and,
+ * instead of the parameters, the text that the op says the segment depends on. So more steps go on
+ * from what is there, and a crash costs at most one segment. Of the records in between, gc leaves
+ * what the node's `keep` asks for (chain_index.h); a chain goes on from the last one that is there. */
+#include "engine/node/chain_node.h"
+
+#include "base/os.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chain,
+                                const struct op_segment *segment, const struct key *key,
+                                const struct made *before)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct node *node = &s->job->nodes[i];
+    struct op_ctx ctx;
+    struct err e = {0};
+    uint64_t start = os_monotonic_ns();
+    char *where = arena_printf(&w->arena, ", segment %" PRIu64 " (%s)", segment->index,
+                               segment->label ? segment->label : "");
+    ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
+    ctx.pool = node->op->parallel ? s->pool : NULL;
+    ctx.segment = segment->index;
+    ctx.previous = chain->has_previous ? &chain->previous : NULL;
+    struct made made = {.outputs = ctx.outputs, .run = s->run};
+    enum outcome outcome = OUT_DONE;
+    if (node_prepare(w, i, &e)) {
+        outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
+    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
+               ctx_check_outputs(&ctx, &e) || (before && check_same(node->op, before, &made, &e))) {
+        outcome = node_op_failed(w, i, &ctx, where, &e);
+    } else if (before) {
+        session_drop_batch(w);
+    } else {
+        made.cost_ns = os_monotonic_ns() - start;
+        made.finished_ns = os_wall_ns();
+        chain->made[segment->index] = made.outputs[0].ids[0];
+        /* The next segment reads this one's record. */
+        if (made_write(w->batch, &w->arena, node->op, key, &made, &e) ||
+            chain_note(w->batch, chain, segment->index, &key->digest, &w->arena, &e) ||
+            (!s->options->check &&
+             trail_keep_head(w->batch, s, i, segment->index, &made.outputs[0].ids[0], &e)) ||
+            committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e)) {
+            session_drop_batch(w);
+            session_fail(s, &e);
+            outcome = OUT_DROPPED;
+        }
+    }
+    if (outcome == OUT_DONE)
+        chain_step(chain, &made);
+    if (outcome == OUT_FAILED)
+        progress_element(s->progress, i, ELEMENT_FAILED, segment->index, NULL,
+                         node_failure_text(&w->arena, node, where, &e));
+    ctx_finish(&ctx);
+    return outcome;
+}
+
+static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain, uint64_t index)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct op *op = s->job->nodes[i].op;
+    struct op_segment segment;
+    struct key key;
+    struct made made;
+    struct err e = {0};
+    if (chain_key(&key, &segment, chain, &w->arena, index, &e))
+        return node_fail(w, i, "", &e);
+    bool known = !made_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
+                 made.outputs[0].n == 1 &&
+                 made_is_whole(s->store, op, &made, &w->arena, r->distrust);
+    bool run = !known || s->options->check;
+    if (!run) {
+        chain_step(chain, &made);
+    } else {
+        const char *reason;
+        chain_read(&reason, chain, &segment, &w->arena);
+        enum outcome outcome = segment_run(w, i, chain, &segment, &key, known ? &made : NULL);
+        if (outcome != OUT_DONE)
+            return outcome;
+    }
+    chain->made[index] = chain->outputs[0];
+    pthread_mutex_lock(&s->mutex);
+    r->ran += run;
+    r->cached += !run;
+    pthread_mutex_unlock(&s->mutex);
+    progress_element(s->progress, i, run ? ELEMENT_RAN : ELEMENT_CACHED, index, NULL, NULL);
+    return OUT_DONE;
+}
+
+static void count_proofs(struct node_run *r, const struct chain *chain)
+{
+    r->proofs.noun = "segments";
+    if (chain->proved)
+        proofs_add(&r->proofs, chain->reason, chain->proved);
+}
+
+/* Counts what is done, and gives what stands by proof actions of its own. */
+static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain, uint64_t done)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    struct err e = {0};
+    pthread_mutex_lock(&s->mutex);
+    r->cached += done - chain->proved;
+    r->reused += chain->proved;
+    count_proofs(r, chain);
+    pthread_mutex_unlock(&s->mutex);
+    progress_cached(s->progress, i, done);
+    if (!chain->proved)
+        return OUT_DONE;
+    if (chain_adopt(w->batch, chain, done, &e) || committer_append(s->commit, w->batch, &e)) {
+        session_drop_batch(w);
+        session_fail(s, &e);
+        return OUT_DROPPED;
+    }
+    return OUT_DONE;
+}
+
+static enum outcome run_segments(struct worker *w, uint32_t i, struct chain *chain)
+{
+    struct session *s = w->s;
+    struct err e = {0};
+    uint64_t done = 0;
+    enum outcome outcome = OUT_DONE;
+    if (chain_find_end(&done, chain, &e))
+        return node_fail(w, i, "", &e);
+    if (s->options->check) { /* each again, from the first */
+        done = 0;
+        chain->has_previous = false;
+    }
+    outcome = take_over(w, i, chain, done);
+    for (uint64_t k = done; k < chain->n && outcome == OUT_DONE; k++) {
+        if (session_interrupted(s))
+            return OUT_DROPPED;
+        arena_reset(&w->arena);
+        outcome = segment_do(w, i, chain, k);
+    }
+    return outcome;
+}
+
+static enum outcome finish(struct worker *w, uint32_t i, struct chain *chain)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    size_t n = op_count_outputs(s->job->nodes[i].op);
+    struct err e = {0};
+    node_tell_proofs(s, i);
+    r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
+    struct made made = {.outputs = arena_array(&r->work, struct id_list, n)};
+    for (size_t k = 0; k < n; k++)
+        made.outputs[k] = (struct id_list){&chain->outputs[k], !digest_is_zero(&chain->outputs[k])};
+    if (!s->options->check && trail_keep(w->batch, s, i, chain->made, chain->n, &e)) {
+        session_fail(s, &e);
+        return OUT_DROPPED;
+    }
+    return node_commit(w, i, &made);
+}
+
+enum outcome chain_run(struct worker *w, uint32_t i)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct op *op = s->job->nodes[i].op;
+    struct err e = {0};
+    struct chain chain;
+    arena_reset(&w->arena);
+    if (chain_open(&chain, w, i, arena_array(&r->work, struct digest, op_count_outputs(op)), &e))
+        return node_fail(w, i, "", &e);
+    if (chain.n == 0) {
+        err_fail(&e, ERR_FAILED, "op %s has no segments to run", op->name);
+        chain_close(&chain);
+        return node_fail(w, i, "", &e);
+    }
+    pthread_mutex_lock(&s->mutex);
+    r->elements = chain.n;
+    pthread_mutex_unlock(&s->mutex);
+    progress_node_start(s->progress, i, chain.n, r->why);
+    enum outcome outcome = run_segments(w, i, &chain);
+    if (outcome == OUT_DONE)
+        outcome = finish(w, i, &chain);
+    chain_close(&chain);
+    return outcome;
+}
+
+enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, struct err *e)
+{
+    struct node_run *r = &w->s->nodes[i];
+    struct chain chain;
+    uint64_t done;
+    enum err_code code = chain_open(&chain, w, i, outputs, e);
+    if (code)
+        return err_up(e, code);
+    code = chain_find_end(&done, &chain, e);
+    r->elements = chain.n;
+    r->reused = chain.proved;
+    r->cached = done - chain.proved;
+    r->ran = chain.n - done;
+    count_proofs(r, &chain);
+    chain_close(&chain);
+    return err_up(e, code);
+}

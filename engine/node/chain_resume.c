@@ -1,0 +1,267 @@
+/* What is known of a chain; see chain_node.h. */
+#include "engine/node/chain_node.h"
+
+#include "engine/ctx/reads_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op *op_of(const struct chain *c)
+{
+    return c->w->s->job->nodes[c->node].op;
+}
+
+enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct digest *outputs,
+                         struct err *e)
+{
+    struct node_run *r = &w->s->nodes[i];
+    const struct node *node = &w->s->job->nodes[i];
+    struct arena a = {0};
+    struct op_ctx ctx;
+    *c = (struct chain){.w = w, .node = i, .outputs = outputs, .distrust = r->distrust};
+    ctx_init(&ctx, r->shared, node, &a, NULL);
+    enum err_code code = node->op->segments(&c->n, &ctx, e);
+    arena_free(&a);
+    if (code)
+        return err_up(e, code);
+    c->segments = calloc(c->n + 1, sizeof *c->segments);
+    c->made = calloc(c->n + 1, sizeof *c->made);
+    if (!c->segments || !c->made)
+        abort(); /* as small allocations do */
+    return OK;
+}
+
+void chain_close(struct chain *c)
+{
+    trail_free(&c->trail);
+    trail_free(&c->reads);
+    free(c->segments);
+    free(c->made);
+}
+
+void chain_step(struct chain *c, const struct made *made)
+{
+    for (size_t r = 0; r < op_count_outputs(op_of(c)); r++)
+        c->outputs[r] = made->outputs[r].n ? made->outputs[r].ids[0] : (struct digest){0};
+    c->previous = c->outputs[0];
+    c->has_previous = true;
+}
+
+/* ---- keys ---- */
+
+enum err_code chain_key(struct key *key, struct op_segment *segment, const struct chain *c,
+                        struct arena *a, uint64_t index, struct err *e)
+{
+    struct session *s = c->w->s;
+    const struct node *node = &s->job->nodes[c->node];
+    struct op_ctx ctx;
+    ctx_init(&ctx, s->nodes[c->node].shared, node, a, NULL);
+    memset(segment, 0, sizeof *segment);
+    segment->index = index;
+    enum err_code code = node->op->segment(segment, &ctx, index, e);
+    if (code)
+        return err_up(e, code);
+    struct key_spec spec = {.node = node,
+                            .numerics = s->host.numerics,
+                            .inputs = s->nodes[c->node].key_inputs,
+                            .n_inputs = op_count_inputs(node->op),
+                            .segment = segment->key,
+                            .previous = c->has_previous ? &c->previous : NULL};
+    return err_up(e, key_make(key, a, &spec, e));
+}
+
+/* The same, with what is read of the inputs for the inputs. `reads` NULL: that part is left out. */
+static enum err_code reads_key(struct digest *out, const struct chain *c, struct arena *a,
+                               const struct op_segment *segment, const struct digest *reads,
+                               struct err *e)
+{
+    struct session *s = c->w->s;
+    struct key_input input = {"@reads", reads, 1};
+    struct key_spec spec = {.node = &s->job->nodes[c->node],
+                            .numerics = s->host.numerics,
+                            .inputs = &input,
+                            .n_inputs = reads != NULL,
+                            .segment = segment->key,
+                            .previous = reads && c->has_previous ? &c->previous : NULL};
+    struct key key;
+    enum err_code code = key_make(&key, a, &spec, e);
+    if (!code)
+        *out = key.digest;
+    return err_up(e, code);
+}
+
+void chain_read(const char **reason, struct chain *c, const struct op_segment *segment,
+                struct arena *a)
+{
+    struct session *s = c->w->s;
+    const struct op *op = op_of(c);
+    struct digest reads, *out = &c->segments[segment->index].reads;
+    struct op_ctx ctx;
+    struct err e = {0};
+    *reason = "";
+    if (!op->reads || node_prepare(c->w, c->node, &e))
+        return;
+    ctx_init(&ctx, s->nodes[c->node].shared, &s->job->nodes[c->node], a, NULL);
+    ctx.segment = segment->index;
+    if (op->reads(&reads, reason, &ctx, s->nodes[c->node].op_state, &e) ||
+        ctx.loss.input != LOST_NONE || reads_key(out, c, a, segment, &reads, &e))
+        *out = (struct digest){0};
+    ctx_finish(&ctx);
+}
+
+/* ---- traces ---- */
+
+/* What the segment gave, if its action is there: by its key, or by what it reads. */
+static bool read_segment(struct made *made, struct chain *c, struct arena *a, uint64_t index)
+{
+    const struct chain_segment *segment = &c->segments[index];
+    struct store *s = c->w->s->store;
+    bool there = segment->proved ? known_follow(made, a, s, op_of(c), &segment->reads)
+                                 : !made_read(made, a, s, op_of(c), &segment->key, NULL);
+    return there && made->outputs[0].n == 1;
+}
+
+static enum err_code write_trace(struct store_batch *b, struct chain *c, uint64_t index,
+                                 const struct digest *action, struct arena *a, struct err *e)
+{
+    const struct digest *reads = &c->segments[index].reads;
+    if (digest_is_zero(reads))
+        return OK;
+    trail_add(&c->reads, reads, &c->made[index]);
+    return err_up(e, known_lead(b, a, reads, action, e));
+}
+
+static enum err_code write_trails(struct store_batch *b, struct chain *c,
+                                  const struct digest *action, struct err *e)
+{
+    enum err_code code = trail_write(b, &c->trail, action, e);
+    if (!code && c->reads.n)
+        code = trail_write(b, &c->reads, action, e);
+    return err_up(e, code);
+}
+
+enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
+                         const struct digest *action, struct arena *a, struct err *e)
+{
+    trail_add(&c->trail, action, &c->made[index]);
+    enum err_code code = write_trace(b, c, index, action, a, e);
+    if (!code)
+        code = write_trails(b, c, action, e);
+    return err_up(e, code);
+}
+
+/* ---- the end of what is known ---- */
+
+/* Whether it is known what the segment gave, be that still there or not. */
+static bool is_known(struct chain *c, struct arena *a, const struct op_segment *segment)
+{
+    uint64_t index = segment->index;
+    struct chain_segment *x = &c->segments[index];
+    struct made made;
+    const struct digest *left = trail_find(&c->trail, &x->key);
+    const char *reason;
+    if (read_segment(&made, c, a, index))
+        left = &made.outputs[0].ids[0];
+    if (!left && c->reads.n && !c->w->s->options->check) {
+        chain_read(&reason, c, segment, a);
+        left = digest_is_zero(&x->reads) ? NULL : trail_find(&c->reads, &x->reads);
+        x->proved = left != NULL;
+        if (left)
+            c->reason = arena_strdup(&c->w->s->nodes[c->node].work, reason);
+    }
+    if (left)
+        c->made[index] = *left;
+    return left != NULL;
+}
+
+/* Follows the keys as far as it is known what segments gave. */
+static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
+{
+    struct arena a = {0};
+    struct op_segment segment;
+    struct digest begin;
+    struct key key;
+    enum err_code code = OK;
+    for (*n = 0; *n < c->n; ++*n) {
+        arena_reset(&a);
+        code = chain_key(&key, &segment, c, &a, *n, e);
+        if (!code && *n == 0)
+            code = reads_key(&begin, c, &a, &segment, NULL, e);
+        if (code)
+            break;
+        if (*n == 0) {
+            trail_load(&c->trail, c->w->s->store, &key.digest);
+            trail_load(&c->reads, c->w->s->store, &begin);
+        }
+        c->segments[*n].key = key.digest;
+        if (!is_known(c, &a, &segment))
+            break;
+        trail_add(&c->trail, &key.digest, &c->made[*n]);
+        c->previous = c->made[*n];
+        c->has_previous = true;
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+enum err_code chain_find_end(uint64_t *done, struct chain *c, struct err *e)
+{
+    struct arena a = {0};
+    struct made made;
+    enum err_code code = follow(done, c, e);
+    c->has_previous = false;
+    for (; !code && *done; --*done) {
+        arena_reset(&a);
+        if (!read_segment(&made, c, &a, *done - 1) ||
+            !made_is_whole(c->w->s->store, op_of(c), &made, &a, c->distrust))
+            continue;
+        chain_step(c, &made);
+        break;
+    }
+    for (uint64_t k = 0; k < *done; k++)
+        c->proved += c->segments[k].proved;
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* An action of this chain's own for a proved segment. */
+static enum err_code adopt(struct digest *action, struct store_batch *b, const struct chain *at,
+                           struct made *made, struct arena *a, uint64_t index, struct err *e)
+{
+    struct op_segment segment;
+    struct key key;
+    made->run = at->w->s->run;
+    made->note = arena_printf(a, PROOFS_NOTE "%s", at->reason);
+    enum err_code code = chain_key(&key, &segment, at, a, index, e);
+    if (!code)
+        code = made_write(b, a, op_of(at), &key, made, e);
+    if (!code)
+        *action = key.digest;
+    return err_up(e, code);
+}
+
+enum err_code chain_adopt(struct store_batch *b, struct chain *c, uint64_t done, struct err *e)
+{
+    struct chain at = *c; /* goes along */
+    struct arena a = {0};
+    struct made made;
+    struct digest action;
+    bool any = false;
+    enum err_code code = OK;
+    for (uint64_t k = 0; k < done && !code; k++) {
+        arena_reset(&a);
+        at.has_previous = k > 0;
+        if (k)
+            at.previous = c->made[k - 1];
+        if (!c->segments[k].proved || !read_segment(&made, c, &a, k) ||
+            !made_is_whole(c->w->s->store, op_of(c), &made, &a, false))
+            continue;
+        any = true;
+        if (!(code = adopt(&action, b, &at, &made, &a, k, e)))
+            code = write_trace(b, c, k, &action, &a, e);
+    }
+    if (any && !code)
+        code = write_trails(b, c, &action, e);
+    arena_free(&a);
+    return err_up(e, code);
+}

@@ -1,0 +1,291 @@
+/* What is known goes out unread, what is new comes in; see map_tree.h. */
+#include "engine/node/map_tree_internal.h"
+
+#include "base/buf.h"
+#include "base/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDS_MAX = 1 << 16 }; /* outputs of one leaf: actions stay small */
+
+enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t i,
+                             uint64_t prove_until_ns, struct err *e)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct op *op = s->job->nodes[i].op;
+    struct collection *c;
+    *out = NULL;
+    if (!r->inputs[0].n)
+        return OK;
+    enum err_code code = collection_open(&c, s->store, r->inputs[0].ids, e);
+    if (code || collection_depth(c) == 0) {
+        if (!code)
+            collection_close(c);
+        return err_up(e, code);
+    }
+    struct map_blocks *b = calloc(1, sizeof *b);
+    if (!b)
+        abort(); /* as small allocations do */
+    size_t n_outputs = op_count_outputs(op);
+    b->sum = arena_array(&b->arena, struct id_list, n_outputs);
+    b->caps = arena_array(&b->arena, size_t, n_outputs);
+    b->open = arena_array(&b->arena, size_t, collection_depth(c));
+    /* A parallel op is prepared when it has the machine for itself. */
+    b->prove_until_ns = op->reuse_all && !op->parallel && !r->distrust ? prove_until_ns : 0;
+    code = map_blocks_find(b, c, w, i, e);
+    collection_close(c);
+    *out = b;
+    return err_up(e, code);
+}
+
+void map_blocks_free(struct map_blocks *b, const struct op *op)
+{
+    if (!b)
+        return;
+    for (size_t r = 0; r < op_count_outputs(op); r++)
+        free(b->sum[r].ids);
+    for (size_t k = 0; k < b->n_uppers; k++)
+        note_pile_clear(&b->uppers[k].notes);
+    note_pile_clear(&b->notes);
+    arena_free(&b->arena);
+    free(b->spans);
+    free(b->uppers);
+    free(b);
+}
+
+/* ---- asking ---- */
+
+static uint64_t end_of(const struct collection_block *block)
+{
+    return block->first + block->n;
+}
+
+/* The last span that begins at or before a position. */
+static size_t span_at(const struct map_blocks *b, uint64_t at)
+{
+    size_t low = 0, high = b->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (b->spans[middle].block.first <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t map_blocks_cached(const struct map_blocks *b)
+{
+    return b ? b->cached : 0;
+}
+
+uint64_t map_blocks_proved(const struct map_blocks *b)
+{
+    return b ? b->proved : 0;
+}
+
+void map_blocks_proofs(struct proofs *to, const struct map_blocks *b)
+{
+    for (size_t i = 0; b && i < b->n; i++)
+        if (b->spans[i].origin)
+            proofs_add(to, b->spans[i].reason, b->spans[i].block.n);
+}
+
+uint64_t map_blocks_skip(const struct map_blocks *b, uint64_t at)
+{
+    for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].known; k++)
+        at = end_of(&b->spans[k].block);
+    return at;
+}
+
+uint64_t map_blocks_run(const struct map_blocks *b, uint64_t at, uint64_t most)
+{
+    if (!b)
+        return most;
+    uint64_t end = at;
+    for (size_t k = span_at(b, at); k < b->n && !b->spans[k].known && end - at < most; k++)
+        end = end_of(&b->spans[k].block);
+    return end - at < most ? end - at : most;
+}
+
+/* ---- feeding ---- */
+
+/* Outputs of the element at `at`, or of a block that begins there, come next. */
+static void note_beginnings(struct map_blocks *b, const struct assemble *out, uint64_t at,
+                            size_t n_outputs)
+{
+    while (b->n_open && end_of(&b->uppers[b->open[b->n_open - 1]].block) <= at)
+        b->n_open--;
+    for (; b->feeding_upper < b->n_uppers && b->uppers[b->feeding_upper].block.first <= at;
+         b->feeding_upper++) {
+        for (size_t r = 0; r < n_outputs; r++)
+            b->uppers[b->feeding_upper].from[r] = assemble_count(out, r);
+        b->open[b->n_open++] = b->feeding_upper;
+    }
+}
+
+/* What went with a block goes with all that it stands in. */
+static void pass_note(struct map_blocks *b, const struct op *op, unsigned depth, struct span note)
+{
+    for (size_t k = 0; k < b->n_open; k++)
+        if (b->uppers[b->open[k]].depth > depth)
+            note_pile_add(&b->uppers[b->open[k]].notes, op, note);
+}
+
+static bool stands_in_another(const struct map_blocks *b, unsigned depth)
+{
+    return b->n_open && b->uppers[b->open[0]].depth > depth;
+}
+
+/* The action of a block under the node's inputs as they are, and the way to it. `origin`: it was
+ * proved to stand; else `note` is what goes with it, if anything. */
+static enum err_code write_block(const struct collection_block *block, struct made *made,
+                                 const struct reuse_origin *origin, struct span note,
+                                 struct worker *w, uint32_t i, struct store_batch *batch,
+                                 struct err *e)
+{
+    struct key key;
+    made->run = w->s->run;
+    made->cost_ns = 0;
+    made->finished_ns = os_wall_ns();
+    enum err_code code = map_element_key(&key, w->s, &w->arena, i, &block->id, e);
+    if (!code)
+        code = made_write(batch, &w->arena, w->s->job->nodes[i].op, &key, made, e);
+    if (!code && origin)
+        code = reuse_follow(batch, w, origin, &key.digest, e);
+    else if (!code && note.data)
+        code = reuse_note(batch, w, i, &block->id, &key.digest, note, e);
+    return err_up(e, code);
+}
+
+static enum err_code feed_known(struct map_blocks *b, struct assemble *out,
+                                const struct span_of_input *x, struct worker *w, uint32_t i,
+                                struct store_batch *batch, struct err *e)
+{
+    struct session *s = w->s;
+    const struct op *op = s->job->nodes[i].op;
+    struct made made;
+    enum err_code code;
+    if (made_read(&made, &w->arena, s->store, op, &x->action, NULL))
+        return err_fail(e, ERR_CORRUPT, "what was known of node %s a moment ago cannot be read",
+                        s->job->nodes[i].name);
+    if (x->depth == 0)
+        code = assemble_add(out, made.outputs, e);
+    else
+        code = made.slices ? assemble_add_slices(out, made.slices, e) : OK; /* all are empty */
+    if (code || !batch)
+        return err_up(e, code);
+    if (op->unite && stands_in_another(b, x->depth))
+        pass_note(b, op, x->depth, reuse_find_note(w, i, &x->block.id, &x->action));
+    if (!x->origin || x->depth)
+        return OK; /* larger ones are written when all is there */
+    made.note = arena_printf(&w->arena, PROOFS_NOTE "%s", x->reason);
+    return err_up(e, write_block(&x->block, &made, x->origin, (struct span){0}, w, i, batch, e));
+}
+
+enum err_code map_blocks_feed(struct map_blocks *b, struct assemble *out, uint64_t *at,
+                              struct session *s, uint32_t i, struct store_batch *batch,
+                              struct err *e)
+{
+    if (!b || b->feeding == b->n || !b->spans[b->feeding].known ||
+        b->spans[b->feeding].block.first != *at)
+        return OK;
+    struct worker work = {.s = s};
+    const struct span_of_input *x = &b->spans[b->feeding++];
+    note_beginnings(b, out, *at, op_count_outputs(s->job->nodes[i].op));
+    enum err_code code = feed_known(b, out, x, &work, i, batch, e);
+    *at = end_of(&x->block);
+    arena_free(&work.arena);
+    return err_up(e, code);
+}
+
+static enum err_code write_leaf(struct map_blocks *b, const struct collection_block *block,
+                                struct session *s, uint32_t i, struct store_batch *batch,
+                                struct err *e)
+{
+    const struct op *op = s->job->nodes[i].op;
+    struct worker work = {.s = s};
+    struct made made = {.outputs = b->sum};
+    struct span note = op->unite ? note_pile_all(&b->notes, op) : (struct span){0};
+    enum err_code code = OK;
+    size_t n = 0;
+    for (size_t r = 0; r < op_count_outputs(op); r++)
+        n += b->sum[r].n;
+    if (n <= IDS_MAX)
+        code = write_block(block, &made, NULL, note, &work, i, batch, e);
+    if (op->unite)
+        pass_note(b, op, 0, note);
+    for (size_t r = 0; r < op_count_outputs(op); r++)
+        b->sum[r].n = 0;
+    note_pile_clear(&b->notes);
+    arena_free(&work.arena);
+    return err_up(e, code);
+}
+
+enum err_code map_blocks_add(struct map_blocks *b, struct assemble *out, struct session *s,
+                             uint32_t i, uint64_t at, const struct id_list *outputs,
+                             struct span note, struct store_batch *batch, struct err *e)
+{
+    const struct op *op = s->job->nodes[i].op;
+    size_t n_outputs = op_count_outputs(op);
+    if (b)
+        note_beginnings(b, out, at, n_outputs);
+    if (err_up(e, assemble_add(out, outputs, e)))
+        return e ? e->code : ERR_FAILED;
+    for (size_t r = 0; b && batch && r < n_outputs; r++) {
+        struct id_list *sum = &b->sum[r];
+        sum->ids = vec_grow(sum->ids, &b->caps[r], sum->n + outputs[r].n + 1, sizeof *sum->ids);
+        if (outputs[r].n)
+            memcpy(sum->ids + sum->n, outputs[r].ids, outputs[r].n * sizeof *sum->ids);
+        sum->n += outputs[r].n;
+    }
+    if (b && batch && op->unite)
+        note_pile_add(&b->notes, op, note);
+    if (!b || at + 1 < end_of(&b->spans[b->feeding].block))
+        return OK;
+    const struct span_of_input *x = &b->spans[b->feeding++];
+    return batch ? err_up(e, write_leaf(b, &x->block, s, i, batch, e)) : OK;
+}
+
+/* Where the outputs of what begins at a position begin: every upper block ends where another one
+ * does, or all. */
+static uint64_t from_at(const struct map_blocks *b, const struct assemble *out, uint64_t at,
+                        size_t r)
+{
+    size_t low = 0, high = b->n_uppers;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->uppers[middle].block.first < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->n_uppers ? b->uppers[low].from[r] : assemble_count(out, r);
+}
+
+enum err_code map_blocks_finish(struct map_blocks *b, const struct id_list *outputs,
+                                const struct assemble *out, struct session *s, uint32_t i,
+                                struct store_batch *batch, struct err *e)
+{
+    const struct op *op = s->job->nodes[i].op;
+    size_t n = op_count_outputs(op);
+    struct worker work = {.s = s};
+    enum err_code code = OK;
+    for (size_t k = 0; b && k < b->n_uppers && !code; k++) {
+        struct upper *u = &b->uppers[k];
+        struct made made = {.outputs = (struct id_list *)outputs,
+                            .slices = arena_array(&work.arena, struct slice, n)};
+        struct span note = {0};
+        for (size_t r = 0; r < n; r++)
+            made.slices[r] = (struct slice){outputs[r].ids[0], u->from[r],
+                                            from_at(b, out, end_of(&u->block), r) - u->from[r]};
+        if (!u->known && op->unite)
+            note = note_pile_all(&u->notes, op);
+        code = write_block(&u->block, &made, u->origin, note, &work, i, batch, e);
+        arena_reset(&work.arena);
+    }
+    arena_free(&work.arena);
+    return err_up(e, code);
+}

@@ -1,0 +1,50 @@
+/* What a map's input is covered with: shared by finding (map_tree_lookup.c) and feeding
+ * (map_tree.c). */
+#ifndef ENGINE_MAP_TREE_INTERNAL_H
+#define ENGINE_MAP_TREE_INTERNAL_H
+
+#include "engine/node/map_tree.h"
+#include "engine/cache/witness_union.h"
+#include "engine/cache/witness.h"
+#include "store/collection.h"
+
+/* The input is covered by known blocks of any depth and unknown leaves. */
+struct span_of_input {
+    struct collection_block block;
+    unsigned depth;
+    bool known;
+    struct digest action;              /* of a known one: where its outputs stand */
+    const struct reuse_origin *origin; /* proved to stand; else NULL */
+    const char *reason;                /* the proof's, as the op gave it */
+};
+
+/* A block above the leaves that was looked up; what lies in a known one is not listed. */
+struct upper {
+    struct collection_block block;
+    unsigned depth;
+    bool known;
+    const struct reuse_origin *origin;
+    uint64_t *from;         /* by output: where its outputs begin in the map's */
+    struct note_pile notes; /* of what lies in it, as far as it came; of an unknown one */
+};
+
+struct map_blocks {
+    struct arena arena;
+    struct span_of_input *spans;
+    size_t n, cap;
+    struct upper *uppers; /* ascending; larger ones first */
+    size_t n_uppers, cap_uppers;
+    uint64_t cached, proved;       /* elements */
+    uint64_t prove_until_ns;       /* 0: nothing (more) is proved */
+    size_t feeding, feeding_upper; /* what comes next */
+    size_t *open, n_open;          /* uppers that the next element stands in, larger ones first */
+    struct id_list *sum;           /* of the unknown leaf that comes in */
+    size_t *caps;                  /* both by output */
+    struct note_pile notes;        /* of that leaf */
+};
+
+/* Covers the input of the node: spans and uppers. */
+enum err_code map_blocks_find(struct map_blocks *b, struct collection *c, struct worker *w,
+                              uint32_t i, struct err *e);
+
+#endif

@@ -1,0 +1,275 @@
+/* Source nodes: looked up before anything else of a run, in the calling thread, so that a mistake
+ * in an input file ends the run before it has changed anything. */
+#include "engine/run/session.h"
+
+#include "base/os.h"
+#include "engine/node/assemble.h"
+#include "engine/node/previous_order.h"
+#include "engine/node/text_chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One run of the op over the files, as a whole or piece by piece. */
+struct reading {
+    struct session *s;
+    uint32_t node;
+    const struct source_files *files;
+    struct store_batch *batch;
+    struct ctx_node *shared;
+    void *state;
+};
+
+static bool is_believed(const struct session *s, uint32_t i)
+{
+    return !s->nodes[i].distrust && !s->options->check && s->history.made[i];
+}
+
+/* What the node gave last, if that is to be believed. */
+static struct expected *expect(struct session *s, uint32_t i)
+{
+    const Eqloom__RunNode *made = s->history.made[i];
+    struct digest id;
+    if (!is_believed(s, i) || !made->n_outputs || made->outputs[0]->output_ids.len != DIGEST_SIZE)
+        return NULL;
+    memcpy(id.bytes, made->outputs[0]->output_ids.data, DIGEST_SIZE);
+    return expected_new(s->store, &id);
+}
+
+static uint64_t count_bytes(const struct source_files *files)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < files->n; i++)
+        bytes += files->files[i].text.len;
+    return bytes;
+}
+
+static enum err_code run_whole(struct made *out, struct reading *r, struct arena *a, struct err *e)
+{
+    const struct node *node = &r->s->job->nodes[r->node];
+    struct op_ctx ctx;
+    ctx_init(&ctx, r->shared, node, a, r->batch);
+    ctx_collect(&ctx);
+    ctx.files = r->files->files;
+    ctx.n_files = r->files->n;
+    struct expected *expected = expect(r->s, r->node);
+    if (expected)
+        store_batch_trust(r->batch, expected_has, expected);
+    enum err_code code = node->op->run(&ctx, r->state, e);
+    if (!code)
+        code = ctx_check_outputs(&ctx, e);
+    if (!code)
+        code = ctx_collected(out, &ctx, a, e);
+    store_batch_trust(r->batch, NULL, NULL);
+    expected_free(expected);
+    ctx_finish(&ctx);
+    return err_up(e, code);
+}
+
+/* ---- by pieces ---- */
+
+/* What the last version's pieces gave, if that is to be believed. */
+static struct pieces_before *find_before(const struct reading *r)
+{
+    const Eqloom__RunNode *made = r->s->history.made[r->node];
+    const struct node *node = &r->s->job->nodes[r->node];
+    if (!is_believed(r->s, r->node) || made->key->n_inputs != 1)
+        return NULL;
+    const ProtobufCBinaryData *ids = &made->key->inputs[0]->input_ids;
+    return pieces_before_new(r->s->store, node, r->s->host.numerics,
+                             (const struct digest *)ids->data, ids->len / DIGEST_SIZE);
+}
+
+/* Lines of the file before the piece: where errors are is counted from its beginning. */
+static int lines_before(const struct source_text *text, const struct piece *piece)
+{
+    int lines = 0;
+    for (size_t k = 0; k < piece->from; k++)
+        lines += text->text[k] == '\n';
+    return lines;
+}
+
+static enum err_code run_piece(struct assemble *to, struct piece *piece, struct reading *r,
+                               struct arena *a, struct err *e)
+{
+    const struct node *node = &r->s->job->nodes[r->node];
+    const struct source_text *text = &r->files->files[piece->file].text;
+    struct op_file file = {{text->name, text->text + piece->from, piece->len}, piece->id};
+    struct op_ctx ctx;
+    if (session_interrupted(r->s))
+        return err_fail(e, ERR_CANCELLED, "interrupted");
+    ctx_init(&ctx, r->shared, node, a, r->batch);
+    ctx.files = &file;
+    ctx.n_files = 1;
+    enum err_code code = node->op->run(&ctx, r->state, e);
+    if (code && e && e->line)
+        e->line += lines_before(text, piece);
+    if (!code)
+        code = assemble_add(to, ctx.outputs, e);
+    piece->n = ctx.outputs[0].n;
+    ctx_finish(&ctx);
+    return err_up(e, code);
+}
+
+/* Known pieces are taken over unread; between them, records are first looked for where the last
+ * version had them. */
+static enum err_code run_each(struct assemble *to, struct pieces *pieces, struct reading *r,
+                              struct err *e)
+{
+    struct pieces_before *before = find_before(r);
+    struct expected *expected = expect(r->s, r->node);
+    struct arena a = {0};
+    enum err_code code = OK;
+    uint64_t all = count_bytes(r->files), bytes = 0;
+    for (size_t k = 0; k < pieces->n && !code; k++) {
+        struct piece *piece = &pieces->items[k];
+        struct slice slice;
+        progress_source(r->s->progress, r->node, bytes, all, "read");
+        bytes += piece->len;
+        if (pieces_before_find(&slice, before, &piece->id)) {
+            piece->n = slice.n;
+            if (expected)
+                expected_go_to(expected, slice.from + slice.n);
+            code = assemble_add_slices(to, &slice, e);
+            continue;
+        }
+        store_batch_trust(r->batch, expected ? expected_has : NULL, expected);
+        code = run_piece(to, piece, r, &a, e);
+        store_batch_trust(r->batch, NULL, NULL);
+        arena_reset(&a);
+    }
+    arena_free(&a);
+    expected_free(expected);
+    pieces_before_free(before);
+    return err_up(e, code);
+}
+
+static enum err_code run_pieces(struct made *out, struct pieces *pieces, struct reading *r,
+                                struct arena *a, struct err *e)
+{
+    const struct node *node = &r->s->job->nodes[r->node];
+    struct assemble *to = assemble_new(node->op, r->s->store, r->batch);
+    *out = (struct made){0};
+    enum err_code code = run_each(to, pieces, r, e);
+    if (!code)
+        code = assemble_finish(&out->outputs, a, to, e);
+    if (!code)
+        code = pieces_write(r->batch, a, node, r->s->host.numerics, r->files, pieces,
+                            out->outputs[0].ids, e);
+    assemble_free(to);
+    return err_up(e, code);
+}
+
+/* Where nothing is believed, the files are read as a whole: --check compares the two ways. */
+static bool in_pieces(struct pieces *out, struct reading *r, struct arena *a)
+{
+    struct op_ctx ctx;
+    ctx_init(&ctx, r->shared, &r->s->job->nodes[r->node], a, NULL);
+    return !r->s->nodes[r->node].distrust && !r->s->options->check &&
+           pieces_cut(out, a, &ctx, r->files);
+}
+
+/* Where what the last version's pieces gave cannot be read, all is read again. */
+static enum err_code run_files(struct made *out, struct reading *r, struct arena *a, struct err *e)
+{
+    struct session *s = r->s;
+    struct pieces pieces;
+    struct err problem = {0};
+    if (!in_pieces(&pieces, r, a))
+        return err_up(e, run_whole(out, r, a, e));
+    enum err_code code = run_pieces(out, &pieces, r, a, &problem);
+    if (code == ERR_CORRUPT || code == ERR_NOTFOUND) {
+        progress_note(s->progress, "%s: %s", s->job->nodes[r->node].name, problem.message);
+        s->nodes[r->node].distrust = true;
+        return err_up(e, run_whole(out, r, a, e));
+    }
+    if (code && e)
+        *e = problem;
+    return err_up(e, code);
+}
+
+static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
+                            struct source_files *files, struct arena *a, struct store_batch *b,
+                            struct err *e)
+{
+    const struct node *node = &s->job->nodes[i];
+    struct reading r = {.s = s, .node = i, .files = files, .batch = b};
+    struct op_ctx ctx;
+    int lost;
+    enum err_code code = source_load(files, a, e);
+    if (!code)
+        code = ctx_node_new(&r.shared, &s->host, node, i, NULL, &lost, e);
+    if (code)
+        return err_up(e, code);
+    ctx_init(&ctx, r.shared, node, a, NULL);
+    code = node->op->prepare ? node->op->prepare(&r.state, &ctx, e) : OK;
+    if (!code)
+        code = run_files(out, &r, a, e);
+    if (r.state && node->op->release)
+        node->op->release(r.state);
+    ctx_node_free(r.shared);
+    return err_up(e, code);
+}
+
+static enum err_code make_key(struct session *s, uint32_t i, const struct source_files *files,
+                              struct err *e)
+{
+    struct node_run *r = &s->nodes[i];
+    struct digest *ids = arena_array(&r->arena, struct digest, files->n);
+    for (size_t k = 0; k < files->n; k++)
+        ids[k] = files->files[k].id;
+    r->key_inputs = arena_new(&r->arena, struct key_input);
+    *r->key_inputs = (struct key_input){"files", ids, files->n};
+    struct key_spec spec = {.node = &s->job->nodes[i],
+                            .numerics = s->host.numerics,
+                            .inputs = r->key_inputs,
+                            .n_inputs = 1};
+    enum err_code code = key_make(&r->key, &r->arena, &spec, e);
+    r->has_key = code == OK;
+    return err_up(e, code);
+}
+
+static bool all_known(struct session *s, const struct op *op, const struct made *made)
+{
+    return made_is_whole(s->store, op, made, NULL, false);
+}
+
+enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
+                          struct arena *a, struct store_batch *b, struct err *e)
+{
+    struct node_run *r = &s->nodes[i];
+    const struct node *node = &s->job->nodes[i];
+    struct source_files files;
+    struct made before;
+    struct err differs = {0};
+    uint64_t start = os_monotonic_ns();
+    *fresh = *hit = false;
+    progress_source(s->progress, i, 0, 0, "being read");
+    enum err_code code = source_scan(&files, a, node, s->store, b, e);
+    if (!code)
+        code = make_key(s, i, &files, e);
+    if (code)
+        return err_up(e, code);
+    bool known = !made_read(&before, a, s->store, node->op, &r->key.digest, NULL) &&
+                 all_known(s, node->op, &before);
+    if (known && !r->distrust && !s->options->check) {
+        *out = before;
+        *hit = true;
+        return OK;
+    }
+    code = run_op(out, s, i, &files, a, b, e);
+    if (code)
+        return err_up(e, code);
+    if (known && s->options->check && check_same(node->op, &before, out, &differs)) {
+        /* The node fails; those below are checked with what is stored. */
+        r->failure = strdup(node_failure_text(a, node, "", &differs));
+        r->failed = 1;
+        *out = before;
+        return OK;
+    }
+    *fresh = !all_known(s, node->op, out);
+    out->run = s->run;
+    out->cost_ns = os_monotonic_ns() - start;
+    out->finished_ns = os_wall_ns();
+    return err_up(e, made_write(b, a, node->op, &r->key, out, e));
+}

@@ -1,0 +1,345 @@
+/* What a run would do, without doing it. Sources are read (and parsed, if they changed) into a
+ * batch that is thrown away but can be read (store_overlay), so that what is below them is known; a
+ * map is put together there, too, if all its elements are known, are proved to stand, or are few
+ * that took next to no time when they ran last: those are run. Below a node that would really have
+ * to run, nothing is known. All this looking ahead ends after FORESIGHT_NS of the processor's time,
+ * so that what is said does not depend on what else the machine does. */
+#include "engine/run/session.h"
+
+#include "base/os.h"
+#include "engine/node/map_tree.h"
+#include "engine/cache/witness.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t FORESIGHT_NS = 1000000000, CHEAP_NS = 100000000;
+
+struct plan {
+    struct session s;     /* first: ops have its address for theirs */
+    struct worker worker; /* its batch is thrown away */
+    uint64_t deadline_ns;
+    bool *unknown; /* by node: its outputs are */
+};
+
+/* What an op looks into for a proof ends with the time there is. */
+static bool is_late(void *arg)
+{
+    return os_process_ns() >= ((const struct plan *)arg)->deadline_ns;
+}
+
+static void set_outputs(struct plan *p, uint32_t i, const struct made *made)
+{
+    struct node_run *r = &p->s.nodes[i];
+    for (size_t k = 0; k < op_count_outputs(p->s.job->nodes[i].op); k++)
+        r->outputs[k] = made->outputs[k].n ? made->outputs[k].ids[0] : (struct digest){0};
+}
+
+static enum err_code plan_source(struct plan *p, uint32_t i, struct err *e)
+{
+    struct node_run *r = &p->s.nodes[i];
+    struct made made;
+    bool fresh, hit;
+    enum err_code code = source_node(&made, &fresh, &hit, &p->s, i, &r->arena, p->worker.batch, e);
+    if (code)
+        return err_up(e, code);
+    set_outputs(p, i, &made);
+    r->state = fresh ? NODE_RAN : NODE_READ;
+    r->why = hit ? NULL : strdup(node_why(&p->s, i, &r->arena, false));
+    return OK;
+}
+
+/* ---- maps ---- */
+
+struct walk {
+    struct plan *p;
+    uint32_t node;
+    struct map_blocks *blocks;
+    struct assemble *out;
+    uint64_t at; /* elements before it are counted */
+    uint64_t to_run;
+    bool whole;  /* the outputs of all before it are known */
+    bool trying; /* elements are run, as long as they are few */
+    bool proving;
+};
+
+/* What an element of the node takes, if the last run says. */
+static uint64_t expected_ns(const struct walk *w)
+{
+    const Eqloom__RunNode *last = w->p->s.history.made[w->node];
+    if (!last || !last->ran)
+        return UINT64_MAX;
+    return (last->work_ns ? last->work_ns : last->wall_ns) / last->ran;
+}
+
+static bool has_time(const struct walk *w)
+{
+    return os_process_ns() < w->p->deadline_ns;
+}
+
+static bool prepare(struct walk *w)
+{
+    struct err e = {0};
+    return node_prepare(&w->p->worker, w->node, &e) == OK;
+}
+
+/* Runs one element, if that is next to nothing. */
+static bool try_element(struct made *made, struct walk *w, const struct digest *id)
+{
+    struct node_run *r = &w->p->s.nodes[w->node];
+    const struct node *node = &w->p->s.job->nodes[w->node];
+    struct arena *a = &w->p->worker.arena;
+    struct op_ctx ctx;
+    uint64_t each = expected_ns(w);
+    w->trying = w->trying && !node->op->parallel && has_time(w) && each < CHEAP_NS &&
+                (w->to_run + 1) * each < CHEAP_NS && prepare(w);
+    if (!w->trying)
+        return false;
+    ctx_init(&ctx, r->shared, node, a, w->p->worker.batch);
+    ctx.element = id;
+    ctx.known.may = true;
+    bool done = !node->op->run(&ctx, r->op_state, NULL) && ctx.loss.input == LOST_NONE;
+    if (done && ctx.known.found) {
+        *made = ctx.known.made;
+    } else if (done) {
+        size_t n = op_count_outputs(node->op);
+        *made = (struct made){.outputs = arena_array(a, struct id_list, n)};
+        for (size_t k = 0; k < n; k++)
+            made->outputs[k] = (struct id_list){
+                arena_memdup(a, ctx.outputs[k].ids, ctx.outputs[k].n * sizeof(struct digest)),
+                ctx.outputs[k].n};
+    }
+    ctx_finish(&ctx);
+    w->trying = done;
+    return done;
+}
+
+static bool prove_element(struct made *made, struct walk *w, const struct digest *id)
+{
+    struct reuse_origin origin;
+    struct span note;
+    w->proving = w->proving && has_time(w) && prepare(w);
+    return w->proving && reuse_element(made, &origin, &note, &w->p->worker, w->node, id);
+}
+
+static void count_proof(struct node_run *r, const struct made *made)
+{
+    r->reused++;
+    proofs_add(&r->proofs, proofs_reason(made->note), 1);
+}
+
+static enum err_code walk_element(struct walk *w, struct err *e)
+{
+    struct session *s = &w->p->s;
+    struct node_run *r = &s->nodes[w->node];
+    const struct op *op = s->job->nodes[w->node].op;
+    struct arena *a = &w->p->worker.arena;
+    struct digest id;
+    struct key key;
+    struct made made;
+    enum err_code code = ctx_node_element(&id, r->shared, w->at, e);
+    if (!code)
+        code = map_element_key(&key, s, a, w->node, &id, e);
+    if (code)
+        return err_up(e, code);
+    bool known = true;
+    if (!made_read(&made, a, s->store, op, &key.digest, NULL) &&
+        made_is_whole(s->store, op, &made, a, false)) {
+        r->cached++;
+    } else if (prove_element(&made, w, &id)) {
+        count_proof(r, &made);
+    } else if (!(known = try_element(&made, w, &id)) || !made.note) {
+        w->to_run++;
+    } else {
+        count_proof(r, &made);
+    }
+    w->whole = w->whole && known;
+    if (w->whole)
+        code = map_blocks_add(w->blocks, w->out, s, w->node, w->at, made.outputs, (struct span){0},
+                              NULL, e);
+    w->at++;
+    return err_up(e, code);
+}
+
+/* When there is no time left to look at each, elements that stand in no known block may all run. */
+static void count_rest(struct walk *w)
+{
+    struct node_run *r = &w->p->s.nodes[w->node];
+    w->whole = w->proving = false;
+    while (w->at < r->elements) {
+        uint64_t n = map_blocks_run(w->blocks, w->at, r->elements - w->at);
+        w->to_run += n;
+        w->at = map_blocks_skip(w->blocks, w->at + n);
+    }
+}
+
+static enum err_code walk_map(struct walk *w, struct err *e)
+{
+    struct session *s = &w->p->s;
+    struct node_run *r = &s->nodes[w->node];
+    enum err_code code = map_blocks_new(&w->blocks, &w->p->worker, w->node, w->p->deadline_ns, e);
+    r->elements = ctx_node_elements(r->shared);
+    r->cached = map_blocks_cached(w->blocks);
+    r->reused = map_blocks_proved(w->blocks);
+    map_blocks_proofs(&r->proofs, w->blocks);
+    while (!code && w->at < r->elements) {
+        uint64_t before = w->at;
+        if (w->whole)
+            code = map_blocks_feed(w->blocks, w->out, &w->at, s, w->node, NULL, e);
+        else
+            w->at = map_blocks_skip(w->blocks, w->at);
+        if (w->at > before || code)
+            continue;
+        if (has_time(w))
+            code = walk_element(w, e);
+        else
+            count_rest(w);
+        arena_reset(&w->p->worker.arena);
+    }
+    r->ran = w->to_run;
+    return err_up(e, code);
+}
+
+static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
+{
+    struct node_run *r = &p->s.nodes[i];
+    const struct node *node = &p->s.job->nodes[i];
+    struct walk w = {
+        .p = p, .node = i, .whole = true, .trying = true, .proving = node->op->reuse != NULL};
+    struct err unread = {0};
+    int lost;
+    p->unknown[i] = true;
+    if (ctx_node_new(&r->shared, &p->s.host, node, i, r->inputs, &lost, &unread))
+        return OK; /* damaged: the run will find out, and heal it */
+    w.out = assemble_new(node->op, p->s.store, p->worker.batch);
+    enum err_code code = walk_map(&w, e);
+    if (!code && w.whole) {
+        struct made made = {0};
+        code = assemble_finish(&made.outputs, &r->arena, w.out, e);
+        if (!code)
+            set_outputs(p, i, &made);
+        p->unknown[i] = code != OK;
+        r->state = r->ran ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
+    }
+    if (code == ERR_CORRUPT || code == ERR_NOTFOUND) { /* damaged, as above */
+        err_clear(e);
+        code = OK;
+        r->ran = r->elements;
+        r->cached = r->reused = 0;
+    }
+    if (!code && node->op->reuse && !w.proving) { /* there was no time to prove all */
+        r->ran += r->reused;
+        r->reused = 0;
+    }
+    node_tell_proofs(&p->s, i);
+    assemble_free(w.out);
+    map_blocks_free(w.blocks, node->op);
+    return err_up(e, code);
+}
+
+static void plan_chain(struct plan *p, uint32_t i)
+{
+    struct node_run *r = &p->s.nodes[i];
+    struct err e = {0};
+    int lost;
+    p->unknown[i] = true;
+    if (ctx_node_new(&r->shared, &p->s.host, &p->s.job->nodes[i], i, r->inputs, &lost, &e))
+        return; /* a damaged input: the run will find out, and heal it */
+    size_t n_outputs = op_count_outputs(p->s.job->nodes[i].op);
+    struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
+    if (chain_plan(outputs, &p->worker, i, &e))
+        return;
+    node_tell_proofs(&p->s, i);
+    if (r->ran || r->elements == 0)
+        return;
+    memcpy(r->outputs, outputs, n_outputs * sizeof *outputs);
+    p->unknown[i] = false;
+    r->state = r->reused ? NODE_REUSED : NODE_CACHED;
+}
+
+/* ---- nodes ---- */
+
+static bool is_after(struct plan *p, uint32_t i)
+{
+    const struct node *node = &p->s.job->nodes[i];
+    for (size_t k = 0; k < op_count_inputs(node->op); k++)
+        for (size_t m = 0; m < node->inputs[k].n_sources; m++) {
+            uint32_t source = node->inputs[k].sources[m].node;
+            if (!p->unknown[source])
+                continue;
+            if (asprintf(&p->s.nodes[i].why, "after %s", p->s.job->nodes[source].name) < 0)
+                p->s.nodes[i].why = NULL;
+            return true;
+        }
+    return false;
+}
+
+static enum err_code plan_node(struct plan *p, uint32_t i, struct err *e)
+{
+    struct node_run *r = &p->s.nodes[i];
+    const struct op *op = p->s.job->nodes[i].op;
+    struct made made;
+    if (is_after(p, i)) {
+        p->unknown[i] = true;
+        r->state = NODE_WAITING;
+        return OK;
+    }
+    node_bind(&p->s, i);
+    enum err_code code = node_make_key(&p->s, i, e);
+    if (code)
+        return err_up(e, code);
+    bool exists = !made_read(&made, &r->arena, p->s.store, op, &r->key.digest, NULL);
+    if (exists && made_is_whole(p->s.store, op, &made, &r->arena, false)) {
+        r->state = NODE_CACHED;
+        r->elements = r->cached = made.elements;
+        r->why = node_cut_off(&p->s, i);
+        set_outputs(p, i, &made);
+        return OK;
+    }
+    r->state = NODE_RAN;
+    r->why = strdup(node_why(&p->s, i, &r->arena, exists));
+    if (op->node == OP_MAP)
+        return err_up(e, plan_map(p, i, e));
+    p->unknown[i] = true;
+    if (op->node == OP_CHAIN)
+        plan_chain(p, i);
+    return OK;
+}
+
+enum err_code job_plan(struct run_result *out, struct arena *a, const struct job *job,
+                       struct store *store, const struct run_options *options, struct err *e)
+{
+    struct run_options quiet = *options;
+    struct plan p = {0};
+    quiet.events = NULL;
+    quiet.check = false;
+    quiet.interrupted = NULL;
+    memset(out, 0, sizeof *out);
+    out->nodes = arena_array(a, struct node_result, job->n_nodes);
+    enum err_code code = session_open(&p.s, a, job, store, &quiet, e);
+    if (code)
+        goto out;
+    p.worker = (struct worker){.s = &p.s, .batch = store_batch_new(store)};
+    store_overlay(store, p.worker.batch);
+    p.unknown = arena_array(a, bool, job->n_nodes);
+    p.deadline_ns = os_process_ns() + FORESIGHT_NS;
+    p.s.host.spill = NULL;
+    p.s.host.cancelled = is_late;
+    for (uint32_t i = 0; !code && i < job->n_nodes; i++) {
+        if (p.s.nodes[i].phase == PHASE_UNWANTED)
+            continue;
+        code = job->nodes[i].op->node == OP_SOURCE ? plan_source(&p, i, e) : plan_node(&p, i, e);
+        p.s.nodes[i].phase = PHASE_DONE;
+    }
+    if (code)
+        goto out;
+    session_fill_result(out, &p.s);
+    out->run = p.s.history.last ? p.s.history.last->run : NULL;
+out:
+    session_close(&p.s);
+    store_overlay(store, NULL);
+    store_batch_free(p.worker.batch);
+    arena_free(&p.worker.arena);
+    return err_up(e, code);
+}

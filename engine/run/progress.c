@@ -1,0 +1,545 @@
+/* Progress; see progress.h. Three writers behind one interface; all state is guarded by one mutex.
+ *
+ * Terminal:   12/19 nodes, 8 cached, 3 ran, 1 running            41.2 s, about 20 s left
+ *               egraphs         150/300  12.1 s  sin(x)
+ * Plain:      egraphs: ran 3 of 300 elements in 12.1 s (rules changed: 1 edited (trig/tan-def))
+ * JSON:       {"event":"node_done","node":"egraphs","state":"ran",...} */
+#include "engine/run/progress.h"
+
+#include "base/buf.h"
+#include "base/os.h"
+#include "engine/run/history.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REDRAW_MS = 100, PLAIN_S = 10, JSON_MS = 1000, ROWS_MAX = 6, FAILURES_SHOWN = 10 };
+
+struct line {
+    bool running, done;
+    uint64_t start_ns, said_ns;
+    uint64_t elements, ran, cached, failed;
+    uint64_t op_done, op_total;
+    bool bytes; /* these two are */
+    char text[80];
+};
+
+struct progress {
+    pthread_mutex_t mutex;
+    const struct job *job;
+    FILE *out; /* NULL: silent */
+    bool json, terminal, color;
+    struct line *lines;
+    uint64_t *expected_ns;
+    size_t wanted, done, cached, ran, failed, running;
+    uint64_t start_ns, drawn_ns;
+    unsigned rows; /* on the screen now */
+};
+
+static void erase(struct progress *p)
+{
+    if (p->rows)
+        fprintf(p->out, "\033[%uA\r\033[J", p->rows);
+    p->rows = 0;
+}
+
+struct progress *progress_new(const struct job *job, const struct run_options *options,
+                              const bool *wanted, const uint64_t *expected_ns)
+{
+    struct progress *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->mutex, NULL);
+    p->job = job;
+    p->out = options->events;
+    p->json = options->json;
+    p->terminal = options->terminal && !options->json;
+    p->color = options->color;
+    p->lines = calloc(job->n_nodes + 1, sizeof *p->lines);
+    p->expected_ns = calloc(job->n_nodes + 1, sizeof *p->expected_ns);
+    p->start_ns = os_monotonic_ns();
+    for (size_t i = 0; i < job->n_nodes; i++) {
+        p->wanted += wanted[i];
+        p->lines[i].done = !wanted[i];
+        p->expected_ns[i] = expected_ns[i];
+    }
+    return p;
+}
+
+void progress_free(struct progress *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_destroy(&p->mutex);
+    if (p->rows) { /* it was cut off */
+        erase(p);
+        fflush(p->out);
+    }
+    free(p->lines);
+    free(p->expected_ns);
+    free(p);
+}
+
+/* ---- JSON ---- */
+
+static void json_string(struct buf *b, const char *s)
+{
+    buf_putc(b, '"');
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            buf_printf(b, "\\%c", c);
+        else if (c < 0x20)
+            buf_printf(b, "\\u%04x", c);
+        else
+            buf_putc(b, (char)c);
+    }
+    buf_putc(b, '"');
+}
+
+static void json_begin(struct buf *b, const char *event)
+{
+    buf_puts(b, "{\"event\":");
+    json_string(b, event);
+}
+
+static void json_text(struct buf *b, const char *key, const char *value)
+{
+    buf_printf(b, ",\"%s\":", key);
+    json_string(b, value);
+}
+
+static void json_number(struct buf *b, const char *key, uint64_t value)
+{
+    buf_printf(b, ",\"%s\":%" PRIu64, key, value);
+}
+
+static void json_end(struct progress *p, struct buf *b)
+{
+    buf_puts(b, "}\n");
+    fputs(b->data, p->out);
+    fflush(p->out);
+    buf_free(b);
+}
+
+/* ---- the terminal ---- */
+
+static void put_duration(struct buf *b, uint64_t ns)
+{
+    double s = (double)ns / 1e9;
+    if (s < 0.0995)
+        buf_printf(b, "%.0f ms", s * 1e3);
+    else if (s < 100)
+        buf_printf(b, "%.1f s", s);
+    else
+        buf_printf(b, "%.0f min %02.0f s", (double)((uint64_t)s / 60), (double)((uint64_t)s % 60));
+}
+
+/* How long a running node will still take, or UINT64_MAX. */
+static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
+{
+    const struct line *l = &p->lines[i];
+    if (!l->running)
+        return p->expected_ns[i] ? p->expected_ns[i] : UINT64_MAX;
+    uint64_t spent = now - l->start_ns;
+    double part = 0;
+    if (l->elements)
+        part = (double)(l->ran + l->cached + l->failed) / (double)l->elements;
+    else if (l->op_total)
+        part = (double)l->op_done / (double)l->op_total;
+    if (part > 0.01)
+        return (uint64_t)((double)spent * (1 - part) / part);
+    if (p->expected_ns[i] > spent)
+        return p->expected_ns[i] - spent;
+    return UINT64_MAX;
+}
+
+static uint64_t run_left(const struct progress *p, uint64_t now)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->job->n_nodes; i++) {
+        if (p->lines[i].done)
+            continue;
+        uint64_t left = node_left(p, i, now);
+        if (left == UINT64_MAX)
+            return UINT64_MAX;
+        sum += left;
+    }
+    return sum;
+}
+
+/* Cuts to the terminal's width: a line that wraps could not be erased. */
+static void put_row(struct progress *p, const struct buf *b, int width)
+{
+    size_t n = b->len, columns = 0, i = 0;
+    while (i < n && columns + 1 < (size_t)width) {
+        i++;
+        while (i < n && ((unsigned char)b->data[i] & 0xc0) == 0x80)
+            i++;
+        columns++;
+    }
+    fwrite(b->data, 1, i, p->out);
+    fputc('\n', p->out);
+    p->rows++;
+}
+
+static void put_node(struct buf *b, const struct progress *p, size_t i, uint64_t now)
+{
+    const struct line *l = &p->lines[i];
+    buf_printf(b, "  %-18s ", p->job->nodes[i].name);
+    if (l->elements)
+        buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->ran + l->cached + l->failed, l->elements);
+    if (l->op_total && l->bytes)
+        buf_printf(b, "%.1f/%.1f MB  ", (double)l->op_done / 1e6, (double)l->op_total / 1e6);
+    else if (l->op_total)
+        buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->op_done, l->op_total);
+    put_duration(b, now - l->start_ns);
+    if (l->failed)
+        buf_printf(b, "  %" PRIu64 " failed", l->failed);
+    if (l->text[0])
+        buf_printf(b, "  %s", l->text);
+}
+
+static void draw(struct progress *p, uint64_t now)
+{
+    int width = os_terminal_width(fileno(p->out));
+    struct buf b = {0};
+    erase(p);
+    buf_printf(&b, "%zu/%zu nodes, %zu cached, %zu ran, %zu running", p->done, p->wanted, p->cached,
+               p->ran, p->running);
+    if (p->failed)
+        buf_printf(&b, ", %zu failed", p->failed);
+    buf_puts(&b, "  ");
+    put_duration(&b, now - p->start_ns);
+    uint64_t left = run_left(p, now);
+    if (left != UINT64_MAX && left > 1000000000) {
+        buf_puts(&b, ", about ");
+        put_duration(&b, left);
+        buf_puts(&b, " left");
+    }
+    put_row(p, &b, width);
+    for (size_t i = 0; i < p->job->n_nodes && p->rows <= ROWS_MAX; i++) {
+        if (!p->lines[i].running)
+            continue;
+        buf_clear(&b);
+        put_node(&b, p, i, now);
+        put_row(p, &b, width);
+    }
+    buf_free(&b);
+    fflush(p->out);
+    p->drawn_ns = now;
+}
+
+static void say(struct progress *p, const char *style, const char *text)
+{
+    if (p->terminal)
+        erase(p);
+    bool styled = p->color && *style;
+    fprintf(p->out, "%s%s%s\n", styled ? style : "", text, styled ? "\033[0m" : "");
+    fflush(p->out);
+}
+
+/* ---- events ---- */
+
+void progress_run_start(struct progress *p, const char *run)
+{
+    if (!p->out || !p->json)
+        return;
+    struct buf b = {0};
+    pthread_mutex_lock(&p->mutex);
+    json_begin(&b, "run_start");
+    json_text(&b, "job", p->job->name);
+    json_text(&b, "run", run);
+    json_number(&b, "nodes", p->wanted);
+    json_end(p, &b);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_node_start(struct progress *p, uint32_t node, uint64_t elements, const char *why)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct line *l = &p->lines[node];
+    if (!l->running)
+        p->running++;
+    *l = (struct line){.running = true, .elements = elements, .start_ns = os_monotonic_ns()};
+    l->said_ns = l->start_ns;
+    if (p->out && p->json) {
+        struct buf b = {0};
+        json_begin(&b, "node_start");
+        json_text(&b, "node", p->job->nodes[node].name);
+        json_text(&b, "op", p->job->nodes[node].op->name);
+        json_number(&b, "elements", elements);
+        json_text(&b, "why", why ? why : "");
+        json_end(p, &b);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static void say_failure(struct progress *p, uint32_t node, uint64_t position,
+                        const struct digest *id, const char *failure)
+{
+    struct line *l = &p->lines[node];
+    struct buf b = {0};
+    if (p->json) {
+        char hex[DIGEST_HEX];
+        json_begin(&b, "element_failed");
+        json_text(&b, "node", p->job->nodes[node].name);
+        json_number(&b, "element", position);
+        if (id)
+            json_text(&b, "id", digest_hex(hex, id));
+        json_text(&b, "message", failure);
+        json_end(p, &b);
+        return;
+    }
+    if (l->failed <= FAILURES_SHOWN)
+        buf_printf(&b, "FAILED %s", failure);
+    else if (l->failed == FAILURES_SHOWN + 1)
+        buf_printf(&b, "FAILED %s: and more, not listed", p->job->nodes[node].name);
+    if (b.len)
+        say(p, "\033[31m", b.data);
+    buf_free(&b);
+}
+
+void progress_cached(struct progress *p, uint32_t node, uint64_t n)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->lines[node].cached += n;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_element(struct progress *p, uint32_t node, enum element_state state,
+                      uint64_t position, const struct digest *id, const char *failure)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct line *l = &p->lines[node];
+    switch (state) {
+    case ELEMENT_CACHED:
+    case ELEMENT_REUSED: l->cached++; break;
+    case ELEMENT_RAN: l->ran++; break;
+    case ELEMENT_FAILED:
+        l->failed++;
+        if (p->out)
+            say_failure(p, node, position, id, failure);
+        break;
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_source(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
+                     const char *text)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct line *l = &p->lines[node];
+    if (!l->running) {
+        p->running++;
+        *l = (struct line){.running = true, .bytes = true, .start_ns = os_monotonic_ns()};
+        l->said_ns = l->start_ns;
+    }
+    l->op_done = done;
+    l->op_total = total;
+    snprintf(l->text, sizeof l->text, "%s", text);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_op(struct progress *p, uint32_t node, uint64_t done, uint64_t total, const char *text)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct line *l = &p->lines[node];
+    l->op_done = done;
+    l->op_total = total;
+    snprintf(l->text, sizeof l->text, "%s", text ? text : "");
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static void say_node(struct progress *p, uint32_t node, const struct node_result *r)
+{
+    struct buf b = {0};
+    const char *name = p->job->nodes[node].name;
+    if (p->json) {
+        json_begin(&b, "node_done");
+        json_text(&b, "node", name);
+        json_text(&b, "op", p->job->nodes[node].op->name);
+        json_text(&b, "state", node_state_name(r->state));
+        json_number(&b, "elements", r->elements);
+        json_number(&b, "ran", r->ran);
+        json_number(&b, "cached", r->cached);
+        json_number(&b, "reused", r->reused);
+        json_number(&b, "failed", r->failed);
+        buf_printf(&b, ",\"wall_s\":%.6f", (double)r->wall_ns / 1e9);
+        json_text(&b, "why", r->why ? r->why : "");
+        if (r->failure)
+            json_text(&b, "failure", r->failure);
+        json_end(p, &b);
+        return;
+    }
+    bool quiet = r->state == NODE_CACHED || r->state == NODE_READ;
+    const char *unit = node_unit(p->job->nodes[node].op);
+    if (p->terminal && quiet)
+        return;
+    buf_printf(&b, "%s: %s", name, node_state_name(r->state));
+    /* One that was interrupted keeps the elements that it has. */
+    if (r->elements && (r->state != NODE_SKIPPED || r->ran))
+        quiet ? buf_printf(&b, ", %" PRIu64 " %s%s", r->elements, unit, r->elements == 1 ? "" : "s")
+              : buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " %ss", r->ran, r->elements, unit);
+    if (r->failed)
+        buf_printf(&b, ", %" PRIu64 " failed", r->failed);
+    if (!quiet && r->state != NODE_SKIPPED) {
+        buf_puts(&b, ", ");
+        put_duration(&b, r->wall_ns);
+    }
+    if (r->state != NODE_READ && r->why && *r->why)
+        buf_printf(&b, " (%s)", r->why);
+    say(p, r->state == NODE_FAILED ? "\033[31m" : "", b.data);
+    buf_free(&b);
+}
+
+/* A node without elements, or one that failed before it had any, has told nobody why. */
+static void say_reason(struct progress *p, uint32_t node, const struct node_result *r)
+{
+    if (p->json || !r->failure || p->lines[node].failed)
+        return;
+    struct buf b = {0};
+    buf_printf(&b, "FAILED %s", r->failure);
+    say(p, "\033[31m", b.data);
+    buf_free(&b);
+}
+
+void progress_node_done(struct progress *p, uint32_t node, const struct node_result *r)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct line *l = &p->lines[node];
+    if (l->running)
+        p->running--;
+    l->running = false;
+    if (!l->done) { /* a node can be made again, when its outputs turn out to be damaged */
+        l->done = true;
+        p->done++;
+    }
+    p->ran += r->state == NODE_RAN;
+    p->cached += r->state == NODE_CACHED || r->state == NODE_READ;
+    p->failed += r->state == NODE_FAILED;
+    if (p->out) {
+        say_reason(p, node, r);
+        say_node(p, node, r);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_note(struct progress *p, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pthread_mutex_lock(&p->mutex);
+    if (p->out && p->json) {
+        struct buf b = {0};
+        json_begin(&b, "note");
+        json_text(&b, "message", text);
+        json_end(p, &b);
+        fprintf(stderr, "eqloom: %s\n", text);
+    } else if (p->out) {
+        say(p, "\033[33m", text);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static void tick_plain(struct progress *p, uint64_t now)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < p->job->n_nodes; i++) {
+        struct line *l = &p->lines[i];
+        if (!l->running || now - l->said_ns < PLAIN_S * 1000000000ull)
+            continue;
+        l->said_ns = now;
+        buf_clear(&b);
+        put_node(&b, p, i, now);
+        say(p, "", b.data);
+    }
+    buf_free(&b);
+}
+
+static void tick_json(struct progress *p, uint64_t now)
+{
+    for (size_t i = 0; i < p->job->n_nodes; i++) {
+        struct line *l = &p->lines[i];
+        if (!l->running || now - l->said_ns < JSON_MS * 1000000ull)
+            continue;
+        struct buf b = {0};
+        l->said_ns = now;
+        json_begin(&b, "progress");
+        json_text(&b, "node", p->job->nodes[i].name);
+        json_number(&b, "elements", l->elements);
+        json_number(&b, "ran", l->ran);
+        json_number(&b, "cached", l->cached);
+        json_number(&b, "failed", l->failed);
+        json_number(&b, "done", l->op_done);
+        json_number(&b, "total", l->op_total);
+        json_text(&b, "text", l->text);
+        json_end(p, &b);
+    }
+}
+
+void progress_tick(struct progress *p)
+{
+    if (!p->out)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    uint64_t now = os_monotonic_ns();
+    if (p->json)
+        tick_json(p, now);
+    else if (!p->terminal)
+        tick_plain(p, now);
+    else if (p->running && now - p->drawn_ns >= REDRAW_MS * 1000000ull)
+        draw(p, now);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void progress_summary(struct progress *p, const struct run_result *r)
+{
+    if (!p->out)
+        return;
+    uint64_t sources = 0, nodes = p->wanted;
+    for (size_t i = 0; i < p->job->n_nodes; i++)
+        sources += p->job->nodes[i].op->node == OP_SOURCE && r->nodes[i].state == NODE_READ;
+    struct buf b = {0};
+    pthread_mutex_lock(&p->mutex);
+    if (p->json) {
+        json_begin(&b, "summary");
+        json_text(&b, "job", p->job->name);
+        json_number(&b, "nodes", nodes);
+        json_number(&b, "nodes_ran", r->nodes_ran);
+        json_number(&b, "sources_read", sources);
+        json_number(&b, "elements", r->elements);
+        json_number(&b, "elements_ran", r->elements_ran);
+        json_number(&b, "elements_cached", r->elements_cached);
+        json_number(&b, "elements_reused", r->elements_reused);
+        json_number(&b, "failed", r->failed);
+        buf_printf(&b, ",\"interrupted\":%s,\"wall_s\":%.6f", r->interrupted ? "true" : "false",
+                   (double)r->wall_ns / 1e9);
+        json_text(&b, "run", r->run ? r->run : "");
+        json_end(p, &b);
+    } else {
+        buf_printf(&b, "%s: %" PRIu64 " nodes, ", p->job->name, nodes);
+        r->nodes_ran ? buf_printf(&b, "%" PRIu64 " ran", r->nodes_ran)
+                     : buf_puts(&b, r->elements_ran ? "none finished" : "nothing ran");
+        buf_printf(&b, "; %" PRIu64 " elements, %" PRIu64 " ran, %" PRIu64 " cached", r->elements,
+                   r->elements_ran, r->elements_cached);
+        if (r->elements_reused)
+            buf_printf(&b, ", %" PRIu64 " reused", r->elements_reused);
+        if (r->failed)
+            buf_printf(&b, "; %" PRIu64 " failed", r->failed);
+        if (r->interrupted)
+            buf_puts(&b, "; interrupted");
+        buf_puts(&b, "; ");
+        put_duration(&b, r->wall_ns);
+        say(p, r->failed ? "\033[31m" : "\033[1m", b.data);
+        buf_free(&b);
+    }
+    p->out = NULL; /* the last word, also of workers that were left behind */
+    pthread_mutex_unlock(&p->mutex);
+}

@@ -1,0 +1,245 @@
+/* Run records: written when a run first does something, every second while elements come in, so
+ * that a run that is killed says how far it came, and at its end. A run that finds all as the last
+ * run left it writes nothing: the last record still says what is true. */
+#include "engine/run/session.h"
+
+#include "base/os.h"
+#include "engine/node/chain_index.h"
+#include "schemas/canonical.h"
+
+#include <string.h>
+
+static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a)
+{
+    const struct node *node = &s->job->nodes[i];
+    const struct node_run *r = &s->nodes[i];
+    Eqloom__RunNode *n = arena_new(a, Eqloom__RunNode);
+    eqloom__run_node__init(n);
+    n->name = (char *)node->name;
+    n->op = (char *)node->op->name;
+    bool done = r->phase == PHASE_DONE;
+    bool open = r->phase == PHASE_OPEN && node->op->node == OP_MAP;
+    n->state = open ? (char *)"running" : (char *)node_state_name(done ? r->state : NODE_WAITING);
+    if (open) { /* what is counted with the session's mutex held */
+        n->elements = r->elements;
+        n->ran = r->ran;
+        n->reused = r->reused;
+        n->why = arena_strdup(a, r->why ? r->why : "");
+    }
+    if (!done)
+        return n; /* a worker may be writing the rest */
+    n->elements = r->elements;
+    n->ran = r->ran;
+    n->cached = r->cached;
+    n->reused = r->reused;
+    n->failed = r->failed;
+    n->why = arena_strdup(a, r->why ? r->why : "");
+    n->wall_ns = r->wall_ns;
+    n->work_ns = r->work_ns;
+    if (r->has_key) {
+        n->action_key.data = (uint8_t *)r->key.digest.bytes;
+        n->action_key.len = DIGEST_SIZE;
+        n->key = r->key.message;
+    }
+    if (r->state == NODE_FAILED || r->state == NODE_SKIPPED)
+        return n;
+    size_t n_outputs = op_count_outputs(node->op);
+    n->outputs = arena_array(a, Eqloom__ActionOutput *, n_outputs);
+    for (size_t k = 0; k < n_outputs; k++) {
+        Eqloom__ActionOutput *o = n->outputs[n->n_outputs++] = arena_new(a, Eqloom__ActionOutput);
+        eqloom__action_output__init(o);
+        o->role = (char *)node->op->outputs[k].role;
+        if (!digest_is_zero(&r->outputs[k])) {
+            o->output_ids.data = r->outputs[k].bytes;
+            o->output_ids.len = DIGEST_SIZE;
+        }
+    }
+    return n;
+}
+
+static enum err_code write_run(struct store_batch *b, struct session *s, const char *state,
+                               struct err *e)
+{
+    struct arena a = {0};
+    Eqloom__Run run = EQLOOM__RUN__INIT;
+    run.run = s->run;
+    run.job = (char *)s->job->name;
+    run.job_path = (char *)(s->job->path ? s->job->path : "");
+    run.started_ns = s->started_ns;
+    run.finished_ns = strcmp(state, "running") == 0 ? 0 : os_wall_ns();
+    run.state = (char *)state;
+    run.nodes = arena_array(&a, Eqloom__RunNode *, s->job->n_nodes);
+    for (uint32_t i = 0; i < s->job->n_nodes; i++)
+        if (s->nodes[i].phase != PHASE_UNWANTED)
+            run.nodes[run.n_nodes++] = pack_node(s, i, &a);
+    struct span bytes;
+    enum err_code code = canonical_pack(&bytes, &a, &run.base, e);
+    if (!code)
+        code = store_batch_run(b, s->run, bytes, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+enum err_code record_running(struct session *s, struct store_batch *b, struct err *e)
+{
+    s->recorded_ns = os_monotonic_ns();
+    return err_up(e, write_run(b, s, "running", e));
+}
+
+/* Of maps that are open, whose counts are written with the mutex held, and of nodes that are done.
+ */
+static uint64_t count_done(const struct session *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        const struct node_run *r = &s->nodes[i];
+        if (r->phase == PHASE_DONE ||
+            (r->phase == PHASE_OPEN && s->job->nodes[i].op->node == OP_MAP))
+            n += r->ran + r->reused;
+    }
+    return n;
+}
+
+/* What is counted is in the committer already, so that no more is told than what is stored. */
+void record_progress(struct session *s, struct store_batch *b)
+{
+    enum { EVERY_NS = 1000000000 };
+    struct err e = {0};
+    enum err_code code = OK;
+    pthread_mutex_lock(&s->mutex);
+    uint64_t now = os_monotonic_ns();
+    bool due = s->announced && now - s->recorded_ns >= EVERY_NS && count_done(s) > s->recorded;
+    if (due) {
+        s->recorded_ns = now;
+        s->recorded = count_done(s);
+        code = write_run(b, s, "running", &e);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    if (due && (code || committer_append(s->commit, b, &e)))
+        session_fail(s, &e);
+}
+
+void record_broken(struct session *s)
+{
+    if (!s->announced)
+        return;
+    /* Not through the committer: it may be what failed. Nor can more be done about a failure. */
+    struct store_batch *b = store_batch_new(s->store);
+    if (!write_run(b, s, "failed", NULL))
+        store_batch_commit(b, NULL);
+    store_batch_free(b);
+}
+
+static bool same_key(const Eqloom__RunNode *before, const struct node_run *r)
+{
+    return before && r->has_key && before->action_key.len == DIGEST_SIZE &&
+           memcmp(before->action_key.data, r->key.digest.bytes, DIGEST_SIZE) == 0;
+}
+
+static bool has_node(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_nodes; i++)
+        if (strcmp(job->nodes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Nothing ran, and every node stands where it stood, and there are no fewer. */
+static bool is_nothing_new(const struct session *s)
+{
+    if (!s->history.last || strcmp(s->history.last->state, "done") != 0)
+        return false;
+    for (size_t i = 0; i < s->history.last->n_nodes; i++)
+        if (!has_node(s->job, s->history.last->nodes[i]->name))
+            return false;
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        const struct node_run *r = &s->nodes[i];
+        if (r->phase == PHASE_UNWANTED)
+            continue;
+        if (r->phase != PHASE_DONE || r->ran || r->reused ||
+            (r->state != NODE_CACHED && r->state != NODE_READ) || !same_key(s->history.made[i], r))
+            return false;
+    }
+    return true;
+}
+
+static bool has_ref(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_refs; i++)
+        if (strcmp(job->refs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Nodes that the job had and has no more (renamed, removed) leave no refs, or what they made would
+ * be kept for ever. The runs since the last one that was done may have left some: that one dropped
+ * what was older. */
+struct old_refs {
+    struct session *session;
+    struct store_batch *batch;
+    struct arena arena;
+};
+
+static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, struct err *e)
+{
+    const struct job *job = o->session->job;
+    enum err_code code = trail_drop(o->batch, o->session, n->name, e);
+    for (size_t k = 0; !code && k < n->n_outputs; k++) {
+        const char *name =
+            k ? arena_printf(&o->arena, "%s/%s.%s", job->name, n->name, n->outputs[k]->role)
+              : arena_printf(&o->arena, "%s/%s", job->name, n->name);
+        if (!has_ref(job, name)) /* it may go on as an alias */
+            code = store_batch_ref_delete(o->batch, name, e);
+    }
+    return err_up(e, code);
+}
+
+static enum err_code drop_refs_of_run(void *arg, const char *name, struct span value, struct err *e)
+{
+    struct old_refs *o = arg;
+    ProtobufCMessage *message;
+    if (canonical_unpack(&message, &o->arena, &eqloom__run__descriptor, value, NULL))
+        return OK; /* damaged: what it left stays, and hinders nothing */
+    const Eqloom__Run *run = (const Eqloom__Run *)message;
+    enum err_code code = OK;
+    for (size_t i = 0; i < run->n_nodes && !code; i++)
+        if (!has_node(o->session->job, run->nodes[i]->name))
+            code = drop_refs_of(o, run->nodes[i], e);
+    return code || strcmp(run->state, "done") != 0 ? err_up(e, code) : ERR_CANCELLED;
+}
+
+static enum err_code drop_old_refs(struct store_batch *b, struct session *s, struct err *e)
+{
+    struct old_refs o = {.session = s, .batch = b};
+    enum err_code code = store_each_run(s->store, s->job->name, drop_refs_of_run, &o, e);
+    arena_free(&o.arena);
+    return code == ERR_CANCELLED ? OK : err_up(e, code);
+}
+
+enum err_code record_final(struct session *s, struct err *e)
+{
+    if (s->options->check && !s->announced)
+        return OK;
+    if (!s->announced && is_nothing_new(s)) {
+        s->run = s->history.last->run;
+        return OK;
+    }
+    const char *state = "done";
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        const struct node_run *r = &s->nodes[i];
+        if (r->phase == PHASE_DONE && r->state == NODE_FAILED)
+            state = "failed";
+        else if (r->phase != PHASE_UNWANTED && r->phase != PHASE_DONE && strcmp(state, "done") == 0)
+            state = "interrupted";
+        else if (r->phase == PHASE_DONE && r->state == NODE_SKIPPED && session_interrupted(s))
+            state = "interrupted";
+    }
+    struct store_batch *b = store_batch_new(s->store);
+    enum err_code code = write_run(b, s, state, e);
+    if (!code && strcmp(state, "done") == 0)
+        code = drop_old_refs(b, s, e);
+    if (!code)
+        code = committer_append(s->commit, b, e);
+    store_batch_free(b);
+    return err_up(e, code);
+}
