@@ -5,7 +5,7 @@ cd "$(dirname "$(readlink -f "$0")")"
 
 build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
     librocksdb-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler libssl-dev libfyaml-dev
-    libjansson-dev libflint-dev libflint-arb-dev libgmp-dev libmpfr-dev libdnnl-dev"
+    libjansson-dev libjq-dev libflint-dev libflint-arb-dev libgmp-dev libmpfr-dev libdnnl-dev"
 test_packages="libcmocka-dev scdoc git"
 
 # ensure_packages NAME...

@@ -34,6 +34,7 @@ const struct cli_option cli_global_options[] = {
     {0},
 };
 
+static const struct cli_option json_options[] = {JSON, {0}};
 static const struct cli_option run_options[] = {
     {"jobs", 'j', "N", false, "Use N threads; all processors if not given."},
     {"keep-going", 'k', NULL, false, "Go on with other elements after a failure (the default)."},
@@ -59,12 +60,6 @@ static const struct cli_option show_options[] = {
      "Elements, array items and rows of tables shown as text; 20 if not given."},
     {0},
 };
-static const struct cli_option ls_options[] = {
-    {"kind", 0, "KIND", false, "List records of this kind instead of names."},
-    {"long", 'l', NULL, false, "Also the bytes in the store, parts included; reads all of it."},
-    JSON,
-    {0},
-};
 static const struct cli_option export_options[] = {
     {"format", 'f', "FORMAT", false, "jsonl, tsv, npy, safetensors or raw; else by PATH's ending."},
     {"output", 'o', "PATH", false, "Where to; '-' is standard output (jsonl, tsv, raw)."},
@@ -86,9 +81,12 @@ static const struct cli_option lineage_options[] = {
     {0},
 };
 static const struct cli_option query_options[] = {
-    {"where", 'w', "CONDITION", true, "What must hold; all that are given must."},
-    {"job", 0, "JOB", false, "Only what nodes of this job hold now."},
-    {"node", 0, "NODE", false, "Only what nodes of this name hold now."},
+    {"job", 0, "JOB", false, "Only records that nodes of this job hold now."},
+    {"node", 0, "NODE", false, "Only records that nodes of this name hold now."},
+    {"op", 0, "OP", false, "Only records that this op made."},
+    {"since", 0, "TIME", false,
+     "Only records made at this time or later: 2026-11-22[T14:30[:15]]."},
+    {"until", 0, "TIME", false, "Only records made before this time."},
     {"limit", 'n', "N", false, "At most N records."},
     JSON,
     {0},
@@ -114,7 +112,6 @@ static const struct cli_option write_options[] = {
     {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store."}, JSON, {0}};
 static const struct cli_option ops_options[] = {
     {"markdown", 0, NULL, false, "The whole reference, as in docs/ops.md."}, JSON, {0}};
-static const struct cli_option json_options[] = {JSON, {0}};
 
 static const struct cli_command own_commands[] = {
     {"run", "JOB [NODE...]", 1, UINT_MAX, "Make true what a job file says",
@@ -156,9 +153,8 @@ static const struct cli_command own_commands[] = {
      NULL},
     {"ls", "[PREFIX]", 0, 1, "List what the store holds by name",
      "Names that begin with PREFIX: the outputs of nodes (JOB/NODE), refs of jobs and tags, with "
-     "kind, id and number of elements. With --kind, records of a kind with their bytes in the "
-     "store; PREFIX then is one of ids.",
-     "eqloom ls quickstart/\neqloom ls -l\neqloom ls --kind rule", NULL, ls_options, cli_ls, NULL},
+     "kind, id and number of elements.",
+     "eqloom ls quickstart/\neqloom ls tag/", NULL, json_options, cli_ls, NULL},
     {"export", "REF", 1, 1, "Write a record or collection for other programs",
      "jsonl: one object a line, an element of a collection each. tsv: one row for each item of "
      "the element's first list of messages (a cluster's members), with the element's number and "
@@ -189,22 +185,21 @@ static const struct cli_command own_commands[] = {
      "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules\n"
      "eqloom lineage report --dot | dot -Tsvg > lineage.svg",
      NULL, lineage_options, cli_lineage, NULL},
-    {"query", "KIND", 1, 1, "Find records by what they say",
-     "Records of a kind that meet every CONDITION: FIELD OPERATOR VALUE, with the operators = != < "
-     "<= > >= ~ !~. 'eqloom show' prints the fields of a record.\n\n"
-     "members>50: a list compares its length. seed.prefix~sin: a text that holds the word (sin, "
-     "not asin; *sin* for both). values.kmeans_accuracy>0.9, metrics.loss<1: the last item of a "
-     "list that is called so; values.\"a b.c\">0 where its name has blanks. "
-     "members.standing=AGREES: any item of a list. source_id=62e0: an id by its first digits. "
-     "unsound: neither empty, zero nor false.\n\n"
-     "Beside fields: @op=train, the op that made it; @time>=2026-11-22T14:30, when, in local time; "
-     "@size>1.5M, the bytes of the record (K, M, G: of 1024). 'unsound or members<3': either will "
-     "do; a value that holds the word 'or' stands in quotes.",
-     "eqloom query cluster -w 'members>50' -w 'seed.prefix~sin' --job quickstart\n"
-     "eqloom query checkpoint -w 'metrics.loss<1' --json\n"
-     "eqloom query egraph -w stop=SATURATED --limit 10\n"
-     "eqloom query checkpoint -w '@op=train' -w '@time>=2026-11-22 or step>1000'",
-     NULL, query_options, cli_query, NULL},
+    {"query", "KIND [PROGRAM]", 1, 2, "Find records by what they say",
+     "Records of a kind that PROGRAM selects, or all of them. PROGRAM is written in the language "
+     "of "
+     "jq (see jq(1)) and gets a record as 'eqloom show REF --json' prints it: an object with id, "
+     "kind, bytes and value, the record's fields. A record is selected if the program yields "
+     "anything but false and null. What it yields is printed, if it is more than true; with "
+     "--json it is the member 'yields'.\n\n"
+     "The options are faster than the same question in PROGRAM: they need not read the records.",
+     "eqloom query cluster '.value.members | length > 50' --job quickstart\n"
+     "eqloom query cluster '.value.seed.prefix | test(\"\\\\bsin\\\\b\")'\n"
+     "eqloom query checkpoint '.value.metrics[-1].value < 1'\n"
+     "eqloom query egraph '.bytes > 1e6' --limit 10\n"
+     "eqloom query checkpoint .value.step --op train --since 2026-11-22",
+     "0: done. 1: some records were too large for jq. 2: the program is wrong.", query_options,
+     cli_query, NULL},
     {"diff", "A B", 2, 2, "Say how two artifacts or two runs differ",
      "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed (-), "
      "and changed (~: gone and come under one name) with the fields that differ. Other records: "

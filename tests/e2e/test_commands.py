@@ -48,15 +48,6 @@ class LogAndLs(CommandsTest):
     def test_log_of_nothing(self):
         self.assertIn("no run is called 'nothing'", self.refused("log", "nothing"))
 
-    def test_sizes_are_of_the_whole(self):
-        sizes = {r["ref"]: r for r in self.lines("ls", "-l")}
-        lists = [r for r in sizes.values() if r["kind"].startswith("collection of egraph")]
-        self.assertTrue(lists)
-        for item in lists:
-            elements = self.lines("show", item["ref"])[0]["elements"]
-            stored = {r["id"]: r["stored_bytes"] for r in self.lines("ls", "--kind", "egraph")}
-            self.assertGreaterEqual(item["stored_bytes"], sum(stored[i] for i in elements))
-
     def test_ls_of_nothing_says_so(self):
         r = self.p.eqloom("ls", "nothing/")
         self.assertEqual(r.out, "")
@@ -189,7 +180,7 @@ class Why(CommandsTest):
 
 
     def test_parts_are_told_by_their_wholes(self):
-        part = self.lines("ls", "--kind", "chunk")[0]["id"]
+        part = self.lines("query", "chunk")[0]["id"]
         text = self.ok("why", part)
         self.assertRegex(text, r"part      of (checkpoint|file) [0-9a-f]{8}")
         self.assertRegex(text, "made by   op (train|report)")
@@ -202,7 +193,7 @@ class Why(CommandsTest):
         self.assertGreater(len(up), 2)
 
     def test_a_checkpoint_on_the_way_is_told_by_its_segment(self):
-        for checkpoint in self.lines("query", "checkpoint", "-w", "step=4"):
+        for checkpoint in self.lines("query", "checkpoint", ".value.step == 4"):
             pooling = re.search(r"pooling=(\w+)", self.ok("show", checkpoint["id"]))[1]
             text = self.ok("why", checkpoint["id"])
             self.assertRegex(text, rf"segment   .*pooling={pooling} .*batch=8 .*steps 2-4\n")
@@ -211,55 +202,57 @@ class Why(CommandsTest):
 
 
 class Query(CommandsTest):
+    def ids(self, *args):
+        return [f["id"] for f in self.lines("query", *args)]
+
     def test_query_agrees_with_show(self):
         ids = self.lines("show", "small/clusters")[0]["elements"]
         sizes = {i: len(self.lines("show", i)[0]["value"]["members"]) for i in ids}
         middle = sorted(sizes.values())[len(sizes) // 2]
-        found = self.lines("query", "cluster", "-w", f"members>={middle}", "--job", "small",
-                           "--node", "clusters")
+        program = f".value.members | length | select(. >= {middle})"
+        found = self.lines("query", "cluster", program, "--job", "small", "--node", "clusters")
         self.assertEqual([f["id"] for f in found], [i for i in ids if sizes[i] >= middle])
         for f in found:
-            self.assertEqual(f["fields"]["members"], str(sizes[f["id"]]))
+            self.assertEqual(f["yields"], sizes[f["id"]])
         # Clusters, merged and parts hold the same: each is named once.
-        everywhere = [f["id"] for f in self.lines("query", "cluster", "--job", "small")]
+        everywhere = self.ids("cluster", "--job", "small")
         self.assertEqual(len(everywhere), len(set(everywhere)))
         few = self.p.eqloom("query", "cluster", "--node", "clusters", "--limit", "2")
         self.assertEqual(len(few.out.splitlines()), 2)
         self.assertIn("and more", few.err)
 
-    def test_metrics_and_words(self):
-        sines = self.lines("query", "expr", "-w", "prefix~sin")
+    def test_what_a_program_yields(self):
+        sines = self.lines("query", "expr", '.value.prefix | test("\\\\bsin\\\\b")')
         self.assertTrue(sines)
         for f in sines:
-            self.assertIn("sin", f["fields"]["prefix"].split())
-        trained = self.lines("query", "checkpoint", "-w", "step=6")
-        self.assertEqual(len(trained), 2)  # pooling: mean and max
-        self.assertEqual(self.p.eqloom("query", "cluster", "-w", "unsound").out, "")
+            self.assertIn("sin", f["label"].split())
+            self.assertIs(f["yields"], True)
+        self.assertEqual(len(self.ids("checkpoint", ".value.step == 6")), 2)  # two poolings
+        self.assertIn("no cluster was found", self.p.eqloom("query", "cluster", ".value.unsound").err)
+        text = self.ok("query", "checkpoint", ".value.metrics[-1].name")
+        self.assertRegex(text, '^[0-9a-f]{12}  step \\d+  "\\w+"\n')
+        # Any output that is neither false nor null selects.
+        self.assertEqual(self.ids("checkpoint", "false, null, 1"), self.ids("checkpoint"))
 
-    def test_what_is_no_field(self):
-        def ids(*conditions):
-            where = [a for c in conditions for a in ("-w", c)]
-            return {f["id"] for f in self.lines("query", "checkpoint", *where)}
-        every = ids()
-        self.assertEqual(ids("@op=train"), every)
-        self.assertEqual(ids("@op!=train"), set())
-        last = ids("step=6")
-        self.assertLess(last, every)
-        self.assertEqual(ids("step=6 or step<6"), every)
-        self.assertEqual(ids("step=6 or @size<1", "@time>=2020-01-01"), last)
-        self.assertEqual(ids("@time<2020-01-01"), set())
-        fields = self.lines("query", "cluster", "-w", "@size>1", "-w", "@op~*")[0]["fields"]
-        self.assertGreater(int(fields["@size"]), 1)
-        self.assertTrue(fields["@op"])
-        err = self.refused("query", "cluster", "-w", "unsound or @op=trian")
-        self.assertIn("--where:1:16: error: there is no op 'trian'", err)
-        self.assertIn("did you mean 'train'?", err)
+    def test_op_and_time(self):
+        every = self.ids("checkpoint")
+        self.assertEqual(self.ids("checkpoint", "--op", "train", "--since", "2020-01-01"), every)
+        self.assertEqual(self.ids("checkpoint", "--op", "report"), [])
+        self.assertEqual(self.ids("checkpoint", "--until", "2020-01-01T10:00"), [])
+        for kind in ("cluster", "expr"):  # expressions of a source have no action of their own
+            self.assertEqual(self.ids(kind, "--since", "2020-01-01"), self.ids(kind))
 
-    def test_refusals_have_a_place(self):
-        err = self.refused("query", "cluster", "-w", "membrs>3")
-        self.assertIn("--where:1:1: error: there is no field 'membrs'", err)
-        self.assertIn("did you mean 'members'?", err)
+    def test_refusals(self):
+        err = self.refused("query", "cluster", ".value.members >")
+        self.assertIn("error: jq cannot read the program: syntax error", err)
+        self.assertNotIn("Unix shell", err)
+        err = self.refused("query", "checkpoint", ".value.step.loss")
+        self.assertIn("error: jq: Cannot index number with", err)
+        self.assertRegex(err, "the record is [0-9a-f]{12}")
+        self.assertIn("module not found", self.refused("query", "expr", 'import "no" as n; .'))
+        self.assertIn("did you mean 'train'?", self.refused("query", "cluster", "--op", "trian"))
         self.assertIn("did you mean 'cluster'?", self.refused("query", "clusters"))
+        self.assertIn("takes a time", self.refused("query", "rule", "--since", "2026-06-31"))
         self.assertIn("small/nothing", self.refused("query", "rule", "--job", "small", "--node",
                                                     "nothing"))
 

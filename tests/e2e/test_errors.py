@@ -82,7 +82,7 @@ class Errors(ProjectTest):
                      "groups: {g: {templates: ['{a}*x + sin({a.2}*x)']}}\n")
         self.p.run("seeds")
         ids = {}
-        for line in self.p.eqloom("ls", "--kind", "expr", "--json").out.splitlines():
+        for line in self.p.eqloom("query", "expr", "--json").out.splitlines():
             item = json.loads(line)["id"]
             ids.setdefault(item[:4], []).append(item)
         prefix, candidates = next((k, v) for k, v in ids.items() if len(v) > 1)

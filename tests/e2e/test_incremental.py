@@ -179,7 +179,7 @@ class Incremental(ProjectTest):
         self.p.run("certified", "seeds")
         process = self.p.start("run", "job.yaml", "egraphs", "-j", "1", stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
-        made = lambda: len(self.p.eqloom("ls", "--kind", "egraph", "--json").out.splitlines())
+        made = lambda: len(self.p.eqloom("query", "egraph", "--json").out.splitlines())
         while self.killed_ran("small/2") < 1:
             self.assertIsNone(process.poll(), "what goes on for ever ended")
         process.send_signal(signal.SIGKILL)

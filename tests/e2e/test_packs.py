@@ -153,7 +153,7 @@ class Packs(ProjectTest):
         total = events[-1]
         for key in ("records", "raw_bytes", "stored_bytes"):
             self.assertEqual(sum(k[key] for k in kinds.values()), total[key])
-        listed = self.p.eqloom("ls", "--kind", "cluster", "--json").out.splitlines()
+        listed = self.p.eqloom("query", "cluster", "--json").out.splitlines()
         self.assertEqual(kinds["cluster"]["records"], len(listed))
         summary = json.loads(self.p.eqloom("fsck", "--json").out.splitlines()[-1])
         self.assertEqual((summary["records"], summary["actions"]),

@@ -1,6 +1,7 @@
 /* eqloom ops: the op table for people, machines and docs/ops.md. */
 #include "engine/cli/cli.h"
 
+#include "engine/cli/naming.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/text_table.h"
 #include "engine/cli/wrap.h"
@@ -164,30 +165,13 @@ static void dump_op(struct cli *c, const struct op *op)
                            "outputs", ports_json(c, op, op->outputs, false), "params", params));
 }
 
-static enum err_code find_op(const struct op **out, struct cli *c, const char *name, struct err *e)
-{
-    *out = op_find(name);
-    if (*out)
-        return OK;
-    size_t n = 0;
-    while (op_table[n])
-        n++;
-    const char **names = arena_array(c->arena, const char *, n);
-    for (size_t i = 0; i < n; i++)
-        names[i] = op_table[i]->name;
-    err_fail(e, ERR_INPUT, "there is no op '%.60s'", name);
-    const char *near = err_nearest(name, names, n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
-}
-
 enum err_code cli_ops(int *status, struct cli *c, struct err *e)
 {
     const struct op *one = NULL;
     bool markdown = cli_flag(c, "markdown");
-    if (c->n_arguments && err_up(e, find_op(&one, c, c->arguments[0], e)))
-        return ERR_INPUT;
+    enum err_code code = c->n_arguments ? naming_op(&one, c->arguments[0], e) : OK;
+    if (code)
+        return err_up(e, code);
     if (markdown && !one)
         fputs("# Ops\n\nWhat nodes of a job may be: made by `eqloom ops --markdown`. A *source* "
               "reads files; a *task* makes its outputs from its inputs at once; a *map* does so "

@@ -1,143 +1,164 @@
-/* eqloom query: records of a kind that meet conditions. */
+/* eqloom query: records of a kind that a jq program selects. Filters that need no record's contents
+ * (job, node, op, time) come first. */
 #include "engine/cli/cli.h"
 
 #include "base/map.h"
-#include "engine/cli/condition.h"
-#include "engine/cli/kinds.h"
+#include "engine/cli/naming.h"
 #include "engine/cli/place.h"
 #include "engine/cli/provenance/lineage.h"
+#include "engine/cli/records/jq_filter.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/resolve.h"
+#include "engine/op.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
+
+/* A record becomes JSON and then jq's values, up to some 40 times its bytes. */
+enum { MAX_PAYLOAD = 32 << 20, SHOWN = 60 };
 
 struct query {
     struct cli *c;
     struct store *store;
     const struct kind_info *kind;
-    struct condition *conditions;
-    size_t n_conditions;
     const char *job, *node; /* NULL: any */
-    uint64_t left, found, refs;
-    struct lineage *lineage; /* NULL: nobody asks who made something */
-    struct digest_map seen;  /* several nodes may hold the same */
+    const char *op;
+    int64_t since_ns, until_ns;
+    struct jq_filter *filter; /* NULL: all */
+    uint64_t limit, found, refs, too_large;
+    bool more;
+    struct lineage *lineage; /* NULL: neither op nor time is asked for */
+    struct digest_map seen;  /* several nodes may hold the same record */
     struct arena scratch;
 };
 
-/* A name that no op has is a mistake, in `=` and `!=`. */
-static enum err_code check_ops(const struct condition *c, const char *text, struct err *e)
+/* Local time: a day, or a day and a time. */
+static enum err_code read_time(int64_t *ns, struct cli *c, const char *option, int64_t fallback,
+                               struct err *e)
 {
-    struct source_text source = {"--where", text, strlen(text)};
-    const char *names[256];
-    size_t n = 0;
-    for (; op_table[n] && n < 256; n++)
-        names[n] = op_table[n]->name;
-    for (; c; c = c->or_else) {
-        bool whole = c->operator== CONDITION_EQUAL || c->operator== CONDITION_UNEQUAL;
-        if (c->about != ABOUT_OP || !whole || op_find(c->value))
+    static const char *const formats[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
+    const char *text = cli_value(c, option);
+    *ns = fallback;
+    if (!text)
+        return OK;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct tm t = {0};
+        const char *end = strptime(text, formats[i], &t);
+        int day = t.tm_mday;
+        t.tm_isdst = -1;
+        time_t s = end && !*end ? mktime(&t) : -1;
+        if (s == -1 || t.tm_mday != day) /* June 31 would become July 1 */
             continue;
-        err_fail_at(e, &source, c->value_offset, "there is no op '%.60s'", c->value);
-        const char *near = err_nearest(c->value, names, n);
-        if (near)
-            err_hint(e, "did you mean '%s'?", near);
-        else
-            err_hint(e, "'eqloom ops' lists them");
-        return ERR_INPUT;
+        *ns = (int64_t)s * 1000000000;
+        return OK;
     }
-    return OK;
+    return err_fail(e, ERR_INPUT,
+                    "--%s takes a time like 2026-11-22 or 2026-11-22T14:30, not '%.40s'", option,
+                    text);
 }
 
-static bool asks_maker(const struct query *q)
-{
-    for (size_t i = 0; i < q->n_conditions; i++)
-        if (condition_asks(&q->conditions[i], ABOUT_OP) ||
-            condition_asks(&q->conditions[i], ABOUT_TIME))
-            return true;
-    return false;
-}
-
-static enum err_code parse_conditions(struct query *q, struct err *e)
-{
-    const char *const *texts;
-    struct cli *c = q->c;
-    q->n_conditions = cli_values(&texts, c, "where");
-    q->conditions = arena_array(c->arena, struct condition, q->n_conditions);
-    for (size_t i = 0; i < q->n_conditions; i++)
-        if (err_up(e, condition_parse(&q->conditions[i], c->arena, texts[i], q->kind->descriptor,
-                                      e)) ||
-            err_up(e, check_ops(&q->conditions[i], texts[i], e)))
-            return ERR_INPUT;
-    return OK;
-}
-
-static void print_match(struct query *q, const struct digest *id, const ProtobufCMessage *m,
-                        const struct condition_facts *facts)
+static void print_match(struct query *q, const struct digest *id, const char *yielded)
 {
     struct cli *c = q->c;
-    struct arena *a = &q->scratch;
     char hex[DIGEST_HEX];
-    const char *label = resolve_label(a, q->store, id);
+    const char *label = resolve_label(&q->scratch, q->store, id);
     digest_hex(hex, id);
     if (c->json) {
-        json_t *fields = json_object();
-        for (size_t i = 0; i < q->n_conditions; i++)
-            json_object_set_new(fields, q->conditions[i].path,
-                                json_string(condition_shown(a, &q->conditions[i], m, facts)));
-        reflect_dump(c->out, json_pack("{s:s, s:s, s:s, s:o}", "id", hex, "kind", q->kind->name,
-                                       "label", label, "fields", fields));
+        json_t *line =
+            json_pack("{s:s, s:s, s:s}", "id", hex, "kind", q->kind->name, "label", label);
+        if (yielded)
+            json_object_set_new(line, "yields", json_loads(yielded, JSON_DECODE_ANY, NULL));
+        reflect_dump(c->out, line);
         return;
     }
-    fprintf(c->out, "%.12s%s%s", hex, *label ? "  " : "", label);
-    for (size_t i = 0; i < q->n_conditions; i++) {
-        const char *text = condition_shown(a, &q->conditions[i], m, facts);
-        if (strcmp(text, label))
-            fprintf(c->out, "  %s: %.60s%s", q->conditions[i].path, text,
-                    strlen(text) > 60 ? "..." : "");
-    }
-    fputc('\n', c->out);
+    bool plain = !yielded || !strcmp(yielded, "true");
+    fprintf(c->out, "%.12s%s%s%s%.*s%s\n", hex, *label ? "  " : "", label, plain ? "" : "  ",
+            plain ? 0 : SHOWN, plain ? "" : yielded,
+            !plain && strlen(yielded) > SHOWN ? "..." : "");
 }
 
-/* ERR_CANCELLED: enough. */
+static enum err_code made_in_time(bool *passes, struct query *q, const struct digest *id,
+                                  struct err *e)
+{
+    const char *op;
+    int64_t finished_ns;
+    *passes = true;
+    if (!q->lineage)
+        return OK;
+    enum err_code code = lineage_maker(&op, &finished_ns, q->lineage, id, e);
+    *passes = !code && (!q->op || !strcmp(op, q->op)) && finished_ns >= q->since_ns &&
+              finished_ns < q->until_ns;
+    return err_up(e, code);
+}
+
+/* *selects: the program holds; *yielded: what it gave, NULL without a program. */
+static enum err_code run_program(bool *selects, const char **yielded, struct query *q,
+                                 const struct digest *id, struct err *e)
+{
+    struct record r;
+    ProtobufCMessage *m;
+    char hex[DIGEST_HEX];
+    *yielded = NULL;
+    *selects = !q->filter;
+    if (!q->filter)
+        return OK;
+    enum err_code code = store_get(&r, q->store, id, &q->scratch, e);
+    if (code)
+        return err_up(e, code);
+    digest_hex(hex, id);
+    if (r.payload.len > MAX_PAYLOAD) {
+        q->too_large++;
+        fprintf(q->c->narration, "eqloom: %.12s is left out: %.0f MB are too large for jq\n", hex,
+                (double)r.payload.len / 1e6);
+        return OK;
+    }
+    if ((code = canonical_unpack(&m, &q->scratch, q->kind->descriptor, r.payload, e)))
+        return err_up(e, code);
+    json_t *record = reflect_record(id, &r, m);
+    code = jq_filter_run(yielded, &q->scratch, q->filter, record, e);
+    json_decref(record);
+    if (code == ERR_INPUT)
+        err_hint(e, "the record is %.12s: 'eqloom show %.12s --json' prints what the program gets",
+                 hex, hex);
+    *selects = *yielded != NULL;
+    return err_up(e, code);
+}
+
 static enum err_code ask_record(struct query *q, const struct digest *id, struct err *e)
 {
-    ProtobufCMessage *m;
-    bool added;
+    bool added, passes;
+    const char *yielded = NULL;
+    if (q->more)
+        return OK;
     digest_map_put(&q->seen, id, 1, &added);
     if (!added)
         return OK;
-    enum err_code code = store_get_message(&m, q->store, id, q->kind->kind, &q->scratch, e);
-    struct condition_facts facts = {.op = ""};
-    if (!code)
-        facts.size = protobuf_c_message_get_packed_size(m);
-    if (!code && q->lineage)
-        code = lineage_maker(&facts.op, &facts.time_ns, q->lineage, id, e);
-    bool holds = !code;
-    for (size_t i = 0; holds && i < q->n_conditions; i++)
-        holds = condition_matches(&q->conditions[i], m, &facts);
-    if (holds && !q->left)
-        code = ERR_CANCELLED;
-    else if (holds) {
-        print_match(q, id, m, &facts);
-        q->left--;
+    enum err_code code = made_in_time(&passes, q, id, e);
+    if (!code && passes)
+        code = run_program(&passes, &yielded, q, id, e);
+    if (!code && passes && q->found == q->limit) {
+        q->more = true;
+    } else if (!code && passes) {
+        print_match(q, id, yielded);
         q->found++;
     }
     arena_reset(&q->scratch);
     return err_up(e, code);
 }
 
-static enum err_code visit_record(void *arg, const struct digest *id, enum record_kind kind,
-                                  uint64_t stored, struct err *e)
+static enum err_code take_record(void *arg, const struct digest *id, enum record_kind kind,
+                                 uint64_t stored, struct err *e)
 {
     struct query *q = arg;
-    return kind == q->kind->kind ? ask_record(q, id, e) : OK;
+    return kind == q->kind->kind ? err_up(e, ask_record(q, id, e)) : OK;
 }
 
 /* ---- what nodes hold ---- */
 
-/* "job/node", "job/node.role", "job/node@variant": of job and node? */
+/* Whether "job/node", "job/node.role" or "job/node@variant" is of the job and the node. */
 static bool is_asked(const struct query *q, const char *ref)
 {
     const char *slash = strchr(ref, '/');
@@ -157,21 +178,21 @@ static enum err_code ask_collection(struct query *q, const struct digest *id, st
     enum { AT_ONCE = 256 };
     struct collection *list;
     struct digest ids[AT_ONCE];
-    enum err_code code = err_up(e, collection_open(&list, q->store, id, e));
+    enum err_code code = collection_open(&list, q->store, id, e);
     if (code)
-        return code;
+        return err_up(e, code);
     uint64_t count = collection_element_kind(list) == q->kind->kind ? collection_count(list) : 0;
     for (uint64_t at = 0; !code && at < count; at += AT_ONCE) {
         uint64_t n = count - at < AT_ONCE ? count - at : AT_ONCE;
-        code = err_up(e, collection_ids(ids, list, at, n, e));
+        code = collection_ids(ids, list, at, n, e);
         for (uint64_t i = 0; !code && i < n; i++)
             code = ask_record(q, &ids[i], e);
     }
     collection_close(list);
-    return code;
+    return err_up(e, code);
 }
 
-static enum err_code visit_ref(void *arg, const char *name, const struct digest *id, struct err *e)
+static enum err_code take_ref(void *arg, const char *name, const struct digest *id, struct err *e)
 {
     struct query *q = arg;
     struct record r;
@@ -182,58 +203,72 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     arena_reset(&q->scratch);
     if (code == ERR_NOTFOUND)
         return OK; /* removed: the next run makes it again */
-    if (code)
-        return err_up(e, code);
-    if (r.kind == q->kind->kind)
-        return ask_record(q, id, e);
-    return r.kind == KIND_COLLECTION ? ask_collection(q, id, e) : OK;
-}
-
-static enum err_code refuse_node(const struct query *q, struct err *e)
-{
-    err_fail(e, ERR_INPUT, "no node is called %.100s/%.100s", q->job ? q->job : "*",
-             q->node ? q->node : "*");
-    err_hint(e, "'eqloom ls' lists the nodes of jobs");
-    return ERR_INPUT;
+    if (!code && r.kind == q->kind->kind)
+        code = ask_record(q, id, e);
+    else if (!code && r.kind == KIND_COLLECTION)
+        code = ask_collection(q, id, e);
+    return err_up(e, code);
 }
 
 static enum err_code query(struct query *q, struct err *e)
 {
     bool by_name = q->job || q->node;
-    enum err_code code = by_name ? store_each_ref(q->store, "", visit_ref, q, e)
-                                 : store_each_record(q->store, visit_record, q, e);
-    arena_free(&q->scratch);
-    digest_map_free(&q->seen);
-    if (!code && by_name && !q->refs)
-        return err_up(e, refuse_node(q, e));
-    if (code == ERR_CANCELLED)
-        fprintf(q->c->narration, "... and more (--limit)\n");
-    else if (!code && !q->found)
-        fprintf(q->c->narration, "no %s meets the conditions\n", q->kind->name);
-    return code == ERR_CANCELLED ? OK : err_up(e, code);
+    enum err_code code = by_name ? store_each_ref(q->store, "", take_ref, q, e)
+                                 : store_each_record(q->store, take_record, q, e);
+    if (code)
+        return err_up(e, code);
+    if (by_name && !q->refs) {
+        code = err_fail(e, ERR_INPUT, "no node is called %.100s/%.100s", q->job ? q->job : "*",
+                        q->node ? q->node : "*");
+        err_hint(e, "'eqloom ls' lists the nodes of jobs");
+        return code;
+    }
+    if (q->more)
+        fputs("... and more (--limit)\n", q->c->narration);
+    else if (!q->found)
+        fprintf(q->c->narration, "no %s was found\n", q->kind->name);
+    return OK;
+}
+
+static enum err_code read_options(struct query *q, struct err *e)
+{
+    struct cli *c = q->c;
+    const struct op *op;
+    enum err_code code = naming_kind(&q->kind, c->arguments[0], e);
+    q->job = cli_value(c, "job");
+    q->node = cli_value(c, "node");
+    q->op = cli_value(c, "op");
+    if (!code && q->op)
+        code = naming_op(&op, q->op, e);
+    if (!code)
+        code = read_time(&q->since_ns, c, "since", INT64_MIN, e);
+    if (!code)
+        code = read_time(&q->until_ns, c, "until", INT64_MAX, e);
+    if (!code)
+        code = cli_number(&q->limit, c, "limit", UINT64_MAX, 1, UINT64_MAX, e);
+    if (!code && c->n_arguments > 1)
+        code = jq_filter_new(&q->filter, c->arguments[1], e);
+    return err_up(e, code);
 }
 
 enum err_code cli_query(int *status, struct cli *c, struct err *e)
 {
-    struct query q = {.c = c, .job = cli_value(c, "job"), .node = cli_value(c, "node")};
-    enum record_kind kind;
+    struct query q = {.c = c};
     char *path;
-    enum err_code code = err_up(e, kind_parse(&kind, c->arguments[0], e));
+    enum err_code code = read_options(&q, e);
     if (!code)
-        q.kind = kind_info(kind);
+        code = place_open(&q.store, &path, c, NULL, PLACE_READ, e);
+    if (!code && (q.op || cli_flag(c, "since") || cli_flag(c, "until")))
+        code = lineage_open(&q.lineage, q.store, e);
     if (!code)
-        code = err_up(e, parse_conditions(&q, e));
-    if (!code)
-        code = err_up(e, cli_number(&q.left, c, "limit", UINT64_MAX, 1, UINT64_MAX, e));
-    if (!code)
-        code = err_up(e, place_open(&q.store, &path, c, NULL, PLACE_READ, e));
-    if (code)
-        return code;
-    if (asks_maker(&q))
-        code = err_up(e, lineage_open(&q.lineage, q.store, e));
-    if (!code)
-        code = err_up(e, query(&q, e));
+        code = query(&q, e);
+    if (q.too_large)
+        *status = CLI_FAILED;
+    arena_free(&q.scratch);
+    digest_map_free(&q.seen);
+    jq_filter_free(q.filter);
     lineage_close(q.lineage);
-    store_close(q.store);
-    return code;
+    if (q.store)
+        store_close(q.store);
+    return err_up(e, code);
 }

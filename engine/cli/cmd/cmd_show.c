@@ -98,9 +98,7 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
     if (code)
         return code;
     if (c->json) {
-        reflect_dump(c->out,
-                     json_pack("{s:o, s:s, s:I, s:o}", "id", id_json(&ref->id), "kind", kind->name,
-                               "bytes", (json_int_t)r->payload.len, "value", reflect_json(m)));
+        reflect_dump(c->out, reflect_record(&ref->id, r, m));
         return OK;
     }
     print_heading(c, ref, kind->name);

@@ -4,6 +4,7 @@
 #define ENGINE_CLI_REFLECT_H
 
 #include "base/arena.h"
+#include "store/store.h"
 
 #include <jansson.h>
 #include <protobuf-c/protobuf-c.h>
@@ -14,6 +15,8 @@
 void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit);
 /* Every field, complete. A new reference. */
 json_t *reflect_json(const ProtobufCMessage *m);
+/* {"id", "kind", "bytes", "value"}: a record as `show --json` prints it. A new reference. */
+json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m);
 /* One line and a newline. */
 void reflect_dump(FILE *to, json_t *value);
 

@@ -76,6 +76,14 @@ json_t *reflect_json(const ProtobufCMessage *m)
     return object;
 }
 
+json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m)
+{
+    char hex[DIGEST_HEX];
+    return json_pack("{s:s, s:s, s:I, s:o}", "id", digest_hex(hex, id), "kind",
+                     kind_info(r->kind)->name, "bytes", (json_int_t)r->payload.len, "value",
+                     reflect_json(m));
+}
+
 void reflect_dump(FILE *to, json_t *value)
 {
     json_dumpf(value, to, JSON_COMPACT);
