@@ -2,7 +2,7 @@
  * of the write that meets it, and a library that gives up (most cannot report a lack of memory) is
  * followed by a line that says what to do. */
 #include "base/os.h"
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include <signal.h>
 

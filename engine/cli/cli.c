@@ -1,8 +1,8 @@
 /* From argv to an exit status. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "base/buf.h"
-#include "engine/cli/error.h"
+#include "engine/cli/console/error.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The table of commands. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include <limits.h>
 #include <string.h>
@@ -21,18 +21,6 @@
     {                                                                                              \
         "allow-outside", 0, NULL, false, "Let the job name files outside of its directory."        \
     }
-
-const struct cli_option cli_global_options[] = {
-    {"store", 0, "DIR", false,
-     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job."},
-    {"color", 0, "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
-    {"help", 'h', NULL, false, "Say how to use eqloom, or a command."},
-    {"version", 0, NULL, false, "Say which eqloom this is."},
-    {"man", 0, NULL, false, "Print the manual page's source (scdoc)."},
-    {"markdown", 0, NULL, false, "Print the reference of the command line."},
-    {"completion", 0, "bash", false, "Print completions for a shell."},
-    {0},
-};
 
 static const struct cli_option json_options[] = {JSON, {0}};
 static const struct cli_option run_options[] = {
@@ -308,12 +296,4 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a)
     }
     *n = n_own + n_tools;
     return all;
-}
-
-const struct cli_command *cli_command_find(const struct cli *c, const char *name)
-{
-    for (size_t i = 0; i < c->n_commands; i++)
-        if (!strcmp(c->commands[i].name, name))
-            return &c->commands[i];
-    return NULL;
 }

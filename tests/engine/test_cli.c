@@ -3,16 +3,16 @@
 #include "base/os.h"
 #include "checkpoint.pb-c.h"
 #include "cluster.pb-c.h"
-#include "engine/cli/cli.h"
-#include "engine/cli/place.h"
+#include "engine/cli/console/cli.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/console/wrap.h"
+#include "engine/cli/export/export_safetensors.h"
+#include "engine/cli/export/npy.h"
+#include "engine/cli/export/tsv.h"
 #include "engine/cli/records/diff.h"
-#include "engine/cli/records/export_safetensors.h"
 #include "engine/cli/records/jq_filter.h"
-#include "engine/cli/records/npy.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/records/tsv.h"
-#include "engine/cli/text_table.h"
-#include "engine/cli/wrap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

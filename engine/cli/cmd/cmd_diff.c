@@ -1,9 +1,9 @@
 /* eqloom diff: two artifacts, or two runs. */
 #include "engine/cli/records/diff.h"
 
-#include "engine/cli/place.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/resolve.h"
+#include "engine/cli/records/resolve.h"
 
 static void print_summary(struct diff *d, const char *what)
 {

@@ -1,9 +1,9 @@
 /* eqloom lineage: what a record was made from, or what was made with it. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
-#include "engine/cli/place.h"
 #include "engine/cli/provenance/lineage.h"
-#include "engine/cli/resolve.h"
+#include "engine/cli/records/place.h"
+#include "engine/cli/records/resolve.h"
 
 static enum err_code lineage(struct cli *c, struct store *s, struct err *e)
 {

@@ -1,11 +1,11 @@
 /* eqloom log: runs, and the nodes of one. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "base/os.h"
-#include "engine/cli/place.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/runs.h"
-#include "engine/cli/text_table.h"
+#include "engine/cli/records/runs.h"
 #include "engine/job/job.h"
 
 #include <inttypes.h>

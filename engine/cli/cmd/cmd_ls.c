@@ -1,10 +1,10 @@
 /* eqloom ls: the names in the store. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "collection.pb-c.h"
-#include "engine/cli/place.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/text_table.h"
 #include "schemas/canonical.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* eqloom gc and fsck. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
-#include "engine/cli/place.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 #include "store/maintain.h"
 

@@ -1,10 +1,10 @@
 /* eqloom ops: the op table for people, machines and docs/ops.md. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
-#include "engine/cli/naming.h"
+#include "engine/cli/console/naming.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/console/wrap.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/text_table.h"
-#include "engine/cli/wrap.h"
 #include "engine/op.h"
 
 #include <string.h>

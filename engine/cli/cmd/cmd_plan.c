@@ -1,16 +1,16 @@
 /* eqloom plan, status and why: what would be done, what was, and the reasons. None of them writes;
  * without a store they plan against an empty one in a temporary directory. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "action.pb-c.h"
 #include "base/os.h"
-#include "engine/cli/cmd/cmd.h"
-#include "engine/cli/place.h"
+#include "engine/cli/cmd/cmd_job.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/console/wrap.h"
 #include "engine/cli/provenance/why_artifact.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/runs.h"
-#include "engine/cli/text_table.h"
-#include "engine/cli/wrap.h"
+#include "engine/cli/records/runs.h"
 #include "schemas/canonical.h"
 
 #include <ftw.h>

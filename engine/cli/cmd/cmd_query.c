@@ -1,14 +1,14 @@
 /* eqloom query: records of a kind that a jq program selects. Filters that need no record's contents
  * (job, node, op, time) come first. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "base/map.h"
-#include "engine/cli/naming.h"
-#include "engine/cli/place.h"
+#include "engine/cli/console/naming.h"
 #include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/jq_filter.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/resolve.h"
+#include "engine/cli/records/resolve.h"
 #include "engine/op.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"

@@ -1,10 +1,10 @@
 /* eqloom show: one record, or the beginning of a collection. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
-#include "engine/cli/place.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/resolve.h"
-#include "engine/cli/text_table.h"
+#include "engine/cli/records/resolve.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 

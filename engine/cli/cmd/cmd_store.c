@@ -1,11 +1,11 @@
 /* eqloom stats, pack, unpack, backup and compact. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "base/os.h"
-#include "engine/cli/place.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/resolve.h"
-#include "engine/cli/text_table.h"
+#include "engine/cli/records/resolve.h"
 #include "store/maintain.h"
 #include "store/pack.h"
 

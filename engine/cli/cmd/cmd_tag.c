@@ -1,11 +1,11 @@
 /* eqloom tag and untag: names that a user gives. They are refs "tag/NAME", a part of the name space
  * that jobs may not write into, so that no run ever moves or removes one; being refs they keep
  * what they name from gc. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
-#include "engine/cli/place.h"
+#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/resolve.h"
+#include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"
 
 #include <string.h>

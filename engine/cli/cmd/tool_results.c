@@ -4,7 +4,7 @@
 
 #include "base/os.h"
 #include "engine/cache/action.h"
-#include "engine/cli/place.h"
+#include "engine/cli/records/place.h"
 #include "engine/job/job_draft.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"

@@ -1,10 +1,10 @@
 /* The store as commands of ops see it; see tool_store.h. */
 #include "engine/cli/cmd/tool_store.h"
 
-#include "engine/cli/place.h"
-#include "engine/cli/records/npy.h"
-#include "engine/cli/records/out_file.h"
-#include "engine/cli/resolve.h"
+#include "engine/cli/export/npy.h"
+#include "engine/cli/export/out_file.h"
+#include "engine/cli/records/place.h"
+#include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"
 
 #include <string.h>

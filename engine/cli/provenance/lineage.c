@@ -3,10 +3,10 @@
 
 #include "base/buf.h"
 #include "collection.pb-c.h"
-#include "engine/cli/place.h"
-#include "engine/cli/resolve.h"
-#include "engine/job/job.h"
 #include "engine/cache/witness_counts.h"
+#include "engine/cli/records/place.h"
+#include "engine/cli/records/resolve.h"
+#include "engine/job/job.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 

@@ -3,12 +3,12 @@
 
 #include "base/buf.h"
 #include "checkpoint.pb-c.h"
-#include "engine/cli/provenance/lineage_internal.h"
-#include "engine/cli/resolve.h"
-#include "engine/cli/runs.h"
-#include "engine/run/history.h"
 #include "engine/cache/label.h"
 #include "engine/cache/witness_counts.h"
+#include "engine/cli/provenance/lineage_internal.h"
+#include "engine/cli/records/resolve.h"
+#include "engine/cli/records/runs.h"
+#include "engine/run/history.h"
 
 #include <inttypes.h>
 #include <string.h>

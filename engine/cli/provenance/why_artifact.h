@@ -2,7 +2,7 @@
 #ifndef ENGINE_CLI_WHY_ARTIFACT_H
 #define ENGINE_CLI_WHY_ARTIFACT_H
 
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 #include "store/store.h"
 
 /* Text for people, in the cli's arena: what the record is, the op and parameters that made it, from

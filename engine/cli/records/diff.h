@@ -2,8 +2,8 @@
 #ifndef ENGINE_CLI_DIFF_H
 #define ENGINE_CLI_DIFF_H
 
-#include "engine/cli/cli.h"
-#include "engine/cli/runs.h"
+#include "engine/cli/console/cli.h"
+#include "engine/cli/records/runs.h"
 #include "store/store.h"
 
 struct diff {

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/resolve.h"
+#include "engine/cli/records/resolve.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 

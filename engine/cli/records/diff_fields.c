@@ -1,8 +1,8 @@
 /* Messages field by field; see diff.h. */
 #include "engine/cli/records/diff.h"
 
+#include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/text_table.h"
 #include "schemas/canonical.h"
 
 #include <inttypes.h>

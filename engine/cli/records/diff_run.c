@@ -3,8 +3,8 @@
 #include "engine/cli/records/diff.h"
 
 #include "base/buf.h"
+#include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/cli/text_table.h"
 #include "store/collection.h"
 
 #include <inttypes.h>

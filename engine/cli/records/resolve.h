@@ -2,7 +2,7 @@
 #ifndef ENGINE_CLI_RESOLVE_H
 #define ENGINE_CLI_RESOLVE_H
 
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 #include "store/store.h"
 
 struct resolved {

@@ -3,7 +3,7 @@
 #define ENGINE_CLI_RUNS_H
 
 #include "action.pb-c.h"
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 #include "store/store.h"
 
 struct run_summary {

@@ -1,7 +1,7 @@
 /* Aligned text; see text_table.h. */
-#include "engine/cli/text_table.h"
+#include "engine/cli/console/text_table.h"
 
-#include "engine/cli/wrap.h"
+#include "engine/cli/console/wrap.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

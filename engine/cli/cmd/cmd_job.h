@@ -1,8 +1,8 @@
 /* What commands on jobs share. */
-#ifndef ENGINE_CLI_CMD_H
-#define ENGINE_CLI_CMD_H
+#ifndef ENGINE_CLI_CMD_JOB_H
+#define ENGINE_CLI_CMD_JOB_H
 
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 #include "engine/run/run.h"
 
 /* The job of the first argument, with --set and --allow-outside. */

@@ -1,5 +1,5 @@
 /* Lines of text; see wrap.h. */
-#include "engine/cli/wrap.h"
+#include "engine/cli/console/wrap.h"
 
 #include "base/os.h"
 

@@ -4,7 +4,7 @@
  *         egraphs: {op: satrate}
  *                       ^
  *     did you mean 'saturate'? */
-#include "engine/cli/error.h"
+#include "engine/cli/console/error.h"
 
 void cli_print_error(FILE *to, const struct err *e, bool color)
 {

@@ -1,6 +1,6 @@
 /* .npy files; see npy.h. The header always takes 128 bytes, so that it can be completed once the
  * number of rows is known. */
-#include "engine/cli/records/npy.h"
+#include "engine/cli/export/npy.h"
 
 #include "engine/cli/records/reflect.h"
 

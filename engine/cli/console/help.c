@@ -1,7 +1,7 @@
 /* --help, of eqloom and of each command. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
-#include "engine/cli/wrap.h"
+#include "engine/cli/console/wrap.h"
 
 #include <string.h>
 

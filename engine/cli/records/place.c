@@ -1,5 +1,5 @@
 /* Finding and opening the store; see place.h. */
-#include "engine/cli/place.h"
+#include "engine/cli/records/place.h"
 
 #include "base/os.h"
 

@@ -1,5 +1,5 @@
 /* See naming.h. */
-#include "engine/cli/naming.h"
+#include "engine/cli/console/naming.h"
 
 #include "base/buf.h"
 #include "engine/op.h"

@@ -1,5 +1,5 @@
 /* Tab-separated rows; see tsv.h. */
-#include "engine/cli/records/tsv.h"
+#include "engine/cli/export/tsv.h"
 
 #include "engine/cli/records/reflect.h"
 

@@ -68,13 +68,12 @@ struct cli {
 /* The whole program: everything but main's own name for it. Returns the exit status. */
 int cli_main(int argc, char **argv, FILE *out, FILE *narration);
 
-/* ---- commands.c ---- */
-/* All commands, those of tool_table included, in the order of --help. */
+/* All commands, those of tool_table included, in the order of --help: commands.c. */
 const struct cli_command *cli_commands(size_t *n, struct arena *a);
-const struct cli_command *cli_command_find(const struct cli *c, const char *name);
-extern const struct cli_option cli_global_options[]; /* ended by name == NULL */
 
 /* ---- args.c ---- */
+extern const struct cli_option cli_global_options[]; /* ended by name == NULL */
+const struct cli_command *cli_command_find(const struct cli *c, const char *name);
 /* Fills command, arguments, values, store, json and color. `asked` gets the name of a global
  * request ("help", "version", "man", "completion", "markdown") with c->arguments as its operands,
  * or NULL. */

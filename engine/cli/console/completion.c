@@ -1,5 +1,5 @@
 /* Bash completion: commands, options, node names after a job file, refs, files. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "schemas/kinds.h"
 

@@ -1,5 +1,5 @@
 /* Files written beside their targets; see out_file.h. */
-#include "engine/cli/records/out_file.h"
+#include "engine/cli/export/out_file.h"
 
 #include <stdbool.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Runs; see runs.h. */
-#include "engine/cli/runs.h"
+#include "engine/cli/records/runs.h"
 
 #include "base/os.h"
 #include "schemas/canonical.h"

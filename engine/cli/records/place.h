@@ -2,7 +2,7 @@
 #ifndef ENGINE_CLI_PLACE_H
 #define ENGINE_CLI_PLACE_H
 
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 #include "store/store.h"
 
 enum place_use { PLACE_READ, PLACE_WRITE, PLACE_CREATE };

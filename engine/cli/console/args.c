@@ -1,7 +1,7 @@
 /* Reads a command line by the table: `eqloom [GLOBAL...] COMMAND [OPTION | ARGUMENT]...`. Global
  * options may also stand after the command; '--' ends options; short options may carry their value
  * ('-j2') and flags be joined ('-kn'). */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include "base/os.h"
 
@@ -13,6 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
+const struct cli_option cli_global_options[] = {
+    {"store", 0, "DIR", false,
+     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job."},
+    {"color", 0, "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
+    {"help", 'h', NULL, false, "Say how to use eqloom, or a command."},
+    {"version", 0, NULL, false, "Say which eqloom this is."},
+    {"man", 0, NULL, false, "Print the manual page's source (scdoc)."},
+    {"markdown", 0, NULL, false, "Print the reference of the command line."},
+    {"completion", 0, "bash", false, "Print completions for a shell."},
+    {0},
+};
+
 struct parser {
     struct cli *c;
     char **argv;
@@ -22,6 +34,14 @@ struct parser {
     bool only_arguments;
     const char *asked;
 };
+
+const struct cli_command *cli_command_find(const struct cli *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_commands; i++)
+        if (!strcmp(c->commands[i].name, name))
+            return &c->commands[i];
+    return NULL;
+}
 
 static bool is_optional(const struct cli_option *o)
 {

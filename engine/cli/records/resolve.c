@@ -1,10 +1,10 @@
 /* Names to ids; see resolve.h. */
-#include "engine/cli/resolve.h"
+#include "engine/cli/records/resolve.h"
 
-#include "engine/cli/records/reflect.h"
-#include "engine/cli/text_table.h"
-#include "engine/job/job.h"
 #include "engine/cache/label.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/records/reflect.h"
+#include "engine/job/job.h"
 #include "schemas/canonical.h"
 
 #include <string.h>

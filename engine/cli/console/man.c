@@ -1,5 +1,5 @@
 /* The manual page as scdoc source, and the same as Markdown for docs/cli.md. */
-#include "engine/cli/cli.h"
+#include "engine/cli/console/cli.h"
 
 #include <string.h>
 
