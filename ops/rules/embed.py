@@ -6,7 +6,7 @@ import sys
 
 def main():
     output, files = sys.argv[1], sorted(sys.argv[2:], key=lambda f: pathlib.Path(f).name)
-    lines = ['/* Made by ops/rules/embed.py from jobs/rules. */', '#include "ops/rules/library.h"', '']
+    lines = ['/* Made by ops/rules/embed.py from jobs/rules. */', '#include "ops/rules/rule.h"', '']
     entries = []
     shown = [pathlib.Path(f).as_posix().split("jobs/rules/")[-1] for f in files]
     for i, name in enumerate(files):

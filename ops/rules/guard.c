@@ -1,9 +1,9 @@
-/* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable,
- * on two, on all. A suggestion is an observation at sampled instances, as certification is; since
- * many guards are tried and one that fits by chance is worse than none, it is one at many more
- * instances, and at others than those by which it was found. */
-#include "ops/rules/check.h"
-#include "ops/rules/condition.h"
+/* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable, on
+ * two, on all. Many guards are tried, so one may fit by chance; a suggestion is therefore confirmed
+ * at many more instances, which differ from those by which it was found. */
+#include "ops/rules/guard.h"
+#include "ops/rules/parse_condition.h"
+#include "ops/rules/trial.h"
 
 #include <string.h>
 
@@ -21,8 +21,7 @@ enum place {
     ELSEWHERE,
 };
 
-/* # stands for a variable, % for another. Weakest first, but that what is asked of one variable
- * comes before what is asked of more. */
+/* # stands for a variable, % for another. Guards on one variable come first, then the weakest. */
 static const struct guard {
     enum extent extent;
     enum place place;
@@ -62,20 +61,20 @@ struct search {
     struct arena *a;
     const struct rule *rule;
     struct rule_check_options options, confirm;
-    struct expr variables[MAX_VARIABLES]; /* that a guard may be asked of */
+    struct expr variables[MAX_VARIABLES]; /* that a guard may restrict */
     size_t n;
 };
 
-/* All variables but those by which is derived. */
+/* All variables except those of derivatives. */
 static void list_variables(struct search *s)
 {
     const struct expr *x = &s->rule->lhs;
     for (uint32_t i = 0; i < x->n && s->n < MAX_VARIABLES; i++) {
         struct expr v = expr_sub(x, i);
-        bool known = v.nodes[0].op != X_VAR || (i > 0 && x->nodes[i - 1].op == X_D);
+        bool skip = v.nodes[0].op != X_VAR || (i > 0 && x->nodes[i - 1].op == X_D);
         for (size_t k = 0; k < s->n; k++)
-            known = known || expr_equal(&s->variables[k], &v);
-        if (!known)
+            skip = skip || expr_equal(&s->variables[k], &v);
+        if (!skip)
             s->variables[s->n++] = v;
     }
 }
@@ -110,16 +109,32 @@ static void write_conditions(struct buf *out, struct search *s, const struct gua
             buf_putc(out, *p);
 }
 
-/* The conditions if the rule holds under them; takes the text. */
+/* Whether the rule holds at enough instances if these conditions are added. */
+static bool holds_if(struct search *s, const struct rule_condition *more, size_t n,
+                     const struct rule_check_options *options)
+{
+    struct rule r = *s->rule;
+    struct trial_result result;
+    struct rule_condition *all = arena_array(s->a, struct rule_condition, r.n_conditions + n);
+    if (r.n_conditions)
+        memcpy(all, r.conditions, r.n_conditions * sizeof *all);
+    memcpy(all + r.n_conditions, more, n * sizeof *all);
+    r.conditions = all;
+    r.n_conditions += n;
+    return !trial_run(&result, s->a, &r, options, NULL) && !result.witness &&
+           result.points >= options->points / 4;
+}
+
+/* The conditions if the rule holds under them, else NULL; frees the text. */
 static const char *try_conditions(struct search *s, struct buf *text)
 {
     struct source_text source = {"guard", text->data, text->len};
+    struct pattern_reader reader = {s->a, s->rule->lhs.lang, &source, NULL};
     const struct rule_condition *c;
     size_t n;
     char *found = NULL;
-    if (condition_parse_list(&c, &n, s->a, s->rule->lhs.lang, &source, 0, source.len, NULL) == OK &&
-        rule_holds_if(s->a, s->rule, c, n, &s->options) &&
-        rule_holds_if(s->a, s->rule, c, n, &s->confirm)) {
+    if (!conditions_parse(&c, &n, &reader, 0, source.len, NULL) &&
+        holds_if(s, c, n, &s->options) && holds_if(s, c, n, &s->confirm)) {
         found = rule_condition_text(s->a, &c[0]);
         for (size_t i = 1; i < n; i++)
             found = arena_printf(s->a, "%s, %s", found, rule_condition_text(s->a, &c[i]));
@@ -169,7 +184,7 @@ static const char *try_guard(struct search *s, const struct guard *g)
     return try_on_all(s, g);
 }
 
-const char *rule_suggest_guard(struct arena *a, const struct rule *r,
+const char *guard_suggest(struct arena *a, const struct rule *r,
                                const struct rule_check_options *options)
 {
     uint32_t confirm = options->points > CONFIRM_POINTS ? options->points : CONFIRM_POINTS;

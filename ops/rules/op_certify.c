@@ -1,8 +1,8 @@
-/* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or
- * goes on marked unsound where the job allows that. */
+/* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or is
+ * passed on, marked unsound, where the job allows that. */
 #include "engine/op.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/rules/rule.h"
+#include "ops/rules/certify.h"
 
 static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
                              struct op_ctx *ctx, struct err *e)
@@ -43,7 +43,7 @@ static const struct op_param params[] = {
     {"seed", OP_INT, "1", .min = 0, .max = 9007199254740992.0,
      .doc = "Chooses the random ones among them."},
     {"allow_unsound", OP_BOOL, "false",
-     .doc = "Refuted rules go on, marked unsound, instead of failing."},
+     .doc = "Refuted rules are passed on, marked unsound, instead of failing."},
     {0},
 };
 

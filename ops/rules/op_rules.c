@@ -8,29 +8,29 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rules rules = {.lang = &lang_calculus};
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
-    for (size_t i = 0; i < n; i++)
-        if (err_up(e, rules_parse(&rules, a, &files[i].text, e)))
-            return ERR_INPUT;
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < n; i++)
+        code = rules_parse(&rules, a, &files[i].text, e);
+    if (code)
+        return err_up(e, code);
     const char *const *include, *const *exclude;
     size_t n_include = op_strings(&include, ctx, "groups");
     size_t n_exclude = op_strings(&exclude, ctx, "exclude");
-    if (err_up(e, rules_select(&rules, include, n_include, exclude, n_exclude, e)))
-        return ERR_INPUT;
+    if ((code = rules_select(&rules, include, n_include, exclude, n_exclude, e)))
+        return err_up(e, code);
     rules_sort(&rules);
-    for (size_t i = 0; i < rules.n; i++) {
+    for (size_t i = 0; !code && i < rules.n; i++) {
         Eqloom__Rule message;
         rule_to_message(&message, a, &rules, &rules.rules[i]);
-        enum err_code code = op_emit(NULL, ctx, "rules", &message.base, e);
-        if (code)
-            return err_up(e, code);
+        code = op_emit(NULL, ctx, "rules", &message.base, e);
     }
-    return OK;
+    return err_up(e, code);
 }
 
 static const struct op_param params[] = {
     {"groups", OP_STRINGS, "",
-     .doc = "Groups to take, each with those below it; none: all that are "
-            "not off."},
+     .doc = "Groups to take, each with those below it; none: all that are not "
+            "off."},
     {"exclude", OP_STRINGS, "", .doc = "Groups to leave out, each with those below it."},
     {0},
 };
@@ -45,8 +45,8 @@ const struct op op_rules = {
     .version = 1,
     .node = OP_SOURCE,
     .doc =
-        "Reads rewrite rules from rule files (docs/rules.md). Order of files and rules, comments "
-        "and spacing leave no mark on the records.",
+        "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the order "
+        "of files and rules, on comments or on spacing.",
     .params = params,
     .outputs = outputs,
     .run = run,

@@ -1,6 +1,5 @@
-/* Conditions about the same term, or comparing it with a number, are met as intervals. This is all
- * the reasoning there is: it is exact, and silent about conditions that only together, through
- * different terms, admit nothing. */
+/* Intersects the intervals of all conditions on one term. This is exact, but it does not find
+ * conditions that contradict each other through different terms. */
 #include "ops/rules/range.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/rational.h"
@@ -13,41 +12,31 @@
 static void raise_low(struct range *r, const char *low, bool open)
 {
     int order = r->low ? number_compare(low, r->low) : 1;
-    if (order > 0)
-        r->low_open = open;
-    else if (order == 0)
-        r->low_open = r->low_open || open;
-    if (order > 0)
-        r->low = low;
-    r->bounded = true;
+    r->low_open = order > 0 ? open : r->low_open || (order == 0 && open);
+    r->low = order > 0 ? low : r->low;
 }
 
 static void lower_high(struct range *r, const char *high, bool open)
 {
     int order = r->high ? number_compare(high, r->high) : -1;
-    if (order < 0)
-        r->high_open = open;
-    else if (order == 0)
-        r->high_open = r->high_open || open;
-    if (order < 0)
-        r->high = high;
-    r->bounded = true;
+    r->high_open = order < 0 ? open : r->high_open || (order == 0 && open);
+    r->high = order < 0 ? high : r->high;
 }
 
-static void ask_alone(struct range *r, enum rule_predicate p)
+static void add_predicate(struct range *r, enum rule_predicate p)
 {
     switch (p) {
     case RULE_POSITIVE: raise_low(r, "0", true); break;
     case RULE_NONNEGATIVE: raise_low(r, "0", false); break;
     case RULE_NEGATIVE: lower_high(r, "0", true); break;
     case RULE_NONPOSITIVE: lower_high(r, "0", false); break;
-    case RULE_REAL:
-    case RULE_INTEGER: r->bounded = true; break;
-    case RULE_EVEN: r->bounded = r->even = true; break;
-    case RULE_ODD: r->bounded = r->odd = true; break;
+    case RULE_EVEN: r->even = true; break;
+    case RULE_ODD: r->odd = true; break;
     case RULE_NONZERO: r->nonzero = true; break;
-    case RULE_CONSTANT: r->bounded = r->constant = true; break;
+    case RULE_CONSTANT: r->constant = true; break;
     case RULE_SYMBOL: r->symbol = true; break;
+    case RULE_REAL:
+    case RULE_INTEGER:
     case RULE_MAYBE_NONZERO:
     case RULE_FREE_OF:
     case RULE_CONSTANT_OR_OTHER_SYMBOL:
@@ -62,23 +51,17 @@ static const char *as_number(const struct expr *x)
     return x->nodes[0].op == X_NUM ? x->nodes[0].leaf : NULL;
 }
 
-static void ask_comparison(struct range *r, const struct rule_condition *c, const struct expr *t)
+static void add_comparison(struct range *r, const struct rule_condition *c, const struct expr *t)
 {
     bool open = c->predicate == RULE_LESS;
     const char *left = as_number(&c->args[0]), *right = as_number(&c->args[1]);
-    if (expr_equal(&c->args[0], t)) {
-        r->bounded = true;
-        if (right)
-            lower_high(r, right, open);
-    }
-    if (expr_equal(&c->args[1], t)) {
-        r->bounded = true;
-        if (left)
-            raise_low(r, left, open);
-    }
+    if (right && expr_equal(&c->args[0], t))
+        lower_high(r, right, open);
+    if (left && expr_equal(&c->args[1], t))
+        raise_low(r, left, open);
 }
 
-void range_of_term(struct range *out, const struct range_conditions *c, const struct expr *t)
+void range_of_term(struct range *out, const struct rule *r, const struct expr *t)
 {
     *out = (struct range){0};
     if (as_number(t)) {
@@ -87,12 +70,12 @@ void range_of_term(struct range *out, const struct range_conditions *c, const st
     }
     if (t->nodes[0].op == X_ABS)
         raise_low(out, "0", false);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct rule_condition *k = &c->items[i];
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        const struct rule_condition *k = &r->conditions[i];
         if (k->predicate == RULE_LESS || k->predicate == RULE_LESS_EQUAL)
-            ask_comparison(out, k, t);
+            add_comparison(out, k, t);
         else if (expr_equal(&k->args[0], t))
-            ask_alone(out, k->predicate);
+            add_predicate(out, k->predicate);
     }
 }
 
@@ -148,19 +131,19 @@ size_t range_numbers(const char **out, size_t max, struct arena *a, const struct
     return l.n;
 }
 
-/* ---- where conditions change ---- */
+/* ---- borders of conditions ---- */
 
 enum { GRID_STEPS = 16, GRID_END = 6, BISECTIONS = 60, MAX_ZEROS = 5, MAX_DENOMINATOR = 64 };
 
-/* The term whose sign decides, at a value of the variable. */
-static double margin(const struct rule_condition *c, const char *name, double value)
+/* The value whose sign decides whether the condition holds, at a value of the variable. */
+static double difference(const struct rule_condition *c, const char *name, double value)
 {
     struct ball_point point = {1, &name, &value, NULL};
     double x = ball_value_real(&c->args[0], &point);
     return c->n_args == 2 ? x - ball_value_real(&c->args[1], &point) : x;
 }
 
-static bool has_margin(const struct rule_condition *c, const char *variable)
+static bool has_difference(const struct rule_condition *c, const char *variable)
 {
     if (c->predicate > RULE_NONZERO && c->predicate != RULE_LESS && c->predicate != RULE_LESS_EQUAL)
         return false;
@@ -201,10 +184,10 @@ static void add_zero(struct numbers *l, struct arena *a, double x)
 static void bisect(struct numbers *l, struct arena *a, const struct rule_condition *c,
                    const char *name, double low, double high)
 {
-    bool below = margin(c, name, low) < 0;
+    bool below = difference(c, name, low) < 0;
     for (int i = 0; i < BISECTIONS && low < high; i++) {
         double middle = low + (high - low) / 2;
-        if ((margin(c, name, middle) < 0) == below)
+        if ((difference(c, name, middle) < 0) == below)
             low = middle;
         else
             high = middle;
@@ -212,19 +195,19 @@ static void bisect(struct numbers *l, struct arena *a, const struct rule_conditi
     add_zero(l, a, high);
 }
 
-size_t range_boundaries(const char **out, size_t max, struct arena *a,
-                        const struct range_conditions *c, const char *variable)
+size_t range_borders(const char **out, size_t max, struct arena *a, const struct rule *r,
+                     const char *variable)
 {
     struct numbers l = {out, 0, max};
     const char *name = arena_printf(a, "?%s", variable);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct rule_condition *k = &c->items[i];
-        if (!has_margin(k, variable))
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        const struct rule_condition *k = &r->conditions[i];
+        if (!has_difference(k, variable))
             continue;
         int zeros = 0;
         double before = NAN, at = -GRID_END;
         for (int step = 0; step <= 2 * GRID_END * GRID_STEPS && zeros < MAX_ZEROS; step++) {
-            double x = -GRID_END + (double)step / GRID_STEPS, value = margin(k, name, x);
+            double x = -GRID_END + (double)step / GRID_STEPS, value = difference(k, name, x);
             if (value == 0) {
                 zeros++;
                 add_zero(&l, a, x);

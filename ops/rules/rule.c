@@ -53,6 +53,14 @@ char *rule_condition_text(struct arena *a, const struct rule_condition *c)
     return arena_printf(a, "%s(%s)", name, expr_infix(a, &c->args[0]));
 }
 
+bool rule_is_reverse(size_t *length, const char *name)
+{
+    size_t n = strlen(name);
+    bool reverse = n && name[n - 1] == '~';
+    *length = n - reverse;
+    return reverse;
+}
+
 static int compare_rules(const void *x, const void *y)
 {
     const struct rule *r = x, *s = y;
@@ -94,10 +102,10 @@ static enum err_code check_group_names(const struct rules *rules, const char *co
         }
         if (found)
             continue;
-        err_fail(e, ERR_INPUT, "no rule is in the group '%s'", names[i]);
+        enum err_code code = err_fail(e, ERR_INPUT, "no rule is in the group '%s'", names[i]);
         if (nearest)
             err_hint(e, "did you mean '%s'?", nearest);
-        return ERR_INPUT;
+        return code;
     }
     return OK;
 }
@@ -105,9 +113,10 @@ static enum err_code check_group_names(const struct rules *rules, const char *co
 enum err_code rules_select(struct rules *rules, const char *const *include, size_t n_include,
                            const char *const *exclude, size_t n_exclude, struct err *e)
 {
-    if (err_up(e, check_group_names(rules, include, n_include, e)) ||
-        err_up(e, check_group_names(rules, exclude, n_exclude, e)))
-        return ERR_INPUT;
+    enum err_code code;
+    if ((code = check_group_names(rules, include, n_include, e)) ||
+        (code = check_group_names(rules, exclude, n_exclude, e)))
+        return err_up(e, code);
     size_t kept = 0;
     for (size_t i = 0; i < rules->n; i++) {
         const struct rule *r = &rules->rules[i];

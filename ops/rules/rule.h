@@ -12,8 +12,8 @@ enum rule_predicate {
     RULE_NONNEGATIVE, /* real and >= 0 */
     RULE_NEGATIVE,
     RULE_NONPOSITIVE,
-    RULE_NONZERO,       /* known not to be zero (may be complex) */
-    RULE_MAYBE_NONZERO, /* not known to be zero */
+    RULE_NONZERO,       /* proved not to be zero (may be complex) */
+    RULE_MAYBE_NONZERO, /* not proved to be zero */
     RULE_REAL,
     RULE_INTEGER,
     RULE_EVEN, /* an even integer constant */
@@ -38,9 +38,9 @@ struct rule {
     struct expr lhs, rhs;
     const struct rule_condition *conditions;
     size_t n_conditions;
-    const char *file; /* where it stands, for messages; NULL from a record */
+    const char *file; /* where it was read, for messages; NULL from a record */
     int line, column;
-    bool off; /* of a group that is off unless it is asked for; not part of the record */
+    bool off; /* of a group that is off unless it is selected; not part of the record */
 };
 
 struct rules {
@@ -58,29 +58,30 @@ enum {
     RULES_MAX_NODES = 500,     /* of a side or a condition's term */
 };
 
-/* Parses one file; appends to *rules (zeroed at first, lang set; the first file may change it, the
- * others must be of its language). Bidirectional rules become two, the second "name~". Errors:
- * unknown predicate or operator, wrong arity, a right-hand variable that the left side lacks, a
- * duplicate name. Nothing is appended when it fails. */
+/* ---- rule files: parse_rules.c ---- */
+/* Appends the rules of a file. At first *rules has a language and nothing else; the first file may
+ * change the language, the others must agree with it. A bidirectional rule becomes two, the second
+ * named "name~". When parsing fails nothing is appended. */
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
                           struct err *e);
-/* For people "name~" is the rule "name" read backwards: is it that? *length: of "name". */
-bool rule_is_reverse(size_t *length, const char *name);
-/* The language that a file names, the calculus if none; NULL if that is no language. */
+/* The language that a file names, the calculus if it names none; NULL: there is no such language. */
 const struct language *rules_language(struct arena *a, const struct source_text *source);
-/* By (group, name): the order in which a rule set applies its rules; files' order is cosmetic. */
+/* The shipped files (jobs/rules, built in), sorted by name; returns how many. */
+size_t rules_library(const struct source_text **out);
+/* The shipped rules of a language, sorted, those of groups that are off included. */
+enum err_code rules_parse_library(struct rules *out, struct arena *a, const struct language *lang,
+                                  struct err *e);
+
+/* ---- rules and sets of rules: rule.c ---- */
+/* Whether the rule is the reverse of a bidirectional one, "name~"; *length: of "name". */
+bool rule_is_reverse(size_t *length, const char *name);
+/* By (group, name), the order in which a rule set applies its rules. */
 void rules_sort(struct rules *rules);
 /* Keeps the rules of the included groups (none named: of all groups that are not off) that are not
- * excluded. A name stands for a group and for those below it: "trigonometry" for
- * "trigonometry.sums". ERR_INPUT for a name that no group has. */
+ * excluded. The name of a group includes the groups below it: "trigonometry" includes
+ * "trigonometry.sums". ERR_INPUT if no group has a name. */
 enum err_code rules_select(struct rules *rules, const char *const *include, size_t n_include,
                            const char *const *exclude, size_t n_exclude, struct err *e);
-void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
-                     const struct rule *r);
-/* *lang gains the record's declared operators; NULL takes the language of the record, and another
- * than the record's is ERR_INPUT. */
-enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
-                                const Eqloom__Rule *message, struct err *e);
 const char *rule_predicate_name(enum rule_predicate p);
 unsigned rule_predicate_arity(enum rule_predicate p);
 /* -1 if there is none of that name. */
@@ -88,18 +89,12 @@ int rule_predicate_find(const char *name, size_t n);
 /* "positive(?a)" */
 char *rule_condition_text(struct arena *a, const struct rule_condition *c);
 
-/* ---- certification ---- */
-struct rule_check_options {
-    uint32_t points;
-    uint64_t seed;
-};
-/* Does the rule hold wherever its conditions do? Pattern variables stand for real values, or
- * complex ones where the conditions admit them. */
-enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
-                         const struct rule_check_options *options, struct err *e);
-/* The same of a rule as a record. */
-enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
-                                 const Eqloom__Rule *message,
-                                 const struct rule_check_options *options, struct err *e);
+/* ---- records: rule_record.c ---- */
+void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
+                     const struct rule *r);
+/* *lang gains the record's declared operators. If it is NULL it becomes the record's language; a
+ * language other than the record's is ERR_INPUT. */
+enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
+                                const Eqloom__Rule *message, struct err *e);
 
 #endif

@@ -1,8 +1,9 @@
 /* `eqloom check-rules [FILE...]`: certifies rule files, or the shipped library. */
 #include "base/os.h"
+#include "base/pool.h"
 #include "engine/tool.h"
-#include "ops/rules/library.h"
-#include "ops/rules/verdicts.h"
+#include "ops/expr/ball/ball.h"
+#include "ops/rules/certify.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -17,64 +18,102 @@ static const char *const verdict_names[N_VERDICTS] = {
 };
 
 static const struct language *const languages[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
-enum { N_LANGUAGES = sizeof languages / sizeof *languages };
+enum { N_LANGUAGES = sizeof languages / sizeof *languages, BLOCK = 16 };
 
-static enum err_code read_sources(struct source_text *out, const struct tool_args *args,
-                                  struct err *e)
+struct report {
+    struct rules rules; /* of all languages */
+    const struct rule_check_options *options;
+    Eqloom__Certificate *certificates; /* by rule */
+    struct arena *arenas;              /* by worker; they hold the texts of certificates */
+    enum err_code *codes;              /* by block of rules */
+    struct err *errors;
+};
+
+static enum err_code read_sources(const struct source_text **out, size_t *n,
+                                  const struct tool_args *args, struct err *e)
 {
-    for (size_t i = 0; i < args->n_positional; i++) {
-        struct span text;
-        enum err_code code =
-            os_read_file(&text, args->arena, args->positional[i], RULES_MAX_FILE, e);
-        if (code)
-            return err_up(e, code);
-        out[i] = (struct source_text){args->positional[i], (const char *)text.data, text.len};
+    struct source_text *files = arena_array(args->arena, struct source_text, args->n_positional);
+    enum err_code code = OK;
+    *out = files;
+    *n = args->n_positional;
+    if (!*n)
+        *n = rules_library(out);
+    for (size_t i = 0; !code && i < args->n_positional; i++) {
+        struct span text = {0};
+        code = os_read_file(&text, args->arena, args->positional[i], RULES_MAX_FILE, e);
+        files[i] = (struct source_text){args->positional[i], (const char *)text.data, text.len};
     }
-    return OK;
+    return err_up(e, code);
 }
 
-/* Files of each language make a set; what is checked is all of them. */
-static enum err_code read_rules(struct rules *out, Eqloom__Rule **messages,
-                                const struct tool_args *args, struct err *e)
+/* The files of each language are one set; the report has the rules of all sets. */
+static enum err_code read_rules(struct rules *out, const struct tool_args *args, struct err *e)
 {
     struct arena *a = args->arena;
     const struct source_text *files;
-    size_t n = rules_library(&files);
-    if (args->n_positional) {
-        struct source_text *given = arena_array(a, struct source_text, n = args->n_positional);
-        enum err_code code = read_sources(given, args, e);
-        if (code)
-            return err_up(e, code);
-        files = given;
-    }
+    size_t n, total = 0;
     struct rules sets[N_LANGUAGES];
+    enum err_code code = read_sources(&files, &n, args, e);
     for (int s = 0; s < N_LANGUAGES; s++)
         sets[s] = (struct rules){.lang = languages[s]};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; !code && i < n; i++) {
         const struct language *lang = rules_language(a, &files[i]);
-        int s = 0; /* what has no language is refused where it is read */
+        int s = 0; /* rules_parse refuses an unknown language */
         while (lang && languages[s] != lang)
             s++;
-        if (err_up(e, rules_parse(&sets[s], a, &files[i], e)))
-            return ERR_INPUT;
+        code = rules_parse(&sets[s], a, &files[i], e);
     }
-    *out = (struct rules){.lang = &lang_calculus};
+    if (code)
+        return err_up(e, code);
     for (int s = 0; s < N_LANGUAGES; s++)
-        out->cap += sets[s].n;
-    out->rules = arena_array(a, struct rule, out->cap);
+        total += sets[s].n;
+    *out = (struct rules){.rules = arena_array(a, struct rule, total)};
     for (int s = 0; s < N_LANGUAGES; out->n += sets[s++].n)
         if (sets[s].n)
             memcpy(out->rules + out->n, sets[s].rules, sets[s].n * sizeof *out->rules);
     rules_sort(out);
-    *messages = arena_array(a, Eqloom__Rule, out->n);
-    for (size_t i = 0; i < out->n; i++) {
-        int s = 0;
-        while (!lang_is(out->rules[i].lhs.lang, languages[s]))
-            s++;
-        rule_to_message(&(*messages)[i], a, &sets[s], &out->rules[i]);
-    }
     return OK;
 }
+
+/* ---- checking, on all processors ---- */
+
+static void check_block(void *arg, size_t block, unsigned worker)
+{
+    struct report *t = arg;
+    enum err_code *code = &t->codes[block];
+    size_t end = (block + 1) * BLOCK < t->rules.n ? (block + 1) * BLOCK : t->rules.n;
+    for (size_t i = block * BLOCK; i < end && !*code; i++)
+        *code = rule_check(&t->certificates[i], &t->arenas[worker], &t->rules.rules[i], t->options,
+                           &t->errors[block]);
+    ball_thread_cleanup();
+}
+
+static enum err_code check_all(struct report *t, struct arena *a, struct err *e)
+{
+    size_t n_blocks = (t->rules.n + BLOCK - 1) / BLOCK;
+    struct pool *pool = pool_new(os_cpus());
+    enum err_code code = OK;
+    t->certificates = arena_array(a, Eqloom__Certificate, t->rules.n);
+    t->arenas = arena_array(a, struct arena, pool_threads(pool));
+    t->codes = arena_array(a, enum err_code, n_blocks);
+    t->errors = arena_array(a, struct err, n_blocks);
+    pool_for(pool, n_blocks, check_block, t);
+    for (size_t b = 0; b < n_blocks && !code; b++)
+        if ((code = t->codes[b]) && e)
+            *e = t->errors[b];
+    for (size_t i = 0; i < t->rules.n && !code; i++) {
+        Eqloom__Certificate *c = &t->certificates[i];
+        c->witness = arena_strdup(a, c->witness);
+        c->guard = arena_strdup(a, c->guard);
+        c->remark = arena_strdup(a, c->remark);
+    }
+    for (unsigned w = 0; w < pool_threads(pool); w++)
+        arena_free(&t->arenas[w]);
+    pool_free(pool);
+    return err_up(e, code);
+}
+
+/* ---- for people ---- */
 
 static char *rule_text(struct arena *a, const struct rule *r)
 {
@@ -84,14 +123,6 @@ static char *rule_text(struct arena *a, const struct rule *r)
                             rule_condition_text(a, &r->conditions[i]));
     return text;
 }
-
-struct report {
-    struct rules rules;
-    Eqloom__Rule *messages;
-    struct verdicts verdicts;
-};
-
-/* ---- for people ---- */
 
 /* The first part of a group's name: the family that the table counts by. */
 static size_t family_length(const char *group)
@@ -129,20 +160,20 @@ static void print_table(FILE *f, const struct report *t)
             const char *other = t->rules.rules[next].group;
             if (family_length(other) != length || memcmp(other, group, length) != 0)
                 break;
-            counts[t->verdicts.certificates[next]->verdict]++;
-            total[t->verdicts.certificates[next]->verdict]++;
+            counts[t->certificates[next].verdict]++;
+            total[t->certificates[next].verdict]++;
         }
         print_row(f, width, group, length, counts);
     }
     print_row(f, width, "all", strlen("all"), total);
 }
 
-/* What is not certified, and certified rules with a remark. */
+/* Rules that are not certified, and certified rules with a remark. */
 static void print_findings(FILE *f, struct arena *a, const struct report *t)
 {
     for (size_t i = 0; i < t->rules.n; i++) {
         const struct rule *r = &t->rules.rules[i];
-        const Eqloom__Certificate *c = t->verdicts.certificates[i];
+        const Eqloom__Certificate *c = &t->certificates[i];
         if (c->verdict == EQLOOM__VERDICT__CERTIFIED && !c->remark[0])
             continue;
         fprintf(f, "\n%s:%d:%d: %s: %s/%s\n    %s\n", r->file, r->line, r->column,
@@ -161,13 +192,13 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
     size_t counts[N_VERDICTS] = {0};
     for (size_t i = 0; i < t->rules.n; i++) {
         const struct rule *r = &t->rules.rules[i];
-        const Eqloom__Certificate *c = t->verdicts.certificates[i];
+        const Eqloom__Certificate *c = &t->certificates[i];
         counts[c->verdict]++;
-        json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:b, s:s}", "event",
+        json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s}", "event",
                                  "rule", "group", r->group, "name", r->name, "file", r->file,
                                  "line", r->line, "column", r->column, "off", r->off, "verdict",
-                                 verdict_names[c->verdict], "points", (int)c->points, "known",
-                                 t->verdicts.known[i], "rule", rule_text(a, r));
+                                 verdict_names[c->verdict], "points", (int)c->points, "rule",
+                                 rule_text(a, r));
         if (c->witness[0])
             json_object_set_new(line, "witness", json_string(c->witness));
         if (c->guard[0])
@@ -178,9 +209,8 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         fputc('\n', f);
         json_decref(line);
     }
-    json_t *summary = json_pack(
-        "{s:s, s:I, s:I, s:I}", "event", "summary", "rules", (json_int_t)t->rules.n, "checked",
-        (json_int_t)(t->rules.n - t->verdicts.n_known), "known", (json_int_t)t->verdicts.n_known);
+    json_t *summary =
+        json_pack("{s:s, s:I}", "event", "summary", "rules", (json_int_t)t->rules.n);
     for (int v = 1; v < N_VERDICTS; v++)
         json_object_set_new(summary, verdict_names[v], json_integer((json_int_t)counts[v]));
     json_dumpf(summary, f, JSON_COMPACT);
@@ -201,35 +231,20 @@ static enum err_code read_number(uint64_t *out, const struct tool_args *args, co
     return OK;
 }
 
-/* "1548 rules: 1 checked in 0.1 s, 1547 known" */
-static void narrate(FILE *f, const struct report *t, uint64_t elapsed_ns)
-{
-    size_t n = t->rules.n, known = t->verdicts.n_known;
-    fprintf(f, "%zu %s: %zu checked in %.1f s", n, n == 1 ? "rule" : "rules", n - known,
-            (double)elapsed_ns * 1e-9);
-    if (known)
-        fprintf(f, ", %zu known", known);
-    fputc('\n', f);
-    if (t->verdicts.not_kept)
-        fprintf(f, "eqloom: verdicts are not kept: %s\n", t->verdicts.not_kept);
-}
-
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
-    struct report t;
+    struct report t = {0};
     uint64_t points, seed, start = os_monotonic_ns();
-    if (err_up(e, read_number(&points, args, "points", 64, 8, 100000, e)) ||
-        err_up(e, read_number(&seed, args, "seed", 1, 0, 1ULL << 53, e)))
-        return ERR_INPUT;
-    enum err_code code = read_rules(&t.rules, &t.messages, args, e);
-    if (code)
+    enum err_code code;
+    if ((code = read_number(&points, args, "points", 64, 8, 100000, e)) ||
+        (code = read_number(&seed, args, "seed", 1, 0, 1ULL << 53, e)) ||
+        (code = read_rules(&t.rules, args, e)))
         return err_up(e, code);
-    struct rule_check_options how = {(uint32_t)points, seed};
-    code = verdicts_find(&t.verdicts, args, t.messages, t.rules.n, &how,
-                         tool_value(args, "fresh") != NULL, e);
-    if (code)
+    t.options = &(struct rule_check_options){(uint32_t)points, seed};
+    if ((code = check_all(&t, args->arena, e)))
         return err_up(e, code);
-    narrate(args->narration, &t, os_monotonic_ns() - start);
+    fprintf(args->narration, "%zu %s checked in %.1f s\n", t.rules.n,
+            t.rules.n == 1 ? "rule" : "rules", (double)(os_monotonic_ns() - start) * 1e-9);
     if (args->json) {
         print_json(args->out, args->arena, &t);
     } else {
@@ -238,7 +253,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     }
     *exit_status = 0;
     for (size_t i = 0; i < t.rules.n; i++)
-        if (t.verdicts.certificates[i]->verdict == EQLOOM__VERDICT__REFUTED)
+        if (t.certificates[i].verdict == EQLOOM__VERDICT__REFUTED)
             *exit_status = 3;
     return OK;
 }
@@ -246,8 +261,6 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 static const struct tool_option options[] = {
     {"points", "N", false, "instances at which both sides of a rule are compared (64)"},
     {"seed", "N", false, "chooses the random ones among them (1)"},
-    {"fresh", NULL, false, "check every rule, whatever the store knows"},
-    {"wait", "[=SECONDS]", false, "wait for another writer of the store, for ever or so long"},
     {0},
 };
 
@@ -261,10 +274,7 @@ const struct tool tool_check_rules = {
         "point at which its sides have provably different values; the point is printed, and "
         "the condition that would make the rule hold, if one is found. A rule is vacuous if "
         "its sides are nowhere both defined, and unchecked if it has operators that a file "
-        "declared, or asks maybe_nonzero.\n\n"
-        "Where there is a store, verdicts are records in it, the same that the op certify makes: "
-        "a rule that a job or an earlier check has decided, with as many points and the same "
-        "seed, is not checked again. They stand under the name check-rules/verdicts.",
+        "declared, or has the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
     .options = options,

@@ -4,7 +4,7 @@
 
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/exact.h"
-#include "ops/rules/library.h"
+#include "ops/rules/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static enum err_code need_rules(struct judge *j, struct err *e)
     if (j->set)
         return OK;
     enum err_code code;
-    if ((code = err_up(e, rules_parse_library(&j->rules, &j->arena, e))) ||
+    if ((code = err_up(e, rules_parse_library(&j->rules, &j->arena, &lang_calculus, e))) ||
         (code = err_up(e, rules_select(&j->rules, NULL, 0, NULL, 0, e))))
         return code;
     rules_sort(&j->rules);

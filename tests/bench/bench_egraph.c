@@ -10,7 +10,7 @@
  * nodes with which it began, and those at which something might be new. */
 #include "base/os.h"
 #include "ops/egraph/graph/egraph.h"
-#include "ops/rules/library.h"
+#include "ops/rules/rule.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -276,7 +276,7 @@ static void bench_library(void)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+    if (rules_parse_library(&rules, &a, &lang_calculus, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
         die(&e);
     struct source_text text = {"library", lines, strlen(lines)};
     double begin = cpu_seconds();

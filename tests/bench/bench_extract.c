@@ -8,7 +8,7 @@
 #include "ops/egraph/graph/egraph.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
-#include "ops/rules/library.h"
+#include "ops/rules/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     struct timing all = {0};
     if (argc < 2)
         return 2;
-    if (os_read_file(&file, &a, argv[1], 16 << 20, &e) || rules_parse_library(&rules, &a, &e) ||
+    if (os_read_file(&file, &a, argv[1], 16 << 20, &e) || rules_parse_library(&rules, &a, &lang_calculus, &e) ||
         rules_select(&rules, NULL, 0, NULL, 0, &e))
         die(&e);
     struct saturate_options o = {.iterations = argc > 2 ? (uint32_t)atoi(argv[2]) : 8,

@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/egraph/match/ruleset.h"
-#include "ops/rules/condition.h"
+#include "ops/rules/parse_condition.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "ops/egraph/run/tool_input.h"
 
 #include "base/os.h"
-#include "ops/rules/library.h"
+#include "ops/rules/rule.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ enum err_code tool_read_rules(struct rules *out, bool *own, const struct tool_ar
             return e->code;
         *own = true;
     }
-    if (!*own && err_up(e, rules_parse_library_of(out, args->arena, lang, e)))
+    if (!*own && err_up(e, rules_parse_library(out, args->arena, lang, e)))
         return e->code;
     if (name && !lang_is(out->lang, lang))
         return err_fail(e, ERR_INPUT, "the rules are of the %s language, not the %s language",

@@ -2,7 +2,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "ops/egraph/graph/egraph_core.h"
-#include "ops/rules/library.h"
+#include "ops/rules/rule.h"
 
 enum { TICK = 10 };
 
@@ -94,7 +94,7 @@ static void counting_changes_no_result(void **state)
     for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
         struct profiled p = {0};
         struct err e = {0};
-        assert_int_equal(rules_parse_library(&p.rules, &p.a, &e), OK);
+        assert_int_equal(rules_parse_library(&p.rules, &p.a, &lang_calculus, &e), OK);
         assert_int_equal(rules_select(&p.rules, NULL, 0, NULL, 0, &e), OK);
         run(&p, terms[t], o, false);
         struct profiled plain = p;

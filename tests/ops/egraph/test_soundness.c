@@ -7,7 +7,7 @@
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"
 #include "ops/expr/exact.h"
-#include "ops/rules/library.h"
+#include "ops/rules/rule.h"
 #include "tests/ops/egraph/help.h"
 
 enum { MAX_NODES = 2500, ITERATIONS = 7, N_POINTS = 3, MAX_PRECISION = 800 };
@@ -204,7 +204,7 @@ static void equal_nodes_have_equal_values(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+    if (rules_parse_library(&rules, &a, &lang_calculus, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
         fail_msg("%s", e.message);
     struct ruleset *set = ruleset_new(&rules);
     struct evaluation evaluation;
@@ -243,7 +243,7 @@ static void languages_are_sound(void **state)
         struct arena a = {0};
         struct err e = {0};
         struct rules rules;
-        if (rules_parse_library_of(&rules, &a, cases[i].lang, &e))
+        if (rules_parse_library(&rules, &a, cases[i].lang, &e))
             fail_msg("%s", e.message);
         struct egraph *g = egraph_new(rules.lang);
         struct expr x = term(&a, rules.lang, cases[i].seed);
@@ -289,7 +289,7 @@ static void undefined_terms_do_no_harm(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+    if (rules_parse_library(&rules, &a, &lang_calculus, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
         fail_msg("%s", e.message);
     struct ruleset *set = ruleset_new(&rules);
     struct saturate_options o = {.iterations = ITERATIONS, .max_nodes = MAX_NODES};

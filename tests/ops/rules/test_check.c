@@ -2,7 +2,7 @@
  * guard; true ones are certified; and what cannot be judged is said to be so. */
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/rules/rule.h"
+#include "ops/rules/certify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/rules/library.h"
+#include "ops/rules/certify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static struct rules load(struct arena *a)
 {
     struct rules rules;
     struct err e = {0};
-    if (rules_parse_library(&rules, a, &e))
+    if (rules_parse_library(&rules, a, &lang_calculus, &e))
         fail_msg("%s:%d:%d: %s", e.input_file, e.line, e.column, e.message);
     return rules;
 }
@@ -27,7 +27,7 @@ static struct rules load_language(struct arena *a, const struct language *lang)
 {
     struct rules rules;
     struct err e = {0};
-    if (rules_parse_library_of(&rules, a, lang, &e))
+    if (rules_parse_library(&rules, a, lang, &e))
         fail_msg("%s:%d:%d: %s", e.input_file, e.line, e.column, e.message);
     return rules;
 }

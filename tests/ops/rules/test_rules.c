@@ -174,8 +174,8 @@ static void languages_keep_apart(void **state)
     static const char calculus[] = "c: ?a + ?b -> ?b + ?a";
     struct source_text source = {"other.rules", calculus, strlen(calculus)};
     assert_int_equal(rules_parse(&r, &a, &source, &e), ERR_INPUT);
-    assert_string_equal(e.message, "other.rules: rules of the calculus language cannot stand "
-                                   "beside those of the boolean language");
+    assert_string_equal(e.message, "other.rules: its rules are of the calculus language, those of "
+                                   "the other files of the boolean language");
     assert_int_equal(r.n, 2);
     Eqloom__Rule m;
     struct rule back;

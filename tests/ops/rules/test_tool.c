@@ -1,5 +1,4 @@
 /* `check-rules`: what it prints and how it ends. */
-#include "engine/op.h"
 #include "engine/tool.h"
 
 #include <jansson.h>
@@ -20,23 +19,6 @@ const char *tool_value(const struct tool_args *args, const char *option)
         if (strcmp(args->values[i].option, option) == 0)
             value = args->values[i].value;
     return value;
-}
-
-/* There is no store here, nor an engine; tests/e2e/test_check_rules.py has both. */
-const struct op op_certify = {.name = "certify"};
-
-enum err_code tool_recall(struct tool_result *r, const struct tool_args *args, struct arena *a,
-                          struct err *e)
-{
-    (void)r, (void)args, (void)a, (void)e;
-    return OK;
-}
-
-enum err_code tool_keep(const struct tool_args *args, const char *ref,
-                        const struct tool_result *results, size_t n, struct err *e)
-{
-    (void)args, (void)ref, (void)results, (void)n, (void)e;
-    return OK;
 }
 
 struct result {

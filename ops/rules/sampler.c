@@ -1,6 +1,9 @@
-/* Instances: values from the tables, values that the conditions point at, values tied to each other
- * (equal, opposite, reciprocal), random ones. */
-#include "ops/rules/sample.h"
+/* Instances: values from the tables below, values near the bounds that conditions set, values
+ * related to each other (equal, opposite, reciprocal), random ones. The tables hold the values at
+ * which rules fail: zero and one, on branch cuts and on both sides of them, beyond the radius of a
+ * series, multiples of pi, the borders of principal values, very large and very small ones. The
+ * simplest come first, since they make the most readable witnesses. */
+#include "ops/rules/sampler.h"
 #include "base/rng.h"
 #include "ops/expr/rational.h"
 #include "ops/rules/range.h"
@@ -12,16 +15,60 @@ enum {
     MAX_REALS = 200,
     MAX_NEAR = 64,
     SIMPLE_REALS = 9,   /* of the special ones: those that make a readable witness */
-    SIMPLE_ROUNDS = 24, /* instances of several variables that take their values there */
+    SIMPLE_INSTANCES = 24, /* instances of several variables that take their values there */
 };
 
-static struct expr *parse_all(struct arena *a, const struct language *lang,
-                              const char *const *texts, size_t n)
+/* ---- values to begin with, in infix, separated by blanks; the simplest first ---- */
+
+static const char special_reals[] =
+    "0 1 -1 2 -2 1/2 -1/2 3 -3 1/3 -1/3 3/4 -3/4 5/4 -5/4 4 -4 3/2 -3/2 1/10 -1/10 7/8 "
+    "-7/8 1/1000 -1/1000 10 -10 5 -5 22/7 -22/7 11/7 -11/7 355/113 25 -40 99/100 101/100 "
+    "-99/100 -101/100 pi -1*pi pi/2 -1*(pi/2) pi/4 2*pi e sqrt(2) -1*sqrt(2) sqrt(2)/2 6 "
+    "-6 2/3 -2/3 "
+    /* huge, tiny, close to 1 and -1; values of functions */
+    "1000000007 -1000000007 10000000000000000000001 1/1000000007 -1/1000000007 "
+    "1/1000000000000000000000 -1/1000000000000000000000 1000000000001/1000000000000 "
+    "-1000000000001/1000000000000 999999999999/1000000000000 -999999999999/1000000000000 "
+    "sin(2) ln(1/3) -1*e^2 tan(2) atan(-3) asin(1/3) 3*pi/2 -5*(pi/2) e^(-7) -1*(pi/3) "
+    "sqrt(3)/3";
+static const char special_complexes[] =
+    "sqrt(-1) -1*sqrt(-1) 2*sqrt(-1) -2*sqrt(-1) 1/2*sqrt(-1) -1/2*sqrt(-1) 1+sqrt(-1) "
+    "-1+sqrt(-1) 1-sqrt(-1) -1-sqrt(-1) 2+1/4*sqrt(-1) -2+1/4*sqrt(-1) 2-1/4*sqrt(-1) "
+    "-2-1/4*sqrt(-1) 1/4+3*sqrt(-1) -1/4+3*sqrt(-1) -1/4-3*sqrt(-1) 1/4-3*sqrt(-1) "
+    "-1/2+1/8*sqrt(-1) 1/2-1/8*sqrt(-1) pi*sqrt(-1) pi/2*sqrt(-1) 4*sqrt(-1) -5*sqrt(-1) "
+    "-3+5*sqrt(-1) 5-3*sqrt(-1) "
+    /* close to the cuts, from both sides, and to the branch points */
+    "-2+1/1000000000000*sqrt(-1) -2-1/1000000000000*sqrt(-1) 2+1/1000000000000*sqrt(-1) "
+    "2-1/1000000000000*sqrt(-1) 1/2+1/1000000000000*sqrt(-1) 1/2-1/1000000000000*sqrt(-1) "
+    "-1/2+1/1000000000000*sqrt(-1) -1/2-1/1000000000000*sqrt(-1) "
+    "1/1000000000000+2*sqrt(-1) -1/1000000000000+2*sqrt(-1) 1/1000000000000-2*sqrt(-1) "
+    "-1/1000000000000-2*sqrt(-1) 1/1000000000000+1/2*sqrt(-1) "
+    "-1/1000000000000-1/2*sqrt(-1) 1000000000001/1000000000000*sqrt(-1) "
+    "999999999999/1000000000000*sqrt(-1) 1/1000000000000*sqrt(-1) -1000000007*sqrt(-1) "
+    "1000000007-1000000007*sqrt(-1) "
+    /* on the borders of the principal values: of ln, asin, acosh and others */
+    "ln(-2) -1*ln(-2) ln(-1/2) asin(2) asin(-2) acos(-3) acosh(-2) acosh(1/2) atanh(3) "
+    "atanh(-3) 1+pi*sqrt(-1) -1-pi*sqrt(-1) pi/2+2*sqrt(-1) pi/2-2*sqrt(-1) "
+    "-1*(pi/2)+sqrt(-1) -1*(pi/2)-sqrt(-1) pi+sqrt(-1) -1*pi-sqrt(-1) 1+pi/2*sqrt(-1) "
+    "-1-pi/2*sqrt(-1) -1+pi/2*sqrt(-1) 1-2*pi*sqrt(-1) 1+22/7*sqrt(-1) 11/7-sqrt(-1) "
+    "(-2)^(1/3) (-2)^(-1/3) ln(sqrt(-1)/3) e^(1+2*sqrt(-1)) sin(1+2*sqrt(-1))";
+static const char special_terms[] =
+    "x x^2+1 sin(x) 1/x e^x 3 y -1*x -2 x*y ln(x) sqrt(x) x^3 2*x-1 1/2 x^2+2 1/(x+2) "
+    "-1*(x+1) sin(y) x/9 cos(3*x) sqrt(-1)*x x+y 1+sqrt(-1)*x e^(-1*x) y^2 0 -1*(x/9) pi "
+    "x^2-y 1 -1 sqrt(-1) ln(x-2) sqrt(x-3) asin(x) abs(x-1) x^x tan(3*x) x^(1/3) 1-x "
+    "(-1)*x^2-1 acosh(x) sqrt(-1)*sin(x) x-y 1/(x-2) (-3)^(x/5)";
+static const char *const integers[] = {"0", "1", "-1", "2", "-2", "3", "-3", "4", "-4", "5", "7", "-6"};
+enum { N_INTEGERS = sizeof integers / sizeof *integers };
+
+static struct expr *parse_all(size_t *n, struct arena *a, const struct language *lang,
+                              const char *texts)
 {
-    struct expr *out = arena_array(a, struct expr, n);
-    for (size_t i = 0; i < n; i++) {
-        struct source_text source = {"<sample>", texts[i], strlen(texts[i])};
-        if (expr_parse_infix(&out[i], a, lang, &source, 0, source.len, false, NULL))
+    struct source_text source = {"<sample>", texts, strlen(texts)};
+    struct expr *out = arena_array(a, struct expr, source.len / 2 + 1);
+    *n = 0;
+    for (size_t at = 0, length; at < source.len; at += length + 1) {
+        length = strcspn(texts + at, " ");
+        if (expr_parse_infix(&out[(*n)++], a, lang, &source, at, length, false, NULL))
             abort(); /* the tables above are wrong */
     }
     return out;
@@ -44,21 +91,16 @@ static void add_neighbours(struct sampler *s, struct arena *a, const struct expr
     }
 }
 
-static void add_reals(struct sampler *s, struct arena *a, const struct rule *r,
-                      const struct rule_condition *more, size_t n_more)
+static void add_reals(struct sampler *s, struct arena *a, const struct rule *r)
 {
-    s->n_reals = sample_reals_n;
-    struct expr *specials = parse_all(a, s->lang, sample_reals, s->n_reals);
+    struct expr *specials = parse_all(&s->n_reals, a, s->lang, special_reals);
     s->reals = arena_array(a, struct expr, MAX_REALS);
     memcpy(s->reals, specials, s->n_reals * sizeof *specials);
     add_neighbours(s, a, &r->lhs);
     add_neighbours(s, a, &r->rhs);
-    for (size_t i = 0; i < r->n_conditions + n_more; i++) {
-        const struct rule_condition *c =
-            i < r->n_conditions ? &r->conditions[i] : &more[i - r->n_conditions];
-        for (unsigned k = 0; k < c->n_args; k++)
-            add_neighbours(s, a, &c->args[k]);
-    }
+    for (size_t i = 0; i < r->n_conditions; i++)
+        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
+            add_neighbours(s, a, &r->conditions[i].args[k]);
 }
 
 static enum err_code add_variables(struct sampler *s, const struct expr *x, struct err *e)
@@ -93,8 +135,8 @@ static void add_condition(struct sampler *s, const struct rule_condition *c)
 {
     struct sample_variable ignored, *v = find(s, &c->args[0]);
     struct sample_variable *w = c->n_args == 2 ? find(s, &c->args[1]) : NULL;
-    if (!v)
-        v = &ignored;
+    v = v ? v : &ignored;
+    w = w ? w : &ignored;
     switch (c->predicate) {
     case RULE_POSITIVE:
     case RULE_NONNEGATIVE:
@@ -102,11 +144,7 @@ static void add_condition(struct sampler *s, const struct rule_condition *c)
     case RULE_NONPOSITIVE:
     case RULE_REAL: v->real = true; break;
     case RULE_LESS:
-    case RULE_LESS_EQUAL:
-        v->real = true;
-        if (w)
-            w->real = true;
-        break;
+    case RULE_LESS_EQUAL: v->real = w->real = true; break;
     case RULE_INTEGER:
     case RULE_EVEN:
     case RULE_ODD: v->integer = true; break;
@@ -131,47 +169,38 @@ static void add_derivatives(struct sampler *s, const struct expr *x)
     }
 }
 
-/* Values that the conditions point at. */
-static void add_near(struct sampler *s, struct arena *a, const struct rule *r,
-                     const struct rule_condition *more, size_t n_more)
+/* Numbers in the range that the conditions leave a variable, and at their borders. */
+static void add_near(struct sampler *s, struct arena *a, const struct rule *r)
 {
-    struct rule_condition *all = arena_array(a, struct rule_condition, r->n_conditions + n_more);
-    struct range_conditions conditions = {all, r->n_conditions + n_more};
-    for (size_t i = 0; i < conditions.n; i++)
-        all[i] = i < r->n_conditions ? r->conditions[i] : more[i - r->n_conditions];
     for (size_t i = 0; i < s->n; i++) {
         struct sample_variable *v = &s->variables[i];
         struct expr x = expr_leaf(a, s->lang, X_VAR, v->name);
         const char *numbers[MAX_NEAR];
         struct range range;
-        range_of_term(&range, &conditions, &x);
+        range_of_term(&range, r, &x);
         size_t n = range_numbers(numbers, MAX_NEAR, a, &range);
-        n += range_boundaries(numbers + n, MAX_NEAR - n, a, &conditions, v->name);
+        n += range_borders(numbers + n, MAX_NEAR - n, a, r, v->name);
         v->near = arena_array(a, struct expr, n);
         for (size_t k = 0; k < n; k++)
             v->near[v->n_near++] = expr_leaf(a, s->lang, X_NUM, numbers[k]);
     }
 }
 
-enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule *r,
-                           const struct rule_condition *more, size_t n_more, uint64_t seed,
+enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule *r, uint64_t seed,
                            struct err *e)
 {
+    enum err_code code;
     *s = (struct sampler){.lang = r->lhs.lang, .seed = seed};
-    if (err_up(e, add_variables(s, &r->lhs, e)) || err_up(e, add_variables(s, &r->rhs, e)))
-        return ERR_LIMIT;
+    if ((code = add_variables(s, &r->lhs, e)) || (code = add_variables(s, &r->rhs, e)))
+        return err_up(e, code);
     for (size_t i = 0; i < r->n_conditions; i++)
         add_condition(s, &r->conditions[i]);
-    for (size_t i = 0; i < n_more; i++)
-        add_condition(s, &more[i]);
     add_derivatives(s, &r->lhs);
     add_derivatives(s, &r->rhs);
-    add_reals(s, a, r, more, n_more);
-    s->n_complexes = sample_complexes_n;
-    s->n_terms = sample_terms_n;
-    s->complexes = parse_all(a, s->lang, sample_complexes, s->n_complexes);
-    s->terms = parse_all(a, s->lang, sample_terms, s->n_terms);
-    add_near(s, a, r, more, n_more);
+    add_reals(s, a, r);
+    s->complexes = parse_all(&s->n_complexes, a, s->lang, special_complexes);
+    s->terms = parse_all(&s->n_terms, a, s->lang, special_terms);
+    add_near(s, a, r);
     return OK;
 }
 
@@ -181,7 +210,7 @@ static size_t count_special(const struct sampler *s, const struct sample_variabl
     return s->n_reals + v->n_near + (v->real ? 0 : s->n_complexes);
 }
 
-uint32_t sampler_rounds(const struct sampler *s)
+uint32_t sampler_min_instances(const struct sampler *s)
 {
     if (s->n == 0)
         return 1;
@@ -215,7 +244,7 @@ static struct expr draw_complex(struct arena *a, const struct sampler *s, uint64
     return expr_apply(a, s->lang, X_ADD, parts, 2);
 }
 
-/* A value tied to the one before: equal, opposite or reciprocal. */
+/* A value related to the one before: equal, opposite or reciprocal. */
 static bool draw_related(struct expr *out, struct arena *a, const struct sampler *s,
                          const struct expr *before, uint64_t u)
 {
@@ -249,14 +278,14 @@ static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i
     if (v->symbol)
         return s->terms[u % 4 == 3 ? 6 : 0]; /* y or x */
     if (v->integer)
-        return number(a, s, sample_integers[u % sample_integers_n]);
+        return number(a, s, integers[u % N_INTEGERS]);
     if (v->constant)
         return draw_rational(a, s, u);
     if (s->symbolic)
         return s->terms[s->n == 1 ? k % s->n_terms : u % s->n_terms];
     if (s->n == 1 && k < count_special(s, v))
         return draw_special(s, v, k);
-    if (k < SIMPLE_ROUNDS)
+    if (k < SIMPLE_INSTANCES)
         return s->reals[w % SIMPLE_REALS];
     if (i > 0 && w % 8 == 0 && draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
         return related;

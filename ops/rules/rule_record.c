@@ -1,7 +1,8 @@
-/* Rules as records: prefix tokens, so that a rule's spacing, comments and place in its file leave
- * no mark. */
+/* Rules as records. Terms are prefix tokens, so the spacing, comments and place of a rule in its file
+ * do not matter. A record may come from elsewhere: everything that parsing guarantees of a rule is
+ * checked again. */
 #include "ops/expr/exact.h"
-#include "ops/rules/condition.h"
+#include "ops/rules/parse_condition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,57 +71,53 @@ void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set
         out->language = arena_strdup(a, set->lang->name);
 }
 
-static enum err_code read_pattern(struct expr *out, struct arena *a, const struct language *lang,
-                                  const char *where, const char *text, struct err *e)
+struct record_reader {
+    struct arena *a;
+    const struct language *lang;
+    const char *where; /* "group/name", for messages */
+    const struct rule *rule;
+};
+
+/* A term; but for the left side itself, its variables are those of the left side. */
+static enum err_code read_pattern(struct expr *out, const struct record_reader *r, const char *text,
+                                  struct err *e)
 {
-    struct source_text source = {where, text, strlen(text)};
-    return err_up(e, expr_parse_prefix(out, a, lang, &source, 0, source.len, true, e));
+    struct source_text source = {r->where, text, strlen(text)};
+    const struct expr *lhs = out == &r->rule->lhs ? NULL : &r->rule->lhs;
+    struct pattern_reader ends = {r->a, r->lang, &source, lhs};
+    enum err_code code =
+        expr_parse_prefix(out, r->a, r->lang, &source, 0, source.len, true, e);
+    return err_up(e, code ? code : pattern_check(out, &ends, 0, source.len, e));
 }
 
 static enum err_code declare_operators(const struct language **lang, struct arena *a,
                                        const Eqloom__Rule *m, struct err *e)
 {
-    for (size_t i = 0; i < m->n_operators; i++) {
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < m->n_operators; i++) {
         const Eqloom__Operator *o = m->operators[i];
-        int known = lang_find(*lang, o->name, strlen(o->name));
-        if (known >= X_DECLARED && (*lang)->ops[known].arity == o->arity)
-            continue;
-        if (err_up(e, lang_declare(lang, a, *lang, o->name, o->arity, e)))
-            return ERR_INPUT;
+        int op = lang_find(*lang, o->name, strlen(o->name));
+        if (op < X_DECLARED || (*lang)->ops[op].arity != o->arity)
+            code = lang_declare(lang, a, *lang, o->name, o->arity, e);
     }
-    return OK;
+    return err_up(e, code);
 }
 
-static enum err_code read_condition(struct rule_condition *out, struct arena *a,
-                                    const struct language *lang, const char *where,
+static enum err_code read_condition(struct rule_condition *out, const struct record_reader *r,
                                     const Eqloom__Condition *m, struct err *e)
 {
+    enum err_code code = OK;
     int p = rule_predicate_find(m->predicate, strlen(m->predicate));
     if (p < 0)
-        return err_fail(e, ERR_INPUT, "rule %s: unknown condition '%s'", where, m->predicate);
+        return err_fail(e, ERR_INPUT, "rule %s: unknown condition '%s'", r->where, m->predicate);
     if (m->n_arguments != rule_predicate_arity(p))
-        return err_fail(e, ERR_INPUT, "rule %s: '%s' takes %u arguments", where, m->predicate,
+        return err_fail(e, ERR_INPUT, "rule %s: '%s' takes %u arguments", r->where, m->predicate,
                         rule_predicate_arity(p));
     out->predicate = p;
     out->n_args = (uint8_t)m->n_arguments;
-    for (size_t k = 0; k < m->n_arguments; k++)
-        if (err_up(e, read_pattern(&out->args[k], a, lang, where, m->arguments[k], e)))
-            return ERR_INPUT;
-    return OK;
-}
-
-/* What a parsed rule has by construction, a record from elsewhere must show. */
-static enum err_code check_bound(const struct expr *x, const struct rule *r, const char *where,
-                                 struct err *e)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op == X_VAR && !pattern_has_variable(&r->lhs, x->nodes[i].leaf))
-            return err_fail(e, ERR_INPUT, "rule %s: ?%s does not occur on the left side", where,
-                            x->nodes[i].leaf);
-    if (x->n > RULES_MAX_NODES)
-        return err_fail(e, ERR_INPUT, "rule %s: a term has at most %d nodes", where,
-                        RULES_MAX_NODES);
-    return OK;
+    for (size_t k = 0; !code && k < m->n_arguments; k++)
+        code = read_pattern(&out->args[k], r, m->arguments[k], e);
+    return err_up(e, code);
 }
 
 static enum err_code take_language(const struct language **lang, const Eqloom__Rule *m,
@@ -144,27 +141,23 @@ enum err_code rule_from_message(struct rule *out, const struct language **lang, 
                                 const Eqloom__Rule *message, struct err *e)
 {
     const char *where = arena_printf(a, "%s/%s", message->group, message->name);
+    enum err_code code;
     *out = (struct rule){.group = message->group, .name = message->name};
-    if (err_up(e, take_language(lang, message, where, e)) ||
-        err_up(e, declare_operators(lang, a, message, e)) ||
-        err_up(e, read_pattern(&out->lhs, a, *lang, where, message->lhs, e)) ||
-        err_up(e, read_pattern(&out->rhs, a, *lang, where, message->rhs, e)) ||
-        err_up(e, check_bound(&out->lhs, out, where, e)) ||
-        err_up(e, check_bound(&out->rhs, out, where, e)))
-        return ERR_INPUT;
+    if ((code = take_language(lang, message, where, e)) ||
+        (code = declare_operators(lang, a, message, e)))
+        return err_up(e, code);
+    struct record_reader r = {a, *lang, where, out};
+    if ((code = read_pattern(&out->lhs, &r, message->lhs, e)) ||
+        (code = read_pattern(&out->rhs, &r, message->rhs, e)))
+        return err_up(e, code);
     if (message->n_conditions > RULES_MAX_CONDITIONS)
         return err_fail(e, ERR_INPUT, "rule %s: more than %d conditions", where,
                         RULES_MAX_CONDITIONS);
     struct rule_condition *conditions =
         arena_array(a, struct rule_condition, message->n_conditions);
-    for (size_t i = 0; i < message->n_conditions; i++) {
-        if (err_up(e, read_condition(&conditions[i], a, *lang, where, message->conditions[i], e)))
-            return ERR_INPUT;
-        for (unsigned k = 0; k < conditions[i].n_args; k++)
-            if (err_up(e, check_bound(&conditions[i].args[k], out, where, e)))
-                return ERR_INPUT;
-    }
+    for (size_t i = 0; !code && i < message->n_conditions; i++)
+        code = read_condition(&conditions[i], &r, message->conditions[i], e);
     out->conditions = conditions;
     out->n_conditions = message->n_conditions;
-    return OK;
+    return err_up(e, code);
 }

@@ -1,16 +1,10 @@
 /* Conditions are predicates over pattern terms. Comparisons are written as such too: `?a > 0` is
  * positive(?a), `?a != 0` is nonzero(?a), `?a < ?b` is less(?a, ?b). */
-#include "ops/rules/condition.h"
+#include "ops/rules/parse_condition.h"
 #include "ops/expr/syntax/lexical.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct cursor {
-    struct arena *a;
-    const struct language *lang;
-    const struct source_text *source;
-};
 
 static void trim(const char *text, size_t *at, size_t *end)
 {
@@ -35,58 +29,98 @@ static size_t find_comma(const char *text, size_t at, size_t end)
     return at;
 }
 
-static enum err_code parse_term(struct expr *out, const struct cursor *c, size_t at, size_t end,
-                                struct err *e)
+bool pattern_has_variable(const struct expr *x, const char *name)
 {
-    if (err_up(e, expr_parse_infix(out, c->a, c->lang, c->source, at, end - at, true, e)))
-        return ERR_INPUT;
-    if (out->n > RULES_MAX_NODES)
-        return err_fail_at(e, c->source, at, "a condition's term has at most %d nodes",
-                           RULES_MAX_NODES);
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_VAR && strcmp(x->nodes[i].leaf, name) == 0)
+            return true;
+    return false;
+}
+
+/* Where "?name" stands in [at, end). */
+static size_t find_variable(const struct source_text *source, size_t at, size_t end,
+                            const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = at; i + n < end; i++)
+        if (source->text[i] == '?' && memcmp(source->text + i + 1, name, n) == 0 &&
+            identifier_length(source->text + i + 1, source->text + end) == n)
+            return i;
+    return at;
+}
+
+enum err_code pattern_check_bound(const struct expr *x, const struct expr *lhs,
+                                  const struct source_text *source, size_t at, size_t end,
+                                  const char *message, struct err *e)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct expr_node *v = &x->nodes[i];
+        if (v->op == X_VAR && !pattern_has_variable(lhs, v->leaf))
+            return err_fail_at(e, source, find_variable(source, at, end, v->leaf), message,
+                               v->leaf);
+    }
     return OK;
 }
 
-static enum err_code fail_unknown(const struct cursor *c, size_t at, size_t length, struct err *e)
+enum err_code pattern_check(const struct expr *x, const struct pattern_reader *r, size_t at,
+                            size_t end, struct err *e)
+{
+    if (x->n > RULES_MAX_NODES)
+        return err_fail_at(e, r->source, at, "a term of a rule has at most %d nodes",
+                           RULES_MAX_NODES);
+    return r->lhs ? err_up(e, pattern_check_bound(x, r->lhs, r->source, at, end,
+                                                  "?%s does not occur on the left side", e))
+                  : OK;
+}
+
+enum err_code pattern_parse(struct expr *out, const struct pattern_reader *r, size_t at, size_t end,
+                            struct err *e)
+{
+    enum err_code code = expr_parse_infix(out, r->a, r->lang, r->source, at, end - at, true, e);
+    return err_up(e, code ? code : pattern_check(out, r, at, end, e));
+}
+
+static enum err_code fail_unknown(const struct pattern_reader *r, size_t at, size_t length, struct err *e)
 {
     const char *names[RULE_N_PREDICATES];
     for (int p = 0; p < RULE_N_PREDICATES; p++)
         names[p] = rule_predicate_name(p);
     int shown = length < RULES_MAX_NAME ? (int)length : RULES_MAX_NAME;
-    const char *word = arena_strndup(c->a, c->source->text + at, (size_t)shown);
-    err_fail_at(e, c->source, at, "unknown condition '%s'", word);
+    const char *word = arena_strndup(r->a, r->source->text + at, (size_t)shown);
+    enum err_code code = err_fail_at(e, r->source, at, "unknown condition '%s'", word);
     const char *nearest = err_nearest(word, names, RULE_N_PREDICATES);
     if (nearest)
         err_hint(e, "did you mean '%s'?", nearest);
-    return ERR_INPUT;
+    return code;
 }
 
 /* NAME(TERM) or NAME(TERM, TERM); the name is `length` long. */
-static enum err_code parse_predicate(struct rule_condition *out, const struct cursor *c, size_t at,
+static enum err_code parse_predicate(struct rule_condition *out, const struct pattern_reader *r, size_t at,
                                      size_t length, size_t end, struct err *e)
 {
-    const char *text = c->source->text;
+    const char *text = r->source->text;
     int p = rule_predicate_find(text + at, length);
     if (p < 0)
-        return fail_unknown(c, at, length, e);
+        return err_up(e, fail_unknown(r, at, length, e));
     size_t open = at + length;
     while (open < end && is_space(text[open]))
         open++;
     if (open == end || text[open] != '(' || text[end - 1] != ')')
-        return err_fail_at(e, c->source, open < end ? end - 1 : end, "expected '%s(...)'",
+        return err_fail_at(e, r->source, open < end ? end - 1 : end, "expected '%s(...)'",
                            rule_predicate_name(p));
     *out = (struct rule_condition){.predicate = p};
     unsigned arity = rule_predicate_arity(p);
     for (size_t from = open + 1, to; from <= end - 1; from = to + 1) {
         to = find_comma(text, from, end - 1);
         if (out->n_args == arity)
-            return err_fail_at(e, c->source, from, "'%s' takes %u argument%s",
+            return err_fail_at(e, r->source, from, "'%s' takes %u argument%s",
                                rule_predicate_name(p), arity, arity == 1 ? "" : "s");
-        if (err_up(e, parse_term(&out->args[out->n_args], c, from, to, e)))
-            return ERR_INPUT;
-        out->n_args++;
+        enum err_code code = pattern_parse(&out->args[out->n_args++], r, from, to, e);
+        if (code)
+            return err_up(e, code);
     }
     if (out->n_args != arity)
-        return err_fail_at(e, c->source, end - 1, "'%s' takes %u arguments", rule_predicate_name(p),
+        return err_fail_at(e, r->source, end - 1, "'%s' takes %u arguments", rule_predicate_name(p),
                            arity);
     return OK;
 }
@@ -113,18 +147,19 @@ static bool is_zero(const struct expr *x)
     return x->n == 1 && x->nodes[0].op == X_NUM && strcmp(x->nodes[0].leaf, "0") == 0;
 }
 
-static enum err_code parse_comparison(struct rule_condition *out, const struct cursor *c, size_t at,
+static enum err_code parse_comparison(struct rule_condition *out, const struct pattern_reader *r, size_t at,
                                       size_t sign, size_t length, size_t end, struct err *e)
 {
-    const char *text = c->source->text;
+    const char *text = r->source->text;
     struct expr x, y;
-    if (err_up(e, parse_term(&x, c, at, sign, e)) ||
-        err_up(e, parse_term(&y, c, sign + length, end, e)))
-        return ERR_INPUT;
+    enum err_code code;
+    if ((code = pattern_parse(&x, r, at, sign, e)) ||
+        (code = pattern_parse(&y, r, sign + length, end, e)))
+        return err_up(e, code);
     bool or_equal = length == 2;
     if (text[sign] == '!') {
         if (!or_equal || !is_zero(&y))
-            return err_fail_at(e, c->source, sign, "only '!= 0' can be asked");
+            return err_fail_at(e, r->source, sign, "only '!= 0' can be asked");
         *out = (struct rule_condition){.predicate = RULE_NONZERO, .args = {x}, .n_args = 1};
     } else if (is_zero(&y)) {
         enum rule_predicate p = text[sign] == '>' ? (or_equal ? RULE_NONNEGATIVE : RULE_POSITIVE)
@@ -139,20 +174,20 @@ static enum err_code parse_comparison(struct rule_condition *out, const struct c
     return OK;
 }
 
-static enum err_code parse_one(struct rule_condition *out, const struct cursor *c, size_t at,
+static enum err_code parse_one(struct rule_condition *out, const struct pattern_reader *r, size_t at,
                                size_t end, struct err *e)
 {
-    const char *text = c->source->text;
+    const char *text = r->source->text;
     trim(text, &at, &end);
     if (at == end)
-        return err_fail_at(e, c->source, at, "expected a condition, such as positive(?a)");
+        return err_fail_at(e, r->source, at, "expected a condition, such as positive(?a)");
     size_t length, sign = find_comparison(&length, text, at, end);
     if (sign < end)
-        return parse_comparison(out, c, at, sign, length, end, e);
+        return err_up(e, parse_comparison(out, r, at, sign, length, end, e));
     length = identifier_length(text + at, text + end);
     if (length == 0)
-        return err_fail_at(e, c->source, at, "expected a condition, such as positive(?a)");
-    return parse_predicate(out, c, at, length, end, e);
+        return err_fail_at(e, r->source, at, "expected a condition, such as positive(?a)");
+    return err_up(e, parse_predicate(out, r, at, length, end, e));
 }
 
 static int compare_conditions(const void *x, const void *y)
@@ -166,21 +201,20 @@ static int compare_conditions(const void *x, const void *y)
     return order;
 }
 
-enum err_code condition_parse_list(const struct rule_condition **out, size_t *n, struct arena *a,
-                                   const struct language *lang, const struct source_text *source,
-                                   size_t at, size_t end, struct err *e)
+enum err_code conditions_parse(const struct rule_condition **out, size_t *n,
+                               const struct pattern_reader *r, size_t at, size_t end,
+                               struct err *e)
 {
-    struct cursor c = {a, lang, source};
-    struct rule_condition *list = arena_array(a, struct rule_condition, RULES_MAX_CONDITIONS);
+    struct rule_condition *list = arena_array(r->a, struct rule_condition, RULES_MAX_CONDITIONS);
     size_t count = 0;
     for (size_t to; at <= end; at = to + 1) {
-        to = find_comma(source->text, at, end);
+        to = find_comma(r->source->text, at, end);
         if (count == RULES_MAX_CONDITIONS)
-            return err_fail_at(e, source, at, "a rule has at most %d conditions",
+            return err_fail_at(e, r->source, at, "a rule has at most %d conditions",
                                RULES_MAX_CONDITIONS);
-        if (err_up(e, parse_one(&list[count], &c, at, to, e)))
-            return ERR_INPUT;
-        count++;
+        enum err_code code = parse_one(&list[count++], r, at, to, e);
+        if (code)
+            return err_up(e, code);
     }
     qsort(list, count, sizeof *list, compare_conditions);
     size_t kept = 0;
@@ -189,38 +223,5 @@ enum err_code condition_parse_list(const struct rule_condition **out, size_t *n,
             list[kept++] = list[i];
     *out = list;
     *n = kept;
-    return OK;
-}
-
-bool pattern_has_variable(const struct expr *x, const char *name)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op == X_VAR && strcmp(x->nodes[i].leaf, name) == 0)
-            return true;
-    return false;
-}
-
-/* Where "?name" stands in [at, end). */
-static size_t find_variable(const struct source_text *source, size_t at, size_t end,
-                            const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = at; i + n < end; i++)
-        if (source->text[i] == '?' && memcmp(source->text + i + 1, name, n) == 0 &&
-            identifier_length(source->text + i + 1, source->text + end) == n)
-            return i;
-    return at;
-}
-
-enum err_code condition_check_bound(const struct expr *x, const struct expr *lhs,
-                                    const struct source_text *source, size_t at, size_t end,
-                                    const char *message, struct err *e)
-{
-    for (uint32_t i = 0; i < x->n; i++) {
-        const struct expr_node *v = &x->nodes[i];
-        if (v->op == X_VAR && !pattern_has_variable(lhs, v->leaf))
-            return err_fail_at(e, source, find_variable(source, at, end, v->leaf), message,
-                               v->leaf);
-    }
     return OK;
 }

@@ -7,29 +7,36 @@
  *     sin2-cos2: sin(?a)^2 + cos(?a)^2 -> 1
  *     ln-mul:    ln(?a*?b) <-> ln(?a) + ln(?b)   if positive(?a), positive(?b)
  *
- * A line that begins with blanks and is no statement by itself continues the one before. Terms are
- * infix expressions with pattern variables. Comments are blanked in a copy of the text, so that
- * offsets stay those of the file. */
+ * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
+ * so offsets stay those of the file. */
 #include "base/map.h"
 #include "ops/expr/exact.h"
 #include "ops/expr/syntax/lexical.h"
-#include "ops/rules/condition.h"
+#include "ops/rules/parse_condition.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum kind { RULE, GROUP, OPERATOR, LANGUAGE, UNKNOWN };
+static const char *const keywords[] = {[GROUP] = "group", [OPERATOR] = "operator",
+                                       [LANGUAGE] = "language"};
+
+struct statement {
+    enum kind kind;
+    size_t at, end; /* `at`: of a rule its name, else what follows the keyword */
+    int line, column;
+};
 
 struct parser {
     struct arena *a;
     struct rules *rules;
     struct source_text source;       /* without comments */
-    const struct language *language; /* that the file names; NULL: none */
+    const struct language *language; /* named by the file; NULL: none */
     const char *group;
     bool off;
     struct name_map names; /* "group/name" of every rule so far -> its index */
-};
-
-struct statement {
-    size_t at, end;
-    int line, column; /* of its beginning */
+    struct statement *statements;
+    size_t n, cap;
 };
 
 static bool is_name_char(char c)
@@ -63,45 +70,48 @@ static bool is_word(const char *text, size_t at, size_t end, const char *word)
            (at + n == end || is_space(text[at + n]));
 }
 
-/* Whether a statement begins here, rather than the continuation of one. */
-static bool begins_statement(const char *text, size_t at, size_t end)
+/* *at moves behind a keyword. */
+static enum kind kind_of(const char *text, size_t *at, size_t end)
 {
-    if (is_word(text, at, end, "group") || is_word(text, at, end, "operator") ||
-        is_word(text, at, end, "language"))
-        return true;
-    size_t n = name_length(text, at, end);
-    size_t colon = skip_spaces(text, at + n, end);
-    return n && colon < end && text[colon] == ':';
-}
-
-/* The next statement from *at on, which moves behind it; false at the end of the file. */
-static bool next_statement(struct statement *out, const struct source_text *s, size_t *at,
-                           int *line)
-{
-    *out = (struct statement){0};
-    while (*at < s->len) {
-        const char *newline = memchr(s->text + *at, '\n', s->len - *at);
-        size_t end = newline ? (size_t)(newline - s->text) : s->len;
-        size_t first = skip_spaces(s->text, *at, end);
-        bool blank = first == end;
-        if (out->line) {
-            bool continues = !blank && first > *at && !begins_statement(s->text, first, end);
-            if (!continues)
-                return true;
-            out->end = end;
-        } else if (!blank) {
-            *out = (struct statement){first, end, *line, (int)(first - *at) + 1};
+    for (enum kind k = GROUP; k <= LANGUAGE; k++)
+        if (is_word(text, *at, end, keywords[k])) {
+            *at += strlen(keywords[k]);
+            return k;
         }
-        *at = newline ? end + 1 : end;
-        ++*line;
-    }
-    return out->line != 0;
+    size_t n = name_length(text, *at, end);
+    size_t colon = skip_spaces(text, *at + n, end);
+    return n && colon < end && text[colon] == ':' ? RULE : UNKNOWN;
 }
 
-static enum err_code parse_operator(struct parser *p, size_t at, size_t end, struct err *e)
+/* Cuts the text into statements. A line that begins with blanks and is no statement by itself
+ * continues the one before. */
+static void find_statements(struct parser *p)
+{
+    const struct source_text *s = &p->source;
+    struct statement *open = NULL;
+    int line = 1;
+    for (size_t at = 0; at < s->len; line++) {
+        const char *newline = memchr(s->text + at, '\n', s->len - at);
+        size_t end = newline ? (size_t)(newline - s->text) : s->len;
+        size_t first = skip_spaces(s->text, at, end), body = first;
+        enum kind kind = kind_of(s->text, &body, end);
+        if (first == end) {
+            open = NULL;
+        } else if (open && first > at && kind == UNKNOWN) {
+            open->end = end;
+        } else {
+            p->statements = vec_grow(p->statements, &p->cap, p->n + 1, sizeof *p->statements);
+            open = &p->statements[p->n++];
+            *open = (struct statement){kind, body, end, line, (int)(first - at) + 1};
+        }
+        at = newline ? end + 1 : end;
+    }
+}
+
+static enum err_code parse_operator(struct parser *p, const struct statement *s, struct err *e)
 {
     const char *text = p->source.text;
-    at = skip_spaces(text, at, end);
+    size_t end = s->end, at = skip_spaces(text, s->at, end);
     size_t n = identifier_length(text + at, text + end);
     size_t slash = skip_spaces(text, at + n, end);
     size_t digit = slash < end ? skip_spaces(text, slash + 1, end) : end;
@@ -112,9 +122,9 @@ static enum err_code parse_operator(struct parser *p, size_t at, size_t end, str
             "expected 'operator NAME/ARITY', the arity a digit, as in: operator i/2");
     char *name = arena_strndup(p->a, text + at, n);
     unsigned arity = (unsigned)(text[digit] - '0');
-    int known = lang_find(p->rules->lang, name, n);
-    if (known >= X_DECLARED && p->rules->lang->ops[known].arity == arity &&
-        !p->rules->lang->ops[known].interpreted)
+    int op = lang_find(p->rules->lang, name, n);
+    if (op >= X_DECLARED && p->rules->lang->ops[op].arity == arity &&
+        !p->rules->lang->ops[op].interpreted)
         return OK; /* the same declaration in another file */
     enum err_code code = lang_declare(&p->rules->lang, p->a, p->rules->lang, name, arity, e);
     if (code)
@@ -122,11 +132,10 @@ static enum err_code parse_operator(struct parser *p, size_t at, size_t end, str
     return err_up(e, code);
 }
 
-/* The language of the file; that of the set, unless the set is empty. */
-static enum err_code parse_language(struct parser *p, size_t at, size_t end, struct err *e)
+static enum err_code parse_language(struct parser *p, const struct statement *s, struct err *e)
 {
     const char *text = p->source.text;
-    at = skip_spaces(text, at, end);
+    size_t end = s->end, at = skip_spaces(text, s->at, end);
     size_t n = name_length(text, at, end);
     if (!n || n > RULES_MAX_NAME || skip_spaces(text, at + n, end) != end)
         return err_fail_at(e, &p->source, at, "expected the name of a language");
@@ -136,13 +145,13 @@ static enum err_code parse_language(struct parser *p, size_t at, size_t end, str
     p->language = lang_by_name(name);
     if (p->language)
         return OK;
-    err_fail_at(e, &p->source, at, "unknown language '%s'", name);
+    enum err_code code = err_fail_at(e, &p->source, at, "unknown language '%s'", name);
     if (lang_nearest(name))
         err_hint(e, "did you mean '%s'?", lang_nearest(name));
-    return ERR_INPUT;
+    return code;
 }
 
-/* Rules of different languages make no set. */
+/* All rules of a set are of one language; the first file decides which. */
 static enum err_code join_language(struct parser *p, struct err *e)
 {
     const struct language *mine = p->language ? p->language : &lang_calculus;
@@ -150,15 +159,16 @@ static enum err_code join_language(struct parser *p, struct err *e)
         p->rules->lang = mine;
     if (!lang_is(p->rules->lang, mine))
         return err_fail(e, ERR_INPUT,
-                        "%s: rules of the %s language cannot stand beside those of the %s language",
+                        "%s: its rules are of the %s language, those of the other files of the %s "
+                        "language",
                         p->source.name, mine->name, p->rules->lang->name);
     return OK;
 }
 
-static enum err_code parse_group(struct parser *p, size_t at, size_t end, struct err *e)
+static enum err_code parse_group(struct parser *p, const struct statement *s, struct err *e)
 {
     const char *text = p->source.text;
-    at = skip_spaces(text, at, end);
+    size_t end = s->end, at = skip_spaces(text, s->at, end);
     size_t n = name_length(text, at, end);
     if (!n || n > RULES_MAX_NAME)
         return err_fail_at(e, &p->source, at,
@@ -196,17 +206,6 @@ static size_t find_if(const char *text, size_t at, size_t end)
     return end;
 }
 
-static enum err_code parse_side(struct expr *out, struct parser *p, size_t at, size_t end,
-                                struct err *e)
-{
-    if (err_up(e, expr_parse_infix(out, p->a, p->rules->lang, &p->source, at, end - at, true, e)))
-        return ERR_INPUT;
-    if (out->n > RULES_MAX_NODES)
-        return err_fail_at(e, &p->source, at, "a side of a rule has at most %d nodes",
-                           RULES_MAX_NODES);
-    return OK;
-}
-
 static enum err_code append(struct parser *p, const struct rule *r, size_t at, struct err *e)
 {
     struct rules *s = p->rules;
@@ -233,17 +232,11 @@ static enum err_code append(struct parser *p, const struct rule *r, size_t at, s
 }
 
 /* NAME: LHS -> RHS [if CONDITIONS] */
-bool rule_is_reverse(size_t *length, const char *name)
-{
-    size_t n = strlen(name);
-    bool reverse = n && name[n - 1] == '~';
-    *length = n - reverse;
-    return reverse;
-}
-
 static enum err_code parse_rule(struct parser *p, const struct statement *s, struct err *e)
 {
     const char *text = p->source.text;
+    const struct language *lang = p->rules->lang;
+    enum err_code code;
     size_t n = name_length(text, s->at, s->end);
     if (n > RULES_MAX_NAME)
         return err_fail_at(e, &p->source, s->at, "a rule's name has at most %d characters",
@@ -253,7 +246,7 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
     if (arrow == s->end)
         return err_fail_at(e, &p->source, s->end, "expected '->' or '<->' between two terms");
     size_t right = arrow + length, if_at = find_if(text, right, s->end);
-
+    bool both_ways = length == 3;
     struct rule r = {
         .group = p->group,
         .name = arena_strndup(p->a, text + s->at, n),
@@ -262,34 +255,25 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
         .column = s->column,
         .off = p->off,
     };
-    if (err_up(e, parse_side(&r.lhs, p, left, arrow, e)) ||
-        err_up(e, parse_side(&r.rhs, p, right, if_at, e)) ||
-        err_up(e, condition_check_bound(&r.rhs, &r.lhs, &p->source, right, if_at,
-                                        "?%s does not occur on the left side", e)))
-        return ERR_INPUT;
-    bool both_ways = length == 3;
-    if (both_ways &&
-        err_up(e, condition_check_bound(&r.lhs, &r.rhs, &p->source, left, arrow,
-                                        "?%s does not occur on the right side, so the rule has no "
-                                        "reverse; write -> instead of <->",
-                                        e)))
-        return ERR_INPUT;
-    if (if_at < s->end &&
-        err_up(e, condition_parse_list(&r.conditions, &r.n_conditions, p->a, p->rules->lang,
-                                       &p->source, if_at + 2, s->end, e)))
-        return ERR_INPUT;
-    if (r.n_conditions && exact_applies(p->rules->lang))
+    struct pattern_reader reader = {p->a, lang, &p->source, NULL};
+    if ((code = pattern_parse(&r.lhs, &reader, left, arrow, e)))
+        return err_up(e, code);
+    reader.lhs = &r.lhs;
+    if ((code = pattern_parse(&r.rhs, &reader, right, if_at, e)))
+        return err_up(e, code);
+    if (both_ways && (code = pattern_check_bound(&r.lhs, &r.rhs, &p->source, left, arrow,
+                                                 "?%s does not occur on the right side, so the "
+                                                 "rule has no reverse; write -> instead of <->",
+                                                 e)))
+        return err_up(e, code);
+    if (if_at < s->end && exact_applies(lang))
         return err_fail_at(e, &p->source, if_at, "rules of the %s language have no conditions",
-                           p->rules->lang->name);
-    for (size_t i = 0; i < r.n_conditions; i++)
-        for (unsigned k = 0; k < r.conditions[i].n_args; k++)
-            if (err_up(e, condition_check_bound(&r.conditions[i].args[k], &r.lhs, &p->source, if_at,
-                                                s->end, "?%s does not occur on the left side", e)))
-                return ERR_INPUT;
-    if (err_up(e, append(p, &r, s->at, e)))
-        return ERR_INPUT;
-    if (!both_ways)
-        return OK;
+                           lang->name);
+    if (if_at < s->end && (code = conditions_parse(&r.conditions, &r.n_conditions, &reader,
+                                                   if_at + 2, s->end, e)))
+        return err_up(e, code);
+    if ((code = append(p, &r, s->at, e)) || !both_ways)
+        return err_up(e, code);
     struct rule reverse = r;
     reverse.name = arena_printf(p->a, "%s~", r.name);
     reverse.lhs = r.rhs;
@@ -299,47 +283,38 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
 
 static enum err_code fail_statement(struct parser *p, const struct statement *s, struct err *e)
 {
-    static const char *const keywords[] = {"group", "operator", "language"};
     const char *text = p->source.text;
     size_t n = identifier_length(text + s->at, text + s->end);
-    err_fail_at(e, &p->source, s->at,
-                "expected 'NAME: TERM -> TERM', 'group NAME' or 'operator NAME/ARITY'");
+    enum err_code code =
+        err_fail_at(e, &p->source, s->at,
+                    "expected 'NAME: TERM -> TERM', 'group NAME' or 'operator NAME/ARITY'");
     if (n && n < RULES_MAX_NAME) {
-        const char *nearest = err_nearest(arena_strndup(p->a, text + s->at, n), keywords, 3);
+        const char *word = arena_strndup(p->a, text + s->at, n);
+        const char *nearest = err_nearest(word, keywords + GROUP, LANGUAGE - GROUP + 1);
         if (nearest)
             err_hint(e, "did you mean '%s'?", nearest);
     }
-    return ERR_INPUT;
+    return code;
 }
 
-/* What of a file is read in one go: languages, then operators, then rules. */
-enum pass { LANGUAGE, OPERATORS, RULES };
-
-static enum err_code parse_statements(struct parser *p, enum pass pass, struct err *e)
+static enum err_code parse_statement(struct parser *p, const struct statement *s, struct err *e)
 {
-    const char *text = p->source.text;
-    struct statement s;
-    size_t at = 0;
-    int line = 1;
-    enum err_code code = OK;
-    while (!code && next_statement(&s, &p->source, &at, &line)) {
-        size_t n = name_length(text, s.at, s.end);
-        bool is_rule =
-            n && begins_statement(text, s.at, s.end) && !is_word(text, s.at, s.end, "group") &&
-            !is_word(text, s.at, s.end, "operator") && !is_word(text, s.at, s.end, "language");
-        bool is_language = !is_rule && is_word(text, s.at, s.end, "language");
-        bool is_operator = !is_rule && is_word(text, s.at, s.end, "operator");
-        if (pass == LANGUAGE)
-            code = is_language ? parse_language(p, s.at + strlen("language"), s.end, e) : OK;
-        else if (pass == OPERATORS)
-            code = is_operator ? parse_operator(p, s.at + strlen("operator"), s.end, e) : OK;
-        else if (is_rule)
-            code = parse_rule(p, &s, e);
-        else if (is_word(text, s.at, s.end, "group"))
-            code = parse_group(p, s.at + strlen("group"), s.end, e);
-        else if (!is_operator && !is_language)
-            code = fail_statement(p, &s, e);
+    switch (s->kind) {
+    case RULE: return err_up(e, parse_rule(p, s, e));
+    case GROUP: return err_up(e, parse_group(p, s, e));
+    case OPERATOR: return err_up(e, parse_operator(p, s, e));
+    case LANGUAGE: return err_up(e, parse_language(p, s, e));
+    case UNKNOWN: break;
     }
+    return err_up(e, fail_statement(p, s, e));
+}
+
+static enum err_code parse_statements(struct parser *p, unsigned kinds, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < p->n; i++)
+        if (kinds >> p->statements[i].kind & 1)
+            code = parse_statement(p, &p->statements[i], e);
     return err_up(e, code);
 }
 
@@ -357,12 +332,21 @@ static char *blank_comments(struct arena *a, const struct source_text *source)
     return text;
 }
 
+static struct parser parser_of(struct arena *a, struct rules *rules,
+                               const struct source_text *source)
+{
+    struct parser p = {.a = a, .rules = rules, .source = *source, .group = "main"};
+    p.source.text = blank_comments(a, source);
+    find_statements(&p);
+    return p;
+}
+
 const struct language *rules_language(struct arena *a, const struct source_text *source)
 {
-    struct parser p = {.a = a, .source = {source->name, blank_comments(a, source), source->len}};
-    if (parse_statements(&p, LANGUAGE, NULL))
-        return NULL;
-    return p.language ? p.language : &lang_calculus;
+    struct parser p = parser_of(a, NULL, source);
+    enum err_code code = parse_statements(&p, 1u << LANGUAGE, NULL);
+    free(p.statements);
+    return code ? NULL : p.language ? p.language : &lang_calculus;
 }
 
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
@@ -372,26 +356,32 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
         return err_fail(e, ERR_INPUT, "%s: a rule file has at most %d bytes", source->name,
                         RULES_MAX_FILE);
     struct rules before = *rules;
-    struct parser p = {
-        .a = a,
-        .rules = rules,
-        .source = {source->name, blank_comments(a, source), source->len},
-        .group = "main",
-    };
+    struct parser p = parser_of(a, rules, source);
     for (size_t i = 0; i < rules->n; i++)
         name_map_put(&p.names,
                      arena_printf(a, "%s/%s", rules->rules[i].group, rules->rules[i].name), i,
                      NULL);
-    /* Declarations first: where in the file they stand means nothing. */
-    enum err_code code = parse_statements(&p, LANGUAGE, e);
-    if (!code)
-        code = join_language(&p, e);
-    if (!code)
-        code = parse_statements(&p, OPERATORS, e);
-    if (!code)
-        code = parse_statements(&p, RULES, e);
-    if (code)
+    /* Declarations may stand anywhere in the file. */
+    enum err_code code;
+    if ((code = parse_statements(&p, 1u << LANGUAGE, e)) || (code = join_language(&p, e)) ||
+        (code = parse_statements(&p, 1u << OPERATOR, e)) ||
+        (code = parse_statements(&p, 1u << RULE | 1u << GROUP | 1u << UNKNOWN, e)))
         *rules = before;
     name_map_free(&p.names);
+    free(p.statements);
+    return err_up(e, code);
+}
+
+enum err_code rules_parse_library(struct rules *out, struct arena *a, const struct language *lang,
+                                  struct err *e)
+{
+    const struct source_text *files;
+    size_t n = rules_library(&files);
+    enum err_code code = OK;
+    *out = (struct rules){.lang = lang};
+    for (size_t i = 0; !code && i < n; i++)
+        if (rules_language(a, &files[i]) == lang)
+            code = rules_parse(out, a, &files[i], e);
+    rules_sort(out);
     return err_up(e, code);
 }

@@ -1,0 +1,142 @@
+/* The verdict on a rule; see certify.h. */
+#include "ops/rules/certify.h"
+#include "ops/expr/exact.h"
+#include "ops/rules/guard.h"
+#include "ops/rules/range.h"
+#include "ops/rules/trial.h"
+
+enum { MIN_POINTS = 3 }; /* fewer certify nothing, unless the rule has no variables */
+
+static bool is_uninterpreted(const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op >= X_ADD && !x->lang->ops[x->nodes[i].op].interpreted)
+            return true;
+    return false;
+}
+
+static bool is_unchecked(const struct rule *r)
+{
+    bool found = is_uninterpreted(&r->lhs) || is_uninterpreted(&r->rhs);
+    for (size_t i = 0; i < r->n_conditions; i++)
+        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
+            found = found || is_uninterpreted(&r->conditions[i].args[k]);
+    return found;
+}
+
+static bool asks_maybe(const struct rule *r)
+{
+    for (size_t i = 0; i < r->n_conditions; i++)
+        if (r->conditions[i].predicate == RULE_MAYBE_NONZERO)
+            return true;
+    return false;
+}
+
+static char *list_conditions(struct arena *a, const struct rule *r)
+{
+    char *text = arena_strdup(a, "no value meets ");
+    for (size_t i = 0; i < r->n_conditions; i++)
+        text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+                            rule_condition_text(a, &r->conditions[i]));
+    return text;
+}
+
+static bool conditions_contradict(const struct rule *r)
+{
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        const struct rule_condition *c = &r->conditions[i];
+        if (c->predicate == RULE_LESS && expr_equal(&c->args[0], &c->args[1]))
+            return true;
+        for (unsigned k = 0; k < c->n_args; k++) {
+            struct range range;
+            range_of_term(&range, r, &c->args[k]);
+            if (range_is_empty(&range))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_variables(const struct rule *r)
+{
+    for (uint32_t i = 0; i < r->lhs.n; i++) {
+        const struct expr_node *x = &r->lhs.nodes[i];
+        if (x->op == X_VAR || (x->op == X_SYM && !lang_is_constant(x->leaf)))
+            return true;
+    }
+    return false;
+}
+
+/* Languages with normal forms need no instances: the verdict is a proof either way. */
+static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struct rule *r)
+{
+    struct exact_result result;
+    struct err e = {0};
+    if (exact_compare(&result, a, &r->lhs, &r->rhs, &e)) {
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+        out->remark = arena_strdup(a, e.message);
+        return;
+    }
+    out->points = (uint32_t)result.points;
+    out->verdict = result.equal ? EQLOOM__VERDICT__CERTIFIED : EQLOOM__VERDICT__REFUTED;
+    if (!result.equal)
+        out->witness = arena_strdup(a, result.witness);
+}
+
+enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
+                         const struct rule_check_options *options, struct err *e)
+{
+    eqloom__certificate__init(out);
+    struct trial_result o;
+    if (is_unchecked(r)) {
+        out->verdict = EQLOOM__VERDICT__UNCHECKED;
+        return OK;
+    }
+    if (exact_applies(r->lhs.lang)) {
+        check_exactly(out, a, r);
+        return OK;
+    }
+    if (conditions_contradict(r)) {
+        out->verdict = EQLOOM__VERDICT__VACUOUS;
+        out->remark = list_conditions(a, r);
+        return OK;
+    }
+    enum err_code code = trial_run(&o, a, r, options, e);
+    if (code)
+        return err_up(e, code);
+    out->points = o.points;
+    if (o.witness) {
+        out->verdict = EQLOOM__VERDICT__REFUTED;
+        const char *guard = guard_suggest(a, r, options);
+        out->witness = o.witness;
+        if (guard)
+            out->guard = arena_strdup(a, guard);
+    } else if (o.points == 0 && o.admitted) {
+        out->verdict = EQLOOM__VERDICT__VACUOUS;
+        out->remark = "its sides are nowhere both defined";
+    } else if (o.points == 0) {
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+        out->remark = "no instance was found that meets its conditions";
+    } else if (asks_maybe(r)) {
+        out->verdict = EQLOOM__VERDICT__UNCHECKED;
+    } else if (o.points < MIN_POINTS && options->points >= MIN_POINTS && has_variables(r)) {
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+    } else {
+        out->verdict = EQLOOM__VERDICT__CERTIFIED;
+        if (o.one_sided)
+            out->remark = o.one_sided;
+    }
+    return OK;
+}
+
+enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
+                                 const Eqloom__Rule *message,
+                                 const struct rule_check_options *options, struct err *e)
+{
+    const struct language *lang = NULL;
+    struct rule r;
+    enum err_code code = rule_from_message(&r, &lang, a, message, e);
+    if (!code)
+        code = rule_check(out, a, &r, options, e);
+    return err_up(e, code);
+}

@@ -1,0 +1,20 @@
+/* Certification: does a rule hold wherever its conditions do? Pattern variables stand for real
+ * values, or complex ones where the conditions admit them. */
+#ifndef OPS_RULES_CERTIFY_H
+#define OPS_RULES_CERTIFY_H
+
+#include "ops/rules/rule.h"
+
+struct rule_check_options {
+    uint32_t points;
+    uint64_t seed;
+};
+
+enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
+                         const struct rule_check_options *options, struct err *e);
+/* The same for a rule as a record. */
+enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
+                                 const Eqloom__Rule *message,
+                                 const struct rule_check_options *options, struct err *e);
+
+#endif

@@ -1,0 +1,12 @@
+/* The conditions that a false rule seems to lack. */
+#ifndef OPS_RULES_GUARD_H
+#define OPS_RULES_GUARD_H
+
+#include "ops/rules/certify.h"
+
+/* Conditions under which a refuted rule holds, as text ("positive(?a), real(?b)"): the weakest of
+ * those that are tried; NULL if none helps. */
+const char *guard_suggest(struct arena *a, const struct rule *r,
+                          const struct rule_check_options *options);
+
+#endif

@@ -1,0 +1,167 @@
+/* A rule is tried at instances that meet its conditions, by ball arithmetic on principal branches.
+ * Disjoint balls refute it. One instance is enough: since a pattern variable may stand for a
+ * constant, a rule that fails at a single value fails for two terms that differ everywhere. Values
+ * are computed to rising precision until the balls are narrow. An instance whose balls stay wide at
+ * the last precision (a pole, an argument that may lie on either side of a cut) does not count. */
+#include "ops/rules/trial.h"
+#include "ops/expr/ball/ball.h"
+
+#include <string.h>
+
+enum {
+    TRIES_PER_POINT = 24, /* instances drawn at most for each point wanted */
+    MODERATE_DIGITS = 9,
+};
+
+/* Variables are real and positive. */
+static double symbol_value(uint64_t seed, const char *name, uint32_t instance)
+{
+    uint64_t stream = 0;
+    for (const char *c = name; *c; c++)
+        stream = rng_mix(stream ^ (unsigned char)*c);
+    uint64_t u = rng_at(seed, stream, instance);
+    double unit = (double)(u % 4095 + 1) / 4096;
+    return (u >> 60) < 4 ? unit / 4 : (u >> 60) < 12 ? 4 * unit : 16 * unit;
+}
+
+static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
+{
+    struct trial *c = arg;
+    if (op != X_SYM)
+        return NULL;
+    size_t i = 0;
+    while (i < c->n_symbols && strcmp(c->symbols[i].name, name) != 0)
+        i++;
+    if (i == TRIAL_MAX_SYMBOLS)
+        return NULL;
+    if (i == c->n_symbols) {
+        c->symbols[c->n_symbols++].name = name;
+        c->symbols[i].value = symbol_value(c->seed, name, c->instance);
+        acb_set_d(&c->symbols[i].ball, c->symbols[i].value);
+    }
+    return &c->symbols[i].ball;
+}
+
+static void trial_open(struct trial *c)
+{
+    for (size_t i = 0; i < TRIAL_MAX_SYMBOLS; i++)
+        acb_init(&c->symbols[i].ball);
+    c->left.lookup = c->right.lookup = look_up;
+    c->left.lookup_arg = c->right.lookup_arg = c;
+}
+
+static void trial_close(struct trial *c)
+{
+    for (size_t i = 0; i < TRIAL_MAX_SYMBOLS; i++)
+        acb_clear(&c->symbols[i].ball);
+    ball_evaluator_free(&c->left);
+    ball_evaluator_free(&c->right);
+}
+
+/* ---- one instance ---- */
+
+enum comparison { AGREE, DIFFER, ONLY_LEFT, ONLY_RIGHT, NOWHERE };
+
+static enum comparison compare(struct trial *c, const struct expr *lhs, const struct expr *rhs)
+{
+    bool left = false, right = false;
+    for (slong p = TRIAL_FIRST_PRECISION; p <= TRIAL_LAST_PRECISION; p *= 2) {
+        const acb_struct *x = ball_evaluate(&c->left, lhs, p);
+        const acb_struct *y = ball_evaluate(&c->right, rhs, p);
+        left = ball_is_narrow(x);
+        right = ball_is_narrow(y);
+        if (acb_is_finite(x) && acb_is_finite(y) && !acb_overlaps(x, y))
+            return DIFFER;
+        if (left && right)
+            return AGREE;
+        if ((c->left.hopeless && (right || c->right.hopeless)) || (c->right.hopeless && left))
+            break;
+    }
+    return left ? ONLY_LEFT : right ? ONLY_RIGHT : NOWHERE;
+}
+
+/* "?a = -1, x = 0.5", of the instance just compared. */
+static char *describe_place(struct trial *c, struct arena *a, const struct instance *values)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < c->sampler.n; i++) {
+        buf_printf(&b, "%s?%s = ", b.len ? ", " : "", c->sampler.variables[i].name);
+        expr_write_infix(&b, &values->values[i]);
+    }
+    for (size_t i = 0; i < c->n_symbols; i++)
+        buf_printf(&b, "%s%s = %.10g", b.len ? ", " : "", c->symbols[i].name, c->symbols[i].value);
+    char *text = arena_strndup(a, b.len ? b.data : "", b.len);
+    buf_free(&b);
+    return text;
+}
+
+/* The place and both values: "?a = -1: 0 against 6.2831853*i". */
+static char *describe(struct trial *c, struct arena *a, const struct instance *values)
+{
+    struct buf b = {0};
+    char *place = describe_place(c, a, values);
+    buf_printf(&b, "%s%s", place, *place ? ": " : "");
+    ball_write_against(&b, &c->left.slots[0], &c->right.slots[0]);
+    char *text = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
+    return text;
+}
+
+/* Values at which a side that seems to have none may only need more precision. */
+static bool is_extreme(const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_NUM && strlen(x->nodes[i].leaf) > MODERATE_DIGITS)
+            return true;
+    return false;
+}
+
+static bool is_moderate(const struct sampler *s, const struct instance *values)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (is_extreme(&values->values[i]))
+            return false;
+    return true;
+}
+
+enum err_code trial_run(struct trial_result *out, struct arena *a, const struct rule *r,
+                        const struct rule_check_options *options, struct err *e)
+{
+    struct trial c = {.seed = options->seed};
+    *out = (struct trial_result){0};
+    enum err_code code = sampler_init(&c.sampler, a, r, options->seed, e);
+    if (code)
+        return err_up(e, code);
+    trial_open(&c);
+    uint32_t least = sampler_min_instances(&c.sampler);
+    uint32_t limit = least + TRIES_PER_POINT * options->points;
+    if (c.sampler.n == 0 && !c.sampler.symbolic)
+        limit = 1;
+    struct arena work = {0};
+    for (uint32_t k = 0; k < limit && (k < least || out->points < options->points); k++) {
+        arena_reset(&work);
+        struct instance values;
+        c.instance = k;
+        c.n_symbols = 0;
+        sampler_draw(&values, &work, &c.sampler, k);
+        if (!trial_admits(&c, &work, r, &values))
+            continue;
+        out->admitted++;
+        struct expr lhs = sampler_substitute(&work, &c.sampler, &r->lhs, &values);
+        struct expr rhs = sampler_substitute(&work, &c.sampler, &r->rhs, &values);
+        enum comparison verdict = compare(&c, &lhs, &rhs);
+        out->points += verdict == AGREE;
+        if ((verdict == ONLY_LEFT || verdict == ONLY_RIGHT) && !out->one_sided &&
+            is_moderate(&c.sampler, &values))
+            out->one_sided = arena_printf(a, "only the %s side has a value at %s",
+                                          verdict == ONLY_LEFT ? "left" : "right",
+                                          describe_place(&c, a, &values));
+        if (verdict == DIFFER) {
+            out->witness = describe(&c, a, &values);
+            break;
+        }
+    }
+    arena_free(&work);
+    trial_close(&c);
+    return OK;
+}
