@@ -49,7 +49,6 @@ struct tool {
     enum err_code (*run)(int *exit_status, const struct tool_args *args, struct err *e);
 };
 
-struct op;
 extern const struct tool *const tool_table[]; /* ops/registry.c; ended by NULL */
 
 /* The last value given for an option, or NULL. */
@@ -71,29 +70,6 @@ enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_
 enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
                        const struct digest *id, enum record_kind kind, struct arena *a,
                        struct err *e);
-
-/* ---- results that commands and runs share ---- */
-/* What a map without side inputs makes of one element, one record in its first output, under the
- * key that a run gives it: a command finds what runs have made, and runs find what it keeps. */
-struct tool_result {
-    const struct op *op;
-    const struct tool_value *params; /* name, canonical text; the others have their defaults */
-    size_t n_params;
-    const ProtobufCMessage *input;
-    const ProtobufCMessage *output;
-    uint64_t cost_ns;
-    bool known; /* recalled, not made: nothing to keep */
-};
-/* Whether there is a store to look in: named, or found here or above. */
-bool tool_has_store(const struct tool_args *args);
-/* Fills `output`, in the arena, and `known`. A store that is not there knows nothing. */
-enum err_code tool_recall(struct tool_result *r, const struct tool_args *args, struct arena *a,
-                          struct err *e);
-/* Keeps what is not known, and all outputs as a collection under a name that makes gc keep them, at
- * once. The store is opened for writing only if that changes something; one that was named is made.
- * ERR_BUSY when somebody else is writing. */
-enum err_code tool_keep(const struct tool_args *args, const char *ref,
-                        const struct tool_result *results, size_t n, struct err *e);
 
 /* A matrix and its index, as `eqloom export` writes them: PATH and PATH.jsonl. */
 enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *batch, struct err *e);
