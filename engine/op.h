@@ -98,7 +98,7 @@ struct op {
      * place from `at` on such that what run() gives of all before it, followed by what it gives of
      * the rest, is what it gives of the whole; the length of the text if there is none. A place
      * begins a line and is told by the text around it. Of 0 it is 0, or more if the op has to see
-     * its files as a whole. Else run() is called for pieces of a file: their text is not ended by
+     * its files as a whole. Else run() is called for chunks of a file: their text is not ended by
      * 0, and op_rng is not to be used. */
     size_t (*cut)(struct op_ctx *ctx, const struct source_text *text, size_t at);
     /* Chain only: how many segments, and each one. */
@@ -117,12 +117,12 @@ struct op {
      * ctx's arena. On doubt: no. */
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
-    /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_trace
+    /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_set_witness
      * noted of several results, or of such unions; `reuse_all` decides by it whether all of them
      * stand, as reuse would of each. It has neither an element nor earlier outputs, and may say no
      * where reuse would say yes: then they are asked about in smaller blocks, and one by one in the
      * end. */
-    enum err_code (*unite)(struct span *out, struct arena *a, const struct span *notes, size_t n,
+    enum err_code (*merge_witnesses)(struct span *out, struct arena *a, const struct span *notes, size_t n,
                            struct err *e);
     enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *earlier, struct err *e);
@@ -190,8 +190,8 @@ enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span dat
 /* ---- reuse ---- */
 /* In run(): what reuse() will want to know of this result, not nothing; copied. Without it, it is
  * not asked. */
-void op_trace(struct op_ctx *ctx, struct span trace);
-struct span op_earlier_trace(const struct op_earlier *x);
+void op_set_witness(struct op_ctx *ctx, struct span trace);
+struct span op_earlier_witness(const struct op_earlier *x);
 /* An output of the earlier result, decoded into the ctx's arena. */
 enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const struct op_earlier *x,
                              const char *role, uint64_t i, struct err *e);
@@ -209,7 +209,7 @@ struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
  * parameters apart, is no more than `reads`. True: an earlier run has done the rest, and its
  * records are the result: return OK and emit nothing. `reason` is for people, as reuse's. Whoever
  * asks draws its numbers from op_rng_of. */
-bool op_known(struct op_ctx *ctx, struct span reads, const char *reason);
+bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason);
 
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);

@@ -92,7 +92,7 @@ enum err_code store_each_action(struct store *s,
                                                        struct span action, struct err *e),
                                 void *arg, struct err *e);
 
-/* Traces: key -> Eqloom__Trace (canonical bytes); see engine/reuse.h. */
+/* Traces: key -> Eqloom__Trace (canonical bytes); see engine/node/element_reuse.h. */
 enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,
                                 struct err *e);
 enum err_code store_trace(struct span *out, struct store *s, const struct digest *key,

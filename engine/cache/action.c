@@ -26,7 +26,7 @@ size_t op_count_inputs(const struct op *op)
     return n;
 }
 
-enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage, struct arena *a,
+enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage, struct arena *a,
                             struct store *s, const struct op *op, const struct digest *key,
                             struct err *e)
 {
@@ -69,11 +69,11 @@ enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage
     return OK;
 }
 
-enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
+enum err_code action_read(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                         const struct digest *key, struct err *e)
 {
     const Eqloom__ActionKey *preimage;
-    return made_read_key(out, &preimage, a, s, op, key, e);
+    return action_read_key(out, &preimage, a, s, op, key, e);
 }
 
 static enum err_code visit_reference(void *arg, const uint8_t id[32], struct err *e)
@@ -94,7 +94,7 @@ static bool record_is_whole(struct store *s, const struct digest *id, enum recor
     return whole;
 }
 
-bool made_is_whole(struct store *s, const struct op *op, const struct made *made,
+bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made,
                    struct arena *scratch, bool deep)
 {
     size_t n = op_count_outputs(op);
@@ -109,7 +109,7 @@ bool made_is_whole(struct store *s, const struct op *op, const struct made *made
     return true;
 }
 
-bool made_equal(const struct op *op, const struct made *a, const struct made *b)
+bool action_same_outputs(const struct op *op, const struct action_result *a, const struct action_result *b)
 {
     size_t n = op_count_outputs(op);
     for (size_t r = 0; r < n; r++)
@@ -126,8 +126,8 @@ static int compare_outputs(const void *a, const void *b)
                   (*(Eqloom__ActionOutput *const *)b)->role);
 }
 
-enum err_code made_write(struct store_batch *b, struct arena *a, const struct op *op,
-                         const struct key *key, const struct made *made, struct err *e)
+enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
+                         const struct key *key, const struct action_result *made, struct err *e)
 {
     size_t n = op_count_outputs(op);
     Eqloom__Action m = EQLOOM__ACTION__INIT;

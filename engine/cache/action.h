@@ -17,7 +17,7 @@ struct slice {
     uint64_t from, n;
 };
 
-struct made {
+struct action_result {
     struct id_list *outputs; /* by op->outputs */
     uint64_t elements;       /* of a whole map or chain */
     uint64_t cost_ns;
@@ -33,18 +33,18 @@ size_t op_count_outputs(const struct op *op);
 size_t op_count_inputs(const struct op *op);
 
 /* ERR_NOTFOUND when there is no such action, or none that can be understood. */
-enum err_code made_read(struct made *out, struct arena *a, struct store *s, const struct op *op,
+enum err_code action_read(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                         const struct digest *key, struct err *e);
 /* The same; *preimage is its whole key, in the arena. */
-enum err_code made_read_key(struct made *out, const Eqloom__ActionKey **preimage, struct arena *a,
+enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage, struct arena *a,
                             struct store *s, const struct op *op, const struct digest *key,
                             struct err *e);
 /* Whether every output exists. Deep: reads each (and so verifies it) and asks for what they refer
  * to; done only for nodes whose outputs were found damaged. */
-bool made_is_whole(struct store *s, const struct op *op, const struct made *made,
+bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made,
                    struct arena *scratch, bool deep);
-bool made_equal(const struct op *op, const struct made *a, const struct made *b);
-enum err_code made_write(struct store_batch *b, struct arena *a, const struct op *op,
-                         const struct key *key, const struct made *made, struct err *e);
+bool action_same_outputs(const struct op *op, const struct action_result *a, const struct action_result *b);
+enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
+                         const struct key *key, const struct action_result *made, struct err *e);
 
 #endif

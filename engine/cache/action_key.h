@@ -1,4 +1,4 @@
-/* Action keys: what identifies a piece of work. The preimage is an ActionKey (schemas/action.proto)
+/* Action keys: what identifies a chunk of work. The preimage is an ActionKey (schemas/action.proto)
  * in canonical form and holds everything that the result may depend on, and nothing else: never a
  * node's name, a path, the number of threads or a time. */
 #ifndef ENGINE_ACTION_KEY_H

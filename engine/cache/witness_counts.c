@@ -8,37 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROOFS_SHOWN = 3 };
+enum { REASONS_SHOWN = 3 };
 
-const char *proofs_reason(const char *note)
+const char *witness_reason(const char *note)
 {
-    size_t n = strlen(PROOFS_NOTE);
-    return strncmp(note, PROOFS_NOTE, n) ? NULL : note + n;
+    size_t n = strlen(WITNESS_NOTE);
+    return strncmp(note, WITNESS_NOTE, n) ? NULL : note + n;
 }
 
-void proofs_add(struct proofs *p, const char *reason, uint64_t elements)
+void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements)
 {
     for (unsigned i = 0; i < p->n; i++)
         if (!strcmp(p->kinds[i].reason, reason)) {
             p->kinds[i].elements += elements;
             return;
         }
-    char *copy = p->n < PROOFS_KINDS ? strdup(reason) : NULL;
+    char *copy = p->n < WITNESS_KINDS ? strdup(reason) : NULL;
     if (!copy)
         return; /* told as "otherwise" */
     p->kinds[p->n].reason = copy;
     p->kinds[p->n++].elements = elements;
 }
 
-void proofs_clear(struct proofs *p)
+void witness_counts_clear(struct witness_counts *p)
 {
     for (unsigned i = 0; i < p->n; i++)
         free(p->kinds[i].reason);
-    *p = (struct proofs){0};
+    *p = (struct witness_counts){0};
 }
 
 /* The one with most elements below the one before; of equals by name. */
-static int next_kind(const struct proofs *p, int before)
+static int next_kind(const struct witness_counts *p, int before)
 {
     int best = -1;
     for (unsigned i = 0; i < p->n; i++) {
@@ -54,7 +54,7 @@ static int next_kind(const struct proofs *p, int before)
     return best;
 }
 
-char *proofs_tell(const struct proofs *p, const char *why, uint64_t ran, uint64_t elements,
+char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran, uint64_t elements,
                   uint64_t reused)
 {
     struct buf b = {0};
@@ -62,7 +62,7 @@ char *proofs_tell(const struct proofs *p, const char *why, uint64_t ran, uint64_
     buf_printf(&b, "%s; %" PRIu64 " of %" PRIu64 " %s affected, %" PRIu64 " proved unaffected",
                why ? why : "", ran, elements, p->noun ? p->noun : "elements", reused);
     int k = -1;
-    for (int shown = 0; shown < PROOFS_SHOWN && (k = next_kind(p, k)) >= 0; shown++) {
+    for (int shown = 0; shown < REASONS_SHOWN && (k = next_kind(p, k)) >= 0; shown++) {
         uint64_t n = p->kinds[k].elements;
         buf_puts(&b, shown ? "; " : " (");
         if (n < reused)

@@ -5,28 +5,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PROOFS_KINDS = 16 };
+enum { WITNESS_KINDS = 16 };
 
-struct proofs {
+struct witness_counts {
     struct {
         char *reason; /* heap */
         uint64_t elements;
-    } kinds[PROOFS_KINDS];
+    } kinds[WITNESS_KINDS];
     const char *noun; /* of an element; NULL: "elements" */
     unsigned n;       /* what more kinds than that would count is left out */
 };
 
 /* Begins the note of an action whose result stands by proof; the op's reason follows. */
-#define PROOFS_NOTE "reused: "
+#define WITNESS_NOTE "reused: "
 /* That reason; NULL: the note is not of a proof. */
-const char *proofs_reason(const char *note);
+const char *witness_reason(const char *note);
 
 /* `reason` as the op gave it. */
-void proofs_add(struct proofs *p, const char *reason, uint64_t elements);
-void proofs_clear(struct proofs *p);
+void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements);
+void witness_counts_clear(struct witness_counts *p);
 /* On the heap: "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 proved unaffected
  * (4950: ...; 9: ...)". NULL: no memory. */
-char *proofs_tell(const struct proofs *p, const char *why, uint64_t ran, uint64_t elements,
+char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran, uint64_t elements,
                   uint64_t reused);
 
 #endif

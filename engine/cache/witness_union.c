@@ -2,11 +2,11 @@
 #include "engine/cache/witness_union.h"
 
 /* Whatever has come in becomes the first note. */
-static void unite(struct note_pile *p, const struct op *op)
+static void unite(struct witness_union *p, const struct op *op)
 {
     struct arena fresh = {0};
     struct span all = {0};
-    if (op->unite(&all, &fresh, p->notes, p->n, NULL) || all.len > NOTE_MAX)
+    if (op->merge_witnesses(&all, &fresh, p->notes, p->n, NULL) || all.len > WITNESS_MAX)
         p->lacking = true;
     arena_free(&p->arena);
     p->arena = fresh;
@@ -14,25 +14,25 @@ static void unite(struct note_pile *p, const struct op *op)
     p->n = 1;
 }
 
-void note_pile_add(struct note_pile *p, const struct op *op, struct span note)
+void witness_union_add(struct witness_union *p, const struct op *op, struct span note)
 {
     p->lacking = p->lacking || !note.data;
     if (p->lacking)
         return;
-    if (p->n == NOTE_PILE)
+    if (p->n == UNION_BATCH)
         unite(p, op);
     p->notes[p->n++] = span_of(arena_memdup(&p->arena, note.data, note.len), note.len);
 }
 
-struct span note_pile_all(struct note_pile *p, const struct op *op)
+struct span witness_union_get(struct witness_union *p, const struct op *op)
 {
     if (!p->lacking && p->n > 1)
         unite(p, op);
     return p->lacking || !p->n ? (struct span){0} : p->notes[0];
 }
 
-void note_pile_clear(struct note_pile *p)
+void witness_union_clear(struct witness_union *p)
 {
     arena_free(&p->arena);
-    *p = (struct note_pile){0};
+    *p = (struct witness_union){0};
 }

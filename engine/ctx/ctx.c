@@ -299,7 +299,7 @@ uint64_t op_segment_index(struct op_ctx *ctx)
     return ctx->segment;
 }
 
-void op_trace(struct op_ctx *ctx, struct span trace)
+void op_set_witness(struct op_ctx *ctx, struct span trace)
 {
     ctx->trace = span_of(arena_memdup(ctx->arena, trace.data, trace.len), trace.len);
 }

@@ -63,7 +63,7 @@ struct op_ctx {
         *builders; /* by op->outputs, see ctx_collect; NULL: all are listed */
     struct ctx_loss loss;
     struct span trace; /* what the op noted for later proofs; data NULL: nothing */
-    struct known known;
+    struct recall recall;
 };
 
 /* `batch` NULL: for prepare and for counting segments. */
@@ -87,7 +87,7 @@ enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx
  * as they come in. */
 void ctx_collect(struct op_ctx *ctx);
 /* What was emitted, one id by output (or none); see ctx_collect. */
-enum err_code ctx_collected(struct made *out, struct op_ctx *ctx, struct arena *a, struct err *e);
+enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a, struct err *e);
 /* Frees what op_emit grew. */
 void ctx_finish(struct op_ctx *ctx);
 

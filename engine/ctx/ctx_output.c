@@ -36,11 +36,11 @@ void ctx_collect(struct op_ctx *ctx)
             ctx->builders[r] = collection_builder_new(ctx->batch, op->outputs[r].kind);
 }
 
-enum err_code ctx_collected(struct made *out, struct op_ctx *ctx, struct arena *a, struct err *e)
+enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a, struct err *e)
 {
     size_t n = op_count_outputs(ctx->node->op);
     enum err_code code = OK;
-    *out = (struct made){.outputs = arena_array(a, struct id_list, n)};
+    *out = (struct action_result){.outputs = arena_array(a, struct id_list, n)};
     for (size_t r = 0; !code && r < n; r++) {
         struct digest *id = arena_new(a, struct digest);
         if (ctx->builders[r])

@@ -24,7 +24,7 @@ static enum err_code find_place(struct digest *at, struct op_ctx *ctx, struct sp
     return err_up(e, code);
 }
 
-bool known_follow(struct made *out, struct arena *a, struct store *s, const struct op *op,
+bool reads_trace_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                   const struct digest *at)
 {
     struct span bytes;
@@ -37,10 +37,10 @@ bool known_follow(struct made *out, struct arena *a, struct store *s, const stru
     if (id->len != DIGEST_SIZE)
         return false;
     memcpy(action.bytes, id->data, DIGEST_SIZE);
-    return !made_read(out, a, s, op, &action, NULL);
+    return !action_read(out, a, s, op, &action, NULL);
 }
 
-enum err_code known_lead(struct store_batch *b, struct arena *a, const struct digest *at,
+enum err_code reads_trace_write(struct store_batch *b, struct arena *a, const struct digest *at,
                          const struct digest *action, struct err *e)
 {
     struct span bytes;
@@ -52,28 +52,28 @@ enum err_code known_lead(struct store_batch *b, struct arena *a, const struct di
     return err_up(e, code);
 }
 
-static bool find_made(struct made *made, struct op_ctx *ctx, const struct digest *at)
+static bool find_made(struct action_result *made, struct op_ctx *ctx, const struct digest *at)
 {
     struct store *s = ctx->shared->host.store;
     const struct op *op = ctx->node->op;
-    return known_follow(made, ctx->arena, s, op, at) && !made->slices &&
-           made_is_whole(s, op, made, ctx->arena, false);
+    return reads_trace_find(made, ctx->arena, s, op, at) && !made->slices &&
+           action_is_whole(s, op, made, ctx->arena, false);
 }
 
-bool op_known(struct op_ctx *ctx, struct span reads, const char *reason)
+bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason)
 {
-    struct known *k = &ctx->known;
+    struct recall *k = &ctx->recall;
     k->asked =
         ctx->node->op->node == OP_MAP && ctx->element && find_place(&k->at, ctx, reads, NULL) == OK;
     k->found = k->asked && k->may && find_made(&k->made, ctx, &k->at);
     if (k->found)
-        k->made.note = arena_printf(ctx->arena, PROOFS_NOTE "%s", reason);
+        k->made.note = arena_printf(ctx->arena, WITNESS_NOTE "%s", reason);
     return k->found;
 }
 
-enum err_code known_note(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
+enum err_code reads_trace_commit(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
                          struct err *e)
 {
-    const struct known *k = &ctx->known;
-    return k->asked ? err_up(e, known_lead(b, ctx->arena, &k->at, action, e)) : OK;
+    const struct recall *k = &ctx->recall;
+    return k->asked ? err_up(e, reads_trace_write(b, ctx->arena, &k->at, action, e)) : OK;
 }

@@ -11,12 +11,12 @@
 
 enum { PAIRS_MAX = 1 << 16 };
 
-void trail_load(struct trail *t, struct store *s, const struct digest *first_segment)
+void chain_index_load(struct chain_index *t, struct store *s, const struct digest *first_segment)
 {
     struct arena a = {0};
     struct span bytes;
     ProtobufCMessage *m;
-    *t = (struct trail){.key = *first_segment};
+    *t = (struct chain_index){.key = *first_segment};
     if (!store_trace(&bytes, s, first_segment, &a, NULL) &&
         !canonical_unpack(&m, &a, &eqloom__trace__descriptor, bytes, NULL)) {
         const ProtobufCBinaryData *note = &((const Eqloom__Trace *)m)->note;
@@ -27,13 +27,13 @@ void trail_load(struct trail *t, struct store *s, const struct digest *first_seg
     arena_free(&a);
 }
 
-void trail_free(struct trail *t)
+void chain_index_free(struct chain_index *t)
 {
     free(t->pairs);
-    *t = (struct trail){0};
+    *t = (struct chain_index){0};
 }
 
-const struct digest *trail_find(const struct trail *t, const struct digest *segment)
+const struct digest *chain_index_find(const struct chain_index *t, const struct digest *segment)
 {
     for (size_t k = 0; k < t->n; k++)
         if (digest_equal(&t->pairs[2 * k], segment))
@@ -41,16 +41,16 @@ const struct digest *trail_find(const struct trail *t, const struct digest *segm
     return NULL;
 }
 
-void trail_add(struct trail *t, const struct digest *segment, const struct digest *output)
+void chain_index_add(struct chain_index *t, const struct digest *segment, const struct digest *output)
 {
-    if (t->n == PAIRS_MAX || trail_find(t, segment))
+    if (t->n == PAIRS_MAX || chain_index_find(t, segment))
         return;
     t->pairs = vec_grow(t->pairs, &t->cap, 2 * t->n + 2, sizeof *t->pairs);
     t->pairs[2 * t->n] = *segment;
     t->pairs[2 * t->n++ + 1] = *output;
 }
 
-enum err_code trail_write(struct store_batch *b, const struct trail *t,
+enum err_code chain_index_write(struct store_batch *b, const struct chain_index *t,
                           const struct digest *segment, struct err *e)
 {
     struct arena a = {0};
@@ -90,7 +90,7 @@ static enum err_code set_ref(struct store_batch *b, struct store *s, const char 
     return there ? OK : err_up(e, store_batch_ref(b, name, id, e));
 }
 
-enum err_code trail_keep_head(struct store_batch *b, struct session *s, uint32_t i, uint64_t index,
+enum err_code chain_refs_set_head(struct store_batch *b, struct session *s, uint32_t i, uint64_t index,
                               const struct digest *output, struct err *e)
 {
     struct arena a = {0};
@@ -117,7 +117,7 @@ static enum err_code drop_ref(void *arg, const char *name, const struct digest *
     return err_up(e, store_batch_ref_delete(d->batch, name, e));
 }
 
-enum err_code trail_keep(struct store_batch *b, struct session *s, uint32_t i,
+enum err_code chain_refs_finish(struct store_batch *b, struct session *s, uint32_t i,
                          const struct digest *outputs, uint64_t n, struct err *e)
 {
     const struct node *node = &s->job->nodes[i];
@@ -132,7 +132,7 @@ enum err_code trail_keep(struct store_batch *b, struct session *s, uint32_t i,
     return err_up(e, code);
 }
 
-enum err_code trail_drop(struct store_batch *b, struct session *s, const char *node, struct err *e)
+enum err_code chain_refs_drop(struct store_batch *b, struct session *s, const char *node, struct err *e)
 {
     struct arena a = {0};
     struct dropping d = {.batch = b};

@@ -9,29 +9,29 @@
 
 #include "engine/run/session.h"
 
-struct trail {
+struct chain_index {
     struct digest key;    /* that of the first segment */
     struct digest *pairs; /* segment's key, its first output; heap */
     size_t n, cap;
 };
 
 /* Empty if nothing is stored. */
-void trail_load(struct trail *t, struct store *s, const struct digest *first_segment);
-void trail_free(struct trail *t);
+void chain_index_load(struct chain_index *t, struct store *s, const struct digest *first_segment);
+void chain_index_free(struct chain_index *t);
 /* NULL: not known. */
-const struct digest *trail_find(const struct trail *t, const struct digest *segment);
-void trail_add(struct trail *t, const struct digest *segment, const struct digest *output);
+const struct digest *chain_index_find(const struct chain_index *t, const struct digest *segment);
+void chain_index_add(struct chain_index *t, const struct digest *segment, const struct digest *output);
 /* `segment`: the newest, whose action stays as long as what it made. */
-enum err_code trail_write(struct store_batch *b, const struct trail *t,
+enum err_code chain_index_write(struct store_batch *b, const struct chain_index *t,
                           const struct digest *segment, struct err *e);
 
 /* Segment `index` gave `output`, and the chain goes on. */
-enum err_code trail_keep_head(struct store_batch *b, struct session *s, uint32_t i, uint64_t index,
+enum err_code chain_refs_set_head(struct store_batch *b, struct session *s, uint32_t i, uint64_t index,
                               const struct digest *output, struct err *e);
 /* All n segments are done and gave these: refs for what is kept and still there, none else. */
-enum err_code trail_keep(struct store_batch *b, struct session *s, uint32_t i,
+enum err_code chain_refs_finish(struct store_batch *b, struct session *s, uint32_t i,
                          const struct digest *outputs, uint64_t n, struct err *e);
 /* No refs are left of a node that the job has no more. */
-enum err_code trail_drop(struct store_batch *b, struct session *s, const char *node, struct err *e);
+enum err_code chain_refs_drop(struct store_batch *b, struct session *s, const char *node, struct err *e);
 
 #endif

@@ -11,7 +11,7 @@
 
 static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chain,
                                 const struct op_segment *segment, const struct key *key,
-                                const struct made *before)
+                                const struct action_result *before)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -25,7 +25,7 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
     ctx.pool = node->op->parallel ? s->pool : NULL;
     ctx.segment = segment->index;
     ctx.previous = chain->has_previous ? &chain->previous : NULL;
-    struct made made = {.outputs = ctx.outputs, .run = s->run};
+    struct action_result made = {.outputs = ctx.outputs, .run = s->run};
     enum outcome outcome = OUT_DONE;
     if (node_prepare(w, i, &e)) {
         outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
@@ -39,10 +39,10 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
         made.finished_ns = os_wall_ns();
         chain->made[segment->index] = made.outputs[0].ids[0];
         /* The next segment reads this one's record. */
-        if (made_write(w->batch, &w->arena, node->op, key, &made, &e) ||
+        if (action_write(w->batch, &w->arena, node->op, key, &made, &e) ||
             chain_note(w->batch, chain, segment->index, &key->digest, &w->arena, &e) ||
             (!s->options->check &&
-             trail_keep_head(w->batch, s, i, segment->index, &made.outputs[0].ids[0], &e)) ||
+             chain_refs_set_head(w->batch, s, i, segment->index, &made.outputs[0].ids[0], &e)) ||
             committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e)) {
             session_drop_batch(w);
             session_fail(s, &e);
@@ -65,13 +65,13 @@ static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain
     const struct op *op = s->job->nodes[i].op;
     struct op_segment segment;
     struct key key;
-    struct made made;
+    struct action_result made;
     struct err e = {0};
     if (chain_key(&key, &segment, chain, &w->arena, index, &e))
         return node_fail(w, i, "", &e);
-    bool known = !made_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
+    bool known = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
                  made.outputs[0].n == 1 &&
-                 made_is_whole(s->store, op, &made, &w->arena, r->distrust);
+                 action_is_whole(s->store, op, &made, &w->arena, r->distrust);
     bool run = !known || s->options->check;
     if (!run) {
         chain_step(chain, &made);
@@ -91,11 +91,11 @@ static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain
     return OUT_DONE;
 }
 
-static void count_proofs(struct node_run *r, const struct chain *chain)
+static void count_witness(struct node_run *r, const struct chain *chain)
 {
-    r->proofs.noun = "segments";
+    r->witnesses.noun = "segments";
     if (chain->proved)
-        proofs_add(&r->proofs, chain->reason, chain->proved);
+        witness_counts_add(&r->witnesses, chain->reason, chain->proved);
 }
 
 /* Counts what is done, and gives what stands by proof actions of its own. */
@@ -107,7 +107,7 @@ static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain,
     pthread_mutex_lock(&s->mutex);
     r->cached += done - chain->proved;
     r->reused += chain->proved;
-    count_proofs(r, chain);
+    count_witness(r, chain);
     pthread_mutex_unlock(&s->mutex);
     progress_cached(s->progress, i, done);
     if (!chain->proved)
@@ -148,12 +148,12 @@ static enum outcome finish(struct worker *w, uint32_t i, struct chain *chain)
     struct node_run *r = &s->nodes[i];
     size_t n = op_count_outputs(s->job->nodes[i].op);
     struct err e = {0};
-    node_tell_proofs(s, i);
+    node_explain_reuse(s, i);
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
-    struct made made = {.outputs = arena_array(&r->work, struct id_list, n)};
+    struct action_result made = {.outputs = arena_array(&r->work, struct id_list, n)};
     for (size_t k = 0; k < n; k++)
         made.outputs[k] = (struct id_list){&chain->outputs[k], !digest_is_zero(&chain->outputs[k])};
-    if (!s->options->check && trail_keep(w->batch, s, i, chain->made, chain->n, &e)) {
+    if (!s->options->check && chain_refs_finish(w->batch, s, i, chain->made, chain->n, &e)) {
         session_fail(s, &e);
         return OUT_DROPPED;
     }
@@ -199,7 +199,7 @@ enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, s
     r->reused = chain.proved;
     r->cached = done - chain.proved;
     r->ran = chain.n - done;
-    count_proofs(r, &chain);
+    count_witness(r, &chain);
     chain_close(&chain);
     return err_up(e, code);
 }

@@ -26,8 +26,8 @@ struct chain {
     struct digest *outputs; /* of the last segment done, by op->outputs */
     struct chain_segment *segments;
     struct digest *made; /* by segment: its first output; zero: not known */
-    struct trail trail;  /* by keys: of this chain */
-    struct trail reads;  /* by what is read: of all chains that begin with the same text */
+    struct chain_index trail;  /* by keys: of this chain */
+    struct chain_index reads;  /* by what is read: of all chains that begin with the same text */
     uint64_t proved;     /* segments before the end that stand by proof ... */
     const char *reason;  /* ... as the op says of the last one; in the node's arena `work` */
 };
@@ -44,7 +44,7 @@ enum err_code chain_key(struct key *key, struct op_segment *segment, const struc
 void chain_read(const char **reason, struct chain *c, const struct op_segment *segment,
                 struct arena *a);
 /* The segment is done. */
-void chain_step(struct chain *c, const struct made *made);
+void chain_step(struct chain *c, const struct action_result *made);
 /* Goes to the end of the last segment that is known and of which all that it made is there. *done:
  * segments up to there. */
 enum err_code chain_find_end(uint64_t *done, struct chain *c, struct err *e);

@@ -33,13 +33,13 @@ enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct d
 
 void chain_close(struct chain *c)
 {
-    trail_free(&c->trail);
-    trail_free(&c->reads);
+    chain_index_free(&c->trail);
+    chain_index_free(&c->reads);
     free(c->segments);
     free(c->made);
 }
 
-void chain_step(struct chain *c, const struct made *made)
+void chain_step(struct chain *c, const struct action_result *made)
 {
     for (size_t r = 0; r < op_count_outputs(op_of(c)); r++)
         c->outputs[r] = made->outputs[r].n ? made->outputs[r].ids[0] : (struct digest){0};
@@ -112,12 +112,12 @@ void chain_read(const char **reason, struct chain *c, const struct op_segment *s
 /* ---- traces ---- */
 
 /* What the segment gave, if its action is there: by its key, or by what it reads. */
-static bool read_segment(struct made *made, struct chain *c, struct arena *a, uint64_t index)
+static bool read_segment(struct action_result *made, struct chain *c, struct arena *a, uint64_t index)
 {
     const struct chain_segment *segment = &c->segments[index];
     struct store *s = c->w->s->store;
-    bool there = segment->proved ? known_follow(made, a, s, op_of(c), &segment->reads)
-                                 : !made_read(made, a, s, op_of(c), &segment->key, NULL);
+    bool there = segment->proved ? reads_trace_find(made, a, s, op_of(c), &segment->reads)
+                                 : !action_read(made, a, s, op_of(c), &segment->key, NULL);
     return there && made->outputs[0].n == 1;
 }
 
@@ -127,23 +127,23 @@ static enum err_code write_trace(struct store_batch *b, struct chain *c, uint64_
     const struct digest *reads = &c->segments[index].reads;
     if (digest_is_zero(reads))
         return OK;
-    trail_add(&c->reads, reads, &c->made[index]);
-    return err_up(e, known_lead(b, a, reads, action, e));
+    chain_index_add(&c->reads, reads, &c->made[index]);
+    return err_up(e, reads_trace_write(b, a, reads, action, e));
 }
 
 static enum err_code write_trails(struct store_batch *b, struct chain *c,
                                   const struct digest *action, struct err *e)
 {
-    enum err_code code = trail_write(b, &c->trail, action, e);
+    enum err_code code = chain_index_write(b, &c->trail, action, e);
     if (!code && c->reads.n)
-        code = trail_write(b, &c->reads, action, e);
+        code = chain_index_write(b, &c->reads, action, e);
     return err_up(e, code);
 }
 
 enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
                          const struct digest *action, struct arena *a, struct err *e)
 {
-    trail_add(&c->trail, action, &c->made[index]);
+    chain_index_add(&c->trail, action, &c->made[index]);
     enum err_code code = write_trace(b, c, index, action, a, e);
     if (!code)
         code = write_trails(b, c, action, e);
@@ -157,14 +157,14 @@ static bool is_known(struct chain *c, struct arena *a, const struct op_segment *
 {
     uint64_t index = segment->index;
     struct chain_segment *x = &c->segments[index];
-    struct made made;
-    const struct digest *left = trail_find(&c->trail, &x->key);
+    struct action_result made;
+    const struct digest *left = chain_index_find(&c->trail, &x->key);
     const char *reason;
     if (read_segment(&made, c, a, index))
         left = &made.outputs[0].ids[0];
     if (!left && c->reads.n && !c->w->s->options->check) {
         chain_read(&reason, c, segment, a);
-        left = digest_is_zero(&x->reads) ? NULL : trail_find(&c->reads, &x->reads);
+        left = digest_is_zero(&x->reads) ? NULL : chain_index_find(&c->reads, &x->reads);
         x->proved = left != NULL;
         if (left)
             c->reason = arena_strdup(&c->w->s->nodes[c->node].work, reason);
@@ -190,13 +190,13 @@ static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
         if (code)
             break;
         if (*n == 0) {
-            trail_load(&c->trail, c->w->s->store, &key.digest);
-            trail_load(&c->reads, c->w->s->store, &begin);
+            chain_index_load(&c->trail, c->w->s->store, &key.digest);
+            chain_index_load(&c->reads, c->w->s->store, &begin);
         }
         c->segments[*n].key = key.digest;
         if (!is_known(c, &a, &segment))
             break;
-        trail_add(&c->trail, &key.digest, &c->made[*n]);
+        chain_index_add(&c->trail, &key.digest, &c->made[*n]);
         c->previous = c->made[*n];
         c->has_previous = true;
     }
@@ -207,13 +207,13 @@ static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
 enum err_code chain_find_end(uint64_t *done, struct chain *c, struct err *e)
 {
     struct arena a = {0};
-    struct made made;
+    struct action_result made;
     enum err_code code = follow(done, c, e);
     c->has_previous = false;
     for (; !code && *done; --*done) {
         arena_reset(&a);
         if (!read_segment(&made, c, &a, *done - 1) ||
-            !made_is_whole(c->w->s->store, op_of(c), &made, &a, c->distrust))
+            !action_is_whole(c->w->s->store, op_of(c), &made, &a, c->distrust))
             continue;
         chain_step(c, &made);
         break;
@@ -226,15 +226,15 @@ enum err_code chain_find_end(uint64_t *done, struct chain *c, struct err *e)
 
 /* An action of this chain's own for a proved segment. */
 static enum err_code adopt(struct digest *action, struct store_batch *b, const struct chain *at,
-                           struct made *made, struct arena *a, uint64_t index, struct err *e)
+                           struct action_result *made, struct arena *a, uint64_t index, struct err *e)
 {
     struct op_segment segment;
     struct key key;
     made->run = at->w->s->run;
-    made->note = arena_printf(a, PROOFS_NOTE "%s", at->reason);
+    made->note = arena_printf(a, WITNESS_NOTE "%s", at->reason);
     enum err_code code = chain_key(&key, &segment, at, a, index, e);
     if (!code)
-        code = made_write(b, a, op_of(at), &key, made, e);
+        code = action_write(b, a, op_of(at), &key, made, e);
     if (!code)
         *action = key.digest;
     return err_up(e, code);
@@ -244,7 +244,7 @@ enum err_code chain_adopt(struct store_batch *b, struct chain *c, uint64_t done,
 {
     struct chain at = *c; /* goes along */
     struct arena a = {0};
-    struct made made;
+    struct action_result made;
     struct digest action;
     bool any = false;
     enum err_code code = OK;
@@ -254,7 +254,7 @@ enum err_code chain_adopt(struct store_batch *b, struct chain *c, uint64_t done,
         if (k)
             at.previous = c->made[k - 1];
         if (!c->segments[k].proved || !read_segment(&made, c, &a, k) ||
-            !made_is_whole(c->w->s->store, op_of(c), &made, &a, false))
+            !action_is_whole(c->w->s->store, op_of(c), &made, &a, false))
             continue;
         any = true;
         if (!(code = adopt(&action, b, &at, &made, &a, k, e)))

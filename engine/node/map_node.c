@@ -6,7 +6,7 @@
 
 #include "base/os.h"
 #include "engine/cache/label.h"
-#include "engine/cache/witness.h"
+#include "engine/node/element_reuse.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ struct map_run {
     /* Under the session's mutex. */
     uint64_t next;             /* first element not handed out, and in no known leaf */
     unsigned in_flight;        /* ranges */
-    struct map_blocks *blocks; /* NULL: every element is looked up */
+    struct map_tree *blocks; /* NULL: every element is looked up */
     /* Under `mutex`. */
     pthread_mutex_t mutex;
     uint64_t floor; /* elements before it are in the builders */
@@ -62,15 +62,15 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     if (s->options->check)
         return;
     /* A damaged input shows when its elements are asked for. */
-    if (map_blocks_new(&m->blocks, w, i, UINT64_MAX, &e)) {
-        map_blocks_free(m->blocks, s->job->nodes[i].op);
+    if (map_tree_new(&m->blocks, w, i, UINT64_MAX, &e)) {
+        map_tree_free(m->blocks, s->job->nodes[i].op);
         m->blocks = NULL;
     }
-    m->next = map_blocks_skip(m->blocks, 0);
-    r->cached = map_blocks_cached(m->blocks);
-    r->reused += map_blocks_proved(m->blocks);
-    map_blocks_proofs(&r->proofs, m->blocks);
-    progress_cached(s->progress, i, r->cached + map_blocks_proved(m->blocks));
+    m->next = map_tree_skip(m->blocks, 0);
+    r->cached = map_tree_cached(m->blocks);
+    r->reused += map_tree_proved(m->blocks);
+    map_tree_witnesses(&r->witnesses, m->blocks);
+    progress_cached(s->progress, i, r->cached + map_tree_proved(m->blocks));
     if (feed(w, i, &e)) {
         m->broken = m->dropped = true;
         feed_failed(s, i, &e);
@@ -116,7 +116,7 @@ void map_free(struct map_run *m, const struct op *op)
         empty_slot(&m->slots[k], n);
     assemble_free(m->out);
     store_batch_free(m->batch);
-    map_blocks_free(m->blocks, op);
+    map_tree_free(m->blocks, op);
     pthread_mutex_destroy(&m->mutex);
     free(m);
 }
@@ -161,9 +161,9 @@ bool map_take(uint64_t *from, uint64_t *n, struct session *s, uint32_t i)
         *n = MAP_RANGE;
     if (*n > most)
         *n = most;
-    *n = map_blocks_run(m->blocks, m->next, *n);
+    *n = map_tree_run(m->blocks, m->next, *n);
     *from = m->next;
-    m->next = map_blocks_skip(m->blocks, m->next + *n);
+    m->next = map_tree_skip(m->blocks, m->next + *n);
     m->in_flight++;
     return true;
 }
@@ -202,12 +202,12 @@ static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
         uint64_t before = m->floor;
         struct slot *slot = &m->slots[m->floor % MAP_WINDOW];
         if (slot->full) {
-            code = map_blocks_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->note,
+            code = map_tree_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->note,
                                   w->batch, e);
             empty_slot(slot, n_outputs);
             m->floor++;
         } else {
-            code = map_blocks_feed(m->blocks, m->out, &m->floor, s, i, w->batch, e);
+            code = map_tree_feed(m->blocks, m->out, &m->floor, s, i, w->batch, e);
         }
         if (m->floor == before)
             break;
@@ -228,7 +228,7 @@ static struct span copy_note(struct span note)
 }
 
 /* `note`: what goes with it for proofs; data NULL: nothing is known. */
-static void deliver(struct worker *w, uint32_t i, uint64_t position, const struct made *made,
+static void deliver(struct worker *w, uint32_t i, uint64_t position, const struct action_result *made,
                     struct span note)
 {
     struct session *s = w->s;
@@ -240,7 +240,7 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position, const struc
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
         slot->full = true;
-        slot->note = op->unite && m->blocks ? copy_note(note) : (struct span){0};
+        slot->note = op->merge_witnesses && m->blocks ? copy_note(note) : (struct span){0};
         slot->outputs = calloc(n + 1, sizeof *slot->outputs);
         for (size_t r = 0; r < n; r++) {
             size_t bytes = made->outputs[r].n * sizeof(struct digest);
@@ -304,30 +304,30 @@ static enum outcome element_failed(struct worker *w, uint32_t i, uint64_t positi
     return outcome;
 }
 
-static void count_proof(struct session *s, uint32_t i, const struct made *made)
+static void count_witness(struct session *s, uint32_t i, const struct action_result *made)
 {
     pthread_mutex_lock(&s->mutex);
-    proofs_add(&s->nodes[i].proofs, proofs_reason(made->note), 1);
+    witness_counts_add(&s->nodes[i].witnesses, witness_reason(made->note), 1);
     pthread_mutex_unlock(&s->mutex);
 }
 
 /* The action of an element that ran, and what leads to it. */
 static enum err_code write_element(struct worker *w, uint32_t i, const struct digest *id,
-                                   const struct key *key, const struct made *made,
+                                   const struct key *key, const struct action_result *made,
                                    struct op_ctx *ctx, struct err *e)
 {
     const struct op *op = w->s->job->nodes[i].op;
-    enum err_code code = made_write(w->batch, &w->arena, op, key, made, e);
+    enum err_code code = action_write(w->batch, &w->arena, op, key, made, e);
     if (!code && op->reuse && ctx->trace.data)
         code = reuse_note(w->batch, w, i, id, &key->digest, ctx->trace, e);
     if (!code)
-        code = known_note(w->batch, ctx, &key->digest, e);
+        code = reads_trace_commit(w->batch, ctx, &key->digest, e);
     return code ? err_up(e, code) : err_up(e, committer_append(w->s->commit, w->batch, e));
 }
 
 static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
                                 const struct digest *id, const struct key *key,
-                                const struct made *before, enum element_state *state)
+                                const struct action_result *before, enum element_state *state)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -338,17 +338,17 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
     ctx.element = id;
     ctx.pool = node->op->parallel ? s->pool : NULL;
-    ctx.known.may = !before && !s->options->check && !r->distrust;
+    ctx.recall.may = !before && !s->options->check && !r->distrust;
     enum outcome outcome = OUT_DONE;
-    struct made made = {.outputs = ctx.outputs};
+    struct action_result made = {.outputs = ctx.outputs};
     if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
         (before && check_same(node->op, before, &made, &e))) {
         outcome = element_failed(w, i, position, id, &ctx, &e);
     } else {
-        if (ctx.known.found) {
-            made = ctx.known.made;
+        if (ctx.recall.found) {
+            made = ctx.recall.made;
             *state = ELEMENT_REUSED;
-            count_proof(s, i, &made);
+            count_witness(s, i, &made);
         }
         made.run = s->run;
         made.cost_ns = os_monotonic_ns() - start;
@@ -388,7 +388,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
                           const struct key *key)
 {
     struct session *s = w->s;
-    struct made made;
+    struct action_result made;
     struct reuse_origin origin;
     struct span note;
     struct err e = {0};
@@ -397,13 +397,13 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
-    if (made_write(w->batch, &w->arena, s->job->nodes[i].op, key, &made, &e) ||
+    if (action_write(w->batch, &w->arena, s->job->nodes[i].op, key, &made, &e) ||
         reuse_follow(w->batch, w, &origin, &key->digest, &e) ||
         committer_append(s->commit, w->batch, &e)) {
         session_drop_batch(w);
         return false;
     }
-    count_proof(s, i, &made);
+    count_witness(s, i, &made);
     deliver(w, i, position, &made, note);
     return true;
 }
@@ -416,7 +416,7 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     const struct op *op = s->job->nodes[i].op;
     struct digest id;
     struct key key;
-    struct made made;
+    struct action_result made;
     struct err e = {0};
     *state = ELEMENT_CACHED;
     arena_reset(&w->arena);
@@ -429,11 +429,11 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
         session_fail(s, &e);
         return OUT_DROPPED;
     }
-    bool known = !made_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                 made_is_whole(s->store, op, &made, &w->arena, r->distrust);
+    bool known = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
+                 action_is_whole(s->store, op, &made, &w->arena, r->distrust);
     if (known && !s->options->check) {
         struct span note = {0};
-        if (op->unite && r->map->blocks)
+        if (op->merge_witnesses && r->map->blocks)
             note = reuse_find_note(w, i, &id, &key.digest);
         deliver(w, i, position, &made, note);
         return OUT_DONE;
@@ -485,13 +485,13 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 /* ---- the end ---- */
 
 /* From what the store has for the whole map, if anything. */
-static bool differs(struct worker *w, uint32_t i, const struct made *made, struct err *e)
+static bool differs(struct worker *w, uint32_t i, const struct action_result *made, struct err *e)
 {
     struct session *s = w->s;
     const struct op *op = s->job->nodes[i].op;
-    struct made before;
-    return !made_read(&before, &w->arena, s->store, op, &s->nodes[i].key.digest, NULL) &&
-           made_is_whole(s->store, op, &before, &w->arena, false) &&
+    struct action_result before;
+    return !action_read(&before, &w->arena, s->store, op, &s->nodes[i].key.digest, NULL) &&
+           action_is_whole(s->store, op, &before, &w->arena, false) &&
            check_same(op, &before, made, e);
 }
 
@@ -501,7 +501,7 @@ enum outcome map_close(struct worker *w, uint32_t i)
     struct node_run *r = &s->nodes[i];
     struct map_run *m = r->map;
     struct err e = {0};
-    struct made made = {0};
+    struct action_result made = {0};
     if (r->loss.input != LOST_NONE)
         return OUT_LOST;
     if (r->failed)
@@ -510,10 +510,10 @@ enum outcome map_close(struct worker *w, uint32_t i)
         return OUT_DROPPED;
     /* Elements of an earlier attempt in this run were found in the store by this one. */
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
-    node_tell_proofs(s, i);
+    node_explain_reuse(s, i);
     arena_reset(&w->arena);
     if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
-        map_blocks_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {
+        map_tree_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {
         feed_failed(s, i, &e);
         return node_is_lost(s, i) ? OUT_LOST : OUT_DROPPED;
     }

@@ -9,7 +9,7 @@
 
 enum { IDS_MAX = 1 << 16 }; /* outputs of one leaf: actions stay small */
 
-enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t i,
+enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
                              uint64_t prove_until_ns, struct err *e)
 {
     struct session *s = w->s;
@@ -25,7 +25,7 @@ enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t
             collection_close(c);
         return err_up(e, code);
     }
-    struct map_blocks *b = calloc(1, sizeof *b);
+    struct map_tree *b = calloc(1, sizeof *b);
     if (!b)
         abort(); /* as small allocations do */
     size_t n_outputs = op_count_outputs(op);
@@ -34,24 +34,24 @@ enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t
     b->open = arena_array(&b->arena, size_t, collection_depth(c));
     /* A parallel op is prepared when it has the machine for itself. */
     b->prove_until_ns = op->reuse_all && !op->parallel && !r->distrust ? prove_until_ns : 0;
-    code = map_blocks_find(b, c, w, i, e);
+    code = map_tree_find(b, c, w, i, e);
     collection_close(c);
     *out = b;
     return err_up(e, code);
 }
 
-void map_blocks_free(struct map_blocks *b, const struct op *op)
+void map_tree_free(struct map_tree *b, const struct op *op)
 {
     if (!b)
         return;
     for (size_t r = 0; r < op_count_outputs(op); r++)
         free(b->sum[r].ids);
-    for (size_t k = 0; k < b->n_uppers; k++)
-        note_pile_clear(&b->uppers[k].notes);
-    note_pile_clear(&b->notes);
+    for (size_t k = 0; k < b->n_inners; k++)
+        witness_union_clear(&b->inners[k].notes);
+    witness_union_clear(&b->notes);
     arena_free(&b->arena);
     free(b->spans);
-    free(b->uppers);
+    free(b->inners);
     free(b);
 }
 
@@ -63,7 +63,7 @@ static uint64_t end_of(const struct collection_block *block)
 }
 
 /* The last span that begins at or before a position. */
-static size_t span_at(const struct map_blocks *b, uint64_t at)
+static size_t span_at(const struct map_tree *b, uint64_t at)
 {
     size_t low = 0, high = b->n;
     while (high - low > 1) {
@@ -76,31 +76,31 @@ static size_t span_at(const struct map_blocks *b, uint64_t at)
     return low;
 }
 
-uint64_t map_blocks_cached(const struct map_blocks *b)
+uint64_t map_tree_cached(const struct map_tree *b)
 {
     return b ? b->cached : 0;
 }
 
-uint64_t map_blocks_proved(const struct map_blocks *b)
+uint64_t map_tree_proved(const struct map_tree *b)
 {
     return b ? b->proved : 0;
 }
 
-void map_blocks_proofs(struct proofs *to, const struct map_blocks *b)
+void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b)
 {
     for (size_t i = 0; b && i < b->n; i++)
         if (b->spans[i].origin)
-            proofs_add(to, b->spans[i].reason, b->spans[i].block.n);
+            witness_counts_add(to, b->spans[i].reason, b->spans[i].block.n);
 }
 
-uint64_t map_blocks_skip(const struct map_blocks *b, uint64_t at)
+uint64_t map_tree_skip(const struct map_tree *b, uint64_t at)
 {
     for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].known; k++)
         at = end_of(&b->spans[k].block);
     return at;
 }
 
-uint64_t map_blocks_run(const struct map_blocks *b, uint64_t at, uint64_t most)
+uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most)
 {
     if (!b)
         return most;
@@ -113,35 +113,35 @@ uint64_t map_blocks_run(const struct map_blocks *b, uint64_t at, uint64_t most)
 /* ---- feeding ---- */
 
 /* Outputs of the element at `at`, or of a block that begins there, come next. */
-static void note_beginnings(struct map_blocks *b, const struct assemble *out, uint64_t at,
+static void note_beginnings(struct map_tree *b, const struct assemble *out, uint64_t at,
                             size_t n_outputs)
 {
-    while (b->n_open && end_of(&b->uppers[b->open[b->n_open - 1]].block) <= at)
+    while (b->n_open && end_of(&b->inners[b->open[b->n_open - 1]].block) <= at)
         b->n_open--;
-    for (; b->feeding_upper < b->n_uppers && b->uppers[b->feeding_upper].block.first <= at;
-         b->feeding_upper++) {
+    for (; b->feeding_inner < b->n_inners && b->inners[b->feeding_inner].block.first <= at;
+         b->feeding_inner++) {
         for (size_t r = 0; r < n_outputs; r++)
-            b->uppers[b->feeding_upper].from[r] = assemble_count(out, r);
-        b->open[b->n_open++] = b->feeding_upper;
+            b->inners[b->feeding_inner].from[r] = assemble_count(out, r);
+        b->open[b->n_open++] = b->feeding_inner;
     }
 }
 
 /* What went with a block goes with all that it stands in. */
-static void pass_note(struct map_blocks *b, const struct op *op, unsigned depth, struct span note)
+static void pass_note(struct map_tree *b, const struct op *op, unsigned depth, struct span note)
 {
     for (size_t k = 0; k < b->n_open; k++)
-        if (b->uppers[b->open[k]].depth > depth)
-            note_pile_add(&b->uppers[b->open[k]].notes, op, note);
+        if (b->inners[b->open[k]].depth > depth)
+            witness_union_add(&b->inners[b->open[k]].notes, op, note);
 }
 
-static bool stands_in_another(const struct map_blocks *b, unsigned depth)
+static bool stands_in_another(const struct map_tree *b, unsigned depth)
 {
-    return b->n_open && b->uppers[b->open[0]].depth > depth;
+    return b->n_open && b->inners[b->open[0]].depth > depth;
 }
 
 /* The action of a block under the node's inputs as they are, and the way to it. `origin`: it was
  * proved to stand; else `note` is what goes with it, if anything. */
-static enum err_code write_block(const struct collection_block *block, struct made *made,
+static enum err_code write_block(const struct collection_block *block, struct action_result *made,
                                  const struct reuse_origin *origin, struct span note,
                                  struct worker *w, uint32_t i, struct store_batch *batch,
                                  struct err *e)
@@ -152,7 +152,7 @@ static enum err_code write_block(const struct collection_block *block, struct ma
     made->finished_ns = os_wall_ns();
     enum err_code code = map_element_key(&key, w->s, &w->arena, i, &block->id, e);
     if (!code)
-        code = made_write(batch, &w->arena, w->s->job->nodes[i].op, &key, made, e);
+        code = action_write(batch, &w->arena, w->s->job->nodes[i].op, &key, made, e);
     if (!code && origin)
         code = reuse_follow(batch, w, origin, &key.digest, e);
     else if (!code && note.data)
@@ -160,15 +160,15 @@ static enum err_code write_block(const struct collection_block *block, struct ma
     return err_up(e, code);
 }
 
-static enum err_code feed_known(struct map_blocks *b, struct assemble *out,
-                                const struct span_of_input *x, struct worker *w, uint32_t i,
+static enum err_code feed_known(struct map_tree *b, struct assemble *out,
+                                const struct input_block *x, struct worker *w, uint32_t i,
                                 struct store_batch *batch, struct err *e)
 {
     struct session *s = w->s;
     const struct op *op = s->job->nodes[i].op;
-    struct made made;
+    struct action_result made;
     enum err_code code;
-    if (made_read(&made, &w->arena, s->store, op, &x->action, NULL))
+    if (action_read(&made, &w->arena, s->store, op, &x->action, NULL))
         return err_fail(e, ERR_CORRUPT, "what was known of node %s a moment ago cannot be read",
                         s->job->nodes[i].name);
     if (x->depth == 0)
@@ -177,15 +177,15 @@ static enum err_code feed_known(struct map_blocks *b, struct assemble *out,
         code = made.slices ? assemble_add_slices(out, made.slices, e) : OK; /* all are empty */
     if (code || !batch)
         return err_up(e, code);
-    if (op->unite && stands_in_another(b, x->depth))
+    if (op->merge_witnesses && stands_in_another(b, x->depth))
         pass_note(b, op, x->depth, reuse_find_note(w, i, &x->block.id, &x->action));
     if (!x->origin || x->depth)
         return OK; /* larger ones are written when all is there */
-    made.note = arena_printf(&w->arena, PROOFS_NOTE "%s", x->reason);
+    made.note = arena_printf(&w->arena, WITNESS_NOTE "%s", x->reason);
     return err_up(e, write_block(&x->block, &made, x->origin, (struct span){0}, w, i, batch, e));
 }
 
-enum err_code map_blocks_feed(struct map_blocks *b, struct assemble *out, uint64_t *at,
+enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
                               struct session *s, uint32_t i, struct store_batch *batch,
                               struct err *e)
 {
@@ -193,7 +193,7 @@ enum err_code map_blocks_feed(struct map_blocks *b, struct assemble *out, uint64
         b->spans[b->feeding].block.first != *at)
         return OK;
     struct worker work = {.s = s};
-    const struct span_of_input *x = &b->spans[b->feeding++];
+    const struct input_block *x = &b->spans[b->feeding++];
     note_beginnings(b, out, *at, op_count_outputs(s->job->nodes[i].op));
     enum err_code code = feed_known(b, out, x, &work, i, batch, e);
     *at = end_of(&x->block);
@@ -201,30 +201,30 @@ enum err_code map_blocks_feed(struct map_blocks *b, struct assemble *out, uint64
     return err_up(e, code);
 }
 
-static enum err_code write_leaf(struct map_blocks *b, const struct collection_block *block,
+static enum err_code write_leaf(struct map_tree *b, const struct collection_block *block,
                                 struct session *s, uint32_t i, struct store_batch *batch,
                                 struct err *e)
 {
     const struct op *op = s->job->nodes[i].op;
     struct worker work = {.s = s};
-    struct made made = {.outputs = b->sum};
-    struct span note = op->unite ? note_pile_all(&b->notes, op) : (struct span){0};
+    struct action_result made = {.outputs = b->sum};
+    struct span note = op->merge_witnesses ? witness_union_get(&b->notes, op) : (struct span){0};
     enum err_code code = OK;
     size_t n = 0;
     for (size_t r = 0; r < op_count_outputs(op); r++)
         n += b->sum[r].n;
     if (n <= IDS_MAX)
         code = write_block(block, &made, NULL, note, &work, i, batch, e);
-    if (op->unite)
+    if (op->merge_witnesses)
         pass_note(b, op, 0, note);
     for (size_t r = 0; r < op_count_outputs(op); r++)
         b->sum[r].n = 0;
-    note_pile_clear(&b->notes);
+    witness_union_clear(&b->notes);
     arena_free(&work.arena);
     return err_up(e, code);
 }
 
-enum err_code map_blocks_add(struct map_blocks *b, struct assemble *out, struct session *s,
+enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s,
                              uint32_t i, uint64_t at, const struct id_list *outputs,
                              struct span note, struct store_batch *batch, struct err *e)
 {
@@ -241,31 +241,31 @@ enum err_code map_blocks_add(struct map_blocks *b, struct assemble *out, struct 
             memcpy(sum->ids + sum->n, outputs[r].ids, outputs[r].n * sizeof *sum->ids);
         sum->n += outputs[r].n;
     }
-    if (b && batch && op->unite)
-        note_pile_add(&b->notes, op, note);
+    if (b && batch && op->merge_witnesses)
+        witness_union_add(&b->notes, op, note);
     if (!b || at + 1 < end_of(&b->spans[b->feeding].block))
         return OK;
-    const struct span_of_input *x = &b->spans[b->feeding++];
+    const struct input_block *x = &b->spans[b->feeding++];
     return batch ? err_up(e, write_leaf(b, &x->block, s, i, batch, e)) : OK;
 }
 
 /* Where the outputs of what begins at a position begin: every upper block ends where another one
  * does, or all. */
-static uint64_t from_at(const struct map_blocks *b, const struct assemble *out, uint64_t at,
+static uint64_t from_at(const struct map_tree *b, const struct assemble *out, uint64_t at,
                         size_t r)
 {
-    size_t low = 0, high = b->n_uppers;
+    size_t low = 0, high = b->n_inners;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (b->uppers[middle].block.first < at)
+        if (b->inners[middle].block.first < at)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < b->n_uppers ? b->uppers[low].from[r] : assemble_count(out, r);
+    return low < b->n_inners ? b->inners[low].from[r] : assemble_count(out, r);
 }
 
-enum err_code map_blocks_finish(struct map_blocks *b, const struct id_list *outputs,
+enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
                                 const struct assemble *out, struct session *s, uint32_t i,
                                 struct store_batch *batch, struct err *e)
 {
@@ -273,16 +273,16 @@ enum err_code map_blocks_finish(struct map_blocks *b, const struct id_list *outp
     size_t n = op_count_outputs(op);
     struct worker work = {.s = s};
     enum err_code code = OK;
-    for (size_t k = 0; b && k < b->n_uppers && !code; k++) {
-        struct upper *u = &b->uppers[k];
-        struct made made = {.outputs = (struct id_list *)outputs,
+    for (size_t k = 0; b && k < b->n_inners && !code; k++) {
+        struct inner_block *u = &b->inners[k];
+        struct action_result made = {.outputs = (struct id_list *)outputs,
                             .slices = arena_array(&work.arena, struct slice, n)};
         struct span note = {0};
         for (size_t r = 0; r < n; r++)
             made.slices[r] = (struct slice){outputs[r].ids[0], u->from[r],
                                             from_at(b, out, end_of(&u->block), r) - u->from[r]};
-        if (!u->known && op->unite)
-            note = note_pile_all(&u->notes, op);
+        if (!u->known && op->merge_witnesses)
+            note = witness_union_get(&u->notes, op);
         code = write_block(&u->block, &made, u->origin, note, &work, i, batch, e);
         arena_reset(&work.arena);
     }

@@ -18,35 +18,35 @@
 #include "engine/node/assemble.h"
 #include "engine/run/session.h"
 
-struct map_blocks;
+struct map_tree;
 /* NULL when the input (inputs[0], stored) has no blocks. Looks up what is needed; what is not known
  * is asked to be proved (reuse_block) until this moment of os_process_ns; 0: nothing is. */
-enum err_code map_blocks_new(struct map_blocks **out, struct worker *w, uint32_t i,
+enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
                              uint64_t prove_until_ns, struct err *e);
-void map_blocks_free(struct map_blocks *b, const struct op *op);
+void map_tree_free(struct map_tree *b, const struct op *op);
 /* Elements in known blocks, and in blocks proved to stand, which count as known from here on. */
-uint64_t map_blocks_cached(const struct map_blocks *b);
-uint64_t map_blocks_proved(const struct map_blocks *b);
-void map_blocks_proofs(struct proofs *to, const struct map_blocks *b); /* of these */
+uint64_t map_tree_cached(const struct map_tree *b);
+uint64_t map_tree_proved(const struct map_tree *b);
+void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b); /* of these */
 /* The first position from `at` on that is not in a known block. */
-uint64_t map_blocks_skip(const struct map_blocks *b, uint64_t at);
+uint64_t map_tree_skip(const struct map_tree *b, uint64_t at);
 /* How many of the positions from `at` on, which is in no known block, are before the next known
  * one; at most `most`. */
-uint64_t map_blocks_run(const struct map_blocks *b, uint64_t at, uint64_t most);
+uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most);
 
 /* Adds the outputs of a known block that begins at *at, and moves *at behind it; else nothing. Of a
  * leaf that was proved the action goes into the batch (NULL: nowhere). */
-enum err_code map_blocks_feed(struct map_blocks *b, struct assemble *out, uint64_t *at,
+enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
                               struct session *s, uint32_t i, struct store_batch *batch,
                               struct err *e);
 /* The outputs of the element at `at`, which stands in no known block, elements coming in order, and
  * the note that goes with them. At the end of a leaf its action goes into the batch (NULL:
  * nowhere). */
-enum err_code map_blocks_add(struct map_blocks *b, struct assemble *out, struct session *s,
+enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s,
                              uint32_t i, uint64_t at, const struct id_list *outputs,
                              struct span note, struct store_batch *batch, struct err *e);
 /* All has been fed, and the map's outputs are these: the actions of the larger blocks. */
-enum err_code map_blocks_finish(struct map_blocks *b, const struct id_list *outputs,
+enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
                                 const struct assemble *out, struct session *s, uint32_t i,
                                 struct store_batch *batch, struct err *e);
 

@@ -5,11 +5,11 @@
 
 #include "engine/node/map_tree.h"
 #include "engine/cache/witness_union.h"
-#include "engine/cache/witness.h"
+#include "engine/node/element_reuse.h"
 #include "store/collection.h"
 
 /* The input is covered by known blocks of any depth and unknown leaves. */
-struct span_of_input {
+struct input_block {
     struct collection_block block;
     unsigned depth;
     bool known;
@@ -19,32 +19,32 @@ struct span_of_input {
 };
 
 /* A block above the leaves that was looked up; what lies in a known one is not listed. */
-struct upper {
+struct inner_block {
     struct collection_block block;
     unsigned depth;
     bool known;
     const struct reuse_origin *origin;
     uint64_t *from;         /* by output: where its outputs begin in the map's */
-    struct note_pile notes; /* of what lies in it, as far as it came; of an unknown one */
+    struct witness_union notes; /* of what lies in it, as far as it came; of an unknown one */
 };
 
-struct map_blocks {
+struct map_tree {
     struct arena arena;
-    struct span_of_input *spans;
+    struct input_block *spans;
     size_t n, cap;
-    struct upper *uppers; /* ascending; larger ones first */
-    size_t n_uppers, cap_uppers;
+    struct inner_block *inners; /* ascending; larger ones first */
+    size_t n_inners, cap_inners;
     uint64_t cached, proved;       /* elements */
     uint64_t prove_until_ns;       /* 0: nothing (more) is proved */
-    size_t feeding, feeding_upper; /* what comes next */
-    size_t *open, n_open;          /* uppers that the next element stands in, larger ones first */
+    size_t feeding, feeding_inner; /* what comes next */
+    size_t *open, n_open;          /* inners that the next element stands in, larger ones first */
     struct id_list *sum;           /* of the unknown leaf that comes in */
     size_t *caps;                  /* both by output */
-    struct note_pile notes;        /* of that leaf */
+    struct witness_union notes;        /* of that leaf */
 };
 
-/* Covers the input of the node: spans and uppers. */
-enum err_code map_blocks_find(struct map_blocks *b, struct collection *c, struct worker *w,
+/* Covers the input of the node: spans and inners. */
+enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w,
                               uint32_t i, struct err *e);
 
 #endif

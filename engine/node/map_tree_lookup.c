@@ -6,7 +6,7 @@
 #include "base/os.h"
 
 struct finding {
-    struct map_blocks *b;
+    struct map_tree *b;
     struct collection *c;
     struct worker work; /* its arena is of one block */
     uint32_t node;
@@ -14,24 +14,24 @@ struct finding {
 };
 
 /* Under the node's inputs as they are; a larger one's outputs must be there. */
-static bool is_known(struct span_of_input *x, struct finding *f)
+static bool is_known(struct input_block *x, struct finding *f)
 {
     struct session *s = f->work.s;
     const struct op *op = s->job->nodes[f->node].op;
-    struct made made;
+    struct action_result made;
     struct key key;
     if (s->nodes[f->node].distrust ||
         map_element_key(&key, s, &f->work.arena, f->node, &x->block.id, NULL) ||
-        made_read(&made, &f->work.arena, s->store, op, &key.digest, NULL) ||
-        (x->depth && !made_is_whole(s->store, op, &made, NULL, false)))
+        action_read(&made, &f->work.arena, s->store, op, &key.digest, NULL) ||
+        (x->depth && !action_is_whole(s->store, op, &made, NULL, false)))
         return false;
     x->action = key.digest;
     return true;
 }
 
-static bool is_proved(struct span_of_input *x, struct finding *f)
+static bool is_proved(struct input_block *x, struct finding *f)
 {
-    struct map_blocks *b = f->b;
+    struct map_tree *b = f->b;
     struct reuse_origin origin;
     const char *reason;
     if (b->prove_until_ns && b->prove_until_ns < UINT64_MAX && os_process_ns() >= b->prove_until_ns)
@@ -44,7 +44,7 @@ static bool is_proved(struct span_of_input *x, struct finding *f)
     return true;
 }
 
-static void add_span(struct map_blocks *b, const struct span_of_input *x)
+static void add_span(struct map_tree *b, const struct input_block *x)
 {
     b->spans = vec_grow(b->spans, &b->cap, b->n + 1, sizeof *b->spans);
     b->spans[b->n++] = *x;
@@ -52,11 +52,11 @@ static void add_span(struct map_blocks *b, const struct span_of_input *x)
     b->proved += x->origin ? x->block.n : 0;
 }
 
-static void add_upper(struct map_blocks *b, const struct span_of_input *x, size_t n_outputs)
+static void add_inner(struct map_tree *b, const struct input_block *x, size_t n_outputs)
 {
-    b->uppers = vec_grow(b->uppers, &b->cap_uppers, b->n_uppers + 1, sizeof *b->uppers);
-    b->uppers[b->n_uppers++] =
-        (struct upper){.block = x->block,
+    b->inners = vec_grow(b->inners, &b->cap_inners, b->n_inners + 1, sizeof *b->inners);
+    b->inners[b->n_inners++] =
+        (struct inner_block){.block = x->block,
                        .depth = x->depth,
                        .known = x->known,
                        .origin = x->origin,
@@ -68,7 +68,7 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
 {
     size_t n_outputs = op_count_outputs(f->work.s->job->nodes[f->node].op);
     for (unsigned d = collection_depth(f->c); d-- > 0;) {
-        struct span_of_input x = {.depth = d};
+        struct input_block x = {.depth = d};
         if (*at < f->unknown[d])
             continue;
         enum err_code code = err_up(e, collection_block(&x.block, f->c, d, *at, e));
@@ -77,7 +77,7 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
         x.known = is_known(&x, f) || is_proved(&x, f);
         arena_reset(&f->work.arena);
         if (d > 0)
-            add_upper(f->b, &x, n_outputs);
+            add_inner(f->b, &x, n_outputs);
         f->unknown[d] = x.block.first + x.block.n;
         if (!x.known && d > 0)
             continue;
@@ -88,7 +88,7 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
     return OK;
 }
 
-enum err_code map_blocks_find(struct map_blocks *b, struct collection *c, struct worker *w,
+enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w,
                               uint32_t i, struct err *e)
 {
     struct finding f = {.b = b, .c = c, .work = {.s = w->s}, .node = i};

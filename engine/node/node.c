@@ -95,12 +95,12 @@ char *node_cut_off(const struct session *s, uint32_t i)
     return text;
 }
 
-void node_tell_proofs(struct session *s, uint32_t i)
+void node_explain_reuse(struct session *s, uint32_t i)
 {
     struct node_run *r = &s->nodes[i];
     char *why = NULL;
     if (r->reused)
-        why = proofs_tell(&r->proofs, r->why, r->ran, r->elements, r->reused);
+        why = witness_counts_text(&r->witnesses, r->why, r->ran, r->elements, r->reused);
     if (!why)
         return;
     pthread_mutex_lock(&s->mutex);
@@ -178,24 +178,24 @@ static enum outcome broken(struct worker *w, const struct err *e)
 
 /* ---- the look into the store ---- */
 
-static bool is_hit(struct made *made, bool *missing, struct worker *w, uint32_t i, struct err *e)
+static bool is_hit(struct action_result *made, bool *missing, struct worker *w, uint32_t i, struct err *e)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     const struct op *op = s->job->nodes[i].op;
     *missing = false;
-    enum err_code code = made_read(made, &r->arena, s->store, op, &r->key.digest, e);
+    enum err_code code = action_read(made, &r->arena, s->store, op, &r->key.digest, e);
     if (code)
         return false;
     e->code = OK;
-    if (!made_is_whole(s->store, op, made, &w->arena, false)) {
+    if (!action_is_whole(s->store, op, made, &w->arena, false)) {
         *missing = true;
         return false;
     }
     return true;
 }
 
-static void adopt(struct session *s, uint32_t i, const struct made *made)
+static void adopt(struct session *s, uint32_t i, const struct action_result *made)
 {
     struct node_run *r = &s->nodes[i];
     size_t n = op_count_outputs(s->job->nodes[i].op);
@@ -235,7 +235,7 @@ enum err_code node_write_refs(struct store_batch *b, struct session *s, uint32_t
     return err_up(e, code);
 }
 
-static enum outcome finish_hit(struct worker *w, uint32_t i, const struct made *made)
+static enum outcome finish_hit(struct worker *w, uint32_t i, const struct action_result *made)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -289,7 +289,7 @@ enum outcome node_begin(struct worker *w, uint32_t i)
     struct node_run *r = &s->nodes[i];
     const struct node *node = &s->job->nodes[i];
     struct err e = {0};
-    struct made made;
+    struct action_result made;
     bool missing = false;
     arena_reset(&w->arena);
     r->loss.input = LOST_NONE;
@@ -364,7 +364,7 @@ enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e)
     return err_up(e, e->code);
 }
 
-enum err_code check_same(const struct op *op, const struct made *before, const struct made *now,
+enum err_code check_same(const struct op *op, const struct action_result *before, const struct action_result *now,
                          struct err *e)
 {
     for (size_t r = 0; r < op_count_outputs(op); r++) {
@@ -390,18 +390,18 @@ enum err_code check_same(const struct op *op, const struct made *before, const s
 }
 
 /* Whether the store has just these outputs for the node. */
-static bool is_known(struct session *s, uint32_t i, const struct made *made)
+static bool is_known(struct session *s, uint32_t i, const struct action_result *made)
 {
     const struct op *op = s->job->nodes[i].op;
     struct arena a = {0};
-    struct made before;
-    bool known = !made_read(&before, &a, s->store, op, &s->nodes[i].key.digest, NULL) &&
-                 made_is_whole(s->store, op, &before, &a, false) && made_equal(op, &before, made);
+    struct action_result before;
+    bool known = !action_read(&before, &a, s->store, op, &s->nodes[i].key.digest, NULL) &&
+                 action_is_whole(s->store, op, &before, &a, false) && action_same_outputs(op, &before, made);
     arena_free(&a);
     return known;
 }
 
-enum outcome node_commit(struct worker *w, uint32_t i, struct made *made)
+enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *made)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -424,7 +424,7 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct made *made)
     /* Put together from elements that were all known: nothing ran. */
     enum op_node kind = s->job->nodes[i].op->node;
     r->state = r->ran || kind == OP_TASK ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
-    if (made_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||
+    if (action_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||
         node_write_refs(w->batch, s, i, r->outputs, &e) ||
         committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
         return broken(w, &e);
@@ -438,15 +438,15 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     const struct node *node = &s->job->nodes[i];
     struct op_ctx ctx;
     struct err e = {0};
-    struct made made, before;
+    struct action_result made, before;
     enum outcome outcome;
     arena_reset(&w->arena);
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
     ctx_collect(&ctx);
     ctx.pool = node->op->parallel ? s->pool : NULL;
     bool check = s->options->check &&
-                 !made_read(&before, &w->arena, s->store, node->op, &r->key.digest, NULL) &&
-                 made_is_whole(s->store, node->op, &before, &w->arena, false);
+                 !action_read(&before, &w->arena, s->store, node->op, &r->key.digest, NULL) &&
+                 action_is_whole(s->store, node->op, &before, &w->arena, false);
     if (node_prepare(w, i, &e)) {
         outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
     } else if (node->op->run(&ctx, r->op_state, &e) || is_loss(&ctx) ||
@@ -468,7 +468,7 @@ static enum outcome task_run(struct worker *w, uint32_t i)
 static enum outcome source_again(struct worker *w, uint32_t i)
 {
     struct session *s = w->s;
-    struct made made;
+    struct action_result made;
     struct err e = {0};
     bool fresh, hit;
     if (source_node(&made, &fresh, &hit, s, i, &w->arena, w->batch, &e)) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One run of the op over the files, as a whole or piece by piece. */
+/* One run of the op over the files, as a whole or chunk by chunk. */
 struct reading {
     struct session *s;
     uint32_t node;
@@ -44,7 +44,7 @@ static uint64_t count_bytes(const struct source_files *files)
     return bytes;
 }
 
-static enum err_code run_whole(struct made *out, struct reading *r, struct arena *a, struct err *e)
+static enum err_code run_whole(struct action_result *out, struct reading *r, struct arena *a, struct err *e)
 {
     const struct node *node = &r->s->job->nodes[r->node];
     struct op_ctx ctx;
@@ -66,35 +66,35 @@ static enum err_code run_whole(struct made *out, struct reading *r, struct arena
     return err_up(e, code);
 }
 
-/* ---- by pieces ---- */
+/* ---- by chunks ---- */
 
-/* What the last version's pieces gave, if that is to be believed. */
-static struct pieces_before *find_before(const struct reading *r)
+/* What the last version's chunks gave, if that is to be believed. */
+static struct chunk_cache *find_before(const struct reading *r)
 {
     const Eqloom__RunNode *made = r->s->history.made[r->node];
     const struct node *node = &r->s->job->nodes[r->node];
     if (!is_believed(r->s, r->node) || made->key->n_inputs != 1)
         return NULL;
     const ProtobufCBinaryData *ids = &made->key->inputs[0]->input_ids;
-    return pieces_before_new(r->s->store, node, r->s->host.numerics,
+    return chunk_cache_new(r->s->store, node, r->s->host.numerics,
                              (const struct digest *)ids->data, ids->len / DIGEST_SIZE);
 }
 
-/* Lines of the file before the piece: where errors are is counted from its beginning. */
-static int lines_before(const struct source_text *text, const struct piece *piece)
+/* Lines of the file before the chunk: where errors are is counted from its beginning. */
+static int lines_before(const struct source_text *text, const struct text_chunk *chunk)
 {
     int lines = 0;
-    for (size_t k = 0; k < piece->from; k++)
+    for (size_t k = 0; k < chunk->from; k++)
         lines += text->text[k] == '\n';
     return lines;
 }
 
-static enum err_code run_piece(struct assemble *to, struct piece *piece, struct reading *r,
+static enum err_code run_chunk(struct assemble *to, struct text_chunk *chunk, struct reading *r,
                                struct arena *a, struct err *e)
 {
     const struct node *node = &r->s->job->nodes[r->node];
-    const struct source_text *text = &r->files->files[piece->file].text;
-    struct op_file file = {{text->name, text->text + piece->from, piece->len}, piece->id};
+    const struct source_text *text = &r->files->files[chunk->file].text;
+    struct op_file file = {{text->name, text->text + chunk->from, chunk->len}, chunk->id};
     struct op_ctx ctx;
     if (session_interrupted(r->s))
         return err_fail(e, ERR_CANCELLED, "interrupted");
@@ -103,81 +103,81 @@ static enum err_code run_piece(struct assemble *to, struct piece *piece, struct 
     ctx.n_files = 1;
     enum err_code code = node->op->run(&ctx, r->state, e);
     if (code && e && e->line)
-        e->line += lines_before(text, piece);
+        e->line += lines_before(text, chunk);
     if (!code)
         code = assemble_add(to, ctx.outputs, e);
-    piece->n = ctx.outputs[0].n;
+    chunk->n = ctx.outputs[0].n;
     ctx_finish(&ctx);
     return err_up(e, code);
 }
 
-/* Known pieces are taken over unread; between them, records are first looked for where the last
+/* Known chunks are taken over unread; between them, records are first looked for where the last
  * version had them. */
-static enum err_code run_each(struct assemble *to, struct pieces *pieces, struct reading *r,
+static enum err_code run_each(struct assemble *to, struct text_chunks *chunks, struct reading *r,
                               struct err *e)
 {
-    struct pieces_before *before = find_before(r);
+    struct chunk_cache *before = find_before(r);
     struct expected *expected = expect(r->s, r->node);
     struct arena a = {0};
     enum err_code code = OK;
     uint64_t all = count_bytes(r->files), bytes = 0;
-    for (size_t k = 0; k < pieces->n && !code; k++) {
-        struct piece *piece = &pieces->items[k];
+    for (size_t k = 0; k < chunks->n && !code; k++) {
+        struct text_chunk *chunk = &chunks->items[k];
         struct slice slice;
         progress_source(r->s->progress, r->node, bytes, all, "read");
-        bytes += piece->len;
-        if (pieces_before_find(&slice, before, &piece->id)) {
-            piece->n = slice.n;
+        bytes += chunk->len;
+        if (chunk_cache_find(&slice, before, &chunk->id)) {
+            chunk->n = slice.n;
             if (expected)
                 expected_go_to(expected, slice.from + slice.n);
             code = assemble_add_slices(to, &slice, e);
             continue;
         }
         store_batch_trust(r->batch, expected ? expected_has : NULL, expected);
-        code = run_piece(to, piece, r, &a, e);
+        code = run_chunk(to, chunk, r, &a, e);
         store_batch_trust(r->batch, NULL, NULL);
         arena_reset(&a);
     }
     arena_free(&a);
     expected_free(expected);
-    pieces_before_free(before);
+    chunk_cache_free(before);
     return err_up(e, code);
 }
 
-static enum err_code run_pieces(struct made *out, struct pieces *pieces, struct reading *r,
+static enum err_code run_chunks(struct action_result *out, struct text_chunks *chunks, struct reading *r,
                                 struct arena *a, struct err *e)
 {
     const struct node *node = &r->s->job->nodes[r->node];
     struct assemble *to = assemble_new(node->op, r->s->store, r->batch);
-    *out = (struct made){0};
-    enum err_code code = run_each(to, pieces, r, e);
+    *out = (struct action_result){0};
+    enum err_code code = run_each(to, chunks, r, e);
     if (!code)
         code = assemble_finish(&out->outputs, a, to, e);
     if (!code)
-        code = pieces_write(r->batch, a, node, r->s->host.numerics, r->files, pieces,
+        code = chunk_cache_write(r->batch, a, node, r->s->host.numerics, r->files, chunks,
                             out->outputs[0].ids, e);
     assemble_free(to);
     return err_up(e, code);
 }
 
 /* Where nothing is believed, the files are read as a whole: --check compares the two ways. */
-static bool in_pieces(struct pieces *out, struct reading *r, struct arena *a)
+static bool in_chunks(struct text_chunks *out, struct reading *r, struct arena *a)
 {
     struct op_ctx ctx;
     ctx_init(&ctx, r->shared, &r->s->job->nodes[r->node], a, NULL);
     return !r->s->nodes[r->node].distrust && !r->s->options->check &&
-           pieces_cut(out, a, &ctx, r->files);
+           text_chunks_cut(out, a, &ctx, r->files);
 }
 
-/* Where what the last version's pieces gave cannot be read, all is read again. */
-static enum err_code run_files(struct made *out, struct reading *r, struct arena *a, struct err *e)
+/* Where what the last version's chunks gave cannot be read, all is read again. */
+static enum err_code run_files(struct action_result *out, struct reading *r, struct arena *a, struct err *e)
 {
     struct session *s = r->s;
-    struct pieces pieces;
+    struct text_chunks chunks;
     struct err problem = {0};
-    if (!in_pieces(&pieces, r, a))
+    if (!in_chunks(&chunks, r, a))
         return err_up(e, run_whole(out, r, a, e));
-    enum err_code code = run_pieces(out, &pieces, r, a, &problem);
+    enum err_code code = run_chunks(out, &chunks, r, a, &problem);
     if (code == ERR_CORRUPT || code == ERR_NOTFOUND) {
         progress_note(s->progress, "%s: %s", s->job->nodes[r->node].name, problem.message);
         s->nodes[r->node].distrust = true;
@@ -188,7 +188,7 @@ static enum err_code run_files(struct made *out, struct reading *r, struct arena
     return err_up(e, code);
 }
 
-static enum err_code run_op(struct made *out, struct session *s, uint32_t i,
+static enum err_code run_op(struct action_result *out, struct session *s, uint32_t i,
                             struct source_files *files, struct arena *a, struct store_batch *b,
                             struct err *e)
 {
@@ -229,18 +229,18 @@ static enum err_code make_key(struct session *s, uint32_t i, const struct source
     return err_up(e, code);
 }
 
-static bool all_known(struct session *s, const struct op *op, const struct made *made)
+static bool all_known(struct session *s, const struct op *op, const struct action_result *made)
 {
-    return made_is_whole(s->store, op, made, NULL, false);
+    return action_is_whole(s->store, op, made, NULL, false);
 }
 
-enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
+enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
                           struct arena *a, struct store_batch *b, struct err *e)
 {
     struct node_run *r = &s->nodes[i];
     const struct node *node = &s->job->nodes[i];
     struct source_files files;
-    struct made before;
+    struct action_result before;
     struct err differs = {0};
     uint64_t start = os_monotonic_ns();
     *fresh = *hit = false;
@@ -250,7 +250,7 @@ enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct sessi
         code = make_key(s, i, &files, e);
     if (code)
         return err_up(e, code);
-    bool known = !made_read(&before, a, s->store, node->op, &r->key.digest, NULL) &&
+    bool known = !action_read(&before, a, s->store, node->op, &r->key.digest, NULL) &&
                  all_known(s, node->op, &before);
     if (known && !r->distrust && !s->options->check) {
         *out = before;
@@ -271,5 +271,5 @@ enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct sessi
     out->run = s->run;
     out->cost_ns = os_monotonic_ns() - start;
     out->finished_ns = os_wall_ns();
-    return err_up(e, made_write(b, a, node->op, &r->key, out, e));
+    return err_up(e, action_write(b, a, node->op, &r->key, out, e));
 }

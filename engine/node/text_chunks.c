@@ -24,7 +24,7 @@ static void init_cutter(struct cutter *c, struct op_ctx *ctx)
     c->ctx = ctx;
 }
 
-/* The end of the piece that begins at `from`. */
+/* The end of the chunk that begins at `from`. */
 static size_t find_end(const struct cutter *c, const struct source_text *text, size_t from)
 {
     const uint8_t *bytes = (const uint8_t *)text->text;
@@ -42,7 +42,7 @@ static size_t find_end(const struct cutter *c, const struct source_text *text, s
     return place < text->len ? place : text->len;
 }
 
-bool pieces_cut(struct pieces *out, struct arena *a, struct op_ctx *ctx,
+bool text_chunks_cut(struct text_chunks *out, struct arena *a, struct op_ctx *ctx,
                 const struct source_files *files)
 {
     const struct op *op = ctx->node->op;
@@ -53,7 +53,7 @@ bool pieces_cut(struct pieces *out, struct arena *a, struct op_ctx *ctx,
         return false;
     for (size_t i = 0; i < files->n; i++)
         most += files->files[i].text.len / LEAST;
-    out->items = arena_array(a, struct piece, most);
+    out->items = arena_array(a, struct text_chunk, most);
     init_cutter(&c, ctx);
     for (size_t i = 0; i < files->n; i++) {
         const struct source_text *text = &files->files[i].text;
@@ -61,7 +61,7 @@ bool pieces_cut(struct pieces *out, struct arena *a, struct op_ctx *ctx,
         do {
             size_t end = find_end(&c, text, from);
             struct span bytes = span_of(text->text + from, end - from);
-            out->items[out->n++] = (struct piece){i, from, bytes.len, digest_of(&bytes, 1), 0};
+            out->items[out->n++] = (struct text_chunk){i, from, bytes.len, digest_of(&bytes, 1), 0};
             from = end;
         } while (from < text->len);
     }
@@ -70,7 +70,7 @@ bool pieces_cut(struct pieces *out, struct arena *a, struct op_ctx *ctx,
 
 /* ---- remembered ---- */
 
-struct pieces_before {
+struct chunk_cache {
     struct digest collection;
     struct digest_map places; /* digest of a text -> its position among `slices` */
     struct slice *slices;
@@ -81,35 +81,35 @@ static enum err_code make_key(struct key *key, struct arena *a, const struct nod
                               const char *numerics, const struct digest *files, size_t n_files,
                               struct err *e)
 {
-    struct key_input in = {"@pieces", files, n_files};
+    struct key_input in = {"@chunks", files, n_files};
     struct key_spec spec = {.node = node, .numerics = numerics, .inputs = &in, .n_inputs = 1};
     return err_up(e, key_make(key, a, &spec, e));
 }
 
-static void add_places(struct pieces_before *x, const Eqloom__Action *action)
+static void add_places(struct chunk_cache *x, const Eqloom__Action *action)
 {
     uint64_t at = 0;
-    x->slices = arena_array(&x->arena, struct slice, action->n_pieces);
-    for (size_t k = 0; k < action->n_pieces; k++) {
-        const Eqloom__Piece *piece = action->pieces[k];
+    x->slices = arena_array(&x->arena, struct slice, action->n_chunks);
+    for (size_t k = 0; k < action->n_chunks; k++) {
+        const Eqloom__TextChunk *chunk = action->chunks[k];
         struct digest id;
-        if (piece->text_digest.len != DIGEST_SIZE)
+        if (chunk->text_digest.len != DIGEST_SIZE)
             continue;
-        memcpy(id.bytes, piece->text_digest.data, DIGEST_SIZE);
-        x->slices[k] = (struct slice){x->collection, at, piece->elements};
-        at += piece->elements;
+        memcpy(id.bytes, chunk->text_digest.data, DIGEST_SIZE);
+        x->slices[k] = (struct slice){x->collection, at, chunk->elements};
+        at += chunk->elements;
         digest_map_put(&x->places, &id, k, NULL);
     }
 }
 
-struct pieces_before *pieces_before_new(struct store *s, const struct node *node,
+struct chunk_cache *chunk_cache_new(struct store *s, const struct node *node,
                                         const char *numerics, const struct digest *files,
                                         size_t n_files)
 {
     struct key key;
     struct span bytes;
     ProtobufCMessage *message;
-    struct pieces_before *x = calloc(1, sizeof *x);
+    struct chunk_cache *x = calloc(1, sizeof *x);
     if (!x)
         abort(); /* as small allocations do */
     const Eqloom__Action *action = NULL;
@@ -124,11 +124,11 @@ struct pieces_before *pieces_before_new(struct store *s, const struct node *node
             return x;
         }
     }
-    pieces_before_free(x);
+    chunk_cache_free(x);
     return NULL;
 }
 
-void pieces_before_free(struct pieces_before *x)
+void chunk_cache_free(struct chunk_cache *x)
 {
     if (!x)
         return;
@@ -137,7 +137,7 @@ void pieces_before_free(struct pieces_before *x)
     free(x);
 }
 
-bool pieces_before_find(struct slice *out, const struct pieces_before *x, const struct digest *id)
+bool chunk_cache_find(struct slice *out, const struct chunk_cache *x, const struct digest *id)
 {
     const uint64_t *place = x ? digest_map_get(&x->places, id) : NULL;
     if (place)
@@ -145,14 +145,14 @@ bool pieces_before_find(struct slice *out, const struct pieces_before *x, const 
     return place != NULL;
 }
 
-enum err_code pieces_write(struct store_batch *b, struct arena *a, const struct node *node,
+enum err_code chunk_cache_write(struct store_batch *b, struct arena *a, const struct node *node,
                            const char *numerics, const struct source_files *files,
-                           const struct pieces *pieces, const struct digest *collection,
+                           const struct text_chunks *chunks, const struct digest *collection,
                            struct err *e)
 {
     Eqloom__ActionOutput output = EQLOOM__ACTION_OUTPUT__INIT, *outputs[] = {&output};
     Eqloom__Action m = EQLOOM__ACTION__INIT;
-    Eqloom__Piece *items = arena_array(a, Eqloom__Piece, pieces->n);
+    Eqloom__TextChunk *items = arena_array(a, Eqloom__TextChunk, chunks->n);
     struct digest *ids = arena_array(a, struct digest, files->n);
     struct span bytes;
     struct key key;
@@ -161,19 +161,19 @@ enum err_code pieces_write(struct store_batch *b, struct arena *a, const struct 
     enum err_code code = make_key(&key, a, node, numerics, ids, files->n, e);
     if (code)
         return err_up(e, code);
-    output.role = (char *)"@pieces";
+    output.role = (char *)"@chunks";
     output.output_ids = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)collection->bytes};
     m.key = key.message;
     m.outputs = outputs;
     m.n_outputs = 1;
-    m.n_pieces = pieces->n;
-    m.pieces = arena_array(a, Eqloom__Piece *, pieces->n);
-    for (size_t k = 0; k < pieces->n; k++) {
-        m.pieces[k] = &items[k];
-        eqloom__piece__init(&items[k]);
+    m.n_chunks = chunks->n;
+    m.chunks = arena_array(a, Eqloom__TextChunk *, chunks->n);
+    for (size_t k = 0; k < chunks->n; k++) {
+        m.chunks[k] = &items[k];
+        eqloom__text_chunk__init(&items[k]);
         items[k].text_digest =
-            (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)pieces->items[k].id.bytes};
-        items[k].elements = pieces->items[k].n;
+            (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)chunks->items[k].id.bytes};
+        items[k].elements = chunks->items[k].n;
     }
     code = canonical_pack(&bytes, a, &m.base, e);
     if (!code)

@@ -2,19 +2,19 @@
  * batch that is thrown away but can be read (store_overlay), so that what is below them is known; a
  * map is put together there, too, if all its elements are known, are proved to stand, or are few
  * that took next to no time when they ran last: those are run. Below a node that would really have
- * to run, nothing is known. All this looking ahead ends after FORESIGHT_NS of the processor's time,
+ * to run, nothing is known. All this looking ahead ends after LOOKAHEAD_NS of the processor's time,
  * so that what is said does not depend on what else the machine does. */
 #include "engine/run/session.h"
 
 #include "base/os.h"
 #include "engine/node/map_tree.h"
-#include "engine/cache/witness.h"
+#include "engine/node/element_reuse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t FORESIGHT_NS = 1000000000, CHEAP_NS = 100000000;
+static const uint64_t LOOKAHEAD_NS = 1000000000, CHEAP_NS = 100000000;
 
 struct plan {
     struct session s;     /* first: ops have its address for theirs */
@@ -29,7 +29,7 @@ static bool is_late(void *arg)
     return os_process_ns() >= ((const struct plan *)arg)->deadline_ns;
 }
 
-static void set_outputs(struct plan *p, uint32_t i, const struct made *made)
+static void set_outputs(struct plan *p, uint32_t i, const struct action_result *made)
 {
     struct node_run *r = &p->s.nodes[i];
     for (size_t k = 0; k < op_count_outputs(p->s.job->nodes[i].op); k++)
@@ -39,7 +39,7 @@ static void set_outputs(struct plan *p, uint32_t i, const struct made *made)
 static enum err_code plan_source(struct plan *p, uint32_t i, struct err *e)
 {
     struct node_run *r = &p->s.nodes[i];
-    struct made made;
+    struct action_result made;
     bool fresh, hit;
     enum err_code code = source_node(&made, &fresh, &hit, &p->s, i, &r->arena, p->worker.batch, e);
     if (code)
@@ -55,7 +55,7 @@ static enum err_code plan_source(struct plan *p, uint32_t i, struct err *e)
 struct walk {
     struct plan *p;
     uint32_t node;
-    struct map_blocks *blocks;
+    struct map_tree *blocks;
     struct assemble *out;
     uint64_t at; /* elements before it are counted */
     uint64_t to_run;
@@ -85,7 +85,7 @@ static bool prepare(struct walk *w)
 }
 
 /* Runs one element, if that is next to nothing. */
-static bool try_element(struct made *made, struct walk *w, const struct digest *id)
+static bool try_element(struct action_result *made, struct walk *w, const struct digest *id)
 {
     struct node_run *r = &w->p->s.nodes[w->node];
     const struct node *node = &w->p->s.job->nodes[w->node];
@@ -98,13 +98,13 @@ static bool try_element(struct made *made, struct walk *w, const struct digest *
         return false;
     ctx_init(&ctx, r->shared, node, a, w->p->worker.batch);
     ctx.element = id;
-    ctx.known.may = true;
+    ctx.recall.may = true;
     bool done = !node->op->run(&ctx, r->op_state, NULL) && ctx.loss.input == LOST_NONE;
-    if (done && ctx.known.found) {
-        *made = ctx.known.made;
+    if (done && ctx.recall.found) {
+        *made = ctx.recall.made;
     } else if (done) {
         size_t n = op_count_outputs(node->op);
-        *made = (struct made){.outputs = arena_array(a, struct id_list, n)};
+        *made = (struct action_result){.outputs = arena_array(a, struct id_list, n)};
         for (size_t k = 0; k < n; k++)
             made->outputs[k] = (struct id_list){
                 arena_memdup(a, ctx.outputs[k].ids, ctx.outputs[k].n * sizeof(struct digest)),
@@ -115,7 +115,7 @@ static bool try_element(struct made *made, struct walk *w, const struct digest *
     return done;
 }
 
-static bool prove_element(struct made *made, struct walk *w, const struct digest *id)
+static bool prove_element(struct action_result *made, struct walk *w, const struct digest *id)
 {
     struct reuse_origin origin;
     struct span note;
@@ -123,10 +123,10 @@ static bool prove_element(struct made *made, struct walk *w, const struct digest
     return w->proving && reuse_element(made, &origin, &note, &w->p->worker, w->node, id);
 }
 
-static void count_proof(struct node_run *r, const struct made *made)
+static void count_witness(struct node_run *r, const struct action_result *made)
 {
     r->reused++;
-    proofs_add(&r->proofs, proofs_reason(made->note), 1);
+    witness_counts_add(&r->witnesses, witness_reason(made->note), 1);
 }
 
 static enum err_code walk_element(struct walk *w, struct err *e)
@@ -137,26 +137,26 @@ static enum err_code walk_element(struct walk *w, struct err *e)
     struct arena *a = &w->p->worker.arena;
     struct digest id;
     struct key key;
-    struct made made;
+    struct action_result made;
     enum err_code code = ctx_node_element(&id, r->shared, w->at, e);
     if (!code)
         code = map_element_key(&key, s, a, w->node, &id, e);
     if (code)
         return err_up(e, code);
     bool known = true;
-    if (!made_read(&made, a, s->store, op, &key.digest, NULL) &&
-        made_is_whole(s->store, op, &made, a, false)) {
+    if (!action_read(&made, a, s->store, op, &key.digest, NULL) &&
+        action_is_whole(s->store, op, &made, a, false)) {
         r->cached++;
     } else if (prove_element(&made, w, &id)) {
-        count_proof(r, &made);
+        count_witness(r, &made);
     } else if (!(known = try_element(&made, w, &id)) || !made.note) {
         w->to_run++;
     } else {
-        count_proof(r, &made);
+        count_witness(r, &made);
     }
     w->whole = w->whole && known;
     if (w->whole)
-        code = map_blocks_add(w->blocks, w->out, s, w->node, w->at, made.outputs, (struct span){0},
+        code = map_tree_add(w->blocks, w->out, s, w->node, w->at, made.outputs, (struct span){0},
                               NULL, e);
     w->at++;
     return err_up(e, code);
@@ -168,9 +168,9 @@ static void count_rest(struct walk *w)
     struct node_run *r = &w->p->s.nodes[w->node];
     w->whole = w->proving = false;
     while (w->at < r->elements) {
-        uint64_t n = map_blocks_run(w->blocks, w->at, r->elements - w->at);
+        uint64_t n = map_tree_run(w->blocks, w->at, r->elements - w->at);
         w->to_run += n;
-        w->at = map_blocks_skip(w->blocks, w->at + n);
+        w->at = map_tree_skip(w->blocks, w->at + n);
     }
 }
 
@@ -178,17 +178,17 @@ static enum err_code walk_map(struct walk *w, struct err *e)
 {
     struct session *s = &w->p->s;
     struct node_run *r = &s->nodes[w->node];
-    enum err_code code = map_blocks_new(&w->blocks, &w->p->worker, w->node, w->p->deadline_ns, e);
+    enum err_code code = map_tree_new(&w->blocks, &w->p->worker, w->node, w->p->deadline_ns, e);
     r->elements = ctx_node_elements(r->shared);
-    r->cached = map_blocks_cached(w->blocks);
-    r->reused = map_blocks_proved(w->blocks);
-    map_blocks_proofs(&r->proofs, w->blocks);
+    r->cached = map_tree_cached(w->blocks);
+    r->reused = map_tree_proved(w->blocks);
+    map_tree_witnesses(&r->witnesses, w->blocks);
     while (!code && w->at < r->elements) {
         uint64_t before = w->at;
         if (w->whole)
-            code = map_blocks_feed(w->blocks, w->out, &w->at, s, w->node, NULL, e);
+            code = map_tree_feed(w->blocks, w->out, &w->at, s, w->node, NULL, e);
         else
-            w->at = map_blocks_skip(w->blocks, w->at);
+            w->at = map_tree_skip(w->blocks, w->at);
         if (w->at > before || code)
             continue;
         if (has_time(w))
@@ -215,7 +215,7 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
     w.out = assemble_new(node->op, p->s.store, p->worker.batch);
     enum err_code code = walk_map(&w, e);
     if (!code && w.whole) {
-        struct made made = {0};
+        struct action_result made = {0};
         code = assemble_finish(&made.outputs, &r->arena, w.out, e);
         if (!code)
             set_outputs(p, i, &made);
@@ -232,9 +232,9 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
         r->ran += r->reused;
         r->reused = 0;
     }
-    node_tell_proofs(&p->s, i);
+    node_explain_reuse(&p->s, i);
     assemble_free(w.out);
-    map_blocks_free(w.blocks, node->op);
+    map_tree_free(w.blocks, node->op);
     return err_up(e, code);
 }
 
@@ -250,7 +250,7 @@ static void plan_chain(struct plan *p, uint32_t i)
     struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
     if (chain_plan(outputs, &p->worker, i, &e))
         return;
-    node_tell_proofs(&p->s, i);
+    node_explain_reuse(&p->s, i);
     if (r->ran || r->elements == 0)
         return;
     memcpy(r->outputs, outputs, n_outputs * sizeof *outputs);
@@ -279,7 +279,7 @@ static enum err_code plan_node(struct plan *p, uint32_t i, struct err *e)
 {
     struct node_run *r = &p->s.nodes[i];
     const struct op *op = p->s.job->nodes[i].op;
-    struct made made;
+    struct action_result made;
     if (is_after(p, i)) {
         p->unknown[i] = true;
         r->state = NODE_WAITING;
@@ -289,8 +289,8 @@ static enum err_code plan_node(struct plan *p, uint32_t i, struct err *e)
     enum err_code code = node_make_key(&p->s, i, e);
     if (code)
         return err_up(e, code);
-    bool exists = !made_read(&made, &r->arena, p->s.store, op, &r->key.digest, NULL);
-    if (exists && made_is_whole(p->s.store, op, &made, &r->arena, false)) {
+    bool exists = !action_read(&made, &r->arena, p->s.store, op, &r->key.digest, NULL);
+    if (exists && action_is_whole(p->s.store, op, &made, &r->arena, false)) {
         r->state = NODE_CACHED;
         r->elements = r->cached = made.elements;
         r->why = node_cut_off(&p->s, i);
@@ -323,7 +323,7 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
     p.worker = (struct worker){.s = &p.s, .batch = store_batch_new(store)};
     store_overlay(store, p.worker.batch);
     p.unknown = arena_array(a, bool, job->n_nodes);
-    p.deadline_ns = os_process_ns() + FORESIGHT_NS;
+    p.deadline_ns = os_process_ns() + LOOKAHEAD_NS;
     p.s.host.spill = NULL;
     p.s.host.cancelled = is_late;
     for (uint32_t i = 0; !code && i < job->n_nodes; i++) {

@@ -56,7 +56,7 @@ static enum err_code read_source(struct session *s, uint32_t i, struct store_bat
     struct node_run *r = &s->nodes[i];
     const struct op *op = s->job->nodes[i].op;
     struct arena a = {0};
-    struct made made;
+    struct action_result made;
     bool fresh, hit;
     uint64_t start = os_monotonic_ns();
     r->start_ns = start;
@@ -186,7 +186,7 @@ void session_close(struct session *s)
         arena_free(&r->arena);
         pthread_mutex_destroy(&r->prepare_mutex);
         free(r->why);
-        proofs_clear(&r->proofs);
+        witness_counts_clear(&r->witnesses);
         free(r->failure);
     }
     pool_free(s->pool);

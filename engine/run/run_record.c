@@ -183,7 +183,7 @@ struct old_refs {
 static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, struct err *e)
 {
     const struct job *job = o->session->job;
-    enum err_code code = trail_drop(o->batch, o->session, n->name, e);
+    enum err_code code = chain_refs_drop(o->batch, o->session, n->name, e);
     for (size_t k = 0; !code && k < n->n_outputs; k++) {
         const char *name =
             k ? arena_printf(&o->arena, "%s/%s.%s", job->name, n->name, n->outputs[k]->role)

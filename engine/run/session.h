@@ -59,7 +59,7 @@ struct node_run {
     uint64_t elements, cached, failed;
     uint64_t ran, reused; /* over all attempts */
     uint64_t work_ns;     /* of maps: what processors spent on the ranges in which any ran */
-    struct proofs proofs; /* of the reused ones */
+    struct witness_counts witnesses; /* of the reused ones */
     uint64_t start_ns, wall_ns;
     char *why, *failure; /* heap */
 };
@@ -137,13 +137,13 @@ void node_bind(struct session *s, uint32_t i); /* inputs from outputs; caller ho
  * heap; NULL: nothing was made anew. */
 char *node_cut_off(const struct session *s, uint32_t i);
 /* Adds to why the node is made what of it stands by which proofs. */
-void node_tell_proofs(struct session *s, uint32_t i);
+void node_explain_reuse(struct session *s, uint32_t i);
 enum outcome node_begin(struct worker *w, uint32_t i);
 enum outcome node_whole(struct worker *w, uint32_t i);
 /* Once per attempt, whoever comes first. */
 enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e);
 /* Writes the node's action and refs, and sees to it that they are in the store. */
-enum outcome node_commit(struct worker *w, uint32_t i, struct made *made);
+enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *made);
 enum outcome node_fail(struct worker *w, uint32_t i, const char *where, const struct err *e);
 /* Sorts an op's end into failure, loss and interruption. */
 enum outcome node_op_failed(struct worker *w, uint32_t i, const struct op_ctx *ctx,
@@ -155,13 +155,13 @@ char *node_failure_text(struct arena *a, const struct node *node, const char *wh
 void node_end_attempt(struct session *s, uint32_t i);
 /* Looks a source up and, if its files are new, runs it into the batch. *fresh: it gave something
  * that the store did not have. Under --check, a difference is noted as the node's failure. */
-enum err_code source_node(struct made *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
+enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
                           struct arena *a, struct store_batch *b, struct err *e);
 enum err_code node_write_refs(struct store_batch *b, struct session *s, uint32_t i,
                               const struct digest *outputs, struct err *e);
 char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missing);
 /* Refuses outputs that differ from those of an earlier run of the same action. */
-enum err_code check_same(const struct op *op, const struct made *before, const struct made *now,
+enum err_code check_same(const struct op *op, const struct action_result *before, const struct action_result *now,
                          struct err *e);
 
 /* map_node.c */

@@ -83,11 +83,11 @@ static void put_made(struct buf *b, struct arena *a, struct store *s, const stru
                      const struct node_result *now, const Eqloom__RunNode *before)
 {
     struct digest key = now->key;
-    struct made made;
+    struct action_result made;
     if (now->state != NODE_CACHED && now->state != NODE_READ && before &&
         before->action_key.len == DIGEST_SIZE)
         memcpy(key.bytes, before->action_key.data, DIGEST_SIZE);
-    if (digest_is_zero(&key) || made_read(&made, a, s, node->op, &key, NULL)) {
+    if (digest_is_zero(&key) || action_read(&made, a, s, node->op, &key, NULL)) {
         buf_puts(b, "  made      never\n");
         return;
     }

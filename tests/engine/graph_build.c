@@ -181,7 +181,7 @@ static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
             memcpy(trace + LETTERS + n++ * DIGEST_SIZE, s->ids[i].bytes, DIGEST_SIZE);
         }
     trace[(uint8_t)letter / 8] |= (uint8_t)(1 << letter % 8);
-    op_trace(ctx, span_of(trace, LETTERS + n * DIGEST_SIZE));
+    op_set_witness(ctx, span_of(trace, LETTERS + n * DIGEST_SIZE));
     return emit_text(ctx, "exprs", text, e);
 }
 
@@ -198,7 +198,7 @@ static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx
                                 const struct op_earlier *x, struct err *e)
 {
     const struct rank_state *s = state;
-    struct span trace = op_earlier_trace(x);
+    struct span trace = op_earlier_witness(x);
     const uint64_t *added;
     size_t n;
     atomic_fetch_add(&ops_proved, 1);
@@ -286,7 +286,7 @@ static enum err_code glance_run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return code;
     const char *letter = arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1);
-    if (op_known(ctx, span_str(letter), "the first letter is the same"))
+    if (op_recall(ctx, span_str(letter), "the first letter is the same"))
         return OK;
     struct rng rng = op_rng_of(ctx, span_str(letter));
     atomic_fetch_add(&ops_ran, 1);
@@ -534,7 +534,7 @@ static const struct op op_rank = {.name = "rank",
                                   .prepare = rank_prepare,
                                   .run = rank_run,
                                   .reuse = rank_reuse,
-                                  .unite = rank_unite,
+                                  .merge_witnesses = rank_unite,
                                   .reuse_all = rank_reuse};
 static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
                                                {0}};

@@ -279,7 +279,7 @@ static void write_lines(struct place *p, int changed)
     buf_free(&b);
 }
 
-/* Blocks of the collection of a source whose file changes: what the pieces that did not change gave
+/* Blocks of the collection of a source whose file changes: what the chunks that did not change gave
  * cannot be taken from there. */
 static void test_blocks_of_a_source(void **state)
 {

@@ -1,4 +1,4 @@
-/* Sources in pieces: whatever of the files changes, the collection is that of their lines, what did
+/* Sources in chunks: whatever of the files changes, the collection is that of their lines, what did
  * not change is not parsed, and errors are where they are. The seed is printed and may be given in
  * EQLOOM_TEST_SEED. */
 #include "place.h"
@@ -78,7 +78,7 @@ static struct digest id_of(struct place *p, const struct text *t)
 
 static void build(struct graph *g, struct place *p)
 {
-    graph_init(g, "pieces");
+    graph_init(g, "chunks");
     graph_add(g, "seeds", "lines", "",
               arena_printf(&g->arena, "%s %s", os_join(&g->arena, p->dir, "seeds.0"),
                            os_join(&g->arena, p->dir, "seeds.1")));
@@ -201,7 +201,7 @@ static void test_random_edits(void **state)
     place_free(&p);
 }
 
-/* One line of many: what is parsed is a piece or two. */
+/* One line of many: what is parsed is a chunk or two. */
 static void test_little_is_parsed(void **state)
 {
     static struct text t[FILES];
@@ -215,7 +215,7 @@ static void test_little_is_parsed(void **state)
     assert_in_range(run_text(&p, t), 1, LINES_MAX / 4);
     insert(&t[1], 1, &fresh, 1);
     assert_in_range(run_text(&p, t), 1, LINES_MAX / 4);
-    /* Files whose pieces are all known, in another order. */
+    /* Files whose chunks are all known, in another order. */
     struct text was = t[0];
     t[0] = t[1];
     t[1] = was;

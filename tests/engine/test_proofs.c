@@ -225,26 +225,26 @@ static void test_check(void **state)
 /* What is told of proofs: the most frequent ones, in an order that threads cannot change. */
 static void test_told(void **state)
 {
-    struct proofs p = {0};
-    proofs_add(&p, "b", 3);
-    proofs_add(&p, "d", 1);
-    proofs_add(&p, "c", 4);
-    proofs_add(&p, proofs_reason(PROOFS_NOTE "c"), 1);
-    proofs_add(&p, "a", 3);
-    char *text = proofs_tell(&p, "w", 1, 20, 12);
+    struct witness_counts p = {0};
+    witness_counts_add(&p, "b", 3);
+    witness_counts_add(&p, "d", 1);
+    witness_counts_add(&p, "c", 4);
+    witness_counts_add(&p, witness_reason(WITNESS_NOTE "c"), 1);
+    witness_counts_add(&p, "a", 3);
+    char *text = witness_counts_text(&p, "w", 1, 20, 12);
     assert_string_equal(text, "w; 1 of 20 elements affected, 12 proved unaffected "
                               "(5: c; 3: a; 3: b; 1 otherwise)");
     free(text);
-    proofs_clear(&p);
-    assert_null(proofs_reason("c"));
+    witness_counts_clear(&p);
+    assert_null(witness_reason("c"));
 
-    for (char name[] = "a"; *name < 'a' + PROOFS_KINDS + 4; ++*name)
-        proofs_add(&p, name, 1);
-    assert_int_equal(p.n, PROOFS_KINDS);
-    text = proofs_tell(&p, NULL, 0, PROOFS_KINDS + 4, PROOFS_KINDS + 4);
+    for (char name[] = "a"; *name < 'a' + WITNESS_KINDS + 4; ++*name)
+        witness_counts_add(&p, name, 1);
+    assert_int_equal(p.n, WITNESS_KINDS);
+    text = witness_counts_text(&p, NULL, 0, WITNESS_KINDS + 4, WITNESS_KINDS + 4);
     assert_non_null(strstr(text, " (1: a; 1: b; 1: c; 17 otherwise)"));
     free(text);
-    proofs_clear(&p);
+    witness_counts_clear(&p);
 }
 
 int main(void)

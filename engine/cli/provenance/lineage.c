@@ -73,12 +73,12 @@ static struct digest id_at(ProtobufCBinaryData bytes, size_t i)
     return id;
 }
 
-/* A block of a map's elements: they have actions of their own. Or summaries, or pieces of a source,
+/* A block of a map's elements: they have actions of their own. Or summaries, or chunks of a source,
  * which are no records. */
 static bool is_of_block(const struct lineage *l, const Eqloom__ActionKey *key)
 {
     for (size_t i = 0; i < key->n_inputs; i++)
-        if (!strcmp(key->inputs[i]->role, "@summary") || !strcmp(key->inputs[i]->role, "@pieces"))
+        if (!strcmp(key->inputs[i]->role, "@summary") || !strcmp(key->inputs[i]->role, "@chunks"))
             return true;
         else if (key->inputs[i]->input_ids.len == DIGEST_SIZE) {
             struct digest id = id_at(key->inputs[i]->input_ids, 0);
@@ -155,7 +155,7 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
     uint32_t index = (uint32_t)l->n_acts;
     struct act act = {.key = *key,
                       .class = classify(action),
-                      .reused = proofs_reason(action->note),
+                      .reused = witness_reason(action->note),
                       .finished_ns = action->finished_ns,
                       .op = op_index(l, action->key->op)};
     l->acts = vec_grow(l->acts, &l->cap_acts, l->n_acts + 1, sizeof *l->acts);

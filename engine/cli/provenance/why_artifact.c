@@ -243,7 +243,7 @@ static enum err_code put_reuse(struct buf *b, struct cli *c, struct lineage *l,
     enum err_code code = lineage_action(&action, c->arena, l, (uint32_t)(*reuser - 1), e);
     if (!code)
         buf_printf(b, "  reused    in run %s, proved to stand: %s\n", action->run,
-                   proofs_reason(action->note));
+                   witness_reason(action->note));
     return err_up(e, code);
 }
 

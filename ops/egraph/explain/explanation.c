@@ -285,7 +285,7 @@ static uint32_t count_gaps(struct explainer *x, const struct expr *e, const uint
 static uint32_t weigh(struct explainer *x, uint32_t edge)
 {
     enum { STEP = 1, GAP = 2, MAX_SIDE = 256 };
-    const struct proofs *p = x->g->proofs;
+    const struct witness_counts *p = x->g->proofs;
     const struct proof_edge *e = &p->edges[edge];
     uint32_t gaps = 0, lhs[MAX_SIDE], rhs[MAX_SIDE];
     switch ((enum reason_kind)e->why.kind) {
@@ -359,7 +359,7 @@ static void reach(struct explainer *x, uint32_t node, uint32_t distance, uint32_
 static uint32_t *find_path(uint32_t *n_out, struct explainer *x, uint32_t from, uint32_t to,
                            uint32_t before)
 {
-    const struct proofs *p = x->g->proofs;
+    const struct witness_counts *p = x->g->proofs;
     *n_out = 0;
     if (from >= x->n_cells || to >= x->n_cells)
         return NULL;

@@ -143,7 +143,7 @@ struct egraph {
 
     uint32_t node_limit; /* constants get no leaves beyond it */
     bool folding_stopped;
-    struct proofs *proofs; /* NULL unless kept */
+    struct witness_counts *proofs; /* NULL unless kept */
 
     /* The first contradiction found. */
     enum fact_conflict conflict;

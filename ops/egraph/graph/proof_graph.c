@@ -9,15 +9,15 @@
 
 enum { MAX_SPARE = 40 }; /* edges of a node that joined nothing: more cost more than they help */
 
-struct proofs *proofs_new(void)
+struct witness_counts *proofs_new(void)
 {
-    struct proofs *p = calloc(1, sizeof *p);
+    struct witness_counts *p = calloc(1, sizeof *p);
     if (!p)
         abort();
     return p;
 }
 
-void proofs_free(struct proofs *p)
+void proofs_free(struct witness_counts *p)
 {
     if (!p)
         return;
@@ -29,7 +29,7 @@ void proofs_free(struct proofs *p)
     free(p);
 }
 
-void proofs_grow(struct proofs *p, size_t cap)
+void proofs_grow(struct witness_counts *p, size_t cap)
 {
     p->first = realloc(p->first, cap * sizeof *p->first);
     p->spare = realloc(p->spare, cap);
@@ -40,7 +40,7 @@ void proofs_grow(struct proofs *p, size_t cap)
     }
 }
 
-void proofs_add_node(struct proofs *p, uint32_t node, const uint32_t *kids, uint32_t arity)
+void proofs_add_node(struct witness_counts *p, uint32_t node, const uint32_t *kids, uint32_t arity)
 {
     p->first[node] = NO_EDGE;
     p->spare[node] = 0;
@@ -48,7 +48,7 @@ void proofs_add_node(struct proofs *p, uint32_t node, const uint32_t *kids, uint
         memcpy(&p->kid[2 * (size_t)node], kids, arity * sizeof *kids);
 }
 
-void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
+void proofs_join(struct witness_counts *p, uint32_t a, uint32_t b, struct reason why)
 {
     p->edges = vec_grow(p->edges, &p->edges_cap, p->n_edges + 1, sizeof *p->edges);
     p->edges[p->n_edges] = (struct proof_edge){{a, b}, {p->first[a], p->first[b]}, why};
@@ -56,13 +56,13 @@ void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
 }
 
 /* Of rules, one reason each. */
-static bool is_same_reason(const struct proofs *p, struct reason why, enum reason_kind kind,
+static bool is_same_reason(const struct witness_counts *p, struct reason why, enum reason_kind kind,
                            uint32_t rule)
 {
     return why.kind == kind && (kind != REASON_RULE || p->matches[why.match] == rule);
 }
 
-bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b, enum reason_kind kind,
+bool proofs_want(const struct witness_counts *p, uint32_t a, uint32_t b, enum reason_kind kind,
                  uint32_t rule)
 {
     if (a == b || (p->spare[a] >= MAX_SPARE && p->spare[b] >= MAX_SPARE))
@@ -82,7 +82,7 @@ bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b, enum reason_kin
     return true;
 }
 
-void proofs_add_spare(struct proofs *p, uint32_t a, uint32_t b, struct reason why)
+void proofs_add_spare(struct witness_counts *p, uint32_t a, uint32_t b, struct reason why)
 {
     p->spare[a] += p->spare[a] < UINT8_MAX;
     p->spare[b] += p->spare[b] < UINT8_MAX;

@@ -32,7 +32,7 @@ struct proof_edge {
     struct reason why;
 };
 
-struct proofs {
+struct witness_counts {
     struct proof_edge *edges;
     size_t n_edges, edges_cap;
     uint32_t *first; /* by cell: the last edge found of a node, or NO_EDGE */
@@ -44,14 +44,14 @@ struct proofs {
     size_t n_matches, matches_cap;
 };
 
-struct proofs *proofs_new(void);
-void proofs_free(struct proofs *p);
-void proofs_grow(struct proofs *p, size_t cap);
-void proofs_add_node(struct proofs *p, uint32_t node, const uint32_t *kids, uint32_t arity);
-void proofs_join(struct proofs *p, uint32_t a, uint32_t b, struct reason why);
+struct witness_counts *proofs_new(void);
+void proofs_free(struct witness_counts *p);
+void proofs_grow(struct witness_counts *p, size_t cap);
+void proofs_add_node(struct witness_counts *p, uint32_t node, const uint32_t *kids, uint32_t arity);
+void proofs_join(struct witness_counts *p, uint32_t a, uint32_t b, struct reason why);
 /* One more reason for nodes that are known to be equal; only while it is worth remembering. */
-bool proofs_want(const struct proofs *p, uint32_t a, uint32_t b, enum reason_kind kind,
+bool proofs_want(const struct witness_counts *p, uint32_t a, uint32_t b, enum reason_kind kind,
                  uint32_t rule);
-void proofs_add_spare(struct proofs *p, uint32_t a, uint32_t b, struct reason why);
+void proofs_add_spare(struct witness_counts *p, uint32_t a, uint32_t b, struct reason why);
 
 #endif

@@ -208,7 +208,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     if (err_up(e, reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
         return e->code;
     if (trace.data)
-        op_trace(ctx, trace);
+        op_set_witness(ctx, trace);
     return err_up(e, op_emit(NULL, ctx, "egraphs", &message.base, e));
 }
 
@@ -290,7 +290,7 @@ static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ct
                             struct reuse_question *q, const struct op_earlier *x, struct err *e)
 {
     struct reuse_answer answer = {0};
-    q->trace = op_earlier_trace(x);
+    q->trace = op_earlier_witness(x);
     change_since(&q->change, ctx, state, x);
     if (q->change && err_up(e, reuse_decide(&answer, op_arena(ctx), q, e)))
         return ERR_FAILED;
@@ -370,7 +370,7 @@ const struct op op_saturate = {
     .release = release,
     .run = run,
     .reuse = reuse,
-    .unite = reuse_unite,
+    .merge_witnesses = reuse_unite,
     .reuse_all = reuse_all,
     .took_part = took_part,
 };

@@ -9,7 +9,7 @@
 #include "schemas/canonical.h"
 
 /* One run: the record's bytes as the op would write them, and the trace. */
-struct made {
+struct action_result {
     bool failed; /* rules and term contradict one another */
     struct span record, trace;
     Eqloom__EGraph message;
@@ -42,10 +42,10 @@ static inline void release(struct compiled *c)
     ruleset_free(c->set);
 }
 
-static inline struct made make(struct arena *a, const struct compiled *c, const char *text,
+static inline struct action_result make(struct arena *a, const struct compiled *c, const char *text,
                                const struct saturate_options *o)
 {
-    struct made m = {0};
+    struct action_result m = {0};
     struct err e = {0};
     struct saturate_result r;
     struct egraph *g = egraph_new(c->rules.lang);
@@ -141,7 +141,7 @@ struct asked {
 };
 
 /* What is said to stand must be the same. */
-static inline struct asked ask(struct arena *a, const struct change *c, struct made *m,
+static inline struct asked ask(struct arena *a, const struct change *c, struct action_result *m,
                                const char *text, const struct saturate_options *o)
 {
     struct err e = {0};
@@ -149,7 +149,7 @@ static inline struct asked ask(struct arena *a, const struct change *c, struct m
     struct reuse_question q = {
         .trace = m->trace, .change = c->change, .load = load, .arg = &m->message};
     assert_int_equal(reuse_decide(&out.answer, a, &q, &e), OK);
-    struct made fresh = make(a, &c->now, text, o);
+    struct action_result fresh = make(a, &c->now, text, o);
     out.same = !fresh.failed && span_equal(fresh.record, m->record);
     if (out.answer.stands && !out.same)
         fail_msg("%s: said to stand, and would be another", text);

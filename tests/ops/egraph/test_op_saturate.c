@@ -71,13 +71,13 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
     return canonical_pack(&ctx->emitted, &ctx->a, message, e);
 }
 
-void op_trace(struct op_ctx *ctx, struct span trace)
+void op_set_witness(struct op_ctx *ctx, struct span trace)
 {
     ctx->trace = span_of(arena_memdup(&ctx->a, trace.data, trace.len), trace.len);
 }
 
 /* Reuse has its own tests, on the functions behind it (test_reuse.c), and end to end. */
-struct span op_earlier_trace(const struct op_earlier *x)
+struct span op_earlier_witness(const struct op_earlier *x)
 {
     return (struct span){0};
 }

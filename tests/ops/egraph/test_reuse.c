@@ -27,7 +27,7 @@ static void count(struct tally *t, const struct asked *asked, enum edit kind)
 
 /* One edit, asked of each run, and of all by their traces united, as blocks are: the first ones,
  * then these and the others. */
-static void ask_all(struct tally *t, struct arena *a, const struct change *c, struct made *made,
+static void ask_all(struct tally *t, struct arena *a, const struct change *c, struct action_result *made,
                     const struct buf *text, const struct saturate_options *o, enum edit kind)
 {
     struct err e = {0};
@@ -66,7 +66,7 @@ static void run_trial(struct tally *t, struct rng *r, bool large)
     struct arena a = {0};
     struct set s = {0};
     struct buf text[TERMS] = {0};
-    struct made made[TERMS];
+    struct action_result made[TERMS];
     struct change c;
     struct saturate_options o = random_options(r);
     bool failed = false;

@@ -18,7 +18,7 @@ static struct asked ask_about(const char *text, const char *before, const char *
     struct rules old = rules_of(&a, before), new = rules_of(&a, now);
     struct change c;
     begin_change(&c, &a, &old, &new);
-    struct made m = make(&a, &c.before, text, &o);
+    struct action_result m = make(&a, &c.before, text, &o);
     struct asked asked = ask(&a, &c, &m, text, &o);
     end_change(&c);
     arena_free(&a);
@@ -84,7 +84,7 @@ static void what_waited_is_seen_by_all(void **state)
 
 static const struct saturate_options few = {.iterations = 3, .max_nodes = 1000};
 
-static bool decide(const struct change *c, struct arena *a, struct span trace, struct made *m)
+static bool decide(const struct change *c, struct arena *a, struct span trace, struct action_result *m)
 {
     struct err e = {0};
     struct reuse_answer answer;
@@ -109,7 +109,7 @@ static bool stands(const char *text, const char *before, const char *now)
     struct arena a = {0};
     struct change c;
     begin_edit(&c, &a, before, now);
-    struct made m = make(&a, &c.before, text, &few);
+    struct action_result m = make(&a, &c.before, text, &few);
     bool stands = decide(&c, &a, m.trace, &m);
     end_change(&c);
     arena_free(&a);
@@ -144,7 +144,7 @@ static void different_conditions_do_not_unite(void **state)
     struct span traces[2], united;
     struct change c;
     begin_edit(&c, &a, SQUARE "b: sin(sin(sin(?a))) -> ?a\n", SQUARE);
-    struct made m = make(&a, &c.now, "x + y", &few), far = make(&a, &c.before, "x + y", &few);
+    struct action_result m = make(&a, &c.now, "x + y", &few), far = make(&a, &c.before, "x + y", &few);
     struct reuse_change *none = reuse_change_new(c.now.reuse, NULL, 0, NULL, 0);
     struct change same = {.change = none};
     traces[0] = traces[1] = m.trace;
@@ -174,7 +174,7 @@ static void what_was_left_out_may_match(void **state)
     struct span part;
     struct change c;
     begin_edit(&c, &a, SQUARE DEEP, SQUARE DEEP "c: sin(?a) * sin(?a) -> ?a\n");
-    struct made m = make(&a, &c.before, "sin(x) * sin(y)", &few);
+    struct action_result m = make(&a, &c.before, "sin(x) * sin(y)", &few);
     assert_true(decide(&c, &a, m.trace, &m));
     assert_false(decide(&c, &a, m.trace, NULL));
     canonical_unpack(&trace, &a, &eqloom__saturation_trace__descriptor, m.trace, NULL);
@@ -199,7 +199,7 @@ static void many_leaves_are_not_told_apart(void **state)
     buf_puts(&text, "sin(1)");
     for (int i = 2; i < 200; i++)
         buf_printf(&text, " + sin(%d)", i);
-    struct made many = make(&a, &c.before, text.data, &few), one = make(&a, &c.before, "x", &few);
+    struct action_result many = make(&a, &c.before, text.data, &few), one = make(&a, &c.before, "x", &few);
     traces[0] = many.trace;
     traces[1] = one.trace;
     assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);

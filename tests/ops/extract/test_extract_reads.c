@@ -105,7 +105,7 @@ static void run_edits(struct tally *t, struct rng *r)
         add_rule(&s, any_rule(r), r);
     random_term(&text, r, &words, 2 + (unsigned)rng_below(r, 3));
     compile_rules(&before, &a, rules_of_set(&a, &s));
-    struct made old = make(&a, &before, text.data, &budgets);
+    struct action_result old = make(&a, &before, text.data, &budgets);
     old.message.seed = old.failed ? NULL : seed_of(&a, before.rules.lang, text.data);
     for (int k = 0; k < EDITS && !old.failed; k++) {
         struct set edited = s;
@@ -114,7 +114,7 @@ static void run_edits(struct tally *t, struct rng *r)
         for (uint64_t n = 1 + rng_below(r, 4); n > 0; n--)
             edit_set(&edited, &a, r);
         compile_rules(&now, &a, rules_of_set(&a, &edited));
-        struct made new = make(&a, &now, text.data, &budgets);
+        struct action_result new = make(&a, &now, text.data, &budgets);
         new.message.seed = old.message.seed;
         if (!new.failed)
             compare(t, &a, &old.message, &new.message, &o);
@@ -215,7 +215,7 @@ static void run_tampering(struct tally *t, struct tally *turned, struct rng *r)
         add_rule(&s, any_rule(r), r);
     random_term(&text, r, &words, 1 + (unsigned)rng_below(r, 4));
     compile_rules(&rules, &a, rules_of_set(&a, &s));
-    struct made made = make(&a, &rules, text.data, &budgets);
+    struct action_result made = make(&a, &rules, text.data, &budgets);
     if (!made.failed) {
         struct extract_options o = random_options(r);
         o.verify = false; /* what is tampered with is refuted */

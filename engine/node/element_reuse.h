@@ -3,8 +3,8 @@
  * numerics and parameters) to its latest action and to what the op noted then for such proofs. The
  * same goes for blocks of a map's input (map_tree.h), whose notes unite those of their elements.
  */
-#ifndef ENGINE_WITNESS_H
-#define ENGINE_WITNESS_H
+#ifndef ENGINE_ELEMENT_REUSE_H
+#define ENGINE_ELEMENT_REUSE_H
 
 #include "engine/run/session.h"
 
@@ -16,7 +16,7 @@ struct reuse_origin {
 
 /* True: the earlier result stands; *made has its outputs and says why, *note is what goes with it.
  * False also when anything goes wrong: then the element is computed. The op is prepared. */
-bool reuse_element(struct made *made, struct reuse_origin *origin, struct span *note,
+bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *note,
                    struct worker *w, uint32_t i, const struct digest *id);
 /* The same for a block, whose results all stand. Prepares the op. */
 bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker *w, uint32_t i,

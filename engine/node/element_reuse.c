@@ -1,6 +1,6 @@
-/* See witness.h. A trace is a convenience: it may be missing, old or lead nowhere, and then the
+/* See element_reuse.h. A trace is a convenience: it may be missing, old or lead nowhere, and then the
  * element is computed as if there were none. */
-#include "engine/cache/witness.h"
+#include "engine/node/element_reuse.h"
 
 #include "schemas/canonical.h"
 
@@ -8,7 +8,7 @@
 
 struct op_earlier {
     const Eqloom__ActionKey *key; /* with the side inputs of then */
-    struct made made;
+    struct action_result made;
     struct span trace;
 };
 
@@ -106,7 +106,7 @@ static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, stru
         return false;
     memcpy(origin->action.bytes, latest->action_key.data, DIGEST_SIZE);
     memcpy(origin->made_by.bytes, latest->made_by.data, DIGEST_SIZE);
-    if (made_read_key(&x->made, &x->key, &w->arena, w->s->store, w->s->job->nodes[i].op,
+    if (action_read_key(&x->made, &x->key, &w->arena, w->s->store, w->s->job->nodes[i].op,
                       &origin->action, NULL) ||
         !x->key)
         return false;
@@ -134,7 +134,7 @@ static bool stands(const char **reason, const struct op_earlier *x, struct worke
     return yes;
 }
 
-bool reuse_element(struct made *made, struct reuse_origin *origin, struct span *note,
+bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *note,
                    struct worker *w, uint32_t i, const struct digest *id)
 {
     struct session *s = w->s;
@@ -142,11 +142,11 @@ bool reuse_element(struct made *made, struct reuse_origin *origin, struct span *
     struct op_earlier x = {0};
     const char *reason;
     if (!op->reuse || !find_earlier(&x, origin, w, i, id) ||
-        !made_is_whole(s->store, op, &x.made, &w->arena, false) || !stands(&reason, &x, w, i, id))
+        !action_is_whole(s->store, op, &x.made, &w->arena, false) || !stands(&reason, &x, w, i, id))
         return false;
     *made = x.made;
     *note = x.trace;
-    made->note = arena_printf(&w->arena, PROOFS_NOTE "%s", reason);
+    made->note = arena_printf(&w->arena, WITNESS_NOTE "%s", reason);
     made->run = s->run;
     return true;
 }
@@ -160,13 +160,13 @@ bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker
     struct op_earlier x = {0};
     struct err e = {0};
     return op->reuse_all && find_earlier(&x, origin, w, i, id) &&
-           (!x.made.slices || made_is_whole(s->store, op, &x.made, &w->arena, false)) &&
+           (!x.made.slices || action_is_whole(s->store, op, &x.made, &w->arena, false)) &&
            !node_prepare(w, i, &e) && stands(reason, &x, w, i, NULL);
 }
 
 /* ---- what the op sees of it ---- */
 
-struct span op_earlier_trace(const struct op_earlier *x)
+struct span op_earlier_witness(const struct op_earlier *x)
 {
     return x->trace;
 }
