@@ -26,13 +26,12 @@ static bool has_avx512(void)
  * and the palette that we use is the only one there is. */
 static bool has_amx(void)
 {
-    enum { BF16 = 1 << 22, TILES = 1 << 24, BYTES = 1 << 25, CONVERT = 1 << 5 };
+    enum { BF16 = 1 << 22, TILES = 1 << 24 };
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
-    unsigned a, b, c, d, unused;
-    if (!__get_cpuid_count(7, 0, &unused, &b, &c, &d) ||
-        !__get_cpuid_count(7, 1, &a, &b, &c, &unused))
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return false;
-    return (d & BF16) && (d & TILES) && (d & BYTES) && (a & CONVERT) &&
+    return (d & BF16) && (d & TILES) &&
            syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILE_DATA) == 0;
 }
 

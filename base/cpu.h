@@ -1,5 +1,5 @@
 /* Which sets of instructions there are: "base" (any processor), "avx2", "avx512" and "amx" (avx512
- * with tile units for bf16 and bytes). Arithmetic may differ in the last bits from one to another,
+ * with tile units for bf16). Arithmetic may differ in the last bits from one to another,
  * so that kernels and the identity of results must agree on which is used: cpu_isa. */
 #ifndef BASE_CPU_H
 #define BASE_CPU_H

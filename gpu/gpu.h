@@ -1,18 +1,18 @@
 /* A small tensor-op interface: a device, memory on it, queues, and a table of ops. Models and
  * training are written once on top of it; each back end (cpu/, later cuda/) fills the table.
  *
- * Memory: a device pointer is an ordinary pointer that only ops, gpu_read and gpu_write may follow
- * (on the CPU it is host memory). Matrices are row-major f32; `ld` is the distance of rows in
+ * Memory: a device pointer is an ordinary pointer that only ops, gpu_read and gpu_write may
+ * dereference (on the CPU it is host memory). Pointers in an op's arguments are device pointers
+ * unless their comment says otherwise. Matrices are row-major f32; `ld` is the distance of rows in
  * elements. Sequences are packed: sequence i has rows offset[i] .. offset[i+1]-1.
  *
- * Order: ops on one queue take effect in order; a queue is used by one thread at a time. An op
- * cannot fail visibly: the first failure stays in the queue, what later ops give is void, and
- * gpu_finish returns it.
+ * Order: ops on one queue take effect in order; a queue is used by one thread at a time. An op does
+ * not return an error: the first failure stays in the queue, the results of later ops are
+ * undefined, and gpu_finish returns the failure.
  *
  * Determinism: an op is a fixed sequence of operations on its inputs, whatever the number of
- * threads. Parallelism is above it: gpu_each runs pieces that the caller has cut independently of
- * the threads, and the caller joins their results in a fixed order.
- */
+ * threads. Parallelism is the caller's: gpu_each runs items that were cut independently of the
+ * number of threads, and the caller joins their results in a fixed order. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 
@@ -29,19 +29,18 @@ struct gpu_queue;
 enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */ };
 enum gpu_pooling { GPU_MEAN, GPU_MAX };
 
-/* How products are computed: from the values as they are, or rounded to bf16 (to nearest, ties to
- * even); sums are f32 in either case. */
+/* What products read: the values as they are, or rounded to bf16 (to nearest, ties to even) where
+ * the device has units for it, else as they are. Sums are f32 in either case. */
 enum gpu_precision { GPU_F32, GPU_BF16 };
 
-/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ base] [+ bias]), op being
- * transposition where asked: with ta, a is stored (k, m); with tb, b is stored (n, k). With a mask,
- * c becomes 0 where that is not positive: the gradient of what went through a ReLU. */
+/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ base] [+ bias]). op is the transpose
+ * if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where the mask is
+ * not positive: the gradient through a ReLU. */
 struct gpu_matmul {
     bool ta, tb, accumulate;
-    bool relu;         /* act: negatives become 0 */
-    bool stable;       /* b is as it was since gpu_changed: it may be kept in another form */
+    bool relu;         /* act */
     const float *base; /* (m, n), rows ldc apart; not with accumulate */
-    const float *mask; /* (m, n), rows ldc apart; without accumulate, base, bias and relu */
+    const float *mask; /* (m, n), rows ldc apart; not with accumulate, base, bias or relu */
     const float *bias; /* (n), added to each row */
     enum gpu_precision precision;
     size_t m, n, k;
@@ -74,23 +73,24 @@ struct gpu_adamw {
     bool coupled;                   /* Adam: the decay is part of the gradient instead */
 };
 
-/* Rows of logits against a target column each. Columns that share the row's group do not count,
- * except the target (they are no negatives), nor does the row's own column when `self`: with
- * group == NULL and !self this is the plain cross entropy. Smoothing, for that one only, is
- * PyTorch's: the wanted distribution is 1 - smoothing on the target and smoothing over all. */
-struct gpu_cross_entropy {
+/* A loss of each row of logits, which has a target column; the other columns that count are its
+ * negatives. Columns of the row's group do not count, nor does the row's own column when `self`:
+ * with group == NULL and !self all columns count. Label smoothing, for the plain cross entropy
+ * only, is PyTorch's: the target distribution is 1 - smoothing on the target and smoothing over all
+ * columns. */
+struct gpu_loss {
     size_t rows, cols, first_row; /* logits row r stands for row first_row + r of the whole */
     const uint32_t *target;       /* (all rows): column */
     const uint32_t *group;        /* (all rows, which are the columns), or NULL */
     bool self;
-    bool own; /* the other way round: columns of other groups do not count */
+    bool own; /* the reverse: only columns of the row's group count */
     float smoothing;
-    float margin;   /* margin_loss, pair_loss, */
-    bool squared;   /* whose terms are squares */
-    float *swapped; /* margin_loss: (rows, cols), the scores of the rows' targets, or NULL */
+    float margin;   /* triplet_loss, siamese_loss, */
+    bool squared;   /* whose hinge terms are squared */
+    float *swapped; /* triplet_loss: (rows, cols), the scores of the rows' targets, or NULL */
     float scale;    /* of the gradient */
     float *loss;    /* (rows) */
-    float *correct; /* (rows): 1 where the target has the greatest logit, shared among equals */
+    float *correct; /* (rows): 1 where the target has the maximum, shared among equals */
 };
 
 enum { GPU_BINS = 64 };
@@ -108,18 +108,18 @@ struct gpu_ops {
     void (*gather)(struct gpu_queue *q, float *y, const float *x, const uint32_t *row, size_t rows,
                    size_t cols);
     void (*scale)(struct gpu_queue *q, float *x, size_t n, float factor);
-    /* y (rows, cols) = x, rows ld apart, rounded to bf16. */
+    /* y (rows, cols) = x, whose rows are ld apart, rounded to bf16 */
     void (*round_bf16)(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,
                        size_t ld);
-    /* y = sum of `count` vectors of length n, pairwise: ((0+1)+(2+3))+..., count <= 64; y may be
-     * the first of them. */
+    /* y = sum of `count` <= 64 vectors of length n, pairwise: ((0+1)+(2+3))+...; y may be the first
+     * of them. x is a host array of device pointers. */
     void (*sum_many)(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n);
-    /* y (rows, cols) = x + bias (cols) in each row; bias may be NULL; y may be x. */
+    /* y (rows, cols) = x + bias (cols) in each row; bias may be NULL; y may be x */
     void (*add_bias)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols);
-    /* sum (cols) += column sums of x (rows, cols): the gradient of a bias. */
+    /* sum (cols) += column sums of x (rows, cols): the gradient of a bias */
     void (*add_columns)(struct gpu_queue *q, float *sum, const float *x, size_t rows, size_t cols);
-    /* *out = sum of squares, in double. */
+    /* *out = sum of squares, in double */
     void (*sum_squares)(struct gpu_queue *q, double *out, const float *x, size_t n);
 
     /* y = act(x + bias); bias may be NULL; y may be x. */
@@ -130,17 +130,17 @@ struct gpu_ops {
     void (*activate_back)(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
                           const float *bias, size_t rows, size_t cols, enum gpu_activation kind);
 
-    /* y = x where kept, / (1 - rate), else 0, by the counter-based stream `key` from element
-     * `first` on; plus base, unless NULL. The same call on the gradient is the backward. y may be x
-     * or base. */
+    /* y = x / (1 - rate) for the elements that are kept, else 0; plus base, unless NULL. Which are
+     * kept is a function of `key` and of an element's number, counted from `first` on, so the same
+     * call on the gradient is the backward. y may be x or base. */
     void (*dropout)(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
                     float rate, uint64_t key, uint64_t first);
 
     /* y = (x - mean) * rstd * gamma + beta by rows, eps 1e-5; mean and rstd are kept. */
     void (*norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
                  const float *gamma, const float *beta, size_t rows, size_t cols);
-    /* dx [+]= ..., dgamma += ..., dbeta += ...; y, unless NULL, becomes what norm gave: who needs
-     * it then does not have to keep it. */
+    /* dx [+]= ..., dgamma += ..., dbeta += ...; y, unless NULL, becomes the result of norm once
+     * more, which then need not be kept for the backward. */
     void (*norm_back)(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
                       const float *dy, const float *x, const float *mean, const float *rstd,
                       const float *gamma, const float *beta, size_t rows, size_t cols,
@@ -162,8 +162,8 @@ struct gpu_ops {
                        float scale);
 
     /* y (segments, cols): mean or maximum of the rows x[row[j]], offset[s] <= j < offset[s+1];
-     * no segment is empty. `arg` (segments, cols) keeps which row was the maximum (the first of
-     * equals). */
+     * no segment is empty. `arg` (segments, cols) is the row of the maximum, the first of equals.
+     */
     void (*pool)(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, const uint32_t *row,
                  const uint32_t *offset, size_t segments, size_t cols, enum gpu_pooling kind);
     /* dx += ... */
@@ -178,31 +178,29 @@ struct gpu_ops {
     void (*normalize_back)(struct gpu_queue *q, float *dx, const float *dy, const float *y,
                            const float *norms, size_t rows, size_t cols);
 
-    /* logits (rows, cols) become scale * d loss / d logits. */
-    void (*cross_entropy)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
-
-    /* The same, the loss being the mean of max(0, margin + logit - target's logit) over the columns
-     * that count, of which there must be one besides the target; `correct`: how many of them are
-     * below the target, equals a half. With `swapped`, which becomes its gradient as well, the
-     * greater of the two logits of a column stands for it: anchor and target swap their roles. */
-    void (*margin_loss)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
-    /* The same, the loss being the mean of max(0, margin - logit) of the target and of
-     * max(0, margin + logit) of each other column that counts. */
-    void (*pair_loss)(struct gpu_queue *q, float *logits, const struct gpu_cross_entropy *ce);
-    /* Two histograms, bins (2, GPU_BINS): of the targets' logits, and of the others' that count.
-     * The bins stand at equal distances from -1 to 1; a logit is shared by the two next to it, more
-     * by the nearer. Columns that do not count become -infinity; `correct` as above. */
-    void (*histogram)(struct gpu_queue *q, double *bins, float *logits,
-                      const struct gpu_cross_entropy *ce);
-    /* From what histogram left, logits become their gradient, given that of the bins. */
+    /* Losses: logits (rows, cols) become scale * d loss / d logits. */
+    void (*cross_entropy)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
+    /* The mean of max(0, margin + logit - target's logit) over the negatives, of which there must
+     * be one; `correct`: the share of negatives below the target, equal ones count a half. With
+     * `swapped`, which becomes its gradient as well, the maximum of a column's two logits stands
+     * for it: anchor and positive swap their roles. */
+    void (*triplet_loss)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
+    /* The mean of max(0, margin - logit) of the target and of max(0, margin + logit) of each
+     * negative; `correct` as above. */
+    void (*siamese_loss)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
+    /* Two histograms, bins (2, GPU_BINS): of the targets' logits and of the negatives'. The bins
+     * are at equal distances from -1 to 1; a logit is shared by the two next to it, in proportion
+     * to its nearness. Logits of columns that do not count become -infinity; `correct` as above. */
+    void (*histogram)(struct gpu_queue *q, double *bins, float *logits, const struct gpu_loss *how);
+    /* Logits as histogram left them become their gradient, from that of the bins. */
     void (*histogram_back)(struct gpu_queue *q, float *logits, const double *dbins,
-                           const struct gpu_cross_entropy *ce);
+                           const struct gpu_loss *how);
 
     void (*adamw)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
                   const struct gpu_adamw *how);
 };
 
-/* What every queue begins with; back ends add to it. */
+/* The head of every queue; back ends add to it. */
 struct gpu_queue {
     const struct gpu_ops *op;
     struct gpu_device *device;
@@ -210,24 +208,23 @@ struct gpu_queue {
     struct err failure;
 };
 
-/* The CPU. The pool serves gpu_each (NULL: the caller alone) and must outlive the device. isa: NULL
- * (what cpu_isa of base/cpu.h says), "base", "avx2", "avx512", "amx". */
+/* The CPU. gpu_each runs on the pool (NULL: on the calling thread), which must outlive the device.
+ * isa is "base", "avx2", "avx512", "amx", or NULL for cpu_isa() of base/cpu.h. */
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e);
 void gpu_close(struct gpu_device *d);
-/* Which units make products of GPU_BF16 with cpu_isa: results may differ in the last bits from one
- * to another. "tiles", "avx512-bf16", "avx512", or "f32" (rounded values in f32 units). */
+/* The units that multiply bf16 with cpu_isa(): "tiles", "avx512-bf16", or NULL if there are none
+ * and GPU_BF16 is computed as GPU_F32. Results of different units may differ in the last bits. */
 const char *gpu_cpu_bf16(void);
 const struct gpu_ops *gpu_device_ops(const struct gpu_device *d);
-/* What products were told is stable has changed, or has gone; none runs meanwhile. */
-void gpu_changed(struct gpu_device *d);
-/* How many queues gpu_each may use at a time. */
+/* The number of queues that gpu_each uses at a time. */
 unsigned gpu_queues(const struct gpu_device *d);
 
 /* Aligned to 64 bytes, zeroed. */
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e);
 void gpu_free(struct gpu_device *d, void *memory);
-/* Between host and device, in the queue's order; host memory is good again on return. */
+/* Copy between host and device, in the queue's order; on return the host memory is the caller's
+ * again. */
 void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
 void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes);
 
@@ -237,19 +234,19 @@ void gpu_queue_free(struct gpu_queue *q);
 /* Waits; the first failure since the last call. */
 enum err_code gpu_finish(struct gpu_queue *q, struct err *e);
 
-/* Runs fn for item 0..n-1, each on one of the device's queues, items in any order, and waits. The
- * first failure of the least queue is returned. */
+/* Runs fn for items 0..n-1, in any order, each on one of the device's queues, and waits. Returns
+ * the failure of the first queue that has one. */
 enum err_code gpu_each(struct gpu_device *d, size_t n,
                        void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
                        struct err *e);
-/* The same in chains: an item begins when the one `chains` before it has ended, so that these may
- * add to one result in order. */
+/* The same in chains: an item begins when item - chains has ended, so that the items of a chain may
+ * add to one result in a fixed order. */
 enum err_code gpu_each_in_chains(struct gpu_device *d, size_t n, size_t chains,
                                  void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
                                  struct err *e);
 
-/* Carves aligned pieces from a block; with base == NULL it only measures, so one function both
- * sizes and lays out. */
+/* Carves aligned pieces from a block. With base == NULL it only counts bytes, so that one function
+ * can both measure and lay out. */
 struct gpu_layout {
     char *base;
     size_t used;

@@ -88,9 +88,8 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
 
 const char *key_numerics(void)
 {
-    static const char *const known[] = {"cpu-f32-amx", "cpu-f32-avx512", "cpu-f32-avx2"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i] + strlen("cpu-f32-"), cpu_isa()) == 0)
-            return known[i];
-    return "cpu-f32-base";
+    const char *isa = cpu_isa();
+    if (strcmp(isa, "amx") == 0 || strcmp(isa, "avx512") == 0)
+        return "cpu-f32-avx512"; /* tiles multiply bf16 only */
+    return strcmp(isa, "avx2") == 0 ? "cpu-f32-avx2" : "cpu-f32-base";
 }

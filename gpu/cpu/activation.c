@@ -38,33 +38,20 @@ static inline vf gelu_slope(vf x)
 #define FOR_LANES(c, n, cols)                                                                      \
     for (size_t c = 0, n; c < (cols) && (n = (cols)-c < LANES ? (cols)-c : LANES, 1); c += LANES)
 
-static inline vf load(const float *p, size_t n)
-{
-    return n == LANES ? vf_load(p) : vf_load_part(p, n, 0);
-}
-
-static inline void store(float *p, vf x, size_t n)
-{
-    if (n == LANES)
-        vf_store(p, x);
-    else
-        vf_store_part(p, x, n);
-}
-
 static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols, enum gpu_activation kind)
 {
     for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
         FOR_LANES(c, n, cols)
         {
-            vf v = load(x + c, n);
+            vf v = vf_load_some(x + c, n);
             if (bias)
-                v += load(bias + c, n);
+                v += vf_load_some(bias + c, n);
             switch (kind) {
             case GPU_RELU: v = vf_max(v, vf_set(0)); break;
             case GPU_GELU: v = gelu(v); break;
             }
-            store(y + c, v, n);
+            vf_store_some(y + c, v, n);
         }
     }
 }
@@ -75,12 +62,12 @@ static void activate_back(struct gpu_queue *q, float *dx, const float *dy, const
     for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, saved += cols) {
         FOR_LANES(c, n, cols)
         {
-            vf s = load(saved + c, n), d = load(dy + c, n);
+            vf s = vf_load_some(saved + c, n), d = vf_load_some(dy + c, n);
             switch (kind) {
             case GPU_RELU: d = (vf)((s > 0.0f) & (vi)d); break;
-            case GPU_GELU: d *= gelu_slope(bias ? s + load(bias + c, n) : s); break;
+            case GPU_GELU: d *= gelu_slope(bias ? s + vf_load_some(bias + c, n) : s); break;
             }
-            store(dx + c, d, n);
+            vf_store_some(dx + c, d, n);
         }
     }
 }

@@ -1,16 +1,30 @@
-/* The product itself. Panels of left rows, packed for one run of k, are multiplied by all of the
- * right operand, column of blocks after column; a panel is low where what it needs of the right
- * operand stays in the second cache, so that its own rows stay in the first, else high. While tiles
- * multiply, the vector units finish the block before and pack the next panel (amx_side.h). */
+/* The product: the right operand is packed whole, the left one in panels of some rows, which stay
+ * in the second cache while the right operand's columns pass by. Each block of 32 by 32 sums is
+ * taken over all of k in four tiles, then the epilogue writes it.
+ *
+ * This is the smallest form that keeps the tiles busy. Whether it is worth having beside oneDNN's
+ * own bf16 kernels has to be measured where there are tile units. */
 #include "gpu/cpu/amx.h"
 
-#include "gpu/cpu/amx_block.h"
+#include "gpu/cpu/amx_operand.h"
 #include "gpu/cpu/cpu.h"
-#include "gpu/cpu/packs.h"
+#include "gpu/cpu/vec.h"
 
 #include <immintrin.h>
 
-enum { NEAR_WORDS = 768 * 256 /* 768 KiB */, LOW_ROWS = 32, HIGH_ROWS = 128 };
+enum { PANEL = 4 /* blocks of rows */, ROW_BYTES = 64 };
+
+/* Tile instructions one upon another are slow while the core's other hardware thread is busy (26 ns
+ * for a product, with 8 instructions of any kind between them 17); else 7 ns either way. */
+#define GAP() __asm__ volatile(".rept 8\n\tnop\n\t.endr")
+
+#define LOAD(tile, at)                                                                             \
+    _tile_loadd(tile, at, ROW_BYTES);                                                              \
+    GAP()
+
+#define PRODUCT(to, left, right)                                                                   \
+    _tile_dpbf16ps(to, left, right);                                                               \
+    GAP()
 
 /* All eight tiles whole: 16 rows of 64 bytes. */
 static void configure(void)
@@ -21,7 +35,7 @@ static void configure(void)
         uint8_t rows[16];
     } __attribute__((aligned(64))) config = {.palette = 1};
     for (int i = 0; i < 8; i++) {
-        config.bytes[i] = 64;
+        config.bytes[i] = ROW_BYTES;
         config.rows[i] = 16;
     }
     /* The intrinsic says that it reads the first 8 bytes only. */
@@ -29,195 +43,87 @@ static void configure(void)
     _tile_loadconfig(&config);
 }
 
-/* ---- the product ---- */
-
-struct product {
-    const struct gpu_matmul *mm;
-    struct amx_operand left, right;
-    struct amx_form form;
-    amx_block *block;
-    size_t all_m, all_n, all_k; /* blocks */
-    size_t deep, high;          /* of a panel: blocks of k and of m */
-    bool along_k;               /* panels of the same rows follow each other */
-    uint32_t *panel[2];         /* left rows: the present panel's and the next one's */
-    uint32_t *right_packed;     /* all of it */
-    bool right_ready;
-    struct amx_side side;
-    bool turn; /* whose sums: this block's, while the block's before are being finished */
-    _Alignas(64) uint32_t sums[2][AMX_SUMS];
-};
-
-static inline size_t least(size_t a, size_t b)
+/* Tiles 0..3 hold the sums, 4 and 5 the left operand's block, 6 and 7 the right one's. A tile is
+ * loaded anew as soon as its last product has been issued, so that loads overlap products. */
+static void multiply_block(float *sums, const uint32_t *left, const uint32_t *right, size_t blocks)
 {
-    return a < b ? a : b;
-}
-
-/* Panel i: blocks m0..m1 of rows by k0..k1. */
-struct panel {
-    size_t m0, m1, k0, k1;
-};
-
-static size_t panels_along_k(const struct product *p)
-{
-    return p->all_k ? amx_blocks(p->all_k, p->deep) : 1;
-}
-
-static size_t panels_of(const struct product *p)
-{
-    return amx_blocks(p->all_m, p->high) * panels_along_k(p);
-}
-
-static struct panel panel_at(const struct product *p, size_t i)
-{
-    size_t along_m = amx_blocks(p->all_m, p->high), along_k = panels_along_k(p);
-    size_t m = (p->along_k ? i / along_k : i % along_m) * p->high,
-           k = (p->along_k ? i % along_k : i / along_m) * p->deep;
-    return (struct panel){m, least(m + p->high, p->all_m), k, least(k + p->deep, p->all_k)};
-}
-
-/* Words of one block's run in a panel. */
-static size_t run_words(const struct product *p, const struct panel *a)
-{
-    return a->k1 > a->k0 ? p->form.head_words + (a->k1 - a->k0) * p->form.block_words : 0;
-}
-
-static size_t panel_pieces(const struct product *p, const struct panel *a)
-{
-    return a->k1 > a->k0 ? (a->m1 - a->m0) * amx_pieces(&p->left, a->k1 - a->k0) : 0;
-}
-
-static uint32_t *right_run(const struct product *p, size_t n, size_t k)
-{
-    return p->right_packed + amx_words_before(&p->form, p->all_k, n, k);
-}
-
-/* Sets out to pack the left rows of panel i. */
-static void begin_left(struct product *p, size_t i)
-{
-    struct panel a = panel_at(p, i);
-    p->side.left_rows = (struct amx_packing){
-        .o = &p->left, .at = p->panel[i % 2], .f = a.m0, .k0 = a.k0, .k1 = a.k1};
-}
-
-/* Adds to what is due the right operand's column n of blocks k0..k1. */
-static void begin_right(struct product *p, size_t n, size_t k0, size_t k1)
-{
-    if (k0 == k1)
-        return;
-    p->side.right = (struct amx_packing){.o = &p->right,
-                                         .at = right_run(p, n, k0),
-                                         .f = n,
-                                         .k0 = k0,
-                                         .k1 = k1,
-                                         .left = amx_pieces(&p->right, k1 - k0)};
-}
-
-/* What has to be packed while column n of panel i is multiplied: the right operand's next column,
- * if this panel is the first that needs it, and a share of the next panel's left rows. */
-static void plan_column(struct product *p, size_t i, const struct panel *a, size_t n)
-{
-    size_t next = n + 1 < p->all_n ? i : i + 1, column = n + 1 < p->all_n ? n + 1 : 0;
-    if (!p->right_ready && next < panels_of(p)) {
-        struct panel b = panel_at(p, next);
-        if (b.m0 == 0)
-            begin_right(p, column, b.k0, b.k1);
-    }
-    if (i + 1 < panels_of(p)) {
-        struct panel b = panel_at(p, i + 1);
-        size_t all = panel_pieces(p, &b);
-        p->side.left_rows.left = all * (n + 1) / p->all_n - all * n / p->all_n;
-    }
-    amx_side_plan(&p->side, (a->m1 - a->m0) * (a->k1 - a->k0));
-}
-
-/* What is added comes with the first panel of k, what is done to the sum with the last. */
-static struct amx_finish finish_of(const struct product *p, const struct panel *a, size_t m,
-                                   size_t n)
-{
-    const struct gpu_matmul *mm = p->mm;
-    size_t row = m * p->form.free, col = n * p->form.free, at = row * mm->ldc + col;
-    const float *base = a->k0 || mm->accumulate ? mm->c : mm->base;
-    bool last = a->k1 == p->all_k;
-    return (struct amx_finish){
-        .c = mm->c + at,
-        .base = base ? base + at : NULL,
-        .bias = last && mm->bias ? mm->bias + col : NULL,
-        .mask = mm->mask ? mm->mask + at : NULL,
-        .ldc = mm->ldc,
-        .rows = least(mm->m - row, p->form.free),
-        .cols = least(mm->n - col, p->form.free),
-        .alpha = mm->alpha,
-        .relu = last && mm->relu,
-    };
-}
-
-static void multiply_panel(struct product *p, size_t i)
-{
-    struct panel a = panel_at(p, i);
-    size_t run = run_words(p, &a);
-    if (i + 1 < panels_of(p))
-        begin_left(p, i + 1);
-    for (size_t n = 0; n < p->all_n; n++) {
-        plan_column(p, i, &a, n);
-        for (size_t m = a.m0; m < a.m1; m++) {
-            struct amx_finish f = finish_of(p, &a, m, n);
-            p->turn = !p->turn;
-            p->block(&f, p->sums[p->turn], p->panel[i % 2] + (m - a.m0) * run,
-                     right_run(p, n, a.k0), a.k1 - a.k0, &p->side);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    if (blocks) {
+        LOAD(4, left);
+        LOAD(6, right);
+        LOAD(7, right + AMX_TILE);
+        LOAD(5, left + AMX_TILE);
+        for (size_t i = 1; i < blocks; i++) {
+            left += AMX_BLOCK_WORDS;
+            right += AMX_BLOCK_WORDS;
+            PRODUCT(0, 4, 6);
+            PRODUCT(1, 4, 7);
+            LOAD(4, left);
+            PRODUCT(2, 5, 6);
+            LOAD(6, right);
+            PRODUCT(3, 5, 7);
+            LOAD(5, left + AMX_TILE);
+            LOAD(7, right + AMX_TILE);
         }
+        PRODUCT(0, 4, 6);
+        PRODUCT(1, 4, 7);
+        PRODUCT(2, 5, 6);
+        PRODUCT(3, 5, 7);
     }
-    amx_side_finish(&p->side);
+    _tile_stored(0, sums, 2 * ROW_BYTES);
+    _tile_stored(1, sums + 16, 2 * ROW_BYTES);
+    _tile_stored(2, sums + 16 * AMX_BLOCK, 2 * ROW_BYTES);
+    _tile_stored(3, sums + 16 * AMX_BLOCK + 16, 2 * ROW_BYTES);
 }
 
-/* All that the first column of the first panel needs. */
-static void begin(struct product *p)
+/* Writes the block whose first element is (row, col). */
+static void epilogue(const struct gpu_matmul *mm, const float *sums, size_t row, size_t col)
 {
-    struct panel a = panel_at(p, 0);
-    begin_left(p, 0);
-    p->side.left_rows.left = panel_pieces(p, &a);
-    if (!p->right_ready)
-        begin_right(p, 0, a.k0, a.k1);
-    amx_side_plan(&p->side, 1);
-    amx_side_step(&p->side);
+    size_t rows = mm->m - row < AMX_BLOCK ? mm->m - row : AMX_BLOCK;
+    size_t cols = mm->n - col < AMX_BLOCK ? mm->n - col : AMX_BLOCK;
+    const float *base = mm->accumulate ? mm->c : mm->base;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j += LANES) {
+            size_t at = (row + i) * mm->ldc + col + j, n = cols - j;
+            vf x = vf_load(sums + i * AMX_BLOCK + j) * mm->alpha;
+            if (mm->bias)
+                x += vf_load_some(mm->bias + col + j, n);
+            if (base)
+                x += vf_load_some(base + at, n);
+            if (mm->relu)
+                x = vf_max(x, vf_set(0));
+            if (mm->mask)
+                x = (vf)((vf_load_some(mm->mask + at, n) > 0.0f) & (vi)x);
+            vf_store_some(mm->c + at, x, n);
+        }
 }
 
 void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
-    struct amx_form form = amx_form_of(mm->precision);
-    struct product p = {
-        .mm = mm,
-        .left = {mm->a, mm->lda, mm->m, mm->k, mm->ta, true, mm->precision},
-        .right = {mm->b, mm->ldb, mm->n, mm->k, !mm->tb, false, mm->precision},
-        .form = form,
-        .block = mm->precision == GPU_F32 ? amx_block_digits : amx_block_bf16,
-        .all_m = amx_blocks(mm->m, form.free),
-        .all_n = amx_blocks(mm->n, form.free),
-        .all_k = amx_blocks(mm->k, form.k),
-    };
+    struct amx_operand left = {mm->a, mm->lda, mm->m, mm->k, mm->ta, true};
+    struct amx_operand right = {mm->b, mm->ldb, mm->n, mm->k, !mm->tb, false};
+    size_t all_m = amx_blocks(mm->m), all_n = amx_blocks(mm->n), all_k = amx_blocks(mm->k);
+    size_t words = all_k * AMX_BLOCK_WORDS; /* of 32 rows or columns */
+    _Alignas(64) float sums[AMX_BLOCK * AMX_BLOCK];
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
-    size_t right = amx_words(&p.right);
-    p.deep = least(form.run, p.all_k);
-    /* The rows of c stay near then; not where memory goes along m: what is near in it comes first.
-     */
-    p.along_k = !mm->ta && right <= NEAR_WORDS;
-    bool low = p.all_n * p.deep * form.block_words <= NEAR_WORDS;
-    p.high = least((low ? LOW_ROWS : HIGH_ROWS) / form.free, p.all_m);
-    struct cpu_packs *packs = ((struct cpu_queue *)q)->packs;
-    p.right_packed = mm->stable ? (uint32_t *)packs_get(packs, &p.right, amx_pack) : NULL;
-    p.right_ready = p.right_packed != NULL;
-    struct panel first = panel_at(&p, 0);
-    size_t panel = p.high * run_words(&p, &first);
-    uint32_t *scratch = cpu_scratch(q, (2 * panel + (p.right_ready ? 0 : right)) * sizeof *scratch);
-    if (!scratch)
+    uint32_t *panel = cpu_scratch(q, ((PANEL + all_n) * words + 1) * sizeof *panel);
+    if (!panel)
         return;
-    p.panel[0] = scratch;
-    p.panel[1] = scratch + panel;
-    if (!p.right_ready)
-        p.right_packed = scratch + 2 * panel;
+    uint32_t *columns = panel + PANEL * words;
+    amx_pack(columns, &right, 0, all_n);
     configure();
-    begin(&p);
-    for (size_t i = 0; i < panels_of(&p); i++)
-        multiply_panel(&p, i);
+    for (size_t first = 0; first < all_m; first += PANEL) {
+        size_t end = first + PANEL < all_m ? first + PANEL : all_m;
+        amx_pack(panel, &left, first, end);
+        for (size_t n = 0; n < all_n; n++)
+            for (size_t m = first; m < end; m++) {
+                multiply_block(sums, panel + (m - first) * words, columns + n * words, all_k);
+                epilogue(mm, sums, m * AMX_BLOCK, n * AMX_BLOCK);
+            }
+    }
     _tile_release();
 }

@@ -55,11 +55,6 @@ static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size
     return used * sizeof(float);
 }
 
-static inline vf load(const float *p, size_t left)
-{
-    return left >= LANES ? vf_load(p) : vf_load_part(p, left, 0);
-}
-
 /* The head's columns of `rows` rows of `from`, in whole vectors. */
 static struct rows padded(const struct head *h, int copy, const float *from, size_t ld, size_t rows)
 {
@@ -67,7 +62,7 @@ static struct rows padded(const struct head *h, int copy, const float *from, siz
         return (struct rows){(float *)from, ld};
     for (size_t i = 0; i < rows; i++)
         for (size_t d = 0; d < h->size; d += LANES)
-            vf_store(h->copy[copy] + i * h->hp + d, load(from + i * ld + d, h->size - d));
+            vf_store(h->copy[copy] + i * h->hp + d, vf_load_some(from + i * ld + d, h->size - d));
     return (struct rows){h->copy[copy], h->hp};
 }
 
@@ -92,7 +87,7 @@ static void load_transposed(float *restrict to, const float *from, size_t ld, co
             vf square[LANES];
             for (size_t j = 0; j < LANES; j++) {
                 size_t row = i + j < h->n ? i + j : h->n - 1; /* beyond n anything will do */
-                square[j] = load(from + row * ld + d, columns);
+                square[j] = vf_load_some(from + row * ld + d, columns);
             }
             vf_transpose(square);
             for (size_t j = 0; j < columns; j++)

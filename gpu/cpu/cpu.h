@@ -9,12 +9,9 @@ struct cpu_queue {
     struct gpu_queue base;
     void *scratch; /* grows, never shrinks; contents do not outlive an op */
     size_t scratch_size;
-    struct cpu_packs *packs; /* the device's */
 };
 
-/* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free(). */
-void *cpu_alloc(size_t bytes);
-/* NULL after recording the failure in the queue. */
+/* Aligned to 64 bytes; NULL after recording the failure in the queue. */
 void *cpu_scratch(struct gpu_queue *q, size_t bytes);
 void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
 
@@ -30,7 +27,6 @@ void CPU(fill_norm)(struct gpu_ops *t);
 void CPU(fill_attention)(struct gpu_ops *t);
 void CPU(fill_sequence)(struct gpu_ops *t);
 void CPU(fill_loss)(struct gpu_ops *t);
-void CPU(fill_margin)(struct gpu_ops *t);
 #endif
 
 struct gpu_ops cpu_table_base(void);

@@ -1,8 +1,8 @@
 /* The CPU as a device: its memory is the host's, a queue runs each op at once in the calling
  * thread, and gpu_each spreads items over a pool. */
 #include "base/cpu.h"
+#include "gpu/cpu/amx.h"
 #include "gpu/cpu/cpu.h"
-#include "gpu/cpu/packs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,18 @@ struct gpu_device {
     struct pool *pool;
     unsigned n_queues;
     struct cpu_queue *queues;
-    struct cpu_packs *packs; /* NULL: the instruction set has no use for them */
 };
+
+#if defined(__x86_64__)
+/* Tiles multiply bf16 only. */
+static void matmul_with_tiles(struct gpu_queue *q, const struct gpu_matmul *mm)
+{
+    switch (mm->precision) {
+    case GPU_F32: cpu_matmul(q, mm); break;
+    case GPU_BF16: amx_matmul(q, mm); break;
+    }
+}
+#endif
 
 static struct gpu_ops isa_table(const char *isa)
 {
@@ -22,7 +32,7 @@ static struct gpu_ops isa_table(const char *isa)
     if (strcmp(isa, "amx") == 0) {
         struct gpu_ops t = cpu_table_avx512();
         t.name = "cpu-amx";
-        t.matmul = amx_matmul;
+        t.matmul = matmul_with_tiles;
         return t;
     }
     if (strcmp(isa, "avx512") == 0)
@@ -45,19 +55,14 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     d->n_queues = pool_threads(pool);
     d->queues = calloc(d->n_queues, sizeof *d->queues);
-    bool tiles = strcmp(isa, "amx") == 0;
-    d->packs = tiles ? packs_new() : NULL;
-    if (!d->queues || (tiles && !d->packs)) {
+    if (!d->queues) {
         gpu_close(d);
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     }
     d->ops = isa_table(isa);
     d->pool = pool;
     for (unsigned i = 0; i < d->n_queues; i++)
-        d->queues[i] = (struct cpu_queue){
-            .base = {.op = &d->ops, .device = d, .index = i},
-            .packs = d->packs,
-        };
+        d->queues[i].base = (struct gpu_queue){.op = &d->ops, .device = d, .index = i};
     *out = d;
     return OK;
 }
@@ -69,14 +74,7 @@ void gpu_close(struct gpu_device *d)
     for (unsigned i = 0; d->queues && i < d->n_queues; i++)
         free(d->queues[i].scratch);
     free(d->queues);
-    packs_free(d->packs);
     free(d);
-}
-
-void gpu_changed(struct gpu_device *d)
-{
-    if (d->packs)
-        packs_forget(d->packs);
 }
 
 const struct gpu_ops *gpu_device_ops(const struct gpu_device *d)
@@ -89,9 +87,9 @@ unsigned gpu_queues(const struct gpu_device *d)
     return d->n_queues;
 }
 
-/* Products walk through packed operands and tapes of many MiB: with small pages a good part of the
- * time goes into translating addresses, the more so in a virtual machine. */
-void *cpu_alloc(size_t bytes)
+/* Tapes have many MiB: with small pages a good part of the time goes into translating addresses,
+ * the more so in a virtual machine. */
+static void *alloc_aligned(size_t bytes)
 {
     enum { HUGE_PAGE = 1 << 21 };
     size_t to = bytes < 4 * (size_t)HUGE_PAGE ? 64 : HUGE_PAGE;
@@ -106,7 +104,7 @@ void *cpu_alloc(size_t bytes)
 
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
 {
-    if (!(*out = cpu_alloc(bytes)))
+    if (!(*out = alloc_aligned(bytes)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
     memset(*out, 0, bytes);
     return OK;
@@ -135,7 +133,6 @@ enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct
     if (!q)
         return err_fail(e, ERR_NOMEM, "no memory for a queue");
     q->base = (struct gpu_queue){.op = &d->ops, .device = d};
-    q->packs = d->packs;
     *out = &q->base;
     return OK;
 }
@@ -163,7 +160,7 @@ void *cpu_scratch(struct gpu_queue *base, size_t bytes)
     if (!q->scratch || q->scratch_size < bytes) {
         free(q->scratch);
         size_t size = bytes + bytes / 8;
-        q->scratch = cpu_alloc(size);
+        q->scratch = alloc_aligned(size);
         q->scratch_size = q->scratch ? size : 0;
         if (!q->scratch)
             err_fail(&base->failure, ERR_NOMEM, "no memory for %zu MiB of scratch", bytes >> 20);
@@ -183,21 +180,15 @@ static void run_item(void *arg, size_t item, unsigned worker)
     each->fn(each->arg, item, &each->d->queues[worker].base);
 }
 
-/* The first failure of the least queue. */
+/* The first failure of the first queue that has one; all are cleared. */
 static enum err_code finish_all(struct gpu_device *d, struct err *e)
 {
-    enum err_code first = OK;
+    enum err_code code = OK;
     for (unsigned i = 0; i < d->n_queues; i++) {
-        struct err failure;
-        err_clear(&failure);
-        enum err_code code = gpu_finish(&d->queues[i].base, &failure);
-        if (code && !first) {
-            first = code;
-            if (e)
-                *e = failure;
-        }
+        enum err_code failure = gpu_finish(&d->queues[i].base, code ? NULL : e);
+        code = code ? code : failure;
     }
-    return first;
+    return code;
 }
 
 enum err_code gpu_each(struct gpu_device *d, size_t n,

@@ -1,11 +1,12 @@
-/* Matrix products, by oneDNN: the only file that knows it. dnnl_sgemm dispatches to the same
- * kernels as its matmul primitive, takes any strides and accumulates, and needs no cache of
- * primitives; at this project's shapes it was measured at 0.97 to 1.1 times the primitive's speed.
- * Its twin for bf16 is exported for oneDNN's own benchmarks but not declared in its headers: a
- * library without it, or a processor that it refuses, gets rounded values and dnnl_sgemm.
+/* Matrix products by oneDNN; the only file that uses it. dnnl_sgemm has the same kernels as its
+ * matmul primitive, takes any strides and accumulates, and needs no cache of primitives; at this
+ * project's shapes it was measured at 0.97 to 1.1 times the primitive's speed. The same function
+ * for bf16 is exported for oneDNN's own benchmarks but not declared in its headers. Without it, or
+ * on a processor without bf16 units, products of bf16 are computed in f32.
+ *
  * Debian's oneDNN is built for OpenMP; our workers call it with one thread each, so that its pool
- * never starts and a product is the same whatever runs beside it. It would take the best kernels of
- * the machine: it is held to the instruction set that keys name, and leaves tiles to amx.c. */
+ * never starts and a product is the same whatever runs beside it. It is held to the instruction set
+ * that keys name, instead of the best kernels of the machine, and leaves tiles to amx.c. */
 #include "base/cpu.h"
 #include "gpu/cpu/cpu.h"
 
@@ -22,32 +23,27 @@ extern dnnl_status_t dnnl_gemm_bf16bf16f32(char ta, char tb, dnnl_dim_t m, dnnl_
                                            float beta, float *c, dnnl_dim_t ldc)
     __attribute__((weak));
 
-/* oneDNN's setting is the process's own and can be made once, before anything else is asked of it.
- */
+/* oneDNN's setting belongs to the process. It can be made once, before any other call. */
 static struct {
     pthread_once_t once;
-    const char *bf16; /* the units of dnnl_gemm_bf16bf16f32, or "f32" */
+    bool bf16; /* dnnl_gemm_bf16bf16f32 runs on bf16 units */
 } library = {.once = PTHREAD_ONCE_INIT};
 
-static void hold(void)
+static void set_up(void)
 {
     const char *isa = cpu_isa();
     dnnl_set_max_cpu_isa(strcmp(isa, "base") == 0   ? dnnl_cpu_isa_sse41
                          : strcmp(isa, "avx2") == 0 ? dnnl_cpu_isa_avx2
                                                     : dnnl_cpu_isa_avx512_core_bf16);
     int has = (int)dnnl_get_effective_cpu_isa();
-    if (!dnnl_gemm_bf16bf16f32 || (has & dnnl_cpu_isa_avx512_core) != dnnl_cpu_isa_avx512_core)
-        library.bf16 = "f32";
-    else if ((has & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16)
-        library.bf16 = "avx512-bf16";
-    else
-        library.bf16 = "avx512";
+    library.bf16 = dnnl_gemm_bf16bf16f32 &&
+                   (has & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
 }
 
 const char *gpu_cpu_bf16(void)
 {
-    pthread_once(&library.once, hold);
-    return strcmp(cpu_isa(), "amx") == 0 ? "tiles" : library.bf16;
+    pthread_once(&library.once, set_up);
+    return strcmp(cpu_isa(), "amx") == 0 ? "tiles" : library.bf16 ? "avx512-bf16" : NULL;
 }
 
 static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
@@ -57,51 +53,25 @@ static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
                       (dnnl_dim_t)mm->ldb, mm->accumulate ? 1 : 0, mm->c, (dnnl_dim_t)mm->ldc);
 }
 
-static void widen(float *y, const uint16_t *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits = (uint32_t)x[i] << 16;
-        memcpy(&y[i], &bits, sizeof bits);
-    }
-}
-
-/* The operands rounded into scratch, rows close together. */
+/* The operands are rounded into scratch, without gaps between rows. */
 static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     size_t rows_a = mm->ta ? mm->k : mm->m, cols_a = mm->ta ? mm->m : mm->k;
     size_t rows_b = mm->tb ? mm->n : mm->k, cols_b = mm->tb ? mm->k : mm->n;
-    size_t size_a = mm->m * mm->k, size_b = mm->n * mm->k;
-    bool native = strcmp(library.bf16, "f32") != 0;
-    struct gpu_layout l = {0};
-    uint16_t *a, *b;
-    float *wide_a, *wide_b;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass && !(l = (struct gpu_layout){.base = cpu_scratch(q, l.used)}).base)
-            return dnnl_success; /* the queue has the failure */
-        a = gpu_carve(&l, size_a * sizeof *a);
-        b = gpu_carve(&l, size_b * sizeof *b);
-        wide_a = gpu_carve(&l, native ? 0 : size_a * sizeof *wide_a);
-        wide_b = gpu_carve(&l, native ? 0 : size_b * sizeof *wide_b);
-    }
+    uint16_t *a = cpu_scratch(q, (mm->m + mm->n) * mm->k * sizeof *a);
+    if (!a)
+        return dnnl_success; /* the queue has the failure */
+    uint16_t *b = a + mm->m * mm->k;
     q->op->round_bf16(q, a, mm->a, rows_a, cols_a, mm->lda);
     q->op->round_bf16(q, b, mm->b, rows_b, cols_b, mm->ldb);
-    if (native)
-        return dnnl_gemm_bf16bf16f32(mm->ta ? 'T' : 'N', mm->tb ? 'T' : 'N', (dnnl_dim_t)mm->m,
-                                     (dnnl_dim_t)mm->n, (dnnl_dim_t)mm->k, mm->alpha, a,
-                                     (dnnl_dim_t)cols_a, b, (dnnl_dim_t)cols_b,
-                                     mm->accumulate ? 1 : 0, mm->c, (dnnl_dim_t)mm->ldc);
-    struct gpu_matmul f32 = *mm;
-    widen(wide_a, a, size_a);
-    widen(wide_b, b, size_b);
-    f32.a = wide_a;
-    f32.b = wide_b;
-    f32.lda = cols_a;
-    f32.ldb = cols_b;
-    return multiply_f32(&f32);
+    return dnnl_gemm_bf16bf16f32(mm->ta ? 'T' : 'N', mm->tb ? 'T' : 'N', (dnnl_dim_t)mm->m,
+                                 (dnnl_dim_t)mm->n, (dnnl_dim_t)mm->k, mm->alpha, a,
+                                 (dnnl_dim_t)cols_a, b, (dnnl_dim_t)cols_b, mm->accumulate ? 1 : 0,
+                                 mm->c, (dnnl_dim_t)mm->ldc);
 }
 
 /* The base with the bias becomes c, to which the product is then added. */
-static void begin(struct gpu_queue *q, struct gpu_matmul *mm)
+static void begin_with_base(struct gpu_queue *q, struct gpu_matmul *mm)
 {
     if (!mm->base)
         return;
@@ -114,23 +84,15 @@ static void begin(struct gpu_queue *q, struct gpu_matmul *mm)
     mm->bias = NULL;
 }
 
-/* A sum of nothing: the library would leave c as it is. */
+/* An empty sum: the library would leave c as it is. */
 static void clear(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     for (size_t i = 0; i < mm->m && !mm->accumulate; i++)
         q->op->fill(q, mm->c + i * mm->ldc, mm->n, 0);
 }
 
-static dnnl_status_t multiply(struct gpu_queue *q, const struct gpu_matmul *mm)
-{
-    switch (mm->precision) {
-    case GPU_F32: return multiply_f32(mm);
-    case GPU_BF16: return multiply_bf16(q, mm);
-    }
-    return dnnl_invalid_arguments;
-}
-
-static void end(struct gpu_queue *q, const struct gpu_matmul *mm)
+/* Bias, activation and mask. */
+static void epilogue(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     bool close = mm->ldc == mm->n;
     for (size_t i = 0; i < (close ? 1 : mm->m) && (mm->bias || mm->relu || mm->mask); i++) {
@@ -152,15 +114,16 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     struct gpu_matmul copy = *how, *mm = &copy;
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
-    pthread_once(&library.once, hold);
+    pthread_once(&library.once, set_up);
     omp_set_num_threads(1);
     dnnl_status_t status = dnnl_success;
-    begin(q, mm);
+    begin_with_base(q, mm);
     if (mm->k == 0)
         clear(q, mm);
     else
-        status = multiply(q, mm);
-    end(q, mm);
+        status =
+            mm->precision == GPU_BF16 && library.bf16 ? multiply_bf16(q, mm) : multiply_f32(mm);
+    epilogue(q, mm);
     if (status != dnnl_success)
         err_fail(&q->failure, status == dnnl_out_of_memory ? ERR_NOMEM : ERR_FAILED,
                  "oneDNN: matrix product of %zu x %zu x %zu failed (status %d)", mm->m, mm->n,

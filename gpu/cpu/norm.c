@@ -7,11 +7,6 @@
 static const float EPSILON = 1e-5f;       /* layer norm's, as in PyTorch */
 static const float LEAST_LENGTH = 1e-12f; /* L2 normalisation's */
 
-static inline vf tail(const float *p, size_t n)
-{
-    return vf_load_part(p, n, 0);
-}
-
 static float row_sum(const float *x, size_t n)
 {
     vf a = {0}, b = {0};
@@ -23,7 +18,7 @@ static float row_sum(const float *x, size_t n)
     for (; i + LANES <= n; i += LANES)
         a += vf_load(x + i);
     if (i < n)
-        b += tail(x + i, n - i);
+        b += vf_load_some(x + i, n - i);
     return vf_sum(a + b);
 }
 
@@ -38,7 +33,7 @@ static float row_dot(const float *x, const float *y, size_t n)
     for (; i + LANES <= n; i += LANES)
         a += vf_load(x + i) * vf_load(y + i);
     if (i < n)
-        b += tail(x + i, n - i) * tail(y + i, n - i);
+        b += vf_load_some(x + i, n - i) * vf_load_some(y + i, n - i);
     return vf_sum(a + b);
 }
 
@@ -76,19 +71,6 @@ static void norm(struct gpu_queue *q, float *restrict y, float *mean, float *rst
     }
 }
 
-static inline vf load(const float *p, size_t n)
-{
-    return n == LANES ? vf_load(p) : vf_load_part(p, n, 0);
-}
-
-static inline void store(float *p, vf x, size_t n)
-{
-    if (n == LANES)
-        vf_store(p, x);
-    else
-        vf_store_part(p, x, n);
-}
-
 /* Rows that are gone through twice while they are in the first cache: for their sums, then by
  * columns, whose sums stay in registers. */
 enum { BACK_ROWS = 8 };
@@ -107,9 +89,9 @@ static void back_means(float *sum, float *dot, const struct back *b, size_t r)
     vf s = {0}, t = {0};
     for (size_t c = 0; c < b->cols; c += LANES) {
         size_t n = b->cols - c < LANES ? b->cols - c : LANES;
-        vf d = load(dy + c, n) * load(b->gamma + c, n);
+        vf d = vf_load_some(dy + c, n) * vf_load_some(b->gamma + c, n);
         s += d;
-        t += d * ((load(x + c, n) - b->mean[r]) * b->rstd[r]);
+        t += d * ((vf_load_some(x + c, n) - b->mean[r]) * b->rstd[r]);
     }
     *sum = vf_sum(s) / (float)b->cols;
     *dot = vf_sum(t) / (float)b->cols;
@@ -122,21 +104,23 @@ static void back_rows(const struct back *b, size_t first, size_t rows)
         back_means(&sum[r], &dot[r], b, first + r);
     for (size_t c = 0; c < b->cols; c += LANES) {
         size_t n = b->cols - c < LANES ? b->cols - c : LANES;
-        vf gamma = load(b->gamma + c, n), beta = b->y ? load(b->beta + c, n) : vf_set(0);
-        vf dgamma = load(b->dgamma + c, n), dbeta = load(b->dbeta + c, n);
+        vf gamma = vf_load_some(b->gamma + c, n),
+           beta = b->y ? vf_load_some(b->beta + c, n) : vf_set(0);
+        vf dgamma = vf_load_some(b->dgamma + c, n), dbeta = vf_load_some(b->dbeta + c, n);
         for (size_t r = 0; r < rows; r++) {
             size_t at = (first + r) * b->cols + c;
             float rs = b->rstd[first + r];
-            vf d = load(b->dy + at, n), hat = (load(b->x + at, n) - b->mean[first + r]) * rs;
+            vf d = vf_load_some(b->dy + at, n),
+               hat = (vf_load_some(b->x + at, n) - b->mean[first + r]) * rs;
             vf dx = rs * (d * gamma - sum[r] - hat * dot[r]);
             dgamma += d * hat;
             dbeta += d;
-            store(b->dx + at, b->accumulate ? load(b->dx + at, n) + dx : dx, n);
+            vf_store_some(b->dx + at, b->accumulate ? vf_load_some(b->dx + at, n) + dx : dx, n);
             if (b->y)
-                store(b->y + at, hat * gamma + beta, n);
+                vf_store_some(b->y + at, hat * gamma + beta, n);
         }
-        store(b->dgamma + c, dgamma, n);
-        store(b->dbeta + c, dbeta, n);
+        vf_store_some(b->dgamma + c, dgamma, n);
+        vf_store_some(b->dbeta + c, dbeta, n);
     }
 }
 

@@ -59,6 +59,20 @@ static inline void vf_store_part(float *p, vf x, size_t n)
 #endif
 }
 
+/* The first n lanes, or all from 16 on; loading, the rest is 0. */
+static inline vf vf_load_some(const float *p, size_t n)
+{
+    return n >= LANES ? vf_load(p) : vf_load_part(p, n, 0);
+}
+
+static inline void vf_store_some(float *p, vf x, size_t n)
+{
+    if (n >= LANES)
+        vf_store(p, x);
+    else
+        vf_store_part(p, x, n);
+}
+
 static inline vf vf_select(vi mask, vf yes, vf no)
 {
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
@@ -89,7 +103,7 @@ typedef float vf4 __attribute__((vector_size(16)));
 typedef int32_t vi8 __attribute__((vector_size(32)));
 typedef int32_t vi4 __attribute__((vector_size(16)));
 
-/* Halves upon halves. */
+/* The sum of the lanes, by halves. */
 static inline float vf_sum(vf x)
 {
     vf8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
@@ -98,7 +112,8 @@ static inline float vf_sum(vf x)
     return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
-static inline float vf_greatest(vf x)
+/* The maximum; any result if a lane is NaN. */
+static inline float vf_max_lane(vf x)
 {
     vf8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
     vf8 a2 = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -157,7 +157,6 @@ static void peak_product(void *arg, size_t item, struct gpu_queue *q)
                             .lda = SIDE,
                             .b = b->peak_data + SIDE * SIDE,
                             .ldb = SIDE,
-                            .stable = true,
                             .c = b->peak_data + (2 + item) * SIDE * SIDE,
                             .ldc = SIDE};
     for (int i = 0; i < PRODUCTS; i++)
@@ -338,7 +337,8 @@ static void measure(struct bench *b, char **argv, double seconds, double peak)
            "\"peak_gflops\": %.1f, \"peak_mib\": %.0f, "
            "\"kernels\": \"%s\", \"bf16\": \"%s\"}\n",
            argv[1], argv[2], argv[3], pool_threads(b->pool), rate, ninth_decile(rates, n),
-           work * rate * 1e-9, peak, peak_mib(), gpu_device_ops(b->device)->name, gpu_cpu_bf16());
+           work * rate * 1e-9, peak, peak_mib(), gpu_device_ops(b->device)->name,
+           gpu_cpu_bf16() ? gpu_cpu_bf16() : "f32");
     fflush(stdout);
 }
 

@@ -60,11 +60,11 @@ nodes:
         self.p.eqloom("run", "bf16.yaml", "rounded")
         ids = self.p.ids()
         exact, rounded = ids["small/corpus-vectors"], ids["bf16/rounded"]
-        self.assertNotEqual(exact, rounded)
         made = r"op embed version \d+, cpu-f32-\w+"
         self.assertRegex(self.p.eqloom("why", exact).out, made + r"\n")
-        self.assertRegex(self.p.eqloom("why", rounded).out,
-                         made + r", (tiles|avx512-bf16|avx512|f32)\n")
+        if exact != rounded:  # there are units for bf16
+            self.assertRegex(self.p.eqloom("why", rounded).out,
+                             made + r", (tiles|avx512-bf16)\n")
         self.p.eqloom("export", "bf16/rounded", "-f", "npy", "-o", "rounded.npy")
         for x, y in zip(self.vectors, read_npy(self.p.dir / "rounded.npy")):
             self.assertGreater(dot(x, y), 0.999)

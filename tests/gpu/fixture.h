@@ -1,6 +1,7 @@
-/* What the tests of tensor ops share: each runs on every instruction set of this machine, against
- * the reference in double precision; forward directly, backward by finite differences of the
- * reference. The scalar that is differentiated is a random weighting of the op's outputs. */
+/* The fixture of the tests of tensor ops: each test runs once for each instruction set and is
+ * skipped where the processor lacks it. Forward is compared with the reference in double precision,
+ * backward with finite differences of the reference; the scalar that is differentiated is a random
+ * weighting of the op's outputs. */
 #ifndef TESTS_GPU_FIXTURE_H
 #define TESTS_GPU_FIXTURE_H
 
@@ -15,34 +16,58 @@
 
 #include <cmocka.h>
 
-static const char *const isas[] = {"base", "avx2", "avx512", "amx"};
-enum { N_ISAS = sizeof isas / sizeof *isas };
-
 struct fixture {
+    const char *isa;
     struct gpu_device *device;
     struct gpu_queue *q;
     struct rng r;
 };
 
-static inline bool fixture_open(struct fixture *f, const char *isa)
+/* The initial state is the instruction set's name; one that this processor lacks has no device. */
+static inline int fixture_open(void **state)
 {
+    struct fixture *f = calloc(1, sizeof *f);
     struct err e;
-    err_clear(&e);
-    if (gpu_open_cpu(&f->device, NULL, isa, &e)) {
+    assert_non_null(f);
+    f->isa = *state;
+    f->r = rng_new(11, 0);
+    *state = f;
+    if (gpu_open_cpu(&f->device, NULL, f->isa, &e)) {
         assert_int_equal(e.code, ERR_UNSUPPORTED);
-        return false;
+        return 0;
     }
     assert_int_equal(gpu_queue_new(&f->q, f->device, &e), OK);
-    f->r = rng_new(11, 0);
-    return true;
+    return 0;
 }
 
-static inline void fixture_close(struct fixture *f)
+static inline int fixture_close(void **state)
 {
-    assert_int_equal(gpu_finish(f->q, NULL), OK);
-    gpu_queue_free(f->q);
-    gpu_close(f->device);
+    struct fixture *f = *state;
+    if (f->device) {
+        assert_int_equal(gpu_finish(f->q, NULL), OK);
+        gpu_queue_free(f->q);
+        gpu_close(f->device);
+    }
+    free(f);
+    return 0;
 }
+
+static inline struct fixture *fixture_of(void **state)
+{
+    struct fixture *f = *state;
+    if (!f->device) {
+        print_message("this processor does not support '%s'\n", f->isa);
+        skip();
+    }
+    return f;
+}
+
+#define ON_ISA(test, name)                                                                         \
+    {                                                                                              \
+#test "-" name, test, fixture_open, fixture_close, (char *)name                            \
+    }
+#define ON_EACH_ISA(test)                                                                          \
+    ON_ISA(test, "base"), ON_ISA(test, "avx2"), ON_ISA(test, "avx512"), ON_ISA(test, "amx")
 
 /* Random values, the same in both precisions. */
 static inline void fill(struct rng *r, float *x, double *y, size_t n, double spread)

@@ -1,14 +1,6 @@
 /* Losses; see fixture.h. */
 #include "tests/gpu/fixture.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 struct loss_case {
     size_t row, cols;
     uint32_t target;
@@ -25,82 +17,72 @@ static double loss_value(void *arg, const double *x)
 
 static void test_cross_entropy(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum { N = 22, FIRST = 3, ROWS = 5 };
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        for (int kind = 0; kind < 3; kind++) { /* plain, with groups, smoothed */
-            bool grouped = kind == 1;
-            float x[ROWS * N], loss[ROWS], correct[ROWS];
-            double rx[ROWS * N];
-            uint32_t target[N], group[N];
-            for (uint32_t i = 0; i < N; i++) {
-                target[i] = (i + N / 2) % N;
-                group[i] = i % (N / 2) % 4;
-            }
-            fill(&f.r, x, rx, ROWS * N, 4);
-            x[1 * N + target[FIRST + 1]] = 50;  /* found, */
-            x[2 * N + target[FIRST + 2]] = -50; /* not found, */
-            x[3 * N + target[FIRST + 3]] = 50;  /* and one of three */
-            x[3 * N + target[FIRST + 3] - 1] = x[3 * N + target[FIRST + 3] - 2] = 50;
-            for (int i = 0; i < ROWS * N; i++)
-                rx[i] = x[i];
-            f.q->op->cross_entropy(f.q, x,
-                                   &(struct gpu_cross_entropy){.rows = ROWS,
-                                                               .cols = N,
-                                                               .first_row = FIRST,
-                                                               .target = target,
-                                                               .group = grouped ? group : NULL,
-                                                               .self = grouped,
-                                                               .smoothing = kind == 2 ? 0.2f : 0,
-                                                               .scale = 0.25f,
-                                                               .loss = loss,
-                                                               .correct = correct});
-            for (size_t r = 0; r < ROWS; r++) {
-                struct loss_case c = {FIRST + r,         N,
-                                      target[FIRST + r], grouped ? group : NULL,
-                                      grouped,           kind == 2 ? 0.2 : 0};
-                double want = 4 * loss_value(&c, rx + r * N);
-                assert_near(loss + r, &want, 1, 1e-5, "loss");
-                assert_gradient(x + r * N, loss_value, &c, rx + r * N, N, 1e-5, "logits");
-            }
-            assert_true(correct[1] == 1 && correct[2] == 0);
-            assert_true(grouped || correct[3] == 1.0f / 3);
+    for (int kind = 0; kind < 3; kind++) { /* plain, with groups, smoothed */
+        bool grouped = kind == 1;
+        float x[ROWS * N], loss[ROWS], correct[ROWS];
+        double rx[ROWS * N];
+        uint32_t target[N], group[N];
+        for (uint32_t i = 0; i < N; i++) {
+            target[i] = (i + N / 2) % N;
+            group[i] = i % (N / 2) % 4;
         }
-        fixture_close(&f);
+        fill(&f->r, x, rx, ROWS * N, 4);
+        x[1 * N + target[FIRST + 1]] = 50;  /* found, */
+        x[2 * N + target[FIRST + 2]] = -50; /* not found, */
+        x[3 * N + target[FIRST + 3]] = 50;  /* and one of three */
+        x[3 * N + target[FIRST + 3] - 1] = x[3 * N + target[FIRST + 3] - 2] = 50;
+        for (int i = 0; i < ROWS * N; i++)
+            rx[i] = x[i];
+        f->q->op->cross_entropy(f->q, x,
+                                &(struct gpu_loss){.rows = ROWS,
+                                                   .cols = N,
+                                                   .first_row = FIRST,
+                                                   .target = target,
+                                                   .group = grouped ? group : NULL,
+                                                   .self = grouped,
+                                                   .smoothing = kind == 2 ? 0.2f : 0,
+                                                   .scale = 0.25f,
+                                                   .loss = loss,
+                                                   .correct = correct});
+        for (size_t r = 0; r < ROWS; r++) {
+            struct loss_case c = {FIRST + r,         N,
+                                  target[FIRST + r], grouped ? group : NULL,
+                                  grouped,           kind == 2 ? 0.2 : 0};
+            double want = 4 * loss_value(&c, rx + r * N);
+            assert_near(loss + r, &want, 1, 1e-5, "loss");
+            assert_gradient(x + r * N, loss_value, &c, rx + r * N, N, 1e-5, "logits");
+        }
+        assert_true(correct[1] == 1 && correct[2] == 0);
+        assert_true(grouped || correct[3] == 1.0f / 3);
     }
 }
 
 /* The exponential inside the softmax: sums of powers far apart must neither overflow nor vanish. */
 static void test_cross_entropy_extremes(void **state)
 {
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        float x[4] = {1000, -1000, 0, 999}, loss, correct;
-        uint32_t target[1] = {3};
-        f.q->op->cross_entropy(f.q, x,
-                               &(struct gpu_cross_entropy){.rows = 1,
-                                                           .cols = 4,
-                                                           .target = target,
-                                                           .scale = 1,
-                                                           .loss = &loss,
-                                                           .correct = &correct});
-        assert_true(fabsf(loss - 1.3132617f) < 1e-5f);
-        assert_true(fabsf(x[0] - 0.7310586f) < 1e-5f && fabsf(x[3] + 0.7310586f) < 1e-5f);
-        float bad[4] = {0, NAN, 0, 0};
-        f.q->op->cross_entropy(f.q, bad,
-                               &(struct gpu_cross_entropy){.rows = 1,
-                                                           .cols = 4,
-                                                           .target = target,
-                                                           .scale = 1,
-                                                           .loss = &loss,
-                                                           .correct = &correct});
-        assert_true(isnan(loss)); /* never hidden */
-        fixture_close(&f);
-    }
+    struct fixture *f = fixture_of(state);
+    float x[4] = {1000, -1000, 0, 999}, loss, correct;
+    uint32_t target[1] = {3};
+    f->q->op->cross_entropy(f->q, x,
+                            &(struct gpu_loss){.rows = 1,
+                                               .cols = 4,
+                                               .target = target,
+                                               .scale = 1,
+                                               .loss = &loss,
+                                               .correct = &correct});
+    assert_true(fabsf(loss - 1.3132617f) < 1e-5f);
+    assert_true(fabsf(x[0] - 0.7310586f) < 1e-5f && fabsf(x[3] + 0.7310586f) < 1e-5f);
+    float bad[4] = {0, NAN, 0, 0};
+    f->q->op->cross_entropy(f->q, bad,
+                            &(struct gpu_loss){.rows = 1,
+                                               .cols = 4,
+                                               .target = target,
+                                               .scale = 1,
+                                               .loss = &loss,
+                                               .correct = &correct});
+    assert_true(isnan(loss)); /* never hidden */
 }
 
 /* Scores of two anchors, their partners and three negatives each; every row by itself is a function
@@ -147,22 +129,22 @@ static void check_margin(struct fixture *f, struct margin_case c)
     x[6] = (float)(rx[6] = rx[2] + 1); /* and better */
     y[4] = (float)(ry[4] = rx[2] + 2); /* the partner is nearer, */
     y[6] = (float)(ry[6] = rx[2]);     /* or further off */
-    struct gpu_cross_entropy ce = {.rows = MARGIN_ANCHORS,
-                                   .cols = N,
-                                   .target = margin_target,
-                                   .group = margin_group,
-                                   .self = true,
-                                   .own = true,
-                                   .margin = 0.5f,
-                                   .squared = c.squared,
-                                   .swapped = c.swapped ? y : NULL,
-                                   .scale = 0.25f,
-                                   .loss = loss,
-                                   .correct = correct};
+    struct gpu_loss ce = {.rows = MARGIN_ANCHORS,
+                          .cols = N,
+                          .target = margin_target,
+                          .group = margin_group,
+                          .self = true,
+                          .own = true,
+                          .margin = 0.5f,
+                          .squared = c.squared,
+                          .swapped = c.swapped ? y : NULL,
+                          .scale = 0.25f,
+                          .loss = loss,
+                          .correct = correct};
     if (c.pairs)
-        f->q->op->pair_loss(f->q, x, &ce);
+        f->q->op->siamese_loss(f->q, x, &ce);
     else
-        f->q->op->margin_loss(f->q, x, &ce);
+        f->q->op->triplet_loss(f->q, x, &ce);
     for (c.row = 0; c.row < MARGIN_ANCHORS; c.row++) {
         memcpy(both, rx + c.row * N, N * sizeof *both);
         memcpy(both + N, ry + c.row * N, N * sizeof *both);
@@ -177,15 +159,9 @@ static void check_margin(struct fixture *f, struct margin_case c)
 
 static void test_margins(void **state)
 {
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
-            check_margin(&f,
-                         (struct margin_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
-        fixture_close(&f);
-    }
+    struct fixture *f = fixture_of(state);
+    for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
+        check_margin(f, (struct margin_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
 }
 
 /* A random weighting of the two histograms of two rows, each of which has its target and others
@@ -221,62 +197,51 @@ static double histogram_value(void *arg, const double *x)
 
 static void test_histogram(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum { N = HISTOGRAM_ROWS * HISTOGRAM_COLS };
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        float x[N], correct[HISTOGRAM_ROWS];
-        double rx[N], bins[2 * GPU_BINS], weight[2 * GPU_BINS];
-        for (int i = 0; i < 2 * GPU_BINS; i++)
-            weight[i] = rng_normal(&f.r);
-        for (int i = 0; i < N; i++)
-            x[i] = (float)(rx[i] = 2 * rng_double(&f.r) - 1);
-        struct gpu_cross_entropy ce = {.rows = HISTOGRAM_ROWS,
-                                       .cols = HISTOGRAM_COLS,
-                                       .target = histogram_target,
-                                       .group = histogram_group,
-                                       .self = true,
-                                       .scale = 1,
-                                       .correct = correct};
-        f.q->op->histogram(f.q, bins, x, &ce);
-        double got = dot(bins, weight, 2 * GPU_BINS), want = histogram_value(weight, rx);
-        assert_true(fabs(got - want) < 1e-4);
-        f.q->op->histogram_back(f.q, x, weight, &ce);
-        assert_gradient(x, histogram_value, weight, rx, N, 1e-4, "logits");
-        fixture_close(&f);
-    }
+    float x[N], correct[HISTOGRAM_ROWS];
+    double rx[N], bins[2 * GPU_BINS], weight[2 * GPU_BINS];
+    for (int i = 0; i < 2 * GPU_BINS; i++)
+        weight[i] = rng_normal(&f->r);
+    for (int i = 0; i < N; i++)
+        x[i] = (float)(rx[i] = 2 * rng_double(&f->r) - 1);
+    struct gpu_loss ce = {.rows = HISTOGRAM_ROWS,
+                          .cols = HISTOGRAM_COLS,
+                          .target = histogram_target,
+                          .group = histogram_group,
+                          .self = true,
+                          .scale = 1,
+                          .correct = correct};
+    f->q->op->histogram(f->q, bins, x, &ce);
+    double got = dot(bins, weight, 2 * GPU_BINS), want = histogram_value(weight, rx);
+    assert_true(fabs(got - want) < 1e-4);
+    f->q->op->histogram_back(f->q, x, weight, &ce);
+    assert_gradient(x, histogram_value, weight, rx, N, 1e-4, "logits");
 }
 
 /* At the ends, and beyond where rounding takes cosines; and what is not a number is told. */
 static void test_histogram_ends(void **state)
 {
+    struct fixture *f = fixture_of(state);
     static const uint32_t target[1] = {0};
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        float x[5] = {1, -1, 1.0000001f, -1.0000001f, 1}, correct;
-        double bins[2 * GPU_BINS];
-        struct gpu_cross_entropy ce = {
-            .rows = 1, .cols = 5, .target = target, .scale = 1, .correct = &correct};
-        f.q->op->histogram(f.q, bins, x, &ce);
-        assert_true(bins[GPU_BINS - 1] == 1 && fabs(bins[GPU_BINS] - 2) < 1e-4);
-        assert_true(fabs(bins[2 * GPU_BINS - 1] - 2) < 1e-4);
-        assert_true(correct == 0.625f); /* two below, one level, one above */
-        x[1] = NAN;
-        f.q->op->histogram(f.q, bins, x, &ce);
-        assert_true(isnan(bins[GPU_BINS]));
-        fixture_close(&f);
-    }
+    float x[5] = {1, -1, 1.0000001f, -1.0000001f, 1}, correct;
+    double bins[2 * GPU_BINS];
+    struct gpu_loss ce = {.rows = 1, .cols = 5, .target = target, .scale = 1, .correct = &correct};
+    f->q->op->histogram(f->q, bins, x, &ce);
+    assert_true(bins[GPU_BINS - 1] == 1 && fabs(bins[GPU_BINS] - 2) < 1e-4);
+    assert_true(fabs(bins[2 * GPU_BINS - 1] - 2) < 1e-4);
+    assert_true(correct == 0.625f); /* two below, one level, one above */
+    x[1] = NAN;
+    f->q->op->histogram(f->q, bins, x, &ce);
+    assert_true(isnan(bins[GPU_BINS]));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cross_entropy),  cmocka_unit_test(test_cross_entropy_extremes),
-        cmocka_unit_test(test_margins),        cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_histogram_ends),
+        ON_EACH_ISA(test_cross_entropy),  ON_EACH_ISA(test_cross_entropy_extremes),
+        ON_EACH_ISA(test_margins),        ON_EACH_ISA(test_histogram),
+        ON_EACH_ISA(test_histogram_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

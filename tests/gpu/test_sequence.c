@@ -1,14 +1,6 @@
 /* Ops that know of sequences: attention, embedding, pooling; see fixture.h. */
 #include "tests/gpu/fixture.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 struct attention_case {
     struct gpu_attention at; /* q, k, v: in one block, columns q_ld apart from one to the next */
     const double *weight;
@@ -30,18 +22,16 @@ static double attention_value(void *arg, const double *qkv)
  * of q followed by rows of k, v. Either may be causal. */
 static void test_attention(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum { HEADS = 2, TOKENS = 44, KEYS = 49, WIDEST = HEADS * 20 };
     static const uint32_t offset[] = {0, 1, 14, 30, TOKENS}, other[] = {0, 3, 16, 33, KEYS};
     static const size_t sizes[] = {3, 16, 20};
     static float x[3 * KEYS * WIDEST], dx[3 * KEYS * WIDEST], lse[TOKENS * HEADS];
     static double rx[3 * KEYS * WIDEST], rout[TOKENS * WIDEST], rdout[TOKENS * WIDEST];
     static float out[TOKENS * WIDEST], dout[TOKENS * WIDEST];
-    for (int run = 0; run < 3 * 3 * 4; run++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[run % 3]))
-            continue;
-        bool cross = run / 9 & 1;
-        size_t size = sizes[run / 3 % 3], d = HEADS * size, n = TOKENS * d;
+    for (int run = 0; run < 3 * 4; run++) {
+        bool cross = run / 3 & 1;
+        size_t size = sizes[run % 3], d = HEADS * size, n = TOKENS * d;
         size_t all = cross ? n + 2 * KEYS * d : 3 * n;
         const uint32_t *keys = cross ? other : offset;
         struct attention_case c = {.at = {.sequences = 4,
@@ -55,37 +45,34 @@ static void test_attention(void **state)
                                           .kv_ld = cross ? 2 * d : 3 * d,
                                           .lse = lse,
                                           .scale = 0.3f,
-                                          .causal = run / 18 & 1},
+                                          .causal = run / 6 & 1},
                                    .weight = rdout,
                                    .queries = TOKENS,
                                    .k = cross ? n : d,
                                    .v = cross ? n + d : 2 * d};
-        fill(&f.r, x, rx, all, 1.5);
-        fill(&f.r, dout, rdout, n, 1);
+        fill(&f->r, x, rx, all, 1.5);
+        fill(&f->r, dout, rdout, n, 1);
         c.at.q = x;
         c.at.k = x + c.k;
         c.at.v = x + c.v;
         ref_attention(rout, rx, rx + c.k, rx + c.v, &c.at);
-        f.q->op->attention(f.q, out, &c.at);
+        f->q->op->attention(f->q, out, &c.at);
         assert_near(out, rout, n, 1e-5, "attention");
-        f.q->op->attention_back(f.q, dx, dx + c.k, dx + c.v, dout, &c.at);
+        f->q->op->attention_back(f->q, dx, dx + c.k, dx + c.v, dout, &c.at);
         assert_gradient(dx, attention_value, &c, rx, all, 1e-4, "qkv");
-        fixture_close(&f);
     }
 }
 
 /* Scores, sums of integers here, of which a rounding is many powers of two. */
 static void test_attention_large(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum { TOKENS = 37, SIZE = 16 };
     static const uint32_t offset[] = {0, 5, TOKENS};
     static float x[3 * TOKENS * SIZE], out[TOKENS * SIZE], lse[TOKENS];
     static double rx[3 * TOKENS * SIZE], rout[TOKENS * SIZE];
-    for (int run = 0; run < 3 * 2 * 3; run++) {
+    for (int run = 0; run < 2 * 3; run++) {
         static const float larger[] = {0x1p20f, 0x1p30f, 0x1p40f};
-        struct fixture f;
-        if (!fixture_open(&f, isas[run % 3]))
-            continue;
         struct gpu_attention at = {.sequences = 2,
                                    .heads = 1,
                                    .size = SIZE,
@@ -100,15 +87,14 @@ static void test_attention_large(void **state)
                                    .kv_ld = 3 * SIZE,
                                    .lse = lse,
                                    .scale = 0.3f,
-                                   .causal = run / 3 % 2};
+                                   .causal = run % 2};
         for (size_t i = 0; i < 3 * TOKENS * SIZE; i++) {
-            x[i] = (float)rng_below(&f.r, 9) - 4;
-            rx[i] = x[i] *= i % (3 * SIZE) < SIZE ? larger[run / 6] : 1;
+            x[i] = (float)rng_below(&f->r, 9) - 4;
+            rx[i] = x[i] *= i % (3 * SIZE) < SIZE ? larger[run / 2] : 1;
         }
         ref_attention(rout, rx, rx + SIZE, rx + 2 * SIZE, &at);
-        f.q->op->attention(f.q, out, &at);
+        f->q->op->attention(f->q, out, &at);
         assert_near(out, rout, TOKENS * SIZE, 1e-5, "attention of large scores");
-        fixture_close(&f);
     }
 }
 
@@ -138,47 +124,37 @@ static double embed_positions_value(void *arg, const double *positions)
 
 static void test_embed(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum {
         N = EMBED_TOKENS * EMBED_COLS,
         T = EMBED_TABLE * EMBED_COLS,
         P = EMBED_LONGEST * EMBED_COLS
     };
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        float table[T], positions[P], x[N], dx[N], dt[T] = {0}, dp[P] = {0};
-        double rt[T], rp[P], rx[N], rdx[N];
-        fill(&f.r, table, rt, T, 1);
-        fill(&f.r, positions, rp, P, 1);
-        fill(&f.r, dx, rdx, N, 1);
-        ref_embed(rx, rt, rp, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
-        f.q->op->embed(f.q, x, table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
-        assert_near(x, rx, N, 1e-6, "embed");
-        f.q->op->embed_back(f.q, dt, dp, dx, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
-        struct embed_case c = {rt, rp, rdx};
-        assert_gradient(dt, embed_table_value, &c, rt, T, 1e-5, "table");
-        assert_gradient(dp, embed_positions_value, &c, rp, P, 1e-5, "positions");
-        fixture_close(&f);
-    }
+    float table[T], positions[P], x[N], dx[N], dt[T] = {0}, dp[P] = {0};
+    double rt[T], rp[P], rx[N], rdx[N];
+    fill(&f->r, table, rt, T, 1);
+    fill(&f->r, positions, rp, P, 1);
+    fill(&f->r, dx, rdx, N, 1);
+    ref_embed(rx, rt, rp, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
+    f->q->op->embed(f->q, x, table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+    assert_near(x, rx, N, 1e-6, "embed");
+    f->q->op->embed_back(f->q, dt, dp, dx, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+    struct embed_case c = {rt, rp, rdx};
+    assert_gradient(dt, embed_table_value, &c, rt, T, 1e-5, "table");
+    assert_gradient(dp, embed_positions_value, &c, rp, P, 1e-5, "positions");
 }
 
 static void test_gather(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum { N = 5 * 7, M = 4 * 7 };
     static const uint32_t row[] = {2, 0, 2, 4};
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        float x[N], y[M];
-        double rx[N];
-        fill(&f.r, x, rx, N, 1);
-        f.q->op->gather(f.q, y, x, row, 4, 7);
-        for (size_t i = 0; i < M; i++)
-            assert_true(y[i] == x[row[i / 7] * 7 + i % 7]);
-        fixture_close(&f);
-    }
+    float x[N], y[M];
+    double rx[N];
+    fill(&f->r, x, rx, N, 1);
+    f->q->op->gather(f->q, y, x, row, 4, 7);
+    for (size_t i = 0; i < M; i++)
+        assert_true(y[i] == x[row[i / 7] * 7 + i % 7]);
 }
 
 enum { POOL_ROWS = 9, POOL_COLS = 21 };
@@ -200,36 +176,31 @@ static double pool_value(void *arg, const double *x)
 
 static void test_pool(void **state)
 {
+    struct fixture *f = fixture_of(state);
     enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
-    for (int isa = 0; isa < N_ISAS; isa++) {
-        struct fixture f;
-        if (!fixture_open(&f, isas[isa]))
-            continue;
-        for (int kind = 0; kind < 2; kind++) {
-            float x[N], y[M], dy[M], dx[N] = {0};
-            double rx[N], ry[M], rdy[M];
-            uint32_t arg[M];
-            fill(&f.r, x, rx, N, 1);
-            fill(&f.r, dy, rdy, M, 1);
-            ref_pool(ry, rx, pool_row, pool_offset, 3, POOL_COLS, (enum gpu_pooling)kind);
-            f.q->op->pool(f.q, y, arg, x, pool_row, pool_offset, 3, POOL_COLS,
-                          (enum gpu_pooling)kind);
-            assert_near(y, ry, M, 1e-6, "pool");
-            f.q->op->pool_back(f.q, dx, dy, arg, pool_row, pool_offset, 3, POOL_COLS,
-                               (enum gpu_pooling)kind);
-            struct pool_case c = {(enum gpu_pooling)kind, rdy};
-            assert_gradient(dx, pool_value, &c, rx, N, 1e-5, "pool");
-        }
-        fixture_close(&f);
+    for (int kind = 0; kind < 2; kind++) {
+        float x[N], y[M], dy[M], dx[N] = {0};
+        double rx[N], ry[M], rdy[M];
+        uint32_t arg[M];
+        fill(&f->r, x, rx, N, 1);
+        fill(&f->r, dy, rdy, M, 1);
+        ref_pool(ry, rx, pool_row, pool_offset, 3, POOL_COLS, (enum gpu_pooling)kind);
+        f->q->op->pool(f->q, y, arg, x, pool_row, pool_offset, 3, POOL_COLS,
+                       (enum gpu_pooling)kind);
+        assert_near(y, ry, M, 1e-6, "pool");
+        f->q->op->pool_back(f->q, dx, dy, arg, pool_row, pool_offset, 3, POOL_COLS,
+                            (enum gpu_pooling)kind);
+        struct pool_case c = {(enum gpu_pooling)kind, rdy};
+        assert_gradient(dx, pool_value, &c, rx, N, 1e-5, "pool");
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attention), cmocka_unit_test(test_attention_large),
-        cmocka_unit_test(test_embed),     cmocka_unit_test(test_gather),
-        cmocka_unit_test(test_pool),
+        ON_EACH_ISA(test_attention), ON_EACH_ISA(test_attention_large),
+        ON_EACH_ISA(test_embed),     ON_EACH_ISA(test_gather),
+        ON_EACH_ISA(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Op import-model: a safetensors file, and the JSON of its configuration, as a checkpoint. */
 #include "engine/op.h"
-#include "ops/learn/checkpoint/op_chunks.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/checkpoint/safetensors_read.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     const struct source_text *tensors, *config;
-    struct chunk_io io = op_chunks(ctx);
+    struct chunk_io io = learn_chunks(ctx);
     struct nn_config c;
     struct nn_model *m;
     struct err inner;

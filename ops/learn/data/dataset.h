@@ -1,5 +1,5 @@
-/* What training draws from (example_sampler.h): all sequences of a collection of token batches, grouped into
- * clusters of equivalent ones. */
+/* What training draws from (example_sampler.h): all sequences of a collection of token batches,
+ * grouped into clusters of equivalent ones. */
 #ifndef OPS_LEARN_DATA_DATASET_H
 #define OPS_LEARN_DATA_DATASET_H
 

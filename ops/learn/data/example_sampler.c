@@ -8,7 +8,8 @@
 
 enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE, STREAM_CUT, STREAM_MEMBER };
 
-void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed, size_t batch)
+void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed,
+                          size_t batch)
 {
     *x = (struct example_sampler){.dataset = d, .seed = seed, .batch = batch};
 }
@@ -148,7 +149,8 @@ struct pair example_sampler_pair(struct example_sampler *x, uint64_t k)
 }
 
 /* Where the order has the pair's own cluster, the next one there takes its place. */
-uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k, uint64_t j, uint64_t n)
+uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k,
+                                  uint64_t j, uint64_t n)
 {
     const struct dataset *d = x->dataset;
     uint64_t at = k * n + j, epoch = at / d->clusters, place = at % d->clusters;

@@ -23,12 +23,13 @@ struct epoch_order {
 struct example_sampler {
     const struct dataset *dataset; /* must outlive this, and not change */
     uint64_t seed;
-    size_t batch;                       /* so many consecutive k belong together */
+    size_t batch;                        /* so many consecutive k belong together */
     struct epoch_order pairs, negatives; /* of the epochs asked for last */
 };
 
 /* Zeroed memory, so far. */
-void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed, size_t batch);
+void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed,
+                          size_t batch);
 void example_sampler_free(struct example_sampler *x);
 
 struct pair {
@@ -41,7 +42,8 @@ struct pair {
 struct pair example_sampler_pair(struct example_sampler *x, uint64_t k);
 /* Negative number j < n of the k-th pair: a sequence of another cluster. The dataset must have two;
  * n is the same in all calls. */
-uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k, uint64_t j, uint64_t n);
+uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k,
+                                  uint64_t j, uint64_t n);
 /* The k-th sequence alone, in a random order as that of clusters; those that stand alone count. Not
  * beside example_sampler_pair. */
 uint32_t example_sampler_sequence(struct example_sampler *x, uint64_t k);

@@ -40,7 +40,8 @@ static struct nn_sequences pack(struct arena *a, const struct dataset *d, const 
 }
 
 /* The k-th pair, its second member being what the target is to be. */
-static struct pair example_pair(struct example_sampler *sampler, const struct examples_config *c, uint64_t k)
+static struct pair example_pair(struct example_sampler *sampler, const struct examples_config *c,
+                                uint64_t k)
 {
     struct pair p = example_sampler_pair(sampler, k);
     if (c->target == TARGET_SHORTEST) {
@@ -52,8 +53,9 @@ static struct pair example_pair(struct example_sampler *sampler, const struct ex
     return p;
 }
 
-static void gather_contrastive(struct examples *out, struct arena *a, struct example_sampler *sampler,
-                               const struct examples_config *c, bool wrap, uint64_t index)
+static void gather_contrastive(struct examples *out, struct arena *a,
+                               struct example_sampler *sampler, const struct examples_config *c,
+                               bool wrap, uint64_t index)
 {
     size_t n = c->batch, all = n * (2 + c->negatives);
     uint32_t *sequence = arena_array(a, uint32_t, all), *group = arena_array(a, uint32_t, all);

@@ -1,8 +1,7 @@
 /* Op embed: the vectors of each token batch by a trained model. */
 #include "engine/op.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/infer/embedder.h"
-#include "ops/learn/checkpoint/op_chunks.h"
-#include "ops/learn/checkpoint/op_precision.h"
 
 #include "embedding.pb-c.h"
 
@@ -11,9 +10,7 @@
 
 static const struct op_param params[] = {
     {"normalize", OP_BOOL, "true", .doc = "Vectors of length 1."},
-    {"precision", OP_ENUM, "f32", "f32|bf16",
-     .doc = "Of the values that matrix products read; sums and all else are f32. `eqloom search` "
-            "embeds questions with f32."},
+    LEARN_PRECISION_PARAM,
     {0},
 };
 
@@ -49,7 +46,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct shared *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
-    struct chunk_io io = op_chunks(ctx);
+    struct chunk_io io = learn_chunks(ctx);
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)
@@ -58,7 +55,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return code;
     }
-    embedder_set_precision(s->embedder, op_precision(ctx));
+    embedder_set_precision(s->embedder, learn_precision(ctx));
     s->any_vocabulary = c->vocabulary_id.len != DIGEST_SIZE;
     if (!s->any_vocabulary)
         memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
@@ -107,14 +104,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_embed = {
     .name = "embed",
-    .version = 8,
+    .version = 9,
     .node = OP_MAP,
     .numerics = true,
     .doc = "Embeds each token batch by the model of a checkpoint, which says its own architecture.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .units = op_precision_units,
+    .units = learn_bf16_units,
     .prepare = prepare,
     .release = release,
     .run = run,

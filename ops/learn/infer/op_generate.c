@@ -2,10 +2,9 @@
  * writes, by beam search. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
-#include "ops/learn/infer/generator.h"
-#include "ops/learn/checkpoint/op_chunks.h"
-#include "ops/learn/checkpoint/op_precision.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/infer/detokenize.h"
+#include "ops/learn/infer/generator.h"
 
 #include <stdlib.h>
 
@@ -16,8 +15,7 @@ static const struct op_param params[] = {
     {"length_penalty", OP_REAL, "0", NULL, 0, 10,
      "Results are in order of log-probability / tokens^length_penalty, the end being a token; 0: "
      "of log-probability, which favours the short; 1: of its mean over tokens."},
-    {"precision", OP_ENUM, "f32", "f32|bf16",
-     .doc = "Of the values that matrix products read; sums and all else are f32."},
+    LEARN_PRECISION_PARAM,
     {"limit", OP_INT, "0", NULL, 0, 1e9, "The first sequences of each batch; 0: all."},
     {0},
 };
@@ -54,7 +52,7 @@ static void release(void *state)
 static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
-    struct chunk_io io = op_chunks(ctx);
+    struct chunk_io io = learn_chunks(ctx);
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     enum err_code code = op_get(&message, ctx, "checkpoint", 0, e);
     if (code)
@@ -70,7 +68,7 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
                         s->model->model->config.vocabulary, s->n_names);
     if (!s->model->model->config.decoder_layers)
         return err_fail(e, ERR_INPUT, "the model has no decoder: it can embed, not generate");
-    s->model->precision = op_precision(ctx);
+    s->model->precision = learn_precision(ctx);
     return OK;
 }
 
@@ -152,7 +150,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_generate = {
     .name = "generate",
-    .version = 6,
+    .version = 7,
     .node = OP_MAP,
     .numerics = true,
     .doc =
@@ -162,7 +160,7 @@ const struct op op_generate = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .units = op_precision_units,
+    .units = learn_bf16_units,
     .prepare = prepare,
     .release = release,
     .run = run,

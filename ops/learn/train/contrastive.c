@@ -173,11 +173,11 @@ static float *score_rows(const struct trainer *t, size_t first, size_t rows, str
 }
 
 /* Block `item` of rows, as the losses see it. */
-static struct gpu_cross_entropy rows_of(const struct trainer *t, size_t item)
+static struct gpu_loss rows_of(const struct trainer *t, size_t item)
 {
     const struct contrastive *c = &t->c;
     size_t first = item * LOSS_ROWS;
-    return (struct gpu_cross_entropy){
+    return (struct gpu_loss){
         .rows = c->rows - first < LOSS_ROWS ? c->rows - first : LOSS_ROWS,
         .cols = t->batch.inputs.n,
         .first_row = first,
@@ -196,15 +196,15 @@ static struct gpu_cross_entropy rows_of(const struct trainer *t, size_t item)
 static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    struct gpu_cross_entropy ce = rows_of(t, item);
+    struct gpu_loss ce = rows_of(t, item);
     float *scores = score_rows(t, ce.first_row, ce.rows, q);
     if (t->config.swap)
         ce.swapped = score_rows(t, t->c.rows + ce.first_row, ce.rows, q);
     switch (t->config.examples.objective) {
     case OBJECTIVE_CONTRASTIVE:
     case OBJECTIVE_SIMCSE: q->op->cross_entropy(q, scores, &ce); break;
-    case OBJECTIVE_TRIPLET: q->op->margin_loss(q, scores, &ce); break;
-    case OBJECTIVE_SIAMESE: q->op->pair_loss(q, scores, &ce); break;
+    case OBJECTIVE_TRIPLET: q->op->triplet_loss(q, scores, &ce); break;
+    case OBJECTIVE_SIAMESE: q->op->siamese_loss(q, scores, &ce); break;
     case OBJECTIVE_HISTOGRAM:
         q->op->histogram(q, t->c.bins + item * 2 * GPU_BINS, scores, &ce);
         break;
@@ -216,7 +216,7 @@ static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
 static void histogram_rows(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    struct gpu_cross_entropy ce = rows_of(t, item);
+    struct gpu_loss ce = rows_of(t, item);
     ce.scale = 1;
     q->op->histogram_back(q, t->c.scores + ce.first_row * ce.cols, t->c.bins, &ce);
 }

@@ -44,8 +44,8 @@ struct trainer {
     struct gpu_queue *queue;
 
     struct example_sampler sampler, measured; /* of steps; of measuring */
-    struct arena arena;           /* of the step */
-    struct arena *work;           /* by queue */
+    struct arena arena;                       /* of the step */
+    struct arena *work;                       /* by queue */
     struct examples batch;
     struct nn_dropout dropout;
     struct shard *shards;

@@ -102,7 +102,7 @@ out:
 
 const struct op op_train = {
     .name = "train",
-    .version = 12,
+    .version = 13,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

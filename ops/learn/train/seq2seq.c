@@ -88,13 +88,13 @@ static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradie
     nn_encoder_memory(q, t->model, &w, &k.in, &k.scratch, &in);
     nn_decoder_forward(q, t->model, &w, &k.out, &k.scratch, &out);
     q->op->cross_entropy(q, k.out.logits,
-                         &(struct gpu_cross_entropy){.rows = k.out.tokens,
-                                                     .cols = t->model->config.vocabulary,
-                                                     .target = k.out.label,
-                                                     .smoothing = (float)t->config.smoothing,
-                                                     .scale = 1 / (float)target_tokens(t),
-                                                     .loss = k.out.loss,
-                                                     .correct = k.out.correct});
+                         &(struct gpu_loss){.rows = k.out.tokens,
+                                            .cols = t->model->config.vocabulary,
+                                            .target = k.out.label,
+                                            .smoothing = (float)t->config.smoothing,
+                                            .scale = 1 / (float)target_tokens(t),
+                                            .loss = k.out.loss,
+                                            .correct = k.out.correct});
     read_loss(q, s, &k, a);
     if (!gradients)
         return;

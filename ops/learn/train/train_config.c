@@ -1,5 +1,5 @@
 /* The parameters of op train; see train.h. */
-#include "ops/learn/checkpoint/op_precision.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/train.h"
 
 #include <inttypes.h>
@@ -81,8 +81,7 @@ const struct op_param train_params[] = {
     {"eps", OP_REAL, "1e-8", NULL, 0, 1, "Of the optimizer."},
     {"clip", OP_REAL, "1", NULL, 0, 1e9, "Greatest norm of the gradient; 0: any."},
     {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which a recorded metric is a mean."},
-    {"precision", OP_ENUM, "f32", "f32|bf16",
-     .doc = "Of the values that matrix products read; sums, weights and all else are f32."},
+    LEARN_PRECISION_PARAM,
     {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps from one validation to the next."},
     {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs that a validation looks at."},
     {"patience", OP_INT, "0", NULL, 0, 1e9,
@@ -189,7 +188,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", OPTIMIZER_NAMES),
         .schedule = schedule_of(ctx),
         .parts = (size_t)op_int(ctx, "accumulate"),
-        .precision = op_precision(ctx),
+        .precision = learn_precision(ctx),
         .seed = (uint64_t)op_int(ctx, "seed"),
     };
 }

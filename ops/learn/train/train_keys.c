@@ -1,4 +1,5 @@
 /* The segments of op train, and what of its parameters the key of each holds; see train.h. */
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/train.h"
 
 #include <inttypes.h>
@@ -103,17 +104,16 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
         out->label = "initialisation";
         return OK;
     }
-    /* The numerics class speaks of f32 alone. */
-    const char *precision = c.precision == GPU_BF16 ? gpu_cpu_bf16() : "";
+    const char *units = learn_bf16_units(ctx);
     out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
     out->key = arena_printf(
         a,
         "%sseed=%" PRIu64 "\nobjective=%s\ntarget=%s\nbatch=%zu\ndropout=%.17g\n"
         "optimizer=%s\nweight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_"
-        "every=%" PRId64 "\nprecision=%s %s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
+        "every=%" PRId64 "\nprecision=%s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
         nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), op_string(ctx, "target"),
         c.examples.batch, c.dropout, op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1,
-        c.beta2, c.eps, op_int(ctx, "log_every"), op_string(ctx, "precision"), precision,
+        c.beta2, c.eps, op_int(ctx, "log_every"), units ? units : "f32",
         schedule_key(a, &c.schedule, from, to), validation_key(a, ctx, to), from, to);
     return OK;
 }

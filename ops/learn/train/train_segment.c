@@ -3,8 +3,7 @@
  * With patience, checkpoints carry the best weights so far. The last segment, or the one in which
  * training stops, gives these alone; the segments after a stop pass them on. */
 #include "base/os.h"
-#include "ops/learn/checkpoint/op_chunks.h"
-#include "ops/learn/checkpoint/op_precision.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/series.h"
 #include "ops/learn/train/train.h"
 
@@ -115,7 +114,7 @@ static enum err_code compare_architectures(const struct nn_config *theirs,
 /* Another training's weights, to begin with. */
 static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
 {
-    struct chunk_io io = op_chunks(s->ctx);
+    struct chunk_io io = learn_chunks(s->ctx);
     const struct nn_model *m = s->shared->model;
     struct digest vocabulary = op_input_id(s->ctx, "vocabulary", 0);
     struct trainer_state weights = {.weights = s->state.weights};
@@ -139,7 +138,7 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
 static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
                              struct err *e)
 {
-    struct chunk_io io = op_chunks(s->ctx);
+    struct chunk_io io = learn_chunks(s->ctx);
     enum err_code code;
     if (!c && op_count(s->ctx, "init")) {
         ProtobufCMessage *init;
@@ -173,7 +172,7 @@ static enum err_code check_finite(const struct session *s, struct err *e)
  * products; what training begins with is the same for either precision. */
 static char *numerics(struct op_ctx *ctx, uint64_t steps)
 {
-    const char *units = steps ? op_precision_units(ctx) : NULL;
+    const char *units = steps ? learn_bf16_units(ctx) : NULL;
     struct arena *a = op_arena(ctx);
     return units ? arena_printf(a, "%s, bf16 products: %s", op_numerics(ctx), units)
                  : arena_strdup(a, op_numerics(ctx));
@@ -183,7 +182,7 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
     struct arena *a = op_arena(ctx);
-    struct chunk_io io = op_chunks(ctx);
+    struct chunk_io io = learn_chunks(ctx);
     struct series_best best = series_best(&s->series);
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);

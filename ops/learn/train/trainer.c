@@ -63,7 +63,6 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     }
     nn_model_init(host, m, rng_at(t->config.seed, STREAM_INIT, 0));
     gpu_write(t->queue, t->weights, host, n * sizeof *host);
-    gpu_changed(t->device);
     nn_sinusoids(host, &m->config);
     gpu_write(t->queue, t->sinusoids, host, table * sizeof *host);
     free(host);
@@ -140,7 +139,6 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
     gpu_write(t->queue, t->m, state->m, bytes);
     gpu_write(t->queue, t->v, state->v, bytes);
     t->steps = state->steps;
-    gpu_changed(t->device);
     return err_up(e, gpu_finish(t->queue, e));
 }
 
@@ -319,7 +317,6 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
                                 .correction2 = (float)(1 - pow(c->beta2, n)),
                                 .scale = (float)scale};
     code = gpu_each(t->device, t->plan.n_pieces, update, t, e);
-    gpu_changed(t->device);
     if (!code)
         t->steps++;
     return err_up(e, code);
@@ -334,8 +331,9 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
         c.objective = OBJECTIVE_CONTRASTIVE;
     if (sampler->dataset != d) {
         example_sampler_free(sampler);
-        example_sampler_init(sampler, d, rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
-                   c.batch);
+        example_sampler_init(sampler, d,
+                             rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
+                             c.batch);
     }
     examples_gather(out, a, sampler, &c, model->wrap, index);
 }
