@@ -64,7 +64,6 @@ static const struct cli_option tag_options[] = {
 static const struct cli_option untag_options[] = {WAIT, JSON, {0}};
 static const struct cli_option lineage_options[] = {
     {"down", 'd', NULL, false, "What was made with it, instead of what it was made from."},
-    {"dot", 0, NULL, false, "A graph in the DOT language, for Graphviz."},
     JSON,
     {0},
 };
@@ -130,8 +129,7 @@ static const struct cli_command own_commands[] = {
      "Say why a node ran or an artifact was made, and what differs now",
      "NODE is a node of JOB. With one argument, JOB/NODE, the job file is that of the job's last "
      "run. REF is any other ref or at least four digits of an id: what made it, from what, when, "
-     "and what became of that in the job's last run; of a part of something (a chunk), the same of "
-     "the whole.",
+     "and what became of that in the job's last run.",
      "eqloom why jobs/quickstart.yaml egraphs\neqloom why quickstart/egraphs\neqloom why 3fa9",
      NULL, plan_options, cli_why, NULL},
     {"show", "REF", 1, 1, "Print a record or the beginning of a collection",
@@ -170,9 +168,8 @@ static const struct cli_command own_commands[] = {
      "what was made from those; an e-graph goes back to its expression and to the rules that "
      "matched. Parameters are shown where they are not the op's defaults; '(above)' marks what was "
      "shown already.",
-     "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules\n"
-     "eqloom lineage report --dot | dot -Tsvg > lineage.svg",
-     NULL, lineage_options, cli_lineage, NULL},
+     "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules", NULL,
+     lineage_options, cli_lineage, NULL},
     {"query", "KIND [PROGRAM]", 1, 2, "Find records by what they say",
      "Records of a kind that PROGRAM selects, or all of them. PROGRAM is written in the language "
      "of "

@@ -76,10 +76,10 @@ class Chains(ProjectTest):
                          r"unaffected \(the same examples are drawn up to step 8\)")
         why = self.p.eqloom("why", "job.yaml", MODEL).out
         self.assertIn("9 proved unaffected (the same examples are drawn up to step 8)", why)
-        self.assertIn("proved to stand: the same examples are drawn up to step 8",
+        self.assertIn("reused    in run small/000002: the same examples are drawn up to step 8",
                       self.p.eqloom("why", kept).out)
         self.assertIn("made      in run small/000001", self.p.eqloom("why", kept).out)
-        self.assertIn("not made again: it is still what comes of its inputs; node " + MODEL,
+        self.assertIn("still current; node " + MODEL,
                       self.p.eqloom("why", kept).out)
         log = self.p.eqloom("log", "small/2", "--json").out
         said = {n["node"]: n for n in map(json.loads, log.splitlines())}

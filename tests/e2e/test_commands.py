@@ -141,10 +141,9 @@ class Lineage(CommandsTest):
             self.assertEqual(ids_of(below, "cluster"),
                              {i for i, of in clusters.items() if of & expected})
             self.assertEqual("checkpoint" in {i["kind"] for i in below}, bool(expected))
-            text, dot = (self.ok("lineage", "--down", rules[name], *form) for form in ([], ["--dot"]))
+            text = self.ok("lineage", "--down", rules[name])
             for egraph in sorted(expected)[:4]:
                 self.assertIn(egraph[:12], text)
-                self.assertIn(egraph[:12], dot)
         # And back: the rules that matched, and no others, each down to its text.
         egraph = max(egraphs, key=lambda i: len(egraphs[i]))
         up = self.lines("lineage", egraph)
@@ -163,11 +162,7 @@ class Lineage(CommandsTest):
     def test_forms(self):
         text = self.ok("lineage", "report")
         self.assertIn("(above)", text)
-        dot = self.ok("lineage", "report", "--dot")
-        self.assertTrue(dot.startswith("digraph"), dot)
-        self.assertEqual(dot.count("{"), dot.count("}"))
         self.assertIn("nothing was made with it", self.ok("lineage", "--down", "report"))
-        self.refused("lineage", "report", "--dot", "--json")
 
 
 class Why(CommandsTest):
@@ -178,27 +173,13 @@ class Why(CommandsTest):
         self.assertIn("made by   op rules", text)
         self.assertIn("from      files: ", text)
 
-
-    def test_parts_are_told_by_their_wholes(self):
-        part = self.lines("query", "chunk")[0]["id"]
-        text = self.ok("why", part)
-        self.assertRegex(text, r"part      of (checkpoint|file) [0-9a-f]{8}")
-        self.assertRegex(text, "made by   op (train|report)")
-        self.assertIn("made      in run small/000001", text)
-        self.assertIn("last run  small/000001 (done): it was made then; node ", text)
-        up, down = self.lines("lineage", part), self.lines("lineage", "--down", part)
-        for tree in (up, down):
-            self.assertEqual(tree[1]["role"], "part")
-            self.assertIn(tree[1]["kind"], ("checkpoint", "file"))
-        self.assertGreater(len(up), 2)
-
     def test_a_checkpoint_on_the_way_is_told_by_its_segment(self):
         for checkpoint in self.lines("query", "checkpoint", ".value.step == 4"):
             pooling = re.search(r"pooling=(\w+)", self.ok("show", checkpoint["id"]))[1]
             text = self.ok("why", checkpoint["id"])
             self.assertRegex(text, rf"segment   .*pooling={pooling} .*batch=8 .*steps 2-4\n")
             self.assertIn(f"node model@pooling={pooling}: ran", text)
-            self.assertEqual(text.count("; node "), 1)
+            self.assertIn("last run  small/000001 (done): made then", text)
 
 
 class Query(CommandsTest):

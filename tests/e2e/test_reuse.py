@@ -53,14 +53,14 @@ class Reuse(ProjectTest):
         self.p.run()
         after = elements("egraphs")
         (gone, *_), (new, *_) = set(before) - set(after), set(after) - set(before)
-        self.assertIn("not made: it is none of what comes of the inputs now; node egraphs: ran",
+        self.assertIn("not current: its inputs have changed; node egraphs: ran",
                       why(gone))
-        self.assertIn("it was made then; node egraphs: ran", why(new))
+        self.assertIn("made then; node egraphs: ran", why(new))
         stands = why(next(i for i in after if i in before))
         self.assertRegex(stands, "made      in run small/000001")
-        self.assertIn("not made again: it is still what comes of its inputs; node egraphs: ran",
+        self.assertIn("still current; node egraphs: ran",
                       stands)
-        self.assertRegex(stands, "reused    in run small/000002, proved to stand: .* match nowhere")
+        self.assertRegex(stands, "reused    in run small/000002: .* match nowhere")
         # Two nodes work with op and parameters of this one: the one that gives it is named.
         self.assertIn("; node test-tokens: ", why(elements("test-tokens")[0]))
         self.assertNotIn("; node train-tokens: ", why(elements("test-tokens")[0]))

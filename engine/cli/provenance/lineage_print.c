@@ -1,4 +1,4 @@
-/* Trees of lineage.h as text, JSON and DOT.
+/* Trees of lineage.h as text and JSON.
  *
  *     quickstart/model  checkpoint 2e0763b826c7  <- train steps=20 seed=42
  *       batches: quickstart/train-tokens  259 of token-batch 322468e104bc  <- tokenize
@@ -32,8 +32,6 @@ static void put_what(struct buf *b, const struct lineage_item *item)
     char hex[DIGEST_HEX];
     if (item->n > 1) {
         buf_printf(b, "%zu of %s", item->n, kind_name(item));
-        if (*item->name)
-            buf_printf(b, " in %s", item->name);
         for (size_t i = 0; i < item->n && i < SHOWN_IDS; i++)
             buf_printf(b, "%s%s", i ? ", " : ": ", short_id(hex, &item->ids[i]));
         if (item->n > SHOWN_IDS)
@@ -99,8 +97,8 @@ static void print_item(FILE *to, const struct lineage_item *item, bool down, int
     buf_free(&b);
     size_t shown = 0, n = item->n_items;
     for (size_t i = 0; i < n; i++) {
-        /* Many files of a source, many rules that matched. */
-        bool small = !item->items[i]->n_items || item->items[i]->part;
+        /* Files of a source and rules that matched can be many. */
+        bool small = !item->items[i]->n_items || item->items[i]->took_part;
         if (small && n > SHOWN_INPUTS && ++shown > SHOWN_INPUTS)
             continue;
         print_item(to, item->items[i], down, depth + 1);
@@ -114,7 +112,7 @@ void lineage_print(FILE *to, const struct lineage_item *root, bool down)
     print_item(to, root, down, 0);
     if (!root->n_items && !root->action)
         fprintf(to, "  %s\n",
-                down ? "nothing was made with it" : "no action is known that made it");
+                down ? "nothing was made with it" : "the store has no action that made it");
 }
 
 /* ---- JSON ---- */
@@ -154,58 +152,4 @@ static void dump_item(FILE *to, const struct lineage_item *item, bool down, int 
 void lineage_dump(FILE *to, const struct lineage_item *root, bool down)
 {
     dump_item(to, root, down, 0);
-}
-
-/* ---- DOT ---- */
-
-static void put_quoted(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text; text++) {
-        if (strchr("\"\\", *text))
-            fputc('\\', to);
-        fputc(*text, to);
-    }
-    fputc('"', to);
-}
-
-/* What identifies an item is what identifies its box. */
-static const char *box(char hex[DIGEST_HEX], const struct lineage_item *item)
-{
-    struct span ids = span_of(item->ids, item->n * sizeof *item->ids);
-    struct digest what = item->n == 1 ? item->ids[0] : digest_of(&ids, 1);
-    return short_id(hex, &what);
-}
-
-static void draw_item(FILE *to, const struct lineage_item *item, bool down)
-{
-    char from[DIGEST_HEX], into[DIGEST_HEX];
-    struct buf b = {0};
-    put_what(&b, item);
-    fprintf(to, "  \"%s\" [label=", box(from, item));
-    put_quoted(to, b.data);
-    fputs(item->kind == KIND_NONE ? ", shape=note];\n" : "];\n", to);
-    buf_free(&b);
-    for (size_t i = 0; i < item->n_items; i++) {
-        const struct lineage_item *other = item->items[i];
-        const Eqloom__Action *action = down ? other->action : item->action;
-        box(from, down ? item : other);
-        box(into, down ? other : item);
-        buf_clear(&b);
-        if (action)
-            put_op(&b, action->key);
-        buf_printf(&b, "%s%s", action ? "\n" : "", other->role);
-        fprintf(to, "  \"%s\" -> \"%s\" [label=", from, into);
-        put_quoted(to, b.data);
-        fputs("];\n", to);
-        draw_item(to, other, down);
-    }
-    buf_free(&b);
-}
-
-void lineage_draw(FILE *to, const struct lineage_item *root, bool down)
-{
-    fputs("digraph lineage {\n  rankdir=LR;\n  node [shape=box];\n", to);
-    draw_item(to, root, down);
-    fputs("}\n", to);
 }

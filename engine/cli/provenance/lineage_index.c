@@ -1,0 +1,361 @@
+/* See lineage_index.h: one pass over records (kinds), actions, refs and source files. */
+#include "engine/cli/provenance/lineage_index.h"
+
+#include "base/buf.h"
+#include "engine/cache/witness_counts.h"
+#include "engine/cli/records/place.h"
+#include "engine/job/job.h"
+#include "schemas/canonical.h"
+#include "store/collection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum record_kind lineage_kind(const struct lineage *l, const struct digest *id)
+{
+    const uint64_t *kind = digest_map_get(&l->kinds, id);
+    return kind ? (enum record_kind) * kind : KIND_NONE;
+}
+
+const char *lineage_name(const struct lineage *l, const struct digest *id)
+{
+    const uint64_t *name = digest_map_get(&l->names, id);
+    return name ? l->name_list[*name] : NULL;
+}
+
+struct digest lineage_id(ProtobufCBinaryData ids, size_t i)
+{
+    struct digest id;
+    memcpy(id.bytes, ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
+    return id;
+}
+
+/* ---- sets and links ---- */
+
+void id_set_add(struct id_set *s, const struct digest *id)
+{
+    s->ids = vec_grow(s->ids, &s->cap, s->n + 1, sizeof *s->ids);
+    s->ids[s->n++] = *id;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+    return digest_compare(a, b);
+}
+
+void id_set_sort(struct id_set *s)
+{
+    size_t kept = 0;
+    if (s->n)
+        qsort(s->ids, s->n, sizeof *s->ids, compare_digests);
+    for (size_t i = 0; i < s->n; i++)
+        if (!kept || !digest_equal(&s->ids[i], &s->ids[kept - 1]))
+            s->ids[kept++] = s->ids[i];
+    s->n = kept;
+}
+
+static void link_add(struct link_list *list, const struct digest *from, uint32_t to)
+{
+    list->links = vec_grow(list->links, &list->cap, list->n + 1, sizeof *list->links);
+    list->links[list->n++] = (struct link){*from, to};
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+    int c = digest_compare(&x->from, &y->from);
+    return c ? c : (x->to > y->to) - (x->to < y->to);
+}
+
+static void link_sort(struct link_list *list)
+{
+    if (list->n)
+        qsort(list->links, list->n, sizeof *list->links, compare_links);
+}
+
+const struct link *link_find(size_t *n, const struct link_list *list, const struct digest *from)
+{
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (digest_compare(&list->links[middle].from, from) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *n = 0;
+    while (low + *n < list->n && digest_equal(&list->links[low + *n].from, from))
+        ++*n;
+    return list->links + low;
+}
+
+/* ---- actions ---- */
+
+static bool says_more(const struct act *a, const struct act *b)
+{
+    if ((a->class == ACT_NODE) != (b->class == ACT_NODE))
+        return a->class == ACT_NODE;
+    if (a->reused != b->reused)
+        return !a->reused;
+    return a->finished_ns < b->finished_ns;
+}
+
+static bool reused_later(const struct act *a, const struct act *b)
+{
+    return a->reused && (!b->reused || a->finished_ns > b->finished_ns);
+}
+
+static uint32_t best_act(const struct lineage *l, const struct digest *id,
+                         bool (*is_better)(const struct act *a, const struct act *b))
+{
+    size_t n;
+    const struct link *links = link_find(&n, &l->outputs, id);
+    uint32_t best = n ? links->to : NO_ACT;
+    for (size_t i = 1; i < n; i++)
+        if (is_better(&l->acts[links[i].to], &l->acts[best]))
+            best = links[i].to;
+    return best;
+}
+
+uint32_t lineage_act(const struct lineage *l, const struct digest *id)
+{
+    return best_act(l, id, says_more);
+}
+
+uint32_t lineage_reuser(const struct lineage *l, const struct digest *id)
+{
+    uint32_t act = best_act(l, id, reused_later);
+    return act != NO_ACT && l->acts[act].reused ? act : NO_ACT;
+}
+
+enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct lineage *l,
+                             uint32_t act, struct err *e)
+{
+    struct span bytes;
+    ProtobufCMessage *m = NULL;
+    enum err_code code = store_action(&bytes, l->store, &l->acts[act].key, a, e);
+    if (!code)
+        code = canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, e);
+    *out = (const Eqloom__Action *)m;
+    return err_up(e, code);
+}
+
+/* Actions of blocks (their elements have actions of their own), and of summaries and the like,
+ * which are no records: the engine's own inputs have names that begin with '@'. */
+static bool is_internal(const struct lineage *l, const Eqloom__ActionKey *key)
+{
+    for (size_t i = 0; i < key->n_inputs; i++) {
+        const Eqloom__KeyInput *in = key->inputs[i];
+        if (in->role[0] == '@' && strcmp(in->role, "@previous"))
+            return true;
+        if (in->input_ids.len != DIGEST_SIZE)
+            continue;
+        struct digest id = lineage_id(in->input_ids, 0);
+        if (lineage_kind(l, &id) == KIND_COLLECTION_BLOCK)
+            return true;
+    }
+    return false;
+}
+
+static bool is_input(const Eqloom__ActionKey *key, const struct digest *id)
+{
+    for (size_t i = 0; i < key->n_inputs; i++)
+        for (size_t k = 0; k < key->inputs[i]->input_ids.len; k += DIGEST_SIZE)
+            if (!memcmp(key->inputs[i]->input_ids.data + k, id->bytes, DIGEST_SIZE))
+                return true;
+    return false;
+}
+
+static enum act_class classify(const Eqloom__Action *action)
+{
+    const struct op *op = op_find(action->key->op);
+    if (!strncmp(action->note, "elements=", 9))
+        return ACT_NODE;
+    if (action->key->n_params == 1 && !strcmp(action->key->params[0]->name, "@segment"))
+        return ACT_SEGMENT;
+    return op && op->node == OP_MAP ? ACT_ELEMENT : ACT_NODE;
+}
+
+static void add_action(struct lineage *l, const struct digest *key, const Eqloom__Action *action)
+{
+    uint32_t index = (uint32_t)l->n_acts;
+    struct act act = {.key = *key,
+                      .class = classify(action),
+                      .reused = witness_reason(action->note),
+                      .finished_ns = action->finished_ns,
+                      .op = arena_strdup(&l->arena, action->key->op)};
+    l->acts = vec_grow(l->acts, &l->cap_acts, l->n_acts + 1, sizeof *l->acts);
+    l->acts[l->n_acts++] = act;
+    for (size_t i = 0; i < action->key->n_inputs; i++) {
+        ProtobufCBinaryData ids = action->key->inputs[i]->input_ids;
+        for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++) {
+            struct digest id = lineage_id(ids, k);
+            link_add(&l->uses, &id, index);
+        }
+    }
+    for (size_t i = 0; i < action->n_outputs; i++) {
+        ProtobufCBinaryData ids = action->outputs[i]->output_ids;
+        for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++) {
+            struct digest id = lineage_id(ids, k);
+            if (is_input(action->key, &id))
+                continue; /* passed through: made before */
+            link_add(&l->outputs, &id, index);
+            if (act.class == ACT_NODE && lineage_kind(l, &id) == KIND_COLLECTION)
+                id_set_add(&l->collections, &id);
+        }
+    }
+}
+
+static enum err_code take_action(void *arg, const struct digest *key, struct span bytes,
+                                 struct err *e)
+{
+    struct lineage *l = arg;
+    struct arena a = {0};
+    ProtobufCMessage *m;
+    bool good = !canonical_unpack(&m, &a, &eqloom__action__descriptor, bytes, NULL);
+    const Eqloom__Action *action = (const Eqloom__Action *)m;
+    if (good && action->key && !is_internal(l, action->key))
+        add_action(l, key, action);
+    arena_free(&a);
+    return OK;
+}
+
+/* ---- collections ---- */
+
+enum err_code id_set_add_elements(struct id_set *s, struct lineage *l,
+                                  const struct digest *collection, struct err *e)
+{
+    struct collection *list;
+    enum err_code code = collection_open(&list, l->store, collection, e);
+    if (code)
+        return err_up(e, code);
+    size_t count = collection_count(list);
+    s->ids = vec_grow(s->ids, &s->cap, s->n + count + 1, sizeof *s->ids);
+    code = collection_ids(s->ids + s->n, list, 0, count, e);
+    s->n += code ? 0 : count;
+    collection_close(list);
+    return err_up(e, code);
+}
+
+enum err_code lineage_members(struct lineage *l, struct err *e)
+{
+    enum err_code code = OK;
+    if (l->has_members)
+        return OK;
+    l->has_members = true;
+    id_set_sort(&l->collections);
+    for (size_t i = 0; !code && i < l->collections.n; i++) {
+        struct id_set elements = {0};
+        code = id_set_add_elements(&elements, l, &l->collections.ids[i], e);
+        for (size_t k = 0; k < elements.n; k++)
+            link_add(&l->members, &elements.ids[k], (uint32_t)i);
+        free(elements.ids);
+    }
+    link_sort(&l->members);
+    return err_up(e, code);
+}
+
+enum err_code lineage_holder(const struct digest **out, struct lineage *l, const struct digest *id,
+                             struct err *e)
+{
+    size_t n;
+    *out = NULL;
+    enum err_code code = lineage_members(l, e);
+    if (code)
+        return err_up(e, code);
+    const struct link *links = link_find(&n, &l->members, id);
+    for (size_t i = 0; i < n; i++) {
+        const struct digest *list = &l->collections.ids[links[i].to];
+        uint32_t maker = lineage_act(l, list);
+        const struct op *op = maker == NO_ACT ? NULL : op_find(l->acts[maker].op);
+        bool source = op && op->node == OP_SOURCE;
+        if (!*out || source)
+            *out = list;
+        if (source)
+            break;
+    }
+    return OK;
+}
+
+/* ---- names ---- */
+
+/* A node's output ("job/node") says more than a ref or a tag. */
+static bool is_of_node(const char *name)
+{
+    return strchr(name, '/') && strncmp(name, JOB_TAGS, strlen(JOB_TAGS));
+}
+
+static void add_name(struct lineage *l, const struct digest *id, const char *name)
+{
+    bool added;
+    uint64_t *index = digest_map_put(&l->names, id, l->n_names, &added);
+    if (!added && (is_of_node(l->name_list[*index]) || !is_of_node(name)))
+        return;
+    *index = l->n_names;
+    l->name_list = vec_grow(l->name_list, &l->cap_names, l->n_names + 1, sizeof *l->name_list);
+    l->name_list[l->n_names++] = arena_strdup(&l->arena, name);
+}
+
+static enum err_code take_ref(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    add_name(arg, id, name);
+    return OK;
+}
+
+static enum err_code take_source(void *arg, const char *path, struct span value, struct err *e)
+{
+    struct lineage *l = arg;
+    struct arena a = {0};
+    ProtobufCMessage *m;
+    if (!canonical_unpack(&m, &a, &eqloom__source_file__descriptor, value, NULL) &&
+        ((Eqloom__SourceFile *)m)->file_id.len == DIGEST_SIZE) {
+        struct digest id = lineage_id(((Eqloom__SourceFile *)m)->file_id, 0);
+        add_name(l, &id, place_shown(&l->arena, path));
+    }
+    arena_free(&a);
+    return OK;
+}
+
+/* ---- opening ---- */
+
+static enum err_code take_record(void *arg, const struct digest *id, enum record_kind kind,
+                                 uint64_t stored, struct err *e)
+{
+    struct lineage *l = arg;
+    digest_map_put(&l->kinds, id, kind, NULL);
+    return OK;
+}
+
+enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e)
+{
+    struct lineage *l = *out = calloc(1, sizeof *l);
+    if (!l)
+        return err_fail(e, ERR_NOMEM, "no memory for an index of actions");
+    l->store = s;
+    enum err_code code = store_each_record(s, take_record, l, e);
+    if (!code)
+        code = store_each_action(s, take_action, l, e);
+    if (!code)
+        code = store_each_ref(s, "", take_ref, l, e);
+    if (!code)
+        code = store_each_source(s, take_source, l, e);
+    link_sort(&l->uses);
+    link_sort(&l->outputs);
+    return err_up(e, code);
+}
+
+void lineage_close(struct lineage *l)
+{
+    if (!l)
+        return;
+    digest_map_free(&l->kinds);
+    digest_map_free(&l->names);
+    free(l->acts);
+    free(l->uses.links);
+    free(l->outputs.links);
+    free(l->members.links);
+    free(l->collections.ids);
+    free(l->name_list);
+    arena_free(&l->arena);
+    free(l);
+}

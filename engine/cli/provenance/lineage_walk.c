@@ -1,0 +1,389 @@
+/* The trees of lineage.h.
+ *
+ * Up: each record has an action that made it, whose inputs stand below it. An element without an
+ * action of its own (the expressions of a source) stands below its collection.
+ *
+ * Down: the item's records entered actions, directly or as elements of collections. A map is
+ * followed element by element from elements and as a whole from collections, never both. Where an
+ * op knows which elements of a side input took part in what (op.took_part), an element leads to
+ * those outputs alone; and up, an output leads to the elements that took part. */
+#include "engine/cli/provenance/lineage_index.h"
+
+#include "base/buf.h"
+#include "collection.pb-c.h"
+#include "engine/cli/records/resolve.h"
+#include "schemas/canonical.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct walk {
+    struct lineage *l;
+    struct arena *a;
+    struct digest_map seen; /* items that were followed, by the digest of their ids */
+    bool shallow;
+};
+
+static struct lineage_item *new_item(struct walk *w, const struct digest *ids, size_t n,
+                                     const char *role)
+{
+    struct lineage_item *item = arena_new(w->a, struct lineage_item);
+    *item = (struct lineage_item){.ids = arena_memdup(w->a, ids, n * sizeof *ids),
+                                  .n = n,
+                                  .role = role,
+                                  .name = "",
+                                  .kind = lineage_kind(w->l, ids)};
+    if (n > 1)
+        return item;
+    const char *name = lineage_name(w->l, ids);
+    ProtobufCMessage *m;
+    if (item->kind == KIND_COLLECTION &&
+        !store_get_message(&m, w->l->store, ids, KIND_COLLECTION, w->a, NULL)) {
+        item->elements = ((Eqloom__Collection *)m)->count;
+        item->element_kind = ((Eqloom__Collection *)m)->element_kind;
+    } else if (!name && item->kind != KIND_NONE) {
+        name = resolve_label(w->a, w->l->store, ids);
+    }
+    item->name = name ? name : "";
+    return item;
+}
+
+static struct lineage_item *add_item(struct walk *w, struct lineage_item *to,
+                                     const struct digest *ids, size_t n, const char *role)
+{
+    /* Grows by doubling: at powers of two. */
+    if (!(to->n_items & (to->n_items - 1))) {
+        size_t cap = to->n_items ? 2 * to->n_items : 1;
+        struct lineage_item **moved = arena_array(w->a, struct lineage_item *, cap);
+        if (to->n_items)
+            memcpy(moved, to->items, to->n_items * sizeof *moved);
+        to->items = moved;
+    }
+    return to->items[to->n_items++] = new_item(w, ids, n, role);
+}
+
+static bool follow(struct walk *w, struct lineage_item *item)
+{
+    struct span ids = span_of(item->ids, item->n * sizeof *item->ids);
+    struct digest what = digest_of(&ids, 1);
+    bool added;
+    digest_map_put(&w->seen, &what, 1, &added);
+    item->above = !added;
+    return added;
+}
+
+/* ---- elements that took part ---- */
+
+/* What an action made; `elements`: those of collections, instead of the collections. */
+static enum err_code id_set_add_outputs(struct id_set *s, struct lineage *l, uint32_t act,
+                                        bool elements, struct err *e)
+{
+    struct arena a = {0};
+    const Eqloom__Action *action;
+    enum err_code code = lineage_action(&action, &a, l, act, e);
+    for (size_t i = 0; !code && i < action->n_outputs; i++) {
+        ProtobufCBinaryData bytes = action->outputs[i]->output_ids;
+        for (size_t k = 0; !code && k < bytes.len / DIGEST_SIZE; k++) {
+            struct digest id = lineage_id(bytes, k);
+            if (elements && lineage_kind(l, &id) == KIND_COLLECTION)
+                code = id_set_add_elements(s, l, &id, e);
+            else
+                id_set_add(s, &id);
+        }
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* *out NULL: gc removed it. */
+static enum err_code read_record(ProtobufCMessage **out, struct arena *a, struct lineage *l,
+                                 const struct digest *id, struct err *e)
+{
+    enum record_kind kind = lineage_kind(l, id);
+    *out = NULL;
+    return kind_info(kind) ? err_up(e, store_get_message(out, l->store, id, kind, a, e)) : OK;
+}
+
+/* Keeps the candidates that are related to one of the others: the candidates are outputs and the
+ * others elements of the side input `role`, or, with by_output, the other way round. Records are
+ * read for it, so that nothing has to be kept. */
+static enum err_code keep_related(struct id_set *candidates, struct lineage *l, const struct op *op,
+                                  const char *role, const struct digest *others, size_t n_others,
+                                  bool by_output, struct err *e)
+{
+    struct arena arena = {0}, scratch = {0};
+    ProtobufCMessage **read = arena_array(&arena, ProtobufCMessage *, n_others);
+    size_t kept = 0;
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < n_others; i++)
+        code = read_record(&read[i], &arena, l, &others[i], e);
+    for (size_t i = 0; !code && i < candidates->n; i++) {
+        ProtobufCMessage *m;
+        bool related = false;
+        code = read_record(&m, &scratch, l, &candidates->ids[i], e);
+        for (size_t k = 0; !code && m && !related && k < n_others; k++)
+            related = read[k] && (by_output ? op->took_part(read[k], role, m)
+                                            : op->took_part(m, role, read[k]));
+        if (related)
+            candidates->ids[kept++] = candidates->ids[i];
+        arena_reset(&scratch);
+    }
+    candidates->n = kept;
+    arena_free(&arena);
+    arena_free(&scratch);
+    return err_up(e, code);
+}
+
+/* ---- up ---- */
+
+static enum err_code walk_up(struct walk *w, struct lineage_item *item, struct err *e);
+
+/* Of a side input's elements, those that took part in the one record. */
+static enum err_code add_parts(struct walk *w, struct lineage_item *item,
+                               const struct lineage_item *input, struct err *e)
+{
+    const struct op *op = op_find(item->action->key->op);
+    if (!op || !op->took_part || item->kind == KIND_COLLECTION || input->kind != KIND_COLLECTION ||
+        !strcmp(input->role, op->inputs[0].role))
+        return OK;
+    struct id_set parts = {0};
+    enum err_code code = id_set_add_elements(&parts, w->l, input->ids, e);
+    if (!code)
+        code = keep_related(&parts, w->l, op, input->role, item->ids, 1, true, e);
+    for (size_t i = 0; !code && i < parts.n; i++) {
+        struct lineage_item *part = add_item(w, item, &parts.ids[i], 1, input->role);
+        part->took_part = true;
+        code = walk_up(w, part, e);
+    }
+    free(parts.ids);
+    return err_up(e, code);
+}
+
+static enum err_code add_inputs(struct walk *w, struct lineage_item *item, struct err *e)
+{
+    const Eqloom__ActionKey *key = item->action->key;
+    enum err_code code = OK;
+    for (size_t i = 0; i < key->n_inputs; i++) {
+        ProtobufCBinaryData ids = key->inputs[i]->input_ids;
+        for (size_t k = 0; !code && k < ids.len / DIGEST_SIZE; k++) {
+            struct digest id = lineage_id(ids, k);
+            struct lineage_item *input = add_item(w, item, &id, 1, key->inputs[i]->role);
+            /* The segments before differ in nothing but their steps. */
+            if (!w->shallow && strcmp(input->role, "@previous"))
+                code = walk_up(w, input, e);
+            if (!w->shallow && !code)
+                code = add_parts(w, item, input, e);
+        }
+    }
+    return err_up(e, code);
+}
+
+static enum err_code walk_up(struct walk *w, struct lineage_item *item, struct err *e)
+{
+    uint32_t maker = lineage_act(w->l, item->ids);
+    enum err_code code = OK;
+    if (maker != NO_ACT) {
+        if ((code = lineage_action(&item->action, w->a, w->l, maker, e)))
+            return err_up(e, code);
+        item->action_key = w->l->acts[maker].key;
+        item->actions = 1;
+        return follow(w, item) ? err_up(e, add_inputs(w, item, e)) : OK;
+    }
+    const struct digest *list = NULL;
+    if (item->kind != KIND_NONE && follow(w, item))
+        code = lineage_holder(&list, w->l, item->ids, e);
+    if (!code && list)
+        code = walk_up(w, add_item(w, item, list, 1, "element"), e);
+    return err_up(e, code);
+}
+
+enum err_code lineage_up(struct lineage_item **out, struct arena *a, struct lineage *l,
+                         const struct digest *id, bool shallow, struct err *e)
+{
+    struct walk w = {.l = l, .a = a, .shallow = shallow};
+    *out = new_item(&w, id, 1, "");
+    enum err_code code = walk_up(&w, *out, e);
+    digest_map_free(&w.seen);
+    return err_up(e, code);
+}
+
+enum err_code lineage_maker(const char **op, int64_t *finished_ns, struct lineage *l,
+                            const struct digest *id, struct err *e)
+{
+    const struct digest *list = NULL;
+    enum err_code code = OK;
+    uint32_t maker = lineage_act(l, id);
+    if (maker == NO_ACT)
+        code = lineage_holder(&list, l, id, e);
+    if (list)
+        maker = lineage_act(l, list);
+    *op = maker == NO_ACT ? "" : l->acts[maker].op;
+    *finished_ns = maker == NO_ACT ? 0 : l->acts[maker].finished_ns;
+    return err_up(e, code);
+}
+
+/* ---- down ---- */
+
+/* How something of the item entered an action. Of one op's actions only those of the highest rank
+ * are followed. */
+enum rank { WHOLE_INTO_ELEMENT, WHOLE_INTO_NODE, RECORD_INTO_ELEMENT, RECORD_INTO_NODE };
+
+struct use {
+    uint32_t act;
+    struct digest input; /* the record or the collection that entered */
+    enum rank rank;
+};
+
+struct uses {
+    struct use *list;
+    size_t n, cap;
+    struct digest_map wholes; /* collections that hold records of the item */
+    struct id_set whole_ids;
+};
+
+static void add_uses(struct uses *u, const struct lineage *l, const struct digest *id, bool whole)
+{
+    size_t n;
+    const struct link *links = link_find(&n, &l->uses, id);
+    for (size_t i = 0; i < n; i++) {
+        bool node = l->acts[links[i].to].class == ACT_NODE;
+        if (i && links[i].to == links[i - 1].to)
+            continue; /* under two roles */
+        u->list = vec_grow(u->list, &u->cap, u->n + 1, sizeof *u->list);
+        u->list[u->n++] = (struct use){links[i].to, *id,
+                                       whole  ? node ? WHOLE_INTO_NODE : WHOLE_INTO_ELEMENT
+                                       : node ? RECORD_INTO_NODE
+                                              : RECORD_INTO_ELEMENT};
+    }
+}
+
+static void find_wholes(struct uses *u, const struct lineage *l, const struct lineage_item *item)
+{
+    for (size_t i = 0; i < item->n; i++) {
+        size_t n;
+        const struct link *links = link_find(&n, &l->members, &item->ids[i]);
+        for (size_t k = 0; k < n; k++) {
+            const struct digest *id = &l->collections.ids[links[k].to];
+            bool added;
+            digest_map_put(&u->wholes, id, 1, &added);
+            if (added)
+                id_set_add(&u->whole_ids, id);
+        }
+    }
+}
+
+/* By op, the highest rank first, then in the order of the actions' keys. */
+static int compare_uses(const void *a, const void *b, void *lineage)
+{
+    const struct lineage *l = lineage;
+    const struct use *x = a, *y = b;
+    int c = strcmp(l->acts[x->act].op, l->acts[y->act].op);
+    c = c ? c : (x->rank < y->rank) - (x->rank > y->rank);
+    return c ? c : (x->act > y->act) - (x->act < y->act);
+}
+
+static enum err_code find_uses(struct uses *u, struct walk *w, const struct lineage_item *item,
+                               struct err *e)
+{
+    struct lineage *l = w->l;
+    enum err_code code = lineage_members(l, e);
+    if (code)
+        return err_up(e, code);
+    for (size_t i = 0; i < item->n; i++)
+        add_uses(u, l, &item->ids[i], false);
+    find_wholes(u, l, item);
+    for (size_t i = 0; i < u->whole_ids.n; i++)
+        add_uses(u, l, &u->whole_ids.ids[i], true);
+    if (u->n)
+        qsort_r(u->list, u->n, sizeof *u->list, compare_uses, l);
+    return OK;
+}
+
+static const char *role_of(const Eqloom__Action *action, const struct digest *input)
+{
+    for (size_t i = 0; i < action->key->n_inputs; i++) {
+        ProtobufCBinaryData ids = action->key->inputs[i]->input_ids;
+        for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++)
+            if (!memcmp(ids.data + k * DIGEST_SIZE, input->bytes, DIGEST_SIZE))
+                return action->key->inputs[i]->role;
+    }
+    return "";
+}
+
+static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct err *e);
+
+/* Collections that only hold the item's own records again, or others like them (split, merge), are
+ * followed with the collections that hold the item. */
+static bool holds_alike(const struct walk *w, const struct lineage_item *item,
+                        const struct lineage_item *made, const struct uses *u)
+{
+    const struct kind_info *kind = kind_info(item->kind);
+    return digest_map_get(&u->wholes, made->ids) || (made->element_kind && kind && u->whole_ids.n &&
+                                                     !strcmp(made->element_kind, kind->name));
+}
+
+/* What a group of actions of one op made: a whole node's outputs one by one, elements' together. */
+static enum err_code add_made(struct walk *w, struct lineage_item *item, const struct uses *u,
+                              const struct use *use, size_t n_uses, bool by_part, struct err *e)
+{
+    struct id_set made = {0};
+    const Eqloom__Action *action;
+    bool one_by_one = !by_part && w->l->acts[use->act].class == ACT_NODE;
+    enum err_code code = lineage_action(&action, w->a, w->l, use->act, e);
+    const char *role = code ? "" : role_of(action, &use->input);
+    for (size_t i = 0; !code && i < n_uses; i++)
+        code = id_set_add_outputs(&made, w->l, use[i].act, by_part, e);
+    if (!one_by_one)
+        id_set_sort(&made);
+    if (!code && by_part)
+        code = keep_related(&made, w->l, op_find(w->l->acts[use->act].op), role, item->ids, item->n,
+                            false, e);
+    size_t step = one_by_one ? 1 : made.n;
+    for (size_t i = 0; !code && i < made.n; i += step) {
+        struct lineage_item peek = *new_item(w, &made.ids[i], step, role);
+        if (one_by_one && (digest_equal(peek.ids, item->ids) || holds_alike(w, item, &peek, u)))
+            continue;
+        struct lineage_item *next = add_item(w, item, &made.ids[i], step, role);
+        next->action = action;
+        next->action_key = w->l->acts[use->act].key;
+        next->actions = n_uses;
+        code = walk_down(w, next, e);
+    }
+    free(made.ids);
+    return err_up(e, code);
+}
+
+static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct err *e)
+{
+    struct uses u = {0};
+    if (!follow(w, item))
+        return OK;
+    enum err_code code = find_uses(&u, w, item, e);
+    for (size_t i = 0, n; !code && i < u.n;) {
+        const struct use *use = &u.list[i];
+        const struct act *act = &w->l->acts[use->act];
+        const struct op *op = op_find(act->op);
+        bool by_part =
+            op && op->took_part && use->rank <= WHOLE_INTO_NODE && item->kind != op->inputs[0].kind;
+        bool apart = act->class == ACT_NODE && !by_part;
+        for (n = 0; i < u.n && !strcmp(w->l->acts[u.list[i].act].op, act->op); i++)
+            n += u.list[i].rank == use->rank;
+        for (size_t k = 0; !code && k < n; k += apart ? 1 : n)
+            if (!apart || !k || use[k].act != use[k - 1].act) /* by way of two collections */
+                code = add_made(w, item, &u, use + k, apart ? 1 : n, by_part, e);
+    }
+    free(u.list);
+    free(u.whole_ids.ids);
+    digest_map_free(&u.wholes);
+    return err_up(e, code);
+}
+
+enum err_code lineage_down(struct lineage_item **out, struct arena *a, struct lineage *l,
+                           const struct digest *id, struct err *e)
+{
+    struct walk w = {.l = l, .a = a};
+    *out = new_item(&w, id, 1, "");
+    enum err_code code = walk_down(&w, *out, e);
+    digest_map_free(&w.seen);
+    return err_up(e, code);
+}
