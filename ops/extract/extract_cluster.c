@@ -90,13 +90,13 @@ static bool write_derivation(struct err *e, const struct verifier *v, const char
     if (found) {
         struct buf lines = {0};
         buf_printf(&lines, "      %s\n", expr_infix(&work, &from));
-        explanation_write(&lines, &work, &d.proof, "  ", d.doubt.code ? d.doubtful : SIZE_MAX);
+        explanation_write(&lines, &work, &d.proof, "  ", d.doubt.code ? d.stale : SIZE_MAX);
         lines.data[--lines.len] = '\0';
         err_detail(e, lines.data);
         buf_free(&lines);
         err_hint(e, "it was derived by %zu step%s%s%s", d.proof.n, d.proof.n == 1 ? "" : "s",
                  d.doubt.code ? ", of which this is false: " : ":",
-                 d.doubt.code ? d.proof.steps[d.doubtful].rule : "");
+                 d.doubt.code ? d.proof.steps[d.stale].rule : "");
     }
     arena_free(&work);
     return found;

@@ -165,7 +165,7 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
 {
     struct buf x = {0}, y = {0}, fx = {0}, fy = {0};
     size_t pending = g->pending.n;
-    g->pending.n = g->doubtful.n = 0; /* the graph is read from here on, not rebuilt */
+    g->pending.n = g->stale.n = 0; /* the graph is read from here on, not rebuilt */
     terms_write_node(&x, g, g->conflict_a);
     terms_write_node(&y, g, g->conflict_b);
     facts_write(&fx, g, g->conflict_fact_a);

@@ -58,7 +58,7 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
         code = err_up(e, explanation_check(&out->proof, from, to, rules, e));
         out->found = !code;
         if (out->found)
-            explanation_check_values(&out->doubtful, &out->proof, from, rules, options->domains,
+            explanation_check_values(&out->stale, &out->proof, from, rules, options->domains,
                                      options->n_domains, &out->doubt);
     }
     ruleset_free(set);

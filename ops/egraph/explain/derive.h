@@ -15,7 +15,7 @@ struct derivation {
     bool found;
     struct explanation proof; /* replayed: each step is an instance of its rule */
     struct err doubt; /* the first step that numbers refute; its code is OK if there is none */
-    size_t doubtful;  /* its index */
+    size_t stale;     /* its index */
     struct saturate_result run;
     uint32_t nodes;
 };

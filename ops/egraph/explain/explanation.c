@@ -185,7 +185,7 @@ static void match_ids(struct explainer *x, const struct compiled_rule *r, const 
                       uint32_t *lhs, uint32_t *rhs)
 {
     const struct expr *l = &r->rule->lhs, *e = &r->rule->rhs;
-    const uint32_t *built = record + machine_record(x->g, &r->lhs);
+    const uint32_t *built = record + ematch_record(x->g, &r->lhs);
     for (uint32_t i = 0; i < l->n; i++) {
         if (l->nodes[i].op == X_VAR)
             lhs[i] = var_id(&r->lhs, record, l->nodes[i].leaf);

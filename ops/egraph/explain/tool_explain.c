@@ -90,7 +90,7 @@ static void print_derivation(const struct question *q)
     struct buf text = {0};
     const struct derivation *d = &q->derivation;
     buf_printf(&text, "    %s\n", expr_infix(q->a, &q->from));
-    explanation_write(&text, q->a, &d->proof, "", d->doubt.code ? d->doubtful : SIZE_MAX);
+    explanation_write(&text, q->a, &d->proof, "", d->doubt.code ? d->stale : SIZE_MAX);
     fwrite(text.data, 1, text.len, q->args->out);
     buf_free(&text);
 }
@@ -167,7 +167,7 @@ static json_t *steps_json(const struct question *q)
                             json_string(s->backwards ? "backwards" : "forwards"));
         json_object_set_new(step, "position", json_integer(s->position));
         json_object_set_new(step, "term", json_string(expr_infix(q->a, &s->term)));
-        if (q->derivation.doubt.code && i == q->derivation.doubtful)
+        if (q->derivation.doubt.code && i == q->derivation.stale)
             json_object_set_new(step, "false", json_string(q->derivation.doubt.message));
         json_array_append_new(steps, step);
     }

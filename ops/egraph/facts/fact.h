@@ -119,8 +119,8 @@ static inline struct interval fact_interval(const struct fact *f)
 }
 
 /* facts_apply for interpreted operators of one argument (b is 0) or two. */
-static inline uint32_t facts_apply_known(struct facts *t, unsigned op, size_t n, uint32_t a,
-                                         uint32_t b)
+static inline uint32_t facts_apply_interpreted(struct facts *t, unsigned op, size_t n, uint32_t a,
+                                               uint32_t b)
 {
     uint32_t known;
     return facts_recall(&known, t, op, a, b) ? known

@@ -42,8 +42,8 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
         }
         uint32_t n = held ? graph_lookup(g, node->op, kids) : NO_NODE;
         class[at] = n == NO_NODE ? NO_NODE : graph_find(g, n);
-        fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, graph_knows(g, node->op), facts,
-                                              node->arity)
+        fact[at] = n == NO_NODE ? facts_apply(&g->facts, node->op, graph_interprets(g, node->op),
+                                              facts, node->arity)
                                 : graph_eclass(g, class[at])->fact;
     }
     *out = (struct argument){class[b->root], fact[b->root]};

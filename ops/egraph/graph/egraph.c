@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15, ROUNDS_AT = 1 << 18 };
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15, SIZE_ORDER_AT = 1 << 18 };
 enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
@@ -26,16 +26,16 @@ struct egraph *egraph_new(const struct language *lang)
     g->interpreted = is_calculus(lang);
     for (unsigned op = X_ADD; op < X_DECLARED && g->interpreted; op++)
         if (lang->ops[op].interpreted && lang->ops[op].arity <= 2) {
-            g->known |= 1ull << op;
-            g->known_binary |= (uint64_t)(lang->ops[op].arity == 2) << op;
+            g->interpreted_ops |= 1ull << op;
+            g->interpreted_binary |= (uint64_t)(lang->ops[op].arity == 2) << op;
         }
     g->node_limit = UINT32_MAX;
     g->free_entry = NO_NODE;
     g->compact_at.dead = COMPACT_DEAD;
     g->compact_at.percent = COMPACT_PERCENT;
     g->near = NEAR;
-    g->rounds_at = ROUNDS_AT;
-    g->joins = joins_new();
+    g->size_order_at = SIZE_ORDER_AT;
+    g->node_index = node_index_new();
     facts_init(&g->facts);
     return g;
 }
@@ -52,12 +52,12 @@ void egraph_free(struct egraph *g)
     free(g->leaves);
     name_map_free(&g->leaf_index);
     u32_free(&g->pending);
-    u32_free(&g->doubtful);
+    u32_free(&g->stale);
     u32_free(&g->changed);
     u32_free(&g->died);
     u32_free(&g->wave[0]);
     u32_free(&g->wave[1]);
-    joins_free(g->joins);
+    node_index_free(g->node_index);
     proofs_free(g->proofs);
     free(g);
 }
@@ -71,8 +71,8 @@ void egraph_clear(struct egraph *g)
     struct egraph old = *g;
     *g = (struct egraph){.lang = old.lang,
                          .interpreted = old.interpreted,
-                         .known = old.known,
-                         .known_binary = old.known_binary,
+                         .interpreted_ops = old.interpreted_ops,
+                         .interpreted_binary = old.interpreted_binary,
                          .cap = old.cap,
                          .cells = old.cells,
                          .members = old.members,
@@ -86,19 +86,19 @@ void egraph_clear(struct egraph *g)
                          .leaves_cap = old.leaves_cap,
                          .compact_at = old.compact_at,
                          .near = old.near,
-                         .rounds_at = old.rounds_at,
+                         .size_order_at = old.size_order_at,
                          .node_limit = UINT32_MAX,
                          .cap_entries = old.cap_entries,
                          .free_entry = NO_NODE,
-                         .joins = old.joins};
-    struct u32_list *kept[] = {&g->pending, &g->doubtful, &g->changed,
-                               &g->died,    &g->wave[0],  &g->wave[1]};
-    const struct u32_list was[] = {old.pending, old.doubtful, old.changed,
-                                   old.died,    old.wave[0],  old.wave[1]};
+                         .node_index = old.node_index};
+    struct u32_list *kept[] = {&g->pending, &g->stale,   &g->changed,
+                               &g->died,    &g->wave[0], &g->wave[1]};
+    const struct u32_list was[] = {old.pending, old.stale,   old.changed,
+                                   old.died,    old.wave[0], old.wave[1]};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         *kept[i] = (struct u32_list){.items = was[i].items, .cap = was[i].cap};
     hashcons_clear(&g->cons);
-    joins_forget(g->joins);
+    node_index_forget(g->node_index);
     if (g->cap > MAX_CELLS_KEPT)
         graph_free_cells(g);
     else if (g->cap)

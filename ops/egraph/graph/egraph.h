@@ -49,7 +49,7 @@ struct rule_profile {
     double steps; /* its share of the states and nodes that searches looked at: rule_profile.h */
     uint64_t applied;  /* matches whose conditions held, whatever came of them */
     uint64_t nodes;    /* that these made */
-    uint32_t rested;   /* times */
+    uint32_t banned;   /* times */
     double search_ns;  /* its share of the time of searching; 0 of a rule from a constant */
     uint64_t apply_ns; /* of its conditions and applications, without what is mended afterwards */
 };

@@ -119,7 +119,7 @@ static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
 
 enum err_code egraph_check(struct egraph *g, struct err *e)
 {
-    if (g->pending.n || g->doubtful.n)
+    if (g->pending.n || g->stale.n)
         return err_fail(e, ERR_FAILED, "the graph needs a rebuild");
     uint8_t *seen = calloc(g->n_cells + 1u, 1);
     if (!seen)

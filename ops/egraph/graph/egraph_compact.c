@@ -108,7 +108,7 @@ static void pack_entries(struct egraph *g)
     g->free_entry = NO_NODE;
 }
 
-static void expect_members(const struct egraph *g, uint32_t n)
+static void prefetch_members(const struct egraph *g, uint32_t n)
 {
     if (n >= g->n_cells)
         return;
@@ -116,12 +116,12 @@ static void expect_members(const struct egraph *g, uint32_t n)
     __builtin_prefetch(&g->members[g->cells[n].kid[1]]);
 }
 
-static void expect_parents(const struct egraph *g, uint32_t n)
+static void prefetch_parents(const struct egraph *g, uint32_t n)
 {
     if (n >= g->n_cells)
         return;
-    graph_expect_eclass(g, g->cells[n].kid[0]);
-    graph_expect_eclass(g, g->cells[n].kid[1]);
+    graph_prefetch_eclass(g, g->cells[n].kid[0]);
+    graph_prefetch_eclass(g, g->cells[n].kid[1]);
 }
 
 /* The circles of slots anew: of live nodes only, in their order. */
@@ -129,11 +129,11 @@ static void link_parents(struct egraph *g)
 {
     for (uint32_t i = 0; i < g->n_entries; i++) {
         g->classes[i].parents = NO_NODE;
-        g->classes[i].weight = 0;
+        g->classes[i].n_parents = 0;
     }
     for (uint32_t n = 0; n < g->n_cells; n++) {
-        expect_members(g, n + 2 * AHEAD);
-        expect_parents(g, n + AHEAD);
+        prefetch_members(g, n + 2 * AHEAD);
+        prefetch_parents(g, n + AHEAD);
         if (!graph_is_live(g, n))
             continue;
         for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)

@@ -109,7 +109,7 @@ void graph_grow_table(struct egraph *g)
             if (graph_is_live(g, n)) {
                 nodes[many] = n;
                 hashes[many] = node_hash(g, n);
-                hashcons_expect(&g->cons, hashes[many++]);
+                hashcons_prefetch(&g->cons, hashes[many++]);
             }
         for (uint32_t i = 0; i < many; i++)
             hashcons_insert(&g->cons, hashes[i], nodes[i]);
@@ -130,7 +130,7 @@ static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
     *last = slot;
     *own = first;
     c->parents = slot;
-    c->weight = (uint16_t)(c->weight + (c->weight < MAX_WEIGHT));
+    c->n_parents = (uint16_t)(c->n_parents + (c->n_parents < MAX_PARENTS));
 }
 
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
@@ -141,8 +141,8 @@ void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 static void splice_parents(struct egraph *g, struct eclass *into, struct eclass *from)
 {
     uint32_t a = into->parents, b = from->parents;
-    uint32_t weight = (uint32_t)into->weight + from->weight;
-    into->weight = (uint16_t)(weight < MAX_WEIGHT ? weight : MAX_WEIGHT);
+    uint32_t weight = (uint32_t)into->n_parents + from->n_parents;
+    into->n_parents = (uint16_t)(weight < MAX_PARENTS ? weight : MAX_PARENTS);
     if (b == NO_NODE)
         return;
     if (a != NO_NODE) {
@@ -165,22 +165,22 @@ static void mark_changed(struct egraph *g, uint32_t class)
     u32_push(&g->changed, class);
 }
 
-static void doubt(struct egraph *g, uint32_t class)
+static void mark_stale(struct egraph *g, uint32_t class)
 {
-    if (graph_eclass(g, class)->mask & MASK_DOUBTFUL)
+    if (graph_eclass(g, class)->mask & MASK_STALE)
         return;
-    graph_eclass(g, class)->mask |= MASK_DOUBTFUL;
-    u32_push(&g->doubtful, class);
+    graph_eclass(g, class)->mask |= MASK_STALE;
+    u32_push(&g->stale, class);
 }
 
 /* Only these see another fact than before: the last of `pending`, which stand above the class now.
  */
-static void doubt_nodes(struct egraph *g, uint32_t class, size_t from)
+static void mark_nodes_stale(struct egraph *g, uint32_t class, size_t from)
 {
-    if (graph_eclass(g, class)->mask & MASK_DOUBTFUL)
+    if (graph_eclass(g, class)->mask & MASK_STALE)
         return;
     for (size_t i = from; i < g->pending.n; i++)
-        u32_push(&g->doubtful, g->pending.items[i] | DOUBT_NODE);
+        u32_push(&g->stale, g->pending.items[i] | STALE_NODE);
 }
 
 static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
@@ -194,8 +194,8 @@ static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity,
 {
     uint32_t facts[] = {arity > 0 ? graph_eclass(g, a)->fact : 0,
                         arity > 1 ? graph_eclass(g, b)->fact : 0};
-    if (graph_knows(g, op))
-        return facts_apply_known(&g->facts, op, arity, facts[0], facts[1]);
+    if (graph_interprets(g, op))
+        return facts_apply_interpreted(&g->facts, op, arity, facts[0], facts[1]);
     return facts_apply(&g->facts, op, false, facts, arity);
 }
 
@@ -204,7 +204,7 @@ static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely
 {
     const struct cell *c = &g->cells[n];
     uint32_t op = c->op, arity = graph_arity(g, op);
-    if (!graph_knows(g, op))
+    if (!graph_interprets(g, op))
         return small_fact(g, op, arity, c->kid[0], c->kid[1]);
     return facts_apply_likely(&g->facts, op, arity, graph_eclass(g, c->kid[0])->fact,
                               arity > 1 ? graph_eclass(g, c->kid[1])->fact : 0, likely);
@@ -216,9 +216,9 @@ static uint32_t node_fact(struct egraph *g, uint32_t n)
     if (op & OP_LEAF)
         return g->leaves[op & ~OP_LEAF].fact;
     uint32_t arity = graph_arity(g, op);
-    if (graph_knows(g, op))
-        return facts_apply_known(&g->facts, op, arity, kid_fact(g, n, 0),
-                                 arity > 1 ? kid_fact(g, n, 1) : 0);
+    if (graph_interprets(g, op))
+        return facts_apply_interpreted(&g->facts, op, arity, kid_fact(g, n, 0),
+                                       arity > 1 ? kid_fact(g, n, 1) : 0);
     for (uint32_t i = 0; i < arity; i++)
         facts[i] = kid_fact(g, n, i);
     return facts_apply(&g->facts, op, false, facts, arity);
@@ -252,7 +252,7 @@ static void add_constant(struct egraph *g, uint32_t n)
 }
 
 /* A class is told a fact by node n of it. */
-static inline void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
+static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
 {
     uint32_t f, known = graph_eclass(g, c)->fact;
     if (told == known)
@@ -267,15 +267,15 @@ static inline void tell(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
     bool computed = g->facts.items[known].constant == NO_NUMBER;
     graph_eclass(g, c)->fact = f;
     graph_eclass(g, c)->joined = g->epoch;
-    doubt(g, c);
+    mark_stale(g, c);
     mark_changed(g, c);
     if (computed)
         add_constant(g, n);
 }
 
-void graph_learn(struct egraph *g, uint32_t n)
+void graph_update_fact(struct egraph *g, uint32_t n)
 {
-    tell(g, graph_find(g, n), n, node_fact(g, n));
+    meet_fact(g, graph_find(g, n), n, node_fact(g, n));
 }
 
 /* ---- adding ---- */
@@ -451,7 +451,7 @@ void graph_settle(struct egraph *g, uint32_t n)
     graph_eclass(g, c)->mask |= mask;
     g->ops |= mask;
     mark_changed(g, c);
-    tell(g, c, n, likely_fact(g, n, graph_eclass(g, c)->fact));
+    meet_fact(g, c, n, likely_fact(g, n, graph_eclass(g, c)->fact));
 }
 
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
@@ -499,7 +499,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     struct eclass *to = graph_eclass(g, into), *gone = graph_eclass(g, from);
     bool both_frozen = into < g->frozen && from < g->frozen;
     if (both_frozen)
-        joins_note_union(g->joins, into, from);
+        node_index_note_union(g->node_index, into, from);
     uint32_t f;
     enum fact_conflict c = facts_meet(&f, &g->facts, to->fact, gone->fact);
     if (c) {
@@ -507,7 +507,8 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         f = to->fact;
     }
     /* The class with fewer parents goes: they are what has to be hashed again. */
-    bool swap = to->weight < gone->weight || (to->weight == gone->weight && from < into);
+    bool swap =
+        to->n_parents < gone->n_parents || (to->n_parents == gone->n_parents && from < into);
     if (!both_frozen && (into < g->frozen || from < g->frozen))
         swap = from < g->frozen;
     if (swap) {
@@ -549,9 +550,9 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     gone->parents = g->free_entry;
     g->free_entry = freed;
     if (all_learn)
-        doubt(g, into);
+        mark_stale(g, into);
     else if (learnt)
-        doubt_nodes(g, into, moved);
+        mark_nodes_stale(g, into, moved);
     mark_changed(g, into);
     return true;
 }

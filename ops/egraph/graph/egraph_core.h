@@ -27,7 +27,7 @@
 enum {
     STAMPS = 4,
     MAX_EPOCH = 255,
-    MAX_WEIGHT = UINT16_MAX,
+    MAX_PARENTS = UINT16_MAX,
     MASK_NUMBER = X_NUM,
     MASK_VARIABLE = X_SYM,
     MASK_OTHER_LEAF = X_VAR, /* pi and e */
@@ -35,15 +35,15 @@ enum {
     GRAPH_KINDS = 64,
 };
 #define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
-#define MASK_DOUBTFUL (1ull << 63) /* the class waits in `doubtful` */
-#define MASK_LISTED MASK_DOUBTFUL  /* while none does */
-#define DOUBT_NODE 0x80000000u
+#define MASK_STALE (1ull << 63) /* the class waits in `doubtful` */
+#define MASK_LISTED MASK_STALE  /* while none does */
+#define STALE_NODE 0x80000000u
 #define UP_ENTRY 0x80000000u
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
 #define OP_CONT 0x3fffffffu
 
-struct joins; /* node_index.h */
+struct node_index; /* node_index.h */
 
 struct u32_list {
     uint32_t *items;
@@ -77,11 +77,11 @@ struct member {
 
 /* What a class knows. */
 struct eclass {
-    uint64_t mask;    /* which operators stand in it, to refuse a pattern at a glance */
-    uint32_t parents; /* the last slot of a circle of slots that hold the class, or NO_NODE; of a
-                       * free entry, the next free one */
-    uint32_t fact;    /* see fact.h */
-    uint16_t weight;  /* slots that hold it, or MAX_WEIGHT */
+    uint64_t mask;      /* which operators stand in it, to refuse a pattern at a glance */
+    uint32_t parents;   /* the last slot of a circle of slots that hold the class, or NO_NODE; of a
+                         * free entry, the next free one */
+    uint32_t fact;      /* see fact.h */
+    uint16_t n_parents; /* slots that hold it, or MAX_PARENTS */
     /* The last epoch in which it joined another class with frozen nodes, or learnt something; and
      * in which it changed in any way, or something at most 0, 1, 2, 3 steps below it did. */
     uint8_t joined, stamp[STAMPS];
@@ -95,15 +95,15 @@ struct egraph {
     bool interpreted; /* the operators are those of lang_calculus */
     /* Masks of operators whose facts follow from those of one argument or two: all of them, and
      * those of two. */
-    uint64_t known, known_binary;
+    uint64_t interpreted_ops, interpreted_binary;
     uint32_t n_cells, cap, n_nodes, n_classes;
     uint32_t n_dead;   /* nodes that died since the last compaction */
     uint32_t n_unions; /* of classes */
     struct {
         uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
     } compact_at;
-    uint32_t near;      /* cells that the caches hold: in a larger graph, work is foreseen */
-    uint32_t rounds_at; /* budgets of nodes from which on visits go in rounds */
+    uint32_t near;          /* cells that the caches hold: in a larger graph, work is foreseen */
+    uint32_t size_order_at; /* budgets of nodes from which on visits go in rounds */
     struct cell *cells;
     struct member *members;
     struct eclass *classes; /* by entry; graph_eclass finds that of a class */
@@ -124,10 +124,10 @@ struct egraph {
 
     uint64_t ops;            /* masks of the operators that nodes apply */
     struct u32_list pending; /* nodes whose arguments lost their class: to be hashed again */
-    /* Classes whose fact changed: their parents' facts may, too. With DOUBT_NODE, single nodes:
+    /* Classes whose fact changed: their parents' facts may, too. With STALE_NODE, single nodes:
      * those above a class that joined one of which more was known, where these may be few among
      * many. */
-    struct u32_list doubtful;
+    struct u32_list stale;
     struct u32_list changed; /* classes that merged or learnt something since the last rebuild */
     struct u32_list died;    /* nodes that did, and still stand in their class's circle */
     struct u32_list wave[2]; /* scratch of stamping */
@@ -135,7 +135,7 @@ struct egraph {
     uint8_t epoch;
     unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
 
-    struct joins *joins; /* scratch of searching */
+    struct node_index *node_index; /* scratch of searching */
 
     /* While a search goes on over the nodes below this: a class that has such a node is named by
      * one, so that for the search nothing changes when classes without them join it. */
@@ -174,7 +174,7 @@ static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
 }
 
 /* It is read soon, if c still names a class; the member is there. */
-static inline void graph_expect_eclass(const struct egraph *g, uint32_t c)
+static inline void graph_prefetch_eclass(const struct egraph *g, uint32_t c)
 {
     uint32_t up = g->members[c].up;
     __builtin_prefetch(&g->classes[up & UP_ENTRY ? up & ~UP_ENTRY : 0], 1);
@@ -194,15 +194,15 @@ static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
 }
 
 /* Facts say something of what this operator makes of its arguments, one or two. */
-static inline bool graph_knows(const struct egraph *g, uint32_t op)
+static inline bool graph_interprets(const struct egraph *g, uint32_t op)
 {
-    return op < X_DECLARED && g->known >> op & 1;
+    return op < X_DECLARED && g->interpreted_ops >> op & 1;
 }
 
 static inline uint32_t graph_arity(const struct egraph *g, uint32_t op)
 {
-    if (graph_knows(g, op))
-        return 1 + (uint32_t)(g->known_binary >> op & 1);
+    if (graph_interprets(g, op))
+        return 1 + (uint32_t)(g->interpreted_binary >> op & 1);
     return op & OP_LEAF ? 0 : g->lang->ops[op & ~OP_DEAD].arity;
 }
 
@@ -270,7 +270,7 @@ void graph_settle(struct egraph *g, uint32_t n);
 /* The slot holds this class. */
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);
 /* The class of node n learns what n says of it. */
-void graph_learn(struct egraph *g, uint32_t n);
+void graph_update_fact(struct egraph *g, uint32_t n);
 /* The node of op over these classes, or NO_NODE. */
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */
@@ -281,7 +281,7 @@ void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 /* Restores congruence in the middle of a search, and leaves all else to egraph_rebuild: facts of
  * what stands above, stamps, and dead nodes in their circles. */
-void graph_mend(struct egraph *g);
+void graph_restore_congruence(struct egraph *g);
 /* What changes from here on is stamped with the next epoch. Epochs are few: when they run out, all
  * stamps and the current epoch are halved, rounded up, and true is returned; who remembers an
  * epoch halves it, rounded down. */

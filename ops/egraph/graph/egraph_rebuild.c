@@ -43,11 +43,11 @@ static void repair_node(struct egraph *g, uint32_t n)
     graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
 }
 
-static void doubt_parents(struct egraph *g, uint32_t class)
+static void update_parents(struct egraph *g, uint32_t class)
 {
     uint32_t c = graph_find(g, class), last = graph_eclass(g, c)->parents;
-    bool waiting = graph_eclass(g, c)->mask & MASK_DOUBTFUL;
-    graph_eclass(g, c)->mask &= ~MASK_DOUBTFUL;
+    bool waiting = graph_eclass(g, c)->mask & MASK_STALE;
+    graph_eclass(g, c)->mask &= ~MASK_STALE;
     if (!waiting || last == NO_NODE)
         return; /* its class joined another that has been seen to */
     /* learn() may add nodes and join classes, and so change this circle: the slots first */
@@ -60,14 +60,14 @@ static void doubt_parents(struct egraph *g, uint32_t class)
             u32_push(&g->wave[0], owner);
     } while (slot != last);
     for (size_t i = begin; i < g->wave[0].n; i++) {
-        foresee_nodes(g, g->wave[0].items, i, g->wave[0].n);
-        graph_learn(g, g->wave[0].items[i]);
+        prefetch_nodes(g, g->wave[0].items, i, g->wave[0].n);
+        graph_update_fact(g, g->wave[0].items[i]);
     }
     g->wave[0].n = begin;
 }
 
 /* Classes with nodes that died, each once: those that are on the list have MASK_LISTED. */
-static void list_mourners(struct egraph *g, struct u32_list *out)
+static void list_bereft(struct egraph *g, struct u32_list *out)
 {
     for (size_t i = 0; i < g->died.n; i++) {
         uint32_t c = graph_find(g, g->died.items[i]);
@@ -80,25 +80,25 @@ static void list_mourners(struct egraph *g, struct u32_list *out)
         graph_eclass(g, out->items[i])->mask &= ~MASK_LISTED;
 }
 
-static void expect_next(const struct egraph *g, uint32_t n)
+static void prefetch_next(const struct egraph *g, uint32_t n)
 {
     __builtin_prefetch(&g->cells[graph_next(g, n)]);
     __builtin_prefetch(&g->members[graph_next(g, n)]);
 }
 
 /* Takes dead nodes out of the circles of their classes; several are walked side by side. */
-static void bury(struct egraph *g)
+static void unlink_dead(struct egraph *g)
 {
     struct u32_list *classes = &g->wave[0];
     struct {
         uint32_t class, node;
     } walks[SIDE_BY_SIDE];
     size_t n_walks = 0, next = 0;
-    list_mourners(g, classes);
+    list_bereft(g, classes);
     while (next < classes->n || n_walks) {
         for (; n_walks < SIDE_BY_SIDE && next < classes->n; next++, n_walks++) {
             walks[n_walks].class = walks[n_walks].node = classes->items[next];
-            expect_next(g, classes->items[next]);
+            prefetch_next(g, classes->items[next]);
         }
         for (size_t i = 0; i < n_walks;) {
             uint32_t n = walks[i].node, following = graph_next(g, n);
@@ -112,7 +112,7 @@ static void bury(struct egraph *g)
             } else {
                 walks[i].node = following;
             }
-            expect_next(g, walks[i++].node);
+            prefetch_next(g, walks[i++].node);
         }
     }
     classes->n = 0;
@@ -187,7 +187,7 @@ static uint64_t count_parents(const struct egraph *g, const struct u32_list *cla
 {
     uint64_t n = 0;
     for (size_t i = 0; i < classes->n; i++)
-        n += graph_eclass(g, classes->items[i])->weight;
+        n += graph_eclass(g, classes->items[i])->n_parents;
     return n;
 }
 
@@ -237,43 +237,43 @@ static void stamp_changed(struct egraph *g)
     g->wave[0].n = g->wave[1].n = 0;
 }
 
-void graph_mend(struct egraph *g)
+void graph_restore_congruence(struct egraph *g)
 {
-    bool far = g->pending.n > 1 && foresee_pays(g);
+    bool far = g->pending.n > 1 && prefetch_pays(g);
     for (size_t i = 0; i < g->pending.n; i++) {
-        if (far && i % FORESEE_REPAIRS == 0)
-            foresee_repairs(g, i);
+        if (far && i % PREFETCH_REPAIRS == 0)
+            prefetch_repairs(g, i);
         repair_node(g, g->pending.items[i]);
     }
     g->pending.n = 0;
 }
 
 /* Facts follow from facts, and may fold a constant, which may join two classes. */
-static void settle_doubts(struct egraph *g)
+static void update_stale(struct egraph *g)
 {
-    for (size_t i = 0; i < g->doubtful.n && !g->conflict; i++) {
-        uint32_t doubted = g->doubtful.items[i], n = doubted & ~DOUBT_NODE;
+    for (size_t i = 0; i < g->stale.n && !g->conflict; i++) {
+        uint32_t doubted = g->stale.items[i], n = doubted & ~STALE_NODE;
         if (n == doubted)
-            doubt_parents(g, doubted);
+            update_parents(g, doubted);
         else if (graph_is_live(g, n))
-            graph_learn(g, n);
-        graph_mend(g);
+            graph_update_fact(g, n);
+        graph_restore_congruence(g);
     }
-    for (size_t i = 0; i < g->doubtful.n && g->conflict; i++)
-        if (!(g->doubtful.items[i] & DOUBT_NODE))
-            graph_eclass(g, graph_find(g, g->doubtful.items[i]))->mask &= ~MASK_DOUBTFUL;
+    for (size_t i = 0; i < g->stale.n && g->conflict; i++)
+        if (!(g->stale.items[i] & STALE_NODE))
+            graph_eclass(g, graph_find(g, g->stale.items[i]))->mask &= ~MASK_STALE;
 }
 
 void egraph_rebuild(struct egraph *g)
 {
-    joins_forget(g->joins); /* first: no union need be told to them */
-    graph_mend(g);
-    settle_doubts(g);
-    bury(g);
+    node_index_forget(g->node_index); /* first: no union need be told to them */
+    graph_restore_congruence(g);
+    update_stale(g);
+    unlink_dead(g);
     if (g->watched)
         stamp_changed(g);
-    struct u32_list *lists[] = {&g->pending, &g->doubtful, &g->died,
-                                &g->changed, &g->wave[0],  &g->wave[1]};
+    struct u32_list *lists[] = {&g->pending, &g->stale,   &g->died,
+                                &g->changed, &g->wave[0], &g->wave[1]};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         u32_release(lists[i]);
 }

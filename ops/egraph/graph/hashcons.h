@@ -39,7 +39,7 @@ static inline uint32_t hashcons_end(uint64_t h)
 }
 
 /* This place of the table will soon be looked at. */
-static inline void hashcons_expect(const struct hashcons *t, uint32_t hash)
+static inline void hashcons_prefetch(const struct hashcons *t, uint32_t hash)
 {
     __builtin_prefetch(&t->slots[hash & (t->size - 1)]);
 }

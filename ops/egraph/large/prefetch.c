@@ -4,7 +4,7 @@
 
 #include "ops/egraph/graph/enode_key.h"
 
-enum { MAX_OPEN = 8 * FORESEE_MATCHES };
+enum { MAX_OPEN = 8 * PREFETCH_MATCHES };
 
 #define NOT_YET (UINT32_MAX - 1) /* of a value; NO_NODE: it was not found */
 
@@ -24,7 +24,7 @@ struct query {
 };
 
 /* Where the parents of the class end, a new one begins. */
-static void expect_parents(struct egraph *g, uint32_t c)
+static void prefetch_parents(struct egraph *g, uint32_t c)
 {
     uint32_t last = graph_eclass(g, graph_find(g, c))->parents;
     if (last != NO_NODE)
@@ -33,9 +33,9 @@ static void expect_parents(struct egraph *g, uint32_t c)
 
 /* ---- matches ---- */
 
-struct foresight {
+struct prefetcher {
     struct egraph *g;
-    const struct machine *m;
+    const struct ematch *m;
     size_t n_open, n_queries;
     struct open open[MAX_OPEN];
     struct query queries[MAX_OPEN];
@@ -43,7 +43,7 @@ struct foresight {
 
 /* Asks for the place of a node whose arguments are known; of others, it stays open, unless the
  * graph cannot have it. */
-static inline void ask(struct foresight *f, const struct build_node *node, uint32_t *values,
+static inline void ask(struct prefetcher *f, const struct build_node *node, uint32_t *values,
                        uint32_t *value)
 {
     uint32_t first = values[node->first[0]];
@@ -61,15 +61,15 @@ static inline void ask(struct foresight *f, const struct build_node *node, uint3
     q->op = node->op;
     q->pair = find_pair(f->g, (uint32_t[]){first, second}, node->arity);
     q->hash = hash_pair(q->op, q->pair);
-    hashcons_expect(&f->g->cons, q->hash);
+    hashcons_prefetch(&f->g->cons, q->hash);
 }
 
 /* What is known of its variables is read soon; where they stand, the search has just asked. */
-static void take_match(struct foresight *f, uint32_t *values, const struct build *b,
+static void take_match(struct prefetcher *f, uint32_t *values, const struct build *b,
                        const uint32_t *vars)
 {
     for (uint32_t v = 0; v < b->n_vars; v++)
-        graph_expect_eclass(f->g, values[v] = vars[v]);
+        graph_prefetch_eclass(f->g, values[v] = vars[v]);
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
         uint32_t *value = &values[b->n_vars + i];
@@ -100,11 +100,11 @@ static inline void answer(const struct query *q, struct egraph *g)
     if (n == NO_NODE || g->cells[n].op != q->op || graph_pair(&g->cells[n]) != q->pair)
         return;
     *q->value = n;
-    expect_parents(g, n);
+    prefetch_parents(g, n);
 }
 
 /* What was asked for is there; who waited for it asks in turn. */
-static void answer_all(struct foresight *f)
+static void answer_all(struct prefetcher *f)
 {
     size_t n = f->n_open;
     for (size_t i = 0; i < f->n_queries; i++)
@@ -116,27 +116,28 @@ static void answer_all(struct foresight *f)
         ask(f, f->open[i].node, f->open[i].values, f->open[i].value);
 }
 
-void foresee_matches(struct foreseen *out, struct egraph *g, const struct machine *m, size_t from)
+void prefetch_matches(struct prefetched *out, struct egraph *g, const struct ematch *m, size_t from)
 {
-    struct foresight f;
+    struct prefetcher f;
     f.g = g;
     f.m = m;
     f.n_open = f.n_queries = 0;
     out->unions = g->n_unions;
     size_t n = m->n_matches - from;
-    n = n < FORESEE_MATCHES ? n : FORESEE_MATCHES;
+    n = n < PREFETCH_MATCHES ? n : PREFETCH_MATCHES;
     for (size_t i = 0; i < n; i++) {
-        const struct machine_match *match = &m->matches[from + i];
+        const struct ematch_match *match = &m->matches[from + i];
         const struct build *b = &m->set->rules[match->rule].rhs;
         out->built[i] = NULL;
-        if ((uint32_t)b->n_vars + b->n > FORESEE_VALUES || f.n_open + f.n_queries + b->n > MAX_OPEN)
+        if ((uint32_t)b->n_vars + b->n > PREFETCH_VALUES ||
+            f.n_open + f.n_queries + b->n > MAX_OPEN)
             continue;
         out->built[i] = out->values[i] + b->n_vars;
         take_match(&f, out->values[i], b, m->records.items + match->record + 1);
     }
     for (size_t i = 0; i < n; i++)
         for (const uint32_t *v = out->values[i]; out->built[i] && v < out->built[i]; v++)
-            expect_parents(g, *v);
+            prefetch_parents(g, *v);
     while (f.n_queries)
         answer_all(&f);
 }
@@ -154,19 +155,19 @@ static bool ask_again(struct query *q, struct egraph *g, uint32_t n)
         return false;
     *q = (struct query){.op = c->op, .pair = find_pair(g, c->kid, arity)};
     q->hash = hash_pair(q->op, q->pair);
-    hashcons_expect(&g->cons, q->hash);
-    hashcons_expect(&g->cons, hash_pair(c->op, graph_pair(c)));
+    hashcons_prefetch(&g->cons, q->hash);
+    hashcons_prefetch(&g->cons, hash_pair(c->op, graph_pair(c)));
     q->node = n;
     __builtin_prefetch(&g->members[n]);
     return true;
 }
 
-void foresee_repairs(struct egraph *g, size_t from)
+void prefetch_repairs(struct egraph *g, size_t from)
 {
-    struct query queries[FORESEE_REPAIRS];
+    struct query queries[PREFETCH_REPAIRS];
     size_t n_queries = 0, left = g->pending.n - from;
     const uint32_t *nodes = g->pending.items + from;
-    size_t n = left < FORESEE_REPAIRS ? left : FORESEE_REPAIRS;
+    size_t n = left < PREFETCH_REPAIRS ? left : PREFETCH_REPAIRS;
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(&g->cells[nodes[i]], 1);
     for (size_t i = 0; i < n; i++) {
@@ -178,8 +179,8 @@ void foresee_repairs(struct egraph *g, size_t from)
     for (size_t i = 0; i < n_queries; i++)
         find_candidate(&queries[i], g);
     for (size_t i = 0; i < n_queries; i++) {
-        graph_expect_eclass(g, graph_find(g, queries[i].node));
+        graph_prefetch_eclass(g, graph_find(g, queries[i].node));
         if (queries[i].candidate != NO_NODE)
-            graph_expect_eclass(g, graph_find(g, queries[i].candidate));
+            graph_prefetch_eclass(g, graph_find(g, queries[i].candidate));
     }
 }

@@ -8,37 +8,38 @@
 
 #include "ops/egraph/match/ematch.h"
 
-enum { FORESEE_MATCHES = 48, FORESEE_REPAIRS = 48, FORESEE_VALUES = 24 };
+enum { PREFETCH_MATCHES = 48, PREFETCH_REPAIRS = 48, PREFETCH_VALUES = 24 };
 
 /* Of matches. */
-struct foreseen {
+struct prefetched {
     uint32_t unions; /* of the graph, when it was */
     /* By match: classes of the variables, then nodes of what is built. */
-    uint32_t values[FORESEE_MATCHES][FORESEE_VALUES];
-    const uint32_t *built[FORESEE_MATCHES]; /* the latter, or NULL if it is too much */
+    uint32_t values[PREFETCH_MATCHES][PREFETCH_VALUES];
+    const uint32_t *built[PREFETCH_MATCHES]; /* the latter, or NULL if it is too much */
 };
 
 /* Whether it is worth the while: the graph is larger than what is near. */
-static inline bool foresee_pays(const struct egraph *g)
+static inline bool prefetch_pays(const struct egraph *g)
 {
     return g->n_cells > g->near;
 }
 
-/* The next FORESEE_MATCHES matches of the machine, from this one on. */
-void foresee_matches(struct foreseen *out, struct egraph *g, const struct machine *m, size_t from);
+/* The next PREFETCH_MATCHES matches of the machine, from this one on. */
+void prefetch_matches(struct prefetched *out, struct egraph *g, const struct ematch *m,
+                      size_t from);
 
 /* Part k of what a match builds, or NO_NODE: it is to be looked up. */
-static inline uint32_t foreseen_node(const struct foreseen *f, const uint32_t *built, uint32_t k,
-                                     const struct egraph *g)
+static inline uint32_t prefetched_node(const struct prefetched *f, const uint32_t *built,
+                                       uint32_t k, const struct egraph *g)
 {
     return built && f->unions == g->n_unions ? built[k] : NO_NODE;
 }
 
-/* The next FORESEE_REPAIRS nodes of `pending`, from this one on, which are to be hashed again. */
-void foresee_repairs(struct egraph *g, size_t from);
+/* The next PREFETCH_REPAIRS nodes of `pending`, from this one on, which are to be hashed again. */
+void prefetch_repairs(struct egraph *g, size_t from);
 
 /* Some nodes after the i-th of n, of which their classes will learn. */
-static inline void foresee_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
+static inline void prefetch_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
 {
     enum { NODES = 16, ARGUMENTS = 8, CLASSES = 4 };
     if (i + NODES < n) {
@@ -52,8 +53,8 @@ static inline void foresee_nodes(const struct egraph *g, const uint32_t *nodes, 
     }
     if (i + CLASSES < n) {
         const struct cell *c = &g->cells[nodes[i + CLASSES]];
-        graph_expect_eclass(g, c->kid[0]);
-        graph_expect_eclass(g, c->kid[1]);
+        graph_prefetch_eclass(g, c->kid[0]);
+        graph_prefetch_eclass(g, c->kid[1]);
     }
 }
 

@@ -19,7 +19,7 @@ static void *new_array(size_t n, size_t size)
 /* ---- what classes hold ---- */
 
 /* What a node that has shapes shows of its class. */
-static uint16_t shapes_at(struct ahead *a, uint32_t n)
+static uint16_t shapes_at(struct pruner *a, uint32_t n)
 {
     struct egraph *g = a->g;
     uint32_t op = g->cells[n].op, arity = graph_arity(g, op);
@@ -29,19 +29,19 @@ static uint16_t shapes_at(struct ahead *a, uint32_t n)
     return shapes_apply(&a->shapes, op, set[0], set[1]);
 }
 
-static bool has_shapes(const struct ahead *a, uint32_t n)
+static bool has_shapes(const struct pruner *a, uint32_t n)
 {
     uint32_t op = a->g->cells[n].op; /* dead nodes and leaves have numbers that are no operators' */
     return shapes_know(&a->shapes, op) && graph_arity(a->g, op) <= 2;
 }
 
-static void sweep(struct ahead *a)
+static void sweep(struct pruner *a)
 {
     if (a->shapes.n_sets > a->shapes.sweep_at)
         shapes_sweep(&a->shapes, a->held, a->until);
 }
 
-static bool has_grown(const struct ahead *a, const uint8_t *grew, uint32_t n, uint8_t since)
+static bool has_grown(const struct pruner *a, const uint8_t *grew, uint32_t n, uint8_t since)
 {
     struct egraph *g = a->g;
     for (uint32_t k = 0, arity = graph_arity(g, g->cells[n].op); k < arity; k++)
@@ -52,7 +52,7 @@ static bool has_grown(const struct ahead *a, const uint8_t *grew, uint32_t n, ui
 
 /* Of the whole graph: each pass sees one step farther down, or more, and shapes are few steps
  * high. */
-static void find_all(struct ahead *a, const struct machine *m)
+static void find_all(struct pruner *a, const struct ematch *m)
 {
     struct egraph *g = a->g;
     for (uint32_t i = 0; i < m->set->leaves.n; i++) {
@@ -84,7 +84,7 @@ static void find_all(struct ahead *a, const struct machine *m)
 }
 
 /* Those above a class that holds more now. */
-static void ask_parents(struct ahead *a, uint32_t class)
+static void ask_parents(struct pruner *a, uint32_t class)
 {
     struct egraph *g = a->g;
     uint32_t last = graph_eclass(g, class)->parents, slot = last;
@@ -100,25 +100,25 @@ static void ask_parents(struct ahead *a, uint32_t class)
 
 /* ---- lists ---- */
 
-static struct ahead_class *class_slot(const struct ahead *a, uint32_t class)
+static struct prune_class *class_slot(const struct pruner *a, uint32_t class)
 {
     for (size_t i = class * 0x9e3779b1u >> 7;; i++) {
-        struct ahead_class *c = &a->classes[i & (a->classes_cap - 1)];
+        struct prune_class *c = &a->classes[i & (a->classes_cap - 1)];
         if (c->class == class || c->class == NO_NODE)
             return c;
     }
 }
 
-static void new_classes(struct ahead *a, size_t cap)
+static void new_classes(struct pruner *a, size_t cap)
 {
     a->classes_cap = cap;
     a->classes = new_array(cap, sizeof *a->classes);
     memset(a->classes, 0xff, cap * sizeof *a->classes);
 }
 
-static struct ahead_class *add_class(struct ahead *a, uint32_t class)
+static struct prune_class *add_class(struct pruner *a, uint32_t class)
 {
-    struct ahead_class *c = class_slot(a, class), *old = a->classes;
+    struct prune_class *c = class_slot(a, class), *old = a->classes;
     if (c->class == class)
         return c;
     if ((a->n_classes + 1) * 2 > a->classes_cap) {
@@ -130,26 +130,26 @@ static struct ahead_class *add_class(struct ahead *a, uint32_t class)
         free(old);
         c = class_slot(a, class);
     }
-    *c = (struct ahead_class){class, NO_NODE};
+    *c = (struct prune_class){class, NO_NODE};
     a->n_classes++;
     return c;
 }
 
-static void drop_lists(struct ahead *a, uint32_t class)
+static void drop_lists(struct pruner *a, uint32_t class)
 {
-    struct ahead_class *c = class_slot(a, class);
+    struct prune_class *c = class_slot(a, class);
     if (c->class == class)
         c->first = NO_NODE;
 }
 
 /* They take a part of what the graph does. */
-static void drop_all_lists(struct ahead *a)
+static void drop_all_lists(struct pruner *a)
 {
     a->nodes.n = a->n_lists = a->n_classes = 0;
     memset(a->classes, 0xff, a->classes_cap * sizeof *a->classes);
 }
 
-static bool node_fits(const struct ahead *a, const struct ahead_state *k, uint16_t x, uint16_t y)
+static bool node_fits(const struct pruner *a, const struct prune_state *k, uint16_t x, uint16_t y)
 {
     const uint16_t *pair = a->wanted + k->pairs;
     for (const uint16_t *end = pair + 2 * k->n_pairs; pair < end; pair += 2)
@@ -159,12 +159,12 @@ static bool node_fits(const struct ahead *a, const struct ahead_state *k, uint16
     return false;
 }
 
-static void list_nodes(struct ahead *a, struct join_range range, const struct ahead_state *k,
+static void list_nodes(struct pruner *a, struct node_range range, const struct prune_state *k,
                        uint32_t op, uint32_t arity)
 {
     struct egraph *g = a->g;
     for (; range.begin < range.end; range.begin++) {
-        uint32_t n = join_node(g->joins, range.begin);
+        uint32_t n = node_index_node(g->node_index, range.begin);
         if (g->cells[n].op != op) /* one of those that share a place in masks, or dead */
             continue;
         uint16_t x = a->held[graph_find(g, *graph_kid(g, n, 0))];
@@ -174,36 +174,36 @@ static void list_nodes(struct ahead *a, struct join_range range, const struct ah
     }
 }
 
-bool ahead_list(struct join_range *out, struct ahead *a, uint32_t state, const struct state *s,
-                uint32_t c)
+bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, const struct state *s,
+                    uint32_t c)
 {
-    const struct ahead_state *k = &a->states[state];
+    const struct prune_state *k = &a->states[state];
     if (!k->n_pairs)
         return false;
-    struct ahead_class *of = add_class(a, c);
+    struct prune_class *of = add_class(a, c);
     uint32_t i = of->first;
     while (i != NO_NODE && a->lists[i].state != state)
         i = a->lists[i].next;
     if (i == NO_NODE) {
-        struct join_range range;
-        const struct join_key key = {c, s->x, JOIN_ANY};
-        if (!joins_find(&range, a->g, &key, NO_NODE, true))
+        struct node_range range;
+        const struct node_index_key key = {c, s->x, NODE_INDEX_ANY};
+        if (!node_index_find(&range, a->g, &key, NO_NODE, true))
             return false;
         i = (uint32_t)a->n_lists;
         a->lists = graph_memory_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
-        a->lists[a->n_lists++] = (struct ahead_list){state, (uint32_t)a->nodes.n, 0, of->first};
+        a->lists[a->n_lists++] = (struct prune_list){state, (uint32_t)a->nodes.n, 0, of->first};
         of->first = i;
         list_nodes(a, range, k, s->x, s->arity);
         a->lists[i].end = (uint32_t)a->nodes.n;
     }
-    *out = (struct join_range){a->lists[i].begin, a->lists[i].end};
+    *out = (struct node_range){a->lists[i].begin, a->lists[i].end};
     return true;
 }
 
 /* ---- unions ---- */
 
 /* A class that goes is not asked for any more. */
-void ahead_note_union(struct ahead *a, uint32_t into, uint32_t from)
+void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from)
 {
     uint16_t joined = shapes_join(&a->shapes, a->held[into], a->held[from]);
     if (joined != a->held[into])
@@ -215,7 +215,7 @@ void ahead_note_union(struct ahead *a, uint32_t into, uint32_t from)
     drop_lists(a, from);
 }
 
-void ahead_begin(struct ahead *a)
+void pruner_begin(struct pruner *a)
 {
     for (size_t i = 0; i < a->asked.n; i++) {
         uint32_t n = a->asked.items[i];
@@ -237,22 +237,22 @@ void ahead_begin(struct ahead *a)
 
 /* ---- beginning and end ---- */
 
-struct ahead *ahead_new(const struct machine *m)
+struct pruner *pruner_new(const struct ematch *m)
 {
-    struct ahead *a = new_array(1, sizeof *a);
+    struct pruner *a = new_array(1, sizeof *a);
     a->g = m->g;
     a->until = m->until;
     a->held = graph_memory_resize(NULL, 0, a->until * sizeof *a->held, "e-graph");
     memset(a->held, 0, a->until * sizeof *a->held);
     new_classes(a, FIRST_CLASSES);
     shapes_init(&a->shapes, m->g->lang->n_ops);
-    ahead_plan(a, m);
+    pruner_plan(a, m);
     shapes_seal(&a->shapes);
     find_all(a, m);
     return a;
 }
 
-void ahead_free(struct ahead *a)
+void pruner_free(struct pruner *a)
 {
     if (!a)
         return;

@@ -12,60 +12,60 @@
 #include "ops/egraph/match/node_index.h"
 
 /* The class in a register holds one of these shapes, or no rule of the state matches. */
-struct ahead_test {
+struct prune_test {
     uint16_t reg, n;
     uint32_t shapes; /* the first, in struct ahead */
 };
 
 /* Of a state: its tests; and what the arguments of a node that it binds hold, in pairs of shapes of
  * which one has to fit, if it asks for anything. */
-struct ahead_state {
-    uint32_t partner; /* the one state after it, if that asks for partners, or NO_STATE */
+struct prune_state {
+    uint32_t semijoin; /* the one state after it, if that asks for partners, or NO_STATE */
     uint32_t tests, pairs;
     uint16_t n_tests, n_pairs;
 };
 
 /* The nodes of a class that a state is given. */
-struct ahead_list {
+struct prune_list {
     uint32_t state, begin, end; /* of `nodes` */
     uint32_t next;              /* of the same class, or NO_NODE */
 };
 
-struct ahead_class {
+struct prune_class {
     uint32_t class, first; /* of its lists */
 };
 
-struct ahead {
+struct pruner {
     struct egraph *g;
     struct shapes shapes;
     uint16_t *held; /* by class: a set of shapes */
     uint32_t until; /* classes are below this, as are nodes that are looked at */
-    struct ahead_state *states;
-    struct ahead_test *tests;
+    struct prune_state *states;
+    struct prune_test *tests;
     size_t n_tests, tests_cap;
     uint16_t *wanted; /* of tests and of states, one after another */
     size_t n_wanted, wanted_cap;
     struct u32_list asked; /* nodes whose arguments hold more than before */
     struct u32_list nodes;
-    struct ahead_list *lists;
+    struct prune_list *lists;
     size_t n_lists, lists_cap;
-    struct ahead_class *classes; /* a hash table */
+    struct prune_class *classes; /* a hash table */
     size_t n_classes, classes_cap;
 };
 
 /* For the rules that are awake, in a graph whose unions have been mended. */
-struct ahead *ahead_new(const struct machine *m);
-void ahead_free(struct ahead *a);
+struct pruner *pruner_new(const struct ematch *m);
+void pruner_free(struct pruner *a);
 /* Two classes with nodes that are looked at become one. */
-void ahead_note_union(struct ahead *a, uint32_t into, uint32_t from);
+void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from);
 /* A search begins: what joined is seen to. */
-void ahead_begin(struct ahead *a);
+void pruner_begin(struct pruner *a);
 /* The nodes of class c for this state, which are read until the search ends. False: it asks for
  * nothing, or there is no index of the class. */
-bool ahead_list(struct join_range *out, struct ahead *a, uint32_t state, const struct state *s,
-                uint32_t c);
+bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, const struct state *s,
+                    uint32_t c);
 
-static inline bool ahead_fits(const struct ahead *a, const struct ahead_test *t, uint32_t class)
+static inline bool pruner_fits(const struct pruner *a, const struct prune_test *t, uint32_t class)
 {
     uint16_t set = a->held[class];
     for (uint32_t i = t->shapes; i < t->shapes + t->n; i++)
@@ -75,14 +75,14 @@ static inline bool ahead_fits(const struct ahead *a, const struct ahead_test *t,
 }
 
 /* May some rule below this state match, with these classes in the registers? */
-static inline bool ahead_allows(const struct ahead *a, uint32_t state, const uint32_t *reg)
+static inline bool pruner_allows(const struct pruner *a, uint32_t state, const uint32_t *reg)
 {
-    const struct ahead_state *k = &a->states[state];
+    const struct prune_state *k = &a->states[state];
     if (!k->n_tests)
         return true;
-    const struct ahead_test *t = a->tests + k->tests;
-    for (const struct ahead_test *end = t + k->n_tests; t < end; t++)
-        if (!ahead_fits(a, t, reg[t->reg]))
+    const struct prune_test *t = a->tests + k->tests;
+    for (const struct prune_test *end = t + k->n_tests; t < end; t++)
+        if (!pruner_fits(a, t, reg[t->reg]))
             return false;
     return true;
 }

@@ -16,8 +16,8 @@ struct asks {
 };
 
 struct plan {
-    struct ahead *a;
-    const struct machine *m;
+    struct pruner *a;
+    const struct ematch *m;
     const struct automaton *automaton;
     uint32_t *below; /* by state: rules that are awake */
     struct asks tests, pairs;
@@ -30,10 +30,10 @@ static void ask(struct asks *to, uint32_t state, uint16_t x, uint16_t y)
     to->items[to->n++] = (uint64_t)state << 32 | (uint64_t)x << 16 | y;
 }
 
-static bool is_awake(const struct machine *m, uint32_t rule)
+static bool is_active(const struct ematch *m, uint32_t rule)
 {
     return m->set->automaton.done[rule] != NO_STATE &&
-           (m->alike || !(m->rules[rule].asleep || m->rules[rule].stopped));
+           (m->alike || !(m->rules[rule].banned || m->rules[rule].exceeded));
 }
 
 static void find_shapes(struct plan *p, const struct compiled_rule *r)
@@ -99,7 +99,7 @@ static int by_number(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static void want(struct ahead *a, uint16_t shape)
+static void want(struct pruner *a, uint16_t shape)
 {
     a->wanted = vec_grow(a->wanted, &a->wanted_cap, a->n_wanted + 1, sizeof *a->wanted);
     a->wanted[a->n_wanted++] = shape;
@@ -108,9 +108,9 @@ static void want(struct ahead *a, uint16_t shape)
 /* One register of one state: a shape from each rule, or there is no test. */
 static void add_test(struct plan *p, const uint64_t *asks, size_t n)
 {
-    struct ahead *a = p->a;
-    struct ahead_state *s = &a->states[asks[0] >> 32];
-    struct ahead_test t = {.reg = (uint16_t)(asks[0] >> 16), .shapes = (uint32_t)a->n_wanted};
+    struct pruner *a = p->a;
+    struct prune_state *s = &a->states[asks[0] >> 32];
+    struct prune_test t = {.reg = (uint16_t)(asks[0] >> 16), .shapes = (uint32_t)a->n_wanted};
     if (n < p->below[asks[0] >> 32])
         return;
     for (size_t i = 0; i < n; i++)
@@ -130,8 +130,8 @@ static void add_test(struct plan *p, const uint64_t *asks, size_t n)
 /* One state: a pair from each rule, unless one of them asks for nothing. */
 static void add_pairs(struct plan *p, const uint64_t *asks, size_t n)
 {
-    struct ahead *a = p->a;
-    struct ahead_state *s = &a->states[asks[0] >> 32];
+    struct pruner *a = p->a;
+    struct prune_state *s = &a->states[asks[0] >> 32];
     const uint32_t nothing = (uint32_t)SHAPE_ANY << 16 | SHAPE_ANY;
     if ((uint32_t)asks[n - 1] == nothing) /* the greatest number */
         return;
@@ -160,7 +160,7 @@ static void take_runs(struct plan *p, struct asks *from, unsigned bits,
 }
 
 /* What follows a state, where only one thing does. */
-static uint32_t find_partner(const struct plan *p, uint32_t state)
+static uint32_t find_semijoin(const struct plan *p, uint32_t state)
 {
     const struct state *s = &p->automaton->states[state];
     uint32_t only = NO_STATE, n = 0;
@@ -170,11 +170,11 @@ static uint32_t find_partner(const struct plan *p, uint32_t state)
             n++;
         }
     bool asked = s->kind == STATE_BIND && !s->whole && n == 1 &&
-                 partners_are_asked(s, &p->automaton->states[only]);
+                 semijoin_applies(s, &p->automaton->states[only]);
     return asked ? only : NO_STATE;
 }
 
-void ahead_plan(struct ahead *a, const struct machine *m)
+void pruner_plan(struct pruner *a, const struct ematch *m)
 {
     struct plan p = {.a = a, .m = m, .automaton = &m->set->automaton};
     p.below = calloc(p.automaton->n + 1, sizeof *p.below);
@@ -182,14 +182,14 @@ void ahead_plan(struct ahead *a, const struct machine *m)
     if (!p.below || !a->states)
         abort();
     for (uint32_t r = 0; r < m->set->n; r++)
-        for (uint32_t s = is_awake(m, r) ? p.automaton->done[r] : NO_STATE; s != NO_STATE;
+        for (uint32_t s = is_active(m, r) ? p.automaton->done[r] : NO_STATE; s != NO_STATE;
              s = p.automaton->parent[s])
             p.below[s]++;
     for (uint32_t r = 0; r < m->set->n; r++)
-        if (is_awake(m, r))
+        if (is_active(m, r))
             gather(&p, r);
     for (uint32_t s = 0; s < p.automaton->n; s++)
-        a->states[s].partner = find_partner(&p, s);
+        a->states[s].semijoin = find_semijoin(&p, s);
     take_runs(&p, &p.tests, 16, add_test);
     take_runs(&p, &p.pairs, 32, add_pairs);
     free(p.below);

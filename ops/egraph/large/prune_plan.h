@@ -6,6 +6,6 @@
 
 /* Fills in the states, their tests and their pairs, for the rules that are awake, and the shapes
  * that these have. */
-void ahead_plan(struct ahead *a, const struct machine *m);
+void pruner_plan(struct pruner *a, const struct ematch *m);
 
 #endif

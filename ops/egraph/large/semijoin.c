@@ -11,7 +11,7 @@ static uint32_t argument_at(const struct state *s, uint32_t x)
     return x & AUTOMATON_LEAF ? UINT32_MAX : x - s->out;
 }
 
-bool partners_are_asked(const struct state *s, const struct state *next)
+bool semijoin_applies(const struct state *s, const struct state *next)
 {
     bool some = false;
     if (next->kind != STATE_BIND || !next->whole || next->arity > 2 || s->arity > 2 ||
@@ -23,8 +23,8 @@ bool partners_are_asked(const struct state *s, const struct state *next)
 }
 
 /* The arguments that node q, as a partner, asks of another; false if it is none. */
-static bool read_partner(uint32_t *value, struct machine *m, const struct state *s,
-                         const struct state *next, uint32_t q)
+static bool read_candidate(uint32_t *value, struct ematch *m, const struct state *s,
+                           const struct state *next, uint32_t q)
 {
     struct egraph *g = m->g;
     bool set[2] = {false, false};
@@ -36,7 +36,7 @@ static bool read_partner(uint32_t *value, struct machine *m, const struct state 
         if (i < s->arity && !set[i]) {
             value[i] = c;
             set[i] = true;
-        } else if (i < s->arity ? value[i] != c : machine_known(m, next->known[k]) != c) {
+        } else if (i < s->arity ? value[i] != c : ematch_bound(m, next->known[k]) != c) {
             return false;
         }
     }
@@ -44,43 +44,43 @@ static bool read_partner(uint32_t *value, struct machine *m, const struct state 
 }
 
 /* Some node of class c has these arguments. */
-static bool is_there(struct machine *m, const struct state *s, uint32_t c, const uint32_t *value)
+static bool is_there(struct ematch *m, const struct state *s, uint32_t c, const uint32_t *value)
 {
     uint32_t n = graph_lookup(m->g, s->x, value);
     return n < m->until && graph_find(m->g, n) == c;
 }
 
-enum partners_found partners_find(struct partners *out, struct machine *m, const struct state *s,
+enum semijoin_found semijoin_find(struct semijoin *out, struct ematch *m, const struct state *s,
                                   const struct state *next, uint32_t c, uint32_t n)
 {
-    struct joins *j = m->g->joins;
-    struct join_range range;
-    const struct join_key key = {m->reg[next->a], next->x, JOIN_ANY};
-    if (n < PARTNERS_LEAST || !joins_find(&range, m->g, &key, NO_NODE, true))
-        return PARTNERS_ANY;
-    uint32_t partners = range.end - range.begin, value[2];
-    if (partners > 2 * n || partners > PARTNERS_MOST)
-        return PARTNERS_ANY;
+    struct node_index *j = m->g->node_index;
+    struct node_range range;
+    const struct node_index_key key = {m->reg[next->a], next->x, NODE_INDEX_ANY};
+    if (n < SEMIJOIN_MIN || !node_index_find(&range, m->g, &key, NO_NODE, true))
+        return SEMIJOIN_UNKNOWN;
+    uint32_t semijoin = range.end - range.begin, value[2];
+    if (semijoin > 2 * n || semijoin > SEMIJOIN_MAX)
+        return SEMIJOIN_UNKNOWN;
     uint32_t known = 0;
     for (uint32_t k = 0; k < 2; k++)
-        out->argument[k] = PARTNER_UNKNOWN;
+        out->argument[k] = SEMIJOIN_FREE;
     for (uint32_t k = 0; k < next->arity; k++) {
         uint32_t i = argument_at(s, next->known[k]);
         if (i < s->arity) {
-            known += out->argument[i] == PARTNER_UNKNOWN;
+            known += out->argument[i] == SEMIJOIN_FREE;
             out->argument[i] = 0;
         }
     }
     /* all that the node has is known of few: these are looked for */
-    bool look = known == s->arity && 2 * partners < n, found = false;
+    bool look = known == s->arity && 2 * semijoin < n, found = false;
     memset(out->filter, 0, sizeof out->filter);
     for (; range.begin < range.end; range.begin++) {
-        if (!read_partner(value, m, s, next, join_node(j, range.begin)) ||
+        if (!read_candidate(value, m, s, next, node_index_node(j, range.begin)) ||
             (look && !is_there(m, s, c, value)))
             continue;
-        uint32_t h = partners_hash(value[0], value[1]);
+        uint32_t h = semijoin_hash(value[0], value[1]);
         out->filter[h / 64] |= 1ull << h % 64;
         found = true;
     }
-    return found ? PARTNERS_SOME : PARTNERS_NONE;
+    return found ? SEMIJOIN_SOME : SEMIJOIN_NONE;
 }

@@ -9,40 +9,44 @@
 #include "ops/egraph/match/ematch.h"
 
 enum {
-    PARTNERS_LEAST = 4, /* nodes that are bound as fast as others are read */
-    PARTNERS_MOST = 256,
-    PARTNERS_WORDS = 32,
-    PARTNER_UNKNOWN = 255,
+    SEMIJOIN_MIN = 4, /* nodes that are bound as fast as others are read */
+    SEMIJOIN_MAX = 256,
+    SEMIJOIN_WORDS = 32,
+    SEMIJOIN_FREE = 255,
 };
 
-struct partners {
-    uint8_t argument[2]; /* of the node to be bound, which its partner has, or PARTNER_UNKNOWN */
-    uint64_t filter[PARTNERS_WORDS];
+struct semijoin {
+    uint8_t argument[2]; /* of the node to be bound, which its partner has, or SEMIJOIN_FREE */
+    uint64_t filter[SEMIJOIN_WORDS];
 };
 
-enum partners_found { PARTNERS_NONE, PARTNERS_SOME, PARTNERS_ANY /* nothing is known of them */ };
+enum semijoin_found {
+    SEMIJOIN_NONE,
+    SEMIJOIN_SOME,
+    SEMIJOIN_UNKNOWN /* nothing is known of them */
+};
 
 /* For n nodes of class c, to be bound by state s; `next` is what follows it. */
-enum partners_found partners_find(struct partners *out, struct machine *m, const struct state *s,
+enum semijoin_found semijoin_find(struct semijoin *out, struct ematch *m, const struct state *s,
                                   const struct state *next, uint32_t c, uint32_t n);
 
-static inline uint32_t partners_hash(uint32_t a, uint32_t b)
+static inline uint32_t semijoin_hash(uint32_t a, uint32_t b)
 {
     return (a * 0x9e3779b1u ^ (b + 1) * 0x85ebca6bu) * 0xc2b2ae35u >> 21;
 }
 
 /* Node n may have one. */
-static inline bool partners_have(const struct partners *p, struct egraph *g, uint32_t n)
+static inline bool semijoin_has(const struct semijoin *p, struct egraph *g, uint32_t n)
 {
     uint32_t value[2] = {0, 0};
     for (int k = 0; k < 2; k++)
-        if (p->argument[k] != PARTNER_UNKNOWN)
+        if (p->argument[k] != SEMIJOIN_FREE)
             value[k] = graph_find(g, g->cells[n].kid[k]);
-    uint32_t h = partners_hash(value[0], value[1]);
+    uint32_t h = semijoin_hash(value[0], value[1]);
     return p->filter[h / 64] >> h % 64 & 1;
 }
 
 /* Whether `next` asks for partners of what s binds. */
-bool partners_are_asked(const struct state *s, const struct state *next);
+bool semijoin_applies(const struct state *s, const struct state *next);
 
 #endif

@@ -10,7 +10,7 @@ enum {
     BEGUN_BY = 8,       /* with more than one in so many of the nodes, it is not finished */
 };
 
-void rounds_free(struct rounds *r)
+void size_order_free(struct size_order *r)
 {
     free(r->of);
 }
@@ -29,14 +29,14 @@ static uint16_t *count_nodes(struct egraph *g)
     return count;
 }
 
-static uint8_t round_of(uint32_t in_sight)
+static uint8_t pass_of(uint32_t in_sight)
 {
     return in_sight ? (uint8_t)((31 - (unsigned)__builtin_clz(in_sight)) / 2) : 0;
 }
 
 /* The round of each node. Returns the nodes of all arguments' classes together: about the number
  * of matches. */
-static uint64_t sort_nodes(struct rounds *r, struct egraph *g, const uint16_t *count)
+static uint64_t sort_nodes(struct size_order *r, struct egraph *g, const uint16_t *count)
 {
     uint64_t below = 0;
     r->n = 1;
@@ -48,17 +48,17 @@ static uint64_t sort_nodes(struct rounds *r, struct egraph *g, const uint16_t *c
         for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
             kids += count[graph_find(g, *graph_kid(g, n, i))];
         below += kids;
-        r->of[n] = round_of(count[graph_find(g, n)] + kids);
+        r->of[n] = pass_of(count[graph_find(g, n)] + kids);
         if (r->of[n] >= r->n)
             r->n = r->of[n] + 1u;
     }
     return below;
 }
 
-void rounds_plan(struct rounds *r, struct egraph *g, uint32_t max_nodes)
+void size_order_plan(struct size_order *r, struct egraph *g, uint32_t max_nodes)
 {
     r->n = 1;
-    if (max_nodes < g->rounds_at || g->n_nodes > max_nodes / BEGUN_BY)
+    if (max_nodes < g->size_order_at || g->n_nodes > max_nodes / BEGUN_BY)
         return;
     if (g->n_cells > r->cap) {
         free(r->of);
@@ -73,7 +73,8 @@ void rounds_plan(struct rounds *r, struct egraph *g, uint32_t max_nodes)
     free(count);
 }
 
-uint64_t rounds_word(const struct rounds *r, const struct visits *v, size_t w, unsigned k)
+uint64_t size_order_word(const struct size_order *r, const struct dirty_set *v, size_t w,
+                         unsigned k)
 {
     uint64_t word = v->dirty[w];
     if (r->n == 1)

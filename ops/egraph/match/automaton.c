@@ -93,9 +93,9 @@ static uint32_t add_state(struct layout *l, struct state s, uint32_t parent)
     return out->n++;
 }
 
-static uint32_t encode_known(const struct known_argument *k)
+static uint32_t encode_bound(const struct bound_argument *k)
 {
-    return k->x | (k->kind == KNOWN_LEAF ? AUTOMATON_LEAF : 0);
+    return k->x | (k->kind == ARGUMENT_LEAF ? AUTOMATON_LEAF : 0);
 }
 
 static void set_bind(struct layout *l, struct state *s, const struct instruction *i)
@@ -106,14 +106,14 @@ static void set_bind(struct layout *l, struct state *s, const struct instruction
     s->whole = i->whole;
     if (i->arity <= 2) {
         for (uint32_t k = 0; k < i->arity; k++)
-            s->known[k] = encode_known(&i->known[k]);
+            s->known[k] = encode_bound(&i->known[k]);
         return;
     }
     s->known[0] = (uint32_t)l->n_known;
     l->out->known =
         vec_grow(l->out->known, &l->known_cap, l->n_known + i->arity, sizeof *l->out->known);
     for (uint32_t k = 0; k < i->arity; k++)
-        l->out->known[l->n_known++] = encode_known(&i->known[k]);
+        l->out->known[l->n_known++] = encode_bound(&i->known[k]);
 }
 
 static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)

@@ -10,33 +10,33 @@
 #include <string.h>
 
 /* Compiled twice: ematch_profiled.c counts. */
-#ifndef MACHINE_PROFILED
-#define MACHINE_PROFILED 0
+#ifndef EMATCH_PROFILED
+#define EMATCH_PROFILED 0
 #endif
 
 #define NEVER UINT32_MAX
-enum { SORT_FEW = 16, AHEAD_SOONER = 8 };
+enum { SORT_FEW = 16, PRUNE_SOONER = 8 };
 
 /* ---- what is counted for a profile ---- */
 
-static inline void count_step(const struct machine *m, const struct state *s)
+static inline void count_step(const struct ematch *m, const struct state *s)
 {
-    if (MACHINE_PROFILED)
+    if (EMATCH_PROFILED)
         m->profile->steps[s - m->states]++;
 }
 
-static inline void count_begin(const struct machine *m, uint32_t root)
+static inline void count_begin(const struct ematch *m, uint32_t root)
 {
-    if (!MACHINE_PROFILED)
+    if (!EMATCH_PROFILED)
         return;
     m->profile->tried[root]++;
     m->profile->at = root;
     m->profile->begun = search_profile_now(m->profile);
 }
 
-static inline void count_end(const struct machine *m, uint32_t root)
+static inline void count_end(const struct ematch *m, uint32_t root)
 {
-    if (!MACHINE_PROFILED)
+    if (!EMATCH_PROFILED)
         return;
     m->profile->ns[root] += search_profile_now(m->profile) - m->profile->begun;
     m->profile->at = NO_STATE;
@@ -44,9 +44,9 @@ static inline void count_end(const struct machine *m, uint32_t root)
 
 /* ---- which states are awake ---- */
 
-static struct activity activity_of(const struct machine_rule *r)
+static struct activity activity_of(const struct ematch_rule *r)
 {
-    if (r->asleep || r->stopped)
+    if (r->banned || r->exceeded)
         return (struct activity){NEVER, NEVER};
     const struct moment *s = &r->since[r->since[1].cells <= r->since[0].cells];
     return (struct activity){s->cells, s->epoch};
@@ -58,7 +58,7 @@ static struct activity older(struct activity a, struct activity b)
                              a.epoch < b.epoch ? a.epoch : b.epoch};
 }
 
-static struct activity activity_below(const struct machine *m, const struct state *s)
+static struct activity activity_below(const struct ematch *m, const struct state *s)
 {
     struct activity a = {NEVER, NEVER};
     if (s->kind == STATE_DONE)
@@ -68,30 +68,30 @@ static struct activity activity_below(const struct machine *m, const struct stat
     return a;
 }
 
-static bool is_awake(const struct machine *m, const struct state *s)
+static bool is_active(const struct ematch *m, const struct state *s)
 {
     return m->alike || m->active[s - m->states].cells != NEVER;
 }
 
 /* Rules are not alike any more, from the middle of an iteration on. */
-static void tell_apart(struct machine *m)
+static void separate_rules(struct ematch *m)
 {
     m->alike = false;
     for (size_t i = 0; i < m->set->n; i++)
-        m->rules[i] = (struct machine_rule){.since = {m->since, m->since}};
+        m->rules[i] = (struct ematch_rule){.since = {m->since, m->since}};
     for (uint32_t s = 0; s < m->set->automaton.n; s++)
         m->active[s] = (struct activity){m->since.cells, m->since.epoch};
 }
 
 /* The rule is not searched for any more in this iteration; it goes on at this node. */
-static void stop_rule(struct machine *m, uint32_t rule)
+static void ban_rule(struct ematch *m, uint32_t rule)
 {
     const struct automaton *automaton = &m->set->automaton;
-    if (MACHINE_PROFILED)
+    if (EMATCH_PROFILED)
         search_profile_settle(m);
     if (m->alike)
-        tell_apart(m);
-    m->rules[rule].stopped = true;
+        separate_rules(m);
+    m->rules[rule].exceeded = true;
     m->rules[rule].cursor = m->node;
     for (uint32_t s = automaton->done[rule]; s != NO_STATE; s = automaton->parent[s]) {
         struct activity a = activity_below(m, &automaton->states[s]);
@@ -104,7 +104,7 @@ static void stop_rule(struct machine *m, uint32_t rule)
 /* ---- matches ---- */
 
 /* At a node that is not. */
-static __attribute__((noinline)) bool is_new(const struct machine *m, const struct rule_match *r,
+static __attribute__((noinline)) bool is_new(const struct ematch *m, const struct rule_match *r,
                                              const struct moment *since)
 {
     const uint16_t *watched = m->set->registers + r->registers + r->n_vars;
@@ -121,7 +121,7 @@ static __attribute__((noinline)) bool is_new(const struct machine *m, const stru
     return false;
 }
 
-static __attribute__((noinline)) void make_room(struct machine *m, size_t ids)
+static __attribute__((noinline)) void make_room(struct ematch *m, size_t ids)
 {
     struct u32_list *out = &m->records;
     out->items = graph_memory_grow(out->items, &out->cap, out->n + ids, sizeof *out->items);
@@ -130,7 +130,7 @@ static __attribute__((noinline)) void make_room(struct machine *m, size_t ids)
 }
 
 /* Rules of more than RULE_FIRST_VARS variables. */
-static __attribute__((noinline)) void write_variables(const struct machine *m, uint32_t *out,
+static __attribute__((noinline)) void write_variables(const struct ematch *m, uint32_t *out,
                                                       const struct rule_match *r)
 {
     const uint16_t *vars = m->set->registers + r->registers;
@@ -138,14 +138,14 @@ static __attribute__((noinline)) void write_variables(const struct machine *m, u
         out[v] = m->reg[vars[v]];
 }
 
-static void record(struct machine *m, uint32_t rule)
+static void record(struct ematch *m, uint32_t rule)
 {
     const struct rule_match *r = &m->set->matches[rule];
-    __builtin_prefetch(&m->set->applications[rule]); /* read soon, if this is a match */
+    __builtin_prefetch(&m->set->rhs[rule]); /* read soon, if this is a match */
     const struct moment *since = &m->since;
     if (!m->alike) {
-        const struct machine_rule *own = &m->rules[rule];
-        if (own->stopped)
+        const struct ematch_rule *own = &m->rules[rule];
+        if (own->exceeded)
             return;
         since = &own->since[m->node >= own->cursor];
     }
@@ -153,16 +153,16 @@ static void record(struct machine *m, uint32_t rule)
         return;
     m->matched[rule]++;
     if (m->left[rule] == 0) {
-        stop_rule(m, rule);
+        ban_rule(m, rule);
         return;
     }
     m->left[rule]--;
-    uint32_t binds = machine_record_binds(m->g, r->n_binds), ids = 1u + r->n_vars + binds;
+    uint32_t binds = ematch_record_binds(m->g, r->n_binds), ids = 1u + r->n_vars + binds;
     size_t at = m->records.n;
     if (at + ids + RULE_FIRST_VARS > m->records.cap || m->n_matches == m->cap_matches)
         make_room(m, ids + RULE_FIRST_VARS); /* who reads a record may read a little more */
     m->records.n = at + ids;
-    m->matches[m->n_matches++] = (struct machine_match){rule, (uint32_t)at};
+    m->matches[m->n_matches++] = (struct ematch_match){rule, (uint32_t)at};
     uint32_t *out = m->records.items + at;
     out[0] = m->node;
     uint32_t v0 = m->reg[r->first[0]], v1 = m->reg[r->first[1]], v2 = m->reg[r->first[2]],
@@ -180,7 +180,7 @@ static void record(struct machine *m, uint32_t rule)
 /* ---- states ---- */
 
 /* Could anything that the rules of this state see be new to them? */
-static inline bool may_be_new(const struct machine *m, const struct state *s)
+static inline bool may_be_new(const struct ematch *m, const struct state *s)
 {
     if (m->alike)
         return m->fresh >> s->look & 1;
@@ -190,14 +190,14 @@ static inline bool may_be_new(const struct machine *m, const struct state *s)
 }
 
 /* As far as can be seen from here. */
-static inline bool may_match(const struct machine *m, const struct state *s)
+static inline bool may_match(const struct ematch *m, const struct state *s)
 {
-    return !m->ahead || ahead_allows(m->ahead, (uint32_t)(s - m->states), m->reg);
+    return !m->pruner || pruner_allows(m->pruner, (uint32_t)(s - m->states), m->reg);
 }
 
-static void enter_each(struct machine *m, const struct state *k, uint32_t n);
+static void enter_each(struct ematch *m, const struct state *k, uint32_t n);
 
-static inline void follow(struct machine *m, const struct state *s)
+static inline void follow(struct ematch *m, const struct state *s)
 {
     const struct state *k = m->states + s->first;
     uint32_t n_done = s->n_done;
@@ -211,24 +211,24 @@ static inline void follow(struct machine *m, const struct state *s)
 }
 
 /* The class that argument k is known to be. */
-static inline uint32_t known_class(struct machine *m, const struct state *s, uint32_t k)
+static inline uint32_t bound_class(struct ematch *m, const struct state *s, uint32_t k)
 {
     const uint32_t *known = s->arity <= 2 ? s->known : m->set->automaton.known + s->known[0];
-    return machine_known(m, known[k]);
+    return ematch_bound(m, known[k]);
 }
 
 /* The one node that has all known arguments, or NO_NODE. */
-static uint32_t find_whole(struct machine *m, const struct state *s)
+static uint32_t find_whole(struct ematch *m, const struct state *s)
 {
     uint32_t *kids = m->reg + s->out;
     for (uint32_t k = 0; k < s->arity; k++)
-        if ((kids[k] = known_class(m, s, k)) == NO_NODE)
+        if ((kids[k] = bound_class(m, s, k)) == NO_NODE)
             return NO_NODE;
     uint32_t n = graph_lookup(m->g, s->x, kids);
     return n < m->until ? n : NO_NODE;
 }
 
-static void bind_found(struct machine *m, const struct state *s, uint32_t n)
+static void bind_found(struct ematch *m, const struct state *s, uint32_t n)
 {
     m->bound[m->n_bound++] = n;
     follow(m, s);
@@ -236,7 +236,7 @@ static void bind_found(struct machine *m, const struct state *s, uint32_t n)
 }
 
 /* If it is one that is asked for. Nearly all have one argument or two. */
-static inline void bind_node(struct machine *m, const struct state *s, uint32_t n, uint32_t value)
+static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n, uint32_t value)
 {
     struct egraph *g = m->g;
     const struct cell *c = &g->cells[n];
@@ -256,53 +256,54 @@ static inline void bind_node(struct machine *m, const struct state *s, uint32_t 
 }
 
 /* Those only that have partners; false: it is not known which. */
-static bool bind_partners(struct machine *m, const struct state *s, uint32_t c,
-                          const struct u32_list *pool, struct join_range range, uint32_t value)
+static bool bind_semijoined(struct ematch *m, const struct state *s, uint32_t c,
+                            const struct u32_list *pool, struct node_range range, uint32_t value)
 {
-    struct partners p;
-    uint32_t next = m->ahead->states[s - m->states].partner;
-    enum partners_found found =
-        next == NO_STATE ? PARTNERS_ANY
-                         : partners_find(&p, m, s, &m->states[next], c, range.end - range.begin);
-    if (found == PARTNERS_ANY)
+    struct semijoin p;
+    uint32_t next = m->pruner->states[s - m->states].semijoin;
+    enum semijoin_found found =
+        next == NO_STATE ? SEMIJOIN_UNKNOWN
+                         : semijoin_find(&p, m, s, &m->states[next], c, range.end - range.begin);
+    if (found == SEMIJOIN_UNKNOWN)
         return false;
-    for (; found == PARTNERS_SOME && range.begin < range.end && is_awake(m, s); range.begin++)
-        if (partners_have(&p, m->g, pool->items[range.begin]))
+    for (; found == SEMIJOIN_SOME && range.begin < range.end && is_active(m, s); range.begin++)
+        if (semijoin_has(&p, m->g, pool->items[range.begin]))
             bind_node(m, s, pool->items[range.begin], value);
     return true;
 }
 
 /* Of nodes of class c. */
-static void bind_range(struct machine *m, const struct state *s, uint32_t c,
-                       const struct u32_list *pool, struct join_range range, uint32_t value)
+static void bind_range(struct ematch *m, const struct state *s, uint32_t c,
+                       const struct u32_list *pool, struct node_range range, uint32_t value)
 {
     m->looked += range.end - range.begin;
-    if (m->ahead && bind_partners(m, s, c, pool, range, value))
+    if (m->pruner && bind_semijoined(m, s, c, pool, range, value))
         return;
-    for (; range.begin < range.end && is_awake(m, s); range.begin++)
+    for (; range.begin < range.end && is_active(m, s); range.begin++)
         bind_node(m, s, pool->items[range.begin], value);
 }
 
 /* The nodes of a class that has no index yet. */
-static __attribute__((noinline)) void bind_walked(struct machine *m, const struct state *s,
+static __attribute__((noinline)) void bind_walked(struct ematch *m, const struct state *s,
                                                   uint32_t c, uint32_t value)
 {
     struct egraph *g = m->g;
-    uint32_t few[JOIN_LARGE], n_few = 0, walked = 0, n = c;
+    uint32_t few[NODE_INDEX_LARGE], n_few = 0, walked = 0, n = c;
     do {
         few[n_few] = n; /* counted if it is one, without a branch */
         n_few += (g->cells[n].op == s->x) & (n < m->until);
         n = graph_next(g, n);
-    } while (n != c && ++walked < JOIN_LARGE);
+    } while (n != c && ++walked < NODE_INDEX_LARGE);
     if (n == c) {
         for (uint32_t k = 0; k < n_few; k++)
             bind_node(m, s, few[k], value);
         return;
     }
-    struct join_range range;
-    struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
-    if (joins_find(&range, g, &key, value, true)) {
-        bind_range(m, s, c, &g->joins->pool, range, value);
+    struct node_range range;
+    struct node_index_key key = {c, s->x,
+                                 s->key == PATTERN_NO_KEY ? (uint32_t)NODE_INDEX_ANY : s->key};
+    if (node_index_find(&range, g, &key, value, true)) {
+        bind_range(m, s, c, &g->node_index->pool, range, value);
         return;
     }
     n = c;
@@ -310,36 +311,37 @@ static __attribute__((noinline)) void bind_walked(struct machine *m, const struc
         uint32_t next = graph_next(g, n);
         bind_node(m, s, n, value);
         n = next;
-    } while (n != c && is_awake(m, s));
+    } while (n != c && is_active(m, s));
 }
 
-static void bind_each(struct machine *m, const struct state *s, uint32_t c)
+static void bind_each(struct ematch *m, const struct state *s, uint32_t c)
 {
     struct egraph *g = m->g;
     uint32_t value = NO_NODE;
-    if (s->key != PATTERN_NO_KEY && (value = known_class(m, s, s->key)) == NO_NODE)
+    if (s->key != PATTERN_NO_KEY && (value = bound_class(m, s, s->key)) == NO_NODE)
         return;
     if (graph_next(g, c) == c) {
         bind_node(m, s, c, value);
         return;
     }
-    struct join_range range;
-    if (m->ahead && ahead_list(&range, m->ahead, (uint32_t)(s - m->states), s, c)) {
-        bind_range(m, s, c, &m->ahead->nodes, range, value);
+    struct node_range range;
+    if (m->pruner && pruner_list_of(&range, m->pruner, (uint32_t)(s - m->states), s, c)) {
+        bind_range(m, s, c, &m->pruner->nodes, range, value);
         return;
     }
-    struct join_key key = {c, s->x, s->key == PATTERN_NO_KEY ? (uint32_t)JOIN_ANY : s->key};
-    if (joins_find(&range, g, &key, value, false))
-        bind_range(m, s, c, &g->joins->pool, range, value);
+    struct node_index_key key = {c, s->x,
+                                 s->key == PATTERN_NO_KEY ? (uint32_t)NODE_INDEX_ANY : s->key};
+    if (node_index_find(&range, g, &key, value, false))
+        bind_range(m, s, c, &g->node_index->pool, range, value);
     else
         bind_walked(m, s, c, value);
 }
 
-static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
+static void enter_switch(struct ematch *m, const struct state *s, uint32_t c)
 {
     const struct automaton *automaton = &m->set->automaton;
     const struct state *steps = m->states + s->first;
-    for (uint64_t bits = joins_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
+    for (uint64_t bits = node_index_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
         const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
         count_step(m, k);
         if (may_be_new(m, k) && may_match(m, k))
@@ -347,7 +349,7 @@ static void enter_switch(struct machine *m, const struct state *s, uint32_t c)
     }
 }
 
-static inline void enter(struct machine *m, const struct state *s)
+static inline void enter(struct ematch *m, const struct state *s)
 {
     uint32_t c = m->reg[s->a], n;
     switch ((enum state_kind)s->kind) {
@@ -368,7 +370,7 @@ static inline void enter(struct machine *m, const struct state *s)
         bind_found(m, s, n);
         return;
     case STATE_LEAF:
-        if (!(graph_eclass(m->g, c)->mask & MASK_LEAVES) || machine_leaf(m, s->x) != c)
+        if (!(graph_eclass(m->g, c)->mask & MASK_LEAVES) || ematch_leaf(m, s->x) != c)
             return;
         break;
     case STATE_SAME:
@@ -382,7 +384,7 @@ static inline void enter(struct machine *m, const struct state *s)
     follow(m, s);
 }
 
-static void enter_each(struct machine *m, const struct state *k, uint32_t n)
+static void enter_each(struct ematch *m, const struct state *k, uint32_t n)
 {
     for (const struct state *end = k + n; k < end; k++) {
         count_step(m, k);
@@ -406,7 +408,7 @@ static void note_age(uint8_t *age, const struct eclass *c)
 }
 
 /* The first level at which something is new. */
-static unsigned first_fresh(const struct machine *m, int i)
+static unsigned first_fresh(const struct ematch *m, int i)
 {
     unsigned k = 0;
     while (k <= STAMPS && m->age[i][k] < m->since.epoch)
@@ -415,7 +417,7 @@ static unsigned first_fresh(const struct machine *m, int i)
 }
 
 /* From a root, once the ages of what is below it are known. Who looks farther sees no less. */
-static void start(struct machine *m, uint32_t root)
+static void start(struct ematch *m, uint32_t root)
 {
     const struct state *s = &m->states[root];
     if (m->alike)
@@ -430,7 +432,7 @@ static void start(struct machine *m, uint32_t root)
     count_end(m, root);
 }
 
-static void visit_class(struct machine *m, uint32_t c)
+static void visit_class(struct ematch *m, uint32_t c)
 {
     uint32_t root = m->set->automaton.any;
     if (root == NO_STATE || !graph_is_class(m->g, c))
@@ -442,22 +444,22 @@ static void visit_class(struct machine *m, uint32_t c)
     start(m, root);
 }
 
-static void visit_leaf(struct machine *m, uint32_t n)
+static void visit_leaf(struct ematch *m, uint32_t n)
 {
     uint32_t leaf = m->g->cells[n].op & ~OP_LEAF;
     for (size_t i = 0; i < m->set->n_constants; i++) {
         uint32_t rule = m->set->constants[i];
         if (m->leaf[m->set->rules[rule].lhs.leaves[0]] != leaf ||
-            (!m->alike && m->rules[rule].asleep))
+            (!m->alike && m->rules[rule].banned))
             continue;
         m->n_bound = 0;
-        if (MACHINE_PROFILED)
+        if (EMATCH_PROFILED)
             m->profile->out->rules[rule].searched++;
         record(m, rule);
     }
 }
 
-static void visit_application(struct machine *m, uint32_t n)
+static void visit_operator(struct ematch *m, uint32_t n)
 {
     struct egraph *g = m->g;
     uint32_t op = g->cells[n].op, arity = graph_arity(g, op);
@@ -477,10 +479,10 @@ static void visit_application(struct machine *m, uint32_t n)
 
 /* ---- order ---- */
 
-static void sort_few(struct machine_match *x, size_t n)
+static void sort_few(struct ematch_match *x, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        struct machine_match one = x[i];
+        struct ematch_match one = x[i];
         size_t k = i;
         for (; k > 0 && x[k - 1].rule > one.rule; k--)
             x[k] = x[k - 1];
@@ -490,7 +492,7 @@ static void sort_few(struct machine_match *x, size_t n)
 
 /* Each rule's are counted, and then put where those of the rules before it end. What is kept by
  * rule is zero before and after. */
-static void sort_many(struct machine *m)
+static void sort_many(struct ematch *m)
 {
     size_t n = m->n_matches, words = m->set->n / 64 + 1;
     uint32_t begin = 0;
@@ -515,7 +517,7 @@ static void sort_many(struct machine *m)
     for (size_t i = 0; i < n; i++)
         m->count[m->matches[i].rule] = 0;
     memset(m->counted, 0, words * sizeof *m->counted);
-    struct machine_match *sorted = m->sorted;
+    struct ematch_match *sorted = m->sorted;
     size_t cap = m->cap_sorted;
     m->sorted = m->matches;
     m->cap_sorted = m->cap_matches;
@@ -524,7 +526,7 @@ static void sort_many(struct machine *m)
 }
 
 /* By rule, those of a rule as they were found. */
-static void sort_matches(struct machine *m)
+static void sort_matches(struct ematch *m)
 {
     if (m->n_matches <= SORT_FEW)
         sort_few(m->matches, m->n_matches);
@@ -533,47 +535,47 @@ static void sort_matches(struct machine *m)
 }
 
 /* Once so much was looked at that to see what stands where costs little beside it. */
-static void look_ahead(struct machine *m)
+static void consider_pruning(struct ematch *m)
 {
-    struct joins *j = m->g->joins;
-    if (m->ahead) {
-        ahead_begin(m->ahead);
+    struct node_index *j = m->g->node_index;
+    if (m->pruner) {
+        pruner_begin(m->pruner);
         return;
     }
-    uint64_t each = j->ahead_soon ? j->ahead_looked / AHEAD_SOONER : j->ahead_looked;
-    if (m->until < j->ahead_cells || m->looked < m->until * each)
+    uint64_t each = j->prune_soon ? j->prune_looked / PRUNE_SOONER : j->prune_looked;
+    if (m->until < j->prune_cells || m->looked < m->until * each)
         return;
-    ahead_free(j->ahead); /* of another search in the same graph */
-    m->ahead = j->ahead = ahead_new(m);
-    j->ahead_soon = true;
+    pruner_free(j->pruner); /* of another search in the same graph */
+    m->pruner = j->pruner = pruner_new(m);
+    j->prune_soon = true;
 }
 
-void machine_visit(struct machine *m, uint32_t n)
+void ematch_search(struct ematch *m, uint32_t n)
 {
     m->n_matches = m->records.n = 0;
     m->node = n;
     uint32_t op = m->g->cells[n].op;
     if (op == OP_CONT)
         return;
-    joins_begin(m->g);
-    look_ahead(m);
+    node_index_begin(m->g);
+    consider_pruning(m);
     visit_class(m, n);
     if (op & OP_DEAD)
         return;
     if (op & OP_LEAF)
         visit_leaf(m, n);
     else
-        visit_application(m, n);
+        visit_operator(m, n);
     sort_matches(m);
 }
 
-#if !MACHINE_PROFILED
-void machine_begin(struct machine *m, uint32_t until)
+#if !EMATCH_PROFILED
+void ematch_begin(struct ematch *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
     m->until = until;
-    m->g->joins->ahead_soon &= m->ahead != NULL; /* it was of use in the last iteration */
-    m->ahead = NULL;
+    m->g->node_index->prune_soon &= m->pruner != NULL; /* it was of use in the last iteration */
+    m->pruner = NULL;
     m->looked = 0;
     for (size_t i = 0; i < m->set->leaves.n; i++) {
         uint32_t n = m->g->leaves[m->leaf[i]].node;
@@ -583,16 +585,16 @@ void machine_begin(struct machine *m, uint32_t until)
         m->active[s] = activity_below(m, &automaton->states[s]);
 }
 
-void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
-                  const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched)
+void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
+                 const uint32_t *leaf, struct ematch_rule *rules, uint64_t *matched)
 {
-    *m = (struct machine){.g = g,
-                          .set = set,
-                          .states = set->automaton.states,
-                          .leaf = leaf,
-                          .alike = true,
-                          .rules = rules,
-                          .matched = matched};
+    *m = (struct ematch){.g = g,
+                         .set = set,
+                         .states = set->automaton.states,
+                         .leaf = leaf,
+                         .alike = true,
+                         .rules = rules,
+                         .matched = matched};
     m->left = calloc(set->n + 1, sizeof *m->left);
     m->leaf_node = malloc((set->leaves.n + 1) * sizeof *m->leaf_node);
     m->active = malloc((set->automaton.n + 1) * sizeof *m->active);
@@ -602,7 +604,7 @@ void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set
         abort();
 }
 
-void machine_free(struct machine *m)
+void ematch_free(struct ematch *m)
 {
     graph_memory_free(m->matches, m->cap_matches * sizeof *m->matches);
     graph_memory_free(m->sorted, m->cap_sorted * sizeof *m->sorted);

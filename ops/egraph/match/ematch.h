@@ -27,18 +27,18 @@ struct moment {
 
 /* What is to be found of one rule. A rule that stopped in the middle of an iteration is at a later
  * moment before the node at which it stopped. */
-struct machine_rule {
+struct ematch_rule {
     struct moment since[2]; /* of nodes before `cursor`, and from it on */
     uint32_t cursor;
-    bool asleep;
-    bool stopped; /* found more than it was left */
+    bool banned;
+    bool exceeded; /* its limit in this iteration */
 };
 
-struct machine_match {
+struct ematch_match {
     uint32_t rule, record; /* index into `records` */
 };
 
-struct machine {
+struct ematch {
     struct egraph *g;
     const struct ruleset *set;
     const struct state *states; /* of the automaton of the set */
@@ -48,15 +48,15 @@ struct machine {
      * caller, who may change them between searches. */
     bool alike;
     struct moment since;
-    struct machine_rule *rules;
+    struct ematch_rule *rules;
     uint64_t *left;    /* by rule: matches that may still be found */
     uint64_t *matched; /* by rule: counted up */
     uint32_t until;
-    struct ahead *ahead;           /* what helps to look ahead, or NULL */
-    uint64_t looked;               /* nodes that were to be bound, since the last machine_begin */
-    struct machine_match *matches; /* of the node visited last */
+    struct pruner *pruner;        /* what helps to look ahead, or NULL */
+    uint64_t looked;              /* nodes that were to be bound, since the last ematch_begin */
+    struct ematch_match *matches; /* of the node visited last */
     size_t n_matches, cap_matches;
-    struct machine_match *sorted; /* scratch of sorting, as are the next two, by rule */
+    struct ematch_match *sorted; /* scratch of sorting, as are the next two, by rule */
     size_t cap_sorted;
     uint32_t *count;
     uint64_t *counted; /* a bit each */
@@ -73,34 +73,34 @@ struct machine {
     uint32_t n_bound;
     uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root, which is the node visited */
     uint32_t reg[PATTERN_MAX_REGISTERS];
-    struct search_profile *profile; /* of machine_visit_profiled */
+    struct search_profile *profile; /* of ematch_search_profiled */
 };
 
 /* All rules are alike, and nothing is left of any. */
-void machine_init(struct machine *m, struct egraph *g, const struct ruleset *set,
-                  const uint32_t *leaf, struct machine_rule *rules, uint64_t *matched);
-void machine_free(struct machine *m);
+void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
+                 const uint32_t *leaf, struct ematch_rule *rules, uint64_t *matched);
+void ematch_free(struct ematch *m);
 /* To be called after `rules` and `left` changed and the graph was rebuilt, before visits: of the
  * nodes before `until`. */
-void machine_begin(struct machine *m, uint32_t until);
+void ematch_begin(struct ematch *m, uint32_t until);
 /* Finds the new matches at a node. */
-void machine_visit(struct machine *m, uint32_t node);
+void ematch_search(struct ematch *m, uint32_t node);
 
 /* The class of a leaf of the rule set, or NO_NODE. */
-static inline uint32_t machine_leaf(const struct machine *m, uint32_t leaf)
+static inline uint32_t ematch_leaf(const struct ematch *m, uint32_t leaf)
 {
     uint32_t n = m->leaf_node[leaf];
     return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
 }
 
 /* The class that an argument is known to be, or NO_NODE. */
-static inline uint32_t machine_known(const struct machine *m, uint32_t known)
+static inline uint32_t ematch_bound(const struct ematch *m, uint32_t known)
 {
-    return known & AUTOMATON_LEAF ? machine_leaf(m, known & ~AUTOMATON_LEAF) : m->reg[known];
+    return known & AUTOMATON_LEAF ? ematch_leaf(m, known & ~AUTOMATON_LEAF) : m->reg[known];
 }
 
 /* Some rule that may begin at nodes of this kind has not stopped. */
-static inline bool machine_looks(const struct machine *m, unsigned kind)
+static inline bool ematch_wants(const struct ematch *m, unsigned kind)
 {
     const struct automaton *a = &m->set->automaton;
     if (m->alike || kind >= MASK_OTHERS || MASK_LEAVES >> kind & 1)
@@ -112,14 +112,14 @@ static inline bool machine_looks(const struct machine *m, unsigned kind)
 }
 
 /* Of a record: the nodes of further binds; the whole. */
-static inline uint32_t machine_record_binds(const struct egraph *g, uint32_t n_binds)
+static inline uint32_t ematch_record_binds(const struct egraph *g, uint32_t n_binds)
 {
     return g->proofs && n_binds ? n_binds - 1 : 0;
 }
 
-static inline size_t machine_record(const struct egraph *g, const struct pattern *p)
+static inline size_t ematch_record(const struct egraph *g, const struct pattern *p)
 {
-    return 1u + p->n_vars + machine_record_binds(g, p->n_binds);
+    return 1u + p->n_vars + ematch_record_binds(g, p->n_binds);
 }
 
 #endif

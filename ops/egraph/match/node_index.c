@@ -15,27 +15,27 @@ enum {
     PATIENCE = 8,     /* a table that is wrong so often is built again */
     POOL_KEPT = 1 << 16,
     SLOTS_KEPT = 1 << 10, /* for the next graph, of one that is done */
-    AHEAD_LOOKED = 16,
-    AHEAD_CELLS = 1 << 15,
+    PRUNE_LOOKED = 16,
+    PRUNE_CELLS = 1 << 15,
 };
 
-struct joins *joins_new(void)
+struct node_index *node_index_new(void)
 {
-    struct joins *j = calloc(1, sizeof *j);
+    struct node_index *j = calloc(1, sizeof *j);
     if (!j)
         abort();
     j->age = 1;
     j->limit = SIZE_MAX;
-    j->ahead_looked = AHEAD_LOOKED;
-    j->ahead_cells = AHEAD_CELLS;
+    j->prune_looked = PRUNE_LOOKED;
+    j->prune_cells = PRUNE_CELLS;
     return j;
 }
 
-void joins_free(struct joins *j)
+void node_index_free(struct node_index *j)
 {
     if (!j)
         return;
-    ahead_free(j->ahead);
+    pruner_free(j->pruner);
     u32_free(&j->pool);
     u32_free(&j->listed);
     free(j->large);
@@ -43,23 +43,23 @@ void joins_free(struct joins *j)
     free(j);
 }
 
-static void forget_indexes(struct joins *j)
+static void forget_indexes(struct node_index *j)
 {
     j->age++;
     j->pool.n = j->n_large = j->n_tables = 0;
     u32_release(&j->listed);
 }
 
-void joins_forget(struct joins *j)
+void node_index_forget(struct node_index *j)
 {
-    ahead_free(j->ahead);
-    j->ahead = NULL;
+    pruner_free(j->pruner);
+    j->pruner = NULL;
     forget_indexes(j);
 }
 
-void joins_release(struct joins *j)
+void node_index_release(struct node_index *j)
 {
-    joins_forget(j);
+    node_index_forget(j);
     if (j->pool.cap > POOL_KEPT) {
         u32_free(&j->pool);
     }
@@ -79,17 +79,17 @@ void joins_release(struct joins *j)
 static size_t max_pool(const struct egraph *g)
 {
     size_t most = g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
-    return most < g->joins->limit ? most : g->joins->limit;
+    return most < g->node_index->limit ? most : g->node_index->limit;
 }
 
-void joins_begin(struct egraph *g)
+void node_index_begin(struct egraph *g)
 {
-    struct joins *j = g->joins;
+    struct node_index *j = g->node_index;
     if (j->pool.n > max_pool(g) / 2)
         forget_indexes(j);
 }
 
-static uint32_t *pool_take(struct joins *j, uint32_t n)
+static uint32_t *pool_take(struct node_index *j, uint32_t n)
 {
     if (j->pool.n + n > j->pool.cap)
         j->pool.items =
@@ -129,11 +129,11 @@ static uint64_t list_nodes(uint32_t *count, struct u32_list *out, const struct e
 }
 
 /* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
-static void build_group(struct joins *j, struct egraph *g, struct join_group *s)
+static void build_group(struct node_index *j, struct egraph *g, struct class_index *s)
 {
     uint32_t count[64];
     uint64_t mask = list_nodes(count, &j->listed, g, s->class);
-    uint32_t n_ops = join_count_bits(mask);
+    uint32_t n_ops = count_bits(mask);
     s->begin = (uint32_t)j->pool.n;
     s->mask = mask;
     uint32_t *p = pool_take(j, n_ops + 1 + (uint32_t)j->listed.n), at = s->begin + n_ops + 1;
@@ -158,29 +158,29 @@ static void *new_slots(size_t n, size_t size)
 }
 
 /* The slot of a class, or where it belongs. What is of another age is not there. */
-static struct join_group *large_slot(const struct joins *j, uint32_t class)
+static struct class_index *large_slot(const struct node_index *j, uint32_t class)
 {
     size_t i = class * 0x9e3779b1u >> 7;
     for (;; i++) {
-        struct join_group *s = &j->large[i & (j->large_cap - 1)];
+        struct class_index *s = &j->large[i & (j->large_cap - 1)];
         if (s->age != j->age || s->class == class)
             return s;
     }
 }
 
-static struct join_group *find_large(const struct joins *j, uint32_t class)
+static struct class_index *find_large(const struct node_index *j, uint32_t class)
 {
-    struct join_group *s = j->n_large ? large_slot(j, class) : NULL;
+    struct class_index *s = j->n_large ? large_slot(j, class) : NULL;
     return s && s->age == j->age ? s : NULL;
 }
 
-static struct join_group *add_large(struct joins *j, uint32_t class)
+static struct class_index *add_large(struct node_index *j, uint32_t class)
 {
-    struct join_group *s = find_large(j, class);
+    struct class_index *s = find_large(j, class);
     if (s)
         return s;
     if ((j->n_large + 1) * 2 > j->large_cap) {
-        struct join_group *old = j->large;
+        struct class_index *old = j->large;
         size_t n = j->large_cap;
         j->large_cap = n ? 2 * n : FIRST_SLOTS;
         j->large = new_slots(j->large_cap, sizeof *j->large);
@@ -190,19 +190,20 @@ static struct join_group *add_large(struct joins *j, uint32_t class)
         free(old);
     }
     s = large_slot(j, class);
-    *s = (struct join_group){.class = class, .age = j->age};
+    *s = (struct class_index){.class = class, .age = j->age};
     j->n_large++;
     return s;
 }
 
-void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
+void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
 {
     const uint32_t both[] = {a, b};
     j->unions++;
-    if (j->ahead)
-        ahead_note_union(j->ahead, a, b);
+    if (j->pruner)
+        pruner_note_union(j->pruner, a, b);
     for (int i = 0; i < 2; i++) {
-        struct join_group *s = find_large(j, both[i]), *small = &j->groups[join_slot(both[i])];
+        struct class_index *s = find_large(j, both[i]),
+                           *small = &j->groups[node_index_slot(both[i])];
         if (small->class == both[i])
             small->age = 0;
         if (s)
@@ -211,25 +212,25 @@ void joins_note_union(struct joins *j, uint32_t a, uint32_t b)
 }
 
 /* Of a large class at once, of others when they are asked for the second time. NULL: not yet. */
-static struct join_group *group_of(struct joins *j, uint32_t class, bool large)
+static struct class_index *group_of(struct node_index *j, uint32_t class, bool large)
 {
-    struct join_group *s = &j->groups[join_slot(class)];
+    struct class_index *s = &j->groups[node_index_slot(class)];
     if (large)
         return add_large(j, class);
     if (s->class == class && s->age == j->age)
         return s;
-    struct join_group *known = find_large(j, class);
+    struct class_index *known = find_large(j, class);
     if (known)
         return known;
-    *s = (struct join_group){.class = class, .age = j->age};
+    *s = (struct class_index){.class = class, .age = j->age};
     return NULL;
 }
 
-static struct join_group *find_group(struct join_range *out, struct egraph *g, uint32_t class,
-                                     uint32_t op, bool large)
+static struct class_index *find_group(struct node_range *out, struct egraph *g, uint32_t class,
+                                      uint32_t op, bool large)
 {
-    struct joins *j = g->joins;
-    struct join_group *s = group_of(j, class, large);
+    struct node_index *j = g->node_index;
+    struct class_index *s = group_of(j, class, large);
     if (!s)
         return NULL;
     if (!s->built && !s->refused) {
@@ -239,7 +240,7 @@ static struct join_group *find_group(struct join_range *out, struct egraph *g, u
     }
     if (!s->built)
         return NULL;
-    *out = joins_range(j, s, op);
+    *out = node_index_range(j, s, op);
     return s;
 }
 
@@ -251,8 +252,8 @@ static uint32_t bucket_of(uint32_t value, uint32_t buckets)
 }
 
 /* An older one of the same key stays in the pool: it may be read at this moment. */
-static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
-                        struct join_range nodes)
+static void build_table(struct node_index *j, struct egraph *g, struct argument_index *t,
+                        struct node_range nodes)
 {
     uint32_t n = nodes.end - nodes.begin;
     t->buckets = 1;
@@ -280,30 +281,32 @@ static void build_table(struct joins *j, struct egraph *g, struct join_table *t,
     t->asked = 0;
 }
 
-static bool same_key(const struct join_key *a, const struct join_key *b)
+static bool same_key(const struct node_index_key *a, const struct node_index_key *b)
 {
     return a->class == b->class && a->op == b->op && a->argument == b->argument;
 }
 
-static struct join_table *table_slot(const struct joins *j, const struct join_key *key)
+static struct argument_index *table_slot(const struct node_index *j,
+                                         const struct node_index_key *key)
 {
     size_t i = ((key->class * 8 + key->argument) * 0x9e3779b1u + key->op * 0x85ebca6bu) >> 7;
     for (;; i++) {
-        struct join_table *t = &j->tables[i & (j->tables_cap - 1)];
+        struct argument_index *t = &j->tables[i & (j->tables_cap - 1)];
         if (t->age != j->age || same_key(&t->key, key))
             return t;
     }
 }
 
 /* *known: it was asked for before. */
-static struct join_table *table_of(bool *known, struct joins *j, const struct join_key *key)
+static struct argument_index *table_of(bool *known, struct node_index *j,
+                                       const struct node_index_key *key)
 {
-    struct join_table *t = j->n_tables ? table_slot(j, key) : NULL;
+    struct argument_index *t = j->n_tables ? table_slot(j, key) : NULL;
     *known = t && t->age == j->age;
     if (*known)
         return t;
     if ((j->n_tables + 1) * 2 > j->tables_cap) {
-        struct join_table *old = j->tables;
+        struct argument_index *old = j->tables;
         size_t n = j->tables_cap;
         j->tables_cap = n ? 2 * n : FIRST_SLOTS;
         j->tables = new_slots(j->tables_cap, sizeof *j->tables);
@@ -313,16 +316,16 @@ static struct join_table *table_of(bool *known, struct joins *j, const struct jo
         free(old);
     }
     t = table_slot(j, key);
-    *t = (struct join_table){.key = *key, .age = j->age};
+    *t = (struct argument_index){.key = *key, .age = j->age};
     j->n_tables++;
     return t;
 }
 
 /* Built when it is asked for the second time. */
-static bool table_knows(struct join_table *t, struct egraph *g, const struct join_group *s,
-                        struct join_range nodes, uint32_t value)
+static bool table_knows(struct argument_index *t, struct egraph *g, const struct class_index *s,
+                        struct node_range nodes, uint32_t value)
 {
-    struct joins *j = g->joins;
+    struct node_index *j = g->node_index;
     if (t->group != s->begin) {
         t->group = s->begin;
         t->built = false;
@@ -336,21 +339,21 @@ static bool table_knows(struct join_table *t, struct egraph *g, const struct joi
     return true;
 }
 
-bool joins_find_far(struct join_range *out, struct egraph *g, const struct join_key *key,
-                    uint32_t value, bool large)
+bool node_index_find_far(struct node_range *out, struct egraph *g, const struct node_index_key *key,
+                         uint32_t value, bool large)
 {
-    struct joins *j = g->joins;
-    const struct join_group *s = find_group(out, g, key->class, key->op, large);
+    struct node_index *j = g->node_index;
+    const struct class_index *s = find_group(out, g, key->class, key->op, large);
     if (!s)
         return false;
-    if (key->argument == JOIN_ANY || out->end - out->begin <= JOIN_SMALL)
+    if (key->argument == NODE_INDEX_ANY || out->end - out->begin <= NODE_INDEX_SMALL)
         return true;
     bool known;
-    struct join_table *t = table_of(&known, j, key);
+    struct argument_index *t = table_of(&known, j, key);
     if (!known || !table_knows(t, g, s, *out, value))
         return true;
     const uint32_t *start = j->pool.items + t->begin;
     uint32_t b = bucket_of(value, t->buckets);
-    *out = (struct join_range){start[b], start[b + 1]};
+    *out = (struct node_range){start[b], start[b + 1]};
     return true;
 }

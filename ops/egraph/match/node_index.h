@@ -8,24 +8,24 @@
 #include "ops/egraph/graph/egraph_core.h"
 
 enum {
-    JOIN_ANY = 255,
-    JOIN_GROUPS = 1024,
-    JOIN_LARGE = 16,
-    JOIN_SMALL = 8, /* nodes that are read as fast as an index */
+    NODE_INDEX_ANY = 255,
+    NODE_INDEX_SLOTS = 1024,
+    NODE_INDEX_LARGE = 16,
+    NODE_INDEX_SMALL = 8, /* nodes that are read as fast as an index */
 };
 
-struct join_key {
+struct node_index_key {
     uint32_t class, op;
-    uint32_t argument; /* which, or JOIN_ANY: all nodes of the operator */
+    uint32_t argument; /* which, or NODE_INDEX_ANY: all nodes of the operator */
 };
 
-struct join_range {
-    uint32_t begin, end; /* of join_node */
+struct node_range {
+    uint32_t begin, end; /* of node_index_node */
 };
 
 /* Of one class: the operators in it as masks are, and in the pool where the nodes of each begin, by
  * bit, and the nodes. */
-struct join_group {
+struct class_index {
     uint32_t class, age; /* another age: it is not there */
     uint64_t mask;
     uint32_t begin;
@@ -34,8 +34,8 @@ struct join_group {
 
 /* Of one key: in the pool, where buckets begin, and then the nodes. Of the group that begins at
  * `group`; of arguments as they were after so many unions. */
-struct join_table {
-    struct join_key key;
+struct argument_index {
+    struct node_index_key key;
     uint32_t age, group;
     uint64_t unions;
     uint32_t asked; /* for classes that joined others since; how often */
@@ -43,66 +43,66 @@ struct join_table {
     uint32_t begin, buckets;
 };
 
-struct ahead; /* prune.h */
+struct pruner; /* prune.h */
 
-struct joins {
+struct node_index {
     uint32_t age;                 /* what is older is forgotten; not 0 */
     size_t limit;                 /* of the pool; 0: nothing is indexed */
     struct u32_list pool, listed; /* the latter: scratch */
     /* Of classes of few nodes, by a slot of the class that others may take; and of classes of more
-     * than JOIN_LARGE, and tables, which stay. */
-    struct join_group groups[JOIN_GROUPS];
-    struct join_group *large;
+     * than NODE_INDEX_LARGE, and tables, which stay. */
+    struct class_index groups[NODE_INDEX_SLOTS];
+    struct class_index *large;
     size_t n_large, large_cap;
-    struct join_table *tables;
+    struct argument_index *tables;
     size_t n_tables, tables_cap;
     uint64_t unions;
     /* What stands in which class, where a search asked for it, until the graph is rebuilt. A search
      * does in graphs of so many cells, once it looked at so many nodes for each; or at fewer, if
      * the last one did. */
-    struct ahead *ahead;
-    uint32_t ahead_cells, ahead_looked;
-    bool ahead_soon;
+    struct pruner *pruner;
+    uint32_t prune_cells, prune_looked;
+    bool prune_soon;
 };
 
-struct joins *joins_new(void);
-void joins_free(struct joins *j);
+struct node_index *node_index_new(void);
+void node_index_free(struct node_index *j);
 /* The graph was rebuilt. */
-void joins_forget(struct joins *j);
+void node_index_forget(struct node_index *j);
 /* No search follows soon: gives its memory back, unless there is little of it. */
-void joins_release(struct joins *j);
+void node_index_release(struct node_index *j);
 /* A search begins. */
-void joins_begin(struct egraph *g);
+void node_index_begin(struct egraph *g);
 /* Candidates with an argument of class `value`, others among them. False: walk the class; for a
  * class that was not asked for before, unless it is `large`. */
-static inline bool joins_find(struct join_range *out, struct egraph *g, const struct join_key *key,
-                              uint32_t value, bool large);
+static inline bool node_index_find(struct node_range *out, struct egraph *g,
+                                   const struct node_index_key *key, uint32_t value, bool large);
 /* Two classes with frozen nodes become one. */
-void joins_note_union(struct joins *j, uint32_t a, uint32_t b);
+void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b);
 
-static inline uint32_t join_slot(uint32_t class)
+static inline uint32_t node_index_slot(uint32_t class)
 {
     return class * 0x9e3779b1u >> 22;
 }
 
 /* What is known of a class of few nodes that was asked for before, or NULL. */
-static inline const struct join_group *joins_known(const struct joins *j, uint32_t class)
+static inline const struct class_index *node_index_known(const struct node_index *j, uint32_t class)
 {
-    const struct join_group *s = &j->groups[join_slot(class)];
+    const struct class_index *s = &j->groups[node_index_slot(class)];
     return s->class == class && s->age == j->age && s->built ? s : NULL;
 }
 
 /* The operators of the nodes to be searched in a class, if an index knows: its mask may have those
  * of newer nodes, too. */
-static inline uint64_t joins_mask(const struct egraph *g, uint32_t class)
+static inline uint64_t node_index_mask(const struct egraph *g, uint32_t class)
 {
-    const struct join_group *s = joins_known(g->joins, class);
+    const struct class_index *s = node_index_known(g->node_index, class);
     uint64_t mask = graph_eclass(g, class)->mask;
     return s ? mask & s->mask : mask;
 }
 
 /* Without a call, which is what the compiler makes of it for any x86-64. */
-static inline uint32_t join_count_bits(uint64_t x)
+static inline uint32_t count_bits(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555u;
     x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
@@ -110,32 +110,32 @@ static inline uint32_t join_count_bits(uint64_t x)
 }
 
 /* The nodes of an operator in a class of which a group is built. */
-static inline struct join_range joins_range(const struct joins *j, const struct join_group *s,
-                                            uint32_t op)
+static inline struct node_range node_index_range(const struct node_index *j,
+                                                 const struct class_index *s, uint32_t op)
 {
     uint64_t bit = pattern_op_mask(op);
     if (!(s->mask & bit))
-        return (struct join_range){0, 0};
-    const uint32_t *p = j->pool.items + s->begin + join_count_bits(s->mask & (bit - 1));
-    return (struct join_range){p[0], p[1]};
+        return (struct node_range){0, 0};
+    const uint32_t *p = j->pool.items + s->begin + count_bits(s->mask & (bit - 1));
+    return (struct node_range){p[0], p[1]};
 }
 
-bool joins_find_far(struct join_range *out, struct egraph *g, const struct join_key *key,
-                    uint32_t value, bool large);
-static inline bool joins_find(struct join_range *out, struct egraph *g, const struct join_key *key,
-                              uint32_t value, bool large)
+bool node_index_find_far(struct node_range *out, struct egraph *g, const struct node_index_key *key,
+                         uint32_t value, bool large);
+static inline bool node_index_find(struct node_range *out, struct egraph *g,
+                                   const struct node_index_key *key, uint32_t value, bool large)
 {
-    const struct join_group *s = joins_known(g->joins, key->class);
+    const struct class_index *s = node_index_known(g->node_index, key->class);
     if (s) {
-        *out = joins_range(g->joins, s, key->op);
-        if (key->argument == JOIN_ANY || out->end - out->begin <= JOIN_SMALL)
+        *out = node_index_range(g->node_index, s, key->op);
+        if (key->argument == NODE_INDEX_ANY || out->end - out->begin <= NODE_INDEX_SMALL)
             return true;
     }
-    return joins_find_far(out, g, key, value, large);
+    return node_index_find_far(out, g, key, value, large);
 }
 
 /* Ranges may be read until the search ends, whatever is found meanwhile. */
-static inline uint32_t join_node(const struct joins *j, uint32_t i)
+static inline uint32_t node_index_node(const struct node_index *j, uint32_t i)
 {
     return j->pool.items[i];
 }

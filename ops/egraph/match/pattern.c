@@ -64,17 +64,17 @@ static bool add_var(struct compiler *c, const char *name, uint16_t reg)
 }
 
 /* What argument `position` of a node is known to be, before the node is bound. */
-static struct known_argument known_before(struct compiler *c, uint32_t position)
+static struct bound_argument bound_before(struct compiler *c, uint32_t position)
 {
     const struct expr_node *node = &c->x->nodes[position];
     if (node->op == X_VAR) {
         int v = find_var(c->p, node->leaf);
         if (v >= 0)
-            return (struct known_argument){KNOWN_REGISTER, c->var_register[v]};
+            return (struct bound_argument){ARGUMENT_REGISTER, c->var_register[v]};
     } else if (node->leaf) {
-        return (struct known_argument){KNOWN_LEAF, leaf_index(c->leaves, node->op, node->leaf)};
+        return (struct bound_argument){ARGUMENT_LEAF, leaf_index(c->leaves, node->op, node->leaf)};
     }
-    return (struct known_argument){KNOWN_NOT, 0};
+    return (struct bound_argument){ARGUMENT_FREE, 0};
 }
 
 /* All variables of the term are known, so that its class is found without a search. */
@@ -89,7 +89,7 @@ static bool is_ground(const struct compiler *c, uint32_t position)
 /* How much is known of an application: of its arguments those that are ground, of which one class
  * in many is right, twice as much as leaves, which stand below many nodes. A ground application
  * counts as more than any other. */
-static uint32_t count_known(struct compiler *c, uint32_t position)
+static uint32_t count_bound(struct compiler *c, uint32_t position)
 {
     if (is_ground(c, position))
         return UINT32_MAX;
@@ -103,11 +103,11 @@ static uint32_t count_known(struct compiler *c, uint32_t position)
 }
 
 /* An argument of it is a leaf or a known variable. */
-static bool knows_argument(struct compiler *c, uint32_t position)
+static bool has_bound_argument(struct compiler *c, uint32_t position)
 {
     uint32_t at = position + 1;
     for (uint32_t i = 0; i < c->x->nodes[position].arity; i++) {
-        if (known_before(c, at).kind != KNOWN_NOT)
+        if (bound_before(c, at).kind != ARGUMENT_FREE)
             return true;
         at += c->x->nodes[at].size;
     }
@@ -175,7 +175,7 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
                              uint16_t out)
 {
     const struct expr_node *node = &c->x->nodes[at->position];
-    struct known_argument *known = arena_array(c->arena, struct known_argument, node->arity);
+    struct bound_argument *known = arena_array(c->arena, struct bound_argument, node->arity);
     struct instruction i = {.kind = (uint8_t)kind,
                             .arity = (uint8_t)node->arity,
                             .key = PATTERN_NO_KEY,
@@ -184,18 +184,18 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
                             .out = out,
                             .x = node->op,
                             .known = known};
-    bool find = i.whole || !knows_argument(c, at->position);
+    bool find = i.whole || !has_bound_argument(c, at->position);
     uint32_t k = 0;
     for (uint32_t x = at->position + 1; k < node->arity; x += c->x->nodes[x].size, k++) {
         struct place argument = argument_of(at, x, (uint16_t)(out + k));
-        known[k] = known_before(c, x);
+        known[k] = bound_before(c, x);
         if (find && !c->x->nodes[x].leaf && is_ground(c, x)) {
             if (!emit_find(c, &argument))
                 return false;
-            known[k] = (struct known_argument){KNOWN_REGISTER, argument.reg};
+            known[k] = (struct bound_argument){ARGUMENT_REGISTER, argument.reg};
             find = i.whole;
         }
-        if (known[k].kind != KNOWN_NOT && i.key == PATTERN_NO_KEY)
+        if (known[k].kind != ARGUMENT_FREE && i.key == PATTERN_NO_KEY)
             i.key = (uint8_t)k;
     }
     c->program[c->n_program++] = i;
@@ -233,7 +233,7 @@ static struct place take_next(struct compiler *c)
 {
     uint32_t best = 0, most = 0;
     for (uint32_t i = 0; i < c->n_queue; i++) {
-        uint32_t known = count_known(c, c->queue[i].position);
+        uint32_t known = count_bound(c, c->queue[i].position);
         if (known > most) {
             best = i;
             most = known;

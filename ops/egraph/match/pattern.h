@@ -20,8 +20,8 @@ enum instruction_kind {
 };
 
 /* What an argument is known to be before its node is bound. */
-struct known_argument {
-    enum { KNOWN_NOT, KNOWN_LEAF, KNOWN_REGISTER } kind;
+struct bound_argument {
+    enum { ARGUMENT_FREE, ARGUMENT_LEAF, ARGUMENT_REGISTER } kind;
     uint32_t x;
 };
 
@@ -31,7 +31,7 @@ struct instruction {
     bool whole;  /* I_BIND: all arguments are known: at most one node */
     uint16_t a, out;
     uint32_t x;
-    const struct known_argument *known; /* by argument */
+    const struct bound_argument *known; /* by argument */
 };
 enum { PATTERN_NO_KEY = 255 };
 

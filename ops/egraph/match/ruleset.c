@@ -120,27 +120,27 @@ static void gather_matches(struct ruleset *set)
     }
 }
 
-static void gather_applications(struct ruleset *set)
+static void gather_rhs(struct ruleset *set)
 {
-    char *p = arena_alloc(&set->arena, (set->n + 1) * sizeof *set->applications);
-    p += -(uintptr_t)p & (sizeof *set->applications - 1);
-    set->applications = (struct application *)p;
+    char *p = arena_alloc(&set->arena, (set->n + 1) * sizeof *set->rhs);
+    p += -(uintptr_t)p & (sizeof *set->rhs - 1);
+    set->rhs = (struct compiled_rhs *)p;
     for (size_t i = 0; i < set->n; i++) {
         const struct compiled_rule *r = &set->rules[i];
-        struct application *a = &set->applications[i];
-        *a = (struct application){.conditions = r->conditions,
-                                  .nodes = r->rhs.nodes,
-                                  .n_vars = r->rhs.n_vars,
-                                  .n = r->rhs.n,
-                                  .root = r->rhs.root,
-                                  .n_conditions = (uint8_t)r->n_conditions,
-                                  .waits = r->waits};
+        struct compiled_rhs *a = &set->rhs[i];
+        *a = (struct compiled_rhs){.conditions = r->conditions,
+                                   .nodes = r->rhs.nodes,
+                                   .n_vars = r->rhs.n_vars,
+                                   .n = r->rhs.n,
+                                   .root = r->rhs.root,
+                                   .n_conditions = (uint8_t)r->n_conditions,
+                                   .waits = r->waits};
         if (r->n_conditions && r->conditions[0].direct) {
             a->first_direct = true;
             a->first_predicate = r->conditions[0].predicate;
             a->first_variable = r->conditions[0].variable;
         }
-        if (r->rhs.n > APPLICATION_NODES)
+        if (r->rhs.n > RHS_NODES)
             continue;
         memcpy(a->first, r->rhs.nodes, r->rhs.n * sizeof *a->first);
         a->nodes = a->first;
@@ -187,7 +187,7 @@ struct ruleset *ruleset_new(const struct rules *rules)
     }
     if (!set->too_large) {
         gather_matches(set);
-        gather_applications(set);
+        gather_rhs(set);
         build_automaton(set);
     }
     return set;

@@ -38,18 +38,18 @@ struct compiled_rule {
     uint64_t kinds; /* of nodes at which it begins, as a mask */
 };
 
-enum { RULE_FIRST_VARS = 4, APPLICATION_NODES = 3 };
+enum { RULE_FIRST_VARS = 4, RHS_NODES = 3 };
 
 /* What an application reads of its rule, in one line of the cache: nearly all there is. */
-struct application {
+struct compiled_rhs {
     const struct condition *conditions;
     const struct build_node *nodes; /* of the right side: `first`, if there are few */
     uint16_t n_vars, n, root, first_variable;
     uint8_t n_conditions, first_predicate; /* of the first condition, if it is direct */
     bool first_direct, waits;
-    struct build_node first[APPLICATION_NODES];
+    struct build_node first[RHS_NODES];
 };
-_Static_assert(sizeof(struct application) == 64, "a line of the cache");
+_Static_assert(sizeof(struct compiled_rhs) == 64, "a line of the cache");
 
 /* What a search asks of a rule that it has matched; close together, since there are many rules. */
 struct rule_match {
@@ -66,7 +66,7 @@ struct ruleset {
     struct compiled_rule *rules;
     size_t n;
     struct rule_match *matches; /* by rule */
-    struct application *applications;
+    struct compiled_rhs *rhs;
     uint16_t *registers;
     uint32_t *watched_leaves;
     struct automaton automaton;

@@ -354,21 +354,21 @@ enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *
 static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
                         const struct ruleset *set, const uint32_t *rules, size_t n)
 {
-    struct machine_rule *state = arena_array(a, struct machine_rule, set->n + 1);
-    struct machine m;
-    machine_init(&m, g, set, ruleset_leaves(a, set, g), state, matched);
+    struct ematch_rule *state = arena_array(a, struct ematch_rule, set->n + 1);
+    struct ematch m;
+    ematch_init(&m, g, set, ruleset_leaves(a, set, g), state, matched);
     m.alike = false;
     for (size_t i = 0; i < set->n; i++)
-        state[i].asleep = true;
+        state[i].banned = true;
     for (size_t i = 0; i < n; i++) {
-        state[rules[i]].asleep = false;
+        state[rules[i]].banned = false;
         m.left[rules[i]] = UINT64_MAX;
     }
-    machine_begin(&m, g->n_cells);
+    ematch_begin(&m, g->n_cells);
     for (uint32_t node = 0; node < g->n_cells && m.n_matches == 0; node++)
-        machine_visit(&m, node);
+        ematch_search(&m, node);
     bool any = m.n_matches > 0;
-    machine_free(&m);
+    ematch_free(&m);
     return any;
 }
 

@@ -6,14 +6,14 @@ enum {
     MOST_DOUBLED = 20
 }; /* beyond which there is no limit, and no longer rest */
 
-uint64_t rest_allows(const struct rest *r, const struct saturate_options *o)
+uint64_t backoff_limit(const struct backoff *r, const struct saturate_options *o)
 {
     if (!o->ban_length || r->times >= MOST_TIMES)
         return UINT64_MAX;
     return (uint64_t)o->match_limit << r->times;
 }
 
-void rest_begin(struct rest *r, const struct saturate_options *o, uint32_t iteration)
+void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t iteration)
 {
     uint32_t times = r->times < MOST_DOUBLED ? r->times : MOST_DOUBLED;
     uint64_t length = (uint64_t)o->ban_length << times;
@@ -21,19 +21,19 @@ void rest_begin(struct rest *r, const struct saturate_options *o, uint32_t itera
     r->times++;
 }
 
-bool rests_wake(struct rest *rests, size_t n, uint32_t next)
+bool backoff_wake(struct backoff *backoff, size_t n, uint32_t next)
 {
     uint32_t first = UINT32_MAX;
     bool awake_later = false;
     for (size_t i = 0; i < n; i++) {
-        if (rests[i].until > next && rests[i].until < first)
-            first = rests[i].until;
-        awake_later |= rests[i].until == next && next > 0 && rests[i].times;
+        if (backoff[i].until > next && backoff[i].until < first)
+            first = backoff[i].until;
+        awake_later |= backoff[i].until == next && next > 0 && backoff[i].times;
     }
     if (first == UINT32_MAX || awake_later)
         return awake_later;
     for (size_t i = 0; i < n; i++)
-        if (rests[i].until > next)
-            rests[i].until -= first - next;
+        if (backoff[i].until > next)
+            backoff[i].until -= first - next;
     return true;
 }

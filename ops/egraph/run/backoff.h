@@ -7,17 +7,17 @@
 #include "ops/egraph/graph/egraph.h"
 
 /* Of one rule. */
-struct rest {
+struct backoff {
     uint32_t until; /* this iteration */
     uint32_t times;
 };
 
 /* How many matches the rule may apply in an iteration. */
-uint64_t rest_allows(const struct rest *r, const struct saturate_options *o);
+uint64_t backoff_limit(const struct backoff *r, const struct saturate_options *o);
 /* In this iteration the rule found more. */
-void rest_begin(struct rest *r, const struct saturate_options *o, uint32_t iteration);
+void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t iteration);
 /* Nothing changed before iteration `next`. True: a rule that rested is awake in it; where only
  * resting rules could go on, time passes until the first of them wakes. */
-bool rests_wake(struct rest *rests, size_t n, uint32_t next);
+bool backoff_wake(struct backoff *backoff, size_t n, uint32_t next);
 
 #endif

@@ -6,18 +6,18 @@
 
 #define NEVER UINT32_MAX
 
-void visits_free(struct visits *v)
+void dirty_set_free(struct dirty_set *v)
 {
     free(v->dirty);
 }
 
-void visits_begin(struct visits *v)
+void dirty_set_clear(struct dirty_set *v)
 {
     memset(v->cells, 0xff, sizeof v->cells);
     memset(v->epoch, 0xff, sizeof v->epoch);
 }
 
-void visits_widen(struct visits *v, uint64_t kinds, uint32_t cells, uint32_t epoch)
+void dirty_set_widen(struct dirty_set *v, uint64_t kinds, uint32_t cells, uint32_t epoch)
 {
     for (; kinds; kinds &= kinds - 1) {
         unsigned k = (unsigned)__builtin_ctzll(kinds);
@@ -26,7 +26,7 @@ void visits_widen(struct visits *v, uint64_t kinds, uint32_t cells, uint32_t epo
     }
 }
 
-static uint64_t mark_word(const struct visits *v, const struct egraph *g, uint32_t from,
+static uint64_t mark_word(const struct dirty_set *v, const struct egraph *g, uint32_t from,
                           uint32_t end)
 {
     uint64_t bits = 0;
@@ -38,7 +38,7 @@ static uint64_t mark_word(const struct visits *v, const struct egraph *g, uint32
     return bits;
 }
 
-void visits_mark(struct visits *v, const struct egraph *g)
+void dirty_set_fill(struct dirty_set *v, const struct egraph *g)
 {
     size_t words = g->n_cells / 64 + 1;
     uint32_t cells = NEVER, epoch = NEVER;
@@ -60,7 +60,7 @@ void visits_mark(struct visits *v, const struct egraph *g)
     }
 }
 
-void visits_expect_members(const struct egraph *g, size_t w, uint64_t bits)
+void dirty_set_prefetch_members(const struct egraph *g, size_t w, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
@@ -69,11 +69,11 @@ void visits_expect_members(const struct egraph *g, size_t w, uint64_t bits)
     }
 }
 
-void visits_expect_classes(const struct egraph *g, size_t w, uint64_t bits)
+void dirty_set_prefetch_classes(const struct egraph *g, size_t w, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
         for (int k = 0; k < 2; k++)
-            graph_expect_eclass(g, c->kid[k]);
+            graph_prefetch_eclass(g, c->kid[k]);
     }
 }

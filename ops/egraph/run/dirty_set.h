@@ -6,7 +6,7 @@
 
 #include "ops/egraph/match/ematch.h"
 
-struct visits {
+struct dirty_set {
     /* By kind: nodes to visit are those from `cells` on, and older ones touched in `epoch` or
      * later. */
     uint32_t cells[GRAPH_KINDS], epoch[GRAPH_KINDS];
@@ -14,16 +14,16 @@ struct visits {
     size_t cap;
 };
 
-void visits_free(struct visits *v);
+void dirty_set_free(struct dirty_set *v);
 /* No rule is awake, so far. */
-void visits_begin(struct visits *v);
+void dirty_set_clear(struct dirty_set *v);
 /* One is, which begins at these kinds and has seen what was there at that moment. */
-void visits_widen(struct visits *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
+void dirty_set_widen(struct dirty_set *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
 /* Fills in `dirty`. */
-void visits_mark(struct visits *v, const struct egraph *g);
+void dirty_set_fill(struct dirty_set *v, const struct egraph *g);
 /* These nodes of word `w` will soon be visited: memory that is far away is asked for. First where
  * their arguments stand, and once that is there, what is known of these. */
-void visits_expect_members(const struct egraph *g, size_t w, uint64_t bits);
-void visits_expect_classes(const struct egraph *g, size_t w, uint64_t bits);
+void dirty_set_prefetch_members(const struct egraph *g, size_t w, uint64_t bits);
+void dirty_set_prefetch_classes(const struct egraph *g, size_t w, uint64_t bits);
 
 #endif

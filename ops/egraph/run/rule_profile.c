@@ -21,7 +21,7 @@ struct search_profile *search_profile_new(const struct saturate_profile *out,
     p->steps = zeroed(n, sizeof *p->steps);
     p->tried = zeroed(n, sizeof *p->tried);
     p->ns = zeroed(n, sizeof *p->ns);
-    p->awake = zeroed(n, sizeof *p->awake);
+    p->n_active = zeroed(n, sizeof *p->n_active);
     p->root = zeroed(n, sizeof *p->root);
     p->share = zeroed(n, sizeof *p->share);
     p->whole = zeroed(n, sizeof *p->whole);
@@ -37,51 +37,51 @@ void search_profile_free(struct search_profile *p)
     free(p->steps);
     free(p->tried);
     free(p->ns);
-    free(p->awake);
+    free(p->n_active);
     free(p->root);
     free(p->share);
     free(p->whole);
     free(p);
 }
 
-static bool is_awake(const struct machine *m, size_t rule)
+static bool is_active(const struct ematch *m, size_t rule)
 {
-    const struct machine_rule *r = &m->rules[rule];
-    return m->set->automaton.done[rule] != NO_STATE && (m->alike || (!r->asleep && !r->stopped));
+    const struct ematch_rule *r = &m->rules[rule];
+    return m->set->automaton.done[rule] != NO_STATE && (m->alike || (!r->banned && !r->exceeded));
 }
 
 /* A state comes before what follows it. */
-static void count_awake(struct machine *m)
+static void count_active(struct ematch *m)
 {
     const struct automaton *automaton = &m->set->automaton;
     struct search_profile *p = m->profile;
-    memset(p->awake, 0, automaton->n * sizeof *p->awake);
+    memset(p->n_active, 0, automaton->n * sizeof *p->n_active);
     for (size_t i = 0; i < m->set->n; i++)
-        if (is_awake(m, i))
-            p->awake[automaton->done[i]]++;
+        if (is_active(m, i))
+            p->n_active[automaton->done[i]]++;
     for (uint32_t s = automaton->n; s-- > 0;)
         if (automaton->parent[s] != NO_STATE)
-            p->awake[automaton->parent[s]] += p->awake[s];
+            p->n_active[automaton->parent[s]] += p->n_active[s];
 }
 
-static void share_steps(struct machine *m)
+static void share_steps(struct ematch *m)
 {
     const struct automaton *automaton = &m->set->automaton;
     struct search_profile *p = m->profile;
     for (uint32_t s = 0; s < automaton->n; s++) {
         uint32_t above = automaton->parent[s];
-        double own = p->awake[s] ? (double)p->steps[s] / p->awake[s] : 0;
+        double own = p->n_active[s] ? (double)p->steps[s] / p->n_active[s] : 0;
         p->share[s] = (above == NO_STATE ? 0 : p->share[above]) + own;
         p->whole[s] = 0;
     }
     for (size_t i = 0; i < m->set->n; i++)
-        if (is_awake(m, i)) {
+        if (is_active(m, i)) {
             uint32_t done = automaton->done[i];
             p->whole[p->root[done]] += p->share[done];
         }
 }
 
-void search_profile_settle(struct machine *m)
+void search_profile_settle(struct ematch *m)
 {
     const struct automaton *automaton = &m->set->automaton;
     struct search_profile *p = m->profile;
@@ -90,10 +90,10 @@ void search_profile_settle(struct machine *m)
         p->ns[p->at] += now - p->begun;
         p->begun = now;
     }
-    count_awake(m);
+    count_active(m);
     share_steps(m);
     for (size_t i = 0; i < m->set->n; i++) {
-        if (!is_awake(m, i))
+        if (!is_active(m, i))
             continue;
         struct rule_profile *rule = &p->out->rules[i];
         uint32_t done = automaton->done[i], root = p->root[done];

@@ -16,7 +16,7 @@
 struct search_profile {
     const struct saturate_profile *out;
     uint64_t *steps, *tried, *ns; /* by state, since they were settled; the last two of roots */
-    uint32_t *awake, *root;       /* by state: rules below it; the state above all */
+    uint32_t *n_active, *root;    /* by state: rules below it; the state above all */
     double *share, *whole;        /* by state: steps for each rule below; of roots: of all rules */
     uint32_t at;                  /* the root from which a search is under way, or NO_STATE ... */
     uint64_t begun;               /* ... and since when */
@@ -26,11 +26,11 @@ struct search_profile *search_profile_new(const struct saturate_profile *out,
                                           const struct automaton *automaton);
 void search_profile_free(struct search_profile *p);
 /* Gives what was counted to the rules that are awake. */
-void search_profile_settle(struct machine *m);
+void search_profile_settle(struct ematch *m);
 
-/* As machine_visit, with m->profile counting: ematch.c compiled once more (ematch_profiled.c), so
+/* As ematch_search, with m->profile counting: ematch.c compiled once more (ematch_profiled.c), so
  * that it costs nothing where nobody counts. */
-void machine_visit_profiled(struct machine *m, uint32_t node);
+void ematch_search_profiled(struct ematch *m, uint32_t node);
 
 static inline uint64_t search_profile_now(const struct search_profile *p)
 {

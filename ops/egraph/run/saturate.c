@@ -30,20 +30,20 @@ struct saturator {
     const struct saturate_options *options;
     struct saturate_result *result;
     struct arena *arena;
-    struct machine machine;
-    struct machine_rule *state; /* by rule */
-    struct rest *rests;         /* by rule */
-    const uint32_t *leaf;       /* by leaf of the rule set */
-    struct moment now;          /* when this iteration began */
-    uint32_t pinned;            /* nodes whose ids somebody may know */
-    struct visits visits;
-    struct rounds rounds;
-    struct foreseen foreseen;
+    struct ematch ematch;
+    struct ematch_rule *state; /* by rule */
+    struct backoff *backoff;   /* by rule */
+    const uint32_t *leaf;      /* by leaf of the rule set */
+    struct moment now;         /* when this iteration began */
+    uint32_t pinned;           /* nodes whose ids somebody may know */
+    struct dirty_set dirty;
+    struct size_order order;
+    struct prefetched prefetched;
     struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
     uint64_t ask_at;         /* when so many are, whether to go on is asked */
-    bool out_of_nodes, out_of_matches, told_to_stop, changed;
+    bool out_of_nodes, out_of_matches, is_cancelled, changed;
     struct saturate_iteration seen; /* of this iteration, for who observes */
 };
 
@@ -55,11 +55,11 @@ static bool cancelled(const struct saturator *s)
 /* ---- what to visit ---- */
 
 /* A rule that has never been through looks at all nodes from its cursor on anyway. */
-static void widen(struct visits *v, uint64_t kinds, const struct machine_rule *r)
+static void widen(struct dirty_set *v, uint64_t kinds, const struct ematch_rule *r)
 {
     uint32_t cells = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
     uint32_t never = r->cursor ? r->since[0].epoch : UINT32_MAX;
-    visits_widen(v, kinds, cells, r->since[1].cells ? r->since[1].epoch : never);
+    dirty_set_widen(v, kinds, cells, r->since[1].cells ? r->since[1].epoch : never);
 }
 
 /* ---- application ---- */
@@ -98,7 +98,7 @@ static inline uint32_t add(bool *placed, struct saturator *s, size_t rule,
 static inline uint32_t instantiate(bool *placed, struct saturator *s, size_t rule,
                                    const uint32_t *record, const uint32_t *known)
 {
-    const struct application *b = &s->rules->applications[rule];
+    const struct compiled_rhs *b = &s->rules->rhs[rule];
     uint32_t *values = s->values, *out = values + b->n_vars;
     const struct build_node *node = b->nodes, *last = node + b->n - 1;
     *placed = false;
@@ -109,11 +109,11 @@ static inline uint32_t instantiate(bool *placed, struct saturator *s, size_t rul
     for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
         values[v] = record[1 + v];
     for (; node < last; node++, out++) {
-        *out = foreseen_node(&s->foreseen, known, (uint32_t)(node - b->nodes), s->g);
+        *out = prefetched_node(&s->prefetched, known, (uint32_t)(node - b->nodes), s->g);
         if (*out == NO_NODE)
             *out = add(placed, s, rule, node);
     }
-    *out = foreseen_node(&s->foreseen, known, b->n - 1u, s->g);
+    *out = prefetched_node(&s->prefetched, known, b->n - 1u, s->g);
     if (*out != NO_NODE)
         return *out;
     if (node->is_leaf || node->arity > 2)
@@ -128,7 +128,7 @@ static struct reason record_proof(struct saturator *s, size_t rule, const uint32
     if (!p)
         return (struct reason){REASON_RULE, 0};
     const struct compiled_rule *r = &s->rules->rules[rule];
-    size_t size = machine_record(s->g, &r->lhs), n = 1 + size + r->rhs.n;
+    size_t size = ematch_record(s->g, &r->lhs), n = 1 + size + r->rhs.n;
     p->matches = vec_grow(p->matches, &p->matches_cap, p->n_matches + n, sizeof *p->matches);
     uint32_t *m = p->matches + p->n_matches;
     m[0] = (uint32_t)rule;
@@ -141,7 +141,7 @@ static struct reason record_proof(struct saturator *s, size_t rule, const uint32
 
 static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *record)
 {
-    const struct application *a = &s->rules->applications[rule];
+    const struct compiled_rhs *a = &s->rules->rhs[rule];
     struct egraph *g = s->g;
     uint32_t i = 0;
     if (a->first_direct) { /* most are, and have asked for that fact before */
@@ -161,7 +161,7 @@ static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *re
 static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t *record)
 {
     struct u32_list *w = &s->waiting;
-    size_t size = machine_record(s->g, &s->rules->rules[rule].lhs);
+    size_t size = ematch_record(s->g, &s->rules->rules[rule].lhs);
     w->items =
         graph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
     w->items[w->n] = (uint32_t)rule;
@@ -172,7 +172,7 @@ static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t
 static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record,
                         const uint32_t *known)
 {
-    const struct application *a = &s->rules->applications[rule];
+    const struct compiled_rhs *a = &s->rules->rhs[rule];
     if (a->n_conditions && !conditions_hold(s, rule, record)) {
         if (a->waits)
             wait_for_conditions(s, rule, record);
@@ -210,13 +210,13 @@ static bool may_go_on(struct saturator *s)
 {
     uint64_t most = s->options->max_matches;
     s->out_of_matches = most && s->spent >= most;
-    s->told_to_stop = !s->out_of_matches && (s->spent + 1) % POLL_EVERY == 0 && cancelled(s);
+    s->is_cancelled = !s->out_of_matches && (s->spent + 1) % POLL_EVERY == 0 && cancelled(s);
     uint64_t poll = (s->spent + 1) / POLL_EVERY * POLL_EVERY + POLL_EVERY - 1;
     s->ask_at = most > s->spent && most < poll ? most : poll;
-    return !s->out_of_matches && !s->told_to_stop;
+    return !s->out_of_matches && !s->is_cancelled;
 }
 
-/* One match more, of which this is foreseen. False: it was the last, for a reason that why_stopped
+/* One match more, of which this is foreseen. False: it was the last, for a reason that why_ended
  * tells. */
 static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, const uint32_t *known)
 {
@@ -239,16 +239,16 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, co
 }
 
 /* OK: for one that is no failure. */
-static enum err_code why_stopped(struct saturator *s, uint32_t rule, struct err *e)
+static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e)
 {
-    if (s->told_to_stop)
+    if (s->is_cancelled)
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
 }
 
 /* A class of very many nodes makes for as many matches at one node, and hardly for as many at the
  * next. */
-static void forget_matches(struct machine *m)
+static void forget_matches(struct ematch *m)
 {
     graph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
     graph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
@@ -260,11 +260,11 @@ static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32
                                                      const uint32_t *record, const uint32_t *known)
 {
     struct rule_profile *p = &s->options->profile->rules[rule];
-    bool holds = !s->rules->applications[rule].n_conditions || conditions_hold(s, rule, record);
-    uint64_t spent = s->spent, begun = search_profile_now(s->machine.profile);
+    bool holds = !s->rules->rhs[rule].n_conditions || conditions_hold(s, rule, record);
+    uint64_t spent = s->spent, begun = search_profile_now(s->ematch.profile);
     uint32_t nodes = s->g->n_nodes;
     bool go_on = apply(s, rule, record, known);
-    p->apply_ns += search_profile_now(s->machine.profile) - begun;
+    p->apply_ns += search_profile_now(s->ematch.profile) - begun;
     p->nodes += s->g->n_nodes - nodes;
     p->applied += holds && s->spent > spent;
     return go_on;
@@ -274,28 +274,28 @@ static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32
 static inline __attribute__((always_inline)) enum err_code
 visit_and(bool profiled, struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
-    struct machine *m = &s->machine;
+    struct ematch *m = &s->ematch;
     if (profiled)
-        machine_visit_profiled(m, node);
+        ematch_search_profiled(m, node);
     else
-        machine_visit(m, node);
-    bool far = m->n_matches > 1 && foresee_pays(s->g);
+        ematch_search(m, node);
+    bool far = m->n_matches > 1 && prefetch_pays(s->g);
     s->seen.visited++;
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
-        if (far && i % FORESEE_MATCHES == 0)
-            foresee_matches(&s->foreseen, s->g, m, i);
-        const struct machine_match *match = &m->matches[i];
-        const uint32_t *known = far ? s->foreseen.built[i % FORESEE_MATCHES] : NULL;
+        if (far && i % PREFETCH_MATCHES == 0)
+            prefetch_matches(&s->prefetched, s->g, m, i);
+        const struct ematch_match *match = &m->matches[i];
+        const uint32_t *known = far ? s->prefetched.built[i % PREFETCH_MATCHES] : NULL;
         const uint32_t *record = m->records.items + match->record;
         *go_on = profiled ? apply_profiled(s, match->rule, record, known)
                           : apply(s, match->rule, record, known);
-        if (!*go_on && err_up(e, why_stopped(s, match->rule, e)))
+        if (!*go_on && err_up(e, why_ended(s, match->rule, e)))
             return e->code;
     }
     if (m->n_matches > MANY_MATCHES)
         forget_matches(m);
-    graph_mend(s->g);
+    graph_restore_congruence(s->g);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
 }
 
@@ -307,8 +307,8 @@ static __attribute__((noinline)) enum err_code visit_profiled(struct saturator *
 
 static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
-    return s->machine.profile ? visit_profiled(s, node, go_on, e)
-                              : visit_and(false, s, node, go_on, e);
+    return s->ematch.profile ? visit_profiled(s, node, go_on, e)
+                             : visit_and(false, s, node, go_on, e);
 }
 
 /* Applies the matches that wait for their conditions, where these hold now. */
@@ -318,11 +318,11 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
     size_t n = w->n, kept = 0;
     for (size_t i = 0, size; i < n; i += size) {
         uint32_t rule = w->items[i];
-        size = 1 + machine_record(s->g, &s->rules->rules[rule].lhs);
+        size = 1 + ematch_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
-            *go_on = s->machine.profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
-                                        : apply(s, rule, w->items + i + 1, NULL);
-            if (!*go_on && err_up(e, why_stopped(s, rule, e)))
+            *go_on = s->ematch.profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
+                                       : apply(s, rule, w->items + i + 1, NULL);
+            if (!*go_on && err_up(e, why_ended(s, rule, e)))
                 return e->code;
             continue;
         }
@@ -330,7 +330,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         kept += size;
     }
     w->n = kept;
-    graph_mend(s->g); /* or what is found would depend on which node is visited first */
+    graph_restore_congruence(
+        s->g); /* or what is found would depend on which node is visited first */
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
@@ -338,29 +339,29 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
 
 static void halve_epochs(struct saturator *s)
 {
-    s->machine.since.epoch /= 2;
+    s->ematch.since.epoch /= 2;
     for (size_t i = 0; i < s->rules->n; i++)
         for (int k = 0; k < 2; k++)
             s->state[i].since[k].epoch /= 2;
 }
 
 /* What each rule may do in this iteration, and what is to be looked at. */
-static void wake_or_rest(struct saturator *s, uint32_t iteration)
+static void begin_rules(struct saturator *s, uint32_t iteration)
 {
-    struct machine *m = &s->machine;
-    visits_begin(&s->visits);
+    struct ematch *m = &s->ematch;
+    dirty_set_clear(&s->dirty);
     if (m->alike)
-        widen(&s->visits, s->rules->kinds, &(struct machine_rule){.since = {m->since, m->since}});
+        widen(&s->dirty, s->rules->kinds, &(struct ematch_rule){.since = {m->since, m->since}});
     for (size_t i = 0; i < s->rules->n; i++)
-        m->left[i] = rest_allows(&s->rests[i], s->options);
+        m->left[i] = backoff_limit(&s->backoff[i], s->options);
     for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
-        struct machine_rule *r = &s->state[i];
-        r->asleep = iteration < s->rests[i].until;
-        r->stopped = false;
-        if (!r->asleep)
-            widen(&s->visits, s->rules->rules[i].kinds, r);
+        struct ematch_rule *r = &s->state[i];
+        r->banned = iteration < s->backoff[i].until;
+        r->exceeded = false;
+        if (!r->banned)
+            widen(&s->dirty, s->rules->rules[i].kinds, r);
     }
-    visits_mark(&s->visits, s->g);
+    dirty_set_fill(&s->dirty, s->g);
 }
 
 static void begin_iteration(struct saturator *s, uint32_t iteration)
@@ -370,11 +371,11 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
         halve_epochs(s);
     s->now = (struct moment){g->n_cells, g->epoch};
     g->frozen = g->n_cells;
-    wake_or_rest(s, iteration);
-    s->rounds.n = 1;
-    if (s->machine.alike) /* where a rule goes on with the node at which it stopped, order is one */
-        rounds_plan(&s->rounds, g, s->options->max_nodes);
-    machine_begin(&s->machine, g->n_cells);
+    begin_rules(s, iteration);
+    s->order.n = 1;
+    if (s->ematch.alike) /* where a rule goes on with the node at which it stopped, order is one */
+        size_order_plan(&s->order, g, s->options->max_nodes);
+    ematch_begin(&s->ematch, g->n_cells);
     s->result->searched = g->n_cells;
     s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
     s->changed = false;
@@ -383,22 +384,22 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
 /* Rules that stopped rest; the others have seen everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
-    if (s->machine.profile)
-        search_profile_settle(&s->machine);
-    s->machine.since = s->now;
-    for (size_t i = 0; i < s->rules->n && !s->machine.alike; i++) {
-        struct machine_rule *r = &s->state[i];
-        if (r->asleep)
+    if (s->ematch.profile)
+        search_profile_settle(&s->ematch);
+    s->ematch.since = s->now;
+    for (size_t i = 0; i < s->rules->n && !s->ematch.alike; i++) {
+        struct ematch_rule *r = &s->state[i];
+        if (r->banned)
             continue;
         r->since[0] = s->now;
-        if (!r->stopped) {
+        if (!r->exceeded) {
             r->since[1] = s->now;
             r->cursor = 0;
             continue;
         }
-        if (s->rounds.n > 1)
+        if (s->order.n > 1)
             r->cursor = 0; /* younger nodes had their turn before the one at which it stopped */
-        rest_begin(&s->rests[i], s->options, iteration);
+        backoff_ban(&s->backoff[i], s->options, iteration);
     }
     if (s->options->observe)
         s->options->observe(s->options->observe_arg, &s->seen);
@@ -411,21 +412,21 @@ static void compact(struct saturator *s)
     struct compaction c;
     struct u32_list *w = &s->waiting;
     for (size_t i = 0, size; i < w->n && !g->proofs; i += size) {
-        size = 1 + machine_record(g, &s->rules->rules[w->items[i]].lhs);
+        size = 1 + ematch_record(g, &s->rules->rules[w->items[i]].lhs);
         for (size_t k = 1; k < size; k++) /* a match means classes, where there are no proofs */
             w->items[i + k] = graph_find(g, w->items[i + k]);
     }
     graph_compact(&c, g, s->pinned);
     for (size_t i = 0, size; i < w->n; i += size) {
-        size = 1 + machine_record(g, &s->rules->rules[w->items[i]].lhs);
+        size = 1 + ematch_record(g, &s->rules->rules[w->items[i]].lhs);
         for (size_t k = 1; k < size; k++)
             w->items[i + k] = compaction_map(&c, w->items[i + k]);
     }
-    s->machine.since.cells = compaction_map(&c, s->machine.since.cells);
+    s->ematch.since.cells = compaction_map(&c, s->ematch.since.cells);
     /* what was searched may have left, and a younger node stand for it */
     s->result->searched = s->result->roots = g->n_cells;
     for (size_t i = 0; i < s->rules->n; i++) {
-        struct machine_rule *r = &s->state[i];
+        struct ematch_rule *r = &s->state[i];
         r->since[0].cells = compaction_map(&c, r->since[0].cells);
         r->since[1].cells = compaction_map(&c, r->since[1].cells);
         r->cursor = compaction_map(&c, r->cursor);
@@ -434,24 +435,23 @@ static void compact(struct saturator *s)
 }
 
 /* *last: the node visited last. */
-static enum err_code visit_round(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
-                                 struct err *e)
+static enum err_code visit_pass(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
+                                struct err *e)
 {
     size_t words = s->now.cells / 64 + 1;
-    uint64_t next = rounds_word(&s->rounds, &s->visits, 0, k);
-    uint64_t after = words > 1 ? rounds_word(&s->rounds, &s->visits, 1, k) : 0;
+    uint64_t next = size_order_word(&s->order, &s->dirty, 0, k);
+    uint64_t after = words > 1 ? size_order_word(&s->order, &s->dirty, 1, k) : 0;
     for (size_t w = 0; w < words && *go_on; w++) {
         uint64_t bits = next;
         if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
         next = after;
-        after = w + 2 < words ? rounds_word(&s->rounds, &s->visits, w + 2, k) : 0;
-        visits_expect_members(s->g, w + 2, after);
-        visits_expect_classes(s->g, w + 1, next);
+        after = w + 2 < words ? size_order_word(&s->order, &s->dirty, w + 2, k) : 0;
+        dirty_set_prefetch_members(s->g, w + 2, after);
+        dirty_set_prefetch_classes(s->g, w + 1, next);
         for (; bits && *go_on; bits &= bits - 1) {
             *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-            if (machine_looks(&s->machine, s->g->kind[*last]) &&
-                err_up(e, visit(s, *last, go_on, e)))
+            if (ematch_wants(&s->ematch, s->g->kind[*last]) && err_up(e, visit(s, *last, go_on, e)))
                 return e->code;
         }
     }
@@ -465,11 +465,11 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     begin_iteration(s, iteration);
     if (err_up(e, retry(s, &go_on, e)))
         return e->code;
-    for (unsigned k = 0; k < s->rounds.n && go_on; k++)
-        if (err_up(e, visit_round(s, k, &node, &go_on, e)))
+    for (unsigned k = 0; k < s->order.n && go_on; k++)
+        if (err_up(e, visit_pass(s, k, &node, &go_on, e)))
             return e->code;
     /* up to here one more rule, that begins at nodes of another kind, would have looked */
-    uint32_t roots = go_on || s->rounds.n > 1 ? s->now.cells : node + 1;
+    uint32_t roots = go_on || s->order.n > 1 ? s->now.cells : node + 1;
     s->result->roots = roots > s->result->roots ? roots : s->result->roots;
     s->g->watched = go_on; /* else no search follows */
     egraph_rebuild(s->g);
@@ -507,7 +507,7 @@ static enum err_code run(struct saturator *s, struct err *e)
             out->stop = EQLOOM__STOP_REASON__MATCH_LIMIT;
             break;
         }
-        if (!s->changed && !rests_wake(s->rests, s->rules->n, i + 1)) {
+        if (!s->changed && !backoff_wake(s->backoff, s->rules->n, i + 1)) {
             out->stop = EQLOOM__STOP_REASON__SATURATED;
             break;
         }
@@ -517,10 +517,10 @@ static enum err_code run(struct saturator *s, struct err *e)
 
 static void end_profile(struct saturator *s)
 {
-    search_profile_settle(&s->machine); /* of an iteration that failed */
+    search_profile_settle(&s->ematch); /* of an iteration that failed */
     for (size_t i = 0; i < s->rules->n; i++)
-        s->options->profile->rules[i].rested += s->rests[i].times;
-    search_profile_free(s->machine.profile);
+        s->options->profile->rules[i].banned += s->backoff[i].times;
+    search_profile_free(s->ematch.profile);
 }
 
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
@@ -542,14 +542,14 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                           .arena = a,
                           .pinned = g->n_cells};
     s.state = calloc(rules->n + 1, sizeof *s.state);
-    s.rests = calloc(rules->n + 1, sizeof *s.rests);
+    s.backoff = calloc(rules->n + 1, sizeof *s.backoff);
     s.leaf = ruleset_leaves(a, rules, g);
     s.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.values);
-    if (!s.state || !s.rests || !s.values)
+    if (!s.state || !s.backoff || !s.values)
         abort();
-    machine_init(&s.machine, g, rules, s.leaf, s.state, out->matched);
+    ematch_init(&s.ematch, g, rules, s.leaf, s.state, out->matched);
     if (options->profile)
-        s.machine.profile = search_profile_new(options->profile, &rules->automaton);
+        s.ematch.profile = search_profile_new(options->profile, &rules->automaton);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
     g->watched = true;
@@ -558,13 +558,13 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
         end_profile(&s);
     free(s.state);
     free(s.values);
-    free(s.rests);
-    visits_free(&s.visits);
-    rounds_free(&s.rounds);
+    free(s.backoff);
+    dirty_set_free(&s.dirty);
+    size_order_free(&s.order);
     u32_free(&s.waiting);
-    machine_free(&s.machine);
+    ematch_free(&s.ematch);
     g->watched = false;
-    joins_release(g->joins);
+    node_index_release(g->node_index);
     g->frozen = 0;
     return code;
 }

@@ -227,7 +227,7 @@ static void print_rule(const struct session *s, const struct line *l)
             "%9.3f %9.3f %9.3f %9" PRIu64 " %9.0f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %8" PRIu64
             " %6" PRIu32 "  %s%s\n",
             ms(l->ns), ms(p->search_ns), ms((double)p->apply_ns), p->searched, p->steps,
-            s->run.matched[l->rule], p->applied, s->run.applied[l->rule], p->nodes, p->rested, name,
+            s->run.matched[l->rule], p->applied, s->run.applied[l->rule], p->nodes, p->banned, name,
             backwards ? ", backwards" : "");
 }
 
@@ -309,7 +309,7 @@ static json_t *rules_json(const struct session *s)
         set_count(o, "applied", p->applied);
         set_count(o, "effective", s->run.applied[l->rule]);
         set_count(o, "nodes", p->nodes);
-        set_count(o, "rested", p->rested);
+        set_count(o, "rested", p->banned);
         set_ms(o, "search_ms", p->search_ns);
         set_ms(o, "apply_ms", (double)p->apply_ns);
         json_array_append_new(list, o);

@@ -29,7 +29,7 @@ static inline void check_facts(struct egraph *g)
             for (uint32_t i = 0; i < arity; i++)
                 kids[i] = facts[graph_find(g, *graph_kid(g, n, i))];
             told = op & OP_LEAF ? g->leaves[op & ~OP_LEAF].fact
-                                : facts_apply(&g->facts, op, graph_knows(g, op), kids, arity);
+                                : facts_apply(&g->facts, op, graph_interprets(g, op), kids, arity);
             uint32_t before = facts[c];
             assert_int_equal(facts_meet(&facts[c], &g->facts, before, told), FACT_AGREE);
             changed |= facts[c] != before;

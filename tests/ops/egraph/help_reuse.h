@@ -43,14 +43,14 @@ static inline void release(struct compiled *c)
 }
 
 static inline struct action_result make(struct arena *a, const struct compiled *c, const char *text,
-                               const struct saturate_options *o)
+                                        const struct saturate_options *o)
 {
     struct action_result m = {0};
     struct err e = {0};
     struct saturate_result r;
     struct egraph *g = egraph_new(c->rules.lang);
     g->compact_at.dead = g->compact_at.percent = 0; /* in every iteration in which a node died */
-    g->rounds_at = 250;                             /* some go in rounds */
+    g->size_order_at = 250;                         /* some go in rounds */
     struct expr x = term(a, c->rules.lang, text);
     eclass_id root = egraph_add_expr(g, &x);
     m.failed = egraph_saturate(&r, g, c->set, o, a, &e) != OK;

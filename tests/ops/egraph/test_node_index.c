@@ -19,24 +19,26 @@ static void add_node(struct egraph *g, struct rng *r)
     if (n < before)
         return; /* else it would join two large ones */
     graph_union(g, n, (uint32_t)rng_below(r, LARGE), (struct reason){REASON_GIVEN, 0});
-    graph_mend(g);
+    graph_restore_congruence(g);
 }
 
-static bool is_wanted(struct egraph *g, uint32_t n, const struct join_key *key, uint32_t value)
+static bool is_wanted(struct egraph *g, uint32_t n, const struct node_index_key *key,
+                      uint32_t value)
 {
     return n < g->frozen && g->cells[n].op == key->op &&
-           (key->argument == JOIN_ANY || graph_find(g, *graph_kid(g, n, key->argument)) == value);
+           (key->argument == NODE_INDEX_ANY ||
+            graph_find(g, *graph_kid(g, n, key->argument)) == value);
 }
 
 static void ask(struct tally *t, struct egraph *g, struct rng *r)
 {
-    struct join_range range;
-    struct join_key key = {graph_find(g, (uint32_t)rng_below(r, LARGE)),
-                           rng_below(r, 2) ? X_AND : X_OR,
-                           rng_below(r, 5) ? (uint32_t)rng_below(r, 2) : JOIN_ANY};
+    struct node_range range;
+    struct node_index_key key = {graph_find(g, (uint32_t)rng_below(r, LARGE)),
+                                 rng_below(r, 2) ? X_AND : X_OR,
+                                 rng_below(r, 5) ? (uint32_t)rng_below(r, 2) : NODE_INDEX_ANY};
     uint32_t value = graph_find(g, (uint32_t)rng_below(r, LEAVES)), n = key.class, others = 0;
-    joins_begin(g);
-    if (!joins_find(&range, g, &key, value, rng_below(r, 2))) {
+    node_index_begin(g);
+    if (!node_index_find(&range, g, &key, value, rng_below(r, 2))) {
         t->walked++;
         return;
     }
@@ -44,15 +46,15 @@ static void ask(struct tally *t, struct egraph *g, struct rng *r)
     do {
         others += n < g->frozen && g->cells[n].op == key.op;
         if (is_wanted(g, n, &key, value)) {
-            while (at < range.end && !is_wanted(g, join_node(g->joins, at), &key, value))
+            while (at < range.end && !is_wanted(g, node_index_node(g->node_index, at), &key, value))
                 at++;
-            assert_true(at < range.end && join_node(g->joins, at) == n);
+            assert_true(at < range.end && node_index_node(g->node_index, at) == n);
             at++;
         }
         n = graph_next(g, n);
     } while (n != key.class);
     for (; at < range.end; at++)
-        assert_false(is_wanted(g, join_node(g->joins, at), &key, value));
+        assert_false(is_wanted(g, node_index_node(g->node_index, at), &key, value));
     t->indexed++;
     t->narrowed += range.end - range.begin < others;
 }
@@ -83,7 +85,7 @@ static void indexes_hold_what_a_walk_finds(void **state)
                     uint32_t b = LARGE + (uint32_t)rng_below(&r, LEAVES - LARGE);
                     b = a < LARGE ? (uint32_t)rng_below(&r, LARGE) : b;
                     graph_union(g, a, b, (struct reason){REASON_GIVEN, 0});
-                    graph_mend(g);
+                    graph_restore_congruence(g);
                 }
             }
             egraph_rebuild(g);

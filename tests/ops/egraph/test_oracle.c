@@ -108,7 +108,7 @@ static void compare_with_oracle(bool conditions)
         struct rules rules = rules_of(&a, rules_text);
         struct egraph *g = egraph_new(rules.lang);
         g->compact_at.dead = g->compact_at.percent = g->near = 0; /* whenever a node died */
-        g->rounds_at = round % 4 < 2 ? 0 : UINT32_MAX;
+        g->size_order_at = round % 4 < 2 ? 0 : UINT32_MAX;
         struct ref_egraph ref = {0};
         struct expr x[4];
         uint32_t ref_class[4];

@@ -24,7 +24,7 @@ static void a_full_search_finds_nothing_more(void **state)
         struct sample s;
         draw(&s, &r);
         struct egraph *g = egraph_new(s.rules.lang);
-        g->rounds_at = round % 2 ? 0 : UINT32_MAX;
+        g->size_order_at = round % 2 ? 0 : UINT32_MAX;
         struct saturate_options o = random_rests(&r);
         o.explain = round % 5 == 0;
         struct ran ran = run(g, &s.a, &s.rules, &s.x, &o);
@@ -82,7 +82,7 @@ static void order_and_rests_do_not_matter(void **state)
         for (int k = 0; k < 3; k++) {
             struct rules ordered = rules_in_order(&s.a, s.chosen, s.n);
             struct egraph *g = egraph_new(ordered.lang);
-            g->rounds_at = k == 1 ? 0 : UINT32_MAX;
+            g->size_order_at = k == 1 ? 0 : UINT32_MAX;
             struct saturate_options o = random_rests(&r);
             struct ran ran = run(g, &s.a, &ordered, &s.x, &o);
             if (saturated(&ran) && first.data) {

@@ -20,12 +20,12 @@ static const char text[] = "operator f/1\noperator h/2\noperator k/2\n"
                            "g: k(h(f(?a), ?b), k(f(?a), ?b)) -> ?a\n";
 
 struct tally {
-    uint64_t holds, more, given, left_out, partners, alone;
+    uint64_t holds, more, given, left_out, semijoin, alone;
 };
 
 struct scene {
     struct egraph *g;
-    struct machine m;
+    struct ematch m;
     struct rng *r;
     uint32_t ops[3]; /* f, h and k */
     struct tally *t;
@@ -50,10 +50,10 @@ static uint32_t kid(const struct scene *s, uint32_t n, uint32_t k)
 
 static bool walk_has(struct scene *s, uint32_t class, uint16_t shape)
 {
-    const struct shape *x = &s->m.ahead->shapes.items[shape];
+    const struct shape *x = &s->m.pruner->shapes.items[shape];
     uint32_t n = class;
     if (x->op & OP_LEAF)
-        return machine_leaf(&s->m, x->op & ~OP_LEAF) == class;
+        return ematch_leaf(&s->m, x->op & ~OP_LEAF) == class;
     do {
         if (is_looked_at(s, n, x->op) && walk_fits(s, kid(s, n, 0), x->kid[0]) &&
             (x->op == s->ops[0] || walk_fits(s, kid(s, n, 1), x->kid[1])))
@@ -65,7 +65,7 @@ static bool walk_has(struct scene *s, uint32_t class, uint16_t shape)
 
 static void expect_held(struct scene *s, uint32_t class, bool exactly)
 {
-    struct ahead *a = s->m.ahead;
+    struct pruner *a = s->m.pruner;
     for (uint16_t i = 0; i < a->shapes.n; i++) {
         bool held = shapes_have(&a->shapes, a->held[class], i), has = walk_has(s, class, i);
         s->t->holds += has;
@@ -75,9 +75,9 @@ static void expect_held(struct scene *s, uint32_t class, bool exactly)
     }
 }
 
-static bool is_wanted(struct scene *s, const struct ahead_state *k, uint32_t n, uint32_t arity)
+static bool is_wanted(struct scene *s, const struct prune_state *k, uint32_t n, uint32_t arity)
 {
-    const uint16_t *pair = s->m.ahead->wanted + k->pairs;
+    const uint16_t *pair = s->m.pruner->wanted + k->pairs;
     for (uint32_t i = 0; i < k->n_pairs; i++, pair += 2)
         if (walk_fits(s, kid(s, n, 0), pair[0]) &&
             (arity < 2 || walk_fits(s, kid(s, n, 1), pair[1])))
@@ -87,11 +87,11 @@ static bool is_wanted(struct scene *s, const struct ahead_state *k, uint32_t n, 
 
 static void expect_given(struct scene *s, uint32_t state, uint32_t class)
 {
-    struct ahead *a = s->m.ahead;
+    struct pruner *a = s->m.pruner;
     const struct state *k = &s->m.states[state];
-    struct join_range range;
+    struct node_range range;
     uint32_t n = class;
-    if (!ahead_list(&range, a, state, k, class))
+    if (!pruner_list_of(&range, a, state, k, class))
         return;
     uint32_t at = range.begin;
     do {
@@ -114,7 +114,7 @@ static bool has_partner(struct scene *s, const struct state *k, const struct sta
     uint32_t kids[2];
     for (uint32_t i = 0; i < next->arity; i++) {
         uint32_t own = next->known[i] - k->out;
-        kids[i] = own < k->arity ? kid(s, n, own) : machine_known(&s->m, next->known[i]);
+        kids[i] = own < k->arity ? kid(s, n, own) : ematch_bound(&s->m, next->known[i]);
     }
     uint32_t found = graph_lookup(s->g, next->x, kids);
     return found < s->m.until && graph_find(s->g, found) == s->m.reg[next->a];
@@ -123,17 +123,17 @@ static bool has_partner(struct scene *s, const struct state *k, const struct sta
 static void expect_partners(struct scene *s, uint32_t state, uint32_t class)
 {
     const struct state *k = &s->m.states[state], *next;
-    struct partners p;
+    struct semijoin p;
     uint32_t n = class;
-    if (s->m.ahead->states[state].partner == NO_STATE)
+    if (s->m.pruner->states[state].semijoin == NO_STATE)
         return;
-    next = &s->m.states[s->m.ahead->states[state].partner];
-    enum partners_found found = partners_find(&p, &s->m, k, next, class, 1000);
+    next = &s->m.states[s->m.pruner->states[state].semijoin];
+    enum semijoin_found found = semijoin_find(&p, &s->m, k, next, class, 1000);
     do {
-        if (found != PARTNERS_ANY && is_looked_at(s, n, k->x)) {
+        if (found != SEMIJOIN_UNKNOWN && is_looked_at(s, n, k->x)) {
             bool has = has_partner(s, k, next, n);
-            assert_true(!has || (found == PARTNERS_SOME && partners_have(&p, s->g, n)));
-            s->t->partners += has;
+            assert_true(!has || (found == SEMIJOIN_SOME && semijoin_has(&p, s->g, n)));
+            s->t->semijoin += has;
             s->t->alone += !has;
         }
         n = graph_next(s->g, n);
@@ -154,7 +154,7 @@ static void add_node(struct scene *s)
         return; /* else it would join two large ones; or it stands alone */
     graph_union(g, n, (uint32_t)rng_below(s->r, rng_below(s->r, 2) ? LARGE : LEAVES),
                 (struct reason){REASON_GIVEN, 0});
-    graph_mend(g);
+    graph_restore_congruence(g);
 }
 
 static void join_some(struct scene *s)
@@ -164,16 +164,16 @@ static void join_some(struct scene *s)
     while (s->g->cells[b].op == OP_CONT)
         b--;
     graph_union(s->g, a, b, (struct reason){REASON_GIVEN, 0});
-    graph_mend(s->g);
+    graph_restore_congruence(s->g);
 }
 
 static void look(struct scene *s)
 {
-    struct machine *m = &s->m;
-    joins_begin(s->g);
+    struct ematch *m = &s->m;
+    node_index_begin(s->g);
     if (rng_below(s->r, 8) == 0)
-        m->ahead->shapes.sweep_at = 0; /* sets that nobody has go now */
-    ahead_begin(m->ahead);
+        m->pruner->shapes.sweep_at = 0; /* sets that nobody has go now */
+    pruner_begin(m->pruner);
     for (int i = 0; i < 4; i++)
         expect_held(s, some_class(s), false);
     for (uint32_t q = 0; q < PATTERN_MAX_REGISTERS; q++)
@@ -191,8 +191,8 @@ static void epoch(struct scene *s)
     struct egraph *g = s->g;
     graph_begin_epoch(g);
     g->frozen = g->n_cells;
-    machine_begin(&s->m, g->n_cells);
-    s->m.ahead = g->joins->ahead = ahead_new(&s->m);
+    ematch_begin(&s->m, g->n_cells);
+    s->m.pruner = g->node_index->pruner = pruner_new(&s->m);
     for (uint32_t c = 0; c < s->m.until; c++)
         if (graph_is_class(g, c))
             expect_held(s, c, true);
@@ -216,7 +216,7 @@ static void no_less_than_a_walk_finds(void **state)
         struct rules rules = rules_of(&a, text);
         struct ruleset *set = ruleset_new(&rules);
         struct scene s = {.g = egraph_new(rules.lang), .r = &r, .t = &t};
-        struct machine_rule *state_of = arena_array(&a, struct machine_rule, rules.n);
+        struct ematch_rule *state_of = arena_array(&a, struct ematch_rule, rules.n);
         uint64_t *matched = arena_array(&a, uint64_t, rules.n);
         s.ops[0] = rules.rules[4].lhs.nodes[0].op;
         s.ops[1] = rules.rules[0].lhs.nodes[0].op;
@@ -226,13 +226,13 @@ static void no_less_than_a_walk_finds(void **state)
             snprintf(name, sizeof name, "v%d", i);
             graph_add_leaf(s.g, graph_leaf(s.g, X_SYM, name));
         }
-        machine_init(&s.m, s.g, set, ruleset_leaves(&a, set, s.g), state_of, matched);
+        ematch_init(&s.m, s.g, set, ruleset_leaves(&a, set, s.g), state_of, matched);
         for (int i = 0; i < NODES; i++)
             add_node(&s);
         egraph_rebuild(s.g);
         for (int i = 0; i < EPOCHS; i++)
             epoch(&s);
-        machine_free(&s.m);
+        ematch_free(&s.m);
         egraph_free(s.g);
         ruleset_free(set);
         arena_free(&a);
@@ -241,9 +241,9 @@ static void no_less_than_a_walk_finds(void **state)
         "%llu shapes held, %llu more; %llu nodes given, %llu left out; %llu with partners, "
         "%llu without\n",
         (unsigned long long)t.holds, (unsigned long long)t.more, (unsigned long long)t.given,
-        (unsigned long long)t.left_out, (unsigned long long)t.partners,
+        (unsigned long long)t.left_out, (unsigned long long)t.semijoin,
         (unsigned long long)t.alone);
-    assert_true(t.holds > 10000 && t.given > 10000 && t.left_out > 10000 && t.partners > 1000 &&
+    assert_true(t.holds > 10000 && t.given > 10000 && t.left_out > 10000 && t.semijoin > 1000 &&
                 t.alone > 1000);
 }
 

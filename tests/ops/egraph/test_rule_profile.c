@@ -110,7 +110,7 @@ static void counting_changes_no_result(void **state)
         double ns = 0;
         for (size_t i = 0; i < n; i++) {
             const struct rule_profile *r = &p.p[i];
-            rested += r->rested;
+            rested += r->banned;
             ns += r->search_ns + (double)r->apply_ns;
             assert_true(r->applied >= p.r.applied[i] && r->applied <= p.r.matched[i]);
             assert_true(!p.r.matched[i] || r->searched);
@@ -155,10 +155,10 @@ static void a_rule_that_stopped_is_not_searched(void **state)
               "other: ?a + 0 -> ?a\n",
               "(x + y) + (y + z)", o);
     /* three sums: it stops at the second */
-    assert_int_equal(of(&p, "comm")->rested, 1);
+    assert_int_equal(of(&p, "comm")->banned, 1);
     assert_int_equal(of(&p, "comm")->searched, 2);
     assert_int_equal(of(&p, "comm")->applied, 1);
-    assert_int_equal(of(&p, "other")->rested, 0);
+    assert_int_equal(of(&p, "other")->banned, 0);
     assert_int_equal(of(&p, "other")->searched, 3);
     arena_free(&p.a);
 }

@@ -150,7 +150,7 @@ static void indexes_change_nothing(void **state)
         struct saturate_options o;
         draw_large(&a, &rules, &x, &o, &r);
         struct egraph *indexed = egraph_new(rules.lang), *walked = egraph_new(rules.lang);
-        walked->joins->limit = 0;
+        walked->node_index->limit = 0;
         struct ran with = run(indexed, &a, &rules, &x, &o),
                    without = run(walked, &a, &rules, &x, &o);
         if (!same_runs(&with, &without, &rules))
@@ -165,7 +165,7 @@ static void indexes_change_nothing(void **state)
         arena_free(&a);
     }
     print_message("classes of up to %llu nodes\n", (unsigned long long)most);
-    assert_true(most > 5 * JOIN_LARGE);
+    assert_true(most > 5 * NODE_INDEX_LARGE);
 }
 
 /* From the first node on, or from the middle of an iteration on; rules rest and go on. */
@@ -185,9 +185,9 @@ static void looking_ahead_changes_nothing(void **state)
         }
         o.explain = rng_below(&r, 2);
         struct egraph *ahead = egraph_new(s.rules.lang), *plain = egraph_new(s.rules.lang);
-        ahead->joins->ahead_cells = 0;
-        ahead->joins->ahead_looked = (uint32_t)rng_below(&r, 3);
-        plain->joins->ahead_cells = UINT32_MAX;
+        ahead->node_index->prune_cells = 0;
+        ahead->node_index->prune_looked = (uint32_t)rng_below(&r, 3);
+        plain->node_index->prune_cells = UINT32_MAX;
         struct ran p = run(ahead, &s.a, &s.rules, &s.x, &o),
                    q = run(plain, &s.a, &s.rules, &s.x, &o);
         assert_int_equal(p.failed, q.failed);

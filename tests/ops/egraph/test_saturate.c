@@ -73,7 +73,7 @@ static void rounds_build_less_twice(void **state)
         struct rules rules = rules_of(&a, ac_rules);
         struct egraph *g = egraph_new(rules.lang);
         struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + (k + m))))))");
-        g->rounds_at = k ? 0 : UINT32_MAX;
+        g->size_order_at = k ? 0 : UINT32_MAX;
         egraph_add_expr(g, &x);
         struct saturate_result r = saturate(g, &rules, generous, &a);
         check_graph(g);

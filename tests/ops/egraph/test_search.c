@@ -278,12 +278,12 @@ static void no_match_is_missed(void **state)
         o.observe_arg = &w;
         g->compact_at.dead = UINT32_MAX; /* ids are remembered */
         if (round % 4 == 1) {
-            g->rounds_at = 0;
+            g->size_order_at = 0;
             o.max_nodes = 2500; /* of few nodes, hardly an iteration goes in rounds */
         }
         if (round % 5 < 2) { /* looking ahead, always or soon */
-            g->joins->ahead_cells = 0;
-            g->joins->ahead_looked = (uint32_t)(round % 5);
+            g->node_index->prune_cells = 0;
+            g->node_index->prune_looked = (uint32_t)(round % 5);
         }
         egraph_add_expr(g, &x);
         egraph_rebuild(g);
