@@ -8,6 +8,31 @@ build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
     libjansson-dev libjq-dev libflint-dev libflint-arb-dev libgmp-dev libmpfr-dev libdnnl-dev"
 test_packages="libcmocka-dev scdoc git"
 
+# show_progress: the last line read, in place on a terminal; elsewhere a line each ten seconds
+show_progress() {
+    shown=$(date +%s)
+    while IFS= read -r line; do
+        if [ -t 2 ]; then
+            printf '\r\033[K%.78s' "$line"
+        elif [ $(($(date +%s) - shown)) -ge 10 ]; then
+            printf '%s\n' "$line"
+            shown=$(date +%s)
+        fi
+    done
+    [ ! -t 2 ] || printf '\r\033[K'
+}
+
+# with_progress LOG COMMAND...: ends the script if the command fails, after what it said last
+with_progress() {
+    log=$1
+    shift
+    status=$({ { "$@" 2>&1 || echo $? >&3; } | tee "$log" | show_progress >&2; } 3>&1)
+    [ -z "$status" ] || {
+        grep -v '^\[[0-9]' "$log" | tail -n 100 >&2
+        exit "$status"
+    }
+}
+
 # ensure_packages NAME...
 ensure_packages() {
     missing=
@@ -27,26 +52,26 @@ ensure_packages() {
             exit 2
         fi
         as_root=sudo
+        sudo -v
     fi
     echo "eqloom: installing$missing" >&2
-    {
-        $as_root apt-get update -q
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-            $missing
-    } >&2
+    with_progress build-packages.log $as_root apt-get update -q
+    with_progress build-packages.log $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 $missing
 }
 
-# build_in DIR MESON_OPTION...: configures once, then builds; silent unless something is wrong
+# build_in DIR TARGET MESON_OPTION...: configures once, then builds; says nothing if all is built
 build_in() {
     dir=$1
-    shift
-    log=$dir.log
+    target=$2
+    shift 2
     if [ ! -f "$dir/build.ninja" ]; then
         rm -rf "$dir"
         echo "eqloom: configuring $dir" >&2
-        meson setup "$dir" "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+        with_progress "$dir.log" meson setup "$dir" "$@"
     fi
     # ninja says on its first line whether there is anything to do
-    ninja -C "$dir" -n 2>/dev/null | grep -q 'no work to do' || echo "eqloom: building $dir" >&2
-    ninja -C "$dir" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+    ninja -C "$dir" -n "$target" 2>/dev/null | grep -q 'no work to do' ||
+        echo "eqloom: building $dir" >&2
+    with_progress "$dir.log" ninja -C "$dir" "$target"
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Everything that must pass. ./test.sh quick: unit tests and the layer rules, under three minutes.
-# Ends with "N passed, N failed"; the logs are in build*/meson-logs.
+# Everything that must pass. ./test.sh quick: the rules of the house, the pages and the unit tests, in
+# under three minutes. Each suite is reported as it ends; the last line is "N passed, N failed, N
+# skipped". The logs are in build*/meson-logs.
 . "$(dirname "$(readlink -f "$0")")/setup.sh"
 mode=${1:-all}
 case $mode in
@@ -15,45 +16,64 @@ ensure_packages $build_packages $test_packages
 
 passed=0
 failed=0
-# run_suite DIR MESON_TEST_ARGUMENT...: adds meson's counts to the totals
+skipped=0
+# run_suite TITLE DIR MESON_TEST_ARGUMENT...: adds meson's counts, and the cases that a test program
+# skipped, to the totals
 run_suite() {
-    dir=$1
-    shift
-    output=$(meson test -C "$dir" --no-rebuild --print-errorlogs -t 4 "$@" 2>&1) || true
-    printf '%s\n' "$output"
-    ok=$(printf '%s\n' "$output" | sed -n 's/^Ok: *\([0-9]*\).*/\1/p')
-    bad=$(printf '%s\n' "$output" |
-        awk '/^(Fail|Timeout|Unexpected Pass): / { n += $NF } END { print n + 0 }')
-    if [ -z "$ok" ]; then
-        failed=$((failed + 1))
+    title=$1
+    dir=$2
+    shift 2
+    log=$dir-test.log
+    started=$(date +%s)
+    if [ -t 2 ]; then
+        { meson test -C "$dir" --no-rebuild --print-errorlogs -t 4 "$@" 2>&1 || true; } |
+            tee "$log" | show_progress
     else
-        passed=$((passed + ok))
-        failed=$((failed + bad))
+        meson test -C "$dir" --no-rebuild --print-errorlogs -t 4 "$@" >"$log" 2>&1 || true
     fi
+    count() { awk "/^($1): *[0-9]+/"' { n += $NF } END { print n + 0 }' "$log"; }
+    ok=$(count Ok)
+    bad=$(count 'Fail|Timeout|Unexpected Pass')
+    cases=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) test(s).*/\1/p
+        s/^OK (skipped=\([0-9]*\))$/\1/p' "$dir/meson-logs/testlog.txt" |
+        awk '{ n += $1 } END { print n + 0 }')
+    left=$(($(count Skipped) + cases))
+    if [ "$ok$bad" = 00 ]; then
+        bad=1 # meson itself failed
+        cat "$log"
+    elif [ "$bad" != 0 ]; then
+        sed '/^Summary of Failures:/q' "$log" | grep -v ' OK  *[0-9.]*s *$'
+    fi
+    echo "$title: $ok passed, $bad failed, $left skipped ($(($(date +%s) - started)) s)"
+    passed=$((passed + ok))
+    failed=$((failed + bad))
+    skipped=$((skipped + left))
 }
 
+# Warnings are errors in CI only: a user's newer compiler must not break the build.
 werror=
-[ -z "${CI:-}" ] || werror=--werror
-build_in build --buildtype=release
-if [ -n "$werror" ]; then
-    # Warnings are errors here only: a user's newer compiler must not break the build.
-    build_in build-ci --buildtype=release $werror
-    run_suite build-ci --suite unit --suite house --suite docs
-else
-    run_suite build --suite unit --suite house --suite docs
+main=build
+if [ -n "${CI:-}" ]; then
+    werror=--werror
+    main=build-ci
 fi
+build_in $main all --buildtype=release $werror
+run_suite "house" $main --suite house
+run_suite "pages" $main --suite docs
+run_suite "unit tests" $main --suite unit
 if [ "$mode" = all ]; then
-    run_suite build --suite e2e --suite fuzz
-    build_in build-asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+    run_suite "commands" $main --suite e2e
     # The suite `portable` is trainings run once more on kernels whose own tests run here, too.
+    CC=clang build_in build-asan all -Doptimization=1 -Ddebug=true \
+        -Db_sanitize=address,undefined -Db_lundef=false $werror
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-        run_suite build-asan --suite unit --suite fuzz --no-suite portable
+        run_suite "unit tests, clang, ASan and UBSan" build-asan \
+        --suite unit --suite fuzz --no-suite portable
     # RocksDB and oneDNN are not instrumented: what happens between their threads is not ours.
-    build_in build-tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
+    build_in build-tsan thread-tests -Doptimization=1 -Ddebug=true -Db_sanitize=thread \
+        -Db_lundef=false
     TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-        run_suite build-tsan engine-run engine-heal engine-blocks eval-figures
-    CC=clang build_in build-clang --buildtype=debugoptimized $werror
-    run_suite build-clang --suite unit --no-suite portable
+        run_suite "threads, TSan" build-tsan --suite threads
 fi
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
