@@ -2,7 +2,7 @@
  * are read back from their text and compared with the seed at points that depend on nothing but the
  * options, on the positive axis unless a variable's domain says otherwise. */
 #include "ops/extract/extract_cluster.h"
-#include "ops/egraph/explain/derive.h"
+#include "ops/egraph/derive/derive.h"
 #include "ops/expr/exact.h"
 
 #include "base/map.h"
@@ -90,13 +90,13 @@ static bool write_derivation(struct err *e, const struct verifier *v, const char
     if (found) {
         struct buf lines = {0};
         buf_printf(&lines, "      %s\n", expr_infix(&work, &from));
-        explanation_write(&lines, &work, &d.proof, "  ", d.doubt.code ? d.stale : SIZE_MAX);
+        explanation_write(&lines, &work, &d.proof, "  ", d.refuted.code ? d.refuted_step : SIZE_MAX);
         lines.data[--lines.len] = '\0';
         err_detail(e, lines.data);
         buf_free(&lines);
         err_hint(e, "it was derived by %zu step%s%s%s", d.proof.n, d.proof.n == 1 ? "" : "s",
-                 d.doubt.code ? ", of which this is false: " : ":",
-                 d.doubt.code ? d.proof.steps[d.stale].rule : "");
+                 d.refuted.code ? ", of which this is false: " : ":",
+                 d.refuted.code ? d.proof.steps[d.refuted_step].rule : "");
     }
     arena_free(&work);
     return found;

@@ -23,7 +23,7 @@ class Explain(unittest.TestCase):
 
     def test_proofs_are_short(self):
         self.proves("sin(x)^4 - cos(x)^4", "1 - 2*cos(x)^2", 2)
-        self.proves("d(x, cot(5*x))", "-5*csc(5*x)^2", 8)
+        self.proves("d(x, cot(5*x))", "-5*csc(5*x)^2", 9)
         self.proves("tanh(a+b)", "(tanh(a)+tanh(b))/(1+tanh(a)*tanh(b))", 2)
         self.proves("sin(2*x)", "2*sin(x)*cos(x)", 2)
         self.proves("cos(2*x)", "1 - 2*sin(x)^2", 2)
@@ -103,7 +103,7 @@ class Explain(unittest.TestCase):
             args = ("--rules", file.name, "sin(y + x)", "sin(x) + sin(y)")
             done = explain(*args)
             self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
-            self.assertIn("and yet the rules derive it", done.stdout)
+            self.assertIn("but the rules derive it", done.stdout)
             self.assertIn("? = ", done.stdout)
             self.assertIn("[bad/sum]   false", done.stdout)
             steps = json.loads(explain("--json", *args).stdout)["steps"]
@@ -115,8 +115,8 @@ class Explain(unittest.TestCase):
             file.flush()
             done = explain("--rules", file.name, "ln(x - x + 2)", "ln(3 - 1) + 0*x")
             self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
-            for words in ("the rules prove nothing", "one derivation", "[good/zero]",
-                          "[bad/one]   false", "known of it: =0", "known of it: =1"):
+            for words in ("they prove nothing", "one derivation", "[good/zero]",
+                          "[bad/one]   false", "its value: 0", "its value: 1"):
                 self.assertIn(words, done.stdout)
 
     def test_a_contradiction_is_told_in_infix(self):

@@ -1,12 +1,10 @@
-/* Contradictions, told; see contradiction.h. A class is contradictory when facts that its terms
- * bring along cannot both hold. Of all pairs of nodes in it whose own facts collide the first is
- * taken, two numbers before others; where facts collide only together, what was met last. The
- * proofs begin at the class's oldest node, most often a part of the expression that the run began
- * with. */
+/* Describes a contradiction; see contradiction.h. A class is contradictory when two facts about it
+ * exclude each other. Of all pairs of nodes in it whose own facts collide the first is taken, two
+ * numbers before others. Where no two of them collide, the two nodes at which the contradiction
+ * arose are taken. The proofs begin at the class's oldest node, most often a part of the expression
+ * that the run began with. */
 #include "ops/egraph/explain/contradiction.h"
-#include "ops/egraph/explain/derive.h"
 #include "ops/egraph/explain/explanation.h"
-#include "ops/egraph/facts/fact_steps.h"
 #include "ops/egraph/graph/least_terms.h"
 #include "ops/egraph/match/ruleset.h"
 
@@ -25,7 +23,7 @@ static int compare_nodes(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* What a node says by itself: of its arguments only their classes' facts are asked. */
+/* The fact that follows from a node and the facts of its arguments' classes. */
 static uint32_t own_fact(struct egraph *g, uint32_t n)
 {
     uint32_t op = graph_op(g, n), args[MAX_KIDS];
@@ -78,57 +76,24 @@ static void find_collision(struct collision *out, struct egraph *g)
         }
 }
 
-static void write_known(struct buf *out, const struct egraph *g, uint32_t fact)
-{
-    facts_write(out, g, fact);
-    if (g->facts.items[fact].flags & FACT_VARIES)
-        buf_puts(out, " varies");
-}
-
-/* How that is known: from the domains of its variables, and where this is not all, from what the
- * e-graph knows of its arguments by other terms. */
-static void write_reasons(struct buf *out, struct arena *a, struct egraph *g, const struct expr *x,
-                          uint32_t fact)
-{
-    struct buf known = {0};
-    char *own;
-    if (x->nodes[0].op == X_NUM)
-        return;
-    fact_steps_write(out, &own, a, g, x, "      ");
-    facts_write(&known, g, fact);
-    if (strcmp(own, known.data) != 0) {
-        for (uint32_t i = 0, at = 1; i < x->nodes[0].arity; at += x->nodes[at].size, i++) {
-            struct expr argument = expr_sub(x, at);
-            eclass_id class = egraph_lookup(g, &argument);
-            if (class == UINT32_MAX || argument.nodes[0].op == X_NUM)
-                continue;
-            buf_printf(out, "      %s: ", expr_infix(a, &argument));
-            write_known(out, g, graph_eclass(g, graph_find(g, class))->fact);
-            buf_puts(out, "   [by terms equal to it]\n");
-        }
-    }
-    buf_free(&known);
-}
-
 static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
                              const struct ruleset *set, const struct expr *from,
                              const struct expr *to, uint32_t fact)
 {
     struct explanation proof;
-    struct err doubt = {0};
-    const struct rules *rules = set->source;
-    size_t step = SIZE_MAX;
+    struct buf value = {0};
+    size_t step;
     if (egraph_explain(&proof, a, g, set, from, to, NULL) ||
-        explanation_check(&proof, from, to, rules, NULL))
+        explanation_check(&proof, from, to, set->source, NULL))
         return false;
-    if (!explanation_check_values(&step, &proof, from, rules, NULL, 0, &doubt))
+    if (!explanation_check_values(&step, &proof, from, NULL, 0, NULL))
         step = SIZE_MAX;
     buf_printf(out, "      %s\n", expr_infix(a, from));
     explanation_write(out, a, &proof, "  ", step);
-    buf_puts(out, "    known of it: ");
-    write_known(out, g, fact);
-    buf_puts(out, "\n");
-    write_reasons(out, a, g, to, fact);
+    facts_write(&value, g, fact);
+    buf_printf(out, "    its value: %s%s\n", value.data + (value.data[0] == '='),
+               g->facts.items[fact].flags & FACT_VARIES ? " (not constant)" : "");
+    buf_free(&value);
     return true;
 }
 
@@ -145,13 +110,13 @@ static void describe(struct err *e, struct arena *a, struct egraph *g, const str
     if (!e || graph_find(g, g->conflict_a) != graph_find(g, g->conflict_b))
         return;
     find_collision(&c, g);
-    if (!explain_node_term(&from, a, g, c.oldest) || !explain_node_term(&to[0], a, g, c.node[0]) ||
-        !explain_node_term(&to[1], a, g, c.node[1]))
+    if (!explanation_node_term(&from, a, g, c.oldest) || !explanation_node_term(&to[0], a, g, c.node[0]) ||
+        !explanation_node_term(&to[1], a, g, c.node[1]))
         return;
     struct buf text = {0};
     buf_puts(&text, "  one derivation\n");
     bool ok = write_derivation(&text, a, g, rules, &from, &to[0], c.fact[0]);
-    buf_puts(&text, "  another, of the same term\n");
+    buf_puts(&text, "  another derivation from the same term\n");
     ok = ok && write_derivation(&text, a, g, rules, &from, &to[1], c.fact[1]);
     if (ok) {
         text.data[--text.len] = '\0'; /* the last line's end */
@@ -170,10 +135,11 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
     terms_write_node(&y, g, g->conflict_b);
     facts_write(&fx, g, g->conflict_fact_a);
     facts_write(&fy, g, g->conflict_fact_b);
-    err_fail(e, ERR_FAILED,
-             "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s", x.data,
-             fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",
-             rule ? "/" : "", rule ? rule->name : "");
+    enum err_code code =
+        err_fail(e, ERR_FAILED,
+                 "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s", x.data,
+                 fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",
+                 rule ? "/" : "", rule ? rule->name : "");
     buf_free(&x);
     buf_free(&y);
     buf_free(&fx);
@@ -181,5 +147,5 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
     g->pending.n = pending;
     if (g->proofs)
         describe(e, a, g, rules);
-    return ERR_FAILED;
+    return code;
 }

@@ -98,40 +98,4 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
 enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
                                   const Eqloom__EGraph *message, struct err *e);
 
-/* ---- explanations ---- */
-struct explain_step {
-    const char *rule;  /* "group/name", "arithmetic" or "given" */
-    bool backwards;    /* the rule was read from right to left */
-    uint32_t position; /* of the subterm that it changed, in prefix order */
-    struct expr term;  /* what stands there now */
-};
-struct explanation {
-    struct explain_step *steps; /* from a, which is not among them, to b, the last one's term */
-    size_t n;
-    /* No derivation through terms of the graph has fewer steps, of those in which, read from both
-     * ends to its middle, no step reads a rule backwards that loses a variable (or arithmetic). */
-    bool shortest;
-};
-/* Steps from one term to another that the graph holds equal. The graph keeps proofs and was
- * saturated with these rules only. ERR_NOTFOUND: not held equal; ERR_LIMIT: too long. */
-enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
-                             const struct ruleset *rules, const struct expr *from,
-                             const struct expr *to, struct err *e);
-/* Looks for shorter ways through each few steps of such a proof; takes up to seconds where it is
- * long. */
-void explanation_tighten(struct explanation *p, struct arena *a, struct egraph *g,
-                         const struct ruleset *rules, const struct expr *from);
-/* Replays the steps with nothing but the rules: each must be an instance of its rule, or exact
- * arithmetic, at its position. ERR_FAILED names the step that is not. */
-enum err_code explanation_check(const struct explanation *x, const struct expr *from,
-                                const struct expr *to, const struct rules *rules, struct err *e);
-/* Asks numbers about the steps of such a proof: at points, both sides of each step have one value,
- * and what its rule asks holds of the values. Variables have these domains, positive otherwise.
- * ERR_FAILED at the first step that is refuted; *step is its index. */
-struct ball_domain;
-enum err_code explanation_check_values(size_t *step, const struct explanation *x,
-                                       const struct expr *from, const struct rules *rules,
-                                       const struct ball_domain *domains, size_t n_domains,
-                                       struct err *e);
-
 #endif

@@ -488,12 +488,8 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
 bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
 {
     uint32_t into = graph_find(g, a), from = graph_find(g, b);
-    if (into == from) {
-        if (g->proofs && (why.kind == REASON_RULE ||
-                          proofs_want(g->proofs, a, b, (enum reason_kind)why.kind, 0)))
-            proofs_add_spare(g->proofs, a, b, why);
+    if (into == from)
         return false;
-    }
     if (g->proofs)
         proofs_join(g->proofs, a, b, why);
     struct eclass *to = graph_eclass(g, into), *gone = graph_eclass(g, from);

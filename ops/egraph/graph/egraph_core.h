@@ -18,7 +18,7 @@
 #include "ops/egraph/graph/egraph.h"
 #include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/hashcons.h"
-#include "ops/egraph/graph/proof_graph.h"
+#include "ops/egraph/graph/proof_forest.h"
 #include "ops/egraph/match/pattern.h"
 
 #include <stdlib.h>
@@ -143,7 +143,7 @@ struct egraph {
 
     uint32_t node_limit; /* constants get no leaves beyond it */
     bool folding_stopped;
-    struct witness_counts *proofs; /* NULL unless kept */
+    struct proof_forest *proofs; /* NULL unless kept */
 
     /* The first contradiction found. */
     enum fact_conflict conflict;

@@ -124,7 +124,7 @@ static inline uint32_t instantiate(bool *placed, struct saturator *s, size_t rul
 
 static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
 {
-    struct witness_counts *p = s->g->proofs;
+    struct proof_forest *p = s->g->proofs;
     if (!p)
         return (struct reason){REASON_RULE, 0};
     const struct compiled_rule *r = &s->rules->rules[rule];
@@ -180,15 +180,14 @@ static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record
     }
     bool placed;
     uint32_t root = instantiate(&placed, s, rule, record, known);
-    struct witness_counts *p = s->g->proofs;
+    struct proof_forest *p = s->g->proofs;
     if (placed) {
         if (p)
             proofs_join(p, record[0], root, record_proof(s, rule, record));
         graph_settle(s->g, root);
         return true;
     }
-    if (graph_find(s->g, root) == graph_find(s->g, record[0]) &&
-        !(p && proofs_want(p, record[0], root, REASON_RULE, (uint32_t)rule)))
+    if (graph_find(s->g, root) == graph_find(s->g, record[0]))
         return false;
     return graph_union(s->g, record[0], root, record_proof(s, rule, record));
 }

@@ -2,9 +2,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "base/map.h"
-#include "ops/egraph/explain/explain_check.h"
-
-#include <math.h>
+#include "ops/egraph/explain/explanation.h"
 
 static const char algebra[] = "group ring\n"
                               "add-comm: ?a + ?b -> ?b + ?a\n"
@@ -17,19 +15,6 @@ static const char algebra[] = "group ring\n"
                               "group trig\n"
                               "pythagoras: sin(?a)^2 + cos(?a)^2 -> 1\n"
                               "double: sin(2 * ?a) <-> 2 * (sin(?a) * cos(?a))\n";
-
-/* From x to y, back to x and again to y. */
-static struct explanation there_and_back(struct arena *a, const struct explanation *there,
-                                         const struct explanation *back)
-{
-    struct explanation p = {.n = 2 * there->n + back->n};
-    p.steps = arena_array(a, struct explain_step, p.n + 1);
-    for (size_t i = 0; i < there->n; i++)
-        p.steps[i] = p.steps[there->n + back->n + i] = there->steps[i];
-    for (size_t i = 0; i < back->n; i++)
-        p.steps[there->n + i] = back->steps[i];
-    return p;
-}
 
 static void proves(const char *text, const char *from, const char *to, bool expected)
 {
@@ -60,11 +45,6 @@ static void proves(const char *text, const char *from, const char *to, bool expe
         assert_int_equal(egraph_explain(&back, &a, g, set, &y, &x, &e), OK);
         if (explanation_check(&back, &y, &x, &rules, &e))
             fail_msg("%s = %s: %s", to, from, e.message);
-        struct explanation detour = there_and_back(&a, &p, &back);
-        explanation_tighten(&detour, &a, g, set, &x);
-        if (explanation_check(&detour, &x, &y, &rules, &e))
-            fail_msg("%s = %s by a detour: %s", from, to, e.message);
-        assert_in_range(detour.n, 0, p.n);
     }
     ruleset_free(set);
     egraph_free(g);
@@ -116,29 +96,14 @@ static void the_checker_is_strict(void **state)
     arena_free(&a);
 }
 
-/* Numbers are asked about a proof that replays: its sides, and what its rules ask. */
-static void numbers_doubt_false_steps(void **state)
+/* A step may be an instance of its rule and yet be false. */
+static void values_refute_false_steps(void **state)
 {
     static const struct {
-        const char *rule, *from, *to, *says; /* NULL: nothing can be said against it */
+        const char *rule, *from, *to, *message; /* NULL: the values agree */
     } cases[] = {
         {"r: ?a/?a -> 1 if nonzero(?a)", "(x-1)/(x-1)", "1", NULL},
-        {"r: ?a*1 -> ?a if nonzero(?a)", "(x-x)*1", "x-x", "nonzero(x - x) does not hold"},
         {"r: ?a -> abs(?a) if positive(?a)", "-x", "abs(-x)", "x = "},
-        {"r: ?a + 0 -> ?a if positive(?a)", "(2-x)+0", "2-x", "positive(2 - x) does not hold"},
-        {"r: ?a + 0 -> ?a if positive(?a)", "(2+x)+0", "2+x", NULL},
-        {"r: ?a + 0 -> ?a if real(?a)", "ln(-x)+0", "ln(-x)", "real(ln(-x)) does not hold"},
-        {"r: ?a + 0 -> ?a if integer(?a)", "sin(x)^2+cos(x)^2+0", "sin(x)^2+cos(x)^2", NULL},
-        {"r: ?a + 0 -> ?a if even(?a)", "(3+3)+0", "3+3", NULL},
-        {"r: ?a + 0 -> ?a if odd(?a)", "(3+3)+0", "3+3", "odd(3 + 3) does not hold"},
-        {"r: ?a + 0 -> ?a if constant(?a)", "x+0", "x", "constant(x) does not hold"},
-        {"r: ?a + 0 -> ?a if constant(?a)", "(x-x)+0", "x-x", NULL},
-        {"r: ?a + 0 -> ?a if symbol(?a)", "x*2/2+0", "x*2/2", NULL},
-        {"r: ?a + 0 -> ?a if symbol(?a)", "2*x+0", "2*x", "symbol(2*x) does not hold"},
-        {"r: d(?x, ?a) -> 0 if free_of(?a, ?x)", "d(x, y+2)", "0", NULL},
-        {"r: d(?x, ?a)*0 -> 0 if free_of(?a, ?x)", "d(x, x*y)*0", "0", "free_of(x*y, x) does not"},
-        {"r: ?a+0*?b -> ?a if less(?a, ?b)", "x+0*(x-y)", "x", "less(x, x - y) does not hold"},
-        {"r: ?a+0*?b -> ?a if ?a < ?b", "x+0*(x+y)", "x", NULL},
         {"r: sin(?a) -> cos(?a)", "sin(x)", "cos(x)", "against"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -150,34 +115,12 @@ static void numbers_doubt_false_steps(void **state)
         struct explanation p = {&s, 1};
         size_t step = 9;
         assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), OK);
-        enum err_code code = explanation_check_values(&step, &p, &x, &rules, NULL, 0, &e);
-        if (!cases[i].says != (code == OK) || (cases[i].says && !strstr(e.message, cases[i].says)))
+        enum err_code code = explanation_check_values(&step, &p, &x, NULL, 0, &e);
+        if (!cases[i].message != (code == OK) || (code && !strstr(e.message, cases[i].message)))
             fail_msg("%s: '%s'", cases[i].rule, code ? e.message : "holds");
-        assert_int_equal(step, cases[i].says ? 0 : 9);
+        assert_int_equal(step, cases[i].message ? 0 : 9);
         arena_free(&a);
     }
-}
-
-/* Intervals are asked of numbers, too. */
-static void numbers_doubt_false_intervals(void **state)
-{
-    static const struct {
-        const char *term;
-        double lo, hi;
-        bool holds;
-    } cases[] = {{"sqrt(x)", 0, INFINITY, true},   {"sqrt(x)", -INFINITY, 0, false},
-                 {"sin(x)", -1, 1, true},          {"sin(x)", -0.5, 0.5, false},
-                 {"sqrt(-x)", 0, INFINITY, false}, {"sin(x)^2 + cos(x)^2", 1, 1, true},
-                 {"1/(x-x)", 3, 4, true}};
-    struct arena a = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct err e = {0};
-        struct expr x = term(&a, &lang_calculus, cases[i].term);
-        enum err_code code = explain_check_interval(&x, cases[i].lo, cases[i].hi, true, &e);
-        if ((code == OK) != cases[i].holds)
-            fail_msg("%s in [%g, %g]: '%s'", cases[i].term, cases[i].lo, cases[i].hi, e.message);
-    }
-    arena_free(&a);
 }
 
 /* How `from` is proved to be `to`; the checker accepts it. */
@@ -491,42 +434,16 @@ static void shortest_proofs_lose_parts(void **state)
     arena_free(&a);
 }
 
-/* Keeping proofs changes nothing but memory. */
-static void proofs_do_not_change_the_graph(void **state)
-{
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, algebra);
-    struct expr x = term(&a, rules.lang, "(a + b) * (c + sin(2 * x)) - 3 * 4");
-    uint32_t nodes[2], classes[2];
-    for (int k = 0; k < 2; k++) {
-        struct egraph *g = egraph_new(rules.lang);
-        if (k)
-            egraph_keep_proofs(g);
-        egraph_add_expr(g, &x);
-        struct saturate_options o = {
-            .iterations = 4, .max_nodes = 4000, .match_limit = 300, .ban_length = 2, .explain = k};
-        saturate(g, &rules, o, &a);
-        nodes[k] = egraph_count_nodes(g);
-        classes[k] = egraph_count_classes(g);
-        egraph_free(g);
-    }
-    assert_int_equal(nodes[0], nodes[1]);
-    assert_int_equal(classes[0], classes[1]);
-    arena_free(&a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_doubt_false_steps),
-        cmocka_unit_test(numbers_doubt_false_intervals),
+        cmocka_unit_test(values_refute_false_steps),
         cmocka_unit_test(proofs_replay),
         cmocka_unit_test(the_checker_is_strict),
         cmocka_unit_test(proofs_are_short),
         cmocka_unit_test(random_proofs_replay),
         cmocka_unit_test(shortest_proofs_are_shortest),
         cmocka_unit_test(shortest_proofs_lose_parts),
-        cmocka_unit_test(proofs_do_not_change_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,7 +273,7 @@ static void contradictions_are_told_of_what_was_there(void **state)
                           "3 + 1 (=4)", "by rule");
 }
 
-/* With proofs, both derivations that collide are told, and the step that numbers refute. */
+/* With proofs, the error has both derivations and marks the step that values refute. */
 static void contradictions_are_derived(void **state)
 {
     static const struct {
@@ -282,16 +282,16 @@ static void contradictions_are_derived(void **state)
         {"group bad\nwrong: ?a + 0 -> ?a + 1\n",
          "3 + 0",
          {"      3 + 0\n", "= 3   [arithmetic]\n", "? = 3 + 1   [bad/wrong]   false", "another",
-          "known of it: =3", "known of it: =4"}},
+          "its value: 3", "its value: 4"}},
         {"group good\nnothing: ?a - ?a -> 0\nzero: ?a + 0 -> ?a\n"
          "group bad\none: ?a - ?b -> 1\n",
          "(x + 0) - x",
-         {"x + 0 - x\n    = x - x   [good/zero]\n    = 0   [good/nothing]\n    known of it: =0",
-          "  ? = 1   [bad/one]   false\n    known of it: =1", "one derivation", "another", "", ""}},
+         {"x + 0 - x\n    = x - x   [good/zero]\n    = 0   [good/nothing]\n    its value: 0",
+          "  ? = 1   [bad/one]   false\n    its value: 1", "one derivation", "another", "", ""}},
         {"group bad\nneg: exp(?a) -> -exp(?a)\n",
          "y*exp(x)",
-         {"? = -e^x   [bad/neg]   false", "one derivation", "another", "known of it: (0.99", "e^x",
-          "known of it: (-inf,-0.99"}},
+         {"? = -e^x   [bad/neg]   false", "one derivation", "another", "its value: (0.99", "e^x",
+          "its value: (-inf,-0.99"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};

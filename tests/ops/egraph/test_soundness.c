@@ -3,6 +3,7 @@
  * over the least terms of its arguments; a class's value is that of the first of its nodes that
  * has one. Balls of complex numbers are compared, so a disagreement is a proof that some step was
  * wrong; the steps are printed. */
+#include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/least_terms.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"

@@ -1,15 +1,16 @@
-/* The shortest derivation, by breadth-first search from both ends over the terms that the e-graph
- * holds. From a term one goes wherever a rule leads, at any position and in either direction, if
- * its conditions are known to hold and the e-graph holds the result; and wherever exact arithmetic
- * leads. A rule that loses a variable (?a - ?a -> 0) and arithmetic are read forwards only: what
- * they lost would have to be guessed.
+/* The shortest derivation, by breadth-first search from both ends over the terms of the e-graph. A
+ * term leads wherever a rule leads, at any position and in either direction, if its conditions hold
+ * and the e-graph has the result; and wherever exact arithmetic leads. A rule that loses a variable
+ * (?a - ?a -> 0) and arithmetic are read forwards only: backwards, the lost part would have to be
+ * guessed.
  *
- * Levels are completed in turn, one more from the first term or as many. When those from both ends
+ * The search completes levels in turn, from the end that has fewer. When the levels from both ends
  * sum up to n - 1, there is no derivation of less than n steps in which, read from both ends to its
- * middle, nothing is guessed. Longer ones run into the budget.
+ * middle, nothing is guessed. Longer derivations run into the budget.
  *
- * Terms are hash-consed, so that a rewriting of a subterm is found once wherever it stands. */
+ * Terms are hash-consed, so a rewriting of a subterm is found once wherever the subterm occurs. */
 #include "ops/egraph/explain/explanation.h"
+#include "ops/egraph/graph/egraph_core.h"
 
 #include "base/map.h"
 #include "base/rng.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TERMS = 60000, MAX_MOVES = 400000, ARITHMETIC = UINT32_MAX - 1, NOWHERE = UINT32_MAX };
+enum { MAX_MOVES = 400000, ARITHMETIC = UINT32_MAX - 1, NOWHERE = UINT32_MAX };
 
 struct move {
     uint32_t to, rule; /* index, or ARITHMETIC */
@@ -58,6 +59,7 @@ struct search {
     struct move *moves;
     struct arrival *arrivals[2];
     size_t n_terms, n_kids, n_moves, terms_cap, kids_cap, moves_cap, arrivals_cap[2];
+    size_t max_terms;
     uint32_t best, meeting; /* length of the best derivation so far; where its halves meet */
 };
 
@@ -65,7 +67,7 @@ struct search {
 
 static bool is_out_of_budget(const struct search *s)
 {
-    return s->n_terms >= MAX_TERMS || s->n_moves >= MAX_MOVES;
+    return s->n_terms >= s->max_terms || s->n_moves >= MAX_MOVES;
 }
 
 static uint32_t make(struct search *s, uint32_t op, const uint32_t *kids, uint32_t arity,
@@ -360,10 +362,11 @@ static void write_steps(struct explanation *out, struct search *s)
     }
 }
 
-void explain_search(struct explanation *p, struct arena *a, struct egraph *g,
-                    const struct ruleset *rules, const struct expr *from, const struct expr *to)
+void explanation_search(struct explanation *p, struct arena *a, struct egraph *g,
+                        const struct ruleset *rules, const struct expr *from,
+                        const struct expr *to, size_t max_terms)
 {
-    struct search s = {.g = g, .a = a, .rules = rules, .best = (uint32_t)p->n};
+    struct search s = {.g = g, .a = a, .rules = rules, .best = (uint32_t)p->n, .max_terms = max_terms};
     struct u32_list level[2] = {0};
     uint32_t depth[2] = {0, 0};
     if (p->n < 2) {

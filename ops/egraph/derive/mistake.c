@@ -1,7 +1,7 @@
-/* See mistake.h. A true step is a step of a proof, replayed and asked of numbers; the wrong one is
- * a step of it with one operator altered, whose value differs from the term before at two points,
- * or whose normal form does. */
-#include "ops/egraph/explain/mistake.h"
+/* Derivations with mistakes; see mistake.h. A true step is a step of a proof that was replayed and
+ * compared with values. The wrong one is a step of it with one operator altered, so that its values
+ * differ from those of the term before at two points, or its normal form does. */
+#include "ops/egraph/derive/mistake.h"
 
 #include "ops/expr/equality.h"
 #include "ops/expr/near_miss.h"
@@ -9,12 +9,12 @@
 enum { TRIES = 8 }; /* alterations of a derivation before it is given up */
 
 struct drawer {
-    struct arena *a, *scratch; /* what is drawn, and what is forgotten after each member */
+    struct arena *a, *scratch; /* scratch is reset after each member */
     const Eqloom__Cluster *cluster;
     const struct rules *rules;
     const struct ruleset *set;
     const struct mistake_options *options;
-    struct simplify_options simplify;
+    struct derive_options derive;
     struct ball_options points;
     struct rng *rng;
 };
@@ -36,7 +36,7 @@ static void declare_domains(struct drawer *d)
     struct ball_domain *domains = arena_array(d->a, struct ball_domain, n + 1);
     for (size_t i = 0; i < n; i++)
         domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
-    d->simplify = (struct simplify_options){.iterations = d->options->iterations,
+    d->derive = (struct derive_options){.iterations = d->options->iterations,
                                             .max_nodes = d->options->max_nodes,
                                             .domains = domains,
                                             .n_domains = n};
@@ -46,8 +46,8 @@ static void declare_domains(struct drawer *d)
 
 /* ---- one derivation ---- */
 
-/* The first `steps` steps of a proof; then, if there is a mistake, what is wrong and what it leads
- * to. */
+/* The first `steps` steps of a proof; then, if there is a mistake, the wrong term and the steps from
+ * there. */
 struct drawn {
     const struct expr *from;
     struct explanation proof, tail;
@@ -63,19 +63,18 @@ static size_t count_steps(const struct drawn *x)
 }
 
 /* At most so many steps; none if a term is too long. */
-static enum err_code simplify_within(struct explanation *out, struct drawer *d,
-                                     const struct expr *from, size_t steps, struct err *e)
+static enum err_code derive_within(struct explanation *out, struct drawer *d,
+                                   const struct expr *from, size_t steps, struct err *e)
 {
-    enum err_code code =
-        err_up(e, simplify(out, d->scratch, d->rules, d->set, from, &d->simplify, e));
+    enum err_code code = derive_least(out, d->scratch, d->rules, d->set, from, &d->derive, e);
     out->n = out->n < steps ? out->n : steps;
     for (size_t i = 0; i < out->n; i++)
         if (expr_tokens(&out->steps[i].term) > d->options->max_tokens)
             out->n = 0;
-    return code;
+    return err_up(e, code);
 }
 
-/* Alters step k of the proof; *made is false if what comes of it cannot be used. */
+/* Alters step k of the proof; *made is false if the result cannot be used. */
 static enum err_code alter(struct drawn *x, bool *made, struct drawer *d, size_t k, struct err *e)
 {
     const struct expr *before = k ? &x->proof.steps[k - 1].term : x->from;
@@ -91,8 +90,7 @@ static enum err_code alter(struct drawn *x, bool *made, struct drawer *d, size_t
         return OK;
     x->steps = k;
     x->wrong = true;
-    enum err_code code =
-        simplify_within(&x->tail, d, &x->altered, d->options->most_steps - k - 1, e);
+    enum err_code code = derive_within(&x->tail, d, &x->altered, d->options->most_steps - k - 1, e);
     *made = count_steps(x) >= d->options->least_steps;
     return err_up(e, code);
 }
@@ -103,15 +101,15 @@ static enum err_code derive(struct drawn *x, bool *made, struct drawer *d, const
     bool wrong = rng_double(d->rng) < d->options->wrong;
     *x = (struct drawn){.from = from};
     *made = false;
-    enum err_code code = err_up(e, simplify_within(&x->proof, d, from, d->options->most_steps, e));
+    enum err_code code = derive_within(&x->proof, d, from, d->options->most_steps, e);
     if (code || !x->proof.n)
-        return code;
+        return err_up(e, code);
     x->steps = x->proof.n;
     if (!wrong)
         *made = count_steps(x) >= d->options->least_steps;
     for (int i = 0; wrong && i < TRIES && !*made && !code; i++)
-        code = err_up(e, alter(x, made, d, rng_below(d->rng, x->proof.n), e));
-    return code;
+        code = alter(x, made, d, rng_below(d->rng, x->proof.n), e);
+    return err_up(e, code);
 }
 
 /* ---- as an exercise ---- */
@@ -160,13 +158,12 @@ static enum err_code draw_from(Eqloom__Exercise *out, bool *made, struct drawer 
     struct drawn x;
     *made = false;
     arena_reset(d->scratch);
-    enum err_code code =
-        err_up(e, expr_from_prefix(&from, d->scratch, d->rules->lang, member->prefix, e));
+    enum err_code code = expr_from_prefix(&from, d->scratch, d->rules->lang, member->prefix, e);
     if (!code && expr_tokens(&from) <= d->options->max_tokens)
-        code = err_up(e, derive(&x, made, d, &from, e));
+        code = derive(&x, made, d, &from, e);
     if (!code && *made)
         write_exercise(out, d, &x);
-    return code;
+    return err_up(e, code);
 }
 
 enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
@@ -182,7 +179,7 @@ enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *
                        .set = set,
                        .options = options,
                        .rng = rng};
-    enum err_code code = err_up(e, check_language(&d, e));
+    enum err_code code = check_language(&d, e);
     uint32_t *order = arena_array(a, uint32_t, cluster->n_members);
     *n = 0;
     size_t most = options->most < cluster->n_members ? options->most : cluster->n_members;
@@ -193,9 +190,9 @@ enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *
     declare_domains(&d);
     for (size_t i = 0; i < cluster->n_members && *n < most && !code; i++) {
         bool made;
-        code = err_up(e, draw_from(&(*out)[*n], &made, &d, cluster->members[order[i]], e));
+        code = draw_from(&(*out)[*n], &made, &d, cluster->members[order[i]], e);
         *n += !code && made;
     }
     arena_free(&scratch);
-    return code;
+    return err_up(e, code);
 }

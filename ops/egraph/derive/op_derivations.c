@@ -1,6 +1,6 @@
 /* The op `derivations`: clusters and rules -> derivations, right and wrong. */
 #include "engine/op.h"
-#include "ops/egraph/explain/mistake.h"
+#include "ops/egraph/derive/mistake.h"
 #include "ops/egraph/run/rules_input.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 static const struct op_param params[] = {
     {"per_cluster", OP_INT, "10", NULL, 1, 1e6,
      "Derivations from members of each cluster, at most."},
-    {"steps", OP_INT, "4", NULL, 1, 1000, "Of a derivation, at least."},
-    {"max_steps", OP_INT, "8", NULL, 1, 1000, "More of them are left out at the end."},
+    {"steps", OP_INT, "4", NULL, 1, 1000, "The fewest steps of a derivation."},
+    {"max_steps", OP_INT, "8", NULL, 1, 1000, "The most; further ones are cut off."},
     {"wrong", OP_REAL, "0.9", NULL, 0, 1, "The share of derivations with a mistake, about."},
-    {"max_tokens", OP_INT, "50", NULL, 1, 100000, "Of any of its terms."},
-    {"iterations", OP_INT, "4", NULL, 1, 10000, "Rounds of rewriting a member, at most."},
+    {"max_tokens", OP_INT, "50", NULL, 1, 100000, "The length of any of its terms, at most."},
+    {"iterations", OP_INT, "4", NULL, 1, 10000, "Iterations of rewriting a member, at most."},
     {"max_nodes", OP_INT, "500", NULL, 1, 100000000, "E-nodes, at most."},
     {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Draws other derivations."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the random choices."},
     {NULL},
 };
 static const struct op_port inputs[] = {
@@ -48,14 +48,12 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct state *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "out of memory");
-    enum err_code code = err_up(e, op_rules_read(&s->rules, &s->arena, ctx, e));
+    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, e);
     if (!code && s->rules.unsound)
-        code = err_fail(e, ERR_INPUT,
-                        "a refuted rule is among the rules (allow_unsound): what it "
-                        "gives is no derivation");
+        code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): derivations need true rules");
     if (code) {
         release(s);
-        return code;
+        return err_up(e, code);
     }
     s->set = ruleset_new(&s->rules.rules);
     *state = s;
@@ -79,15 +77,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         .points = (uint32_t)op_int(ctx, "points"),
     };
     struct rng rng = op_rng(ctx);
-    enum err_code code = err_up(e, op_get(&cluster, ctx, "clusters", 0, e));
+    enum err_code code = op_get(&cluster, ctx, "clusters", 0, e);
     if (!code)
-        code =
-            err_up(e, derivations_draw(&drawn, &n, op_arena(ctx), (const Eqloom__Cluster *)cluster,
-                                       &s->rules.rules, s->set, &options, &rng, e));
+        code = derivations_draw(&drawn, &n, op_arena(ctx), (const Eqloom__Cluster *)cluster,
+                                &s->rules.rules, s->set, &options, &rng, e);
     for (size_t i = 0; !code && i < n; i++)
-        code = err_up(e, op_emit(NULL, ctx, "exercises", &drawn[i].base, e));
+        code = op_emit(NULL, ctx, "exercises", &drawn[i].base, e);
     ball_thread_cleanup();
-    return code;
+    return err_up(e, code);
 }
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
@@ -103,12 +100,11 @@ const struct op op_derivations = {
     .version = 1,
     .node = OP_MAP,
     .doc =
-        "E-Gen's derivations for mistake detection: members of a cluster are simplified, one "
-        "rule at a time, to the least term that the rules are found to lead to; each step is "
-        "replayed and asked of numbers. Some have a mistake: one step with one operator "
-        "altered, refuted against the term before by values or normal form. They go on from "
-        "there, so that one step alone is wrong. Members that are done in fewer steps are passed "
-        "over.",
+        "E-Gen's derivations for mistake detection. Members of a cluster are simplified, one rule "
+        "at a time, to the least term that the rules lead to; each step is replayed and its values "
+        "are compared. Some have a mistake: one step with one operator altered, refuted against "
+        "the term before by values or normal form. They go on from the wrong term, so exactly one "
+        "step is wrong. Members that need fewer steps are skipped.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -1,10 +1,19 @@
-/* Replays an explanation, knowing only the rules: no part of the e-graph is asked, so that a
- * mistake there cannot vouch for itself. A rule must match one term at the position and give the
- * other; all around the position must be the same. */
-#include "ops/egraph/explain/explain_check.h"
+/* Replays an explanation with nothing but the rules. The e-graph is not used, so a mistake in it
+ * cannot confirm itself. A rule must match one term at the position and give the other; the rest of
+ * the term must stay the same. */
+#include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/constant.h"
+#include "ops/expr/equality.h"
 
 #include <string.h>
+
+enum { MAX_VARIABLES = 64, POINTS = 4 };
+
+struct substitution {
+    size_t n;
+    const char *name[MAX_VARIABLES];
+    struct expr value[MAX_VARIABLES];
+};
 
 static bool match(struct substitution *s, const struct expr *pattern, uint32_t p,
                   const struct expr *x, uint32_t i)
@@ -15,7 +24,7 @@ static bool match(struct substitution *s, const struct expr *pattern, uint32_t p
         for (size_t k = 0; k < s->n; k++)
             if (strcmp(s->name[k], want->leaf) == 0)
                 return expr_equal(&s->value[k], &value);
-        if (s->n == SUBSTITUTION_MAX)
+        if (s->n == MAX_VARIABLES)
             return false;
         s->name[s->n] = want->leaf;
         s->value[s->n++] = value;
@@ -41,11 +50,10 @@ static bool is_rule(const char *name, const struct rule *r)
 }
 
 /* Is (from, to) an instance of (lhs, rhs)? Both sides share one substitution. */
-static bool is_instance(struct substitution *s, const struct rule *r, const struct expr *from,
-                        const struct expr *to)
+static bool is_instance(const struct rule *r, const struct expr *from, const struct expr *to)
 {
-    s->n = 0;
-    return match(s, &r->lhs, 0, from, 0) && match(s, &r->rhs, 0, to, 0);
+    struct substitution s = {0};
+    return match(&s, &r->lhs, 0, from, 0) && match(&s, &r->rhs, 0, to, 0);
 }
 
 static bool is_arithmetic(const struct expr *sum, const struct expr *number)
@@ -66,58 +74,48 @@ static bool is_arithmetic(const struct expr *sum, const struct expr *number)
     return ok;
 }
 
-/* Same term but for the subterm at a position. */
+static bool same_nodes(const struct expr_node *x, const struct expr_node *y, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (x[i].op != y[i].op || x[i].arity != y[i].arity ||
+            (x[i].leaf && strcmp(x[i].leaf, y[i].leaf) != 0))
+            return false;
+    return true;
+}
+
+/* The same term except for the subterm at a position. */
 static bool same_around(const struct expr *a, const struct expr *b, uint32_t position)
 {
     if (position >= a->n || position >= b->n)
         return false;
     uint32_t after_a = position + a->nodes[position].size;
     uint32_t after_b = position + b->nodes[position].size;
-    if (a->n - after_a != b->n - after_b)
-        return false;
-    for (uint32_t i = 0; i < position; i++) {
-        const struct expr_node *p = &a->nodes[i], *q = &b->nodes[i];
-        if (p->op != q->op || p->arity != q->arity || (p->leaf && strcmp(p->leaf, q->leaf)))
-            return false;
-    }
-    for (uint32_t i = 0; after_a + i < a->n; i++) {
-        const struct expr_node *p = &a->nodes[after_a + i], *q = &b->nodes[after_b + i];
-        if (p->op != q->op || p->arity != q->arity || (p->leaf && strcmp(p->leaf, q->leaf)))
-            return false;
-    }
-    return true;
+    return a->n - after_a == b->n - after_b && same_nodes(a->nodes, b->nodes, position) &&
+           same_nodes(a->nodes + after_a, b->nodes + after_b, a->n - after_a);
 }
 
-void explain_step_sides(struct expr *from, struct expr *to, const struct explain_step *s,
-                        const struct expr *before)
+/* The subterms that a step equates, as its rule is written: left side, right side. */
+static void find_sides(struct expr *from, struct expr *to, const struct explain_step *s,
+                       const struct expr *before)
 {
     struct expr x = expr_sub(before, s->position), y = expr_sub(&s->term, s->position);
     *from = s->backwards ? y : x;
     *to = s->backwards ? x : y;
 }
 
-const struct rule *explain_step_rule(struct substitution *out, const struct explain_step *s,
-                                     const struct expr *before, const struct rules *rules)
-{
-    struct expr from, to;
-    explain_step_sides(&from, &to, s, before);
-    for (size_t i = 0; i < rules->n; i++)
-        if (is_rule(s->rule, &rules->rules[i]))
-            return is_instance(out, &rules->rules[i], &from, &to) ? &rules->rules[i] : NULL;
-    return NULL;
-}
-
 static bool step_holds(const struct explain_step *s, const struct expr *before,
                        const struct rules *rules)
 {
-    struct substitution bound;
+    struct expr from, to;
     if (!same_around(before, &s->term, s->position))
         return false;
-    if (strcmp(s->rule, "arithmetic") != 0)
-        return explain_step_rule(&bound, s, before, rules) != NULL;
-    struct expr from, to;
-    explain_step_sides(&from, &to, s, before);
-    return is_arithmetic(&from, &to);
+    find_sides(&from, &to, s, before);
+    if (strcmp(s->rule, "arithmetic") == 0)
+        return is_arithmetic(&from, &to);
+    for (size_t i = 0; i < rules->n; i++)
+        if (is_rule(s->rule, &rules->rules[i]))
+            return is_instance(&rules->rules[i], &from, &to);
+    return false;
 }
 
 enum err_code explanation_check(const struct explanation *x, const struct expr *from,
@@ -131,4 +129,34 @@ enum err_code explanation_check(const struct explanation *x, const struct expr *
         before = &x->steps[i].term;
     }
     return expr_equal(before, to) ? OK : err_fail(e, ERR_FAILED, "the steps end at another term");
+}
+
+enum err_code explanation_check_values(size_t *step, const struct explanation *x,
+                                       const struct expr *from, const struct ball_domain *domains,
+                                       size_t n_domains, struct err *e)
+{
+    struct ball_options options = {.points = POINTS,
+                                   .seed = 2,
+                                   .low = 0.0625,
+                                   .high = 8,
+                                   .domains = domains,
+                                   .n_domains = n_domains};
+    struct arena work = {0};
+    const struct expr *before = from;
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < x->n; before = &x->steps[i++].term) {
+        struct expr left, right;
+        struct equality_test test;
+        const char *witness;
+        find_sides(&left, &right, &x->steps[i], before);
+        equality_test_begin(&test, &left, &options);
+        if (equality_test_ask(&witness, &work, &test, &right) == EQUALITY_REFUTED) {
+            *step = i;
+            code = err_fail(e, ERR_FAILED, "step %zu, by %s, is false: %s", i + 1, x->steps[i].rule,
+                            witness);
+        }
+        equality_test_end(&test);
+    }
+    arena_free(&work);
+    return code;
 }

@@ -1,8 +1,8 @@
-/* `eqloom explain A B`: are two expressions equal, and why. Refuted by values that differ, found in
- * ball arithmetic, or by the normal forms of a language that has them; else proved by a derivation
- * from the rules, which is replayed and asked of numbers before it is shown; else undecided, with
- * how far the values agree. */
-#include "ops/egraph/explain/derive.h"
+/* `eqloom explain A B`: are two expressions equal, and why. They are refuted by different values,
+ * found in ball arithmetic, or by the normal forms of a language that has them; proved by a
+ * derivation from the rules, which is replayed and compared with values before it is shown; else
+ * undecided. */
+#include "ops/egraph/derive/derive.h"
 #include "ops/egraph/run/tool_input.h"
 #include "ops/expr/exact.h"
 
@@ -62,7 +62,7 @@ static void compare_values(struct question *q)
     q->witness = q->compare.verdict == BALL_DIFFERENT ? q->compare.witness : NULL;
 }
 
-/* Also of what is refuted, when the rules are the user's: a derivation of it has a false step. */
+/* With rules of the user's own a refuted equality is derived, too: the derivation has a false step. */
 static enum err_code decide(struct question *q, struct err *e)
 {
     struct derivation *d = &q->derivation;
@@ -80,7 +80,7 @@ static enum err_code decide(struct question *q, struct err *e)
     }
     q->verdict = q->witness                            ? REFUTED
                  : q->exact && q->table.equal          ? PROVED
-                 : d->found && !d->doubt.code && !code ? PROVED
+                 : d->found && !d->refuted.code && !code ? PROVED
                                                        : UNDECIDED;
     return OK;
 }
@@ -90,7 +90,7 @@ static void print_derivation(const struct question *q)
     struct buf text = {0};
     const struct derivation *d = &q->derivation;
     buf_printf(&text, "    %s\n", expr_infix(q->a, &q->from));
-    explanation_write(&text, q->a, &d->proof, "", d->doubt.code ? d->stale : SIZE_MAX);
+    explanation_write(&text, q->a, &d->proof, "", d->refuted.code ? d->refuted_step : SIZE_MAX);
     fwrite(text.data, 1, text.len, q->args->out);
     buf_free(&text);
 }
@@ -115,11 +115,11 @@ static void print_undecided(const struct question *q)
         fprintf(out, "undecided: both agree to %d digits at %u points", q->compare.digits,
                 q->compare.points);
     if (q->contradiction && q->undefined && !q->own_rules)
-        fprintf(out, "; of what has none, rules prove anything\n");
+        fprintf(out, "; the rules hold only where terms have values\n");
     else if (q->contradiction)
-        fprintf(out, "; the rules prove nothing\n%s\n", q->contradiction);
-    else if (q->derivation.doubt.code)
-        fprintf(out, "; a derivation was found, but %s\n", q->derivation.doubt.message);
+        fprintf(out, "; the rules contradict each other, so they prove nothing\n%s\n", q->contradiction);
+    else if (q->derivation.refuted.code)
+        fprintf(out, "; a derivation was found, but %s\n", q->derivation.refuted.message);
     else
         fprintf(out, "; no proof in %u iterations and %u e-nodes (%s)\n",
                 q->derivation.run.iterations, q->derivation.nodes,
@@ -139,8 +139,8 @@ static void print_words(const struct question *q)
             fprintf(out, "%s\n", q->contradiction);
         if (!d->found)
             return;
-        fprintf(out, "and yet the rules derive it%s%s\n", d->doubt.code ? ": " : "",
-                d->doubt.code ? d->doubt.message : "");
+        fprintf(out, "but the rules derive it%s%s\n", d->refuted.code ? ": " : "",
+                d->refuted.code ? d->refuted.message : "");
         print_derivation(q);
         return;
     case PROVED:
@@ -167,8 +167,8 @@ static json_t *steps_json(const struct question *q)
                             json_string(s->backwards ? "backwards" : "forwards"));
         json_object_set_new(step, "position", json_integer(s->position));
         json_object_set_new(step, "term", json_string(expr_infix(q->a, &s->term)));
-        if (q->derivation.doubt.code && i == q->derivation.stale)
-            json_object_set_new(step, "false", json_string(q->derivation.doubt.message));
+        if (q->derivation.refuted.code && i == q->derivation.refuted_step)
+            json_object_set_new(step, "false", json_string(q->derivation.refuted.message));
         json_array_append_new(steps, step);
     }
     return steps;
@@ -214,19 +214,20 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         return err_fail(e, ERR_INPUT, "explain takes two expressions, not %zu", args->n_positional);
     const struct tool_number iterations = {"iterations", 12, 1, MAX_BUDGET},
                              max_nodes = {"max-nodes", 50000, 1, MAX_BUDGET};
-    uint64_t most[2];
-    if (err_up(e, tool_read_number(&most[0], args, &iterations, e)) ||
-        err_up(e, tool_read_number(&most[1], args, &max_nodes, e)) ||
-        err_up(e, tool_read_rules(&q.rules, &q.own_rules, args, e)) ||
-        err_up(e, tool_read_expr(&q.from, args, q.rules.lang, "<first expression>",
-                                 args->positional[0], e)) ||
-        err_up(e, tool_read_expr(&q.to, args, q.rules.lang, "<second expression>",
-                                 args->positional[1], e)))
-        return e->code;
-    q.limits.iterations = (uint32_t)most[0];
-    q.limits.max_nodes = (uint32_t)most[1];
-    if (err_up(e, decide(&q, e)))
-        return e->code;
+    uint64_t n_iterations, n_nodes;
+    enum err_code code;
+    if ((code = tool_read_number(&n_iterations, args, &iterations, e)) ||
+        (code = tool_read_number(&n_nodes, args, &max_nodes, e)) ||
+        (code = tool_read_rules(&q.rules, &q.own_rules, args, e)) ||
+        (code = tool_read_expr(&q.from, args, q.rules.lang, "<first expression>",
+                               args->positional[0], e)) ||
+        (code = tool_read_expr(&q.to, args, q.rules.lang, "<second expression>",
+                               args->positional[1], e)))
+        return err_up(e, code);
+    q.limits.iterations = (uint32_t)n_iterations;
+    q.limits.max_nodes = (uint32_t)n_nodes;
+    if ((code = decide(&q, e)))
+        return err_up(e, code);
     if (args->json)
         print_json(&q);
     else
@@ -239,8 +240,8 @@ static const struct tool_option options[] = {
     {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
     {"syntax", "NAME", false, "how the expressions are written: infix (default), prefix, sexpr"},
-    {"iterations", "N", false, "rounds of rewriting, at most (default 12)"},
-    {"max-nodes", "N", false, "e-nodes, at most (default 50000)"},
+    {"iterations", "N", false, "at most so many iterations of rewriting (default 12)"},
+    {"max-nodes", "N", false, "at most so many e-nodes (default 50000)"},
     {0}};
 
 const struct tool tool_explain = {
@@ -252,13 +253,13 @@ const struct tool tool_explain = {
         "variables, except at isolated points; roots, logarithms and inverse functions have "
         "their principal values.\n\n"
         "The answer is `proved`, with a rewriting step a line and the rule of each; `refuted`, "
-        "with a point and both values there; or `undecided`, when they agree as far as was "
-        "looked but no proof was found. A proof is replayed before it is shown, and numbers are "
-        "asked whether each step's sides agree and its rule's conditions hold. `the fewest` says "
-        "that no derivation has fewer steps, but for those that guess a term.\n\n"
+        "with a point and both values there; or `undecided`, when they agree at all points that "
+        "were tried but no proof was found. A proof is replayed before it is shown, and both sides "
+        "of each step are compared at points. `the fewest` says that no derivation has fewer "
+        "steps, except those that guess a term.\n\n"
         "Boolean terms are decided by their truth tables, polynomials by expansion. With rules "
-        "of your own, what is refuted and yet follows from them is derived too, and the step "
-        "that is false marked with '?'.",
+        "of your own, an equality that is false but follows from them is derived, too; the false "
+        "step is marked with '?'.",
     .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'\n"
                "eqloom explain --language boolean 'not(a & b)' 'not(a) | not(b)'",
     .exit_codes = "0 proved, 3 refuted, 4 undecided, 2 the input is wrong",

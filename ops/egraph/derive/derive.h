@@ -1,0 +1,35 @@
+/* Derivations found by saturation: of an equality, and of the least term equal to a given one. */
+#ifndef OPS_EGRAPH_DERIVE_DERIVE_H
+#define OPS_EGRAPH_DERIVE_DERIVE_H
+
+#include "ops/egraph/explain/explanation.h"
+
+struct derive_options {
+    uint32_t iterations, max_nodes;
+    const struct ball_domain *domains; /* of variables that are not positive */
+    size_t n_domains;
+};
+
+struct derivation {
+    bool found;
+    struct explanation proof; /* replayed: each step is an instance of its rule */
+    struct err refuted;       /* the first step whose values differ; code OK: there is none */
+    size_t refuted_step;      /* its index */
+    struct saturate_result run;
+    uint32_t nodes;
+};
+
+/* Saturates both terms in one e-graph until they are equal. Everything lives in the arena.
+ * ERR_FAILED: the rules contradict each other. */
+enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,
+                              const struct expr *from, const struct expr *to,
+                              const struct derive_options *options, struct err *e);
+
+/* Saturates one term. The steps lead to the least term in its class; there are none if it is the
+ * least already, if the proof is too long, or if the values of a step differ. Lives in the arena.
+ * `set` is `rules` compiled. ERR_FAILED: the rules contradict each other. */
+enum err_code derive_least(struct explanation *out, struct arena *a, const struct rules *rules,
+                           const struct ruleset *set, const struct expr *from,
+                           const struct derive_options *options, struct err *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* Why nodes are equal: a forest over the nodes of an e-graph, with an edge for each union that joined
+ * two classes (Nieuwenhuis and Oliveras 2005). Two nodes of one class are joined by exactly one path.
+ * Whatever an edge rests on (that arguments are equal, for a congruence or to see a pattern in a
+ * class) was true before the edge was made, so unfolding a path ends. */
+#ifndef OPS_EGRAPH_PROOF_FOREST_H
+#define OPS_EGRAPH_PROOF_FOREST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum reason_kind {
+    REASON_GIVEN,      /* somebody called egraph_union */
+    REASON_CONGRUENCE, /* same operator, equal arguments */
+    REASON_CONSTANT,   /* the first node computes to the number that the second is */
+    REASON_RULE,       /* index into `matches`: the rule, then its match */
+};
+
+struct reason {
+    uint32_t kind;  /* enum reason_kind */
+    uint32_t match; /* REASON_RULE */
+};
+
+struct proof_edge {
+    uint32_t parent; /* NO_PARENT at a root */
+    bool from_parent; /* the reason reads from the parent to the node, not from node to parent */
+    struct reason why;
+};
+#define NO_PARENT UINT32_MAX
+
+struct proof_forest {
+    struct proof_edge *edges; /* by cell */
+    uint32_t *kid;            /* two a cell: arguments as they were when the node was added */
+    /* REASON_RULE: rule index, then the match record of ematch.h, then the nodes of the right side
+     * in the order of its term. */
+    uint32_t *matches;
+    size_t n_matches, matches_cap;
+};
+
+struct proof_forest *proofs_new(void);
+void proofs_free(struct proof_forest *p);
+void proofs_grow(struct proof_forest *p, size_t cap);
+void proofs_add_node(struct proof_forest *p, uint32_t node, const uint32_t *kids, uint32_t arity);
+/* Nodes of different trees; the reason reads from a to b. */
+void proofs_join(struct proof_forest *p, uint32_t a, uint32_t b, struct reason why);
+
+#endif
