@@ -104,9 +104,6 @@ struct gpu_ops {
     void (*fill)(struct gpu_queue *q, float *x, size_t n, float value);
     void (*add)(struct gpu_queue *q, float *y, const float *x, size_t n);
     void (*copy)(struct gpu_queue *q, float *y, const float *x, size_t n);
-    /* y (rows, cols) = rows row[i] of x */
-    void (*gather)(struct gpu_queue *q, float *y, const float *x, const uint32_t *row, size_t rows,
-                   size_t cols);
     void (*scale)(struct gpu_queue *q, float *x, size_t n, float factor);
     /* y (rows, cols) = x, whose rows are ld apart, rounded to bf16 */
     void (*round_bf16)(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,
@@ -257,6 +254,11 @@ static inline void *gpu_carve(struct gpu_layout *l, size_t bytes)
     void *p = l->base ? l->base + l->used : NULL;
     l->used += (bytes + 63) & ~(size_t)63;
     return p;
+}
+
+static inline float *gpu_carve_floats(struct gpu_layout *l, size_t n)
+{
+    return gpu_carve(l, n * sizeof(float));
 }
 
 #endif

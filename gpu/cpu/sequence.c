@@ -99,16 +99,8 @@ static void pool_back(struct gpu_queue *q, float *restrict dx, const float *rest
     }
 }
 
-static void gather(struct gpu_queue *q, float *restrict y, const float *restrict x,
-                   const uint32_t *row, size_t rows, size_t cols)
-{
-    for (size_t i = 0; i < rows; i++)
-        memcpy(y + i * cols, x + row[i] * cols, cols * sizeof *y);
-}
-
 void CPU(fill_sequence)(struct gpu_ops *t)
 {
-    t->gather = gather;
     t->embed = embed;
     t->embed_back = embed_back;
     t->pool = pool;

@@ -4,17 +4,12 @@
 #include "ops/nn/linear.h"
 #include "ops/nn/part.h"
 
-static float *floats(struct gpu_layout *l, size_t n)
-{
-    return gpu_carve(l, n * sizeof(float));
-}
-
 void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
                        const struct nn_sequences *targets, const struct nn_tape *in,
                        struct gpu_layout *l, struct arena *a)
 {
     const struct nn_config *c = &m->config;
-    size_t n = targets->offset[targets->n], d = c->d_model;
+    size_t n = targets->offset[targets->n];
     *t = (struct nn_decoder_tape){.tokens = n,
                                   .sequences = targets->n,
                                   .keys = in->memory_rows,
@@ -29,13 +24,10 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
         nn_attend_layout(&t->layers[i].cross, c, n, t->keys, true, l);
         nn_feed_layout(&t->layers[i].feed, c, n, true, l);
     }
-    t->final.x = floats(l, n * d);
-    t->final.mean = floats(l, n);
-    t->final.rstd = floats(l, n);
-    t->final.out = floats(l, n * d);
-    t->logits = floats(l, n * c->vocabulary);
-    t->loss = floats(l, n);
-    t->correct = floats(l, n);
+    nn_final_layout(&t->final, c, n, l);
+    t->logits = gpu_carve_floats(l, n * c->vocabulary);
+    t->loss = gpu_carve_floats(l, n);
+    t->correct = gpu_carve_floats(l, n);
 }
 
 void nn_decoder_load(struct gpu_queue *q, struct nn_decoder_tape *t,
@@ -46,40 +38,22 @@ void nn_decoder_load(struct gpu_queue *q, struct nn_decoder_tape *t,
     gpu_write(q, t->label, label, t->tokens * sizeof(uint32_t));
 }
 
-static struct nn_attend self_of(const struct nn_model *m, const struct nn_decoder_tape *t, size_t i)
-{
-    const struct nn_layer *l = &m->decoder[i];
-    return (struct nn_attend){.at = l->self,
-                              .norm_weight = l->norm1_weight,
-                              .norm_bias = l->norm1_bias,
-                              .layer = i,
-                              .sequences = t->sequences,
-                              .offset = t->offset,
-                              .key_first = t->offset,
-                              .key_end = t->offset + 1,
-                              .causal = true};
-}
+/* The three parts of layer i. */
+struct parts {
+    struct nn_attend self, cross;
+    struct nn_feed feed;
+};
 
-static struct nn_attend cross_of(const struct nn_model *m, const struct nn_decoder_tape *t,
-                                 size_t i)
+static struct parts parts_of(const struct nn_model *m, const struct nn_decoder_tape *t, size_t i)
 {
     const struct nn_layer *l = &m->decoder[i];
-    return (struct nn_attend){.at = l->cross,
-                              .norm_weight = l->norm2_weight,
-                              .norm_bias = l->norm2_bias,
-                              .layer = i,
-                              .sequences = t->sequences,
-                              .offset = t->offset,
-                              .key_first = t->key_offset,
-                              .key_end = t->key_offset + 1,
-                              .memory = t->memory,
-                              .keys = t->keys};
-}
-
-static struct nn_feed feed_of(const struct nn_model *m, size_t i)
-{
-    const struct nn_layer *l = &m->decoder[i];
-    return (struct nn_feed){l, l->norm3_weight, l->norm3_bias, i};
+    struct parts p = {nn_self_attention(l, i, t->sequences, t->offset),
+                      nn_cross_attention(l, i, t->sequences, t->offset, t->memory, t->keys),
+                      nn_feed_of(l, i)};
+    p.self.causal = true;
+    p.cross.key_first = t->key_offset;
+    p.cross.key_end = t->key_offset + 1;
+    return p;
 }
 
 void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
@@ -91,13 +65,12 @@ void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
     nn_embed(&p, t->layers[0].self.x, t->token, t->offset, t->sequences);
     for (size_t i = 0; i < n; i++) {
         struct nn_layer_tape *l = &t->layers[i];
-        struct nn_attend self = self_of(m, t, i), cross = cross_of(m, t, i);
-        struct nn_feed feed = feed_of(m, i);
-        nn_attend(&p, l->cross.x, &l->self, &self);
-        nn_attend(&p, l->feed.x, &l->cross, &cross);
-        nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &l->feed, &feed);
+        struct parts part = parts_of(m, t, i);
+        nn_attend(&p, l->cross.x, &l->self, &part.self);
+        nn_attend(&p, l->feed.x, &l->cross, &part.cross);
+        nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &l->feed, &part.feed);
     }
-    nn_final(&p, &t->final, m->decoder_norm_weight, m->decoder_norm_bias);
+    nn_final(&p, &t->final, m->decoder_norm);
     linear(q, t->logits, t->final.out, nn_weight(&p, m->output_weight), p.tokens, p.d, v,
            (struct linear_end){.bias = nn_weight(&p, m->output_bias)}, p.precision);
 }
@@ -117,14 +90,13 @@ void nn_decoder_backward(struct gpu_queue *q, const struct nn_gradients *grad,
                        p.precision);
     linear_back_input(q, s->dn, t->logits, nn_weight(&p, m->output_weight), p.tokens, p.d, v,
                       (struct linear_back_end){0}, p.precision);
-    nn_final_back(&p, s->dn, &t->final, m->decoder_norm_weight, m->decoder_norm_bias);
+    nn_final_back(&p, s->dn, &t->final, m->decoder_norm);
     for (size_t i = m->config.decoder_layers; i-- > 0;) {
         const struct nn_layer_tape *l = &t->layers[i];
-        struct nn_attend self = self_of(m, t, i), cross = cross_of(m, t, i);
-        struct nn_feed feed = feed_of(m, i);
-        nn_feed_back(&p, &l->feed, &feed);
-        nn_attend_back(&p, s->dmemory, &l->cross, &cross);
-        nn_attend_back(&p, NULL, &l->self, &self);
+        struct parts part = parts_of(m, t, i);
+        nn_feed_back(&p, &l->feed, &part.feed);
+        nn_attend_back(&p, s->dmemory, &l->cross, &part.cross);
+        nn_attend_back(&p, NULL, &l->self, &part.self);
     }
     nn_embed_back(&p, s->dx, t->token, t->offset, t->sequences);
 }

@@ -4,11 +4,6 @@
 #include "ops/nn/linear.h"
 #include "ops/nn/part.h"
 
-static float *floats(struct gpu_layout *l, size_t n)
-{
-    return gpu_carve(l, n * sizeof(float));
-}
-
 static uint32_t *numbers(struct gpu_layout *l, size_t n)
 {
     return gpu_carve(l, n * sizeof(uint32_t));
@@ -19,7 +14,7 @@ static float **by_layer(const struct nn_model *m, size_t each, struct gpu_layout
 {
     float **out = arena_array(a, float *, m->config.decoder_layers);
     for (uint32_t i = 0; i < m->config.decoder_layers; i++)
-        out[i] = floats(l, each);
+        out[i] = gpu_carve_floats(l, each);
     return out;
 }
 
@@ -45,7 +40,7 @@ void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t 
     t->final.mean = t->self.mean;
     t->final.rstd = t->self.rstd;
     t->final.out = t->self.n;
-    t->logits = floats(l, rows * c->vocabulary);
+    t->logits = gpu_carve_floats(l, rows * c->vocabulary);
 }
 
 void nn_decoding_begin(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
@@ -104,27 +99,15 @@ static void layer(const struct nn_pass *p, struct nn_decoding *t, size_t i)
 {
     const struct nn_layer *l = &p->m->decoder[i];
     struct nn_cache cache = {t->cache[i], t->length, t->at};
-    struct nn_attend self = {.at = l->self,
-                             .norm_weight = l->norm1_weight,
-                             .norm_bias = l->norm1_bias,
-                             .layer = i,
-                             .sequences = p->tokens,
-                             .offset = t->offset,
-                             .key_first = t->self_first,
-                             .key_end = t->self_end,
-                             .cache = &cache};
-    struct nn_attend cross = {.at = l->cross,
-                              .norm_weight = l->norm2_weight,
-                              .norm_bias = l->norm2_bias,
-                              .layer = i,
-                              .sequences = p->tokens,
-                              .offset = t->offset,
-                              .key_first = t->cross_first,
-                              .key_end = t->cross_end,
-                              .memory = t->states,
-                              .keys = t->keys,
-                              .projected = true};
-    struct nn_feed feed = {l, l->norm3_weight, l->norm3_bias, i};
+    struct nn_attend self = nn_self_attention(l, i, p->tokens, t->offset);
+    self.key_first = t->self_first;
+    self.key_end = t->self_end;
+    self.cache = &cache;
+    struct nn_attend cross = nn_cross_attention(l, i, p->tokens, t->offset, t->states, t->keys);
+    cross.key_first = t->cross_first;
+    cross.key_end = t->cross_end;
+    cross.projected = true;
+    struct nn_feed feed = nn_feed_of(l, i);
     struct nn_attend_tape other = t->other;
     other.kv = t->cross[i];
     nn_attend(p, t->other.x, &t->self, &self);
@@ -144,7 +127,7 @@ void nn_decoding_next(struct gpu_queue *q, struct nn_decoding *t, const struct n
     nn_embed(&p, t->self.x, t->token, t->offset, s->n);
     for (size_t i = 0; i < m->config.decoder_layers; i++)
         layer(&p, t, i);
-    nn_final(&p, &t->final, m->decoder_norm_weight, m->decoder_norm_bias);
+    nn_final(&p, &t->final, m->decoder_norm);
     linear(q, t->logits, t->final.out, nn_weight(&p, m->output_weight), s->n, p.d, v,
            (struct linear_end){.bias = nn_weight(&p, m->output_bias)}, p.precision);
     t->at++;

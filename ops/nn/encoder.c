@@ -3,26 +3,6 @@
 
 #include "ops/nn/part.h"
 
-static struct nn_attend attend_of(const struct nn_model *m, const struct nn_tape *t, size_t i)
-{
-    const struct nn_layer *l = &m->layers[i];
-    return (struct nn_attend){.at = l->self,
-                              .norm_weight = l->norm1_weight,
-                              .norm_bias = l->norm1_bias,
-                              .layer = i,
-                              .sequences = t->sequences,
-                              .offset = t->offset,
-                              .key_first = t->offset,
-                              .key_end = t->offset + 1,
-                              .entry = i == 0 ? t->entry : NULL};
-}
-
-static struct nn_feed feed_of(const struct nn_model *m, size_t i)
-{
-    const struct nn_layer *l = &m->layers[i];
-    return (struct nn_feed){l, l->norm2_weight, l->norm2_bias, i};
-}
-
 void nn_encoder_states(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                        struct nn_tape *t, const struct nn_scratch *s, const struct nn_dropout *drop)
 {
@@ -30,21 +10,12 @@ void nn_encoder_states(struct gpu_queue *q, const struct nn_model *m, const stru
     size_t n = m->config.layers;
     nn_embed(&p, t->layers[0].self.x, t->token, t->offset, t->sequences);
     for (size_t i = 0; i < n; i++) {
-        struct nn_attend self = attend_of(m, t, i);
-        struct nn_feed feed = feed_of(m, i);
+        struct nn_attend self = nn_self_attention(&m->layers[i], i, t->sequences, t->offset);
+        struct nn_feed feed = nn_feed_of(&m->layers[i], i);
         nn_attend(&p, t->layers[i].feed.x, &t->layers[i].self, &self);
         nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &t->layers[i].feed, &feed);
     }
-    nn_final(&p, &t->final, m->norm_weight, m->norm_bias);
-}
-
-void nn_encoder_entry(struct gpu_queue *q, float *rows, const struct nn_model *m,
-                      const struct nn_weights *w, const struct nn_tape *t)
-{
-    struct nn_pass p = nn_pass_of(q, m, w, t->tokens, NULL, NULL);
-    struct nn_attend self = attend_of(m, t, 0);
-    nn_embed(&p, t->layers[0].self.x, t->token, t->offset, t->sequences);
-    nn_attend_entry(&p, rows, &t->layers[0].self, &self);
+    nn_final(&p, &t->final, m->norm);
 }
 
 void nn_encoder_states_back(struct gpu_queue *q, const struct nn_gradients *grad,
@@ -54,17 +25,17 @@ void nn_encoder_states_back(struct gpu_queue *q, const struct nn_gradients *grad
 {
     struct nn_pass p = nn_pass_of(q, m, w, t->tokens, s, drop);
     p.grad = *grad;
-    nn_final_back(&p, dstates, &t->final, m->norm_weight, m->norm_bias);
+    nn_final_back(&p, dstates, &t->final, m->norm);
     for (size_t i = m->config.layers; i-- > 0;) {
-        struct nn_attend self = attend_of(m, t, i);
-        struct nn_feed feed = feed_of(m, i);
+        struct nn_attend self = nn_self_attention(&m->layers[i], i, t->sequences, t->offset);
+        struct nn_feed feed = nn_feed_of(&m->layers[i], i);
         nn_feed_back(&p, &t->layers[i].feed, &feed);
         nn_attend_back(&p, NULL, &t->layers[i].self, &self);
     }
     nn_embed_back(&p, s->dx, t->token, t->offset, t->sequences);
 }
 
-/* The first or last row alone is the mean of one. */
+/* A pool of one row, the first or the last, is its mean. */
 static enum gpu_pooling pooling_of(const struct nn_model *m)
 {
     return m->config.pooling == NN_POOL_MAX ? GPU_MAX : GPU_MEAN;

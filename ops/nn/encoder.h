@@ -25,10 +25,6 @@ void nn_encoder_states_back(struct gpu_queue *q, const struct nn_gradients *grad
                             const struct nn_weights *w, const struct nn_tape *t,
                             const struct nn_scratch *s, const struct nn_dropout *drop);
 
-/* rows (T, 3d): for struct nn_entry, of each of the tape's tokens; an inference tape. */
-void nn_encoder_entry(struct gpu_queue *q, float *rows, const struct nn_model *m,
-                      const struct nn_weights *w, const struct nn_tape *t);
-
 /* The same for t->pooled. */
 void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                         struct nn_tape *t, const struct nn_scratch *s,

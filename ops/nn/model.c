@@ -43,11 +43,13 @@ static struct nn_projections add_attention(struct builder *b, const char *name)
     return p;
 }
 
-static void add_norm(size_t *weight, size_t *bias, struct builder *b, const char *name)
+static struct nn_norm add_norm(struct builder *b, const char *name)
 {
     struct builder in = {b->m, b->a, arena_printf(b->a, "%s%s.", b->prefix, name)};
-    *weight = add(&in, "weight", NN_INIT_ONE, b->m->config.d_model, 0);
-    *bias = add(&in, "bias", NN_INIT_ZERO, b->m->config.d_model, 0);
+    struct nn_norm n;
+    n.weight = add(&in, "weight", NN_INIT_ONE, b->m->config.d_model, 0);
+    n.bias = add(&in, "bias", NN_INIT_ZERO, b->m->config.d_model, 0);
+    return n;
 }
 
 static void add_layer(struct builder *b, struct nn_layer *l, bool decoder)
@@ -60,15 +62,13 @@ static void add_layer(struct builder *b, struct nn_layer *l, bool decoder)
     l->linear1_bias = add(b, "linear1.bias", NN_INIT_ZERO, ff, 0);
     l->linear2_weight = add(b, "linear2.weight", NN_INIT_XAVIER, d, ff);
     l->linear2_bias = add(b, "linear2.bias", NN_INIT_ZERO, d, 0);
-    l->norm3_weight = l->norm3_bias = NN_ABSENT;
-    add_norm(&l->norm1_weight, &l->norm1_bias, b, "norm1");
-    add_norm(&l->norm2_weight, &l->norm2_bias, b, "norm2");
-    if (decoder)
-        add_norm(&l->norm3_weight, &l->norm3_bias, b, "norm3");
+    l->norm1 = add_norm(b, "norm1");
+    l->norm2 = add_norm(b, "norm2");
+    l->norm3 = decoder ? add_norm(b, "norm3") : (struct nn_norm){NN_ABSENT, NN_ABSENT};
 }
 
-static struct nn_layer *add_stack(size_t *norm_weight, size_t *norm_bias, struct builder *b,
-                                  const char *prefix, uint32_t n, bool decoder)
+static struct nn_layer *add_stack(struct nn_norm *norm, struct builder *b, const char *prefix,
+                                  uint32_t n, bool decoder)
 {
     struct nn_layer *layers = arena_array(b->a, struct nn_layer, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -76,7 +76,7 @@ static struct nn_layer *add_stack(size_t *norm_weight, size_t *norm_bias, struct
         add_layer(b, &layers[i], decoder);
     }
     b->prefix = prefix;
-    add_norm(norm_weight, norm_bias, b, "norm");
+    *norm = add_norm(b, "norm");
     b->prefix = "";
     return layers;
 }
@@ -96,13 +96,11 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
     m->positions = c->positions == NN_LEARNED
                        ? add(&b, "positions.weight", NN_INIT_XAVIER, c->max_length, c->d_model)
                        : NN_ABSENT;
-    m->layers = add_stack(&m->norm_weight, &m->norm_bias, &b, c->decoder_layers ? "encoder." : "",
-                          c->layers, false);
+    m->layers = add_stack(&m->norm, &b, c->decoder_layers ? "encoder." : "", c->layers, false);
     m->output_weight = m->output_bias = NN_ABSENT;
-    m->decoder_norm_weight = m->decoder_norm_bias = NN_ABSENT;
+    m->decoder_norm = (struct nn_norm){NN_ABSENT, NN_ABSENT};
     if (c->decoder_layers) {
-        m->decoder = add_stack(&m->decoder_norm_weight, &m->decoder_norm_bias, &b, "decoder.",
-                               c->decoder_layers, true);
+        m->decoder = add_stack(&m->decoder_norm, &b, "decoder.", c->decoder_layers, true);
         m->output_weight =
             c->tied_output ? m->embedding
                            : add(&b, "output.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);

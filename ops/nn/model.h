@@ -71,11 +71,14 @@ struct nn_param {
 struct nn_projections {
     size_t in_weight, in_bias, out_weight, out_bias; /* (3d, d) (3d) (d, d) (d) */
 };
+struct nn_norm {
+    size_t weight, bias; /* (d) (d) */
+};
 struct nn_layer {
     struct nn_projections self, cross;
     size_t linear1_weight, linear1_bias; /* (ff, d) (ff) */
     size_t linear2_weight, linear2_bias; /* (d, ff) (d) */
-    size_t norm1_weight, norm1_bias, norm2_weight, norm2_bias, norm3_weight, norm3_bias;
+    struct nn_norm norm1, norm2, norm3;
 };
 
 struct nn_model {
@@ -83,8 +86,8 @@ struct nn_model {
     struct nn_param *params;
     size_t n_params;
     struct nn_layer *layers, *decoder;
-    size_t embedding, positions /* NN_ABSENT: sinusoidal */, norm_weight, norm_bias;
-    size_t decoder_norm_weight, decoder_norm_bias;
+    size_t embedding, positions; /* positions: NN_ABSENT if sinusoidal */
+    struct nn_norm norm, decoder_norm;
     size_t output_weight /* the embedding if tied */, output_bias;
     size_t total; /* floats of the flat vector, gaps included (they stay 0) */
     size_t count; /* of parameters */

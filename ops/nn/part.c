@@ -91,22 +91,55 @@ static void residual_back(const struct nn_pass *p, float *da, const float *a,
                       p->precision);
 }
 
-/* ---- the norm before a branch, backward: dx += from dn, and n is made again ---- */
+/* ---- the norm before a branch ---- */
 
-struct norm {
-    const float *x, *mean, *rstd;
-    size_t weight, bias;
+struct normed {
+    const float *x;
+    float *mean, *rstd;
+    struct nn_norm norm;
 };
 
-static void norm_back(const struct nn_pass *p, const struct norm *n)
+/* n (tokens, d) = norm(x) */
+static void normalize(const struct nn_pass *p, float *n, const struct normed *of)
+{
+    p->op->norm(p->q, n, of->mean, of->rstd, of->x, nn_weight(p, of->norm.weight),
+                nn_weight(p, of->norm.bias), p->tokens, p->d);
+}
+
+/* dx += from dn; n becomes norm(x) once more. */
+static void normalize_back(const struct nn_pass *p, const struct normed *of)
 {
     const struct nn_scratch *s = p->s;
-    p->op->norm_back(p->q, s->dx, nn_gradient(p, n->weight), nn_gradient(p, n->bias), s->n, s->dn,
-                     n->x, n->mean, n->rstd, nn_weight(p, n->weight), nn_weight(p, n->bias),
-                     p->tokens, p->d, true);
+    p->op->norm_back(p->q, s->dx, nn_gradient(p, of->norm.weight), nn_gradient(p, of->norm.bias),
+                     s->n, s->dn, of->x, of->mean, of->rstd, nn_weight(p, of->norm.weight),
+                     nn_weight(p, of->norm.bias), p->tokens, p->d, true);
 }
 
 /* ---- attention ---- */
+
+struct nn_attend nn_self_attention(const struct nn_layer *l, size_t layer, size_t sequences,
+                                   const uint32_t *offset)
+{
+    return (struct nn_attend){.at = l->self,
+                              .norm = l->norm1,
+                              .layer = layer,
+                              .sequences = sequences,
+                              .offset = offset,
+                              .key_first = offset,
+                              .key_end = offset + 1};
+}
+
+struct nn_attend nn_cross_attention(const struct nn_layer *l, size_t layer, size_t sequences,
+                                    const uint32_t *offset, const float *memory, size_t keys)
+{
+    return (struct nn_attend){.at = l->cross,
+                              .norm = l->norm2,
+                              .layer = layer,
+                              .sequences = sequences,
+                              .offset = offset,
+                              .memory = memory,
+                              .keys = keys};
+}
 
 static struct branch attend_branch(const struct nn_pass *p, const struct nn_attend *how)
 {
@@ -169,8 +202,8 @@ void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, 
     project(p, kv, memory, keys, p->d, 2 * p->d, at);
 }
 
-static void remember(const struct nn_pass *p, const struct nn_attend_tape *t,
-                     const struct nn_cache *c)
+static void append_to_cache(const struct nn_pass *p, const struct nn_attend_tape *t,
+                            const struct nn_cache *c)
 {
     for (size_t i = 0; i < p->tokens; i++)
         p->op->copy(p->q, c->kv + (i * c->length + c->at) * 2 * p->d, t->q + i * 3 * p->d + p->d,
@@ -178,12 +211,11 @@ static void remember(const struct nn_pass *p, const struct nn_attend_tape *t,
 }
 
 /* t->q, and t->kv if it is of other rows. */
-static void begin(const struct nn_pass *p, const struct nn_attend_tape *t,
-                  const struct nn_attend *how)
+static void project_queries(const struct nn_pass *p, const struct nn_attend_tape *t,
+                            const struct nn_attend *how)
 {
     float *n = t->n ? t->n : p->s->n;
-    p->op->norm(p->q, n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
-                nn_weight(p, how->norm_bias), p->tokens, p->d);
+    normalize(p, n, &(struct normed){t->x, t->mean, t->rstd, how->norm});
     if (how->memory) {
         project(p, t->q, n, p->tokens, 0, p->d, &how->at);
         if (!how->projected)
@@ -193,25 +225,14 @@ static void begin(const struct nn_pass *p, const struct nn_attend_tape *t,
     }
 }
 
-void nn_attend_entry(const struct nn_pass *p, float *rows, const struct nn_attend_tape *t,
-                     const struct nn_attend *how)
-{
-    struct nn_attend_tape to = *t;
-    to.q = rows;
-    begin(p, &to, how);
-}
-
 void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how)
 {
     struct branch out = attend_branch(p, how);
     struct gpu_attention at = attention_of(p, t, how);
-    if (how->entry)
-        p->op->gather(p->q, t->q, how->entry->rows, how->entry->row, p->tokens, 3 * p->d);
-    else
-        begin(p, t, how);
+    project_queries(p, t, how);
     if (how->cache)
-        remember(p, t, how->cache);
+        append_to_cache(p, t, how->cache);
     p->op->attention(p->q, t->out, &at);
     residual(p, y, t->x, t->out, &out);
 }
@@ -232,11 +253,16 @@ void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_att
         p->op->attention_back(p->q, s->wide, s->wide + p->d, s->wide + 2 * p->d, s->dn, &at);
     }
     project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, false);
-    norm_back(p, &(struct norm){t->x, t->mean, t->rstd, how->norm_weight, how->norm_bias});
+    normalize_back(p, &(struct normed){t->x, t->mean, t->rstd, how->norm});
     project_back_weight(p, s->wide, s->n, p->tokens, 0, cols, &how->at);
 }
 
 /* ---- feed-forward ---- */
+
+struct nn_feed nn_feed_of(const struct nn_layer *l, size_t layer)
+{
+    return (struct nn_feed){l, l->norm3.weight == NN_ABSENT ? l->norm2 : l->norm3, layer};
+}
 
 static struct branch feed_branch(const struct nn_pass *p, const struct nn_feed *how)
 {
@@ -249,8 +275,7 @@ void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
 {
     struct branch out = feed_branch(p, how);
     float *n = t->n ? t->n : p->s->n;
-    p->op->norm(p->q, n, t->mean, t->rstd, t->x, nn_weight(p, how->norm_weight),
-                nn_weight(p, how->norm_bias), p->tokens, p->d);
+    normalize(p, n, &(struct normed){t->x, t->mean, t->rstd, how->norm});
     const float *w = nn_weight(p, how->at->linear1_weight),
                 *bias = nn_weight(p, how->at->linear1_bias);
     switch (p->m->config.activation) {
@@ -275,7 +300,7 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
     enum gpu_activation kind = p->m->config.activation;
     struct branch out = feed_branch(p, how);
     switch (kind) {
-    case GPU_RELU: /* what dropout made 0 is none for the mask: all the rest was kept */
+    case GPU_RELU: /* the mask is 0 where dropout was, so the other elements were kept */
         residual_back(p, s->wide, t->act, &out,
                       (struct linear_back_end){.factor = p->drop ? 1 / (1 - p->drop->rate) : 1,
                                                .mask = t->act});
@@ -290,7 +315,7 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
     }
     linear_back_input(p->q, s->dn, s->wide, nn_weight(p, at->linear1_weight), p->tokens, p->d,
                       p->ff, (struct linear_back_end){0}, p->precision);
-    norm_back(p, &(struct norm){t->x, t->mean, t->rstd, how->norm_weight, how->norm_bias});
+    normalize_back(p, &(struct normed){t->x, t->mean, t->rstd, how->norm});
     linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), !p->grad.fresh,
                        nn_gradient(p, at->linear1_bias), s->wide, s->n, p->tokens, p->d, p->ff,
                        p->precision);
@@ -298,15 +323,15 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
 
 /* ---- the norm behind the last layer ---- */
 
-void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, size_t weight, size_t bias)
+void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm)
 {
-    p->op->norm(p->q, t->out, t->mean, t->rstd, t->x, nn_weight(p, weight), nn_weight(p, bias),
-                p->tokens, p->d);
+    normalize(p, t->out, &(struct normed){t->x, t->mean, t->rstd, norm});
 }
 
 void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
-                   size_t weight, size_t bias)
+                   struct nn_norm norm)
 {
-    p->op->norm_back(p->q, p->s->dx, nn_gradient(p, weight), nn_gradient(p, bias), NULL, dout, t->x,
-                     t->mean, t->rstd, nn_weight(p, weight), NULL, p->tokens, p->d, false);
+    p->op->norm_back(p->q, p->s->dx, nn_gradient(p, norm.weight), nn_gradient(p, norm.bias), NULL,
+                     dout, t->x, t->mean, t->rstd, nn_weight(p, norm.weight), NULL, p->tokens, p->d,
+                     false);
 }

@@ -50,8 +50,8 @@ struct nn_cache {
 /* One attention: where its parameters are, who sees what. */
 struct nn_attend {
     struct nn_projections at;
-    size_t norm_weight, norm_bias, layer;
-    size_t sequences;
+    struct nn_norm norm;
+    size_t layer, sequences;
     const uint32_t *offset;              /* of the queries */
     const uint32_t *key_first, *key_end; /* of the keys, by sequence */
     const float *memory;                 /* (keys, d): the rows of keys from elsewhere, or NULL */
@@ -59,13 +59,14 @@ struct nn_attend {
     bool projected;         /* t->kv holds the keys and values of memory already */
     struct nn_cache *cache; /* self-attention of one token per sequence; or NULL */
     bool causal;
-    const struct nn_entry *entry; /* inference: t->q is found there; or NULL */
 };
+/* A layer's self-attention, and a decoder layer's attention to the memory. */
+struct nn_attend nn_self_attention(const struct nn_layer *l, size_t layer, size_t sequences,
+                                   const uint32_t *offset);
+struct nn_attend nn_cross_attention(const struct nn_layer *l, size_t layer, size_t sequences,
+                                    const uint32_t *offset, const float *memory, size_t keys);
 void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how);
-/* rows (T, 3d): what the self-attention of t->x begins with. */
-void nn_attend_entry(const struct nn_pass *p, float *rows, const struct nn_attend_tape *t,
-                     const struct nn_attend *how);
 /* kv (keys, 2d): keys and values of the rows of memory. */
 void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
                        const struct nn_projections *at);
@@ -73,19 +74,21 @@ void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, 
 void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
                     const struct nn_attend *how);
 
-/* The feed-forward part of a layer, after the norm that it has for it. */
+/* The feed-forward part of a layer. */
 struct nn_feed {
     const struct nn_layer *at;
-    size_t norm_weight, norm_bias, layer;
+    struct nn_norm norm;
+    size_t layer;
 };
+struct nn_feed nn_feed_of(const struct nn_layer *l, size_t layer);
 void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
              const struct nn_feed *how);
 void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const struct nn_feed *how);
 
 /* out = norm(x) */
-void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, size_t weight, size_t bias);
+void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm);
 /* dx of the scratch from dout. */
 void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
-                   size_t weight, size_t bias);
+                   struct nn_norm norm);
 
 #endif

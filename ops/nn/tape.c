@@ -1,35 +1,39 @@
 /* Memory of an encoder's pass, and what it pools; see tape.h. */
 #include "ops/nn/tape.h"
 
-static float *floats(struct gpu_layout *l, size_t n)
-{
-    return gpu_carve(l, n * sizeof(float));
-}
-
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
                       bool training, struct gpu_layout *l)
 {
     size_t d = c->d_model;
-    t->x = floats(l, n * d);
-    t->mean = floats(l, n);
-    t->rstd = floats(l, n);
-    t->n = training ? NULL : floats(l, n * d);
-    t->q = floats(l, n * (keys ? d : 3 * d));
-    t->kv = keys ? floats(l, keys * 2 * d) : NULL;
-    t->lse = floats(l, n * c->heads);
-    t->out = floats(l, n * d);
+    t->x = gpu_carve_floats(l, n * d);
+    t->mean = gpu_carve_floats(l, n);
+    t->rstd = gpu_carve_floats(l, n);
+    t->n = training ? NULL : gpu_carve_floats(l, n * d);
+    t->q = gpu_carve_floats(l, n * (keys ? d : 3 * d));
+    t->kv = keys ? gpu_carve_floats(l, keys * 2 * d) : NULL;
+    t->lse = gpu_carve_floats(l, n * c->heads);
+    t->out = gpu_carve_floats(l, n * d);
 }
 
 void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
                     struct gpu_layout *l)
 {
     size_t d = c->d_model;
-    t->x = floats(l, n * d);
-    t->mean = floats(l, n);
-    t->rstd = floats(l, n);
-    t->n = training ? NULL : floats(l, n * d);
-    t->h = floats(l, n * c->d_ff);
-    t->act = c->activation == GPU_RELU ? t->h : floats(l, n * c->d_ff);
+    t->x = gpu_carve_floats(l, n * d);
+    t->mean = gpu_carve_floats(l, n);
+    t->rstd = gpu_carve_floats(l, n);
+    t->n = training ? NULL : gpu_carve_floats(l, n * d);
+    t->h = gpu_carve_floats(l, n * c->d_ff);
+    t->act = c->activation == GPU_RELU ? t->h : gpu_carve_floats(l, n * c->d_ff);
+}
+
+void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t n,
+                     struct gpu_layout *l)
+{
+    t->x = gpu_carve_floats(l, n * c->d_model);
+    t->mean = gpu_carve_floats(l, n);
+    t->rstd = gpu_carve_floats(l, n);
+    t->out = gpu_carve_floats(l, n * c->d_model);
 }
 
 /* The rows that sequence i pools: all that are not special unless these count too; of a sequence
@@ -75,12 +79,13 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
             t->layers[i] = t->layers[0];
         }
     }
-    t->final.x = training ? floats(l, n * d) : t->layers[0].self.x;
-    t->final.mean = floats(l, n);
-    t->final.rstd = floats(l, n);
-    t->final.out = training ? floats(l, n * d) : t->layers[0].self.n;
+    if (training)
+        nn_final_layout(&t->final, c, n, l);
+    else
+        t->final = (struct nn_final_tape){t->layers[0].self.x, t->layers[0].self.mean,
+                                          t->layers[0].self.rstd, t->layers[0].self.n};
     t->arg = c->pooling == NN_POOL_MAX ? gpu_carve(l, s->n * d * sizeof(uint32_t)) : NULL;
-    t->pooled = floats(l, s->n * d);
+    t->pooled = gpu_carve_floats(l, s->n * d);
     bool vector = c->memory == NN_MEMORY_VECTOR;
     t->memory = vector ? t->pooled : t->final.out;
     t->memory_rows = vector ? s->n : n;
@@ -91,13 +96,13 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t to
                        struct gpu_layout *l)
 {
     size_t d = m->config.d_model, wide = m->config.d_ff > 3 * d ? m->config.d_ff : 3 * d;
-    s->dx = floats(l, tokens * d);
-    s->dn = floats(l, tokens * d);
-    s->n = floats(l, tokens * d);
-    s->wide = floats(l, tokens * wide);
-    s->branch = floats(l, tokens * d);
-    s->dkv = memory ? floats(l, memory * 2 * d) : NULL;
-    s->dmemory = memory ? floats(l, memory * d) : NULL;
+    s->dx = gpu_carve_floats(l, tokens * d);
+    s->dn = gpu_carve_floats(l, tokens * d);
+    s->n = gpu_carve_floats(l, tokens * d);
+    s->wide = gpu_carve_floats(l, tokens * wide);
+    s->branch = gpu_carve_floats(l, tokens * d);
+    s->dkv = memory ? gpu_carve_floats(l, memory * 2 * d) : NULL;
+    s->dmemory = memory ? gpu_carve_floats(l, memory * d) : NULL;
 }
 
 struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m)

@@ -38,20 +38,12 @@ struct nn_final_tape {
     float *x, *mean, *rstd, *out;
 };
 
-/* Queries, keys and values of the first layer's self-attention depend on a token and its place
- * alone: rows of them, made once for many sequences, and which of them each token has. */
-struct nn_entry {
-    const float *rows;   /* (any, 3d) */
-    const uint32_t *row; /* (T) */
-};
-
 /* The encoder's. */
 struct nn_tape {
     size_t tokens, sequences, pooled_rows;
     uint32_t *token, *offset;         /* device copies */
     uint32_t *pool_row, *pool_offset; /* which rows each sequence pools */
     struct nn_layer_tape *layers;
-    const struct nn_entry *entry; /* inference: what is known of the first layer; or NULL */
     struct nn_final_tape final;
     uint32_t *arg; /* of pooling by maximum */
     float *pooled; /* (sequences, d): the result */
@@ -108,6 +100,8 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t to
 /* ---- for tapes of other models: n rows; keys: rows of keys from elsewhere, or 0 ---- */
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
                       bool training, struct gpu_layout *l);
+void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t n,
+                     struct gpu_layout *l);
 void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
                     struct gpu_layout *l);
 

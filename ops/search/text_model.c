@@ -1,4 +1,4 @@
-/* A checkpoint, its vocabulary and an embedder; see text_model.h. */
+/* A checkpoint, its vocabulary and a model; see text_model.h. */
 #include "ops/search/text_model.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@ struct text_model {
     uint64_t step;
     const Eqloom__Vocabulary *vocabulary;
     struct encoder encoder;
-    struct embedder *embedder;
+    struct loaded *model;
 };
 
 static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
@@ -62,7 +62,7 @@ enum err_code text_model_load(struct text_model **out, const struct tool_args *a
     if (!code)
         code = err_up(e, load_vocabulary(m, args, c, e));
     if (!code)
-        code = err_up(e, embedder_new(&m->embedder, c, &io, e));
+        code = err_up(e, loaded_new(&m->model, c, &io, e));
     if (!code)
         m->step = c->step;
     arena_free(&work);
@@ -77,7 +77,7 @@ void text_model_free(struct text_model *m)
 {
     if (!m)
         return;
-    embedder_free(m->embedder);
+    loaded_free(m->model);
     encoder_free(&m->encoder);
     arena_free(&m->arena);
     free(m);
@@ -85,7 +85,7 @@ void text_model_free(struct text_model *m)
 
 uint32_t text_model_dim(const struct text_model *m)
 {
-    return embedder_model(m->embedder)->config.d_model;
+    return m->model->model->config.d_model;
 }
 
 uint64_t text_model_step(const struct text_model *m)
@@ -95,7 +95,7 @@ uint64_t text_model_step(const struct text_model *m)
 
 void text_model_set_precision(struct text_model *m, enum gpu_precision precision)
 {
-    embedder_set_precision(m->embedder, precision);
+    m->model->precision = precision;
 }
 
 static enum err_code encode_all(Eqloom__TokenBatch *b, const struct text_model *m,
@@ -131,7 +131,7 @@ enum err_code text_model_embed(float **out, const struct text_model *m, char *co
         return code;
     if (!(*out = arena_try_alloc(a, n * text_model_dim(m), sizeof **out)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
-    return err_up(e, embedder_run(*out, m->embedder, &b, normalize, a, e));
+    return err_up(e, embedder_run(*out, m->model, &b, normalize, a, e));
 }
 
 enum err_code text_model_generate(struct written **out, size_t *n, const struct text_model *m,
@@ -142,7 +142,7 @@ enum err_code text_model_generate(struct written **out, size_t *n, const struct 
     struct generated g;
     enum err_code code = err_up(e, encode_all(&b, m, &prefix, 1, a, e));
     if (!code)
-        code = err_up(e, generator_run(&g, embedder_loaded(m->embedder), &b, options, a, e));
+        code = err_up(e, generator_run(&g, m->model, &b, options, a, e));
     if (code)
         return code;
     *n = g.n;

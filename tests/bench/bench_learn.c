@@ -43,7 +43,7 @@ struct bench {
     struct nn_model *model;
     float *peak_data;
     enum gpu_precision precision;
-    struct embedder *embedder;
+    struct loaded *embedder;
     struct trainer *trainer;
 };
 
@@ -278,8 +278,8 @@ static void begin_embedding(struct bench *b)
     nn_model_init(state.weights, b->model, 1);
     need(checkpoint_write(&c, b->model, &state, &io, &b->arena, &e), &e);
     free(state.weights);
-    need(embedder_new(&b->embedder, &c, &io, &e), &e);
-    embedder_set_precision(b->embedder, b->precision);
+    need(loaded_new(&b->embedder, &c, &io, &e), &e);
+    b->embedder->precision = b->precision;
 }
 
 static double embed_once(struct bench *b)
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin))
         measure(b, argv, strtod(line, NULL), measure_peak(b));
     if (b->embedder)
-        embedder_free(b->embedder);
+        loaded_free(b->embedder);
     if (b->trainer)
         trainer_free(b->trainer);
     gpu_close(b->device);

@@ -54,8 +54,8 @@ static void test_matmul(void **state)
     }
 }
 
-/* The error stays below that of a few roundings of the sum of the products' sizes, for values of all
- * sizes. A NaN, whatever its bits, shows in its row of the result and nowhere else. */
+/* The error stays below that of a few roundings of the sum of the products' sizes, for values of
+ * all sizes. A NaN, whatever its bits, shows in its row of the result and nowhere else. */
 static void test_matmul_exact(void **state)
 {
     struct fixture *f = fixture_of(state);
@@ -89,8 +89,8 @@ static void test_matmul_exact(void **state)
     }
 }
 
-/* Sizes beyond one block and one panel of tiles, with and without remainders. Values that bf16 holds
- * are multiplied alike in both precisions. */
+/* Sizes beyond one block and one panel of tiles, with and without remainders. Values that bf16
+ * holds are multiplied alike in both precisions. */
 static void test_matmul_wide(void **state)
 {
     struct fixture *f = fixture_of(state);
@@ -336,10 +336,10 @@ static void test_matmul_bf16(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_matmul),       ON_EACH_ISA(test_matmul_exact),
-        ON_EACH_ISA(test_matmul_epilogue),   ON_EACH_ISA(test_matmul_wide),
-        ON_EACH_ISA(test_matmul_empty), ON_EACH_ISA(test_round_bf16),
-        ON_EACH_ISA(test_matmul_bf16),  ON_EACH_ISA(test_matmul_fenced),
+        ON_EACH_ISA(test_matmul),          ON_EACH_ISA(test_matmul_exact),
+        ON_EACH_ISA(test_matmul_epilogue), ON_EACH_ISA(test_matmul_wide),
+        ON_EACH_ISA(test_matmul_empty),    ON_EACH_ISA(test_round_bf16),
+        ON_EACH_ISA(test_matmul_bf16),     ON_EACH_ISA(test_matmul_fenced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,19 +144,6 @@ static void test_embed(void **state)
     assert_gradient(dp, embed_positions_value, &c, rp, P, 1e-5, "positions");
 }
 
-static void test_gather(void **state)
-{
-    struct fixture *f = fixture_of(state);
-    enum { N = 5 * 7, M = 4 * 7 };
-    static const uint32_t row[] = {2, 0, 2, 4};
-    float x[N], y[M];
-    double rx[N];
-    fill(&f->r, x, rx, N, 1);
-    f->q->op->gather(f->q, y, x, row, 4, 7);
-    for (size_t i = 0; i < M; i++)
-        assert_true(y[i] == x[row[i / 7] * 7 + i % 7]);
-}
-
 enum { POOL_ROWS = 9, POOL_COLS = 21 };
 static const uint32_t pool_row[] = {0, 2, 1, 4, 8, 7, 5};
 static const uint32_t pool_offset[] = {0, 2, 3, 7};
@@ -198,8 +185,9 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_attention), ON_EACH_ISA(test_attention_large),
-        ON_EACH_ISA(test_embed),     ON_EACH_ISA(test_gather),
+        ON_EACH_ISA(test_attention),
+        ON_EACH_ISA(test_attention_large),
+        ON_EACH_ISA(test_embed),
         ON_EACH_ISA(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,11 +247,11 @@ static void encode(double *states, const struct nn_model *m, const double *w,
     embed_tokens(x, m, w, s);
     for (uint32_t i = 0; i < c->layers; i++) {
         const struct nn_layer *l = &m->layers[i];
-        attend(x, NULL, c, &l->self, w + l->norm1_weight, w + l->norm1_bias, w, s, s->offset,
+        attend(x, NULL, c, &l->self, w + l->norm1.weight, w + l->norm1.bias, w, s, s->offset,
                false);
-        feed_forward(x, c, l, w + l->norm2_weight, w + l->norm2_bias, w, n);
+        feed_forward(x, c, l, w + l->norm2.weight, w + l->norm2.bias, w, n);
     }
-    ref_norm(states, x, w + m->norm_weight, w + m->norm_bias, n, d);
+    ref_norm(states, x, w + m->norm.weight, w + m->norm.bias, n, d);
     free(x);
 }
 
@@ -274,13 +274,13 @@ static void decode(double *logits, const struct nn_model *m, const double *w, co
     embed_tokens(x, m, w, fed);
     for (uint32_t i = 0; i < c->decoder_layers; i++) {
         const struct nn_layer *l = &m->decoder[i];
-        attend(x, NULL, c, &l->self, w + l->norm1_weight, w + l->norm1_bias, w, fed, fed->offset,
+        attend(x, NULL, c, &l->self, w + l->norm1.weight, w + l->norm1.bias, w, fed, fed->offset,
                true);
-        attend(x, memory, c, &l->cross, w + l->norm2_weight, w + l->norm2_bias, w, fed, key_offset,
+        attend(x, memory, c, &l->cross, w + l->norm2.weight, w + l->norm2.bias, w, fed, key_offset,
                false);
-        feed_forward(x, c, l, w + l->norm3_weight, w + l->norm3_bias, w, n);
+        feed_forward(x, c, l, w + l->norm3.weight, w + l->norm3.bias, w, n);
     }
-    ref_norm(y, x, w + m->decoder_norm_weight, w + m->decoder_norm_bias, n, d);
+    ref_norm(y, x, w + m->decoder_norm.weight, w + m->decoder_norm.bias, n, d);
     linear(logits, y, w + m->output_weight, w + m->output_bias, n, d, c->vocabulary, false);
     free(x);
     free(y);

@@ -9,7 +9,7 @@
 enum { ROWS = 256 }; /* about: hypotheses of a step */
 
 /* One group of inputs: rows r of a step are the live hypotheses of all beams, in order. */
-struct round {
+struct group {
     const struct loaded *model;
     struct nn_sequences inputs;
     struct nn_tape in;
@@ -19,7 +19,7 @@ struct round {
     float *logits;                                              /* host */
 };
 
-static void lay_out(struct round *r, const struct generator_options *o, struct gpu_layout *l,
+static void lay_out(struct group *r, const struct generator_options *o, struct gpu_layout *l,
                     struct arena *a)
 {
     const struct nn_model *m = r->model->model;
@@ -29,7 +29,7 @@ static void lay_out(struct round *r, const struct generator_options *o, struct g
 }
 
 /* The rows of the next step; how many. */
-static size_t gather(struct round *r)
+static size_t gather(struct group *r)
 {
     size_t n = 0;
     bool vector = r->model->model->config.memory == NN_MEMORY_VECTOR;
@@ -47,7 +47,7 @@ static size_t gather(struct round *r)
     return n;
 }
 
-static void choose(struct round *r, struct arena *a)
+static void choose(struct group *r, struct arena *a)
 {
     uint32_t v = r->model->model->config.vocabulary;
     for (size_t i = 0; i < r->inputs.n; i++) {
@@ -60,7 +60,7 @@ static void choose(struct round *r, struct arena *a)
     }
 }
 
-static void search(struct round *r, struct gpu_queue *q, const struct generator_options *o,
+static void search(struct group *r, struct gpu_queue *q, const struct generator_options *o,
                    struct arena *a)
 {
     const struct nn_model *m = r->model->model;
@@ -85,16 +85,15 @@ static void search(struct round *r, struct gpu_queue *q, const struct generator_
     }
 }
 
-static enum err_code run_round(struct generated *out, struct round *r, struct loaded_memory *memory,
+static enum err_code run_group(struct generated *out, struct group *r, struct loaded_memory *memory,
                                struct gpu_queue *q, const struct generator_options *o,
                                struct arena *a, struct arena *work, struct err *e)
 {
     struct gpu_layout l = {0};
     lay_out(r, o, &l, work);
-    enum err_code code = loaded_reserve(memory, r->model, l.used, e);
+    enum err_code code = loaded_reserve(&l, memory, r->model, e);
     if (code)
         return err_up(e, code);
-    l = (struct gpu_layout){.base = memory->at};
     lay_out(r, o, &l, work);
     search(r, q, o, work);
     for (size_t i = 0; i < r->inputs.n; i++)
@@ -123,8 +122,8 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
         return code;
     for (size_t first = 0; first < n && !code; first += at_once) {
         size_t count = n - first < at_once ? n - first : at_once;
-        struct round r = {.model = m, .inputs = loaded_inputs(m, b, first, count, &work)};
-        code = err_up(e, run_round(out + first, &r, &memory, q, &o, a, &work, e));
+        struct group r = {.model = m, .inputs = loaded_inputs(m, b, first, count, &work)};
+        code = err_up(e, run_group(out + first, &r, &memory, q, &o, a, &work, e));
         arena_reset(&work);
     }
     gpu_free(m->device, memory.at);

@@ -1,4 +1,4 @@
-/* Models in use; see loaded.h. */
+/* Models for inference; see loaded.h. */
 #include "ops/learn/infer/loaded.h"
 
 #include "ops/learn/data/dataset.h"
@@ -100,16 +100,18 @@ struct nn_sequences loaded_inputs(const struct loaded *m, const Eqloom__TokenBat
     return (struct nn_sequences){tokens, offset, n};
 }
 
-enum err_code loaded_reserve(struct loaded_memory *memory, const struct loaded *m, size_t bytes,
-                             struct err *e)
+enum err_code loaded_reserve(struct gpu_layout *l, struct loaded_memory *memory,
+                             const struct loaded *m, struct err *e)
 {
-    if (bytes <= memory->size)
-        return OK;
-    size_t grown = bytes + bytes / 8;
-    gpu_free(m->device, memory->at);
-    *memory = (struct loaded_memory){0};
-    enum err_code code = gpu_alloc(&memory->at, m->device, grown, e);
-    if (!code)
+    if (l->used > memory->size) {
+        size_t grown = l->used + l->used / 8;
+        gpu_free(m->device, memory->at);
+        *memory = (struct loaded_memory){0};
+        enum err_code code = gpu_alloc(&memory->at, m->device, grown, e);
+        if (code)
+            return err_up(e, code);
         memory->size = grown;
-    return err_up(e, code);
+    }
+    *l = (struct gpu_layout){.base = memory->at};
+    return OK;
 }

@@ -1,5 +1,5 @@
-/* A checkpoint's model on a device of its own, to be used and not changed: any number of threads
- * may use it at a time, each with its own queue. */
+/* A checkpoint's model on a device of its own, for inference: read-only, so that any number of
+ * threads may use it at a time, each with a queue of its own. */
 #ifndef OPS_LEARN_INFER_LOADED_H
 #define OPS_LEARN_INFER_LOADED_H
 
@@ -11,7 +11,7 @@ struct loaded {
     struct nn_model *model;
     struct gpu_device *device;
     float *weights, *sinusoids;   /* device */
-    enum gpu_precision precision; /* of products: GPU_F32 unless it is set */
+    enum gpu_precision precision; /* GPU_F32 unless it is set */
 };
 
 enum err_code loaded_new(struct loaded **out, const Eqloom__Checkpoint *c,
@@ -21,7 +21,8 @@ struct nn_weights loaded_weights(const struct loaded *m);
 
 /* ERR_INPUT, ERR_LIMIT, ERR_CORRUPT if the model cannot take the batch. */
 enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, struct err *e);
-/* Sequences first .. first+n-1 of the batch as the model takes them; in the arena. */
+/* Sequences first .. first+n-1 of the batch, between start and end tokens if the model wants it; in
+ * the arena. */
 struct nn_sequences loaded_inputs(const struct loaded *m, const Eqloom__TokenBatch *b, size_t first,
                                   size_t n, struct arena *a);
 
@@ -30,7 +31,8 @@ struct loaded_memory {
     void *at;
     size_t size;
 };
-enum err_code loaded_reserve(struct loaded_memory *memory, const struct loaded *m, size_t bytes,
-                             struct err *e);
+/* After a layout was measured: restarts it on memory of the measured size. */
+enum err_code loaded_reserve(struct gpu_layout *l, struct loaded_memory *memory,
+                             const struct loaded *m, struct err *e);
 
 #endif

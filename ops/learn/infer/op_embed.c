@@ -26,9 +26,9 @@ static const struct op_port outputs[] = {
 };
 
 struct shared {
-    struct embedder *embedder;
-    struct digest vocabulary;
-    bool any_vocabulary; /* the checkpoint does not say */
+    struct loaded *model;
+    ProtobufCBinaryData vocabulary; /* empty: the checkpoint does not say */
+    uint8_t id[DIGEST_SIZE];
 };
 
 static void release(void *state)
@@ -36,38 +36,32 @@ static void release(void *state)
     struct shared *s = state;
     if (!s)
         return;
-    embedder_free(s->embedder);
+    loaded_free(s->model);
     free(s);
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
+    struct chunk_io io = learn_chunks(ctx);
     struct shared *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
-    struct chunk_io io = learn_chunks(ctx);
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)
-        code = err_up(e, embedder_new(&s->embedder, c, &io, e));
+        code = err_up(e, loaded_new(&s->model, c, &io, e));
     if (code) {
         release(s);
         return code;
     }
-    embedder_set_precision(s->embedder, learn_precision(ctx));
-    s->any_vocabulary = c->vocabulary_id.len != DIGEST_SIZE;
-    if (!s->any_vocabulary)
-        memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    s->model->precision = learn_precision(ctx);
+    if (c->vocabulary_id.len == DIGEST_SIZE) {
+        memcpy(s->id, c->vocabulary_id.data, DIGEST_SIZE);
+        s->vocabulary = (ProtobufCBinaryData){DIGEST_SIZE, s->id};
+    }
     *state = s;
     return OK;
-}
-
-static bool same_vocabulary(const struct shared *s, const Eqloom__TokenBatch *b)
-{
-    return s->any_vocabulary || b->vocabulary_id.len == 0 ||
-           span_equal(span_of(b->vocabulary_id.data, b->vocabulary_id.len),
-                      span_of(s->vocabulary.bytes, DIGEST_SIZE));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -75,20 +69,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct shared *s = state;
     struct arena *a = op_arena(ctx);
     ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "batches", 0, e);
-    if (code)
+    enum err_code code;
+    if ((code = op_get(&message, ctx, "batches", 0, e)))
         return err_up(e, code);
     const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
-    if (!same_vocabulary(s, b))
-        return err_fail(e, ERR_INPUT, "the batch was made with another vocabulary than the model");
+    if (learn_vocabularies_differ(&s->vocabulary, &b->vocabulary_id))
+        return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the model");
     if (b->n_offset == 0)
         return err_fail(e, ERR_CORRUPT, "token batch without offsets");
-    size_t n = b->n_offset - 1, dim = embedder_model(s->embedder)->config.d_model;
+    size_t n = b->n_offset - 1, dim = s->model->model->config.d_model;
     float *values = arena_try_alloc(a, n * dim, sizeof *values);
     if (!values)
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
-    code = embedder_run(values, s->embedder, b, op_bool(ctx, "normalize"), a, e);
-    if (code)
+    if ((code = embedder_run(values, s->model, b, op_bool(ctx, "normalize"), a, e)))
         return err_up(e, code);
     Eqloom__EmbeddingBatch out;
     eqloom__embedding_batch__init(&out);

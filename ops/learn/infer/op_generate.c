@@ -53,13 +53,12 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
 {
     ProtobufCMessage *message;
     struct chunk_io io = learn_chunks(ctx);
-    struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
-    enum err_code code = op_get(&message, ctx, "checkpoint", 0, e);
-    if (code)
+    ProtobufCBinaryData vocabulary = learn_input_id(ctx, "vocabulary");
+    enum err_code code;
+    if ((code = op_get(&message, ctx, "checkpoint", 0, e)))
         return err_up(e, code);
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
-    if (c->vocabulary_id.len && !span_equal(span_of(c->vocabulary_id.data, c->vocabulary_id.len),
-                                            span_of(vocabulary.bytes, DIGEST_SIZE)))
+    if (learn_vocabularies_differ(&c->vocabulary_id, &vocabulary))
         return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
     if ((code = err_up(e, loaded_new(&s->model, c, &io, e))))
         return code;
@@ -127,8 +126,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),
                                         .max_tokens = (uint32_t)op_int(ctx, "max_tokens"),
                                         .length_penalty = op_real(ctx, "length_penalty")};
-    enum err_code code = op_get(&message, ctx, "batches", 0, e);
-    if (code)
+    enum err_code code;
+    if ((code = op_get(&message, ctx, "batches", 0, e)))
         return err_up(e, code);
     Eqloom__TokenBatch *b = (Eqloom__TokenBatch *)message;
     if ((code = err_up(e, loaded_check(s->model, b, e))))

@@ -60,13 +60,13 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     c->rows = own_negatives(t) ? t->config.examples.batch : n;
     c->scored = t->config.swap ? 2 * c->rows : c->rows; /* the partners stand behind the anchors */
-    c->vectors = gpu_carve(l, n * d * sizeof(float));
-    c->units = gpu_carve(l, n * d * sizeof(float));
-    c->dvectors = gpu_carve(l, n * d * sizeof(float));
-    c->norms = gpu_carve(l, n * sizeof(float));
-    c->scores = gpu_carve(l, c->scored * n * sizeof(float));
-    c->loss = gpu_carve(l, c->rows * sizeof(float));
-    c->correct = gpu_carve(l, c->rows * sizeof(float));
+    c->vectors = gpu_carve_floats(l, n * d);
+    c->units = gpu_carve_floats(l, n * d);
+    c->dvectors = gpu_carve_floats(l, n * d);
+    c->norms = gpu_carve_floats(l, n);
+    c->scores = gpu_carve_floats(l, c->scored * n);
+    c->loss = gpu_carve_floats(l, c->rows);
+    c->correct = gpu_carve_floats(l, c->rows);
     c->target = gpu_carve(l, c->rows * sizeof(uint32_t));
     c->group = gpu_carve(l, n * sizeof(uint32_t));
     if (histogram(t))
