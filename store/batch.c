@@ -2,12 +2,11 @@
  *
  * A batch holds its writes as spans into its own arena, so that one batch can be appended to
  * another (group commit), and the ids it puts, so that nothing is put twice. */
-#include "store/dense/model.h"
+#include "base/os.h"
 #include "store/internal.h"
-#include "store/rebuild.h"
+#include "store/marks.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { KEPT_SLOTS = 1 << 14 }; /* a map of more is given back after a commit */
@@ -30,10 +29,8 @@ struct store_batch {
 struct store_batch *store_batch_new(struct store *s)
 {
     struct store_batch *b = calloc(1, sizeof *b);
-    if (!b) {
-        fprintf(stderr, "eqloom: out of memory\n");
-        abort();
-    }
+    if (!b)
+        os_out_of_memory(sizeof *b);
     b->store = s;
     b->coder = store_coder_take(s);
     return b;
@@ -119,13 +116,10 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
         store_has(b->store, id))
         return OK;
     buf_clear(&b->scratch);
-    if (err_up(e, envelope_write(&b->scratch, b->coder, EFFORT_LITTLE, kind, payload, e)))
-        return ERR_LIMIT;
-    write_record(b, id, span_of(b->scratch.data, b->scratch.len));
-    if (dense_serves(kind))
-        atomic_fetch_add_explicit(&b->store->loose[tidy_class_of(kind)], payload.len,
-                                  memory_order_relaxed);
-    return OK;
+    enum err_code code = envelope_write(&b->scratch, b->coder, EFFORT_FAST, kind, payload, e);
+    if (!code)
+        write_record(b, id, span_of(b->scratch.data, b->scratch.len));
+    return err_up(e, code);
 }
 
 enum err_code store_batch_put(struct digest *id, struct store_batch *b, enum record_kind kind,
@@ -153,12 +147,18 @@ enum err_code store_batch_put_message(struct digest *id, struct store_batch *b,
     return err_up(e, code);
 }
 
-bool store_batch_find(struct span *envelope, const struct store_batch *b, const struct digest *id)
+static bool find_put(struct span *envelope, const struct store_batch *b, const struct digest *id)
 {
     const uint64_t *at = digest_map_get(&b->have, id);
     if (at)
         *envelope = b->writes[*at].value;
     return at != NULL;
+}
+
+void store_overlay(struct store *s, const struct store_batch *b)
+{
+    s->overlay = b;
+    s->overlay_find = find_put;
 }
 
 enum err_code store_batch_commit(struct store_batch *b, struct err *e)
@@ -170,10 +170,10 @@ enum err_code store_batch_commit(struct store_batch *b, struct err *e)
     enum err_code code = rocks_write(s->rocks, b->writes, b->n, s->durable, e);
     pthread_rwlock_unlock(&s->commit_lock);
     if (code == ERR_CORRUPT)
-        store_mark_damaged(s, rocks_damage(s->rocks), NULL);
+        mark_damaged(s->path, rocks_damage(s->rocks));
     if (code != OK)
         return err_up(e, code);
-    store_pardon(s, b->put, b->n_put);
+    store_forgive(s, b->put, b->n_put);
     batch_clear(b);
     return OK;
 }

@@ -1,6 +1,6 @@
 /* Finding records: all of them, or those whose id begins with given digits. */
 #include "store/internal.h"
-#include "store/suspect.h"
+#include "store/marks.h"
 
 enum { MIN_PREFIX = 4 };
 
@@ -29,7 +29,7 @@ enum err_code store_each_record(struct store *s,
     if (code == OK)
         code = rocks_iter_error(it, e);
     if (code == ERR_CORRUPT)
-        suspect_mark(s->path);
+        mark_suspect(s->path);
     rocks_iter_free(it);
     return err_up(e, code);
 }
@@ -82,7 +82,7 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
     *n = found < max ? found : max;
     if (code == ERR_CORRUPT) {
         struct err why = e ? *e : (struct err){0};
-        suspect_mark(s->path);
+        mark_suspect(s->path);
         err_clear(e);
         return err_fail(e, ERR_CORRUPT, "looking for record %s: %.400s", hex, why.message);
     }

@@ -2,11 +2,10 @@
  *
  * A reader has a directory of its own, where RocksDB keeps what it says of itself: in the store, or
  * in $TMPDIR if it may not write there. A reader that dies leaves it to the next writer. */
+#include "store/check/salvage.h"
 #include "store/internal.h"
 #include "store/lock.h"
-#include "store/rebuild.h"
-#include "store/suspect.h"
-#include "store/tables.h"
+#include "store/marks.h"
 
 #include "base/os.h"
 
@@ -17,9 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { CHECKED_ON_OPENING = 2 << 20 }; /* bytes of tables; 1 ms */
+enum { TRIES = 50, PAUSE_NS = 20000000 };
 
 static void remove_directory(const char *path)
 {
@@ -34,7 +34,7 @@ static void remove_directory(const char *path)
 }
 
 /* Directories of readers that died. */
-static void sweep_secondaries(const char *path)
+static void sweep_readers(const char *path)
 {
     DIR *d = opendir(path);
     if (!d)
@@ -52,11 +52,11 @@ static void sweep_secondaries(const char *path)
 }
 
 /* A directory of a reader's own, in the store or, if that cannot be written, in $TMPDIR. */
-static enum err_code make_secondary_path(char **out, const char *store_path, struct err *e)
+static enum err_code make_reader_path(char **out, const char *store_path, struct err *e)
 {
     static atomic_uint counter;
     struct buf path = {0};
-    buf_printf(&path, "%s/secondary/%ld.%u", store_path, (long)getpid(),
+    buf_printf(&path, "%s/readers/%ld.%u", store_path, (long)getpid(),
                atomic_fetch_add(&counter, 1));
     if (os_mkdirs(path.data, NULL) != OK) {
         const char *tmp = getenv("TMPDIR");
@@ -73,13 +73,13 @@ static enum err_code make_secondary_path(char **out, const char *store_path, str
     return OK;
 }
 
-/* .eqloom/secondary, once the last reader has gone; $TMPDIR is not ours. */
+/* .eqloom/readers, once the last reader has gone; $TMPDIR is not ours. */
 static void remove_parent(const struct store *s)
 {
     struct buf parent = {0};
-    buf_printf(&parent, "%s/secondary", s->path);
+    buf_printf(&parent, "%s/readers", s->path);
     size_t n = strlen(parent.data);
-    if (strncmp(s->secondary_path, parent.data, n) == 0 && s->secondary_path[n] == '/')
+    if (strncmp(s->reader_path, parent.data, n) == 0 && s->reader_path[n] == '/')
         rmdir(parent.data);
     buf_free(&parent);
 }
@@ -101,59 +101,39 @@ static enum err_code write_format(struct store *s, struct err *e)
     return err_up(e, rocks_write(s->rocks, &w, 1, true, e));
 }
 
-/* A writer raises the format of an older store. From 1 to 2 nothing else is to be done: what was
- * written before is read as it is, and `compact` makes it dense; an eqloom that does not know dense
- * records no longer opens the store. */
 static enum err_code check_format(struct store *s, struct err *e)
 {
     struct rocks_value v;
+    bool reader = s->reader_path != NULL;
     enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str("format"), e);
-    if (code == ERR_NOTFOUND && s->secondary_path) {
-        /* Not written yet, or lost with a bad file, which fsck will tell. */
+    if (code == ERR_NOTFOUND) {
         err_clear(e);
+        if (!reader)
+            return err_up(e, write_format(s, e));
+        /* Not written yet, or lost with a bad file, which fsck reports. */
         return rocks_is_damaged(s->rocks) || has_records(s->rocks)
                    ? OK
                    : err_fail(e, ERR_NOTFOUND, "the store in %s is empty", s->path);
     }
-    if (code == ERR_CORRUPT && s->secondary_path) {
+    if (code == ERR_CORRUPT && reader) {
         err_clear(e);
         return OK;
     }
-    if (code == ERR_NOTFOUND) {
-        err_clear(e);
-        return err_up(e, write_format(s, e));
-    }
-    if (code != OK)
+    if (code)
         return err_up(e, code);
     char text[16] = {0};
     memcpy(text, v.bytes.data, v.bytes.len < 15 ? v.bytes.len : 15);
     rocks_value_free(&v);
     char *end;
     long format = strtol(text, &end, 10);
-    if (end == text || *end || format < 1)
+    if (end == text || *end)
         return err_fail(e, ERR_CORRUPT, "the store in %s has the format version '%s'", s->path,
                         text);
-    if (format > STORE_FORMAT)
-        return err_fail(e, ERR_UNSUPPORTED,
-                        "the store in %s has format version %ld, written by a newer eqloom; this "
-                        "one knows versions up to %d",
-                        s->path, format, STORE_FORMAT);
-    if (format < STORE_FORMAT && !s->secondary_path)
-        return err_up(e, write_format(s, e));
-    return OK;
-}
-
-static void on_bad_table(void *arg, const char *what)
-{
-    store_mark_damaged(arg, what, NULL);
-}
-
-/* Names, runs and the format lie in small files, which are checked before they are believed;
- * objects and actions are verified when they are read. */
-static void check_small_tables(struct store *s, const char *db_path)
-{
-    struct tables_result r;
-    tables_check(&r, db_path, CHECKED_ON_OPENING, on_bad_table, s, NULL);
+    return format == STORE_FORMAT
+               ? OK
+               : err_fail(e, ERR_UNSUPPORTED,
+                          "the store in %s has format version %ld; this eqloom reads version %d",
+                          s->path, format, STORE_FORMAT);
 }
 
 static enum err_code open_writer(struct store *s, const struct store_options *o, struct err *e)
@@ -176,23 +156,33 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     if ((code = err_up(e, lock_acquire(&s->lock_fd, path.data, o->command, o->wait_s, e))))
         goto out;
     buf_clear(&path);
-    buf_printf(&path, "%s/secondary", o->path);
-    sweep_secondaries(path.data);
-    store_settle_rebuild(o->path);
+    buf_printf(&path, "%s/readers", o->path);
+    sweep_readers(path.data);
+    salvage_settle(o->path);
     buf_clear(&path);
     buf_printf(&path, "%s/db", o->path);
-    check_small_tables(s, path.data);
     code = err_up(e, rocks_open(&s->rocks, path.data, NULL, o->create, e));
     if (code == OK && rocks_lost_writes(s->rocks))
         buf_printf(&s->notice,
-                   "the log of the store was damaged: %s; the last %llu entries written are lost, "
-                   "and what is missing is made again",
-                   rocks_log_damage(s->rocks), (unsigned long long)rocks_lost_writes(s->rocks));
+                   "the log of the store was damaged: the last %llu entries acknowledged are lost; "
+                   "what is missing is made again",
+                   (unsigned long long)rocks_lost_writes(s->rocks));
     if (code == OK)
-        code = err_up(e, store_rebuild_if_damaged(s, e));
+        code = err_up(e, salvage_if_damaged(s, e));
 out:
     buf_free(&path);
     return code;
+}
+
+bool store_has_writer(const struct store *s)
+{
+    if (s->lock_fd >= 0)
+        return true;
+    struct buf path = {0};
+    buf_printf(&path, "%s/lock", s->path);
+    bool held = lock_is_held(path.data);
+    buf_free(&path);
+    return held;
 }
 
 static enum err_code open_reader(struct store *s, const struct store_options *o, struct err *e)
@@ -203,8 +193,17 @@ static enum err_code open_reader(struct store *s, const struct store_options *o,
     enum err_code code;
     if (os_stat(&st, path.data, NULL) != OK)
         code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
-    else if ((code = err_up(e, make_secondary_path(&s->secondary_path, o->path, e))) == OK)
-        code = err_up(e, rocks_open(&s->rocks, path.data, s->secondary_path, false, e));
+    else if ((code = err_up(e, make_reader_path(&s->reader_path, o->path, e))) == OK)
+        code = err_up(e, rocks_open(&s->rocks, path.data, s->reader_path, false, e));
+    /* A writer may have replaced files in between. */
+    for (int i = 0; (code == ERR_CORRUPT || code == ERR_IO) && i < TRIES && store_has_writer(s);
+         i++) {
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        err_clear(e);
+        code = err_up(e, rocks_open(&s->rocks, path.data, s->reader_path, false, e));
+    }
+    if (code == ERR_CORRUPT)
+        mark_suspect(s->path);
     buf_free(&path);
     return code;
 }
@@ -222,13 +221,13 @@ enum err_code store_open(struct store **out, const struct store_options *o, stru
     s->durable = o->durable;
     pthread_mutex_init(&s->lock, NULL);
     pthread_rwlock_init(&s->commit_lock, NULL);
-    dictionaries_init(&s->dictionaries, s);
+    dictionaries_init(&s->dictionaries, s, !o->read_only);
     enum err_code code = o->read_only ? open_reader(s, o, e) : open_writer(s, o, e);
     if (code == OK)
         code = check_format(s, e);
     if (code == ERR_CORRUPT && s->rocks && !o->read_only) {
-        suspect_mark(s->path);
-        code = store_rebuild(s, e);
+        mark_suspect(s->path);
+        code = store_salvage(s, e);
         if (code == OK)
             code = check_format(s, e);
     }
@@ -244,24 +243,24 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    if (s->rocks && !s->secondary_path && rocks_is_damaged(s->rocks))
-        store_mark_damaged(s, rocks_damage(s->rocks), NULL);
+    if (s->rocks && !s->reader_path && rocks_is_damaged(s->rocks))
+        mark_damaged(s->path, rocks_damage(s->rocks));
     if (s->rocks && rocks_is_damaged(s->rocks))
-        suspect_mark(s->path);
+        mark_suspect(s->path);
     rocks_close(s->rocks);
     buf_free(&s->notice);
-    if (s->secondary_path) {
-        remove_directory(s->secondary_path);
+    if (s->reader_path) {
+        remove_directory(s->reader_path);
         remove_parent(s);
     }
     lock_release(s->lock_fd);
     for (size_t i = 0; i < s->n_coders; i++)
         coder_free(s->coders[i]);
-    digest_map_free(&s->condemned);
+    digest_map_free(&s->bad);
     dictionaries_free(&s->dictionaries);
     pthread_rwlock_destroy(&s->commit_lock);
     pthread_mutex_destroy(&s->lock);
-    free(s->secondary_path);
+    free(s->reader_path);
     free(s->path);
     free(s);
 }
@@ -269,15 +268,4 @@ void store_close(struct store *s)
 const char *store_notice(const struct store *s)
 {
     return s->notice.data;
-}
-
-bool store_has_writer(const struct store *s)
-{
-    if (s->lock_fd >= 0)
-        return true;
-    struct buf path = {0};
-    buf_printf(&path, "%s/lock", s->path);
-    bool held = lock_is_held(path.data);
-    buf_free(&path);
-    return held;
 }

@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 
+#define PACK_MAGIC "eqpack\n"
+enum { PACK_MAGIC_SIZE = 8, PACK_FORMAT = 1 }; /* the format is the magic's last byte */
+enum { PACK_END = 'E', PACK_RECORD = 'R', PACK_REF = 'N' };
+
 struct pack_root {
     const char *name; /* of the ref to carry along; NULL: none */
     struct digest id;

@@ -3,19 +3,9 @@
  * Invariant: store_get returns the bytes that the id stands for or fails; bad bytes go into
  * quarantine (meta family), which makes the record absent, so that it is made again. */
 #include "store/internal.h"
-#include "store/rebuild.h"
-#include "store/suspect.h"
+#include "store/marks.h"
 
 #include <string.h>
-
-enum err_code store_refresh(struct store *s, struct err *e)
-{
-    pthread_mutex_lock(&s->lock);
-    digest_map_free(&s->condemned); /* the writer may have made them again */
-    s->any_condemned = false;
-    pthread_mutex_unlock(&s->lock);
-    return err_up(e, rocks_refresh(s->rocks, e));
-}
 
 struct coder *store_coder_take(struct store *s)
 {
@@ -50,28 +40,28 @@ enum err_code err_name_record(struct err *e, enum err_code code, const struct di
     return err_fail(e, code, "record %s: %.400s", digest_hex(hex, id), inner.message);
 }
 
-static bool is_condemned(struct store *s, const struct digest *id)
+static bool is_bad(struct store *s, const struct digest *id)
 {
     pthread_mutex_lock(&s->lock);
-    uint64_t *value = s->any_condemned ? digest_map_get(&s->condemned, id) : NULL;
-    bool condemned = value && *value;
+    uint64_t *value = s->any_bad ? digest_map_get(&s->bad, id) : NULL;
+    bool bad = value && *value;
     pthread_mutex_unlock(&s->lock);
-    return condemned;
+    return bad;
 }
 
-static void condemn(struct store *s, const struct digest *id)
+static void note_bad(struct store *s, const struct digest *id)
 {
     pthread_mutex_lock(&s->lock);
-    *digest_map_put(&s->condemned, id, 1, NULL) = 1;
-    s->any_condemned = true;
+    *digest_map_put(&s->bad, id, 1, NULL) = 1;
+    s->any_bad = true;
     pthread_mutex_unlock(&s->lock);
 }
 
-void store_pardon(struct store *s, const struct digest *ids, size_t n)
+void store_forgive(struct store *s, const struct digest *ids, size_t n)
 {
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; s->any_condemned && i < n; i++) {
-        uint64_t *value = digest_map_get(&s->condemned, &ids[i]);
+    for (size_t i = 0; s->any_bad && i < n; i++) {
+        uint64_t *value = digest_map_get(&s->bad, &ids[i]);
         if (value)
             *value = 0;
     }
@@ -83,8 +73,8 @@ static enum err_code get_object(struct rocks_value *v, struct store *s, const st
                                 struct err *e)
 {
     enum err_code code = rocks_get(v, s->rocks, ROCKS_OBJECTS, digest_span(id), e);
-    if (code == ERR_CORRUPT && !rocks_is_secondary(s->rocks))
-        store_mark_damaged(s, rocks_damage(s->rocks), NULL);
+    if (code == ERR_CORRUPT && !rocks_is_read_only(s->rocks))
+        mark_damaged(s->path, rocks_damage(s->rocks));
     return code;
 }
 
@@ -93,14 +83,14 @@ static enum err_code read_verified(struct record *out, struct store *s, const st
                                    struct arena *a, struct err *e)
 {
     struct rocks_value v = {0};
-    bool ahead = s->overlay && store_batch_find(&v.bytes, s->overlay, id);
-    enum err_code code = ahead ? OK : get_object(&v, s, id, e);
-    if (code != OK)
+    bool staged = s->overlay && s->overlay_find(&v.bytes, s->overlay, id);
+    enum err_code code = staged ? OK : get_object(&v, s, id, e);
+    if (code)
         return err_up(e, code);
     struct coder *c = store_coder_take(s);
     code = err_up(e, envelope_verify(out, c, id, v.bytes, a, e));
     store_coder_give(s, c);
-    if (!ahead)
+    if (!staged)
         rocks_value_free(&v);
     return code;
 }
@@ -124,9 +114,9 @@ enum err_code store_remove_bad(struct store *s, const struct digest *id, struct 
 
 void store_quarantine(struct store *s, const struct digest *id)
 {
-    suspect_mark(s->path);
-    if (rocks_is_secondary(s->rocks)) {
-        condemn(s, id);
+    mark_suspect(s->path);
+    if (rocks_is_read_only(s->rocks)) {
+        note_bad(s, id);
         return;
     }
     pthread_rwlock_wrlock(&s->commit_lock);
@@ -134,7 +124,7 @@ void store_quarantine(struct store *s, const struct digest *id)
     struct record r;
     /* Unless somebody was faster. */
     if (read_verified(&r, s, id, &a, NULL) == ERR_CORRUPT && store_remove_bad(s, id, NULL) != OK)
-        condemn(s, id);
+        note_bad(s, id);
     arena_free(&a);
     pthread_rwlock_unlock(&s->commit_lock);
 }
@@ -142,10 +132,8 @@ void store_quarantine(struct store *s, const struct digest *id)
 enum err_code store_get(struct record *out, struct store *s, const struct digest *id,
                         struct arena *a, struct err *e)
 {
-    if (is_condemned(s, id)) {
-        err_fail(e, ERR_CORRUPT, "in quarantine");
-        return err_name_record(e, ERR_CORRUPT, id);
-    }
+    if (is_bad(s, id))
+        return err_name_record(e, err_fail(e, ERR_CORRUPT, "in quarantine"), id);
     enum err_code code = read_verified(out, s, id, a, e);
     if (code == OK)
         return OK;
@@ -172,20 +160,15 @@ enum err_code store_get_message(ProtobufCMessage **out, struct store *s, const s
 
 bool store_has(struct store *s, const struct digest *id)
 {
-    if (is_condemned(s, id))
+    if (is_bad(s, id))
         return false;
     struct rocks_value v;
-    if (s->overlay && store_batch_find(&v.bytes, s->overlay, id))
+    if (s->overlay && s->overlay_find(&v.bytes, s->overlay, id))
         return true;
     if (get_object(&v, s, id, NULL) != OK)
         return false;
     rocks_value_free(&v);
     return true;
-}
-
-void store_overlay(struct store *s, const struct store_batch *b)
-{
-    s->overlay = b;
 }
 
 enum err_code store_read(struct span *out, struct store *s, enum rocks_family family,

@@ -1,6 +1,6 @@
 /* The store: content-addressed records, actions, refs, source files and runs in one RocksDB
- * directory. Layers inside: record (identity, envelope) <- rocks (the only user of rocksdb/c.h) <-
- * store <- collection, gc, fsck. All functions are thread-safe unless they say otherwise; memory
+ * directory. Rooms inside: db/ (RocksDB), record/ (identity, envelope, dictionaries), collection/,
+ * check/ (fsck, gc, repair, compact, backup), pack/. All functions are thread-safe unless they say otherwise; memory
  * that they return lives in the arena given. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -18,7 +18,7 @@ struct store;
 
 struct store_options {
     const char *path;    /* the .eqloom directory */
-    bool read_only;      /* a secondary instance: works while a writer runs */
+    bool read_only;      /* works while a writer runs; sees what was committed before */
     bool create;         /* make it if it is not there; else ERR_NOTFOUND */
     bool durable;        /* fsync every commit */
     double wait_s;       /* how long to wait for another writer; 0: fail at once with ERR_BUSY,
@@ -33,8 +33,6 @@ void store_close(struct store *s);
 const char *store_notice(const struct store *s);
 /* Whether a process, this one or another, has the store open for writing now. */
 bool store_has_writer(const struct store *s);
-/* A secondary instance sees what the writer has committed since. */
-enum err_code store_refresh(struct store *s, struct err *e);
 
 struct record {
     enum record_kind kind;

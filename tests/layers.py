@@ -35,8 +35,9 @@ SEAMS = {
 
 # Third-party header (a prefix) -> the files that may include it.
 HOMES = {
-    "rocksdb/": r"store/(\w+/)?rocks\w*\.[ch]",
-    "zstd": r"store/(\w+/)?\w+\.c",
+    "rocksdb/": r"store/db/\w+\.[ch]",
+    "zstd": r"store/record/\w+\.c",
+    "zdict": r"store/record/\w+\.c",
     "openssl/": r"base/digest\.c",
     "libfyaml": r"base/yaml\.c",
     "jansson": r"engine/.*|ops/.*/(tool_\w+|corpus_json|safetensors\w*)\.c",

@@ -33,9 +33,6 @@ static const struct cli_option run_options[] = {
     {"check", 0, NULL, false, "Compute again what is cached and compare the results."},
     {"memory", 0, "SIZE", false, "Bound results in flight: 512M, 4G."},
     {"durable", 0, NULL, false, "Sync every commit to disk."},
-    {"tidy", 0, "SECONDS", false,
-     "Spend up to so long on the dense form of records at the end, however short the run was; 0: "
-     "none. Without it: a tenth of the run's time, 30 s at most."},
     WAIT,
     OUTSIDE,
     {0},
@@ -109,9 +106,7 @@ static const struct cli_command own_commands[] = {
      "reports that no other node reads are printed, of long ones the first rows.\n\n"
      "Ctrl-C (SIGINT, SIGTERM) ends the run within about a second: what is in flight and not "
      "done by then is dropped, what is done stays. A second one ends it at once. The next run "
-     "goes on from there. A run of more than a second ends with a "
-     "tenth of its time (30 s at most) spent on the dense form of records, clusters first, see "
-     "compact.",
+     "goes on from there.",
      "eqloom run jobs/quickstart.yaml\n"
      "eqloom run jobs/quickstart.yaml model -j2 --set seed=7 --set model.steps=2000",
      "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. "
@@ -217,7 +212,7 @@ static const struct cli_command own_commands[] = {
      fsck_options, cli_fsck, NULL},
     {"stats", "", 0, 0, "Count what the store holds",
      "For each kind of record: how many, the bytes of their payloads, the bytes stored, and how "
-     "many have the dense form that compact gives them.",
+     "many are compressed under a dictionary.",
      "eqloom stats", NULL, json_options, cli_stats, NULL},
     {"pack", "REF...", 1, UINT_MAX, "Write artifacts and all that they refer to into one file",
      "REF as for 'show'. Refs keep their names.",
@@ -233,11 +228,10 @@ static const struct cli_command own_commands[] = {
      "tables are hard links, which cost no space and change with the original: against failing "
      "disks, copy DIR elsewhere. Else they are copied.",
      "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
-    {"compact", "", 0, 0, "Give back the space of what was removed or replaced",
-     "Gives records their dense form, which takes too long while they are made: clusters, e-graphs "
-     "and token batches then take a third to a fifth of the space. Then rewrites the tables, so "
-     "that "
-     "what 'gc' removed is free at once.",
+    {"compact", "", 0, 0, "Recompress everything and give back unused space",
+     "Runs compress what they store fast. This compresses all records again at a high level, small "
+     "ones under freshly trained dictionaries. Then it rewrites the tables, so that what 'gc' "
+     "removed is free at once.",
      "eqloom compact", NULL, write_options, cli_compact, NULL},
     {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
      "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,

@@ -3,7 +3,7 @@
 
 #include "base/os.h"
 #include "engine/run/ticker.h"
-#include "store/suspect.h"
+#include "store/maintain.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

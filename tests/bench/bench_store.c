@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "cluster.pb-c.h"
 #include "schemas/canonical.h"
-#include "store/rocks.h"
+#include "store/db/rocks.h"
 #include "store/store.h"
 
 #include <ftw.h>

@@ -285,7 +285,6 @@ struct cluster {
     Eqloom__Cluster c;
     Eqloom__Expr seed;
     Eqloom__Member m[2], *members[2];
-    uint8_t id[32];
 };
 
 static void make_cluster(struct cluster *x)
@@ -295,8 +294,6 @@ static void make_cluster(struct cluster *x)
     eqloom__expr__init(&x->seed);
     x->seed.prefix = "+ x 1";
     x->c.seed = &x->seed;
-    x->id[31] = 0xfe;
-    x->c.egraph_id = (ProtobufCBinaryData){32, x->id};
     const char *prefixes[] = {"+ x 1", "+ 1\tx\\"};
     for (int i = 0; i < 2; i++) {
         eqloom__member__init(&x->m[i]);
@@ -310,8 +307,6 @@ static void make_cluster(struct cluster *x)
     x->c.terms = "12345678901234567890";
     x->c.max_tokens = 25;
 }
-
-#define ZEROS "00000000000000000000000000000000000000000000000000000000000000"
 
 static void assert_written(struct memory *file, const char *expected)
 {
@@ -328,14 +323,13 @@ static void test_reflection(void **state)
     reflect_dump(file.f, reflect_json(&x.c.base));
     assert_written(&file,
                    "{\"seed\":{\"prefix\":\"+ x 1\",\"variables\":[],\"language\":\"\"},"
-                   "\"egraph_id\":\"" ZEROS "fe\",\"members\":["
+                   "\"members\":["
                    "{\"prefix\":\"+ x 1\",\"standing\":\"PROVED\",\"tokens\":3},"
                    "{\"prefix\":\"+ 1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3}],"
                    "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
     file = memory_open();
     reflect_print(file.f, &x.c.base, 1);
     assert_written(&file, "seed: prefix: + x 1\n"
-                          "egraph_id: " ZEROS "fe\n"
                           "members (2):\n"
                           "  - prefix: + x 1, standing: PROVED, tokens: 3\n"
                           "  ... 1 more\n"
@@ -351,11 +345,11 @@ static void test_tsv(void **state)
     tsv_header(file.f, x.c.base.descriptor);
     tsv_rows(file.f, &x.c.base, 4);
     assert_written(&file,
-                   "index\tprefix\tstanding\ttokens\tseed.prefix\tseed.language\tegraph_id\t"
+                   "index\tprefix\tstanding\ttokens\tseed.prefix\tseed.language\t"
                    "terms\tmax_tokens\tunsound\n"
-                   "4\t+ x 1\tPROVED\t3\t+ x 1\t\t" ZEROS "fe\t12345678901234567890\t25\tfalse\n"
-                   "4\t+ 1\\tx\\\\\tAGREES\t3\t+ x 1\t\t" ZEROS
-                   "fe\t12345678901234567890\t25\tfalse\n");
+                   "4\t+ x 1\tPROVED\t3\t+ x 1\t\t12345678901234567890\t25\tfalse\n"
+                   "4\t+ 1\\tx\\\\\tAGREES\t3\t+ x 1\t\t"
+                   "12345678901234567890\t25\tfalse\n");
 }
 
 static void test_jq_filter(void **state)

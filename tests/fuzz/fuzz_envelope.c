@@ -1,5 +1,5 @@
 /* The envelope: whatever the bytes, a payload or one error; a payload survives being stored. */
-#include "store/record.h"
+#include "store/record/envelope.h"
 
 #include <stdint.h>
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             struct buf out = {0};
             struct digest id = record_id(r.kind, r.payload);
             if (r.kind != kind || r.payload.len != length ||
-                envelope_write(&out, c, EFFORT_MUCH, r.kind, r.payload, &e) != OK ||
+                envelope_write(&out, c, EFFORT_HIGH, r.kind, r.payload, &e) != OK ||
                 envelope_verify(&back, c, &id, span_of(out.data, out.len), &a, &e) != OK)
                 __builtin_trap();
             buf_free(&out);

@@ -26,7 +26,7 @@ static struct digest put(struct store_batch *b, enum record_kind kind, const Pro
     return id;
 }
 
-/* Expression <- cluster <- token batch; the cluster <- vectors <- index, all in one collection; an
+/* Cluster <- token batch; the cluster <- vectors <- index, all in one collection; an
  * index also refers to a checkpoint, and that to the one before it. */
 static void put_chains(struct store *s)
 {
@@ -40,8 +40,7 @@ static void put_chains(struct store *s)
         Eqloom__EmbeddingBatch vectors = EQLOOM__EMBEDDING_BATCH__INIT;
         Eqloom__Checkpoint learnt = EQLOOM__CHECKPOINT__INIT;
         Eqloom__Index index = EQLOOM__INDEX__INIT;
-        struct digest expr = put_number(b, i);
-        cluster.egraph_id = ID(&expr);
+        cluster.max_tokens = i + 1;
         struct digest made = put(b, KIND_CLUSTER, &cluster.base);
         tokens.source_id = ID(&made);
         put(b, KIND_TOKEN_BATCH, &tokens.base);

@@ -2,7 +2,7 @@
 #include "tests/store/fixture.h"
 
 #include "base/rng.h"
-#include "store/idtable.h"
+#include "store/check/idtable.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "store/collection.h"
 #include "store/maintain.h"
-#include "store/rocks.h"
+#include "store/db/rocks.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -73,16 +73,15 @@ enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
     *status = sound || repair ? CLI_DONE : CLI_FAILED;
     if (c->json)
         reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "summary",
+                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "summary",
                                "records", (json_int_t)r.records, "actions", (json_int_t)r.actions,
-                               "tables", (json_int_t)r.tables, "faults", (json_int_t)r.faults,
+                               "faults", (json_int_t)r.faults,
                                "bad_records", (json_int_t)r.bad_records, "missing",
                                (json_int_t)r.missing, "quarantined", (json_int_t)r.quarantined));
     else
         fprintf(c->out,
-                "%" PRIu64 " records, %" PRIu64 " actions, %" PRIu64 " tables: %" PRIu64
-                " fault%s (%" PRIu64 " bad records, %" PRIu64 " missing)%s\n",
-                r.records, r.actions, r.tables, r.faults, r.faults == 1 ? "" : "s", r.bad_records,
+                "%" PRIu64 " records, %" PRIu64 " actions: %" PRIu64 " fault%s (%" PRIu64 " bad records, %" PRIu64 " missing)%s\n",
+                r.records, r.actions, r.faults, r.faults == 1 ? "" : "s", r.bad_records,
                 r.missing,
                 sound    ? ""
                 : repair ? "; set aside: the next run makes again what is missing"

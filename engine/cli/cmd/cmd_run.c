@@ -8,7 +8,6 @@
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/runs.h"
 #include "report.pb-c.h"
-#include "store/maintain.h"
 
 #include <signal.h>
 #include <string.h>
@@ -216,67 +215,6 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
     return OK;
 }
 
-enum {
-    TIDY_SHARE = 10,
-    TIDY_MOST_S = 30,
-    TIDY_ASKED_MOST_S = 1 << 20,
-    TOLD_FROM_S = 2,
-    TOLD_FROM = 64 << 20, /* bytes that wait */
-};
-#define S_NS UINT64_C(1000000000)
-
-static enum err_code read_tidy(struct tidy_options *o, struct cli *c, struct err *e)
-{
-    uint64_t seconds;
-    *o = (struct tidy_options){.stop = &signals_received, .any = cli_value(c, "tidy") != NULL};
-    enum err_code code = err_up(e, cli_number(&seconds, c, "tidy", 0, 0, TIDY_ASKED_MOST_S, e));
-    if (!code)
-        o->budget_ns = seconds * S_NS;
-    return code;
-}
-
-/* Nobody should take a run that is done for one that hangs. */
-static void say_tidying(void *arg, uint64_t budget_ns)
-{
-    struct cli *c = arg;
-    if (budget_ns < TOLD_FROM_S * S_NS)
-        return;
-    fprintf(
-        c->narration,
-        "eqloom: the run is done; making records dense for up to %.0f s (Ctrl-C leaves the rest "
-        "for later)\n",
-        (double)budget_ns / (double)S_NS);
-    fflush(c->narration);
-}
-
-/* A bit of `compact`, a tenth of the time that the run took: what was put was stored in haste.
- * Whatever comes of it, the run is done. */
-static void tidy(struct cli *c, struct store *s, struct tidy_options options,
-                 const struct run_result *r)
-{
-    struct err e = {0};
-    uint64_t waiting;
-    fflush(c->out);
-    if (!c->json) {
-        options.begins = say_tidying;
-        options.arg = c;
-    }
-    if (!options.any)
-        options.budget_ns = r->wall_ns / TIDY_SHARE < TIDY_MOST_S * S_NS ? r->wall_ns / TIDY_SHARE
-                                                                         : TIDY_MOST_S * S_NS;
-    else if (!options.budget_ns)
-        options.any = false; /* what was put is noted */
-    if (store_tidy(&waiting, s, &options, &e) != OK)
-        fprintf(c->narration,
-                "eqloom: the run is done, but its records could not be made dense: %s\n",
-                e.message);
-    else if (waiting >= TOLD_FROM && !c->json)
-        fprintf(c->narration,
-                "eqloom: %.0f MB wait to be made dense: 'eqloom compact' does it now, long runs a "
-                "bit each\n",
-                (double)waiting / 1e6);
-}
-
 enum err_code cli_run(int *status, struct cli *c, struct err *e)
 {
     if (cli_flag(c, "dry-run"))
@@ -285,11 +223,8 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     struct store *s = NULL;
     struct run_options options;
     struct run_result result = {0};
-    struct tidy_options tidying;
     char *path;
     enum err_code code = err_up(e, read_options(&options, c, e));
-    if (!code)
-        code = err_up(e, read_tidy(&tidying, c, e));
     if (!code)
         code = err_up(e, cmd_load_job(&job, c, e));
     if (!code)
@@ -309,17 +244,12 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if (code)
         goto out;
     *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
-    if (result.interrupted) {
-        uint64_t waiting;
-        store_tidy(&waiting, s, &(struct tidy_options){0}, NULL); /* only notes what was put */
+    if (result.interrupted)
         goto out;
-    }
     if (!c->json)
         code = err_up(e, print_reports(c, job, s, &result, e));
     if (!code)
         code = err_up(e, write_exports(c, job, s, path, &result, e));
-    if (!code)
-        tidy(c, s, tidying, &result);
 out:
     store_close(s);
     return code;

@@ -1,0 +1,111 @@
+/* A store beside the store; see maintain.h.
+ *
+ * It is made as DIRECTORY.partial, read to the end, and named when it is whole: cut off,
+ * it leaves nothing that has the name, and the next backup removes what it left. */
+#include "store/maintain.h"
+
+#include "base/os.h"
+#include "store/check/salvage.h"
+#include "store/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void remember_first(void *arg, const struct digest *last, const char *why)
+{
+    (void)last;
+    struct buf *first = arg;
+    if (!first->len)
+        buf_puts(first, why);
+}
+
+static enum err_code accept(void *arg, struct span key, struct span value, struct err *e)
+{
+    return OK;
+}
+
+/* Reads the copy, whose blocks have checksums. Opening it for writing leaves the mark of what was
+ * acknowledged in it. */
+static enum err_code check_copy(const char *db, struct err *e)
+{
+    struct rocks *r = NULL;
+    struct buf fault = {0};
+    enum err_code code = rocks_open(&r, db, NULL, false, e);
+    if (!code && rocks_is_damaged(r))
+        buf_puts(&fault, rocks_damage(r));
+    for (int i = ROCKS_DEFAULT + 1; !code && !fault.len && i < ROCKS_FAMILIES; i++)
+        code = store_scan(r, (enum rocks_family)i, accept, remember_first, &fault, e);
+    if (!code && fault.len)
+        code = err_fail(e, ERR_CORRUPT,
+                        "the backup would be damaged: %s; 'eqloom run' or 'eqloom "
+                        "fsck --repair' repairs the store",
+                        fault.data);
+    rocks_close(r);
+    buf_free(&fault);
+    return err_up(e, code);
+}
+
+/* What a backup that was killed has left; ERR_INPUT if somebody keeps something else there. */
+static enum err_code remove_leftover(const char *partial, struct err *e)
+{
+    static const char *const ours[] = {".", "..", "db", "db.tmp", "lock"};
+    enum err_code code = OK;
+    DIR *d = opendir(partial);
+    if (!d && errno == ENOENT)
+        return OK;
+    if (!d)
+        return err_fail(e, ERR_INPUT, "%s is in the way: %s", partial, strerror(errno));
+    for (struct dirent *entry; code == OK && (entry = readdir(d));) {
+        bool known = strncmp(entry->d_name, "lock.tmp-", 9) == 0;
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+            known = known || strcmp(entry->d_name, ours[i]) == 0;
+        if (!known)
+            code = err_fail(e, ERR_INPUT, "%s is in the way: it holds %s, which no backup left",
+                            partial, entry->d_name);
+    }
+    closedir(d);
+    if (code == OK)
+        salvage_remove_tree(partial);
+    return code;
+}
+
+/* Into `partial`, which takes its name when it is whole. */
+static enum err_code copy_checked(struct store *s, const char *partial, struct arena *a,
+                                  struct err *e)
+{
+    const char *db = arena_printf(a, "%s/db", partial);
+    enum err_code code = os_mkdirs(partial, e);
+    if (code == OK)
+        code = rocks_checkpoint(s->rocks, db, e);
+    if (code == OK) /* writers look for it */
+        code = os_write_file(arena_printf(a, "%s/lock", partial), "", 0, e);
+    if (code == OK)
+        code = check_copy(db, e);
+    return err_up(e, code);
+}
+
+enum err_code store_backup(struct store *s, const char *directory, struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = OK;
+    size_t n = strlen(directory);
+    while (n > 1 && directory[n - 1] == '/')
+        n--;
+    const char *partial = arena_printf(&a, "%.*s.partial", (int)n, directory);
+    if (access(directory, F_OK) == 0)
+        code = err_fail(e, ERR_INPUT, "%s is there already", directory);
+    if (code == OK)
+        code = err_up(e, remove_leftover(partial, e));
+    if (code == OK) {
+        code = copy_checked(s, partial, &a, e);
+        if (code == OK && rename(partial, directory) != 0)
+            code = err_fail(e, ERR_IO, "cannot name the backup %s: %s", directory, strerror(errno));
+        if (code != OK)
+            salvage_remove_tree(partial);
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}

@@ -1,0 +1,108 @@
+/* See faults.h. Makers are found in the actions that are left: an action's outputs name the record,
+ * its run says which nodes have its op. */
+#include "store/check/faults.h"
+
+#include "action.pb-c.h"
+#include "store/internal.h"
+
+#include <stdlib.h>
+
+enum { NODES_NAMED = 3 };
+
+void faults_free(struct faults *f)
+{
+    arena_free(&f->arena);
+    digest_map_free(&f->by_id);
+    free(f->list);
+    *f = (struct faults){0};
+}
+
+void faults_add(struct faults *f, const struct digest *id, const char *what)
+{
+    f->list = vec_grow(f->list, &f->cap, f->n + 1, sizeof *f->list);
+    if (id)
+        digest_map_put(&f->by_id, id, f->n, NULL);
+    struct fault *fault = &f->list[f->n++];
+    *fault = (struct fault){.has_id = id != NULL, .what = arena_strdup(&f->arena, what)};
+    if (id)
+        fault->id = *id;
+}
+
+/* "node clusters (extract) of quickstart/3" */
+static const char *name_maker(struct faults *f, struct store *s, const Eqloom__Action *action)
+{
+    struct arena a = {0};
+    struct buf nodes = {0};
+    struct span bytes;
+    ProtobufCMessage *message;
+    size_t n = 0;
+    const char *op = action->key ? action->key->op : "an unknown op";
+    if (store_run(&bytes, s, action->run, &a, NULL) == OK &&
+        canonical_unpack(&message, &a, &eqloom__run__descriptor, bytes, NULL) == OK) {
+        const Eqloom__Run *run = (const Eqloom__Run *)message;
+        for (size_t i = 0; i < run->n_nodes; i++)
+            if (strcmp(run->nodes[i]->op, op) == 0 && n++ < NODES_NAMED)
+                buf_printf(&nodes, "%s%s", n > 1 ? " or " : "", run->nodes[i]->name);
+    }
+    const char *maker = n ? arena_printf(&f->arena, "node %s%s (%s) of %s", nodes.data,
+                                         n > NODES_NAMED ? " or others" : "", op, action->run)
+                          : arena_printf(&f->arena, "op %s in %s", op, action->run);
+    arena_free(&a);
+    buf_free(&nodes);
+    return maker;
+}
+
+struct finder {
+    struct faults *faults;
+    struct fault *found[16]; /* by one action; more of them share its name anyway */
+    size_t n;
+};
+
+static enum err_code find_output(void *arg, const uint8_t bytes[32], struct err *e)
+{
+    (void)e;
+    struct finder *f = arg;
+    struct digest id;
+    memcpy(id.bytes, bytes, DIGEST_SIZE);
+    const uint64_t *index = digest_map_get(&f->faults->by_id, &id);
+    if (index && f->n < sizeof f->found / sizeof *f->found)
+        f->found[f->n++] = &f->faults->list[*index];
+    return OK;
+}
+
+void faults_find_makers(struct faults *f, struct store *s)
+{
+    if (f->by_id.n == 0)
+        return;
+    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_ACTIONS);
+    for (rocks_iter_seek(it, span_of("", 0)); rocks_iter_valid(it); rocks_iter_next(it)) {
+        struct arena a = {0};
+        ProtobufCMessage *message;
+        struct finder found = {.faults = f};
+        if (canonical_unpack(&message, &a, &eqloom__action__descriptor, rocks_iter_value(it),
+                             NULL) == OK) {
+            const Eqloom__Action *action = (const Eqloom__Action *)message;
+            for (size_t i = 0; i < action->n_outputs; i++)
+                message_visit_ids(&action->outputs[i]->base, find_output, &found, NULL);
+            const char *maker = found.n ? name_maker(f, s, action) : NULL;
+            for (size_t i = 0; i < found.n; i++)
+                found.found[i]->maker = maker;
+        }
+        arena_free(&a);
+    }
+    rocks_iter_free(it);
+}
+
+void faults_report(const struct faults *f,
+                   void (*visit)(void *arg, const struct digest *id, const char *what), void *arg)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct fault *fault = &f->list[i];
+        struct buf what = {0};
+        buf_puts(&what, fault->what);
+        if (fault->maker)
+            buf_printf(&what, "; made by %s", fault->maker);
+        visit(arg, fault->has_id ? &fault->id : NULL, what.data);
+        buf_free(&what);
+    }
+}

@@ -1,0 +1,240 @@
+/* Checking everything; see maintain.h. Records are looked at in fsck_records.c.
+ *
+ * 0. The database could be opened as it is, and its log gave back what was acknowledged.
+ * 1. Every record: envelope, digest, canonical form, and that what it refers to is there.
+ * 2. If any was bad: every reference of a good record leads to a good record; a record with one
+ * that does not is broken, and so on until nothing changes.
+ * 3. Every action decodes, stands under its own key, and leads to good records; so do refs.
+ * 4. Every other family can be read to the end; runs and source files decode.
+ *
+ * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
+ * stay: they are right again once their record has been made again. If RocksDB cannot read blocks
+ * of its own, the database is rebuilt without them (rebuild.c). */
+#include "store/check/fsck.h"
+
+#include "action.pb-c.h"
+#include "store/check/salvage.h"
+#include "store/marks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void fsck_report(struct fsck *f, const struct digest *id, const char *what)
+{
+    f->result.faults++;
+    faults_add(&f->faults, id, what);
+}
+
+enum err_code fsck_stop_error(const struct fsck *f, struct err *e)
+{
+    return f->stop == OK
+               ? OK
+               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
+}
+
+static void note_damage(struct fsck *f, const char *what)
+{
+    if (!f->damaged)
+        err_fail(&f->damage, ERR_CORRUPT, "%s", what);
+    f->damaged = true;
+    fsck_report(f, NULL, what);
+}
+
+static void on_unreadable(void *arg, const struct digest *last, const char *why)
+{
+    struct fsck *f = arg;
+    char hex[DIGEST_HEX];
+    struct buf what = {0};
+    buf_printf(&what, "%s: entries up to key %.16s cannot be read: %s", f->family,
+               digest_hex(hex, last), why);
+    f->result.bad_records++;
+    note_damage(f, what.data);
+    buf_free(&what);
+}
+
+static enum err_code check_action(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct fsck *f = arg;
+    struct digest id;
+    struct arena a = {0};
+    struct err why = {0};
+    ProtobufCMessage *message;
+    f->result.actions++;
+    const char *what = NULL;
+    if (!scan_key_id(&id, key)) {
+        what = "an action under a key that is none";
+    } else if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, &why) != OK) {
+        what = why.message;
+    } else {
+        const Eqloom__Action *action = (const Eqloom__Action *)message;
+        if (action->key) {
+            struct span preimage;
+            struct digest found = {0};
+            if (canonical_pack(&preimage, &a, &action->key->base, NULL) == OK)
+                found = action_key(preimage);
+            if (!digest_equal(&found, &id))
+                what = "an action that does not belong to its key";
+        }
+        for (size_t i = 0; !what && i < action->n_outputs; i++)
+            if (message_visit_ids(&action->outputs[i]->base, fsck_check_link, f, NULL) != OK)
+                what = "an action whose outputs are not all there";
+    }
+    enum err_code code = fsck_stop_error(f, e);
+    if (what && code == OK) {
+        fsck_report(f, &id, what);
+        if (f->repair) {
+            struct rocks_write w = {.family = ROCKS_ACTIONS, .remove = true, .key = key};
+            code = err_up(e, rocks_write(f->store->rocks, &w, 1, false, e));
+        }
+    }
+    arena_free(&a);
+    return code;
+}
+
+static enum err_code check_ref(void *arg, struct span key, struct span value, struct err *e)
+{
+    (void)e;
+    struct fsck *f = arg;
+    struct buf what = {0};
+    struct digest id;
+    bool good = scan_key_id(&id, value);
+    if (!good)
+        buf_printf(&what, "the ref %.*s is no record id", (int)key.len, (const char *)key.data);
+    else if (fsck_check_link(f, id.bytes, NULL) != OK && f->stop == OK)
+        buf_printf(&what, "the ref %.*s leads to it", (int)key.len, (const char *)key.data);
+    if (what.len)
+        fsck_report(f, good ? &id : NULL, what.data);
+    buf_free(&what);
+    return OK;
+}
+
+static void check_decodes(struct fsck *f, const char *name, struct span key, struct span value,
+                          const ProtobufCMessageDescriptor *type)
+{
+    struct err why = {0};
+    if (canonical_check(type, value, &why) == OK)
+        return;
+    struct buf what = {0};
+    /* The key of a run: job \0 ... */
+    buf_printf(&what, "%s %.*s: %s", name, (int)strnlen((const char *)key.data, key.len),
+               (const char *)key.data, why.message);
+    f->result.bad_records++;
+    fsck_report(f, NULL, what.data);
+    buf_free(&what);
+}
+
+static enum err_code check_run(void *arg, struct span key, struct span value, struct err *e)
+{
+    (void)e;
+    check_decodes(arg, "a run of", key, value, &eqloom__run__descriptor);
+    return OK;
+}
+
+static enum err_code check_source(void *arg, struct span key, struct span value, struct err *e)
+{
+    (void)e;
+    check_decodes(arg, "the source file", key, value, &eqloom__source_file__descriptor);
+    return OK;
+}
+
+/* Families without contents to check: that they can be read is all. */
+static enum err_code check_nothing(void *arg, struct span key, struct span value, struct err *e)
+{
+    (void)arg;
+    (void)key;
+    (void)value;
+    (void)e;
+    return OK;
+}
+
+/* Links are checked as soon as all objects are known. */
+static enum err_code scan_families(struct fsck *f, struct err *e)
+{
+    static const struct {
+        enum rocks_family family;
+        const char *name;
+        enum err_code (*check)(void *arg, struct span key, struct span value, struct err *e);
+    } scans[] = {
+        {ROCKS_OBJECTS, "objects", fsck_check_object},
+        {ROCKS_ACTIONS, "actions", check_action},
+        {ROCKS_REFS, "refs", check_ref},
+        {ROCKS_RUNS, "runs", check_run},
+        {ROCKS_FILES, "files", check_source},
+        {ROCKS_TRACES, "traces", check_nothing},
+        {ROCKS_META, "meta", check_nothing},
+    };
+    enum err_code code = fsck_list_objects(f, e);
+    for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
+        f->family = scans[i].name;
+        code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
+        if (code == OK && scans[i].family == ROCKS_OBJECTS)
+            code = fsck_check_links(f, e);
+        if (f->stop != OK)
+            code = fsck_stop_error(f, e);
+    }
+    return err_up(e, code);
+}
+
+static void check_database(struct fsck *f)
+{
+    struct rocks *r = f->store->rocks;
+    char what[100];
+    if (rocks_is_damaged(r))
+        note_damage(f, rocks_damage(r));
+    if (rocks_is_read_only(r) && rocks_lost_writes(r)) {
+        snprintf(what, sizeof what, "the log does not give back the last %" PRIu64 " entries",
+                 rocks_lost_writes(r));
+        note_damage(f, what);
+    }
+}
+
+static enum err_code repair_all(struct fsck *f, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t i = 0; code == OK && i < f->n_bad; i++) {
+        code = store_remove_bad(f->store, &f->bad[i], e);
+        f->result.quarantined += code == OK;
+    }
+    if (code == OK && f->damaged)
+        code = store_salvage(f->store, e);
+    return err_up(e, code);
+}
+
+enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
+                         void (*bad)(void *arg, const struct digest *id, const char *what),
+                         void *arg, struct err *e)
+{
+    struct fsck f = {.store = s, .repair = repair};
+    if (repair && rocks_is_read_only(s->rocks))
+        return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
+    if (repair)
+        mark_repair_begins(s->path);
+    check_database(&f);
+    enum err_code code = scan_families(&f, e);
+    if (bad) {
+        faults_find_makers(&f.faults, s);
+        faults_report(&f.faults, bad, arg);
+    }
+    if (code == OK && repair) {
+        code = repair_all(&f, e);
+    } else if (f.result.faults) {
+        mark_suspect(s->path);
+        if (f.damaged)
+            mark_damaged(s->path, f.damage.message); /* for the next writer */
+    }
+    if (repair && code == OK)
+        mark_repair_ends(s->path);
+    *out = f.result;
+    faults_free(&f.faults);
+    id_table_free(&f.ids);
+    digest_map_free(&f.others);
+    free(f.bad);
+    return err_up(e, code);
+}
+
+enum err_code store_heal(bool *checked, struct fsck_result *out, struct store *s, struct err *e)
+{
+    *checked = mark_is_suspect(s->path);
+    return *checked ? err_up(e, store_fsck(out, s, true, NULL, NULL, e)) : OK;
+}

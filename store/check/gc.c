@@ -1,0 +1,296 @@
+/* Garbage collection; see maintain.h.
+ *
+ * List: all ids, in nine bytes each (idtable.h). Mark: refs and the newest runs are roots; every
+ * record reached that is of a kind with references is asked for them (message_visit_ids); the stack
+ * of those to be asked is as deep as collections are. Sweep: records not reached, actions with an
+ * output not reached, and what is in quarantine. Dictionaries stay: compact drops those that no
+ * record needs. The caller
+ * holds the store for writing, so nothing is put meanwhile; readers go on seeing what they have
+ * open. A reference to something that is not there is no fault here: fsck reports those. Whatever
+ * moment the sweep is killed at, whatever is still there leads to what is there: actions go first,
+ * then records in stages, those that refer to others before those (enum stage). */
+#include "store/maintain.h"
+
+#include "action.pb-c.h"
+#include "store/check/idtable.h"
+#include "store/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REMOVALS_AT_ONCE = 1000 };
+enum { MARKED = 1, LINKED = 2, STAGE_SHIFT = 2 }; /* the rest is the stage */
+
+/* Records go in this order. What is of one stage refers to later ones, and only in the first to its
+ * own; that is small, and goes in one commit. */
+enum stage { STAGE_AT_ONCE, STAGE_VECTORS, STAGE_BATCHES, STAGE_LEAVES, STAGES };
+
+static enum stage stage_of(enum record_kind kind)
+{
+    switch (kind) {
+    case KIND_COLLECTION:
+    case KIND_COLLECTION_BLOCK:
+    case KIND_CHECKPOINT:
+    case KIND_INDEX:
+    case KIND_REPORT:
+    case KIND_FILE: return STAGE_AT_ONCE;
+    case KIND_EMBEDDING_BATCH:
+    case KIND_GENERATION: return STAGE_VECTORS;
+    case KIND_TOKEN_BATCH: return STAGE_BATCHES;
+    case KIND_NONE:
+    case KIND_EXPR:
+    case KIND_RULE:
+    case KIND_EGRAPH:
+    case KIND_CLUSTER:
+    case KIND_VOCABULARY:
+    case KIND_CHUNK:
+    case KIND_DICTIONARY:
+    case KIND_EXERCISE:
+    case KIND_END: break;
+    }
+    return STAGE_LEAVES;
+}
+
+struct marker {
+    struct store *store;
+    struct id_table ids;
+    struct digest *stack;
+    size_t n, cap;
+    /* Runs come job by job, the newest first. */
+    char job[256];
+    unsigned runs_of_job, keep_runs;
+};
+
+static enum err_code mark_id(void *arg, const uint8_t bytes[32], struct err *e)
+{
+    struct marker *m = arg;
+    struct digest id;
+    (void)e;
+    memcpy(id.bytes, bytes, DIGEST_SIZE);
+    uint8_t *flags = id_table_find(&m->ids, &id);
+    if (!flags || *flags & MARKED)
+        return OK;
+    *flags |= MARKED;
+    if (*flags & LINKED) {
+        m->stack = vec_grow(m->stack, &m->cap, m->n + 1, sizeof *m->stack);
+        m->stack[m->n++] = id;
+    }
+    return OK;
+}
+
+static enum err_code mark_ref(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    (void)name;
+    return mark_id(arg, id->bytes, e);
+}
+
+static enum err_code mark_run(void *arg, const char *run, struct span value, struct err *e)
+{
+    struct marker *m = arg;
+    const char *slash = strrchr(run, '/');
+    size_t n = (size_t)(slash - run);
+    if (n != strlen(m->job) || memcmp(run, m->job, n) != 0) {
+        snprintf(m->job, sizeof m->job, "%.*s", (int)n, run);
+        m->runs_of_job = 0;
+    }
+    if (m->runs_of_job++ >= m->keep_runs)
+        return OK;
+    struct arena a = {0};
+    ProtobufCMessage *message;
+    enum err_code code = canonical_unpack(&message, &a, &eqloom__run__descriptor, value, e);
+    if (code == OK)
+        code = message_visit_ids(message, mark_id, m, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static enum err_code mark_children(struct marker *m, const struct digest *id, struct arena *a,
+                                   struct err *e)
+{
+    struct record r;
+    struct err why = {0};
+    ProtobufCMessage *message;
+    enum err_code code = store_get(&r, m->store, id, a, &why);
+    if (code == OK)
+        code = canonical_unpack(&message, a, kind_info(r.kind)->descriptor, r.payload, &why);
+    if (code == OK)
+        return err_up(e, message_visit_ids(message, mark_id, m, e));
+    /* Absent or bad: nothing to follow. */
+    return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "%s", why.message) : OK;
+}
+
+static void list_object(struct marker *m, struct span key, struct span value)
+{
+    struct digest id;
+    enum record_kind kind;
+    uint64_t length;
+    uint8_t flags = STAGE_LEAVES << STAGE_SHIFT;
+    if (key.len != DIGEST_SIZE)
+        return;
+    memcpy(id.bytes, key.data, DIGEST_SIZE);
+    if (envelope_peek(&kind, &length, value, NULL) == OK) {
+        flags = (uint8_t)(stage_of(kind) << STAGE_SHIFT);
+        flags |= message_type_has_ids(kind_info(kind)->descriptor) ? LINKED : 0;
+        flags |= kind == KIND_DICTIONARY ? MARKED : 0;
+    }
+    id_table_add(&m->ids, &id, flags);
+}
+
+static enum err_code list_objects(struct marker *m, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(m->store->rocks, ROCKS_OBJECTS);
+    for (rocks_iter_seek(it, span_of("", 0)); rocks_iter_valid(it); rocks_iter_next(it))
+        list_object(m, rocks_iter_key(it), rocks_iter_value(it));
+    enum err_code code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+static enum err_code mark(struct marker *m, struct err *e)
+{
+    enum err_code code = list_objects(m, e);
+    if (code == OK)
+        code = store_each_ref(m->store, "", mark_ref, m, e);
+    if (code == OK)
+        code = store_each_run(m->store, NULL, mark_run, m, e);
+    struct arena a = {0};
+    while (code == OK && m->n) {
+        struct digest id = m->stack[--m->n];
+        code = mark_children(m, &id, &a, e);
+        arena_reset(&a);
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+struct sweeper {
+    struct marker *marker;
+    struct store_batch *batch; /* NULL: dry run */
+    enum stage stage;          /* of the records that are being removed */
+    struct gc_result result;
+};
+
+static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, struct span key,
+                               struct err *e)
+{
+    if (!w->batch)
+        return OK;
+    store_batch_remove(w->batch, family, key);
+    bool at_once = family == ROCKS_OBJECTS && w->stage == STAGE_AT_ONCE;
+    if (at_once || store_batch_count(w->batch) < REMOVALS_AT_ONCE)
+        return OK;
+    return err_up(e, store_batch_commit(w->batch, e));
+}
+
+/* One pass for each stage. */
+static enum err_code sweep_object(struct sweeper *w, struct span key, struct span value,
+                                  struct err *e)
+{
+    struct digest id = {0};
+    if (key.len == DIGEST_SIZE)
+        memcpy(id.bytes, key.data, DIGEST_SIZE);
+    const uint8_t *found = key.len == DIGEST_SIZE ? id_table_find(&w->marker->ids, &id) : NULL;
+    uint8_t flags = found ? *found : 0;
+    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* the first, if it is no record's key */
+        return OK;
+    if (flags & MARKED) {
+        w->result.records_kept++;
+        return OK;
+    }
+    w->result.records_removed++;
+    w->result.bytes_removed += value.len;
+    return err_up(e, sweep_key(w, ROCKS_OBJECTS, key, e));
+}
+
+static enum err_code is_marked(void *arg, const uint8_t bytes[32], struct err *e)
+{
+    (void)e;
+    struct digest id;
+    memcpy(id.bytes, bytes, DIGEST_SIZE);
+    const uint8_t *flags = id_table_find(&((struct marker *)arg)->ids, &id);
+    return flags && *flags & MARKED ? OK : ERR_NOTFOUND;
+}
+
+static enum err_code sweep_action(struct sweeper *w, struct span key, struct span value,
+                                  struct err *e)
+{
+    struct arena a = {0};
+    ProtobufCMessage *message;
+    enum err_code code = canonical_unpack(&message, &a, &eqloom__action__descriptor, value, NULL);
+    const Eqloom__Action *action = (const Eqloom__Action *)message;
+    for (size_t i = 0; code == OK && i < action->n_outputs; i++)
+        code = message_visit_ids(&action->outputs[i]->base, is_marked, w->marker, NULL);
+    arena_free(&a);
+    if (code == OK)
+        return OK;
+    w->result.actions_removed++;
+    return sweep_key(w, ROCKS_ACTIONS, key, e);
+}
+
+static enum err_code sweep_meta(struct sweeper *w, struct span key, struct span value,
+                                struct err *e)
+{
+    struct span prefix = span_str(QUARANTINE_PREFIX);
+    if (key.len < prefix.len || memcmp(key.data, prefix.data, prefix.len) != 0)
+        return OK;
+    w->result.bytes_removed += value.len;
+    return sweep_key(w, ROCKS_META, key, e);
+}
+
+/* Traces whose action has gone; those that lose it in this sweep go in the next. */
+static enum err_code sweep_trace(struct sweeper *w, struct span key, struct span value,
+                                 struct err *e)
+{
+    struct arena a = {0};
+    ProtobufCMessage *message;
+    struct span action;
+    bool leads = canonical_unpack(&message, &a, &eqloom__trace__descriptor, value, NULL) == OK;
+    if (leads) {
+        const ProtobufCBinaryData *k = &((const Eqloom__Trace *)message)->action_key;
+        leads = store_read(&action, w->marker->store, ROCKS_ACTIONS, span_of(k->data, k->len), &a,
+                           NULL) == OK;
+    }
+    arena_free(&a);
+    return leads ? OK : sweep_key(w, ROCKS_TRACES, key, e);
+}
+
+static enum err_code sweep_family(struct sweeper *w, enum rocks_family family,
+                                  enum err_code (*visit)(struct sweeper *w, struct span key,
+                                                         struct span value, struct err *e),
+                                  struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(w->marker->store->rocks, family);
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
+         rocks_iter_next(it))
+        code = visit(w, rocks_iter_key(it), rocks_iter_value(it), e);
+    if (code == OK)
+        code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_options *options,
+                       struct err *e)
+{
+    struct marker m = {.store = s, .keep_runs = options->keep_runs};
+    struct sweeper w = {.marker = &m, .batch = options->dry_run ? NULL : store_batch_new(s)};
+    enum err_code code = mark(&m, e);
+    if (code == OK)
+        code = sweep_family(&w, ROCKS_ACTIONS, sweep_action, e);
+    if (code == OK)
+        code = sweep_family(&w, ROCKS_TRACES, sweep_trace, e);
+    if (code == OK)
+        code = sweep_family(&w, ROCKS_META, sweep_meta, e);
+    for (w.stage = STAGE_AT_ONCE; code == OK && w.stage < STAGES; w.stage++)
+        code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
+    if (code == OK && w.batch)
+        code = store_batch_commit(w.batch, e);
+    if (code == OK && w.batch && w.result.bytes_removed)
+        rocks_compact(s->rocks, ROCKS_OBJECTS);
+    *out = w.result;
+    store_batch_free(w.batch);
+    id_table_free(&m.ids);
+    free(m.stack);
+    return err_up(e, code);
+}

@@ -1,0 +1,178 @@
+/* store_compact: giving space back; see maintain.h. A run compresses its records fast; here all are
+ * compressed again at a high level, those of small kinds under fresh dictionaries. Identities do not
+ * depend on it. Cut off at any moment, what has been written stays.
+ *
+ * A dictionary is trained from the records whose ids come first, which are as good as drawn at
+ * random, and the same whatever the order in which records were put. */
+#include "store/maintain.h"
+
+#include "base/map.h"
+#include "store/internal.h"
+
+#include <stdlib.h>
+
+enum {
+    WRITE_AT = 4 << 20,
+    SAMPLES = 4 << 20, /* bytes, for one dictionary */
+};
+
+struct compactor {
+    struct store *store;
+    struct coder *coder;
+    struct samples samples[KIND_END];
+    struct digest_map used; /* dictionaries of records that stay as they are */
+    struct arena arena;     /* of the writes */
+    struct rocks_write *writes;
+    size_t n, cap, bytes;
+};
+
+/* Bad records are left to fsck. */
+static bool read_record(struct record *r, struct compactor *c, struct arena *a, struct span key,
+                        struct span value)
+{
+    struct digest id;
+    if (key.len != DIGEST_SIZE)
+        return false;
+    memcpy(id.bytes, key.data, DIGEST_SIZE);
+    return envelope_verify(r, c->coder, &id, value, a, NULL) == OK;
+}
+
+static enum err_code sample_record(struct compactor *c, struct span key, struct span value,
+                                   struct err *e)
+{
+    (void)e;
+    enum record_kind kind;
+    uint64_t length;
+    struct record r;
+    struct arena a = {0};
+    if (envelope_peek(&kind, &length, value, NULL) == OK && dictionary_serves(kind) &&
+        c->samples[kind].bytes.len + length <= SAMPLES && read_record(&r, c, &a, key, value))
+        samples_add(&c->samples[kind], r.payload);
+    arena_free(&a);
+    return OK;
+}
+
+static enum err_code write_out(struct compactor *c, struct err *e)
+{
+    enum err_code code = c->n ? rocks_write(c->store->rocks, c->writes, c->n, false, e) : OK;
+    arena_reset(&c->arena);
+    c->n = c->bytes = 0;
+    return err_up(e, code);
+}
+
+static struct span keep(struct compactor *c, struct span s)
+{
+    c->bytes += s.len;
+    return span_of(arena_memdup(&c->arena, s.data, s.len), s.len);
+}
+
+static enum err_code add_write(struct compactor *c, struct rocks_write w, struct err *e)
+{
+    c->writes = vec_grow(c->writes, &c->cap, c->n + 1, sizeof *c->writes);
+    w.key = keep(c, w.key);
+    w.value = keep(c, w.value);
+    c->writes[c->n++] = w;
+    return c->bytes < WRITE_AT ? OK : err_up(e, write_out(c, e));
+}
+
+static void note_used(struct compactor *c, struct span name)
+{
+    struct digest padded = {0};
+    memcpy(padded.bytes, name.data, name.len);
+    digest_map_put(&c->used, &padded, 1, NULL);
+}
+
+static enum err_code encode_record(struct compactor *c, struct span key, struct span value,
+                                   struct err *e)
+{
+    struct record r;
+    struct arena a = {0};
+    struct buf made = {0};
+    enum err_code code = OK;
+    bool good = read_record(&r, c, &a, key, value);
+    if (good)
+        code = envelope_write(&made, c->coder, EFFORT_HIGH, r.kind, r.payload, e);
+    /* Under another dictionary it may be longer; the old one is not needed any more. */
+    bool renewed = good && !code &&
+                   !span_equal(envelope_dictionary(value),
+                               envelope_dictionary(span_of(made.data, made.len)));
+    if (good && !code && (renewed || made.len < value.len)) {
+        value = span_of(made.data, made.len);
+        code = add_write(c, (struct rocks_write){ROCKS_OBJECTS, false, key, value}, e);
+    }
+    if (envelope_dictionary(value).len)
+        note_used(c, envelope_dictionary(value));
+    buf_free(&made);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static bool has_prefix(struct span key, struct span prefix)
+{
+    return key.len >= prefix.len && memcmp(key.data, prefix.data, prefix.len) == 0;
+}
+
+static enum err_code drop_dictionary(struct compactor *c, struct span key, struct span value,
+                                     struct err *e)
+{
+    struct span prefix = span_str(DICTIONARY_COPY_PREFIX);
+    struct digest padded = {0};
+    (void)value;
+    if (!has_prefix(key, prefix) || key.len != prefix.len + DIGEST_SIZE)
+        return OK;
+    struct span id = span_of(key.data + prefix.len, DIGEST_SIZE);
+    memcpy(padded.bytes, id.data, ENVELOPE_DICTIONARY);
+    if (digest_map_get(&c->used, &padded))
+        return OK;
+    enum err_code code = add_write(c, (struct rocks_write){ROCKS_META, true, key, {0}}, e);
+    return err_up(e, code ? code
+                          : add_write(c, (struct rocks_write){ROCKS_OBJECTS, true, id, {0}}, e));
+}
+
+static enum err_code each_key(struct compactor *c, enum rocks_family family,
+                              enum err_code (*visit)(struct compactor *c, struct span key,
+                                                     struct span value, struct err *e),
+                              struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(c->store->rocks, family);
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, span_of("", 0)); !code && rocks_iter_valid(it); rocks_iter_next(it))
+        code = visit(c, rocks_iter_key(it), rocks_iter_value(it), e);
+    if (!code)
+        code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+enum err_code store_compact(struct store *s, struct err *e)
+{
+    struct compactor c = {.store = s, .coder = store_coder_take(s)};
+    enum err_code code = each_key(&c, ROCKS_OBJECTS, sample_record, e);
+    for (int kind = KIND_NONE + 1; !code && kind < KIND_END; kind++) {
+        if (c.samples[kind].n)
+            code = dictionaries_train(&s->dictionaries, (enum record_kind)kind, &c.samples[kind],
+                                      e);
+        const struct dictionary *current = s->dictionaries.kinds[kind].current;
+        if (current)
+            note_used(&c, span_of(current->id.bytes, ENVELOPE_DICTIONARY));
+    }
+    if (!code)
+        code = each_key(&c, ROCKS_OBJECTS, encode_record, e);
+    if (!code)
+        code = write_out(&c, e);
+    if (!code)
+        code = each_key(&c, ROCKS_META, drop_dictionary, e);
+    if (!code)
+        code = write_out(&c, e);
+    if (!code)
+        code = rocks_flush(s->rocks, e);
+    for (int i = ROCKS_DEFAULT + 1; !code && i < ROCKS_FAMILIES; i++)
+        rocks_compact(s->rocks, (enum rocks_family)i);
+    store_coder_give(s, c.coder);
+    for (int kind = 0; kind < KIND_END; kind++)
+        samples_free(&c.samples[kind]);
+    digest_map_free(&c.used);
+    arena_free(&c.arena);
+    free(c.writes);
+    return err_up(e, code);
+}

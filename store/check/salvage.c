@@ -1,0 +1,343 @@
+/* Scanning past bad blocks and rebuilding without them; see salvage.h.
+ *
+ * A bad block hurts more than the records in it: compaction stops at it, and then RocksDB takes no
+ * more writes. So whoever meets one leaves a mark (the file `damaged`), and the next writer copies
+ * the database:
+ *
+ *     db -> db.new (complete, flushed); db -> db.old; db.new -> db; db.old removed; mark removed
+ *
+ * Cut off before the second step, db.new is rubbish; after it, db.old takes its place again. Where
+ * RocksDB could not open the database, what is copied is db.repair (rocks_open.c), and db is not
+ * touched before it goes. */
+#include "store/check/salvage.h"
+
+#include "action.pb-c.h"
+#include "store/internal.h"
+#include "store/marks.h"
+
+#include "base/os.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { COPY_BYTES = 4 << 20 };
+
+bool scan_key_id(struct digest *id, struct span key)
+{
+    *id = (struct digest){0};
+    memcpy(id->bytes, key.data, key.len < DIGEST_SIZE ? key.len : DIGEST_SIZE);
+    return key.len == DIGEST_SIZE;
+}
+
+/* Adds 2^bit to a key seen as a big-endian number; false when it wraps. */
+static bool key_add_bit(struct digest *key, int bit)
+{
+    unsigned carry = 1u << (bit % 8);
+    for (int i = DIGEST_SIZE - 1 - bit / 8; i >= 0 && carry; i--) {
+        carry += key->bytes[i];
+        key->bytes[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    return carry == 0;
+}
+
+static bool unreadable_from(struct rocks_iter *it, const struct digest *key)
+{
+    rocks_iter_seek(it, digest_span(key));
+    return !rocks_iter_valid(it) && rocks_iter_error(it, NULL) != OK;
+}
+
+/* RocksDB cannot read what comes at or after `at`. Finds the largest key from which it still
+ * cannot, which is the end of a bad block: in growing steps, so as not to
+ * jump over good blocks into the next bad one, then by bisection. False when nothing follows. */
+static bool last_unreadable(struct digest *last, struct rocks_iter *it, struct digest at)
+{
+    *last = at;
+    int bit = 0;
+    for (; bit < 8 * DIGEST_SIZE; bit++) {
+        struct digest probe = at;
+        if (!key_add_bit(&probe, bit))
+            return false;
+        if (!unreadable_from(it, &probe))
+            break;
+        *last = probe;
+    }
+    while (--bit >= 0) {
+        struct digest probe = *last;
+        if (key_add_bit(&probe, bit) && unreadable_from(it, &probe))
+            *last = probe;
+    }
+    return true;
+}
+
+enum err_code store_scan(struct rocks *r, enum rocks_family family,
+                         enum err_code (*visit)(void *arg, struct span key, struct span value,
+                                                struct err *e),
+                         void (*unreadable)(void *arg, const struct digest *last, const char *why),
+                         void *arg, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(r, family);
+    enum err_code code = OK;
+    struct digest at = {0};
+    rocks_iter_seek(it, span_of("", 0));
+    while (code == OK) {
+        if (rocks_iter_valid(it)) {
+            struct span key = rocks_iter_key(it);
+            scan_key_id(&at, key);
+            code = visit(arg, key, rocks_iter_value(it), e);
+            rocks_iter_next(it);
+            continue;
+        }
+        struct err why = {0};
+        enum err_code found = rocks_iter_error(it, &why);
+        if (found == OK)
+            break;
+        if (found != ERR_CORRUPT) {
+            code = err_fail(e, found, "%s", why.message);
+            break;
+        }
+        struct digest last;
+        bool more = last_unreadable(&last, it, at);
+        if (unreadable)
+            unreadable(arg, &last, why.message);
+        at = last;
+        if (!more || !key_add_bit(&at, 0))
+            break; /* to the very end */
+        rocks_iter_seek(it, digest_span(&at));
+    }
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+void salvage_remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+struct copier {
+    struct rocks *to;
+    enum rocks_family family;
+    struct arena arena;
+    struct rocks_write *writes;
+    size_t n, cap, bytes;
+};
+
+static enum err_code copy_out(struct copier *c, struct err *e)
+{
+    enum err_code code = c->n ? rocks_write(c->to, c->writes, c->n, false, e) : OK;
+    arena_reset(&c->arena);
+    c->n = c->bytes = 0;
+    return err_up(e, code);
+}
+
+static enum err_code copy_entry(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct copier *c = arg;
+    c->writes = vec_grow(c->writes, &c->cap, c->n + 1, sizeof *c->writes);
+    c->writes[c->n++] = (struct rocks_write){
+        .family = c->family,
+        .key = span_of(arena_memdup(&c->arena, key.data, key.len), key.len),
+        .value = span_of(arena_memdup(&c->arena, value.data, value.len), value.len),
+    };
+    c->bytes += key.len + value.len;
+    return c->bytes < COPY_BYTES ? OK : copy_out(c, e);
+}
+
+/* Records that lie among what the scan could not read but were put again since: an iterator does
+ * not get to them, a lookup does. Whatever a copied entry refers to is looked up. */
+struct rescuer {
+    struct rocks *from, *to;
+    struct digest *stack; /* rescued records whose references have not been followed */
+    size_t n, cap;
+    struct coder *coder;
+};
+
+static bool has(struct rocks *r, const struct digest *id)
+{
+    struct rocks_value v;
+    bool found = rocks_get(&v, r, ROCKS_OBJECTS, digest_span(id), NULL) == OK;
+    rocks_value_free(&v);
+    return found;
+}
+
+static enum err_code rescue(void *arg, const uint8_t bytes[32], struct err *e)
+{
+    struct rescuer *r = arg;
+    struct digest id;
+    struct rocks_value v;
+    memcpy(id.bytes, bytes, DIGEST_SIZE);
+    if (has(r->to, &id) || rocks_get(&v, r->from, ROCKS_OBJECTS, digest_span(&id), NULL) != OK)
+        return OK;
+    struct rocks_write w = {ROCKS_OBJECTS, false, digest_span(&id), v.bytes};
+    enum err_code code = rocks_write(r->to, &w, 1, false, e);
+    rocks_value_free(&v);
+    r->stack = vec_grow(r->stack, &r->cap, r->n + 1, sizeof *r->stack);
+    r->stack[r->n++] = id;
+    return err_up(e, code);
+}
+
+static enum err_code rescue_linked(struct rescuer *r, struct span envelope, struct err *e)
+{
+    struct arena a = {0};
+    struct record record;
+    ProtobufCMessage *message;
+    enum record_kind kind;
+    uint64_t length;
+    enum err_code code = OK;
+    if (envelope_peek(&kind, &length, envelope, NULL) == OK &&
+        message_type_has_ids(kind_info(kind)->descriptor) &&
+        envelope_read(&record, r->coder, envelope, &a, NULL) == OK &&
+        canonical_unpack(&message, &a, kind_info(kind)->descriptor, record.payload, NULL) == OK)
+        code = message_visit_ids(message, rescue, r, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static enum err_code rescue_family(struct rescuer *r, enum rocks_family family, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(r->to, family);
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
+         rocks_iter_next(it)) {
+        struct span value = rocks_iter_value(it);
+        struct arena a = {0};
+        ProtobufCMessage *action;
+        if (family == ROCKS_OBJECTS)
+            code = rescue_linked(r, value, e);
+        else if (family == ROCKS_REFS && value.len == DIGEST_SIZE)
+            code = rescue(r, value.data, e);
+        else if (family == ROCKS_ACTIONS &&
+                 canonical_unpack(&action, &a, &eqloom__action__descriptor, value, NULL) == OK)
+            code = message_visit_ids(action, rescue, r, e);
+        arena_free(&a);
+    }
+    rocks_iter_free(it);
+    return err_up(e, code);
+}
+
+static enum err_code rescue_all(struct rocks *to, struct store *s, struct err *e)
+{
+    struct rescuer r = {.from = s->rocks, .to = to, .coder = store_coder_take(s)};
+    enum err_code code = rescue_family(&r, ROCKS_ACTIONS, e);
+    if (code == OK)
+        code = rescue_family(&r, ROCKS_REFS, e);
+    if (code == OK)
+        code = rescue_family(&r, ROCKS_OBJECTS, e);
+    while (code == OK && r.n) {
+        struct rocks_value v;
+        struct digest id = r.stack[--r.n];
+        code = rocks_get(&v, to, ROCKS_OBJECTS, digest_span(&id), e);
+        if (code == OK)
+            code = rescue_linked(&r, v.bytes, e);
+        rocks_value_free(&v);
+    }
+    store_coder_give(s, r.coder);
+    free(r.stack);
+    return err_up(e, code);
+}
+
+static enum err_code copy_database(struct store *s, const char *path, struct err *e)
+{
+    struct copier c = {0};
+    enum err_code code = rocks_open(&c.to, path, NULL, true, e);
+    for (int family = ROCKS_DEFAULT + 1; code == OK && family < ROCKS_FAMILIES; family++) {
+        c.family = (enum rocks_family)family;
+        code = store_scan(s->rocks, c.family, copy_entry, NULL, &c, e);
+        if (code == OK)
+            code = copy_out(&c, e);
+    }
+    if (code == OK)
+        code = rescue_all(c.to, s, e);
+    if (code == OK)
+        code = rocks_flush(c.to, e);
+    rocks_close(c.to);
+    arena_free(&c.arena);
+    free(c.writes);
+    return err_up(e, code);
+}
+
+struct places {
+    char *db, *fresh, *old, *repaired;
+};
+
+static struct places places_of(struct arena *a, const char *store_path)
+{
+    return (struct places){arena_printf(a, "%s/db", store_path),
+                           arena_printf(a, "%s/db.new", store_path),
+                           arena_printf(a, "%s/db.old", store_path),
+                           arena_printf(a, "%s/db" ROCKS_REPAIRED, store_path)};
+}
+
+enum err_code store_salvage(struct store *s, struct err *e)
+{
+    struct arena a = {0};
+    struct places p = places_of(&a, s->path);
+    salvage_remove_tree(p.fresh);
+    enum err_code code = copy_database(s, p.fresh, e);
+    if (code == OK) {
+        rocks_close(s->rocks);
+        s->rocks = NULL;
+        if (rename(p.db, p.old) != 0 || rename(p.fresh, p.db) != 0) {
+            code = err_fail(e, ERR_IO, "cannot put the rebuilt database in %s: %s", p.db,
+                            strerror(errno));
+            salvage_settle(s->path);
+        }
+        enum err_code reopened = rocks_open(&s->rocks, p.db, NULL, false, code == OK ? e : NULL);
+        code = code == OK ? reopened : code;
+    }
+    if (code == OK) {
+        salvage_remove_tree(p.old);
+        salvage_remove_tree(p.repaired);
+        mark_rebuilt(s->path);
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+void salvage_settle(const char *store_path)
+{
+    struct arena a = {0};
+    struct places p = places_of(&a, store_path);
+    if (access(p.old, F_OK) == 0) {
+        if (access(p.db, F_OK) != 0)
+            rename(p.old, p.db);
+        else
+            salvage_remove_tree(p.old);
+    }
+    if (access(p.fresh, F_OK) == 0)
+        salvage_remove_tree(p.fresh);
+    if (access(p.repaired, F_OK) == 0)
+        salvage_remove_tree(p.repaired);
+    arena_free(&a);
+}
+
+enum err_code salvage_if_damaged(struct store *s, struct err *e)
+{
+    struct arena a = {0};
+    const char *why = mark_damage(&a, s->path);
+    enum err_code code = OK;
+    if (!why && rocks_is_damaged(s->rocks))
+        why = rocks_damage(s->rocks);
+    if (why) {
+        mark_suspect(s->path); /* records may be missing from now on */
+        if (!s->notice.len)
+            buf_printf(&s->notice,
+                       "the store was damaged: %s; it was rebuilt from what can be read, and what "
+                       "is missing is made again",
+                       why);
+        code = err_up(e, store_salvage(s, e));
+    }
+    arena_free(&a);
+    return code;
+}

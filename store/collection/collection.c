@@ -1,0 +1,334 @@
+/* Collections: building and reading; see collection.h and docs/format.md, section 4.
+ *
+ * Builder: one cutter per list. A list's ids wait until there are more than ROOT_MAX, because a
+ * short list goes into the root as it is; from then on blocks are cut and put as soon as they end,
+ * so memory is bounded by the longest block per list.
+ *
+ * Invariant of both: the tree is a function of the sequence of ids alone. */
+#include "store/collection.h"
+
+#include "collection.pb-c.h"
+#include "schemas/canonical.h"
+#include "store/collection/collection_internal.h"
+#include "store/internal.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROOT_MAX = 256, BLOCK_MIN = 16, BLOCK_MAX = 1024, CUT_MASK = 127 };
+
+struct collection_builder *collection_builder_new(struct store_batch *b, enum record_kind element)
+{
+    struct collection_builder *c = calloc(1, sizeof *c);
+    if (!c) {
+        fprintf(stderr, "eqloom: out of memory\n");
+        abort();
+    }
+    assert(kind_info(element));
+    c->batch = b;
+    c->element = element;
+    c->n_levels = 1;
+    return c;
+}
+
+void collection_builder_free(struct collection_builder *c)
+{
+    if (!c)
+        return;
+    for (unsigned d = 0; d <= COLLECTION_MAX_DEPTH; d++) {
+        free(c->levels[d].ids);
+        free(c->levels[d].counts);
+    }
+    free(c);
+}
+
+/* Puts the first n waiting ids of list d as a block, whose id goes into list d + 1. */
+static enum err_code put_block(struct collection_builder *c, unsigned d, size_t n, struct err *e)
+{
+    struct level *l = &c->levels[d];
+    Eqloom__CollectionBlock block = EQLOOM__COLLECTION_BLOCK__INIT;
+    block.depth = d;
+    block.element_ids = (ProtobufCBinaryData){n * DIGEST_SIZE, l->ids[0].bytes};
+    if (d > 0) {
+        block.n_block_count = n;
+        block.block_count = l->counts;
+    }
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += l->counts[i];
+    struct digest id;
+    enum err_code code =
+        store_batch_put_message(&id, c->batch, KIND_COLLECTION_BLOCK, &block.base, e);
+    if (code != OK)
+        return err_up(e, code);
+    memmove(l->ids, l->ids + n, (l->n - n) * sizeof *l->ids);
+    memmove(l->counts, l->counts + n, (l->n - n) * sizeof *l->counts);
+    l->n -= n;
+    l->in_block = 0;
+    return err_up(e, collection_list_add(c, d + 1, &id, count, e));
+}
+
+static bool ends_block(const struct digest *id, size_t n)
+{
+    return n >= BLOCK_MAX || (n >= BLOCK_MIN && (id->bytes[DIGEST_SIZE - 1] & CUT_MASK) == 0);
+}
+
+enum err_code collection_list_add(struct collection_builder *c, unsigned d, const struct digest *id,
+                                  uint64_t count, struct err *e)
+{
+    if (d > COLLECTION_MAX_DEPTH)
+        return err_fail(e, ERR_LIMIT, "a collection with too many elements");
+    if (d >= c->n_levels)
+        c->n_levels = d + 1;
+    struct level *l = &c->levels[d];
+    l->ids = vec_grow(l->ids, &l->cap_ids, l->n + 1, sizeof *l->ids);
+    l->counts = vec_grow(l->counts, &l->cap_counts, l->n + 1, sizeof *l->counts);
+    l->ids[l->n] = *id;
+    l->counts[l->n++] = count;
+    l->cutting = l->cutting || l->n > ROOT_MAX;
+    while (l->cutting && l->in_block < l->n) {
+        l->in_block++;
+        if (ends_block(&l->ids[l->in_block - 1], l->in_block)) {
+            enum err_code code = put_block(c, d, l->in_block, e);
+            if (code != OK)
+                return err_up(e, code);
+        }
+    }
+    return OK;
+}
+
+enum err_code collection_builder_add(struct collection_builder *c, const struct digest *id,
+                                     struct err *e)
+{
+    c->count++;
+    return err_up(e, collection_list_add(c, 0, id, 1, e));
+}
+
+enum err_code collection_builder_finish(struct digest *id, struct collection_builder *c,
+                                        struct err *e)
+{
+    unsigned d = 0;
+    for (; c->levels[d].cutting; d++)
+        if (c->levels[d].n) {
+            enum err_code code = put_block(c, d, c->levels[d].n, e);
+            if (code != OK)
+                return err_up(e, code);
+        }
+    struct level *root = &c->levels[d];
+    Eqloom__Collection message = EQLOOM__COLLECTION__INIT;
+    message.count = c->count;
+    message.element_kind = (char *)kind_info(c->element)->name;
+    message.depth = d;
+    message.block_ids = (ProtobufCBinaryData){root->n * DIGEST_SIZE, (uint8_t *)root->ids};
+    if (d > 0) {
+        message.n_block_count = root->n;
+        message.block_count = root->counts;
+    }
+    return err_up(e, store_batch_put_message(id, c->batch, KIND_COLLECTION, &message.base, e));
+}
+
+/* ---- reading ---- */
+
+static enum err_code bad_node(const struct digest *id, const char *what, struct err *e)
+{
+    char hex[DIGEST_HEX];
+    return err_fail(e, ERR_CORRUPT, "record %s: not a collection: %s", digest_hex(hex, id), what);
+}
+
+/* Fills a node from its decoded parts and checks that they fit together. */
+static enum err_code node_fill(struct collection_node *node, const struct digest *id,
+                               const ProtobufCBinaryData *ids, const uint64_t *counts,
+                               size_t n_counts, uint64_t count, struct arena *a, struct err *e)
+{
+    if (ids->len % DIGEST_SIZE)
+        return bad_node(id, "ids cut off", e);
+    node->n = ids->len / DIGEST_SIZE;
+    if (n_counts != (node->depth > 0 ? node->n : 0))
+        return bad_node(id, "as many counts as ids are needed", e);
+    node->ids = (const struct digest *)ids->data;
+    node->count = count;
+    node->starts = arena_alloc(a, (node->n + 1) * sizeof *node->starts);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < node->n; i++) {
+        node->starts[i] = sum;
+        uint64_t under = node->depth > 0 ? counts[i] : 1;
+        if (under == 0 || under > count - sum)
+            return bad_node(id, "counts do not add up", e);
+        sum += under;
+    }
+    node->starts[node->n] = sum;
+    return sum == count ? OK : bad_node(id, "counts do not add up", e);
+}
+
+enum err_code collection_read_root(struct collection_node *node, enum record_kind *element,
+                                   struct store *s, const struct digest *id, struct arena *a,
+                                   struct err *e)
+{
+    ProtobufCMessage *message;
+    enum err_code code = store_get_message(&message, s, id, KIND_COLLECTION, a, e);
+    if (code != OK)
+        return err_up(e, code);
+    const Eqloom__Collection *root = (const Eqloom__Collection *)message;
+    const struct kind_info *info = kind_by_name(root->element_kind);
+    if (!info)
+        return bad_node(id, "unknown kind of elements", e);
+    if (root->depth > COLLECTION_MAX_DEPTH)
+        return bad_node(id, "too deep", e);
+    *element = info->kind;
+    node->depth = root->depth;
+    return err_up(e, node_fill(node, id, &root->block_ids, root->block_count, root->n_block_count,
+                               root->count, a, e));
+}
+
+enum err_code collection_read_block(struct collection_node *node, struct store *s,
+                                    const struct digest *id, unsigned depth, uint64_t count,
+                                    struct arena *a, struct err *e)
+{
+    ProtobufCMessage *message;
+    enum err_code code = store_get_message(&message, s, id, KIND_COLLECTION_BLOCK, a, e);
+    if (code != OK)
+        return err_up(e, code);
+    const Eqloom__CollectionBlock *block = (const Eqloom__CollectionBlock *)message;
+    if (block->depth != depth)
+        return bad_node(id, "a block of another depth", e);
+    node->depth = depth;
+    return err_up(e, node_fill(node, id, &block->element_ids, block->block_count,
+                               block->n_block_count, count, a, e));
+}
+
+/* The path from the root to the leaf read last: path[0] is the leaf, path[depth] the root. */
+struct collection {
+    struct store *store;
+    enum record_kind element;
+    unsigned depth;
+    struct collection_node path[COLLECTION_MAX_DEPTH + 1];
+    uint64_t first[COLLECTION_MAX_DEPTH + 1]; /* position of the node's first element */
+    bool loaded[COLLECTION_MAX_DEPTH + 1];
+    struct arena arenas[COLLECTION_MAX_DEPTH + 1];
+};
+
+enum err_code collection_open(struct collection **out, struct store *s, const struct digest *id,
+                              struct err *e)
+{
+    struct collection *c = calloc(1, sizeof *c);
+    if (!c)
+        return err_fail(e, ERR_NOMEM, "out of memory opening a collection");
+    c->store = s;
+    struct arena a = {0};
+    struct collection_node root;
+    enum err_code code = collection_read_root(&root, &c->element, s, id, &a, e);
+    if (code != OK) {
+        arena_free(&a);
+        free(c);
+        return err_up(e, code);
+    }
+    c->depth = root.depth;
+    c->path[c->depth] = root;
+    c->arenas[c->depth] = a;
+    c->loaded[c->depth] = true;
+    *out = c;
+    return OK;
+}
+
+void collection_close(struct collection *c)
+{
+    if (!c)
+        return;
+    for (unsigned d = 0; d <= COLLECTION_MAX_DEPTH; d++)
+        arena_free(&c->arenas[d]);
+    free(c);
+}
+
+uint64_t collection_count(const struct collection *c)
+{
+    return c->path[c->depth].count;
+}
+
+enum record_kind collection_element_kind(const struct collection *c)
+{
+    return c->element;
+}
+
+/* The last i with starts[i] <= at. */
+static size_t child_of(const struct collection_node *node, uint64_t at)
+{
+    size_t low = 0, high = node->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (node->starts[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Makes path[depth] the node of that depth which holds the element at this position. */
+static enum err_code descend(struct collection *c, unsigned depth, uint64_t position, struct err *e)
+{
+    for (unsigned d = c->depth; d > depth; d--) {
+        const struct collection_node *node = &c->path[d];
+        size_t i = child_of(node, position - c->first[d]);
+        uint64_t first = c->first[d] + node->starts[i];
+        if (c->loaded[d - 1] && c->first[d - 1] == first)
+            continue;
+        for (unsigned k = 0; k < d; k++)
+            c->loaded[k] = false;
+        arena_reset(&c->arenas[d - 1]);
+        enum err_code code =
+            collection_read_block(&c->path[d - 1], c->store, &node->ids[i], d - 1,
+                                  node->starts[i + 1] - node->starts[i], &c->arenas[d - 1], e);
+        if (code != OK)
+            return err_up(e, code);
+        c->first[d - 1] = first;
+        c->loaded[d - 1] = true;
+    }
+    return OK;
+}
+
+enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t from, uint64_t n,
+                             struct err *e)
+{
+    uint64_t count = collection_count(c);
+    if (from > count || n > count - from)
+        return err_fail(
+            e, ERR_NOTFOUND, "a collection of %llu elements has no elements %llu to %llu",
+            (unsigned long long)count, (unsigned long long)from, (unsigned long long)(from + n));
+    while (n) {
+        enum err_code code = descend(c, 0, from, e);
+        if (code != OK)
+            return err_up(e, code);
+        uint64_t skip = from - c->first[0], take = c->path[0].n - skip;
+        if (take > n)
+            take = n;
+        memcpy(ids, c->path[0].ids + skip, take * sizeof *ids);
+        ids += take;
+        from += take;
+        n -= take;
+    }
+    return OK;
+}
+
+unsigned collection_depth(const struct collection *c)
+{
+    return c->depth;
+}
+
+enum err_code collection_block(struct collection_block *out, struct collection *c, unsigned depth,
+                               uint64_t position, struct err *e)
+{
+    if (depth >= c->depth || position >= collection_count(c))
+        return err_fail(e, ERR_NOTFOUND,
+                        "a collection without a block of depth %u for element %llu", depth,
+                        (unsigned long long)position);
+    enum err_code code = descend(c, depth + 1, position, e);
+    if (code != OK)
+        return err_up(e, code);
+    const struct collection_node *node = &c->path[depth + 1];
+    size_t i = child_of(node, position - c->first[depth + 1]);
+    out->id = node->ids[i];
+    out->first = c->first[depth + 1] + node->starts[i];
+    out->n = node->starts[i + 1] - node->starts[i];
+    return OK;
+}

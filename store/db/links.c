@@ -1,0 +1,106 @@
+/* The files of a database in a second directory: hard links, or copies where the file system has no
+ * links. */
+#include "store/db/rocks_internal.h"
+
+#include "base/arena.h"
+#include "base/os.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static enum err_code copy_file(const char *to, int directory, const char *name, struct err *e)
+{
+    enum { PIECE = 1 << 20 };
+    int in = openat(directory, name, O_RDONLY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    char *piece = malloc(PIECE);
+    ssize_t n = out < 0 || !piece ? -1 : 1;
+    while (n > 0 && (n = read(in, piece, PIECE)) > 0)
+        for (ssize_t done = 0, wrote; done < n; done += wrote)
+            if ((wrote = write(out, piece + done, (size_t)(n - done))) <= 0) {
+                n = -1;
+                break;
+            }
+    if (n == 0 && fsync(out) != 0)
+        n = -1;
+    enum err_code code =
+        n < 0 ? err_fail(e, ERR_IO, "cannot copy %s to %s: %s", name, to, strerror(errno)) : OK;
+    free(piece);
+    if (in >= 0)
+        close(in);
+    if (out >= 0 && close(out) != 0 && code == OK)
+        code = err_fail(e, ERR_IO, "cannot write %s: %s", to, strerror(errno));
+    return code;
+}
+
+/* What a file system without hard links, or one that does not allow this one, answers. */
+static bool is_refusal(int error)
+{
+    return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EXDEV ||
+           error == EMLINK || error == EACCES;
+}
+
+enum err_code links_make(const char *to, const char *db_path, struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = err_up(e, os_mkdirs(to, e));
+    DIR *d = code == OK ? opendir(db_path) : NULL;
+    for (struct dirent *entry; d && code == OK && (entry = readdir(d));) {
+        const char *name = entry->d_name, *new = arena_printf(&a, "%s/%s", to, name);
+        if ((!ends_with(name, ".sst") && !ends_with(name, ".log")) ||
+            linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
+            continue;
+        code = is_refusal(errno) ? err_up(e, copy_file(new, dirfd(d), name, e))
+                                 : err_fail(e, ERR_IO, "cannot link %s: %s", new, strerror(errno));
+    }
+    if (d)
+        closedir(d);
+    arena_free(&a);
+    return code;
+}
+
+/* RocksDB's lock and what it narrates belong to the one who has it open. */
+static bool is_of_database(const char *name)
+{
+    return *name != '.' && strncmp(name, "LO", 2) != 0;
+}
+
+enum err_code links_copy(const char *to, const char *db_path, struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = err_up(e, os_mkdirs(to, e));
+    DIR *d = code == OK ? opendir(db_path) : NULL;
+    if (!d && code == OK)
+        code = err_fail(e, ERR_IO, "cannot read %s: %s", db_path, strerror(errno));
+    for (struct dirent *entry; d && code == OK && (entry = readdir(d));)
+        if (is_of_database(entry->d_name))
+            code = err_up(e, copy_file(arena_printf(&a, "%s/%s", to, entry->d_name), dirfd(d),
+                                       entry->d_name, e));
+    if (d)
+        closedir(d);
+    arena_free(&a);
+    return code;
+}
+
+bool links_are_refused(const char *db_path)
+{
+    struct arena a = {0};
+    const char *from = arena_printf(&a, "%s/CURRENT", db_path);
+    const char *to = arena_printf(&a, "%s/CURRENT.link", db_path);
+    unlink(to);
+    bool refused = linkat(AT_FDCWD, from, AT_FDCWD, to, 0) != 0 && is_refusal(errno);
+    unlink(to);
+    arena_free(&a);
+    return refused;
+}

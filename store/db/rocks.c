@@ -1,0 +1,187 @@
+/* Reading and writing; see rocks.h. */
+#include "store/db/rocks_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRITTEN = 16 << 20 }; /* bytes put by this process before tables may be merged */
+
+struct rocks_iter {
+    struct rocks *rocks;
+    rocksdb_iterator_t *it;
+};
+
+bool rocks_is_corruption(const char *message)
+{
+    return strncmp(message, "Corruption", 10) == 0 || strstr(message, "No such file") ||
+           strstr(message, "create_if_missing") || strstr(message, "Column family not found");
+}
+
+void rocks_note_damage(struct rocks *r, const char *what)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->damage.code == OK)
+        err_fail(&r->damage, ERR_CORRUPT, "%s", what);
+    pthread_mutex_unlock(&r->lock);
+    r->damaged = true;
+}
+
+/* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
+enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char *message)
+{
+    enum err_code code = rocks_is_corruption(message) ? ERR_CORRUPT : ERR_IO;
+    err_fail(e, code, "%s: %s", what, message);
+    if (code == ERR_CORRUPT) {
+        rocks_note_damage(r, message);
+        err_hint(e, "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is "
+                    "missing then is made again");
+    }
+    if (strstr(message, "No space left"))
+        err_hint(e, "what is stored stays; make room and run again");
+    if (strstr(message, "File too large"))
+        err_hint(e, "a limit on file sizes was met (ulimit -f): what is stored stays; raise it and "
+                    "run again");
+    rocksdb_free(message);
+    return code;
+}
+
+bool rocks_is_damaged(const struct rocks *r)
+{
+    return r->damaged;
+}
+
+const char *rocks_damage(const struct rocks *r)
+{
+    return r->damage.message;
+}
+
+uint64_t rocks_lost_writes(const struct rocks *r)
+{
+    return r->lost;
+}
+
+const char *rocks_path(const struct rocks *r)
+{
+    return r->path;
+}
+
+bool rocks_is_read_only(const struct rocks *r)
+{
+    return r->read_only;
+}
+
+enum err_code rocks_get(struct rocks_value *out, struct rocks *r, enum rocks_family family,
+                        struct span key, struct err *e)
+{
+    *out = (struct rocks_value){0};
+    char *message = NULL;
+    rocksdb_pinnableslice_t *pin = rocksdb_get_pinned_cf(
+        r->db, r->read, r->family[family], (const char *)key.data, key.len, &message);
+    if (message)
+        return rocks_fail(e, r, "cannot read", message);
+    if (!pin)
+        return err_fail(e, ERR_NOTFOUND, "not in the store");
+    size_t n = 0;
+    const char *data = rocksdb_pinnableslice_value(pin, &n);
+    *out = (struct rocks_value){span_of(data, n), pin};
+    return OK;
+}
+
+void rocks_value_free(struct rocks_value *v)
+{
+    if (v->pin)
+        rocksdb_pinnableslice_destroy(v->pin);
+    *v = (struct rocks_value){0};
+}
+
+enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, size_t n, bool sync,
+                          struct err *e)
+{
+    if (r->read_only)
+        return err_fail(e, ERR_IO, "the store is open for reading only");
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct rocks_write *w = &writes[i];
+        bytes += w->key.len + (w->remove ? 0 : w->value.len);
+        const char *key = (const char *)w->key.data;
+        if (w->remove)
+            rocksdb_writebatch_delete_cf(batch, r->family[w->family], key, w->key.len);
+        else
+            rocksdb_writebatch_put_cf(batch, r->family[w->family], key, w->key.len,
+                                      (const char *)w->value.data, w->value.len);
+    }
+    char *message = NULL;
+    rocksdb_write(r->db, sync ? r->write_sync : r->write, batch, &message);
+    rocksdb_writebatch_destroy(batch);
+    if (message)
+        return rocks_fail(e, r, "cannot write to the store", message);
+    watermark_raise(&r->watermark, rocksdb_get_latest_sequence_number(r->db));
+    if (atomic_fetch_add(&r->written, bytes) + bytes >= WRITTEN) {
+        atomic_store(&r->written, 0);
+        rocks_merge_tables(r, ROCKS_TABLES);
+    }
+    return OK;
+}
+
+struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family)
+{
+    struct rocks_iter *it = malloc(sizeof *it);
+    if (!it)
+        abort();
+    *it = (struct rocks_iter){r, rocksdb_create_iterator_cf(r->db, r->read, r->family[family])};
+    return it;
+}
+
+void rocks_iter_free(struct rocks_iter *it)
+{
+    if (it)
+        rocksdb_iter_destroy(it->it);
+    free(it);
+}
+
+void rocks_iter_seek(struct rocks_iter *it, struct span key)
+{
+    rocksdb_iter_seek(it->it, (const char *)key.data, key.len);
+}
+
+void rocks_iter_seek_last(struct rocks_iter *it, struct span key)
+{
+    rocksdb_iter_seek_for_prev(it->it, (const char *)key.data, key.len);
+}
+
+void rocks_iter_next(struct rocks_iter *it)
+{
+    rocksdb_iter_next(it->it);
+}
+
+void rocks_iter_prev(struct rocks_iter *it)
+{
+    rocksdb_iter_prev(it->it);
+}
+
+bool rocks_iter_valid(const struct rocks_iter *it)
+{
+    return rocksdb_iter_valid(it->it);
+}
+
+enum err_code rocks_iter_error(const struct rocks_iter *it, struct err *e)
+{
+    char *message = NULL;
+    rocksdb_iter_get_error(it->it, &message);
+    return message ? rocks_fail(e, it->rocks, "cannot read", message) : OK;
+}
+
+struct span rocks_iter_key(const struct rocks_iter *it)
+{
+    size_t n = 0;
+    const char *key = rocksdb_iter_key(it->it, &n);
+    return span_of(key, n);
+}
+
+struct span rocks_iter_value(const struct rocks_iter *it)
+{
+    size_t n = 0;
+    const char *value = rocksdb_iter_value(it->it, &n);
+    return span_of(value, n);
+}

@@ -1,0 +1,85 @@
+/* RocksDB behind a narrow interface: only this folder uses rocksdb/c.h. One database with the column families
+ * of docs/format.md, opened by its one writer, or by readers, who see it as it was then. Thread-safe
+ * but for iterators. */
+#ifndef STORE_DB_ROCKS_H
+#define STORE_DB_ROCKS_H
+
+#include "base/err.h"
+#include "base/span.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rocks_family {
+    ROCKS_DEFAULT, /* RocksDB demands it; empty */
+    ROCKS_OBJECTS,
+    ROCKS_ACTIONS,
+    ROCKS_TRACES,
+    ROCKS_REFS,
+    ROCKS_FILES,
+    ROCKS_RUNS,
+    ROCKS_META,
+    ROCKS_FAMILIES
+};
+
+struct rocks;
+/* Appended to the path of a database whose files are bad: it is repaired and opened there. */
+#define ROCKS_REPAIRED ".repair"
+/* NULL opens for writing; else for reading, beside a writer if there is one, and log_path is where
+ * RocksDB may write a log of its own. ERR_NOTFOUND when there is no database and create is false.
+ * ERR_CORRUPT for a reader; a writer repairs what it can (rocks_is_damaged). */
+enum err_code rocks_open(struct rocks **out, const char *path, const char *log_path, bool create,
+                         struct err *e);
+/* Writes out what is in memory when replaying it from the log would be slow. */
+void rocks_close(struct rocks *r);
+/* It could be opened only after a repair, or bad blocks have been met since. */
+bool rocks_is_damaged(const struct rocks *r);
+/* What was met first, with the file's name; good for as long as nobody else uses it. */
+const char *rocks_damage(const struct rocks *r);
+/* How many acknowledged writes the log did not give back when it was opened. */
+uint64_t rocks_lost_writes(const struct rocks *r);
+const char *rocks_path(const struct rocks *r);
+bool rocks_is_read_only(const struct rocks *r);
+
+/* A value borrowed from RocksDB until rocks_value_free. */
+struct rocks_value {
+    struct span bytes;
+    void *pin;
+};
+/* ERR_NOTFOUND; ERR_CORRUPT when a block fails its checksum. */
+enum err_code rocks_get(struct rocks_value *out, struct rocks *r, enum rocks_family family,
+                        struct span key, struct err *e);
+void rocks_value_free(struct rocks_value *v);
+
+struct rocks_write {
+    enum rocks_family family;
+    bool remove; /* the key; value is not looked at */
+    struct span key, value;
+};
+/* All or nothing. With sync it has reached the disk on return. */
+enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, size_t n, bool sync,
+                          struct err *e);
+
+struct rocks_iter;
+struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family);
+void rocks_iter_free(struct rocks_iter *it);
+void rocks_iter_seek(struct rocks_iter *it, struct span key);      /* to the first key >= key */
+void rocks_iter_seek_last(struct rocks_iter *it, struct span key); /* to the last key <= key */
+void rocks_iter_next(struct rocks_iter *it);
+void rocks_iter_prev(struct rocks_iter *it);
+/* False at the end and on errors, which rocks_iter_error tells apart. */
+bool rocks_iter_valid(const struct rocks_iter *it);
+enum err_code rocks_iter_error(const struct rocks_iter *it, struct err *e);
+/* Good until the iterator moves. */
+struct span rocks_iter_key(const struct rocks_iter *it);
+struct span rocks_iter_value(const struct rocks_iter *it);
+
+/* Gives the space of removed records back. */
+void rocks_compact(struct rocks *r, enum rocks_family family);
+/* A copy of the database as it is now, of links to its tables where possible; elsewhere nothing
+ * more can be written to it. */
+enum err_code rocks_checkpoint(struct rocks *r, const char *path, struct err *e);
+/* Writes all that is in memory into files. */
+enum err_code rocks_flush(struct rocks *r, struct err *e);
+
+#endif

@@ -1,0 +1,77 @@
+/* What the files of rocks.h share. */
+#ifndef STORE_DB_ROCKS_INTERNAL_H
+#define STORE_DB_ROCKS_INTERNAL_H
+
+#include "store/db/rocks.h"
+
+#include <pthread.h>
+#include <rocksdb/c.h>
+#include <stdatomic.h>
+
+/* The sequence number of the last write that was acknowledged, in a file beside the tables. RocksDB
+ * replays its log up to the first entry that it cannot read, and cannot tell an entry that was never
+ * finished from one that went bad later. What comes back from the log must reach this number. */
+struct watermark {
+    int fd; /* -1: none is kept */
+    uint64_t value;
+    pthread_mutex_t lock;
+};
+
+struct rocks {
+    rocksdb_t *db;
+    rocksdb_column_family_handle_t *family[ROCKS_FAMILIES];
+    rocksdb_options_t *options;
+    rocksdb_options_t *family_options[ROCKS_FAMILIES];
+    rocksdb_readoptions_t *read;
+    rocksdb_writeoptions_t *write, *write_sync;
+    bool read_only;
+    atomic_size_t written; /* bytes put since merging was last considered */
+    atomic_uint merging;   /* families whose tables may be merged, a bit each */
+    atomic_bool damaged;
+    pthread_mutex_t lock; /* of what follows */
+    struct err damage;    /* what was met first */
+    uint64_t lost;
+    struct watermark watermark;
+    char *path;
+};
+
+/* Whether RocksDB's message stands for damage. */
+bool rocks_is_corruption(const char *message);
+void rocks_note_damage(struct rocks *r, const char *what);
+/* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
+enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char *message);
+
+extern const char *const rocks_family_names[ROCKS_FAMILIES];
+rocksdb_options_t *rocks_database_options(bool create, const char *log_path);
+rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_t *cache);
+
+enum { /* unsorted tables: RocksDB would merge so many; so many slow reading down */
+    ROCKS_TABLES = 4,
+    ROCKS_MANY_TABLES = 16
+};
+/* Lets RocksDB merge the tables of families that have so many. */
+void rocks_merge_tables(struct rocks *r, uint64_t tables);
+
+/* What the file of this database says; 0 if it says nothing. */
+uint64_t watermark_read(const char *db_path);
+/* Begins at `value`. A file that cannot be written is done without. */
+void watermark_open(struct watermark *w, const char *db_path, uint64_t value);
+void watermark_raise(struct watermark *w, uint64_t value);
+void watermark_close(struct watermark *w);
+
+/* Takes note of the MANIFEST, RocksDB's list of files, as it is now; only its end may change from
+ * now on. */
+void manifest_note(const char *db_path);
+/* False if what was noted has changed. RocksDB takes a list that was cut short for that of an older
+ * database, and removes the tables that are not in it. */
+bool manifest_is_whole(const char *db_path);
+
+/* Makes `to` a directory with links to the tables and logs, or copies where links are refused. */
+enum err_code links_make(const char *to, const char *db_path, struct err *e);
+/* Makes `to` a directory with copies of all that the database consists of. Nobody may write to it
+ * meanwhile. */
+enum err_code links_copy(const char *to, const char *db_path, struct err *e);
+/* The file system of the directory has no links; a link to another file system is another matter. */
+bool links_are_refused(const char *db_path);
+
+#endif

@@ -1,0 +1,260 @@
+/* The database under the store: merged by processes that write much, or when there are many tables;
+ * and opened, repaired and compared with what was acknowledged when its files are damaged. */
+#include "tests/store/fixture.h"
+
+#include "store/internal.h"
+#include "store/maintain.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+enum { FEW = 12, MANY = 20, LARGE = 1 << 20 };
+
+static size_t count_tables(const char *db)
+{
+    char pattern[96];
+    glob_t g;
+    snprintf(pattern, sizeof pattern, "%s/*.sst", db);
+    size_t n = glob(pattern, 0, NULL, &g) ? 0 : g.gl_pathc;
+    globfree(&g);
+    return n;
+}
+
+/* A process that writes two records, as far apart as keys can be, into a table of its own. */
+static struct rocks *write_table(const char *db, struct rng *r, size_t bytes)
+{
+    struct err err = {0};
+    struct rocks *rocks;
+    uint8_t *value = calloc(1, bytes);
+    MUST(rocks_open(&rocks, db, NULL, true, &err));
+    for (int i = 0; i < 2; i++) {
+        uint8_t key[32] = {i ? 0xff : 0, (uint8_t)rng_u64(r), (uint8_t)rng_u64(r)};
+        struct rocks_write w = {ROCKS_OBJECTS, false, span_of(key, 32), span_of(value, bytes)};
+        MUST(rocks_write(rocks, &w, 1, false, &err));
+    }
+    MUST(rocks_flush(rocks, &err));
+    free(value);
+    return rocks;
+}
+
+static void wait_for_merge(const char *db, struct rocks *rocks)
+{
+    while (count_tables(db) >= FEW) /* for ever, if nothing merges: the test's timeout tells */
+        usleep(10000);
+    rocks_close(rocks);
+}
+
+static void test_small_writers_do_not_merge(void **state)
+{
+    (void)state;
+    struct rng r = rng_new(test_seed(), 2);
+    char path[64], db[80];
+    temporary_directory(path);
+    snprintf(db, sizeof db, "%s/db", path);
+    for (int i = 1; i <= FEW; i++) {
+        rocks_close(write_table(db, &r, 100));
+        assert_int_equal(count_tables(db), i);
+    }
+    wait_for_merge(db, write_table(db, &r, 10 * LARGE));
+    for (int i = 0; i < MANY; i++)
+        rocks_close(write_table(db, &r, 100));
+    wait_for_merge(db, write_table(db, &r, 100));
+    remove_tree(path);
+}
+
+/* ---- damaged files ---- */
+
+static struct digest ids[2];
+
+static void put_named(struct test_store *p, unsigned i)
+{
+    struct err err = {0};
+    char name[16];
+    struct store_batch *b = store_batch_new(p->s);
+    ids[i] = put_number(b, i);
+    snprintf(name, sizeof name, "number/%u", i);
+    MUST(store_batch_ref(b, name, &ids[i], &err));
+    commit(b);
+    store_batch_free(b);
+}
+
+static void check_named(struct test_store *p, unsigned n)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    for (unsigned i = 0; i < n; i++) {
+        struct digest id;
+        struct record r;
+        char name[16];
+        snprintf(name, sizeof name, "number/%u", i);
+        MUST(store_ref(&id, p->s, name, &err));
+        assert_true(digest_equal(&id, &ids[i]));
+        MUST(store_get(&r, p->s, &id, &a, &err));
+    }
+    arena_free(&a);
+}
+
+/* The last file that matches, in the database. */
+static void find_file(char path[200], const struct test_store *p, const char *name)
+{
+    char pattern[100];
+    glob_t g;
+    snprintf(pattern, sizeof pattern, "%s/db/%s", p->path, name);
+    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    snprintf(path, 200, "%s", g.gl_pathv[g.gl_pathc - 1]);
+    globfree(&g);
+}
+
+/* The log has the last write, but not what the list has forgotten. */
+static void test_an_old_list_with_a_new_log(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    char list[200];
+    struct stat st;
+    put_named(p, 0);
+    find_file(list, p, "MANIFEST-*");
+    assert_int_equal(stat(list, &st), 0);
+    MUST(rocks_flush(p->s->rocks, &err));
+    put_named(p, 1);
+    store_close(p->s);
+    assert_int_equal(truncate(list, st.st_size), 0);
+    p->s = open_store(p->path);
+    check_named(p, 2);
+    assert_non_null(strstr(store_notice(p->s), "damaged"));
+}
+
+static void test_no_list(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    char path[200];
+    put_named(p, 0);
+    MUST(rocks_flush(p->s->rocks, &err));
+    put_named(p, 1);
+    for (int i = 0; i < 2; i++) {
+        store_close(p->s);
+        find_file(path, p, i ? "MANIFEST-*" : "CURRENT");
+        assert_int_equal(unlink(path), 0);
+        p->s = open_store(p->path);
+        check_named(p, 2);
+        assert_non_null(strstr(store_notice(p->s), i ? "MANIFEST" : "CURRENT"));
+    }
+}
+
+static void append(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "ab");
+    assert_non_null(f);
+    fwrite(bytes, 1, n, f);
+    fclose(f);
+}
+
+/* A log that ends in the middle of an entry, where its writer was killed, and goes on in the next;
+ * and a table that was not finished: no damage. Damage in the second log is. */
+static void test_logs_after_kills(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    char log[200], bad[200], table[100];
+    put_named(p, 0);
+    find_file(log, p, "*.log");
+    store_close(p->s);
+    append(log, "\1\2\3\4\x60\0\1torn", 11);
+    p->s = open_store(p->path);
+    put_named(p, 1);
+    store_close(p->s);
+    snprintf(table, sizeof table, "%s/db/000999.sst", p->path);
+    MUST(os_write_file(table, "half", 4, &err));
+    p->s = open_store(p->path);
+    assert_null(store_notice(p->s));
+    check_named(p, 2);
+    put_named(p, 1);
+    find_file(bad, p, "*.log");
+    store_close(p->s);
+    FILE *f = fopen(bad, "r+b");
+    assert_non_null(f);
+    fseek(f, -3, SEEK_END);
+    fputc(255, f);
+    fclose(f);
+    p->s = open_store(p->path);
+    assert_non_null(store_notice(p->s));
+    assert_non_null(strstr(store_notice(p->s), "the last 1 entries acknowledged are lost"));
+    check_named(p, 2); /* the entry lost had the same */
+}
+
+/* The largest table. */
+static void find_objects(char path[200], const struct test_store *p)
+{
+    char pattern[100];
+    glob_t g;
+    off_t most = 0;
+    snprintf(pattern, sizeof pattern, "%s/db/*.sst", p->path);
+    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        struct stat st;
+        assert_int_equal(stat(g.gl_pathv[i], &st), 0);
+        if (st.st_size > most) {
+            most = st.st_size;
+            snprintf(path, 200, "%s", g.gl_pathv[i]);
+        }
+    }
+    globfree(&g);
+}
+
+/* Each bit of a table is found, or makes no difference: nothing else is ever read. */
+static void test_flips_in_tables(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    struct rng r = rng_new(test_seed(), 1);
+    char path[200];
+    struct stat st;
+    unsigned found = 0;
+    struct store_batch *b = store_batch_new(p->s);
+    for (unsigned i = 0; i < 2000; i++)
+        put_number(b, i);
+    commit(b);
+    MUST(rocks_flush(p->s->rocks, &err));
+    store_close(p->s);
+    p->s = NULL;
+    find_objects(path, p);
+    assert_int_equal(stat(path, &st), 0);
+    for (int i = 0; i < 100; i++) {
+        long at = (long)rng_below(&r, (uint64_t)st.st_size);
+        FILE *f = fopen(path, "r+b");
+        fseek(f, at, SEEK_SET);
+        int c = fgetc(f);
+        fseek(f, at, SEEK_SET);
+        fputc(c ^ 1 << rng_below(&r, 8), f);
+        fclose(f);
+        struct fsck_result result = {0};
+        struct store_options o = {.path = p->path, .read_only = true};
+        struct store *s = NULL;
+        enum err_code code = store_open(&s, &o, &err);
+        if (!code)
+            code = store_fsck(&result, s, false, NULL, NULL, &err);
+        store_close(s);
+        found += code || result.faults;
+        if (!code && !result.faults && result.records != 2000)
+            fail_msg("byte %ld of %ld: %d records left unnoticed", at, (long)st.st_size, (int)result.records);
+        f = fopen(path, "r+b");
+        fseek(f, at, SEEK_SET);
+        fputc(c, f);
+        fclose(f);
+    }
+    print_message("%u of 100 flips found, the others harmless\n", found);
+    assert_true(found > 80);
+    p->s = open_store(p->path);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_writers_do_not_merge), TEST(test_an_old_list_with_a_new_log),
+        TEST(test_no_list),  TEST(test_logs_after_kills),  TEST(test_flips_in_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
