@@ -1,5 +1,5 @@
 /* Activations, with their bias, and backward. */
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "gpu/cpu/amx.h"
 
 #include "gpu/cpu/amx_operand.h"
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <immintrin.h>

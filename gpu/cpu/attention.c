@@ -8,7 +8,7 @@
  * they lie when a head is whole vectors wide; other heads are copied to rows padded with zeros. The
  * backward recomputes the softmax from the scores and the stored log-denominator, so nothing
  * quadratic is kept. */
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>

@@ -2,11 +2,10 @@
  * thread, and gpu_each spreads items over a pool. */
 #include "base/cpu.h"
 #include "gpu/cpu/amx.h"
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 struct gpu_device {
     struct gpu_ops ops;
@@ -87,24 +86,9 @@ unsigned gpu_queues(const struct gpu_device *d)
     return d->n_queues;
 }
 
-/* Tapes have many MiB: with small pages a good part of the time goes into translating addresses,
- * the more so in a virtual machine. */
-static void *alloc_aligned(size_t bytes)
-{
-    enum { HUGE_PAGE = 1 << 21 };
-    size_t to = bytes < 4 * (size_t)HUGE_PAGE ? 64 : HUGE_PAGE;
-    if (bytes > SIZE_MAX - 2 * to)
-        return NULL;
-    size_t size = (bytes + to) & ~(to - 1);
-    void *p = aligned_alloc(to, size);
-    if (p && to == HUGE_PAGE)
-        madvise(p, size, MADV_HUGEPAGE); /* only advice: small pages do as well */
-    return p;
-}
-
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
 {
-    if (!(*out = alloc_aligned(bytes)))
+    if (!(*out = cpu_alloc(bytes)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
     memset(*out, 0, bytes);
     return OK;
@@ -152,20 +136,6 @@ enum err_code gpu_finish(struct gpu_queue *q, struct err *e)
         *e = q->failure;
     err_clear(&q->failure);
     return code;
-}
-
-void *cpu_scratch(struct gpu_queue *base, size_t bytes)
-{
-    struct cpu_queue *q = (struct cpu_queue *)base;
-    if (!q->scratch || q->scratch_size < bytes) {
-        free(q->scratch);
-        size_t size = bytes + bytes / 8;
-        q->scratch = alloc_aligned(size);
-        q->scratch_size = q->scratch ? size : 0;
-        if (!q->scratch)
-            err_fail(&base->failure, ERR_NOMEM, "no memory for %zu MiB of scratch", bytes >> 20);
-    }
-    return q->scratch;
 }
 
 struct each {

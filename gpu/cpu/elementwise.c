@@ -1,7 +1,7 @@
 /* Ops on vectors element by element, sums of vectors, and the optimizer. Plain loops that the
  * compiler vectorises; only reductions to a scalar use vectors of their own, for a fixed order. */
 #include "base/rng.h"
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* Losses of rows of logits, and their gradients in place: the cross entropy; hinges between the
  * target and the negatives (triplet), or between each of them and a bound (siamese); histograms of
  * both. A NaN shows in each of these losses. */
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>

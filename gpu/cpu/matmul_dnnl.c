@@ -8,7 +8,7 @@
  * never starts and a product is the same whatever runs beside it. It is held to the instruction set
  * that keys name, instead of the best kernels of the machine, and leaves tiles to amx.c. */
 #include "base/cpu.h"
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 
 #include <dnnl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Layer norm and L2 normalisation by rows, and backward. */
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>

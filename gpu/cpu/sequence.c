@@ -1,5 +1,5 @@
 /* Between token ids, packed rows and one vector per sequence: embedding and pooling. */
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 static void embed(struct gpu_queue *q, float *restrict x, const float *restrict table,

@@ -1,5 +1,5 @@
 /* The table of ops of one instruction set. */
-#include "gpu/cpu/cpu.h"
+#include "gpu/cpu/cpu_queue.h"
 
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include <math.h>
 #include <stdlib.h>

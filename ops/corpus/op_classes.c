@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "cluster.pb-c.h"
 #include "engine/op.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

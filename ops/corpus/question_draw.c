@@ -4,7 +4,7 @@
 #include "ops/corpus/question_draw.h"
 
 #include "ops/expr/edit_distance.h"
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
 
 #include <string.h>

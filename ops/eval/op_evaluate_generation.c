@@ -2,7 +2,7 @@
 #include "engine/op.h"
 #include "generation.pb-c.h"
 #include "ops/eval/figures.h"
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 
 #include <string.h>
 

@@ -98,28 +98,3 @@ size_t expr_variables(const char ***names, struct arena *a, const struct expr *x
     *names = all;
     return kept;
 }
-
-char *expr_prefix(struct arena *a, const struct expr *x)
-{
-    struct buf b = {0};
-    expr_write_prefix(&b, x);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
-}
-
-char *expr_infix(struct arena *a, const struct expr *x)
-{
-    struct buf b = {0};
-    expr_write_infix(&b, x);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
-}
-
-char *expr_infix_of(struct arena *a, const struct language *lang, const char *prefix)
-{
-    struct expr x;
-    bool read = lang && expr_from_prefix(&x, a, lang, prefix, NULL) == OK;
-    return read ? expr_infix(a, &x) : arena_strdup(a, prefix);
-}

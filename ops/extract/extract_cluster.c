@@ -3,7 +3,7 @@
  * options, on the positive axis unless a variable's domain says otherwise. */
 #include "ops/extract/extract_cluster.h"
 #include "ops/egraph/derive/derive.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include "base/map.h"
 

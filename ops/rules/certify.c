@@ -1,6 +1,6 @@
 /* The verdict on a rule; see certify.h. */
 #include "ops/rules/certify.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 #include "ops/rules/guard.h"
 #include "ops/rules/range.h"
 #include "ops/rules/trial.h"

@@ -10,7 +10,7 @@
  * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
  * so offsets stay those of the file. */
 #include "base/map.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/rules/parse_condition.h"
 

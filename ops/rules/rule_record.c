@@ -1,7 +1,7 @@
 /* Rules as records. Terms are prefix tokens, so the spacing, comments and place of a rule in its file
  * do not matter. A record may come from elsewhere: everything that parsing guarantees of a rule is
  * checked again. */
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 #include "ops/rules/parse_condition.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "ops/search/verdict.h"
 
 #include "ops/expr/ball/ball.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 #include "ops/rules/rule.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * differ from those of the term before at two points, or its normal form does. */
 #include "ops/egraph/derive/mistake.h"
 
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
 
 enum { TRIES = 8 }; /* alterations of a derivation before it is given up */

@@ -4,7 +4,7 @@
  * undecided. */
 #include "ops/egraph/derive/derive.h"
 #include "ops/egraph/run/tool_input.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * the term must stay the same. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/constant.h"
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 
 #include <string.h>
 

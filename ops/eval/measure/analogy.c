@@ -3,7 +3,7 @@
 #include "ops/eval/measure/analogy.h"
 
 #include "ops/eval/measure/vectors.h"
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 
 #include <math.h>
 #include <string.h>

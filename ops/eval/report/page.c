@@ -6,7 +6,7 @@
 #include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
 #include "ops/eval/report/tsne.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,26 +1,20 @@
 /* Prefix tokens and s-expressions: one reader, since both name the operator first. Blanks separate
  * tokens; in s-expressions parentheses stand around every application. Numbers are "-4", "3/2",
  * "0.5", or INT+ and INT- followed by digits, one a token. */
-#include "ops/expr/syntax/lexical.h"
 #include "ops/expr/rational.h"
-#include "ops/expr/tree.h"
+#include "ops/expr/syntax/lexical.h"
+#include "ops/expr/syntax/tree.h"
 
 #include <string.h>
 
 struct prefix {
     struct tree tree;
-    const char *start, *at, *end;
+    const char *at, *end;
     bool sexpr, patterns;
     unsigned depth;
-    struct err *e;
 };
 
 static enum err_code term(uint32_t *out, struct prefix *p);
-
-static size_t offset(const struct prefix *p, const char *s)
-{
-    return (size_t)(s - p->start);
-}
 
 static void skip_space(struct prefix *p)
 {
@@ -54,67 +48,64 @@ static enum err_code digits(uint32_t *out, struct prefix *p, const char *token)
     size_t first = n;
     while (peek(p) == 1 && is_digit(*p->at)) {
         if (n - first == EXPR_MAX_DIGITS)
-            return err_fail_at(p->e, p->tree.source, offset(p, token),
-                               "the number has more than %d digits", EXPR_MAX_DIGITS);
+            return tree_fail(&p->tree, token, "the number has more than %d digits",
+                             EXPR_MAX_DIGITS);
         text[n++] = *p->at++;
     }
     if (n == first)
-        return err_fail_at(p->e, p->tree.source, offset(p, token), "'%.4s' needs digits after it",
-                           token);
+        return tree_fail(&p->tree, token, "'%.4s' needs digits after it", token);
     const char *leaf = number_read(p->tree.a, text, n);
-    return err_up(p->e, tree_leaf(out, &p->tree, X_NUM, leaf, offset(p, token), p->e));
+    return err_up(p->tree.e, tree_leaf(out, &p->tree, X_NUM, leaf, token));
 }
 
 static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t n)
 {
+    enum err_code code;
     struct tree *t = &p->tree;
     if (is_digit(*s) || (*s == '-' && n > 1 && is_digit(s[1]))) {
         const char *value = number_read(t->a, s, n);
         if (!value)
-            return err_fail_at(p->e, t->source, offset(p, s), "'%.*s' is not a number", shown(n),
-                               s);
-        return err_up(p->e, tree_leaf(out, t, X_NUM, value, offset(p, s), p->e));
+            return tree_fail(&p->tree, s, "'%.*s' is not a number", shown(n), s);
+        return err_up(p->tree.e, tree_leaf(out, t, X_NUM, value, s));
     }
     bool variable = *s == '?';
     if (identifier_length(s + variable, s + n) == n - variable && n > variable) {
         if (variable && !p->patterns)
-            return err_fail_at(p->e, t->source, offset(p, s),
-                               "pattern variables belong to rules, not to expressions");
+            return tree_fail(&p->tree, s, "pattern variables belong to rules, not to expressions");
         if (n > EXPR_MAX_NAME)
-            return err_fail_at(p->e, t->source, offset(p, s), "a name has more than %d characters",
-                               EXPR_MAX_NAME);
+            return tree_fail(&p->tree, s, "a name has more than %d characters", EXPR_MAX_NAME);
         const char *text = arena_strndup(t->a, s + variable, n - variable);
-        return err_up(p->e, tree_leaf(out, t, variable ? X_VAR : X_SYM, text, offset(p, s), p->e));
+        return err_up(p->tree.e, tree_leaf(out, t, variable ? X_VAR : X_SYM, text, s));
     }
-    err_fail_at(p->e, t->source, offset(p, s), "unknown token '%.*s'", shown(n), s);
-    lexical_hint(p->e, s, s + n);
-    return ERR_INPUT;
+    code = tree_fail(&p->tree, s, "unknown token '%.*s'", shown(n), s);
+    lexical_hint(p->tree.e, s, s + n);
+    return code;
 }
 
 /* The arguments of an operator; op -1 is exp. */
 static enum err_code application(uint32_t *out, struct prefix *p, int op, const char *s, size_t n)
 {
+    enum err_code code;
     struct tree *t = &p->tree;
     uint32_t args[LANG_MAX_ARITY + 1];
     unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity;
     for (unsigned i = 0; i < arity; i++) {
         size_t next = peek(p);
         if (next == 0 || *p->at == ')')
-            return err_fail_at(p->e, t->source, offset(p, s), "'%.*s' takes %u argument%s, not %u",
-                               shown(n), s, arity, arity == 1 ? "" : "s", i);
+            return tree_fail(&p->tree, s, "'%.*s' takes %u argument%s, not %u", shown(n), s, arity,
+                             arity == 1 ? "" : "s", i);
         const char *argument = p->at;
-        if (err_up(p->e, term(&args[i], p)))
-            return ERR_INPUT;
-        if (op == X_D && i == 0 &&
-            err_up(p->e, tree_check_d(t, args[0], offset(p, argument), p->e)))
-            return ERR_INPUT;
+        if ((code = term(&args[i], p)))
+            return err_up(p->tree.e, code);
+        if (op == X_D && i == 0 && (code = tree_check_d(t, args[0], argument)))
+            return err_up(p->tree.e, code);
     }
     if (op >= 0)
-        return err_up(p->e, tree_apply(out, t, (uint16_t)op, args, arity, offset(p, s), p->e));
+        return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, args, arity, s));
     args[1] = args[0];
-    if (err_up(p->e, tree_leaf(&args[0], t, X_SYM, "e", offset(p, s), p->e)))
-        return ERR_INPUT;
-    return err_up(p->e, tree_apply(out, t, X_POW, args, 2, offset(p, s), p->e));
+    if ((code = tree_leaf(&args[0], t, X_SYM, "e", s)))
+        return err_up(p->tree.e, code);
+    return err_up(p->tree.e, tree_apply(out, t, X_POW, args, 2, s));
 }
 
 static bool is_exp(const char *s, size_t n)
@@ -124,45 +115,45 @@ static bool is_exp(const char *s, size_t n)
 
 static enum err_code word(uint32_t *out, struct prefix *p, size_t n, bool head)
 {
+    enum err_code code;
     const char *s = p->at;
     p->at += n;
     if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
-        return err_up(p->e, digits(out, p, s));
+        return err_up(p->tree.e, digits(out, p, s));
     int op = lang_find(p->tree.lang, s, n);
     if (op >= 0 || (is_exp(s, n) && lang_has(p->tree.lang, X_POW))) {
         if (p->sexpr && !head && (op < 0 || p->tree.lang->ops[op].arity > 0))
-            return err_fail_at(p->e, p->tree.source, offset(p, s),
-                               "operator '%.*s' needs a parenthesis before it", shown(n), s);
-        return err_up(p->e, application(out, p, op, s, n));
+            return tree_fail(&p->tree, s, "operator '%.*s' needs a parenthesis before it", shown(n),
+                             s);
+        return err_up(p->tree.e, application(out, p, op, s, n));
     }
     if (!head)
-        return err_up(p->e, leaf(out, p, s, n));
+        return err_up(p->tree.e, leaf(out, p, s, n));
     const char *near = tree_nearest_operator(p->tree.lang, s, n);
-    err_fail_at(p->e, p->tree.source, offset(p, s), "unknown operator '%.*s'", shown(n), s);
+    code = tree_fail(&p->tree, s, "unknown operator '%.*s'", shown(n), s);
     if (near)
-        err_hint(p->e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+        err_hint(p->tree.e, "did you mean '%s'?", near);
+    return code;
 }
 
 static enum err_code list(uint32_t *out, struct prefix *p)
 {
+    enum err_code code;
     const char *open = p->at++;
     size_t n = peek(p);
     if (n == 0)
-        return err_fail_at(p->e, p->tree.source, offset(p, open),
-                           "this parenthesis is never closed");
+        return tree_fail(&p->tree, open, "this parenthesis is never closed");
     if (*p->at == '(' || *p->at == ')')
-        return err_fail_at(p->e, p->tree.source, offset(p, p->at), "an operator is missing");
+        return tree_fail(&p->tree, p->at, "an operator is missing");
     const char *head = p->at;
-    if (err_up(p->e, word(out, p, n, true)))
-        return ERR_INPUT;
+    if ((code = word(out, p, n, true)))
+        return err_up(p->tree.e, code);
     if (peek(p) == 0)
-        return err_fail_at(p->e, p->tree.source, offset(p, open),
-                           "this parenthesis is never closed");
+        return tree_fail(&p->tree, open, "this parenthesis is never closed");
     if (*p->at != ')') {
         unsigned arity = is_exp(head, n) ? 1 : p->tree.nodes[*out].arity;
-        return err_fail_at(p->e, p->tree.source, offset(p, p->at),
-                           "one argument too many: '%.*s' takes %u", shown(n), head, arity);
+        return tree_fail(&p->tree, p->at, "one argument too many: '%.*s' takes %u", shown(n), head,
+                         arity);
     }
     p->at++;
     return OK;
@@ -171,43 +162,40 @@ static enum err_code list(uint32_t *out, struct prefix *p)
 static enum err_code term(uint32_t *out, struct prefix *p)
 {
     if (++p->depth > EXPR_MAX_DEPTH)
-        return err_fail_at(p->e, p->tree.source, offset(p, p->at),
-                           "the expression is nested more than %d deep", EXPR_MAX_DEPTH);
+        return tree_fail(&p->tree, p->at, "the expression is nested more than %d deep",
+                         EXPR_MAX_DEPTH);
     size_t n = peek(p);
     if (n == 0)
-        return err_fail_at(p->e, p->tree.source, offset(p, p->at), "an expression is missing");
-    if (!p->sexpr && (*p->at == '(' || *p->at == ')')) {
-        err_fail_at(p->e, p->tree.source, offset(p, p->at),
-                    "there are no parentheses in prefix tokens");
-        return ERR_INPUT;
-    }
+        return tree_fail(&p->tree, p->at, "an expression is missing");
+    if (!p->sexpr && (*p->at == '(' || *p->at == ')'))
+        return tree_fail(&p->tree, p->at, "there are no parentheses in prefix tokens");
+
     if (*p->at == ')')
-        return err_fail_at(p->e, p->tree.source, offset(p, p->at),
-                           "this ')' closes no parenthesis");
+        return tree_fail(&p->tree, p->at, "this ')' closes no parenthesis");
     enum err_code code = *p->at == '(' ? list(out, p) : word(out, p, n, false);
     p->depth--;
-    return err_up(p->e, code);
+    return err_up(p->tree.e, code);
 }
 
 static enum err_code parse(struct expr *out, struct prefix *p)
 {
     uint32_t root = 0;
-    enum err_code code = err_up(p->e, term(&root, p));
+    enum err_code code = err_up(p->tree.e, term(&root, p));
     size_t n;
     if (code == OK && (n = peek(p)) > 0) {
         const struct tree_node *top = &p->tree.nodes[root];
-        code = err_fail_at(p->e, p->tree.source, offset(p, p->at),
-                           "'%.*s' after the end of the expression", shown(n), p->at);
+        code =
+            tree_fail(&p->tree, p->at, "'%.*s' after the end of the expression", shown(n), p->at);
         const char *near = top->op == X_SYM
                                ? tree_nearest_operator(p->tree.lang, top->leaf, strlen(top->leaf))
                                : NULL;
         if (top->op == X_SYM && near)
-            err_hint(p->e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
+            err_hint(p->tree.e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
         else if (top->op == X_SYM)
-            err_hint(p->e, "'%.60s' is no operator", top->leaf);
+            err_hint(p->tree.e, "'%.60s' is no operator", top->leaf);
     }
     if (code == OK)
-        tree_finish(out, &p->tree, root);
+        tree_lay_out(out, &p->tree, root);
     tree_free(&p->tree);
     return code;
 }
@@ -217,12 +205,10 @@ enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct 
                                 bool patterns, struct err *e)
 {
     struct prefix p = {
-        .tree = {.a = a, .lang = lang, .source = source},
-        .start = source->text,
+        .tree = {.a = a, .lang = lang, .source = source, .e = e},
         .at = source->text + at,
         .end = source->text + at + len,
         .patterns = patterns,
-        .e = e,
     };
     return err_up(e, parse(out, &p));
 }
@@ -232,13 +218,11 @@ enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct l
                                bool patterns, struct err *e)
 {
     struct prefix p = {
-        .tree = {.a = a, .lang = lang, .source = source},
-        .start = source->text,
+        .tree = {.a = a, .lang = lang, .source = source, .e = e},
         .at = source->text + at,
         .end = source->text + at + len,
         .sexpr = true,
         .patterns = patterns,
-        .e = e,
     };
     return err_up(e, parse(out, &p));
 }

@@ -8,10 +8,7 @@
 #include <string.h>
 
 enum {
-    SHARD_TOKENS = 512, /* about, at least: so that a shard's layer stays in the second cache */
-    SHARD_WIDTHS = 2,   /* and so many times the width of the model, whose weights and gradients
-                         * pass through the caches once for each shard */
-    BLOCK = 1 << 14,    /* parameters whose gradient is added up in one piece */
+    BLOCK = 1 << 14, /* parameters whose gradient is added up in one piece */
 };
 
 enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
@@ -140,78 +137,6 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
     gpu_write(t->queue, t->v, state->v, bytes);
     t->steps = state->steps;
     return err_up(e, gpu_finish(t->queue, e));
-}
-
-/* ---- what objectives use ---- */
-
-enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e)
-{
-    if (bytes <= t->memory_size)
-        return OK;
-    gpu_free(t->device, t->memory);
-    t->memory = NULL;
-    t->memory_size = 0;
-    size_t size = bytes + bytes / 32; /* batches differ by one or two percent in their tokens */
-    enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
-    if (!code)
-        t->memory_size = size;
-    return err_up(e, code);
-}
-
-struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
-                                    size_t n)
-{
-    uint32_t *offset = arena_array(a, uint32_t, n + 1);
-    for (size_t i = 0; i <= n; i++)
-        offset[i] = all->offset[first + i] - all->offset[first];
-    return (struct nn_sequences){all->tokens + all->offset[first], offset, n};
-}
-
-/* Shard i ends with the first sequence that reaches the (i+1)-th part of the tokens. */
-void trainer_cut(struct trainer *t, const uint32_t *weight)
-{
-    const struct nn_sequences *all = &t->batch.inputs;
-    size_t tokens = weight[all->n];
-    size_t wide = (size_t)SHARD_WIDTHS * t->model->config.d_model;
-    size_t group = LEARN_GROUPS * (wide > SHARD_TOKENS ? wide : SHARD_TOKENS);
-    size_t per_group = (tokens + group - 1) / group;
-    t->n_shards = LEARN_GROUPS * per_group;
-    t->shards = arena_array(&t->arena, struct shard, t->n_shards);
-    size_t at = 0;
-    for (size_t i = 0; i < t->n_shards; i++) {
-        size_t first = at, end = tokens * (i + 1) / t->n_shards;
-        while (at < all->n && weight[at + 1] <= end)
-            at++;
-        if (i + 1 == t->n_shards)
-            at = all->n;
-        t->shards[i] =
-            (struct shard){.s = sequences_slice(&t->arena, all, first, at - first), .first = first};
-    }
-}
-
-struct nn_weights trainer_weights(const struct trainer *t)
-{
-    return (struct nn_weights){t->weights, t->sinusoids, t->config.precision};
-}
-
-struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
-                                      size_t place)
-{
-    size_t n = t->n_shards / LEARN_GROUPS, sequences[2] = {0}; /* before it, from it on */
-    for (size_t i = 0; i < n; i++)
-        sequences[i >= place] += t->shards[group * n + i].s.n;
-    if (place == 0 && sequences[1])
-        return nn_gradients_begin(q, t->groups[group], t->model);
-    if (place == 0) /* nobody will write */
-        q->op->fill(q, t->groups[group], t->model->total, 0);
-    return (struct nn_gradients){t->groups[group], sequences[0] == 0};
-}
-
-struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
-{
-    struct nn_dropout drop = t->dropout;
-    drop.first_token = first;
-    return drop;
 }
 
 /* ---- the update ---- */

@@ -2,7 +2,7 @@
  * is never an answer. */
 #include "ops/corpus/question_draw.h"
 #include "ops/expr/edit_distance.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 #include "tests/ops/expr/balls.h"
 
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #include "ops/egraph/graph/least_terms.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 #include "ops/rules/rule.h"
 #include "tests/ops/egraph/help.h"
 

@@ -1,7 +1,7 @@
 /* The Boolean and polynomial languages: read, written, and compared exactly; truth tables beside
  * evaluation row by row, expanded polynomials beside values at points. */
 #include "base/rng.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

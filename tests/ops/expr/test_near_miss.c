@@ -1,7 +1,7 @@
 /* Near misses differ in one place, by something of the same kind; and what equality tests say. */
 #include "base/rng.h"
 #include "ops/expr/edit_distance.h"
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"

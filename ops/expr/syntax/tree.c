@@ -1,42 +1,39 @@
 /* The linked tree of the parsers; see tree.h. Every bound is checked where a node is added. */
-#include "ops/expr/tree.h"
+#include "ops/expr/syntax/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static enum err_code tree_add(uint32_t *out, struct tree *t, struct tree_node node, size_t at,
-                              struct err *e)
+static enum err_code tree_add(uint32_t *out, struct tree *t, struct tree_node node, const char *at)
 {
     if (t->n == EXPR_MAX_NODES)
-        return err_fail_at(e, t->source, at, "the expression has more than %d nodes",
-                           EXPR_MAX_NODES);
+        return tree_fail(t, at, "the expression has more than %d nodes", EXPR_MAX_NODES);
     if (node.depth > EXPR_MAX_DEPTH)
-        return err_fail_at(e, t->source, at, "the expression is nested more than %d deep",
-                           EXPR_MAX_DEPTH);
+        return tree_fail(t, at, "the expression is nested more than %d deep", EXPR_MAX_DEPTH);
     t->nodes = vec_grow(t->nodes, &t->cap, t->n + 1, sizeof *t->nodes);
     t->nodes[t->n] = node;
     *out = (uint32_t)t->n++;
     return OK;
 }
 
-enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf, size_t at,
-                        struct err *e)
+enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf,
+                        const char *at)
 {
+    enum err_code code;
     if (op == X_NUM && !lang_has(t->lang, X_ADD)) {
-        err_fail_at(e, t->source, at, "there are no numbers in the %s language", t->lang->name);
-        err_hint(e, "write true or false");
-        return ERR_INPUT;
+        code = tree_fail(t, at, "there are no numbers in the %s language", t->lang->name);
+        err_hint(t->e, "write true or false");
+        return code;
     }
     if (op == X_NUM && strchr(leaf, '/') && !lang_has(t->lang, X_DIV))
-        return err_fail_at(e, t->source, at, "the numbers of the %s language are integers",
-                           t->lang->name);
+        return tree_fail(t, at, "the numbers of the %s language are integers", t->lang->name);
     struct tree_node node = {
         .op = op, .depth = 1, .first = UINT32_MAX, .next = UINT32_MAX, .leaf = leaf};
-    return tree_add(out, t, node, at, e);
+    return tree_add(out, t, node, at);
 }
 
 enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
-                         size_t n, size_t at, struct err *e)
+                         size_t n, const char *at)
 {
     struct tree_node node = {
         .op = op, .arity = (uint16_t)n, .first = UINT32_MAX, .next = UINT32_MAX};
@@ -47,7 +44,7 @@ enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint3
             node.depth = t->nodes[children[i]].depth;
     }
     node.depth++;
-    return tree_add(out, t, node, at, e);
+    return tree_add(out, t, node, at);
 }
 
 /* Depth is bounded by EXPR_MAX_DEPTH, so this may recurse. */
@@ -61,7 +58,7 @@ static uint32_t lay_out(struct expr_node *out, const struct tree *t, uint32_t i)
     return size;
 }
 
-void tree_finish(struct expr *out, const struct tree *t, uint32_t root)
+void tree_lay_out(struct expr *out, const struct tree *t, uint32_t root)
 {
     struct expr_node *nodes = arena_alloc(t->a, t->n * sizeof *nodes);
     uint32_t n = lay_out(nodes, t, root);
@@ -74,14 +71,15 @@ void tree_free(struct tree *t)
     t->nodes = NULL;
 }
 
-enum err_code tree_check_d(const struct tree *t, uint32_t variable, size_t at, struct err *e)
+enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *at)
 {
+    enum err_code code;
     const struct tree_node *node = &t->nodes[variable];
     if (node->op == X_VAR || (node->op == X_SYM && !lang_is_constant(node->leaf)))
         return OK;
-    err_fail_at(e, t->source, at, "d needs a variable as its first argument");
-    err_hint(e, "d(x, f) is the derivative of f by x");
-    return ERR_INPUT;
+    code = tree_fail(t, at, "d needs a variable as its first argument");
+    err_hint(t->e, "d(x, f) is the derivative of f by x");
+    return code;
 }
 
 const char *tree_nearest_operator(const struct language *lang, const char *word, size_t n)

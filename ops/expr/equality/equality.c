@@ -1,7 +1,7 @@
 /* See equality.h. */
-#include "ops/expr/equality.h"
+#include "ops/expr/equality/equality.h"
 
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 void equality_test_begin(struct equality_test *t, const struct expr *x,
                          const struct ball_options *options)

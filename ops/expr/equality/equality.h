@@ -1,7 +1,7 @@
 /* Whether expressions are equal to one that was prepared: by normal forms where the language has
  * them, else by their values at points. */
-#ifndef OPS_EXPR_EQUALITY_H
-#define OPS_EXPR_EQUALITY_H
+#ifndef OPS_EXPR_EQUALITY_EQUALITY_H
+#define OPS_EXPR_EQUALITY_EQUALITY_H
 
 #include "ops/expr/ball/ball.h"
 

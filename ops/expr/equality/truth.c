@@ -1,6 +1,6 @@
 /* Truth tables, 64 rows at a time: bit r of a word is the value in row 64 * block + r, where
  * variable i is bit i of the row's number. */
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 enum { ROW_BITS = 6 };
 
@@ -57,9 +57,10 @@ static const char *describe(struct arena *a, const struct exact_names *names, ui
 enum err_code truth_compare(struct exact_result *out, struct arena *a, const struct expr *x,
                             const struct expr *y, struct err *e)
 {
+    enum err_code code;
     struct exact_names names = {0};
-    if (err_up(e, exact_collect(&names, x, e)) || err_up(e, exact_collect(&names, y, e)))
-        return ERR_LIMIT;
+    if ((code = exact_collect(&names, x, e)) || (code = exact_collect(&names, y, e)))
+        return err_up(e, code);
     uint64_t rows = 1ull << names.n, blocks = (rows + 63) / 64;
     uint64_t used = rows < 64 ? (1ull << rows) - 1 : UINT64_MAX;
     *out = (struct exact_result){.equal = true, .points = rows};

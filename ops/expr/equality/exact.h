@@ -1,7 +1,7 @@
 /* Exact comparison in the languages that have a normal form: truth tables for lang_boolean,
  * expanded polynomials over the integers for lang_polynomial. */
-#ifndef OPS_EXPR_EXACT_H
-#define OPS_EXPR_EXACT_H
+#ifndef OPS_EXPR_EQUALITY_EXACT_H
+#define OPS_EXPR_EQUALITY_EXACT_H
 
 #include "ops/expr/expr.h"
 

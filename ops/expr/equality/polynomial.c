@@ -1,6 +1,6 @@
 /* Polynomials over the integers, expanded: equal if and only if their normal forms are. */
 #include "base/rng.h"
-#include "ops/expr/exact.h"
+#include "ops/expr/equality/exact.h"
 
 #include <flint/fmpz_mpoly.h>
 #include <string.h>
@@ -85,9 +85,10 @@ static const char *find_witness(struct arena *a, struct expansion *s, const fmpz
 enum err_code polynomial_compare(struct exact_result *out, struct arena *a, const struct expr *x,
                                  const struct expr *y, struct err *e)
 {
+    enum err_code code;
     struct exact_names names = {0};
-    if (err_up(e, exact_collect(&names, x, e)) || err_up(e, exact_collect(&names, y, e)))
-        return ERR_LIMIT;
+    if ((code = exact_collect(&names, x, e)) || (code = exact_collect(&names, y, e)))
+        return err_up(e, code);
     struct expansion s = {.names = &names};
     fmpz_mpoly_t left, right;
     fmpz_mpoly_ctx_init(s.ring, names.n ? (slong)names.n : 1, ORD_LEX);

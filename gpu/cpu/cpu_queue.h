@@ -1,7 +1,7 @@
 /* Inside of the CPU back end. The kernels are compiled once per instruction set (CPU_ISA is base,
  * avx2 or avx512); CPU(name) gives each copy its own symbols. */
-#ifndef GPU_CPU_CPU_H
-#define GPU_CPU_CPU_H
+#ifndef GPU_CPU_CPU_QUEUE_H
+#define GPU_CPU_CPU_QUEUE_H
 
 #include "gpu/gpu.h"
 
@@ -11,7 +11,9 @@ struct cpu_queue {
     size_t scratch_size;
 };
 
-/* Aligned to 64 bytes; NULL after recording the failure in the queue. */
+/* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free(). */
+void *cpu_alloc(size_t bytes);
+/* NULL after recording the failure in the queue. */
 void *cpu_scratch(struct gpu_queue *q, size_t bytes);
 void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
 

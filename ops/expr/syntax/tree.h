@@ -1,7 +1,7 @@
 /* Parsers build a linked tree, bounded in size and depth, and lay it out in prefix order at the
  * end: an infix operator is known only after its first argument. */
-#ifndef OPS_EXPR_TREE_H
-#define OPS_EXPR_TREE_H
+#ifndef OPS_EXPR_SYNTAX_TREE_H
+#define OPS_EXPR_SYNTAX_TREE_H
 
 #include "ops/expr/expr.h"
 
@@ -16,20 +16,24 @@ struct tree {
     struct arena *a; /* for names and the result */
     const struct language *lang;
     const struct source_text *source;
+    struct err *e;
     struct tree_node *nodes; /* heap */
     size_t n, cap;
 };
 
-/* `at` is the place in the source that a broken bound is reported at. */
-enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf, size_t at,
-                        struct err *e);
+#define tree_fail(t, at, ...)                                                                      \
+    err_fail_at((t)->e, (t)->source, (size_t)((at) - (t)->source->text), __VA_ARGS__)
+
+/* `at` is the place in the source's text that an error names. */
+enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf,
+                        const char *at);
 enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
-                         size_t n, size_t at, struct err *e);
-void tree_finish(struct expr *out, const struct tree *t, uint32_t root);
+                         size_t n, const char *at);
+void tree_lay_out(struct expr *out, const struct tree *t, uint32_t root);
 void tree_free(struct tree *t);
 /* The derivative's first argument must be a variable. */
-enum err_code tree_check_d(const struct tree *t, uint32_t variable, size_t at, struct err *e);
-/* Names of operators for 'did you mean'; only those that can be called. */
+enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *at);
+/* The operator that can be called whose name is nearest, for 'did you mean'; or NULL. */
 const char *tree_nearest_operator(const struct language *lang, const char *word, size_t n);
 
 #endif
