@@ -52,7 +52,7 @@ def blocks_of(page):
 def printed_like(shown, numbers_vary):
     """The regular expression of what a page shows."""
     pattern = ""
-    for line in shown.splitlines():
+    for line in shown.rstrip().splitlines():
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
             continue
@@ -95,6 +95,7 @@ class Project:
         return made.returncode, made.stdout
 
     def prepare(self):
+        self.run("git init -q && git add -A && git -c user.name=a -c user.email=a commit -qm start")
         (self.dir / "expressions.txt").write_text("sin(x)\ncos(x)^2\n")
         for command in ["eqloom run jobs/quickstart.yaml", "eqloom run jobs/seq2seq.yaml",
                         "eqloom run jobs/quickstart.yaml --set steps=4"]:
@@ -155,7 +156,7 @@ class Page:
         self.n += 1
         if block.mark == "edit":
             self.edit(block)
-        elif re.match(r"(\$ )?eqloom [^:]", text):
+        elif re.match(r"(\$ )?(eqloom|git) ", text):
             self.commands(block)
         elif re.search(r"^eqloom: 1$", text, re.M):
             path = block.path or "jobs/example.yaml"
