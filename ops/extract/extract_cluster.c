@@ -80,7 +80,7 @@ static bool write_derivation(struct err *e, const struct verifier *v, const char
     struct derivation d;
     struct expr from, to; /* read again: the rules number declared operators in their own way */
     struct derive_options o = {.iterations = SEARCH_FACTOR * (v->egraph->iterations + 1),
-                               .max_nodes = SEARCH_FACTOR * (uint32_t)v->egraph->n_node_op + 1000,
+                               .max_nodes = SEARCH_FACTOR * (uint32_t)v->egraph->n_node_ops + 1000,
                                .domains = v->options.domains,
                                .n_domains = v->options.n_domains};
     struct err problem = {0};

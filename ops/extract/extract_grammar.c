@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/rng.h"
+#include "ops/egraph/graph/egraph_arrays.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -29,51 +30,22 @@ static bool is_number(const char *leaf)
     return isdigit((unsigned char)leaf[leaf[0] == '-']);
 }
 
-static enum err_code check_arrays(const Eqloom__EGraph *m, struct err *e)
-{
-    size_t classes = m->n_class_begin - 1, nodes = m->n_child_begin - 1;
-    if (m->n_class_begin < 2 || m->n_child_begin < 2 || m->n_node_op != nodes ||
-        m->root >= classes || nodes > UINT32_MAX / 2 || m->class_begin[0] != 0 ||
-        m->child_begin[0] != 0 || m->class_begin[classes] != nodes ||
-        m->child_begin[nodes] != m->n_child)
-        return err_fail(e, ERR_CORRUPT, "e-graph: its arrays do not fit together");
-    for (size_t c = 0; c < classes; c++)
-        if (m->class_begin[c] > m->class_begin[c + 1])
-            return err_fail(e, ERR_CORRUPT, "e-graph: class %zu has no range of e-nodes", c);
-    for (size_t n = 0; n < nodes; n++)
-        if (m->child_begin[n] > m->child_begin[n + 1] ||
-            m->node_op[n] >= m->n_operators + m->n_leaves)
-            return err_fail(e, ERR_CORRUPT, "e-graph: e-node %zu is malformed", n);
-    for (size_t i = 0; i < m->n_child; i++)
-        if (m->child[i] >= classes)
-            return err_fail(e, ERR_CORRUPT, "e-graph: a child is of no class");
-    return OK;
-}
-
-/* Operator numbers of the message's table, by position; -1 for those that no e-node uses. */
+/* Operator numbers of the message's table, by position. */
 static enum err_code find_operators(int **out, struct builder *b, const Eqloom__EGraph *m,
                                     struct err *e)
 {
-    int *op = arena_alloc(b->a, m->n_operators * sizeof *op);
-    for (size_t i = 0; i < m->n_operators; i++)
-        op[i] = -1;
-    for (size_t n = 0; n < b->g->n_nodes; n++) {
-        uint32_t i = m->node_op[n], arity = m->child_begin[n + 1] - m->child_begin[n];
-        if (i >= m->n_operators)
-            continue;
+    enum err_code code;
+    int *op = arena_array(b->a, int, m->n_operators);
+    for (size_t i = 0; i < m->n_operators; i++) {
         const char *name = m->operators[i];
+        uint32_t arity = m->arities[i];
         if (arity > 2)
             return err_fail(e, ERR_UNSUPPORTED, "extraction of operator '%s' with %u operands",
                             name, arity);
-        if (op[i] < 0)
-            op[i] = lang_find(b->g->lang, name, strlen(name));
-        if (op[i] < 0) {
-            enum err_code code =
-                err_up(e, lang_declare(&b->g->lang, b->a, b->g->lang, name, arity, e));
-            if (code)
-                return code;
-            op[i] = lang_find(b->g->lang, name, strlen(name));
-        }
+        if (lang_find(b->g->lang, name, strlen(name)) < 0 &&
+            (code = lang_declare(&b->g->lang, b->a, b->g->lang, name, arity, e)))
+            return err_up(e, code);
+        op[i] = lang_find(b->g->lang, name, strlen(name));
         if (b->g->lang->ops[op[i]].arity != arity)
             return err_fail(e, ERR_CORRUPT, "e-graph: operator '%s' with %u operands", name, arity);
     }
@@ -81,24 +53,25 @@ static enum err_code find_operators(int **out, struct builder *b, const Eqloom__
     return OK;
 }
 
-static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m, struct err *e)
+static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m,
+                                const struct egraph_arrays *x, struct err *e)
 {
     struct grammar *g = b->g;
     int *op = NULL;
-    enum err_code code = err_up(e, find_operators(&op, b, m, e));
-    if (code)
-        return code;
+    enum err_code code;
+    if ((code = find_operators(&op, b, m, e)))
+        return err_up(e, code);
     g->nodes = arena_try_alloc(b->a, g->n_nodes, sizeof *g->nodes);
     if (!g->nodes)
         return err_fail(e, ERR_NOMEM, "no memory for %u e-nodes", g->n_nodes);
     for (uint32_t n = 0; n < g->n_nodes; n++) {
         struct grammar_node *node = &g->nodes[n];
-        uint32_t i = m->node_op[n], first = m->child_begin[n];
-        *node = (struct grammar_node){.arity = (uint8_t)(m->child_begin[n + 1] - first),
+        uint32_t i = m->node_ops[n], first = x->child_begin[n];
+        *node = (struct grammar_node){.arity = (uint8_t)(x->child_begin[n + 1] - first),
                                       .tokens = 1,
                                       .child = {GRAMMAR_NONE, GRAMMAR_NONE}};
-        for (uint32_t k = 0; k < node->arity && k < 2; k++)
-            node->child[k] = m->child[first + k];
+        for (uint32_t k = 0; k < node->arity; k++)
+            node->child[k] = x->child[first + k];
         if (i < m->n_operators) {
             node->op = (uint16_t)op[i];
             node->text = g->lang->ops[op[i]].name;
@@ -106,8 +79,6 @@ static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m, stru
         }
         node->text = m->leaves[i - m->n_operators];
         node->op = is_number(node->text) ? X_NUM : X_SYM;
-        if (node->arity != 0)
-            return err_fail(e, ERR_CORRUPT, "e-graph: leaf '%s' has operands", node->text);
         if (node->op == X_NUM && strchr(node->text, '/'))
             node->tokens = 3;
     }
@@ -417,19 +388,20 @@ enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGr
                            struct err *e)
 {
     struct builder b = {.g = g, .a = a, .options = options};
+    struct egraph_arrays x;
     enum err_code code;
     if (options->max_tokens < 1 || options->max_tokens >= EXTRACT_MAX_TOKENS)
         return err_fail(e, ERR_INPUT, "max_tokens is %u; it must be from 1 to %d",
                         options->max_tokens, EXTRACT_MAX_TOKENS - 1);
-    if ((code = err_up(e, check_arrays(message, e))))
-        return code;
+    if ((code = egraph_arrays_read(&x, a, message, e)))
+        return err_up(e, code);
     *g = (struct grammar){.lang = lang,
                           .max_tokens = options->max_tokens,
-                          .n_classes = (uint32_t)(message->n_class_begin - 1),
+                          .n_classes = x.n_classes,
                           .root_class = message->root,
-                          .class_begin = message->class_begin,
-                          .n_nodes = (uint32_t)(message->n_child_begin - 1)};
-    if ((code = err_up(e, read_nodes(&b, message, e))))
+                          .class_begin = x.class_begin,
+                          .n_nodes = x.n_nodes};
+    if ((code = err_up(e, read_nodes(&b, message, &x, e))))
         goto out;
     filter_init(&b.filter, a, g->lang, options->filter);
     b.constant = arena_zalloc_array(a, g->n_classes, sizeof *b.constant);

@@ -112,7 +112,7 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
     t.cluster = since(&at);
     printf("%-28.28s %7zu nodes %8.2f ms  grammar %7.2f ms  draws %6.2f ms  cluster of %3zu %7.2f "
            "ms  %.2e terms  %5.1f M terms/s\n",
-           label, message.n_node_op, 1e3 * t.saturate, 1e3 * t.grammar, 1e3 * t.draw,
+           label, message.n_node_ops, 1e3 * t.saturate, 1e3 * t.grammar, 1e3 * t.draw,
            cluster.n_members, 1e3 * t.cluster,
            strtod(count_text(text, grammar_terms(&g), false), NULL),
            (double)t.enumerated / t.enumerate / 1e6);

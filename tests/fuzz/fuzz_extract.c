@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       .leaf_constants = data[0] & 2,
                                       .merge_commutative = data[0] & 4,
                                       .drop_loops = data[0] & 8};
-    if (m->n_node_op < 1000 && grammar_init(&g, &a, m, &lang_calculus, &options, &e) == OK) {
+    if (m->n_node_ops < 1000 && grammar_init(&g, &a, m, &lang_calculus, &options, &e) == OK) {
         struct rng rng = rng_new(data[0], 0);
         struct term *terms;
         uint32_t n;

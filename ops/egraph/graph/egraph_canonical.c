@@ -1,6 +1,7 @@
 /* The canonical form: classes numbered by their least terms, nodes sorted within, only what the
  * root reaches. Equal sets of equalities give equal messages, whatever ids the graph used.
  * And back again. */
+#include "ops/egraph/graph/egraph_arrays.h"
 #include "ops/egraph/graph/least_terms.h"
 
 #include <stdlib.h>
@@ -117,12 +118,14 @@ static void write_tables(Eqloom__EGraph *out, struct arena *a, const struct cano
     }
     qsort_r(leaves, n_leaves, sizeof *leaves, compare_ops, g);
     out->operators = arena_array(a, char *, g->lang->n_ops);
+    out->arities = arena_array(a, uint32_t, g->lang->n_ops);
     for (uint32_t op = 0; op < g->lang->n_ops; op++)
         if (op_index[op] != UINT32_MAX) {
             op_index[op] = n_ops;
+            out->arities[n_ops] = g->lang->ops[op].arity;
             out->operators[n_ops++] = arena_strdup(a, g->lang->ops[op].name);
         }
-    out->n_operators = n_ops;
+    out->n_operators = out->n_arities = n_ops;
     out->leaves = arena_array(a, char *, n_leaves);
     out->n_leaves = n_leaves;
     for (uint32_t i = 0; i < n_leaves; i++) {
@@ -137,42 +140,25 @@ static void write_nodes(Eqloom__EGraph *out, struct arena *a, const struct canon
     uint32_t *op_index = arena_array(a, uint32_t, g->lang->n_ops);
     uint32_t *leaf_index = arena_array(a, uint32_t, g->n_leaves + 1);
     write_tables(out, a, c, op_index, leaf_index);
-    out->n_class_begin = c->n_classes + 1;
-    out->class_begin = arena_memdup(a, c->begin, (c->n_classes + 1) * sizeof *c->begin);
-    out->n_node_op = c->n_nodes;
-    out->node_op = arena_array(a, uint32_t, c->n_nodes);
-    out->n_child_begin = c->n_nodes + 1;
-    out->child_begin = arena_array(a, uint32_t, c->n_nodes + 1);
-    out->n_child = c->n_kids;
-    out->child = arena_array(a, uint32_t, c->n_kids);
+    struct egraph_arrays x = {.n_classes = c->n_classes,
+                              .n_nodes = c->n_nodes,
+                              .class_begin = c->begin,
+                              .child_begin = must(malloc((c->n_nodes + 1) * sizeof(uint32_t))),
+                              .child = must(malloc((c->n_kids + 1) * sizeof(uint32_t)))};
+    out->n_node_ops = c->n_nodes;
+    out->node_ops = arena_array(a, uint32_t, c->n_nodes);
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         uint32_t n = c->nodes[i], op = g->cells[n].op;
-        out->node_op[i] = op & OP_LEAF ? leaf_index[op & ~OP_LEAF] : op_index[op];
-        out->child_begin[i] = at;
+        out->node_ops[i] = op & OP_LEAF ? leaf_index[op & ~OP_LEAF] : op_index[op];
+        x.child_begin[i] = at;
         for (uint32_t k = 0, arity = graph_arity(g, op); k < arity; k++)
-            out->child[at++] = c->number[graph_find(g, *graph_kid(g, n, k))];
+            x.child[at++] = c->number[graph_find(g, *graph_kid(g, n, k))];
     }
-    out->child_begin[c->n_nodes] = at;
-}
-
-static void write_facts(Eqloom__EGraph *out, struct arena *a, const struct canonical *c)
-{
-    /* few facts are different: each text is made once */
-    char **text = arena_array(a, char *, c->g->facts.n);
-    struct buf b = {0};
-    out->n_facts = c->n_classes;
-    out->facts = arena_array(a, char *, c->n_classes);
-    for (uint32_t i = 0; i < c->n_classes; i++) {
-        uint32_t f = graph_eclass(c->g, c->classes[i])->fact;
-        if (!text[f]) {
-            buf_clear(&b);
-            facts_write(&b, c->g, f);
-            text[f] = arena_strndup(a, b.data ? b.data : "", b.len);
-        }
-        out->facts[i] = text[f];
-    }
-    buf_free(&b);
+    x.child_begin[c->n_nodes] = at;
+    egraph_arrays_write(out, a, &x);
+    free(x.child_begin);
+    free(x.child);
 }
 
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root)
@@ -187,7 +173,6 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
     arrange(&c);
     eqloom__egraph__init(out);
     write_nodes(out, a, &c);
-    write_facts(out, a, &c);
     out->root = c.number[root];
     terms_free(&c.terms);
     free(c.number);
@@ -198,22 +183,6 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
 
 /* ---- back ---- */
 
-static enum err_code check_shape(const Eqloom__EGraph *m, struct err *e)
-{
-    bool ok = m->n_class_begin > 0 && m->n_child_begin == m->n_node_op + 1 &&
-              m->root < m->n_class_begin - 1 && m->class_begin[0] == 0 &&
-              m->class_begin[m->n_class_begin - 1] == m->n_node_op && m->child_begin[0] == 0 &&
-              m->child_begin[m->n_node_op] == m->n_child;
-    for (size_t i = 1; ok && i < m->n_class_begin; i++)
-        ok = m->class_begin[i - 1] < m->class_begin[i]; /* no class is empty */
-    for (size_t i = 0; ok && i < m->n_node_op; i++)
-        ok = m->child_begin[i] <= m->child_begin[i + 1] &&
-             m->node_op[i] < m->n_operators + m->n_leaves;
-    for (size_t i = 0; ok && i < m->n_child; i++)
-        ok = m->child[i] < m->n_class_begin - 1;
-    return ok ? OK : err_fail(e, ERR_CORRUPT, "an e-graph whose numbers do not fit together");
-}
-
 static uint16_t leaf_kind(const char *text)
 {
     char first = text[0] == '-' ? text[1] : text[0];
@@ -222,6 +191,7 @@ static uint16_t leaf_kind(const char *text)
 
 struct reading {
     const Eqloom__EGraph *m;
+    struct egraph_arrays x;
     struct egraph *g;
     uint32_t *ops, *class_node; /* by operator; by class: a node, once there is one */
     bool *done;                 /* by node */
@@ -231,13 +201,13 @@ struct reading {
 static bool read_node(struct reading *r, uint32_t class, uint32_t i)
 {
     const Eqloom__EGraph *m = r->m;
-    uint32_t begin = m->child_begin[i], n = m->child_begin[i + 1] - begin, kids[256], node;
+    uint32_t begin = r->x.child_begin[i], n = r->x.child_begin[i + 1] - begin, kids[256], node;
     for (uint32_t k = 0; k < n; k++) {
-        kids[k] = r->class_node[m->child[begin + k]];
+        kids[k] = r->class_node[r->x.child[begin + k]];
         if (kids[k] == NO_NODE)
             return false;
     }
-    uint32_t op = m->node_op[i];
+    uint32_t op = m->node_ops[i];
     if (op < m->n_operators) {
         node = graph_add(r->g, r->ops[op], kids);
     } else {
@@ -258,52 +228,54 @@ static enum err_code read_operators(struct reading *r, struct err *e)
         int op = lang_find(r->g->lang, m->operators[i], strlen(m->operators[i]));
         if (op < 0)
             return err_fail(e, ERR_CORRUPT, "unknown operator '%s' in an e-graph", m->operators[i]);
+        if (r->g->lang->ops[op].arity != m->arities[i])
+            return err_fail(e, ERR_CORRUPT, "operator '%s' with %u arguments in an e-graph",
+                            m->operators[i], m->arities[i]);
         r->ops[i] = (uint32_t)op;
     }
-    for (size_t i = 0; i < m->n_node_op; i++) {
-        uint32_t n = m->child_begin[i + 1] - m->child_begin[i], op = m->node_op[i];
-        uint32_t arity = op < m->n_operators ? graph_arity(r->g, r->ops[op]) : 0;
-        if (n != arity)
-            return err_fail(e, ERR_CORRUPT, "an e-node with %u arguments instead of %u", n, arity);
-    }
     return OK;
+}
+
+/* Classes are in the order of their least terms, so the first pass adds nearly all e-nodes. */
+static enum err_code read_nodes(struct reading *r, struct err *e)
+{
+    const struct egraph_arrays *x = &r->x;
+    size_t left = x->n_nodes;
+    for (bool progress = true; left && progress;) {
+        progress = false;
+        for (uint32_t c = 0; c < x->n_classes; c++)
+            for (uint32_t i = x->class_begin[c]; i < x->class_begin[c + 1]; i++)
+                if (!r->done[i] && read_node(r, c, i)) {
+                    left--;
+                    progress = true;
+                }
+    }
+    for (uint32_t c = 0; c < x->n_classes; c++)
+        left += r->class_node[c] == NO_NODE;
+    return left ? err_fail(e, ERR_CORRUPT, "an e-graph with a class that has no term") : OK;
 }
 
 enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
                                   const Eqloom__EGraph *m, struct err *e)
 {
-    *out = NULL;
-    if (err_up(e, check_shape(m, e)))
-        return ERR_CORRUPT;
+    struct arena a = {0};
     struct reading r = {.m = m, .g = egraph_new(lang)};
-    size_t n_classes = m->n_class_begin - 1;
-    r.ops = must(malloc((m->n_operators + 1) * sizeof *r.ops));
-    r.class_node = must(malloc((n_classes + 1) * sizeof *r.class_node));
-    r.done = must(calloc(m->n_node_op + 1, 1));
-    memset(r.class_node, 0xff, (n_classes + 1) * sizeof *r.class_node);
-    enum err_code code = read_operators(&r, e);
-    size_t left = m->n_node_op;
-    /* classes are in order of their least terms, so the first pass does nearly all */
-    for (bool progress = true; !code && left && progress;) {
-        progress = false;
-        for (uint32_t c = 0; c < n_classes; c++)
-            for (uint32_t i = m->class_begin[c]; i < m->class_begin[c + 1]; i++)
-                if (!r.done[i] && read_node(&r, c, i)) {
-                    left--;
-                    progress = true;
-                }
-    }
-    if (!code && left)
-        code = err_fail(e, ERR_CORRUPT, "an e-graph with a class that has no term");
-    if (!code) {
-        egraph_rebuild(r.g);
-        *out = r.g;
-        *root = graph_find(r.g, r.class_node[m->root]);
-    } else {
-        egraph_free(r.g);
-    }
-    free(r.ops);
-    free(r.class_node);
-    free(r.done);
+    enum err_code code;
+    *out = NULL;
+    if ((code = err_up(e, egraph_arrays_read(&r.x, &a, m, e))))
+        goto out;
+    r.ops = arena_array(&a, uint32_t, m->n_operators + 1);
+    r.class_node = arena_array(&a, uint32_t, r.x.n_classes);
+    r.done = arena_array(&a, bool, r.x.n_nodes);
+    memset(r.class_node, 0xff, r.x.n_classes * sizeof *r.class_node);
+    if ((code = err_up(e, read_operators(&r, e))) || (code = err_up(e, read_nodes(&r, e))))
+        goto out;
+    egraph_rebuild(r.g);
+    *out = r.g;
+    *root = graph_find(r.g, r.class_node[m->root]);
+    r.g = NULL;
+out:
+    egraph_free(r.g);
+    arena_free(&a);
     return code;
 }

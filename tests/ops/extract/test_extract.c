@@ -1,6 +1,7 @@
 /* Counting, unranking, enumerating and drawing against brute force: on small random e-graphs,
  * cyclic ones among them, all terms are written out by plain recursion and rejected by a filter
  * that looks at whole trees. */
+#include "ops/egraph/graph/egraph_arrays.h"
 #include "ops/extract/extract_draw.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ enum { MAX_NODES = 64, MAX_CLASSES = 16, MAX_LENGTH = 6, MAX_TERMS = 1500 };
 
 static const char *const op_names[] = {"+",   "-",  "*",   "/",    "pow", "sqrt",
                                        "abs", "ln", "sin", "asin", "d"};
-static const int op_arity[] = {2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 2};
+static const uint32_t op_arity[] = {2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 2};
 static const char *const leaf_names[] = {"x", "y", "e", "0", "1", "-1", "2", "3", "3/2"};
 enum { N_OPS = 11, N_LEAVES = 9 };
 
@@ -26,6 +27,22 @@ struct graph {
     uint32_t class_begin[MAX_CLASSES + 1], node_op[MAX_NODES], child_begin[MAX_NODES + 1],
         child[2 * MAX_NODES];
 };
+
+static struct arena records; /* of the packed numbers of all graphs */
+
+/* The numbers of the message from the arrays. */
+static void pack_arrays(struct graph *g, uint32_t classes, uint32_t nodes)
+{
+    struct egraph_arrays x = {.n_classes = classes,
+                              .n_nodes = nodes,
+                              .class_begin = g->class_begin,
+                              .child_begin = g->child_begin,
+                              .child = g->child};
+    g->m.n_arities = g->m.n_operators;
+    g->m.node_ops = g->node_op;
+    g->m.n_node_ops = nodes;
+    egraph_arrays_write(&g->m, &records, &x);
+}
 
 struct raw_node {
     int what, a, b; /* leaf: what >= N_OPS */
@@ -81,14 +98,8 @@ static void random_graph(struct graph *g, struct rng *rng, bool closed)
     g->m.n_operators = N_OPS;
     g->m.leaves = (char **)leaf_names;
     g->m.n_leaves = N_LEAVES;
-    g->m.class_begin = g->class_begin;
-    g->m.n_class_begin = (size_t)classes + 1;
-    g->m.node_op = g->node_op;
-    g->m.n_node_op = at;
-    g->m.child_begin = g->child_begin;
-    g->m.n_child_begin = at + 1;
-    g->m.child = g->child;
-    g->m.n_child = kids;
+    g->m.arities = (uint32_t *)op_arity;
+    pack_arrays(g, (uint32_t)classes, at);
 }
 
 /* ---- the oracle ---- */
@@ -174,7 +185,7 @@ static struct tree *read_tree(struct arena *a, const char **text)
     assert_int_equal(sscanf(*text, "%7s%n", t->token, &used), 1);
     *text += used;
     for (int op = 0; op < N_OPS; op++)
-        for (int k = 0; strcmp(t->token, op_names[op]) == 0 && k < op_arity[op]; k++)
+        for (uint32_t k = 0; strcmp(t->token, op_names[op]) == 0 && k < op_arity[op]; k++)
             t->kid[k] = read_tree(a, text);
     return t;
 }
@@ -243,7 +254,7 @@ static uint32_t class_of_tree(const struct graph *g, const struct tree *t)
     for (uint32_t i = 0; i < N_OPS + N_LEAVES; i++)
         if (named(t, i < N_OPS ? op_names[i] : leaf_names[i - N_OPS]))
             what = i;
-    for (uint32_t c = 0; c + 1 < g->m.n_class_begin; c++)
+    for (uint32_t c = 0; c < g->m.n_class_sizes; c++)
         for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++)
             if (g->node_op[n] == what &&
                 memcmp(g->child + g->child_begin[n], kids, arity * sizeof *kids) == 0)
@@ -411,6 +422,7 @@ static void test_merged_counts_equal_brute_force(void **state)
 
 /* x = x*y, so x*y*y*...: a loop, at any length one term of each shape; and sin(x) of it. */
 static const char *const loop_ops[] = {"*", "+", "sin"};
+static const uint32_t loop_arities[] = {2, 2, 1};
 static const char *const loop_leaves[] = {"x", "y", "2"};
 static void loop_graph(struct graph *g)
 {
@@ -428,14 +440,8 @@ static void loop_graph(struct graph *g)
     memcpy(g->node_op, op, sizeof op);
     memcpy(g->child_begin, kids, sizeof kids);
     memcpy(g->child, child, sizeof child);
-    g->m.class_begin = g->class_begin;
-    g->m.n_class_begin = 4;
-    g->m.node_op = g->node_op;
-    g->m.n_node_op = 9;
-    g->m.child_begin = g->child_begin;
-    g->m.n_child_begin = 10;
-    g->m.child = g->child;
-    g->m.n_child = 10;
+    g->m.arities = (uint32_t *)loop_arities;
+    pack_arrays(g, 3, 9);
     g->m.root = 2;
 }
 
@@ -607,7 +613,7 @@ static void test_wide_pairs_have_ranks(void **state)
     enum { LEVELS = 65, NODES = 2 * LEVELS + 2 };
     static char *ops[] = {"+", "sin", "cos"}, *leaves[] = {"x"};
     uint32_t begin[LEVELS + 3] = {0, 1}, op[NODES] = {0}, kids[NODES + 1] = {0, 2},
-                            child[NODES] = {1, 1};
+                            child[NODES] = {1, 1}, arities[] = {2, 1, 1};
     struct arena a = {0};
     struct err e;
     struct grammar g;
@@ -626,14 +632,11 @@ static void test_wide_pairs_have_ranks(void **state)
     m.n_operators = 3;
     m.leaves = leaves;
     m.n_leaves = 1;
-    m.class_begin = begin;
-    m.n_class_begin = LEVELS + 3;
-    m.node_op = op;
-    m.n_node_op = NODES;
-    m.child_begin = kids;
-    m.n_child_begin = NODES + 1;
-    m.child = child;
-    m.n_child = kids[NODES];
+    m.arities = arities;
+    m.n_arities = 3;
+    m.node_ops = op;
+    m.n_node_ops = NODES;
+    egraph_arrays_write(&m, &a, &(struct egraph_arrays){LEVELS + 2, NODES, begin, kids, child});
     assert_int_equal(grammar_init(&g, &a, &m, &lang_calculus, &o, &e), OK);
     assert_true(g.saturated && grammar_terms(&g) == COUNT_MAX);
     struct rng rng = rng_new(5, 0);
@@ -676,9 +679,10 @@ static void test_malformed_graphs_are_refused(void **state)
     assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
     loop_graph(&graph);
     graph.child[3] = 17;
+    pack_arrays(&graph, 3, 9);
     assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
     loop_graph(&graph);
-    graph.node_op[2] = 9;
+    graph.node_op[2] = 9; /* no such leaf */
     assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
     arena_free(&a);
 }
@@ -696,5 +700,7 @@ int main(void)
         cmocka_unit_test(test_samples_are_distinct),
         cmocka_unit_test(test_malformed_graphs_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_free(&records);
+    return failed;
 }

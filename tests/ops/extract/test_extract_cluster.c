@@ -1,4 +1,5 @@
 /* Clusters: the seed leads, every member is compared with it, and a lie in the e-graph is found. */
+#include "ops/egraph/graph/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
 
 #include <setjmp.h>
@@ -14,7 +15,7 @@ struct graph {
     Eqloom__EGraph m;
     Eqloom__Expr seed;
     char *operators[MAX], *leaves[MAX];
-    uint32_t class_begin[MAX], node_op[MAX], child_begin[MAX], child[2 * MAX];
+    uint32_t arities[MAX], class_begin[MAX], node_op[MAX], child_begin[MAX], child[2 * MAX];
 };
 
 /* Nodes as "class op child child" in order of class; leaves as "class leaf". */
@@ -43,6 +44,7 @@ static void build(struct graph *g, struct arena *a, const char *const *nodes, ui
         g->node_op[n] = (uint32_t)g->m.n_operators++;
         for (; kid; kid = strtok_r(NULL, " ", &save))
             g->child[kids++] = (uint32_t)atoi(kid);
+        g->arities[g->m.n_arities++] = kids - g->child_begin[n];
     }
     for (uint32_t i = 0; i < n; i++)
         if (leaf_of[i])
@@ -51,14 +53,11 @@ static void build(struct graph *g, struct arena *a, const char *const *nodes, ui
     g->child_begin[n] = kids;
     g->m.operators = g->operators;
     g->m.leaves = g->leaves;
-    g->m.class_begin = g->class_begin;
-    g->m.n_class_begin = classes + 1;
-    g->m.node_op = g->node_op;
-    g->m.n_node_op = n;
-    g->m.child_begin = g->child_begin;
-    g->m.n_child_begin = n + 1;
-    g->m.child = g->child;
-    g->m.n_child = kids;
+    g->m.arities = g->arities;
+    g->m.node_ops = g->node_op;
+    g->m.n_node_ops = n;
+    egraph_arrays_write(
+        &g->m, a, &(struct egraph_arrays){classes, n, g->class_begin, g->child_begin, g->child});
     g->m.root = root;
     g->m.seed = &g->seed;
 }

@@ -6,6 +6,7 @@
 #include "tests/ops/egraph/help_edits.h"
 #include "tests/ops/egraph/help_reuse.h"
 
+#include "ops/egraph/graph/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
 
@@ -149,58 +150,65 @@ static Eqloom__EGraph copy_of(struct arena *a, const Eqloom__EGraph *m)
     return *(Eqloom__EGraph *)copy;
 }
 
-static void remove_node(Eqloom__EGraph *m, uint32_t node)
+static void remove_node(Eqloom__EGraph *m, struct egraph_arrays *x, uint32_t node)
 {
-    uint32_t begin = m->child_begin[node], arity = m->child_begin[node + 1] - begin;
-    memmove(m->child + begin, m->child + begin + arity,
-            (m->n_child - begin - arity) * sizeof *m->child);
-    memmove(m->node_op + node, m->node_op + node + 1, (m->n_node_op - node - 1) * sizeof(uint32_t));
-    for (size_t i = node + 1; i < m->n_child_begin; i++)
-        m->child_begin[i - 1] = m->child_begin[i] - arity;
-    for (size_t c = 0; c < m->n_class_begin; c++)
-        m->class_begin[c] -= m->class_begin[c] > node;
-    m->n_node_op--;
-    m->n_child_begin--;
-    m->n_child -= arity;
+    uint32_t begin = x->child_begin[node], end = x->child_begin[node + 1];
+    memmove(x->child + begin, x->child + end,
+            (x->child_begin[x->n_nodes] - end) * sizeof *x->child);
+    memmove(m->node_ops + node, m->node_ops + node + 1,
+            (x->n_nodes - node - 1) * sizeof *m->node_ops);
+    for (uint32_t i = node + 1; i <= x->n_nodes; i++)
+        x->child_begin[i - 1] = x->child_begin[i] - (end - begin);
+    for (uint32_t c = 0; c <= x->n_classes; c++)
+        x->class_begin[c] -= x->class_begin[c] > node;
+    m->n_node_ops--;
+    x->n_nodes--;
 }
 
-static void tamper(Eqloom__EGraph *m, struct rng *r)
+static void tamper(Eqloom__EGraph *m, struct arena *a, struct rng *r)
 {
-    uint32_t node = (uint32_t)rng_below(r, m->n_node_op);
-    uint32_t classes = (uint32_t)m->n_class_begin - 1;
+    struct egraph_arrays x;
+    assert_int_equal(egraph_arrays_read(&x, a, m, NULL), OK);
+    uint32_t node = (uint32_t)rng_below(r, x.n_nodes), children = x.child_begin[x.n_nodes];
     switch (rng_below(r, 5)) {
     case 0:
-        if (m->n_node_op > 1)
-            remove_node(m, node);
+        if (x.n_nodes > 1)
+            remove_node(m, &x, node);
         break;
     case 1:
-        if (m->n_child)
-            m->child[rng_below(r, m->n_child)] = (uint32_t)rng_below(r, classes);
+        if (children)
+            x.child[rng_below(r, children)] = (uint32_t)rng_below(r, x.n_classes);
         break;
     case 2:
-        if (m->node_op[node] >= m->n_operators)
-            m->node_op[node] = (uint32_t)(m->n_operators + rng_below(r, m->n_leaves));
+        if (m->node_ops[node] >= m->n_operators)
+            m->node_ops[node] = (uint32_t)(m->n_operators + rng_below(r, m->n_leaves));
         break;
     case 3: m->unsound = true; break;
     case 4: m->seed->prefix = "+ x y"; break;
     }
+    egraph_arrays_write(m, a, &x);
 }
 
 /* Class c becomes class n - 1 - c: e-nodes keep their order within a class. */
 static Eqloom__EGraph turned_around(struct arena *a, const Eqloom__EGraph *m)
 {
     Eqloom__EGraph out = copy_of(a, m);
-    uint32_t classes = (uint32_t)m->n_class_begin - 1, at = 0, kid = 0;
-    for (uint32_t c = 0; c < classes; c++) {
-        out.class_begin[c] = at;
-        for (uint32_t n = m->class_begin[classes - 1 - c]; n < m->class_begin[classes - c]; n++) {
-            out.child_begin[at] = kid;
-            out.node_op[at++] = m->node_op[n];
-            for (uint32_t k = m->child_begin[n]; k < m->child_begin[n + 1]; k++)
-                out.child[kid++] = classes - 1 - m->child[k];
+    struct egraph_arrays x, y;
+    assert_int_equal(egraph_arrays_read(&x, a, m, NULL), OK);
+    assert_int_equal(egraph_arrays_read(&y, a, m, NULL), OK);
+    uint32_t at = 0, kid = 0;
+    for (uint32_t c = 0; c < x.n_classes; c++) {
+        uint32_t from = x.n_classes - 1 - c;
+        y.class_begin[c] = at;
+        for (uint32_t n = x.class_begin[from]; n < x.class_begin[from + 1]; n++) {
+            y.child_begin[at] = kid;
+            out.node_ops[at++] = m->node_ops[n];
+            for (uint32_t k = x.child_begin[n]; k < x.child_begin[n + 1]; k++)
+                y.child[kid++] = x.n_classes - 1 - x.child[k];
         }
     }
-    out.root = classes - 1 - m->root;
+    out.root = x.n_classes - 1 - m->root;
+    egraph_arrays_write(&out, a, &y);
     return out;
 }
 
@@ -222,7 +230,7 @@ static void run_tampering(struct tally *t, struct tally *turned, struct rng *r)
         made.message.seed = seed_of(&a, rules.rules.lang, text.data);
         for (int k = 0; k < TAMPERINGS; k++) {
             Eqloom__EGraph other = copy_of(&a, &made.message);
-            tamper(&other, r);
+            tamper(&other, &a, r);
             compare(t, &a, &made.message, &other, &o);
         }
         o.grammar.merge_commutative = false; /* which operand comes first is told by the numbers */
@@ -261,24 +269,36 @@ static Eqloom__EGraph *hand_made(struct arena *a, const struct hand_node *nodes,
 {
     Eqloom__EGraph *m = arena_new(a, Eqloom__EGraph);
     eqloom__egraph__init(m);
-    m->operators = m->leaves = arena_array(a, char *, n);
-    m->class_begin = arena_array(a, uint32_t, n + 1);
-    m->node_op = arena_array(a, uint32_t, n);
-    m->child_begin = arena_array(a, uint32_t, n + 1);
-    m->child = arena_array(a, uint32_t, 2 * n);
-    m->n_operators = m->n_leaves = m->n_node_op = n;
-    m->n_child_begin = n + 1;
+    m->operators = arena_array(a, char *, n);
+    m->arities = arena_array(a, uint32_t, n);
+    m->leaves = arena_array(a, char *, n);
+    m->node_ops = arena_array(a, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        m->n_operators += !nodes[i].leaf;
+    struct egraph_arrays x = {.n_nodes = n,
+                              .class_begin = arena_array(a, uint32_t, n + 1),
+                              .child_begin = arena_array(a, uint32_t, n + 1),
+                              .child = arena_array(a, uint32_t, 2 * n)};
+    uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
-        m->leaves[i] = (char *)nodes[i].name;
-        m->node_op[i] = nodes[i].leaf ? n + i : i;
-        m->child_begin[i] = (uint32_t)m->n_child;
+        if (nodes[i].leaf) {
+            m->node_ops[i] = (uint32_t)(m->n_operators + m->n_leaves);
+            m->leaves[m->n_leaves++] = (char *)nodes[i].name;
+        } else {
+            m->arities[m->n_arities] = nodes[i].arity;
+            m->operators[m->n_arities] = (char *)nodes[i].name;
+            m->node_ops[i] = (uint32_t)m->n_arities++;
+        }
+        x.child_begin[i] = at;
         if (i == 0 || nodes[i].class != nodes[i - 1].class)
-            m->class_begin[m->n_class_begin++] = i;
+            x.class_begin[x.n_classes++] = i;
         for (uint32_t k = 0; k < nodes[i].arity; k++)
-            m->child[m->n_child++] = nodes[i].kid[k];
+            x.child[at++] = nodes[i].kid[k];
     }
-    m->child_begin[n] = (uint32_t)m->n_child;
-    m->class_begin[m->n_class_begin++] = n;
+    x.child_begin[n] = at;
+    x.class_begin[x.n_classes] = n;
+    m->n_node_ops = n;
+    egraph_arrays_write(m, a, &x);
     m->seed = seed_of(a, &lang_calculus, seed);
     return m;
 }
