@@ -4,42 +4,17 @@
 #include "ops/egraph/large/prune.h"
 #include "ops/egraph/large/semijoin.h"
 #include "ops/egraph/match/node_index.h"
-#include "ops/egraph/run/rule_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Compiled twice: ematch_profiled.c counts. */
-#ifndef EMATCH_PROFILED
-#define EMATCH_PROFILED 0
-#endif
-
 #define NEVER UINT32_MAX
 enum { SORT_FEW = 16, PRUNE_SOONER = 8 };
 
-/* ---- what is counted for a profile ---- */
-
 static inline void count_step(const struct ematch *m, const struct state *s)
 {
-    if (EMATCH_PROFILED)
-        m->profile->steps[s - m->states]++;
-}
-
-static inline void count_begin(const struct ematch *m, uint32_t root)
-{
-    if (!EMATCH_PROFILED)
-        return;
-    m->profile->tried[root]++;
-    m->profile->at = root;
-    m->profile->begun = search_profile_now(m->profile);
-}
-
-static inline void count_end(const struct ematch *m, uint32_t root)
-{
-    if (!EMATCH_PROFILED)
-        return;
-    m->profile->ns[root] += search_profile_now(m->profile) - m->profile->begun;
-    m->profile->at = NO_STATE;
+    if (__builtin_expect(m->steps != NULL, 0))
+        m->steps[s - m->states]++;
 }
 
 /* ---- which states are awake ---- */
@@ -87,8 +62,8 @@ static void separate_rules(struct ematch *m)
 static void ban_rule(struct ematch *m, uint32_t rule)
 {
     const struct automaton *automaton = &m->set->automaton;
-    if (EMATCH_PROFILED)
-        search_profile_settle(m);
+    if (m->steps)
+        m->settle(m->settle_arg);
     if (m->alike)
         separate_rules(m);
     m->rules[rule].exceeded = true;
@@ -427,9 +402,8 @@ static void start(struct ematch *m, uint32_t root)
                              UINT64_MAX << 8 * first_fresh(m, 1);
     if (!may_be_new(m, s))
         return;
-    count_begin(m, root);
+    count_step(m, s);
     follow(m, s);
-    count_end(m, root);
 }
 
 static void visit_class(struct ematch *m, uint32_t c)
@@ -453,8 +427,6 @@ static void visit_leaf(struct ematch *m, uint32_t n)
             (!m->alike && m->rules[rule].banned))
             continue;
         m->n_bound = 0;
-        if (EMATCH_PROFILED)
-            m->profile->out->rules[rule].searched++;
         record(m, rule);
     }
 }
@@ -569,7 +541,6 @@ void ematch_search(struct ematch *m, uint32_t n)
     sort_matches(m);
 }
 
-#if !EMATCH_PROFILED
 void ematch_begin(struct ematch *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
@@ -615,4 +586,3 @@ void ematch_free(struct ematch *m)
     free(m->count);
     free(m->counted);
 }
-#endif

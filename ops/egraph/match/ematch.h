@@ -73,7 +73,11 @@ struct ematch {
     uint32_t n_bound;
     uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root, which is the node visited */
     uint32_t reg[PATTERN_MAX_REGISTERS];
-    struct search_profile *profile; /* of ematch_search_profiled */
+    /* For a profile, else NULL: by state, how often it was entered or a node was tried there; and
+     * what is called before the rules that are searched for change. */
+    uint64_t *steps;
+    void (*settle)(void *arg);
+    void *settle_arg;
 };
 
 /* All rules are alike, and nothing is left of any. */

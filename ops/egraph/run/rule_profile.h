@@ -1,12 +1,11 @@
-/* What a profile counts of searching: a search looks for all rules that begin alike at once, so
- * what it costs is divided among them. At each state of the automaton a search counts the steps
- * that it makes there (a state or a candidate node looked at); a step's share goes to each rule
- * below its state that is awake, in equal parts, and the time of searching from a root to its rules
- * in proportion to their steps. A rule that shares most of its way with others costs little by
- * itself, and what only one rule looks at is that rule's alone.
+/* What searching costs each rule. A search looks for all rules that begin alike at once, so its
+ * cost is divided among them: ematch counts the steps that it makes at each state of the automaton
+ * (a state entered or a candidate node tried). A step is shared equally by the active rules below
+ * its state, and the time of searching is divided in proportion to their steps. So a rule that
+ * shares most of its way with others costs little.
  *
- * Steps, unlike times, are a function of the run's input. Counts are settled when the rules that
- * are awake change: at the end of an iteration, and when a rule stops within one. */
+ * Steps, unlike times, are a function of the run's input. Counts are settled whenever the set of
+ * active rules changes: at the end of an iteration, and when a rule is banned within one. */
 #ifndef OPS_EGRAPH_RUN_RULE_PROFILE_H
 #define OPS_EGRAPH_RUN_RULE_PROFILE_H
 
@@ -15,22 +14,19 @@
 
 struct search_profile {
     const struct saturate_profile *out;
-    uint64_t *steps, *tried, *ns; /* by state, since they were settled; the last two of roots */
-    uint32_t *n_active, *root;    /* by state: rules below it; the state above all */
-    double *share, *whole;        /* by state: steps for each rule below; of roots: of all rules */
-    uint32_t at;                  /* the root from which a search is under way, or NO_STATE ... */
-    uint64_t begun;               /* ... and since when */
+    struct ematch *m;
+    uint64_t *steps;    /* by state, since the last settling */
+    uint64_t ns;        /* of searching, since then */
+    uint32_t *n_active; /* by state: active rules below it */
+    double *share;      /* by state: steps of each rule below it */
 };
 
-struct search_profile *search_profile_new(const struct saturate_profile *out,
-                                          const struct automaton *automaton);
+/* Makes the ematch count into it. */
+void search_profile_init(struct search_profile *p, const struct saturate_profile *out,
+                         struct ematch *m);
 void search_profile_free(struct search_profile *p);
-/* Gives what was counted to the rules that are awake. */
-void search_profile_settle(struct ematch *m);
-
-/* As ematch_search, with m->profile counting: ematch.c compiled once more (ematch_profiled.c), so
- * that it costs nothing where nobody counts. */
-void ematch_search_profiled(struct ematch *m, uint32_t node);
+/* Gives what was counted to the active rules. */
+void search_profile_settle(struct search_profile *p);
 
 static inline uint64_t search_profile_now(const struct search_profile *p)
 {

@@ -43,6 +43,7 @@ struct saturator {
     uint32_t *values;        /* scratch of one application: the variables, then what was built */
     uint64_t spent;          /* matches applied */
     uint64_t ask_at;         /* when so many are, whether to go on is asked */
+    struct search_profile profile; /* where options ask for one */
     bool out_of_nodes, out_of_matches, is_cancelled, changed;
     struct saturate_iteration seen; /* of this iteration, for who observes */
 };
@@ -260,24 +261,31 @@ static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32
 {
     struct rule_profile *p = &s->options->profile->rules[rule];
     bool holds = !s->rules->rhs[rule].n_conditions || conditions_hold(s, rule, record);
-    uint64_t spent = s->spent, begun = search_profile_now(s->ematch.profile);
+    uint64_t spent = s->spent, begun = search_profile_now(&s->profile);
     uint32_t nodes = s->g->n_nodes;
     bool go_on = apply(s, rule, record, known);
-    p->apply_ns += search_profile_now(s->ematch.profile) - begun;
+    p->apply_ns += search_profile_now(&s->profile) - begun;
     p->nodes += s->g->n_nodes - nodes;
     p->applied += holds && s->spent > spent;
     return go_on;
 }
 
-/* The same program twice, so that who does not count does not ask. */
-static inline __attribute__((always_inline)) enum err_code
-visit_and(bool profiled, struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+static void search(struct saturator *s, uint32_t node)
+{
+    if (!s->options->profile) {
+        ematch_search(&s->ematch, node);
+        return;
+    }
+    uint64_t begun = search_profile_now(&s->profile);
+    ematch_search(&s->ematch, node);
+    s->profile.ns += search_profile_now(&s->profile) - begun;
+}
+
+static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
 {
     struct ematch *m = &s->ematch;
-    if (profiled)
-        ematch_search_profiled(m, node);
-    else
-        ematch_search(m, node);
+    enum err_code code;
+    search(s, node);
     bool far = m->n_matches > 1 && prefetch_pays(s->g);
     s->seen.visited++;
     s->seen.matches += m->n_matches;
@@ -287,27 +295,15 @@ visit_and(bool profiled, struct saturator *s, uint32_t node, bool *go_on, struct
         const struct ematch_match *match = &m->matches[i];
         const uint32_t *known = far ? s->prefetched.built[i % PREFETCH_MATCHES] : NULL;
         const uint32_t *record = m->records.items + match->record;
-        *go_on = profiled ? apply_profiled(s, match->rule, record, known)
-                          : apply(s, match->rule, record, known);
-        if (!*go_on && err_up(e, why_ended(s, match->rule, e)))
-            return e->code;
+        *go_on = s->options->profile ? apply_profiled(s, match->rule, record, known)
+                                     : apply(s, match->rule, record, known);
+        if (!*go_on && (code = why_ended(s, match->rule, e)))
+            return err_up(e, code);
     }
     if (m->n_matches > MANY_MATCHES)
         forget_matches(m);
     graph_restore_congruence(s->g);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
-}
-
-static __attribute__((noinline)) enum err_code visit_profiled(struct saturator *s, uint32_t node,
-                                                              bool *go_on, struct err *e)
-{
-    return visit_and(true, s, node, go_on, e);
-}
-
-static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
-{
-    return s->ematch.profile ? visit_profiled(s, node, go_on, e)
-                             : visit_and(false, s, node, go_on, e);
 }
 
 /* Applies the matches that wait for their conditions, where these hold now. */
@@ -319,8 +315,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         uint32_t rule = w->items[i];
         size = 1 + ematch_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
-            *go_on = s->ematch.profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
-                                       : apply(s, rule, w->items + i + 1, NULL);
+            *go_on = s->options->profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
+                                         : apply(s, rule, w->items + i + 1, NULL);
             if (!*go_on && err_up(e, why_ended(s, rule, e)))
                 return e->code;
             continue;
@@ -383,8 +379,8 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
 /* Rules that stopped rest; the others have seen everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
-    if (s->ematch.profile)
-        search_profile_settle(&s->ematch);
+    if (s->options->profile)
+        search_profile_settle(&s->profile);
     s->ematch.since = s->now;
     for (size_t i = 0; i < s->rules->n && !s->ematch.alike; i++) {
         struct ematch_rule *r = &s->state[i];
@@ -516,10 +512,10 @@ static enum err_code run(struct saturator *s, struct err *e)
 
 static void end_profile(struct saturator *s)
 {
-    search_profile_settle(&s->ematch); /* of an iteration that failed */
+    search_profile_settle(&s->profile); /* of an iteration that failed */
     for (size_t i = 0; i < s->rules->n; i++)
         s->options->profile->rules[i].banned += s->backoff[i].times;
-    search_profile_free(s->ematch.profile);
+    search_profile_free(&s->profile);
 }
 
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
@@ -548,7 +544,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
         abort();
     ematch_init(&s.ematch, g, rules, s.leaf, s.state, out->matched);
     if (options->profile)
-        s.ematch.profile = search_profile_new(options->profile, &rules->automaton);
+        search_profile_init(&s.profile, options->profile, &s.ematch);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
     g->watched = true;
