@@ -56,10 +56,6 @@ struct ematch {
     uint64_t looked;              /* nodes that were to be bound, since the last ematch_begin */
     struct ematch_match *matches; /* of the node visited last */
     size_t n_matches, cap_matches;
-    struct ematch_match *sorted; /* scratch of sorting, as are the next two, by rule */
-    size_t cap_sorted;
-    uint32_t *count;
-    uint64_t *counted; /* a bit each */
     struct u32_list records;
 
     uint32_t *leaf_node; /* by leaf of the rule set, NO_NODE if it is not there yet */
@@ -87,6 +83,10 @@ void ematch_free(struct ematch *m);
 /* To be called after `rules` and `left` changed and the graph was rebuilt, before visits: of the
  * nodes before `until`. */
 void ematch_begin(struct ematch *m, uint32_t until);
+/* For ematch_search.c: the rule is not searched for any more in this iteration, and goes on at this
+ * node later; the matches by rule, those of a rule in the order in which they were found. */
+void ematch_ban(struct ematch *m, uint32_t rule);
+void ematch_sort(struct ematch *m);
 /* Finds the new matches at a node. */
 void ematch_search(struct ematch *m, uint32_t node);
 

@@ -15,6 +15,7 @@
 #include "ops/egraph/large/size_order.h"
 #include "ops/egraph/match/ematch.h"
 #include "ops/egraph/match/node_index.h"
+#include "ops/egraph/run/apply.h"
 #include "ops/egraph/run/backoff.h"
 #include "ops/egraph/run/dirty_set.h"
 #include "ops/egraph/run/rule_profile.h"
@@ -33,16 +34,13 @@ struct saturator {
     struct ematch ematch;
     struct ematch_rule *state; /* by rule */
     struct backoff *backoff;   /* by rule */
-    const uint32_t *leaf;      /* by leaf of the rule set */
+    struct applier applier;
     struct moment now;         /* when this iteration began */
     uint32_t pinned;           /* nodes whose ids somebody may know */
     struct dirty_set dirty;
     struct size_order order;
-    struct prefetched prefetched;
-    struct u32_list waiting; /* matches whose conditions failed: the rule, then its record */
-    uint32_t *values;        /* scratch of one application: the variables, then what was built */
-    uint64_t spent;          /* matches applied */
-    uint64_t ask_at;         /* when so many are, whether to go on is asked */
+    uint64_t spent;                /* matches applied */
+    uint64_t ask_at;               /* when so many are, whether to go on is asked */
     struct search_profile profile; /* where options ask for one */
     bool out_of_nodes, out_of_matches, is_cancelled, changed;
     struct saturate_iteration seen; /* of this iteration, for who observes */
@@ -64,134 +62,6 @@ static void widen(struct dirty_set *v, uint64_t kinds, const struct ematch_rule 
 }
 
 /* ---- application ---- */
-
-static uint32_t add_wide(bool *placed, struct saturator *s, size_t rule,
-                         const struct build_node *node)
-{
-    const uint16_t *refs = s->rules->rules[rule].rhs.refs;
-    uint32_t kids[256];
-    for (uint32_t k = 0; k < node->arity; k++)
-        kids[k] = s->values[refs[node->ref + k]];
-    *placed = false;
-    return graph_add(s->g, node->op, kids);
-}
-
-static inline uint32_t add_leaf(struct saturator *s, const struct build_node *node)
-{
-    uint32_t leaf = s->leaf[node->op], n = s->g->leaves[leaf].node;
-    return n != NO_NODE ? n : graph_add_leaf(s->g, leaf);
-}
-
-static inline uint32_t add(bool *placed, struct saturator *s, size_t rule,
-                           const struct build_node *node)
-{
-    if (node->is_leaf)
-        return add_leaf(s, node);
-    if (node->arity > 2)
-        return add_wide(placed, s, rule, node);
-    return graph_add_small(s->g, node->op, node->arity, s->values[node->first[0]],
-                           s->values[node->first[1]]);
-}
-
-/* Builds the right side; `values` has what was built, after the variables. Returns the root, which
- * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
- * was foreseen of it, or NULL. */
-static inline uint32_t instantiate(bool *placed, struct saturator *s, size_t rule,
-                                   const uint32_t *record, const uint32_t *known)
-{
-    const struct compiled_rhs *b = &s->rules->rhs[rule];
-    uint32_t *values = s->values, *out = values + b->n_vars;
-    const struct build_node *node = b->nodes, *last = node + b->n - 1;
-    *placed = false;
-    if (!b->n)
-        return record[1 + b->root];
-    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* there is room behind a record */
-        values[v] = record[1 + v];
-    for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
-        values[v] = record[1 + v];
-    for (; node < last; node++, out++) {
-        *out = prefetched_node(&s->prefetched, known, (uint32_t)(node - b->nodes), s->g);
-        if (*out == NO_NODE)
-            *out = add(placed, s, rule, node);
-    }
-    *out = prefetched_node(&s->prefetched, known, b->n - 1u, s->g);
-    if (*out != NO_NODE)
-        return *out;
-    if (node->is_leaf || node->arity > 2)
-        return *out = add(placed, s, rule, node);
-    return *out = graph_add_into(placed, s->g, node->op, node->arity, values[node->first[0]],
-                                 values[node->first[1]], record[0]);
-}
-
-static struct reason record_proof(struct saturator *s, size_t rule, const uint32_t *record)
-{
-    struct proof_forest *p = s->g->proofs;
-    if (!p)
-        return (struct reason){REASON_RULE, 0};
-    const struct compiled_rule *r = &s->rules->rules[rule];
-    size_t size = ematch_record(s->g, &r->lhs), n = 1 + size + r->rhs.n;
-    p->matches = vec_grow(p->matches, &p->matches_cap, p->n_matches + n, sizeof *p->matches);
-    uint32_t *m = p->matches + p->n_matches;
-    m[0] = (uint32_t)rule;
-    memcpy(m + 1, record, size * sizeof *m);
-    memcpy(m + 1 + size, s->values + r->rhs.n_vars, r->rhs.n * sizeof *m);
-    struct reason why = {REASON_RULE, (uint32_t)p->n_matches};
-    p->n_matches += n;
-    return why;
-}
-
-static bool conditions_hold(struct saturator *s, size_t rule, const uint32_t *record)
-{
-    const struct compiled_rhs *a = &s->rules->rhs[rule];
-    struct egraph *g = s->g;
-    uint32_t i = 0;
-    if (a->first_direct) { /* most are, and have asked for that fact before */
-        uint32_t class = graph_find(g, record[1 + a->first_variable]);
-        uint32_t answers = g->facts.answers[graph_eclass(g, class)->fact];
-        if (answers && !(answers >> a->first_predicate & 1))
-            return false;
-        i = answers != 0;
-    }
-    for (; i < a->n_conditions; i++)
-        if (!graph_condition_holds(g, &a->conditions[i], record + 1, s->leaf))
-            return false;
-    return true;
-}
-
-/* Keeps a match for later. */
-static void wait_for_conditions(struct saturator *s, size_t rule, const uint32_t *record)
-{
-    struct u32_list *w = &s->waiting;
-    size_t size = ematch_record(s->g, &s->rules->rules[rule].lhs);
-    w->items =
-        graph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
-    w->items[w->n] = (uint32_t)rule;
-    memcpy(w->items + w->n + 1, record, size * sizeof *record);
-    w->n += 1 + size;
-}
-
-static bool apply_match(struct saturator *s, size_t rule, const uint32_t *record,
-                        const uint32_t *known)
-{
-    const struct compiled_rhs *a = &s->rules->rhs[rule];
-    if (a->n_conditions && !conditions_hold(s, rule, record)) {
-        if (a->waits)
-            wait_for_conditions(s, rule, record);
-        return false;
-    }
-    bool placed;
-    uint32_t root = instantiate(&placed, s, rule, record, known);
-    struct proof_forest *p = s->g->proofs;
-    if (placed) {
-        if (p)
-            proofs_join(p, record[0], root, record_proof(s, rule, record));
-        graph_settle(s->g, root);
-        return true;
-    }
-    if (graph_find(s->g, root) == graph_find(s->g, record[0]))
-        return false;
-    return graph_union(s->g, record[0], root, record_proof(s, rule, record));
-}
 
 /* `rule`: at which it shows, or NULL. */
 static enum err_code fail_contradiction(struct saturator *s, const struct rule *rule, struct err *e)
@@ -229,7 +99,7 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, co
         return false;
     s->spent++;
     uint32_t cells = g->n_cells;
-    if (apply_match(s, rule, record, known)) {
+    if (apply_match(&s->applier, rule, record, known)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
@@ -252,7 +122,6 @@ static void forget_matches(struct ematch *m)
 {
     graph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
     graph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
-    graph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
 }
 
 /* As apply, and counts what it costs. */
@@ -260,7 +129,8 @@ static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32
                                                      const uint32_t *record, const uint32_t *known)
 {
     struct rule_profile *p = &s->options->profile->rules[rule];
-    bool holds = !s->rules->rhs[rule].n_conditions || conditions_hold(s, rule, record);
+    bool holds =
+        !s->rules->rhs[rule].n_conditions || apply_conditions_hold(&s->applier, rule, record);
     uint64_t spent = s->spent, begun = search_profile_now(&s->profile);
     uint32_t nodes = s->g->n_nodes;
     bool go_on = apply(s, rule, record, known);
@@ -291,9 +161,9 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
         if (far && i % PREFETCH_MATCHES == 0)
-            prefetch_matches(&s->prefetched, s->g, m, i);
+            prefetch_matches(&s->applier.prefetched, s->g, m, i);
         const struct ematch_match *match = &m->matches[i];
-        const uint32_t *known = far ? s->prefetched.built[i % PREFETCH_MATCHES] : NULL;
+        const uint32_t *known = far ? s->applier.prefetched.built[i % PREFETCH_MATCHES] : NULL;
         const uint32_t *record = m->records.items + match->record;
         *go_on = s->options->profile ? apply_profiled(s, match->rule, record, known)
                                      : apply(s, match->rule, record, known);
@@ -309,12 +179,12 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
 /* Applies the matches that wait for their conditions, where these hold now. */
 static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
 {
-    struct u32_list *w = &s->waiting;
+    struct u32_list *w = &s->applier.waiting;
     size_t n = w->n, kept = 0;
     for (size_t i = 0, size; i < n; i += size) {
         uint32_t rule = w->items[i];
         size = 1 + ematch_record(s->g, &s->rules->rules[rule].lhs);
-        if (*go_on && conditions_hold(s, rule, w->items + i + 1)) {
+        if (*go_on && apply_conditions_hold(&s->applier, rule, w->items + i + 1)) {
             *go_on = s->options->profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
                                          : apply(s, rule, w->items + i + 1, NULL);
             if (!*go_on && err_up(e, why_ended(s, rule, e)))
@@ -405,7 +275,7 @@ static void compact(struct saturator *s)
 {
     struct egraph *g = s->g;
     struct compaction c;
-    struct u32_list *w = &s->waiting;
+    struct u32_list *w = &s->applier.waiting;
     for (size_t i = 0, size; i < w->n && !g->proofs; i += size) {
         size = 1 + ematch_record(g, &s->rules->rules[w->items[i]].lhs);
         for (size_t k = 1; k < size; k++) /* a match means classes, where there are no proofs */
@@ -535,14 +405,15 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                           .options = options,
                           .result = out,
                           .arena = a,
-                          .pinned = g->n_cells};
+                          .pinned = g->n_cells,
+                          .applier = {.g = g, .rules = rules}};
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.backoff = calloc(rules->n + 1, sizeof *s.backoff);
-    s.leaf = ruleset_leaves(a, rules, g);
-    s.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.values);
-    if (!s.state || !s.backoff || !s.values)
+    s.applier.leaf = ruleset_leaves(a, rules, g);
+    s.applier.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.applier.values);
+    if (!s.state || !s.backoff || !s.applier.values)
         abort();
-    ematch_init(&s.ematch, g, rules, s.leaf, s.state, out->matched);
+    ematch_init(&s.ematch, g, rules, s.applier.leaf, s.state, out->matched);
     if (options->profile)
         search_profile_init(&s.profile, options->profile, &s.ematch);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
@@ -552,11 +423,11 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     if (options->profile)
         end_profile(&s);
     free(s.state);
-    free(s.values);
+    free(s.applier.values);
     free(s.backoff);
     dirty_set_free(&s.dirty);
     size_order_free(&s.order);
-    u32_free(&s.waiting);
+    u32_free(&s.applier.waiting);
     ematch_free(&s.ematch);
     g->watched = false;
     node_index_release(g->node_index);

@@ -1,0 +1,131 @@
+/* Applying matches; see apply.h. */
+#include "ops/egraph/run/apply.h"
+
+#include <string.h>
+
+static uint32_t add_wide(bool *placed, struct applier *x, size_t rule,
+                         const struct build_node *node)
+{
+    const uint16_t *refs = x->rules->rules[rule].rhs.refs;
+    uint32_t kids[256];
+    for (uint32_t k = 0; k < node->arity; k++)
+        kids[k] = x->values[refs[node->ref + k]];
+    *placed = false;
+    return graph_add(x->g, node->op, kids);
+}
+
+static inline uint32_t add_leaf(struct applier *x, const struct build_node *node)
+{
+    uint32_t leaf = x->leaf[node->op], n = x->g->leaves[leaf].node;
+    return n != NO_NODE ? n : graph_add_leaf(x->g, leaf);
+}
+
+static inline uint32_t add(bool *placed, struct applier *x, size_t rule,
+                           const struct build_node *node)
+{
+    if (node->is_leaf)
+        return add_leaf(x, node);
+    if (node->arity > 2)
+        return add_wide(placed, x, rule, node);
+    return graph_add_small(x->g, node->op, node->arity, x->values[node->first[0]],
+                           x->values[node->first[1]]);
+}
+
+/* Builds the right side; `values` has what was built, after the variables. Returns the root, which
+ * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
+ * was foreseen of it, or NULL. */
+static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
+                                   const uint32_t *record, const uint32_t *known)
+{
+    const struct compiled_rhs *b = &x->rules->rhs[rule];
+    uint32_t *values = x->values, *out = values + b->n_vars;
+    const struct build_node *node = b->nodes, *last = node + b->n - 1;
+    *placed = false;
+    if (!b->n)
+        return record[1 + b->root];
+    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* there is room behind a record */
+        values[v] = record[1 + v];
+    for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
+        values[v] = record[1 + v];
+    for (; node < last; node++, out++) {
+        *out = prefetched_node(&x->prefetched, known, (uint32_t)(node - b->nodes), x->g);
+        if (*out == NO_NODE)
+            *out = add(placed, x, rule, node);
+    }
+    *out = prefetched_node(&x->prefetched, known, b->n - 1u, x->g);
+    if (*out != NO_NODE)
+        return *out;
+    if (node->is_leaf || node->arity > 2)
+        return *out = add(placed, x, rule, node);
+    return *out = graph_add_into(placed, x->g, node->op, node->arity, values[node->first[0]],
+                                 values[node->first[1]], record[0]);
+}
+
+static struct reason record_proof(struct applier *x, size_t rule, const uint32_t *record)
+{
+    struct proof_forest *p = x->g->proofs;
+    if (!p)
+        return (struct reason){REASON_RULE, 0};
+    const struct compiled_rule *r = &x->rules->rules[rule];
+    size_t size = ematch_record(x->g, &r->lhs), n = 1 + size + r->rhs.n;
+    p->matches = vec_grow(p->matches, &p->matches_cap, p->n_matches + n, sizeof *p->matches);
+    uint32_t *m = p->matches + p->n_matches;
+    m[0] = (uint32_t)rule;
+    memcpy(m + 1, record, size * sizeof *m);
+    memcpy(m + 1 + size, x->values + r->rhs.n_vars, r->rhs.n * sizeof *m);
+    struct reason why = {REASON_RULE, (uint32_t)p->n_matches};
+    p->n_matches += n;
+    return why;
+}
+
+bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *record)
+{
+    const struct compiled_rhs *a = &x->rules->rhs[rule];
+    struct egraph *g = x->g;
+    uint32_t i = 0;
+    if (a->first_direct) { /* most are, and have asked for that fact before */
+        uint32_t class = graph_find(g, record[1 + a->first_variable]);
+        uint32_t answers = g->facts.answers[graph_eclass(g, class)->fact];
+        if (answers && !(answers >> a->first_predicate & 1))
+            return false;
+        i = answers != 0;
+    }
+    for (; i < a->n_conditions; i++)
+        if (!graph_condition_holds(g, &a->conditions[i], record + 1, x->leaf))
+            return false;
+    return true;
+}
+
+/* Keeps a match for later. */
+static void wait_for_conditions(struct applier *x, size_t rule, const uint32_t *record)
+{
+    struct u32_list *w = &x->waiting;
+    size_t size = ematch_record(x->g, &x->rules->rules[rule].lhs);
+    w->items =
+        graph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
+    w->items[w->n] = (uint32_t)rule;
+    memcpy(w->items + w->n + 1, record, size * sizeof *record);
+    w->n += 1 + size;
+}
+
+bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const uint32_t *known)
+{
+    const struct compiled_rhs *a = &x->rules->rhs[rule];
+    if (a->n_conditions && !apply_conditions_hold(x, rule, record)) {
+        if (a->waits)
+            wait_for_conditions(x, rule, record);
+        return false;
+    }
+    bool placed;
+    uint32_t root = instantiate(&placed, x, rule, record, known);
+    struct proof_forest *p = x->g->proofs;
+    if (placed) {
+        if (p)
+            proofs_join(p, record[0], root, record_proof(x, rule, record));
+        graph_settle(x->g, root);
+        return true;
+    }
+    if (graph_find(x->g, root) == graph_find(x->g, record[0]))
+        return false;
+    return graph_union(x->g, record[0], root, record_proof(x, rule, record));
+}
