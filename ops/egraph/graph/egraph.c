@@ -178,10 +178,11 @@ enum err_code egraph_declare(struct egraph *g, const char *variable, const char 
         d = DOMAIN_COMPLEX; /* no fact of numbers holds of it */
     if (d == N) {
         const char *near = err_nearest(domain, names, N);
-        err_fail(e, ERR_INPUT, "unknown domain '%s' of the variable %s", domain, variable);
+        enum err_code code =
+            err_fail(e, ERR_INPUT, "unknown domain '%s' of the variable %s", domain, variable);
         if (near)
             err_hint(e, "did you mean '%s'?", near);
-        return ERR_INPUT;
+        return code;
     }
     if (name_map_get(&g->leaf_index, variable))
         return err_fail(e, ERR_INPUT, "the variable %s is declared twice, or after its use",

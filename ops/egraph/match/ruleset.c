@@ -60,11 +60,12 @@ static bool condition_is_of_fact(enum rule_predicate p)
 static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set,
                                   const struct rule *r, struct err *e)
 {
+    enum err_code code;
     struct arena *a = &set->arena;
     out->rule = r;
-    if (err_up(e, pattern_compile(&out->lhs, a, &set->leaves, &r->lhs, e)) ||
-        err_up(e, build_compile(&out->rhs, a, &set->leaves, &out->lhs, &r->rhs, e)))
-        return e->code;
+    if ((code = pattern_compile(&out->lhs, a, &set->leaves, &r->lhs, e)) ||
+        (code = build_compile(&out->rhs, a, &set->leaves, &out->lhs, &r->rhs, e)))
+        return err_up(e, code);
     struct condition *conditions = arena_array(a, struct condition, r->n_conditions);
     out->n_conditions = r->n_conditions;
     out->conditions = conditions;
@@ -74,9 +75,9 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
         c->predicate = (uint8_t)r->conditions[i].predicate;
         c->n_args = r->conditions[i].n_args;
         for (size_t k = 0; k < c->n_args; k++)
-            if (err_up(e, build_compile(&args[k], a, &set->leaves, &out->lhs,
+            if ((code = build_compile(&args[k], a, &set->leaves, &out->lhs,
                                         &r->conditions[i].args[k], e)))
-                return e->code;
+                return err_up(e, code);
         c->args = args;
         c->direct = condition_is_of_fact(r->conditions[i].predicate) && args[0].n == 0;
         c->variable = args[0].root;

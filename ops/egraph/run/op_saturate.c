@@ -106,8 +106,9 @@ static void free_changes(struct changes *changes)
 
 static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, struct err *e)
 {
-    if (err_up(e, op_rules_read(&s->from, &s->arena, ctx, e)))
-        return e->code;
+    enum err_code code;
+    if ((code = op_rules_read(&s->from, &s->arena, ctx, e)))
+        return err_up(e, code);
     const struct rules *rules = &s->from.rules;
     s->names = arena_array(&s->arena, const char *, rules->n);
     for (size_t i = 0; i < rules->n; i++)
@@ -139,9 +140,10 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         abort();
     pthread_mutex_init(&s->spares->lock, NULL);
     pthread_mutex_init(&s->changes->lock, NULL);
-    if (err_up(e, read_rules(s, ctx, e))) {
+    enum err_code code;
+    if ((code = read_rules(s, ctx, e))) {
         release(s);
-        return e->code;
+        return err_up(e, code);
     }
     s->compiled = ruleset_new(&s->from.rules);
     s->reuse = reuse_rules_new(&s->from.rules, s->compiled, s->from.records, s->from.unsound);
@@ -174,15 +176,16 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
                                    const struct saturate_state *s, Eqloom__Expr *seed, bool proofs,
                                    struct err *e)
 {
+    enum err_code code;
     struct arena *a = op_arena(ctx);
     struct expr x;
-    if (err_up(e, expr_from_prefix(&x, a, s->from.rules.lang, seed->prefix, e)))
-        return e->code;
+    if ((code = expr_from_prefix(&x, a, s->from.rules.lang, seed->prefix, e)))
+        return err_up(e, code);
     if (proofs)
         egraph_keep_proofs(g);
     for (size_t i = 0; i < seed->n_variables; i++)
-        if (err_up(e, egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e)))
-            return e->code;
+        if ((code = egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e)))
+            return err_up(e, code);
     eclass_id root = egraph_add_expr(g, &x);
     struct saturate_options o = {
         .iterations = (uint32_t)op_int(ctx, "iterations"),
@@ -195,8 +198,8 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         .cancelled_arg = ctx,
     };
     struct saturate_result r;
-    if (err_up(e, egraph_saturate(&r, g, s->compiled, &o, a, e)))
-        return e->code;
+    if ((code = egraph_saturate(&r, g, s->compiled, &o, a, e)))
+        return err_up(e, code);
     Eqloom__EGraph message;
     egraph_to_message(&message, a, g, root);
     message.seed = seed;
@@ -205,8 +208,8 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     message.unsound = s->from.unsound;
     write_statistics(&message, a, s, &r);
     struct span trace;
-    if (err_up(e, reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
-        return e->code;
+    if ((code = reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
+        return err_up(e, code);
     if (trace.data)
         op_set_witness(ctx, trace);
     return err_up(e, op_emit(NULL, ctx, "egraphs", &message.base, e));
@@ -230,12 +233,13 @@ static enum err_code find_change(struct change *out, struct op_ctx *ctx,
                                  const struct saturate_state *s, const struct op_earlier *x,
                                  struct err *e)
 {
+    enum err_code code;
     ProtobufCMessage **gone;
     const uint64_t *added;
     size_t n_gone, n_added;
-    if (err_up(e, op_earlier_removed(&gone, &n_gone, ctx, x, "rules", &out->arena, e)) ||
-        err_up(e, op_earlier_added(&added, &n_added, ctx, x, "rules", e)))
-        return ERR_FAILED;
+    if ((code = op_earlier_removed(&gone, &n_gone, ctx, x, "rules", &out->arena, e)) ||
+        (code = op_earlier_added(&added, &n_added, ctx, x, "rules", e)))
+        return err_up(e, code);
     out->found =
         reuse_change_new(s->reuse, added, n_added, (const Eqloom__Rule *const *)gone, n_gone);
     return OK;
@@ -289,11 +293,12 @@ static const char *tell(struct arena *a, const struct reuse_answer *answer)
 static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                             struct reuse_question *q, const struct op_earlier *x, struct err *e)
 {
+    enum err_code code;
     struct reuse_answer answer = {0};
     q->trace = op_earlier_witness(x);
     change_since(&q->change, ctx, state, x);
-    if (q->change && err_up(e, reuse_decide(&answer, op_arena(ctx), q, e)))
-        return ERR_FAILED;
+    if (q->change && (code = reuse_decide(&answer, op_arena(ctx), q, e)))
+        return err_up(e, code);
     *stands = answer.stands;
     *reason = tell(op_arena(ctx), &answer);
     return OK;
@@ -319,8 +324,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct saturate_state *s = state;
     ProtobufCMessage *m;
-    if (err_up(e, op_get(&m, ctx, "exprs", 0, e)))
-        return e->code;
+    enum err_code code;
+    if ((code = op_get(&m, ctx, "exprs", 0, e)))
+        return err_up(e, code);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     Eqloom__Expr *seed = (Eqloom__Expr *)m;
@@ -331,7 +337,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         "language",
                         language, s->from.rules.lang->name);
     struct egraph *g = take_graph(s);
-    enum err_code code = saturate_expr(g, ctx, s, seed, false, e);
+    code = saturate_expr(g, ctx, s, seed, false, e);
     if (code && egraph_contradicts(g)) { /* the same again, to say how it came about */
         egraph_clear(g);
         code = saturate_expr(g, ctx, s, seed, true, e);

@@ -21,17 +21,18 @@ static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, str
 enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx,
                             struct err *e)
 {
+    enum err_code code;
     uint64_t n = op_count(ctx, "rules");
     *out = (struct op_rules){.rules.rules = arena_array(a, struct rule, n),
                              .records = arena_array(a, const Eqloom__Rule *, n)};
     for (uint64_t i = 0; i < n; i++) {
         ProtobufCMessage *m;
-        if (err_up(e, op_get_in(&m, ctx, "rules", i, a, e)))
-            return e->code;
+        if ((code = op_get_in(&m, ctx, "rules", i, a, e)))
+            return err_up(e, code);
         const Eqloom__Rule *r = out->records[i] = (const Eqloom__Rule *)m;
-        if (err_up(e, check_certificate(&out->unsound, r, e)) ||
-            err_up(e, rule_from_message(&out->rules.rules[i], &out->rules.lang, a, r, e)))
-            return e->code;
+        if ((code = check_certificate(&out->unsound, r, e)) ||
+            (code = rule_from_message(&out->rules.rules[i], &out->rules.lang, a, r, e)))
+            return err_up(e, code);
         out->rules.n++;
     }
     if (!n)

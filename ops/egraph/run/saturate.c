@@ -35,8 +35,8 @@ struct saturator {
     struct ematch_rule *state; /* by rule */
     struct backoff *backoff;   /* by rule */
     struct applier applier;
-    struct moment now;         /* when this iteration began */
-    uint32_t pinned;           /* nodes whose ids somebody may know */
+    struct moment now; /* when this iteration began */
+    uint32_t pinned;   /* nodes whose ids somebody may know */
     struct dirty_set dirty;
     struct size_order order;
     uint64_t spent;                /* matches applied */
@@ -179,6 +179,7 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
 /* Applies the matches that wait for their conditions, where these hold now. */
 static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
 {
+    enum err_code code;
     struct u32_list *w = &s->applier.waiting;
     size_t n = w->n, kept = 0;
     for (size_t i = 0, size; i < n; i += size) {
@@ -187,8 +188,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         if (*go_on && apply_conditions_hold(&s->applier, rule, w->items + i + 1)) {
             *go_on = s->options->profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
                                          : apply(s, rule, w->items + i + 1, NULL);
-            if (!*go_on && err_up(e, why_ended(s, rule, e)))
-                return e->code;
+            if (!*go_on && (code = why_ended(s, rule, e)))
+                return err_up(e, code);
             continue;
         }
         memmove(w->items + kept, w->items + i, size * sizeof *w->items);
@@ -303,6 +304,7 @@ static void compact(struct saturator *s)
 static enum err_code visit_pass(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
                                 struct err *e)
 {
+    enum err_code code;
     size_t words = s->now.cells / 64 + 1;
     uint64_t next = size_order_word(&s->order, &s->dirty, 0, k);
     uint64_t after = words > 1 ? size_order_word(&s->order, &s->dirty, 1, k) : 0;
@@ -316,8 +318,8 @@ static enum err_code visit_pass(struct saturator *s, unsigned k, uint32_t *last,
         dirty_set_prefetch_classes(s->g, w + 1, next);
         for (; bits && *go_on; bits &= bits - 1) {
             *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-            if (ematch_wants(&s->ematch, s->g->kind[*last]) && err_up(e, visit(s, *last, go_on, e)))
-                return e->code;
+            if (ematch_wants(&s->ematch, s->g->kind[*last]) && (code = visit(s, *last, go_on, e)))
+                return err_up(e, code);
         }
     }
     return OK;
@@ -325,14 +327,15 @@ static enum err_code visit_pass(struct saturator *s, unsigned k, uint32_t *last,
 
 static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err *e)
 {
+    enum err_code code;
     bool go_on = true;
     uint32_t node = UINT32_MAX; /* visited last */
     begin_iteration(s, iteration);
-    if (err_up(e, retry(s, &go_on, e)))
-        return e->code;
+    if ((code = retry(s, &go_on, e)))
+        return err_up(e, code);
     for (unsigned k = 0; k < s->order.n && go_on; k++)
-        if (err_up(e, visit_pass(s, k, &node, &go_on, e)))
-            return e->code;
+        if ((code = visit_pass(s, k, &node, &go_on, e)))
+            return err_up(e, code);
     /* up to here one more rule, that begins at nodes of another kind, would have looked */
     uint32_t roots = go_on || s->order.n > 1 ? s->now.cells : node + 1;
     s->result->roots = roots > s->result->roots ? roots : s->result->roots;
@@ -348,6 +351,7 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
 
 static enum err_code run(struct saturator *s, struct err *e)
 {
+    enum err_code code;
     struct saturate_result *out = s->result;
     uint32_t limit = s->options->iterations;
     if (limit > MAX_ITERATIONS)
@@ -357,8 +361,8 @@ static enum err_code run(struct saturator *s, struct err *e)
         return fail_contradiction(s, NULL, e);
     out->stop = EQLOOM__STOP_REASON__ITERATION_LIMIT;
     for (uint32_t i = 0; i < limit; i++) {
-        if (err_up(e, iterate(s, i, e)))
-            return e->code;
+        if ((code = iterate(s, i, e)))
+            return err_up(e, code);
         out->iterations = i + 1;
         if (at_goal(s)) {
             out->stop = EQLOOM__STOP_REASON__GOAL_REACHED;

@@ -33,20 +33,22 @@ static enum err_code find_language(const struct language **out, const char *name
     *out = name ? lang_by_name(name) : &lang_calculus;
     if (*out && !(name && !*name))
         return OK;
-    err_fail(e, ERR_INPUT, "unknown language '%s': calculus, boolean or polynomial", name);
+    enum err_code code =
+        err_fail(e, ERR_INPUT, "unknown language '%s': calculus, boolean or polynomial", name);
     const char *near = lang_nearest(name);
     if (near)
         err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    return code;
 }
 
 enum err_code tool_read_rules(struct rules *out, bool *own, const struct tool_args *args,
                               struct err *e)
 {
+    enum err_code code;
     const char *name = tool_value(args, "language");
     const struct language *lang;
-    if (err_up(e, find_language(&lang, name, e)))
-        return e->code;
+    if ((code = find_language(&lang, name, e)))
+        return err_up(e, code);
     *out = (struct rules){.lang = lang};
     *own = false;
     for (size_t i = 0; i < args->n_values; i++) {
@@ -54,21 +56,21 @@ enum err_code tool_read_rules(struct rules *out, bool *own, const struct tool_ar
             continue;
         const char *path = args->values[i].value;
         struct span text;
-        if (err_up(e, os_read_file(&text, args->arena, path, MAX_RULES_FILE, e)))
-            return e->code;
+        if ((code = os_read_file(&text, args->arena, path, MAX_RULES_FILE, e)))
+            return err_up(e, code);
         struct source_text *source = arena_new(args->arena, struct source_text);
         *source = (struct source_text){path, (const char *)text.data, text.len};
-        if (err_up(e, rules_parse(out, args->arena, source, e)))
-            return e->code;
+        if ((code = rules_parse(out, args->arena, source, e)))
+            return err_up(e, code);
         *own = true;
     }
-    if (!*own && err_up(e, rules_parse_library(out, args->arena, lang, e)))
-        return e->code;
+    if (!*own && (code = rules_parse_library(out, args->arena, lang, e)))
+        return err_up(e, code);
     if (name && !lang_is(out->lang, lang))
         return err_fail(e, ERR_INPUT, "the rules are of the %s language, not the %s language",
                         out->lang->name, lang->name);
-    if (err_up(e, rules_select(out, NULL, 0, NULL, 0, e)))
-        return e->code;
+    if ((code = rules_select(out, NULL, 0, NULL, 0, e)))
+        return err_up(e, code);
     rules_sort(out);
     return OK;
 }

@@ -71,6 +71,7 @@ static enum err_code read_sort(struct session *s, struct err *e)
 
 static enum err_code read_limits(struct session *s, struct err *e)
 {
+    enum err_code code;
     enum { ITERATIONS, NODES, MATCHES, LIMIT, BAN, TOP, N };
     static const struct tool_number numbers[N] = {
         [ITERATIONS] = {"iterations", 8, 1, MAX_ITERATIONS},
@@ -82,8 +83,8 @@ static enum err_code read_limits(struct session *s, struct err *e)
     };
     uint64_t v[N];
     for (size_t i = 0; i < N; i++)
-        if (err_up(e, tool_read_number(&v[i], s->args, &numbers[i], e)))
-            return e->code;
+        if ((code = tool_read_number(&v[i], s->args, &numbers[i], e)))
+            return err_up(e, code);
     s->limits = (struct saturate_options){.iterations = (uint32_t)v[ITERATIONS],
                                           .max_nodes = (uint32_t)v[NODES],
                                           .max_matches = v[MATCHES],
@@ -95,13 +96,14 @@ static enum err_code read_limits(struct session *s, struct err *e)
 
 static enum err_code read_exprs(struct session *s, struct err *e)
 {
+    enum err_code code;
     size_t n = s->args->n_positional;
     s->exprs = arena_array(s->a, struct expr, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = n > 1 ? arena_printf(s->a, "<expression %zu>", i + 1) : "<expression>";
-        if (err_up(e, tool_read_expr(&s->exprs[i], s->args, s->rules.lang, name,
-                                     s->args->positional[i], e)))
-            return e->code;
+        if ((code = tool_read_expr(&s->exprs[i], s->args, s->rules.lang, name,
+                                   s->args->positional[i], e)))
+            return err_up(e, code);
     }
     return OK;
 }
@@ -343,12 +345,13 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 {
     struct session s = {.args = args, .a = args->arena};
     bool own_rules;
+    enum err_code code;
     if (!args->n_positional)
         return err_fail(e, ERR_INPUT, "saturate takes an expression, or several");
-    if (err_up(e, read_limits(&s, e)) ||
-        err_up(e, tool_read_rules(&s.rules, &own_rules, args, e)) || err_up(e, read_exprs(&s, e)))
-        return e->code;
-    enum err_code code = run_profiled(&s, e);
+    if ((code = read_limits(&s, e)) || (code = tool_read_rules(&s.rules, &own_rules, args, e)) ||
+        (code = read_exprs(&s, e)))
+        return err_up(e, code);
+    code = run_profiled(&s, e);
     if (!code) {
         sort_rules(&s);
         if (args->json)
