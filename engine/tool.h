@@ -35,7 +35,7 @@ struct tool_args {
     bool color;
     FILE *out, *narration; /* data; words for people */
     struct arena *arena;
-    struct tool_store *store; /* of the command line: for the functions below */
+    struct cli *cli; /* for the functions below */
 };
 
 struct tool {

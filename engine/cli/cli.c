@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "engine/cli/console/error.h"
+#include "engine/cli/records/place.h"
 
 #include <string.h>
 
@@ -47,6 +48,14 @@ static enum err_code answer(struct cli *c, const char *asked, struct err *e)
     return OK;
 }
 
+static enum err_code run_command(int *status, struct cli *c, struct err *e)
+{
+    enum err_code code = OK;
+    if (c->command->store != CLI_STORE_OWN)
+        code = place_open(c, NULL, c->command->store, e);
+    return err_up(e, code ? code : c->command->run(status, c, e));
+}
+
 int cli_main(int argc, char **argv, FILE *out, FILE *narration)
 {
     struct arena arena = {0};
@@ -58,7 +67,8 @@ int cli_main(int argc, char **argv, FILE *out, FILE *narration)
     int status = CLI_DONE;
     enum err_code code = cli_parse(&c, &asked, argc, argv, &e);
     if (!code)
-        code = asked ? answer(&c, asked, &e) : c.command->run(&status, &c, &e);
+        code = asked ? answer(&c, asked, &e) : run_command(&status, &c, &e);
+    place_close(&c);
     if (!code && (fflush(out) || ferror(out)))
         code = err_fail(&e, ERR_IO, "cannot write to standard output");
     if (code) {

@@ -1,244 +1,211 @@
-/* The table of commands. */
-#include "engine/cli/console/cli.h"
+/* The table of commands: their options, help and functions. */
+#include "engine/cli/cmd/cmd.h"
 
 #include <limits.h>
 #include <string.h>
 
-#define JSON                                                                                       \
-    {                                                                                              \
-        "json", 0, NULL, false, "One JSON object a line instead of words."                         \
-    }
+/* clang-format off */
+#define OPTIONS(...) (const struct cli_option[]){__VA_ARGS__, {0}}
+#define JSON {"json", 0, NULL, false, "One JSON object a line instead of text."}
 #define SET                                                                                        \
-    {                                                                                              \
-        "set", 0, "KEY=VALUE", true, "Set a parameter of the job, or of a node: NODE.KEY=VALUE."   \
-    }
+    {"set", 0, "KEY=VALUE", true, "Set a parameter of the job, or of a node: NODE.KEY=VALUE."}
 #define WAIT                                                                                       \
-    {                                                                                              \
-        "wait", 0, "[=SECONDS]", false,                                                            \
-            "Wait for another writer of the store, for ever or so long."                           \
-    }
+    {"wait", 0, "[=SECONDS]", false,                                                               \
+     "Wait while another process writes the store, for at most so long; without SECONDS for ever."}
 #define OUTSIDE                                                                                    \
-    {                                                                                              \
-        "allow-outside", 0, NULL, false, "Let the job name files outside of its directory."        \
-    }
-
-static const struct cli_option json_options[] = {JSON, {0}};
-static const struct cli_option run_options[] = {
-    {"jobs", 'j', "N", false, "Use N threads; all processors if not given."},
-    {"keep-going", 'k', NULL, false, "Go on with other elements after a failure (the default)."},
-    {"fail-fast", 0, NULL, false, "Stop at the first failed element."},
-    {"dry-run", 'n', NULL, false, "Only say what would be done, as 'plan'."},
-    SET,
-    JSON,
-    {"check", 0, NULL, false, "Compute again what is cached and compare the results."},
-    {"memory", 0, "SIZE", false, "Bound results in flight: 512M, 4G."},
-    {"durable", 0, NULL, false, "Sync every commit to disk."},
-    WAIT,
-    OUTSIDE,
-    {0},
-};
-static const struct cli_option plan_options[] = {SET, JSON, OUTSIDE, {0}};
-static const struct cli_option show_options[] = {
-    JSON,
-    {"raw", 0, NULL, false, "The stored bytes, as they are."},
-    {"limit", 0, "N", false,
-     "Elements, array items and rows of tables shown as text; 20 if not given."},
-    {0},
-};
-static const struct cli_option export_options[] = {
-    {"format", 'f', "FORMAT", false, "jsonl, tsv, npy, safetensors or raw; else by PATH's ending."},
-    {"output", 'o', "PATH", false, "Where to; '-' is standard output (jsonl, tsv, raw)."},
-    {0},
-};
-static const struct cli_option log_options[] = {
-    {"limit", 'n', "N", false, "At most N runs; 20 if not given."}, JSON, {0}};
-static const struct cli_option tag_options[] = {
-    {"force", 'f', NULL, false, "Move a tag that names something else."},
-    WAIT,
-    JSON,
-    {0},
-};
-static const struct cli_option untag_options[] = {WAIT, JSON, {0}};
-static const struct cli_option lineage_options[] = {
-    {"down", 'd', NULL, false, "What was made with it, instead of what it was made from."},
-    JSON,
-    {0},
-};
-static const struct cli_option query_options[] = {
-    {"job", 0, "JOB", false, "Only records that nodes of this job hold now."},
-    {"node", 0, "NODE", false, "Only records that nodes of this name hold now."},
-    {"op", 0, "OP", false, "Only records that this op made."},
-    {"since", 0, "TIME", false,
-     "Only records made at this time or later: 2026-11-22[T14:30[:15]]."},
-    {"until", 0, "TIME", false, "Only records made before this time."},
-    {"limit", 'n', "N", false, "At most N records."},
-    JSON,
-    {0},
-};
-static const struct cli_option diff_options[] = {
-    {"limit", 'n', "N", false, "Elements listed of each sort; 20 if not given."}, JSON, {0}};
-static const struct cli_option gc_options[] = {
-    {"dry-run", 'n', NULL, false, "Only count."},
-    {"keep-runs", 0, "N", false, "Keep what the last N runs of each job made; 3 if not given."},
-    WAIT,
-    JSON,
-    {0},
-};
-static const struct cli_option fsck_options[] = {
-    {"repair", 0, NULL, false, "Set bad records aside, so that the next run makes them again."},
-    {"wait", 0, "[=SECONDS]", false, "With --repair: wait for another writer of the store."},
-    JSON,
-    {0},
-};
-static const struct cli_option pack_options[] = {
-    {"output", 'o', "FILE", false, "The file to write."}, JSON, {0}};
-static const struct cli_option write_options[] = {
-    {"wait", 0, "[=SECONDS]", false, "Wait for another writer of the store."}, JSON, {0}};
-static const struct cli_option ops_options[] = {
-    {"markdown", 0, NULL, false, "The whole reference, as in docs/ops.md."}, JSON, {0}};
+    {"allow-outside", 0, NULL, false, "Let the job read files outside its directory."}
+#define LIMIT(doc) {"limit", 'n', "N", false, doc}
+/* clang-format on */
 
 static const struct cli_command own_commands[] = {
-    {"run", "JOB [NODE...]", 1, UINT_MAX, "Make true what a job file says",
-     "Reads the job, plans, and computes what is missing or stale; what is known already is not "
-     "computed again. With nodes, only these and what they need. The store is created if there "
-     "is none: in the current directory if the job lies below it, else beside the job.\n\n"
-     "At the end the job's exports are written to out/JOB beside the store, and tables of "
-     "reports that no other node reads are printed, of long ones the first rows.\n\n"
-     "Ctrl-C (SIGINT, SIGTERM) ends the run within about a second: what is in flight and not "
-     "done by then is dropped, what is done stays. A second one ends it at once. The next run "
-     "goes on from there.",
+    {"run", "JOB [NODE...]", 1, UINT_MAX, CLI_STORE_OWN, cli_run,
+     "Run a job: compute what is missing or out of date",
+     "Reads the job file, plans, and computes every result that is missing or whose inputs have "
+     "changed; all others are taken from the store. With NODE, only these nodes and what they "
+     "need. If there is no store, one is made: in the current directory if the job lies below "
+     "it, else beside the job.\n\n"
+     "At the end the job's exports are written to out/JOB beside the store, and the tables of "
+     "reports that no other node reads are printed, the first rows of long ones.\n\n"
+     "Ctrl-C (SIGINT, SIGTERM) ends the run within about a second: unfinished work is dropped, "
+     "finished results are kept, and the next run continues from there. A second Ctrl-C ends it "
+     "at once.",
      "eqloom run jobs/quickstart.yaml\n"
      "eqloom run jobs/quickstart.yaml model -j2 --set seed=7 --set model.steps=2000",
-     "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. "
-     "130: interrupted.",
-     run_options, cli_run, NULL},
-    {"plan", "JOB [NODE...]", 1, UINT_MAX, "Say what a run would do, and why",
-     "Writes nothing. Below a node that would run, decisions depend on what it gives: if that is "
-     "what it gave before, nothing more runs. These nodes 'may run'.",
-     "eqloom plan jobs/quickstart.yaml", NULL, plan_options, cli_plan, NULL},
-    {"status", "JOB", 1, 1, "Say what the last run did and what is current",
-     "For each node: what became of it in the last run, its elements, and whether it is current "
-     "or would be made again.",
-     "eqloom status jobs/quickstart.yaml", NULL, plan_options, cli_status, NULL},
-    {"why", "JOB NODE | REF", 1, 2,
-     "Say why a node ran or an artifact was made, and what differs now",
-     "NODE is a node of JOB. With one argument, JOB/NODE, the job file is that of the job's last "
-     "run. REF is any other ref or at least four digits of an id: what made it, from what, when, "
-     "and what became of that in the job's last run.",
-     "eqloom why jobs/quickstart.yaml egraphs\neqloom why quickstart/egraphs\neqloom why 3fa9",
-     NULL, plan_options, cli_why, NULL},
-    {"show", "REF", 1, 1, "Print a record or the beginning of a collection",
+     OPTIONS({"jobs", 'j', "N", false, "Use N threads; the default is one for each processor."},
+             {"keep-going", 'k', NULL, false,
+              "Go on with other elements after a failure (the default)."},
+             {"fail-fast", 0, NULL, false, "Stop at the first failed element."},
+             {"dry-run", 'n', NULL, false, "Only say what would be done, as 'plan' does."}, SET,
+             JSON, {"check", 0, NULL, false, "Compute cached results again and compare."},
+             {"memory", 0, "SIZE", false, "Limit the memory of unfinished results: 512M, 4G."},
+             {"durable", 0, NULL, false, "Sync every commit to disk."}, WAIT, OUTSIDE),
+     "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. 130: "
+     "interrupted."},
+    {"plan", "JOB [NODE...]", 1, UINT_MAX, CLI_STORE_OWN, cli_plan,
+     "Say what a run would do, and why",
+     "Writes nothing. Nodes that read the output of a node that would run 'may run': if that "
+     "output comes out as before, they do not.",
+     "eqloom plan jobs/quickstart.yaml", OPTIONS(SET, JSON, OUTSIDE)},
+    {"status", "JOB", 1, 1, CLI_STORE_OWN, cli_status,
+     "Say what the last run did and which nodes are up to date",
+     "For each node: its state in the last run, its elements, and whether it is up to date or "
+     "the next run would compute it again.",
+     "eqloom status jobs/quickstart.yaml", OPTIONS(SET, JSON, OUTSIDE)},
+    {"why", "JOB NODE | REF", 1, 2, CLI_STORE_OWN, cli_why,
+     "Say why a node ran or a record was made, and what has changed",
+     "NODE is a node of JOB. JOB/NODE as the only argument means the job file of the job's last "
+     "run. Any other REF, or at least four digits of an id, means a record: which op made it, "
+     "from what and when, and whether the job's last run still gives it.",
+     "eqloom why jobs/quickstart.yaml egraphs\n"
+     "eqloom why quickstart/egraphs\n"
+     "eqloom why 3fa9",
+     OPTIONS(SET, JSON, OUTSIDE)},
+    {"show", "REF", 1, 1, CLI_STORE_READ, cli_show,
+     "Print a record or the beginning of a collection",
      "REF is a node's output (JOB/NODE, JOB/NODE.ROLE, or NODE if only one job has it), another "
-     "ref, or at least four digits of an id. An ambiguous one lists what it could mean.",
-     "eqloom show quickstart/clusters\neqloom show 3fa9 --json", NULL, show_options, cli_show,
-     NULL},
-    {"ls", "[PREFIX]", 0, 1, "List what the store holds by name",
-     "Names that begin with PREFIX: the outputs of nodes (JOB/NODE), refs of jobs and tags, with "
-     "kind, id and number of elements.",
-     "eqloom ls quickstart/\neqloom ls tag/", NULL, json_options, cli_ls, NULL},
-    {"export", "REF", 1, 1, "Write a record or collection for other programs",
-     "jsonl: one object a line, an element of a collection each. tsv: one row for each item of "
-     "the element's first list of messages (a cluster's members), with the element's number and "
-     "its other plain fields repeated. npy: embeddings as a float32 matrix, with PATH.jsonl "
-     "naming the rows. safetensors: the tensors of a checkpoint under PyTorch's names, with "
-     "PATH.json "
-     "for architecture and vocabulary (docs/embed.py loads both). raw: the "
-     "bytes of a file, or of a record.",
+     "name that 'ls' lists, or at least four digits of an id. If REF is ambiguous, its "
+     "candidates are listed.",
+     "eqloom show quickstart/clusters\n"
+     "eqloom show 3fa9 --json",
+     OPTIONS(JSON, {"raw", 0, NULL, false, "The stored bytes, as they are."},
+             LIMIT("Print at most N elements, list items and table rows; 20 if not given."))},
+    {"ls", "[PREFIX]", 0, 1, CLI_STORE_READ, cli_ls, "List the names in the store",
+     "Outputs of nodes (JOB/NODE), refs of jobs and tags (tag/NAME) that begin with PREFIX, "
+     "with kind, id and number of elements.",
+     "eqloom ls quickstart/\n"
+     "eqloom ls tag/",
+     OPTIONS(JSON)},
+    {"export", "REF", 1, 1, CLI_STORE_READ, cli_export,
+     "Write a record or collection for other programs",
+     "jsonl: one object a line, one for each element of a collection. tsv: one row for each "
+     "item of the element's first list of messages (a cluster's members), with the element's "
+     "number and its other plain fields repeated. npy: embeddings as a float32 matrix, with "
+     "PATH.jsonl naming the rows. safetensors: the tensors of a checkpoint under PyTorch's "
+     "names, with PATH.json for architecture and vocabulary (docs/embed.py loads both). raw: "
+     "the bytes of a file, or of a record.",
      "eqloom export quickstart/clusters -o clusters.jsonl\n"
      "eqloom export quickstart/trained-vectors -o vectors.npy\n"
      "eqloom export quickstart/model -o model.safetensors",
-     NULL, export_options, cli_export, NULL},
-    {"log", "[JOB|RUN]", 0, 1, "List runs, newest first; or the nodes of one",
-     "JOB is a job's name or its file; RUN is JOB/NUMBER. A run in which nothing had to be done "
-     "leaves no entry. 'killed' is a run that ended without a word.\n\n"
-     "For each node of a run: how many of its elements (a training's segments) were computed "
-     "(ran), how many proved to stand (reused; 'why' says by which proofs) and how many known "
-     "before (cached).",
-     "eqloom log quickstart\neqloom log quickstart/12", NULL, log_options, cli_log, NULL},
-    {"lineage", "REF", 1, 1, "Say what something was made from, or what was made with it",
-     "A tree from REF up to the files, seeds and parameters that it goes back to; with --down, to "
-     "everything in the store that goes back to it. A map is followed element by element from an "
-     "element, as a whole from a collection. A rule leads to the e-graphs in which it matched and "
-     "to "
-     "what was made from those; an e-graph goes back to its expression and to the rules that "
-     "matched. Parameters are shown where they are not the op's defaults; '(above)' marks what was "
-     "shown already.",
-     "eqloom lineage quickstart/model\neqloom lineage --down quickstart/rules", NULL,
-     lineage_options, cli_lineage, NULL},
-    {"query", "KIND [PROGRAM]", 1, 2, "Find records by what they say",
-     "Records of a kind that PROGRAM selects, or all of them. PROGRAM is written in the language "
-     "of "
-     "jq (see jq(1)) and gets a record as 'eqloom show REF --json' prints it: an object with id, "
-     "kind, bytes and value, the record's fields. A record is selected if the program yields "
-     "anything but false and null. What it yields is printed, if it is more than true; with "
+     OPTIONS({"format", 'f', "FORMAT", false,
+              "jsonl, tsv, npy, safetensors or raw; the default is PATH's ending."},
+             {"output", 'o', "PATH", false,
+              "The file to write; '-' or none is standard output (jsonl, tsv, raw)."})},
+    {"log", "[JOB|RUN]", 0, 1, CLI_STORE_OWN, cli_log,
+     "List runs, newest first, or the nodes of one run",
+     "JOB is a job's name or its file; RUN is JOB/NUMBER. A run that had nothing to do leaves "
+     "no entry. A run that ended without a word (a crash, a power cut) is 'killed'.\n\n"
+     "For each node of a run: how many of its elements (or segments of a training) were "
+     "computed (ran), how many are unchanged by a witness of the op although their inputs "
+     "changed (reused; see 'why'), and how many were in the store (cached).",
+     "eqloom log quickstart\n"
+     "eqloom log quickstart/12",
+     OPTIONS(LIMIT("List at most N runs; 20 if not given."), JSON)},
+    {"lineage", "REF", 1, 1, CLI_STORE_READ, cli_lineage,
+     "Say what something was made from, or what was made with it",
+     "A tree from REF up to the files, seeds and parameters it was made from; with --down, to "
+     "everything in the store that was made with it. From an element, a map is followed element "
+     "by element; from a collection, as a whole. A rule leads to the e-graphs in which it "
+     "matched; an e-graph goes back to its expression and to the rules that matched. Parameters "
+     "are shown where they differ from the op's defaults; '(above)' marks what was shown "
+     "already.",
+     "eqloom lineage quickstart/model\n"
+     "eqloom lineage --down quickstart/rules",
+     OPTIONS({"down", 'd', NULL, false, "What was made with it, instead of what it was made from."},
+             JSON)},
+    {"query", "KIND [PROGRAM]", 1, 2, CLI_STORE_READ, cli_query, "Find records by what they say",
+     "Lists records of a kind: all, or those that PROGRAM selects. PROGRAM is written in the "
+     "language of jq (see jq(1)) and gets a record as 'eqloom show REF --json' prints it: an "
+     "object with id, kind, bytes and value, the record's fields. It selects a record if it "
+     "yields anything but false and null. What it yields is printed unless it is true; with "
      "--json it is the member 'yields'.\n\n"
-     "The options are faster than the same question in PROGRAM: they need not read the records.",
+     "The options are faster than the same question in PROGRAM, because they need not read the "
+     "records.",
      "eqloom query cluster '.value.members | length > 50' --job quickstart\n"
-     "eqloom query cluster '.value.seed.prefix | test(\"\\\\bsin\\\\b\")'\n"
+     "eqloom query cluster '.value.seed.prefix | test(\"\\bsin\\b\")'\n"
      "eqloom query checkpoint '.value.metrics[-1].value < 1'\n"
      "eqloom query egraph '.bytes > 1e6' --limit 10\n"
      "eqloom query checkpoint .value.step --op train --since 2026-11-22",
-     "0: done. 1: some records were too large for jq. 2: the program is wrong.", query_options,
-     cli_query, NULL},
-    {"diff", "A B", 2, 2, "Say how two artifacts or two runs differ",
-     "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed (-), "
-     "and changed (~: gone and come under one name) with the fields that differ. Other records: "
-     "the fields that differ; figures of reports and the last of each metric side by side, with "
-     "their difference.\n\n"
-     "Or A and B are runs, JOB/NUMBER or a job's last one: what each node made, how many elements "
-     "came (+) and went (-), its time, and the parameters and figures that differ. Which elements, "
-     "'eqloom diff' says of the ids in the table.",
-     "eqloom diff tag/v1 quickstart/clusters\neqloom diff trained-eval untrained-eval\n"
+     OPTIONS({"job", 0, "JOB", false, "Only records that nodes of this job hold now."},
+             {"node", 0, "NODE", false, "Only records that nodes of this name hold now."},
+             {"op", 0, "OP", false, "Only records that this op made."},
+             {"since", 0, "TIME", false,
+              "Only records made at TIME or later, like 2026-11-22 or 2026-11-22T14:30."},
+             {"until", 0, "TIME", false, "Only records made before TIME."},
+             LIMIT("List at most N records."), JSON),
+     "0: done. 1: some records were too large for jq. 2: the program is wrong."},
+    {"diff", "A B", 2, 2, CLI_STORE_READ, cli_diff, "Say how two records or two runs differ",
+     "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed "
+     "(-), and changed (~: the same name, another id) with the fields that differ. Other "
+     "records: the fields that differ; values of reports and the last of each metric side by "
+     "side, with their difference.\n\n"
+     "Or A and B are runs, JOB/NUMBER or the name of a job for its last run: what each node "
+     "made, how many elements were added (+) and removed (-), its time, and the parameters and "
+     "report values that differ.",
+     "eqloom diff tag/v1 quickstart/clusters\n"
+     "eqloom diff trained-eval untrained-eval\n"
      "eqloom diff quickstart/1 quickstart/2",
-     "0: they are the same. 3: they differ.", diff_options, cli_diff, NULL},
-    {"tag", "NAME REF", 2, 2, "Name something, so that it is kept and found",
-     "Gives what REF stands for the name tag/NAME (NAME for short, unless a node is called so). "
-     "A tag is a pin: runs never change it and gc keeps it, with all that it refers to. No job can "
-     "be named 'tag' "
-     "and no job's refs begin with 'tag/'. 'eqloom ls tag/' lists tags.",
-     "eqloom tag v1 quickstart/model\neqloom show tag/v1\neqloom tag --force v1 best", NULL,
-     tag_options, cli_tag, NULL},
-    {"untag", "NAME", 1, 1, "Take a tag away",
-     "What it named stays in the store until gc finds that nothing else refers to it.",
-     "eqloom untag v1", NULL, untag_options, cli_untag, NULL},
-    {"gc", "", 0, 0, "Remove what nothing refers to any more",
-     "Kept are tags and refs, what the last runs of each job made, and all that these refer to.",
-     "eqloom gc --dry-run", NULL, gc_options, cli_gc, NULL},
-    {"fsck", "", 0, 0, "Check every record of the store",
-     "Reads and hashes everything and names what is bad. With --repair, bad records are set aside "
-     "and the next run makes them again.",
+     OPTIONS(LIMIT("List at most N elements of each sort; 20 if not given."), JSON),
+     "0: they are the same. 3: they differ."},
+    {"tag", "NAME REF", 2, 2, CLI_STORE_WRITE, cli_tag,
+     "Name a record, so that it is kept and found",
+     "Gives the record that REF names the name tag/NAME; NAME alone will do where no node has "
+     "that name. Runs never change a tag, and gc keeps it with everything it refers to. 'eqloom "
+     "ls tag/' lists tags.",
+     "eqloom tag v1 quickstart/model\n"
+     "eqloom show tag/v1\n"
+     "eqloom tag --force v1 best",
+     OPTIONS({"force", 'f', NULL, false, "Move a tag that names something else."}, WAIT, JSON)},
+    {"untag", "NAME", 1, 1, CLI_STORE_WRITE, cli_untag, "Remove a tag",
+     "The record stays in the store until gc finds that nothing else refers to it.",
+     "eqloom untag v1", OPTIONS(WAIT, JSON)},
+    {"gc", "", 0, 0, CLI_STORE_WRITE, cli_gc, "Remove records that nothing refers to any more",
+     "Kept are tags and refs, the results of the last runs of each job, and everything that "
+     "these refer to.",
+     "eqloom gc --dry-run",
+     OPTIONS({"dry-run", 'n', NULL, false, "Only count."},
+             {"keep-runs", 0, "N", false,
+              "Keep the results of the last N runs of each job; 3 if not given."},
+             WAIT, JSON)},
+    {"fsck", "", 0, 0, CLI_STORE_OWN, cli_fsck, "Check every record of the store",
+     "Reads and hashes everything and names what is damaged. With --repair, damaged records are "
+     "set aside and the next run computes them again.",
      "eqloom fsck --repair",
-     "0: the store is sound, or --repair has set aside what was bad. 1: faults were found.",
-     fsck_options, cli_fsck, NULL},
-    {"stats", "", 0, 0, "Count what the store holds",
-     "For each kind of record: how many, the bytes of their payloads, the bytes stored, and how "
-     "many are compressed under a dictionary.",
-     "eqloom stats", NULL, json_options, cli_stats, NULL},
-    {"pack", "REF...", 1, UINT_MAX, "Write artifacts and all that they refer to into one file",
+     OPTIONS({"repair", 0, NULL, false,
+              "Set damaged records aside, so that the next run computes them again."},
+             WAIT, JSON),
+     "0: the store is sound, or --repair has set aside what was damaged. 1: faults were found."},
+    {"stats", "", 0, 0, CLI_STORE_READ, cli_stats, "Count what the store holds",
+     "For each kind of record: how many there are, their bytes, and the bytes they take in the "
+     "store.",
+     "eqloom stats", OPTIONS(JSON)},
+    {"pack", "REF...", 1, UINT_MAX, CLI_STORE_READ, cli_pack,
+     "Write records and everything they refer to into one file",
      "REF as for 'show'. Refs keep their names.",
-     "eqloom pack quickstart/clusters quickstart/model -o quickstart.pack", NULL, pack_options,
-     cli_pack, NULL},
-    {"unpack", "FILE", 1, 1, "Take artifacts from a packed file into the store",
-     "Every record is verified before it is stored; what the store has already is skipped, so "
-     "that an unpacking that was cut off is gone on with by doing it again. A ref that leads "
-     "elsewhere in this store stays as it is. The store is created if there is none.",
-     "eqloom unpack quickstart.pack", NULL, write_options, cli_unpack, NULL},
-    {"backup", "DIR", 1, 1, "Make a copy of the store as it is now",
-     "DIR, which must not exist, becomes a store. On the same file system, where it has them, its "
-     "tables are hard links, which cost no space and change with the original: against failing "
-     "disks, copy DIR elsewhere. Else they are copied.",
-     "eqloom backup /mnt/backup/eqloom-2024-05-01", NULL, write_options, cli_backup, NULL},
-    {"compact", "", 0, 0, "Recompress everything and give back unused space",
-     "Runs compress what they store fast. This compresses all records again at a high level, small "
-     "ones under freshly trained dictionaries. Then it rewrites the tables, so that what 'gc' "
-     "removed is free at once.",
-     "eqloom compact", NULL, write_options, cli_compact, NULL},
-    {"ops", "[OP]", 0, 1, "List the ops that nodes may use",
-     "With OP, its inputs, outputs and parameters.", "eqloom ops\neqloom ops saturate", NULL,
-     ops_options, cli_ops, NULL},
-    {"schema", "", 0, 0, "Print the JSON Schema of job files, for editors",
-     "Made from the table of ops; also shipped as docs/eqloom.schema.json.",
-     "eqloom schema > eqloom.schema.json", NULL, json_options, cli_schema, NULL},
+     "eqloom pack quickstart/clusters quickstart/model -o quickstart.pack",
+     OPTIONS({"output", 'o', "FILE", false, "The file to write."}, JSON)},
+    {"unpack", "FILE", 1, 1, CLI_STORE_OWN, cli_unpack,
+     "Read the records of a packed file into the store",
+     "Every record is verified before it is stored, and records that the store has are skipped: "
+     "an interrupted unpack is continued by repeating it. A ref that names another record in "
+     "this store stays as it is. If there is no store, one is made.",
+     "eqloom unpack quickstart.pack", OPTIONS(WAIT, JSON)},
+    {"backup", "DIR", 1, 1, CLI_STORE_WRITE, cli_backup, "Copy the store as it is now",
+     "DIR, which must not exist, becomes a store. On the same file system its tables are hard "
+     "links where possible: they take no space, but share the fate of the disk.",
+     "eqloom backup /mnt/backup/eqloom-2026-11-22", OPTIONS(WAIT)},
+    {"compact", "", 0, 0, CLI_STORE_WRITE, cli_compact, "Make the store small",
+     "Compresses records again at a high level, with new dictionaries, and frees the space of "
+     "records that gc removed. Prints the size before and after.",
+     "eqloom compact", OPTIONS(WAIT, JSON)},
+    {"ops", "[OP]", 0, 1, CLI_STORE_OWN, cli_ops, "List the ops that nodes may use",
+     "With OP, its inputs, outputs and parameters.",
+     "eqloom ops\n"
+     "eqloom ops saturate",
+     OPTIONS({"markdown", 0, NULL, false, "The whole reference, as in docs/ops.md."}, JSON)},
+    {"schema", "", 0, 0, CLI_STORE_OWN, cli_schema,
+     "Print the JSON Schema of job files, for editors",
+     "Made from the table of ops; also installed as docs/eqloom.schema.json.",
+     "eqloom schema > eqloom.schema.json", NULL},
 };
 
 static const struct cli_option *tool_options(struct arena *a, const struct tool *t)

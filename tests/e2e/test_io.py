@@ -101,13 +101,6 @@ class Io(ProjectTest):
         self.p.eqloom("fsck")
 
     def test_compact(self):
-        self.makes_dense("compact")
-
-    def test_end_of_a_run(self):
-        """Whatever fails then, the run was done."""
-        self.makes_dense("run", "job.yaml", "--tidy", "600")
-
-    def makes_dense(self, *args):
         self.p.run()
         wanted = self.p.ids()
         whole = self.p.dir / "whole"
@@ -119,7 +112,7 @@ class Io(ProjectTest):
                 shutil.copytree(whole, self.p.dir / ".eqloom")
                 place = 1 + (at - 1) * (n - 1) // max(1, TRIES - 1) if at else 0
                 with self.subTest(kinds=kinds, at=place, of=n):
-                    made, counted = self.p.failing(place, kinds, *args)
+                    made, counted = self.p.failing(place, kinds, "compact")
                     n = n or counted
                     self.one_line_or_none(made)
                     self.heals(self.p, wanted)

@@ -50,7 +50,7 @@ class Packs(ProjectTest):
         ids = self.q.ids()
         self.p.eqloom("pack", "small/clusters", "-o", "clusters.pack")
         told = self.q.eqloom("unpack", str(self.p.dir / "clusters.pack")).out
-        self.assertIn("1 lead elsewhere", told)
+        self.assertIn("1 name other records here", told)
         self.assertEqual(self.q.ids(), ids)
 
     def test_cut_off_and_damaged(self):

@@ -52,7 +52,7 @@ static void test_arguments(void **state)
                                "--json --wait --memory 2G --color never"),
                      OK);
     assert_string_equal(l.cli.command->name, "run");
-    assert_string_equal(l.cli.store, "s");
+    assert_string_equal(l.cli.store_named, "s");
     assert_true(l.cli.json);
     assert_false(l.cli.color);
     assert_int_equal(l.cli.n_arguments, 3);
@@ -434,7 +434,7 @@ static void test_diff_fields(void **state)
     y.c.max_tokens = 30;
     y.members[1] = &y.m[0];
     diff_fields(&f, &a, &x.c.base, &y.c.base);
-    assert_int_equal(f.n_changed, 3);
+    assert_int_equal(f.n, 3);
     assert_string_equal(find_change(&f, "seed.prefix")->after, "+ x 2");
     assert_string_equal(find_change(&f, "max_tokens")->before, "25");
     assert_string_equal(find_change(&f, "members")->after, "2 items: 1 new, 1 gone");
@@ -486,7 +486,7 @@ static void test_places(void **state)
     assert_string_equal(place_find_store(&c, NULL), store);
     assert_string_equal(place_shown(&a, os_join(&a, other, "out/p.html")), "out/p.html");
     assert_string_equal(place_shown(&a, store), store);
-    c.store = "given";
+    c.store_named = "given";
     assert_string_equal(place_find_store(&c, NULL), "given");
     assert_int_equal(chdir(here), 0);
     rmdir(store), rmdir(jobs), rmdir(other), rmdir(root);

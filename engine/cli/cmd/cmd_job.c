@@ -1,37 +1,38 @@
-/* The job and the nodes that a command line names. */
+/* See cmd_job.h. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "base/os.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/runs.h"
 
-#include <string.h>
+#include <ftw.h>
+#include <stdlib.h>
 
 /* A job's name where its file was wanted. */
 static void hint_at_file(struct cli *c, struct err *e)
 {
     struct os_stat st;
     struct run_list runs;
-    struct store *s;
-    char *path = place_find_store(c, NULL);
-    struct store_options options = {.path = path, .read_only = true, .command = c->line};
-    if (!path || !os_stat(&st, c->arguments[0], NULL) || store_open(&s, &options, NULL))
+    if (!os_stat(&st, c->arguments[0], NULL) || place_open(c, NULL, CLI_STORE_READ, NULL))
         return;
-    if (!runs_load(&runs, c->arena, s, c->arguments[0], NULL) && runs.n)
+    if (!runs_load(&runs, c->arena, c->store, c->arguments[0], NULL) && runs.n)
         err_hint(e, "job '%s' was last run from %s", runs.runs[0].job,
                  place_shown(c->arena, runs.runs[0].job_path));
-    store_close(s);
 }
 
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
 {
     struct job_options options = {.allow_outside = cli_flag(c, "allow-outside")};
+    struct err failure = {0};
     options.n_sets = cli_values(&options.sets, c, "set");
-    enum err_code code = job_load(out, c->arena, c->arguments[0], &options, e);
-    if (code == ERR_INPUT && e && !e->line && !*e->hint)
-        hint_at_file(c, e);
-    /* A limit that the job file passes is a mistake in the input. */
-    return err_up(e, code == ERR_LIMIT ? ERR_INPUT : code);
+    enum err_code code = job_load(out, c->arena, c->arguments[0], &options, &failure);
+    if (code == ERR_INPUT && !failure.line && !*failure.hint)
+        hint_at_file(c, &failure);
+    if (code == ERR_LIMIT) /* the job file is too large: a mistake in the input */
+        code = failure.code = ERR_INPUT;
+    if (code && e)
+        *e = failure;
+    return err_up(e, code);
 }
 
 enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, const struct job *job,
@@ -43,8 +44,9 @@ enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, co
     for (size_t i = 1; i < c->n_arguments; i++) {
         uint32_t *found;
         size_t n_found;
-        if (err_up(e, job_find(&found, &n_found, c->arena, job, c->arguments[i], e)))
-            return ERR_INPUT;
+        enum err_code code = job_find(&found, &n_found, c->arena, job, c->arguments[i], e);
+        if (code)
+            return err_up(e, code);
         for (size_t k = 0; k < n_found; k++)
             if (!taken[found[k]]) {
                 taken[found[k]] = true;
@@ -53,4 +55,38 @@ enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, co
     }
     *targets = c->n_arguments > 1 ? all : NULL;
     return OK;
+}
+
+enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *job, struct err *e)
+{
+    char *path = place_find_store(c, job);
+    struct os_stat st;
+    *p = (struct plan_store){0};
+    if (c->store || (path && !os_stat(&st, path, NULL))) {
+        enum err_code code = place_open(c, job, CLI_STORE_READ, e);
+        p->store = c->store;
+        return err_up(e, code);
+    }
+    const char *tmp = getenv("TMPDIR");
+    char *dir = arena_printf(c->arena, "%s/eqloom-plan-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir))
+        return err_fail(e, ERR_IO, "cannot make a temporary directory");
+    p->temporary = dir;
+    struct store_options options = {
+        .path = os_join(c->arena, dir, "store"), .create = true, .command = c->line};
+    return err_up(e, store_open(&p->store, &options, e));
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    return remove(path);
+}
+
+void plan_store_close(struct plan_store *p)
+{
+    if (!p->temporary)
+        return;
+    if (p->store)
+        store_close(p->store);
+    nftw(p->temporary, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -2,7 +2,8 @@
 #ifndef ENGINE_CLI_CMD_JOB_H
 #define ENGINE_CLI_CMD_JOB_H
 
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd.h"
+#include "engine/run/history.h"
 #include "engine/run/run.h"
 
 /* The job of the first argument, with --set and --allow-outside. */
@@ -10,5 +11,13 @@ enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e);
 /* Nodes named by the arguments after the first; NULL when there are none. */
 enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, const struct job *job,
                           struct err *e);
+
+/* A store to plan against: the job's, else an empty one in a temporary directory. */
+struct plan_store {
+    struct store *store;
+    char *temporary; /* to remove; NULL: the job's store, which is c->store */
+};
+enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *job, struct err *e);
+void plan_store_close(struct plan_store *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* eqloom ops: the op table for people, machines and docs/ops.md. */
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd.h"
 
 #include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"

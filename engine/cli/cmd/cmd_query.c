@@ -1,12 +1,11 @@
 /* eqloom query: records of a kind that a jq program selects. Filters that need no record's contents
  * (job, node, op, time) come first. */
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd.h"
 
 #include "base/map.h"
 #include "engine/cli/console/naming.h"
 #include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/jq_filter.h"
-#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/op.h"
@@ -22,7 +21,6 @@ enum { MAX_PAYLOAD = 32 << 20, SHOWN = 60 };
 
 struct query {
     struct cli *c;
-    struct store *store;
     const struct kind_info *kind;
     const char *job, *node; /* NULL: any */
     const char *op;
@@ -64,7 +62,7 @@ static void print_match(struct query *q, const struct digest *id, const char *yi
 {
     struct cli *c = q->c;
     char hex[DIGEST_HEX];
-    const char *label = resolve_label(&q->scratch, q->store, id);
+    const char *label = resolve_label(&q->scratch, q->c->store, id);
     digest_hex(hex, id);
     if (c->json) {
         json_t *line =
@@ -105,7 +103,7 @@ static enum err_code run_program(bool *selects, const char **yielded, struct que
     *selects = !q->filter;
     if (!q->filter)
         return OK;
-    enum err_code code = store_get(&r, q->store, id, &q->scratch, e);
+    enum err_code code = store_get(&r, q->c->store, id, &q->scratch, e);
     if (code)
         return err_up(e, code);
     digest_hex(hex, id);
@@ -178,7 +176,7 @@ static enum err_code ask_collection(struct query *q, const struct digest *id, st
     enum { AT_ONCE = 256 };
     struct collection *list;
     struct digest ids[AT_ONCE];
-    enum err_code code = collection_open(&list, q->store, id, e);
+    enum err_code code = collection_open(&list, q->c->store, id, e);
     if (code)
         return err_up(e, code);
     uint64_t count = collection_element_kind(list) == q->kind->kind ? collection_count(list) : 0;
@@ -199,7 +197,7 @@ static enum err_code take_ref(void *arg, const char *name, const struct digest *
     if (!is_asked(q, name))
         return OK;
     q->refs++;
-    enum err_code code = store_get(&r, q->store, id, &q->scratch, e);
+    enum err_code code = store_get(&r, q->c->store, id, &q->scratch, e);
     arena_reset(&q->scratch);
     if (code == ERR_NOTFOUND)
         return OK; /* removed: the next run makes it again */
@@ -213,8 +211,8 @@ static enum err_code take_ref(void *arg, const char *name, const struct digest *
 static enum err_code query(struct query *q, struct err *e)
 {
     bool by_name = q->job || q->node;
-    enum err_code code = by_name ? store_each_ref(q->store, "", take_ref, q, e)
-                                 : store_each_record(q->store, take_record, q, e);
+    enum err_code code = by_name ? store_each_ref(q->c->store, "", take_ref, q, e)
+                                 : store_each_record(q->c->store, take_record, q, e);
     if (code)
         return err_up(e, code);
     if (by_name && !q->refs) {
@@ -254,12 +252,9 @@ static enum err_code read_options(struct query *q, struct err *e)
 enum err_code cli_query(int *status, struct cli *c, struct err *e)
 {
     struct query q = {.c = c};
-    char *path;
     enum err_code code = read_options(&q, e);
-    if (!code)
-        code = place_open(&q.store, &path, c, NULL, PLACE_READ, e);
     if (!code && (q.op || cli_flag(c, "since") || cli_flag(c, "until")))
-        code = lineage_open(&q.lineage, q.store, e);
+        code = lineage_open(&q.lineage, c->store, e);
     if (!code)
         code = query(&q, e);
     if (q.too_large)
@@ -268,7 +263,5 @@ enum err_code cli_query(int *status, struct cli *c, struct err *e)
     digest_map_free(&q.seen);
     jq_filter_free(q.filter);
     lineage_close(q.lineage);
-    if (q.store)
-        store_close(q.store);
     return err_up(e, code);
 }

@@ -1,26 +1,23 @@
 /* eqloom run: the job, its exports, and the tables of reports that nothing else reads. */
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd_job.h"
 
 #include "base/os.h"
-#include "checkpoint.pb-c.h"
-#include "engine/cli/cmd/cmd_job.h"
 #include "engine/cli/console/text_table.h"
+#include "engine/cli/export/out_file.h"
 #include "engine/cli/records/place.h"
-#include "engine/cli/records/runs.h"
 #include "report.pb-c.h"
 
 #include <signal.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_FILE = 1 << 30 };
 
-/* A signal handler can reach nothing else. Two signals may come at once, to a thread each. */
+/* A signal handler reaches only static data. Two signals may come at once, to a thread each. */
 static volatile int signals_received;
 
-/* The run ends by itself within a second, or at once after a second signal; where something else
- * is in its way (a disk that takes long to sync), the process ends without asking. Nothing that was
- * committed is lost by that. */
+/* The run ends by itself within a second, or at once after a second signal. If something holds it
+ * up (a disk that takes long to sync), the process exits: what was committed is kept. */
 enum { PATIENCE_S = 20, NO_PATIENCE_S = 1 };
 
 static void end_now(int number)
@@ -38,8 +35,7 @@ static void on_signal(int number)
     alarm(n > 1 ? NO_PATIENCE_S : PATIENCE_S);
 }
 
-/* Nobody reads any more (`eqloom run --json JOB | head`): the same as one Ctrl-C, however often it
- * comes. */
+/* The reader is gone (`eqloom run --json JOB | head`): as one Ctrl-C, however often it comes. */
 static void on_closed_pipe(int number)
 {
     int none = 0;
@@ -75,68 +71,40 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
     };
     if (cli_flag(c, "fail-fast") && cli_flag(c, "keep-going"))
         return err_fail(e, ERR_INPUT, "--keep-going and --fail-fast exclude each other");
-    if (err_up(e, cli_number(&threads, c, "jobs", 0, 1, 4096, e)) ||
-        err_up(e, cli_bytes(&out->memory, c, "memory", 0, e)))
-        return ERR_INPUT;
+    enum err_code code = cli_number(&threads, c, "jobs", 0, 1, 4096, e);
+    if (!code)
+        code = cli_bytes(&out->memory, c, "memory", 0, e);
     out->threads = (unsigned)threads;
-    return OK;
+    return err_up(e, code);
 }
 
 /* ---- exports ---- */
 
-static enum err_code file_bytes(struct span *out, struct arena *a, struct store *s,
-                                const struct digest *id, struct err *e)
-{
-    ProtobufCMessage *m;
-    enum err_code code = err_up(e, store_get_message(&m, s, id, KIND_FILE, a, e));
-    if (code)
-        return code;
-    const Eqloom__File *file = (const Eqloom__File *)m;
-    *out = span_of(file->data.data, file->data.len);
-    if (!file->chunk_ids.len)
-        return OK;
-    size_t len = 0, n = file->chunk_ids.len / DIGEST_SIZE;
-    struct span *parts = arena_array(a, struct span, n);
-    for (size_t i = 0; i < n; i++) {
-        struct digest chunk;
-        memcpy(chunk.bytes, file->chunk_ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
-        if ((code = err_up(e, store_get_message(&m, s, &chunk, KIND_CHUNK, a, e))))
-            return code;
-        parts[i] = span_of(((Eqloom__Chunk *)m)->data.data, ((Eqloom__Chunk *)m)->data.len);
-        len += parts[i].len;
-    }
-    uint8_t *bytes = arena_try_alloc(a, len + 1, 1);
-    if (!bytes)
-        return err_fail(e, ERR_NOMEM, "no memory for a file of %zu bytes", len);
-    *out = span_of(bytes, len);
-    for (size_t i = 0; i < n; bytes += parts[i++].len)
-        memcpy(bytes, parts[i].data, parts[i].len);
-    return OK;
-}
-
-static bool is_same_file(struct arena *a, const char *path, struct span bytes)
-{
-    struct span old;
-    return !os_read_file(&old, a, path, MAX_FILE, NULL) && span_equal(old, bytes);
-}
-
-static enum err_code write_export(struct cli *c, struct store *s, const char *dir,
-                                  const struct job_export *x, const struct digest *id,
+/* A file that would not change is not written: it keeps its time. */
+static enum err_code write_export(struct cli *c, const char *path, const struct digest *id,
                                   struct err *e)
 {
     struct arena a = {0};
-    struct span bytes = {0};
-    char *path = os_join(&a, dir, x->path);
-    enum err_code code = err_up(e, file_bytes(&bytes, &a, s, id, e));
-    if (!code && !is_same_file(&a, path, bytes)) {
-        code = err_up(e, os_mkdirs(os_dirname(&a, path), e));
-        if (!code)
-            code = err_up(e, os_write_file(path, bytes.data, bytes.len, e));
-    }
+    struct span old;
+    char *bytes = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&bytes, &len);
+    if (!memory)
+        return err_fail(e, ERR_NOMEM, "no memory for %s", path);
+    enum err_code code = file_record_write(memory, c->store, id, e);
+    if (fclose(memory) && !code)
+        code = err_fail(e, ERR_NOMEM, "no memory for %s", path);
+    bool same = !code && !os_read_file(&old, &a, path, MAX_FILE, NULL) &&
+                span_equal(old, span_of(bytes, len));
+    if (!code && !same)
+        code = os_mkdirs(os_dirname(&a, path), e);
+    if (!code && !same)
+        code = os_write_file(path, bytes, len, e);
     if (!code && !c->json)
         fprintf(c->out, "%s\n", place_shown(c->arena, path));
+    free(bytes);
     arena_free(&a);
-    return code;
+    return err_up(e, code);
 }
 
 static const struct digest *output_of(const struct run_result *r, struct node_source from)
@@ -148,22 +116,21 @@ static const struct digest *output_of(const struct run_result *r, struct node_so
     return &n->outputs[from.output];
 }
 
-static enum err_code write_exports(struct cli *c, const struct job *job, struct store *s,
-                                   const char *store_path, const struct run_result *r,
+static enum err_code write_exports(struct cli *c, const struct job *job, const struct run_result *r,
                                    struct err *e)
 {
     char *real;
-    if (os_realpath(&real, c->arena, store_path, NULL))
-        real = arena_strdup(c->arena, store_path);
+    enum err_code code = OK;
+    if (os_realpath(&real, c->arena, c->store_path, NULL))
+        real = arena_strdup(c->arena, c->store_path);
     char *dir =
         os_join(c->arena, os_dirname(c->arena, real), arena_printf(c->arena, "out/%s", job->name));
-    for (size_t i = 0; i < job->n_exports; i++) {
+    for (size_t i = 0; !code && i < job->n_exports; i++) {
         const struct digest *id = output_of(r, job->exports[i].target);
-        enum err_code code = id ? err_up(e, write_export(c, s, dir, &job->exports[i], id, e)) : OK;
-        if (code)
-            return code;
+        if (id)
+            code = write_export(c, os_join(c->arena, dir, job->exports[i].path), id, e);
     }
-    return OK;
+    return err_up(e, code);
 }
 
 /* ---- reports ---- */
@@ -178,7 +145,7 @@ static bool is_read(const struct job *job, uint32_t node)
     return false;
 }
 
-/* The output of a report that nobody else looks at; NULL if it is none. */
+/* The output of a node that makes a report which no other node reads; else NULL. */
 static const struct digest *final_report(const struct job *job, const struct run_result *r,
                                          uint32_t node)
 {
@@ -191,20 +158,20 @@ static const struct digest *final_report(const struct job *job, const struct run
 
 enum { REPORT_ROWS = 10 };
 
-static enum err_code print_reports(struct cli *c, const struct job *job, struct store *s,
-                                   const struct run_result *r, struct err *e)
+static enum err_code print_reports(struct cli *c, const struct job *job, const struct run_result *r,
+                                   struct err *e)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < job->n_nodes; i++)
         n += final_report(job, r, i) != NULL;
     for (uint32_t i = 0; i < job->n_nodes; i++) {
         const struct digest *id = final_report(job, r, i);
+        ProtobufCMessage *m;
         if (!id)
             continue;
-        ProtobufCMessage *m;
-        enum err_code code = err_up(e, store_get_message(&m, s, id, KIND_REPORT, c->arena, e));
+        enum err_code code = store_get_message(&m, c->store, id, KIND_REPORT, c->arena, e);
         if (code)
-            return code;
+            return err_up(e, code);
         if (n > 1)
             fprintf(c->out, "== %s\n", job->nodes[i].name);
         table_print_report(
@@ -217,40 +184,37 @@ static enum err_code print_reports(struct cli *c, const struct job *job, struct 
 
 enum err_code cli_run(int *status, struct cli *c, struct err *e)
 {
-    if (cli_flag(c, "dry-run"))
-        return err_up(e, cli_plan(status, c, e));
     struct job *job;
-    struct store *s = NULL;
     struct run_options options;
     struct run_result result = {0};
-    char *path;
-    enum err_code code = err_up(e, read_options(&options, c, e));
+    if (cli_flag(c, "dry-run"))
+        return err_up(e, cli_plan(status, c, e));
+    enum err_code code = read_options(&options, c, e);
     if (!code)
-        code = err_up(e, cmd_load_job(&job, c, e));
+        code = cmd_load_job(&job, c, e);
     if (!code)
-        code = err_up(e, cmd_targets(&options.targets, &options.n_targets, c, job, e));
+        code = cmd_targets(&options.targets, &options.n_targets, c, job, e);
     if (!code)
-        code = err_up(e, place_open(&s, &path, c, c->arguments[0], PLACE_CREATE, e));
+        code = place_open(c, c->arguments[0], CLI_STORE_CREATE, e);
     if (code)
-        return code;
+        return err_up(e, code);
     catch_signals();
-    code = err_up(e, job_run(&result, c->arena, job, s, &options, e));
+    struct err failure = {0};
+    code = job_run(&result, c->arena, job, c->store, &options, &failure);
     if (result.left) {
         if (code)
-            fprintf(stderr, "eqloom: %s\n", e->message);
+            fprintf(stderr, "eqloom: %s\n", failure.message);
         fflush(c->out);
         _exit(CLI_INTERRUPTED);
     }
-    if (code)
-        goto out;
+    if (code && e)
+        *e = failure;
     *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
-    if (result.interrupted)
-        goto out;
+    if (code || result.interrupted)
+        return err_up(e, code);
     if (!c->json)
-        code = err_up(e, print_reports(c, job, s, &result, e));
+        code = print_reports(c, job, &result, e);
     if (!code)
-        code = err_up(e, write_exports(c, job, s, path, &result, e));
-out:
-    store_close(s);
-    return code;
+        code = write_exports(c, job, &result, e);
+    return err_up(e, code);
 }

@@ -1,6 +1,6 @@
 /* eqloom schema: the JSON Schema (2020-12) of job files, from the op table. Editors complete and
  * check with it; eqloom itself checks more (references, kinds, files). */
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd.h"
 
 #include "engine/op.h"
 

@@ -1,17 +1,16 @@
 /* eqloom show: one record, or the beginning of a collection. */
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd.h"
 
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "report.pb-c.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-enum { SHOWN = 20, AT_ONCE = 1024 };
+enum { SHOWN = 20 };
 
 static void print_heading(struct cli *c, const struct resolved *ref, const char *kind)
 {
@@ -20,56 +19,55 @@ static void print_heading(struct cli *c, const struct resolved *ref, const char 
             ref->name ? ref->name : "");
 }
 
-static json_t *id_json(const struct digest *id)
+static void dump_collection(struct cli *c, const struct resolved *ref, const struct digest *ids,
+                            size_t n, const char *kind)
 {
     char hex[DIGEST_HEX];
-    return json_string(digest_hex(hex, id));
-}
-
-static enum err_code collection_json(struct cli *c, const struct resolved *ref,
-                                     struct collection *list, struct err *e)
-{
-    const struct kind_info *kind = kind_info(collection_element_kind(list));
-    uint64_t count = collection_count(list);
-    struct digest *ids = arena_array(c->arena, struct digest, AT_ONCE);
     json_t *elements = json_array();
-    for (uint64_t i = 0; i < count; i += AT_ONCE) {
-        uint64_t n = count - i < AT_ONCE ? count - i : AT_ONCE;
-        enum err_code code = err_up(e, collection_ids(ids, list, i, n, e));
-        if (code) {
-            json_decref(elements);
-            return code;
-        }
-        for (uint64_t k = 0; k < n; k++)
-            json_array_append_new(elements, id_json(&ids[k]));
-    }
-    reflect_dump(c->out, json_pack("{s:o, s:s, s:I, s:s, s:o}", "id", id_json(&ref->id), "kind",
-                                   "collection", "count", (json_int_t)count, "element_kind",
-                                   kind ? kind->name : "?", "elements", elements));
-    return OK;
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(elements, json_string(digest_hex(hex, &ids[i])));
+    reflect_dump(c->out, json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", digest_hex(hex, &ref->id),
+                                   "kind", "collection", "count", (json_int_t)n, "element_kind",
+                                   kind, "elements", elements));
 }
 
-static enum err_code collection_text(struct cli *c, struct store *s, const struct resolved *ref,
-                                     struct collection *list, uint64_t limit, struct err *e)
+static void print_collection(struct cli *c, const struct resolved *ref, const struct digest *ids,
+                             size_t n, uint64_t count, const char *kind)
 {
-    const struct kind_info *kind = kind_info(collection_element_kind(list));
-    uint64_t count = collection_count(list), n = count < limit ? count : limit;
     print_heading(c, ref, "collection");
-    fprintf(c->out, "%" PRIu64 " of %s\n", count, kind ? kind->name : "?");
-    struct digest *ids = arena_array(c->arena, struct digest, n);
-    enum err_code code = n ? err_up(e, collection_ids(ids, list, 0, n, e)) : OK;
-    for (uint64_t i = 0; !code && i < n; i++) {
+    fprintf(c->out, "%" PRIu64 " of %s\n", count, kind);
+    for (size_t i = 0; i < n; i++) {
         char hex[DIGEST_HEX];
-        const char *label = resolve_label(c->arena, s, &ids[i]);
-        fprintf(c->out, "%6" PRIu64 "  %.12s%s%s\n", i, digest_hex(hex, &ids[i]),
-                *label ? "  " : "", label);
+        const char *label = resolve_label(c->arena, c->store, &ids[i]);
+        fprintf(c->out, "%6zu  %.12s%s%s\n", i, digest_hex(hex, &ids[i]), *label ? "  " : "",
+                label);
     }
-    if (!code && n < count)
+    if (n < count)
         fprintf(c->out, "        ... %" PRIu64 " more (--limit)\n", count - n);
-    return code;
 }
 
-/* Tables as tables; the figures once more by name, as queries know them. */
+static enum err_code show_collection(struct cli *c, const struct resolved *ref, uint64_t limit,
+                                     struct err *e)
+{
+    struct collection *list;
+    enum err_code code = collection_open(&list, c->store, &ref->id, e);
+    if (code)
+        return err_up(e, code);
+    const struct kind_info *info = kind_info(collection_element_kind(list));
+    const char *kind = info ? info->name : "?";
+    uint64_t count = collection_count(list), n = c->json || count < limit ? count : limit;
+    struct digest *ids = arena_array(c->arena, struct digest, n + 1);
+    if (n)
+        code = collection_ids(ids, list, 0, n, e);
+    if (!code && c->json)
+        dump_collection(c, ref, ids, n, kind);
+    else if (!code)
+        print_collection(c, ref, ids, n, count, kind);
+    collection_close(list);
+    return err_up(e, code);
+}
+
+/* Tables as tables; the values once more by name, as queries know them. */
 static void print_report(struct cli *c, const Eqloom__Report *report, uint64_t limit)
 {
     if (*report->title)
@@ -94,9 +92,11 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
 {
     const struct kind_info *kind = kind_info(r->kind);
     ProtobufCMessage *m;
-    enum err_code code = err_up(e, canonical_unpack(&m, c->arena, kind->descriptor, r->payload, e));
+    if (!kind)
+        return err_fail(e, ERR_UNSUPPORTED, "the record is of an unknown kind (%d)", r->kind);
+    enum err_code code = canonical_unpack(&m, c->arena, kind->descriptor, r->payload, e);
     if (code)
-        return code;
+        return err_up(e, code);
     if (c->json) {
         reflect_dump(c->out, reflect_record(&ref->id, r, m));
         return OK;
@@ -109,43 +109,23 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
     return OK;
 }
 
-static enum err_code show(struct cli *c, struct store *s, uint64_t limit, struct err *e)
-{
-    struct resolved ref;
-    struct record r;
-    enum err_code code = err_up(e, resolve(&ref, c, s, c->arguments[0], e));
-    if (!code)
-        code = err_up(e, store_get(&r, s, &ref.id, c->arena, e));
-    if (code)
-        return code;
-    if (cli_flag(c, "raw")) {
-        fwrite(r.payload.data, 1, r.payload.len, c->out);
-        return OK;
-    }
-    if (!kind_info(r.kind))
-        return err_fail(e, ERR_UNSUPPORTED, "a record of a kind (%d) that is not known", r.kind);
-    if (r.kind != KIND_COLLECTION)
-        return err_up(e, show_record(c, &ref, &r, limit, e));
-    struct collection *list;
-    if ((code = err_up(e, collection_open(&list, s, &ref.id, e))))
-        return code;
-    code = c->json ? err_up(e, collection_json(c, &ref, list, e))
-                   : err_up(e, collection_text(c, s, &ref, list, limit, e));
-    collection_close(list);
-    return code;
-}
-
 enum err_code cli_show(int *status, struct cli *c, struct err *e)
 {
-    struct store *s;
-    char *path;
     uint64_t limit;
-    enum err_code code = err_up(e, cli_number(&limit, c, "limit", SHOWN, 0, 1 << 30, e));
+    struct resolved ref;
+    struct record r;
+    enum err_code code = cli_number(&limit, c, "limit", SHOWN, 0, 1 << 30, e);
     if (!code)
-        code = err_up(e, place_open(&s, &path, c, NULL, PLACE_READ, e));
+        code = resolve(&ref, c, c->arguments[0], e);
+    if (!code)
+        code = store_get(&r, c->store, &ref.id, c->arena, e);
     if (code)
-        return code;
-    code = err_up(e, show(c, s, limit, e));
-    store_close(s);
-    return code;
+        return err_up(e, code);
+    if (cli_flag(c, "raw"))
+        fwrite(r.payload.data, 1, r.payload.len, c->out);
+    else if (r.kind == KIND_COLLECTION)
+        code = show_collection(c, &ref, limit, e);
+    else
+        code = show_record(c, &ref, &r, limit, e);
+    return err_up(e, code);
 }

@@ -1,8 +1,8 @@
 /* eqloom stats, pack, unpack, backup and compact. */
-#include "engine/cli/console/cli.h"
+#include "engine/cli/cmd/cmd.h"
 
-#include "base/os.h"
 #include "engine/cli/console/text_table.h"
+#include "engine/cli/export/out_file.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
@@ -12,12 +12,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
-
-static double ratio(uint64_t raw, uint64_t stored)
-{
-    return stored ? (double)raw / (double)stored : 1;
-}
 
 static const char *plural(uint64_t n)
 {
@@ -27,33 +21,24 @@ static const char *plural(uint64_t n)
 static void print_kind(struct cli *c, struct table *t, const char *name, const struct kind_stats *k)
 {
     struct arena *a = c->arena;
+    double ratio = k->stored ? (double)k->raw / (double)k->stored : 1;
     if (c->json)
-        reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I}", "kind", name, "records",
-                               (json_int_t)k->records, "raw_bytes", (json_int_t)k->raw,
-                               "stored_bytes", (json_int_t)k->stored, "with_dictionary",
-                               (json_int_t)k->with_dictionary));
-    else
-        table_add(t, (const char *[]){name, arena_printf(a, "%" PRIu64, k->records),
-                                      arena_printf(a, "%" PRIu64, k->raw),
-                                      arena_printf(a, "%" PRIu64, k->stored),
-                                      arena_printf(a, "%.2f", ratio(k->raw, k->stored)),
-                                      arena_printf(a, "%" PRIu64, k->with_dictionary)});
+        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I}", "kind", name, "records",
+                                       (json_int_t)k->records, "raw_bytes", (json_int_t)k->raw,
+                                       "stored_bytes", (json_int_t)k->stored));
+    table_add(t, (const char *[]){name, arena_printf(a, "%" PRIu64, k->records),
+                                  arena_printf(a, "%" PRIu64, k->raw),
+                                  arena_printf(a, "%" PRIu64, k->stored),
+                                  arena_printf(a, "%.2f", ratio)});
 }
 
 enum err_code cli_stats(int *status, struct cli *c, struct err *e)
 {
-    struct store *s;
-    char *path;
     struct store_stats stats;
-    enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_READ, e));
+    enum err_code code = store_stats(&stats, c->store, e);
     if (code)
-        return code;
-    code = err_up(e, store_stats(&stats, s, e));
-    store_close(s);
-    if (code)
-        return code;
-    struct table *t = table_new(c->arena, "kind|records|raw bytes|stored|ratio|with dictionary");
+        return err_up(e, code);
+    struct table *t = table_new(c->arena, "kind|records|raw bytes|stored|ratio");
     struct kind_stats all = {0};
     for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
         const struct kind_stats *k = &stats.kinds[kind];
@@ -63,7 +48,6 @@ enum err_code cli_stats(int *status, struct cli *c, struct err *e)
         all.records += k->records;
         all.raw += k->raw;
         all.stored += k->stored;
-        all.with_dictionary += k->with_dictionary;
     }
     if (c->json) {
         reflect_dump(c->out,
@@ -86,47 +70,25 @@ enum err_code cli_stats(int *status, struct cli *c, struct err *e)
     return OK;
 }
 
-/* Into a file beside the target, which then takes its place. */
-static enum err_code write_pack(struct pack_result *r, struct cli *c, struct store *s,
-                                const struct pack_root *roots, const char *path, struct err *e)
-{
-    const char *beside = arena_printf(c->arena, "%s.part", path);
-    FILE *to = fopen(beside, "wb");
-    if (!to)
-        return err_fail(e, ERR_IO, "cannot write %s: %s", beside, strerror(errno));
-    enum err_code code = err_up(e, store_pack(r, s, to, roots, c->n_arguments, e));
-    if (fclose(to) != 0 && !code)
-        code = err_fail(e, ERR_IO, "cannot write %s: %s", beside, strerror(errno));
-    if (!code && rename(beside, path) != 0)
-        code = err_fail(e, ERR_IO, "cannot write %s: %s", path, strerror(errno));
-    if (code)
-        unlink(beside);
-    return code;
-}
-
 enum err_code cli_pack(int *status, struct cli *c, struct err *e)
 {
-    struct store *s;
-    char *path;
     struct pack_result r;
+    struct out_file file;
     const char *target = cli_value(c, "output");
+    struct pack_root *roots = arena_array(c->arena, struct pack_root, c->n_arguments);
+    enum err_code code = OK;
     if (!target)
         return err_fail(e, ERR_INPUT, "pack needs -o FILE: eqloom pack -o FILE REF...");
-    enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_READ, e));
-    if (code)
-        return code;
-    struct pack_root *roots = arena_array(c->arena, struct pack_root, c->n_arguments);
     for (size_t i = 0; !code && i < c->n_arguments; i++) {
         struct resolved ref;
-        code = err_up(e, resolve(&ref, c, s, c->arguments[i], e));
-        if (!code)
-            roots[i] = (struct pack_root){ref.name, ref.id};
+        code = resolve(&ref, c, c->arguments[i], e);
+        roots[i] = (struct pack_root){ref.name, ref.id};
     }
-    if (!code)
-        code = write_pack(&r, c, s, roots, target, e);
-    store_close(s);
-    if (code)
-        return code;
+    if (code || (code = out_file_open(&file, c->arena, target, e)))
+        return err_up(e, code);
+    code = store_pack(&r, c->store, file.f, roots, c->n_arguments, e);
+    if ((code = out_file_close(&file, code, e)))
+        return err_up(e, code);
     if (c->json)
         reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I}", "pack", target, "records",
                                        (json_int_t)r.records, "refs", (json_int_t)r.refs, "bytes",
@@ -139,21 +101,17 @@ enum err_code cli_pack(int *status, struct cli *c, struct err *e)
 
 enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
 {
-    struct store *s;
-    char *path;
     struct pack_result r;
     const char *name = c->arguments[0];
     FILE *from = fopen(name, "rb");
     if (!from)
         return err_fail(e, ERR_INPUT, "cannot open %s: %s", name, strerror(errno));
-    enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_CREATE, e));
-    if (!code) {
-        code = err_up(e, store_unpack(&r, s, from, name, e));
-        store_close(s);
-    }
+    enum err_code code = place_open(c, NULL, CLI_STORE_CREATE, e);
+    if (!code)
+        code = store_unpack(&r, c->store, from, name, e);
     fclose(from);
     if (code)
-        return code;
+        return err_up(e, code);
     if (c->json)
         reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I, s:I}", "pack", name, "records",
                                        (json_int_t)r.records, "added", (json_int_t)r.added, "refs",
@@ -162,7 +120,7 @@ enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
         fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " of them new; %" PRIu64 " ref%s%s\n",
                 name, r.records, plural(r.records), r.added, r.refs, plural(r.refs),
                 r.kept ? arena_printf(c->arena,
-                                      ", of which %" PRIu64 " lead elsewhere here and still do",
+                                      ", of which %" PRIu64 " name other records here and stay",
                                       r.kept)
                        : "");
     return OK;
@@ -170,35 +128,23 @@ enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
 
 enum err_code cli_backup(int *status, struct cli *c, struct err *e)
 {
-    struct store *s;
-    char *path;
-    enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_WRITE, e));
-    if (code)
-        return code;
-    code = err_up(e, store_backup(s, c->arguments[0], e));
-    store_close(s);
+    enum err_code code = store_backup(c->store, c->arguments[0], e);
     if (!code)
-        fprintf(c->narration, "%s is a store with all of %s\n", c->arguments[0],
-                place_shown(c->arena, path));
-    return code;
+        fprintf(c->narration, "%s is a copy of %s\n", c->arguments[0],
+                place_shown(c->arena, c->store_path));
+    return err_up(e, code);
 }
 
 enum err_code cli_compact(int *status, struct cli *c, struct err *e)
 {
-    struct store *s;
-    char *path;
     struct store_stats before, after;
-    enum err_code code = err_up(e, place_open(&s, &path, c, NULL, PLACE_WRITE, e));
-    if (code)
-        return code;
-    code = err_up(e, store_stats(&before, s, e));
+    enum err_code code = store_stats(&before, c->store, e);
     if (!code)
-        code = err_up(e, store_compact(s, e));
+        code = store_compact(c->store, e);
     if (!code)
-        code = err_up(e, store_stats(&after, s, e));
-    store_close(s);
+        code = store_stats(&after, c->store, e);
     if (code)
-        return code;
+        return err_up(e, code);
     if (c->json)
         reflect_dump(c->out,
                      json_pack("{s:I, s:I}", "disk_bytes_before", (json_int_t)before.disk_bytes,

@@ -1,9 +1,122 @@
-/* Runs the commands that ops bring (engine/tool.h). */
-#include "engine/cli/cmd/tool_store.h"
+/* Runs the commands that ops bring, and answers their questions of the store (engine/tool.h). */
+#include "engine/cli/cmd/cmd.h"
 
 #include "base/os.h"
+#include "engine/cli/export/npy.h"
+#include "engine/cli/export/out_file.h"
+#include "engine/cli/records/place.h"
+#include "engine/cli/records/resolve.h"
+#include "engine/job/job.h"
 
 #include <string.h>
+
+static const char *shown_name(struct arena *a, const char *ref)
+{
+    size_t n = strlen(JOB_TAGS);
+    return arena_strdup(a, strncmp(ref, JOB_TAGS, n) ? ref : ref + n);
+}
+
+static enum err_code kind_of(enum record_kind *out, struct store *s, const struct digest *id,
+                             struct err *e)
+{
+    struct arena a = {0};
+    struct record r;
+    enum err_code code = store_get(&r, s, id, &a, e);
+    if (!code)
+        *out = r.kind;
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+enum err_code tool_find(struct tool_record *out, const struct tool_args *args, const char *ref,
+                        struct err *e)
+{
+    struct cli *c = args->cli;
+    struct resolved found;
+    enum err_code code = place_open(c, NULL, CLI_STORE_READ, e);
+    if (!code)
+        code = resolve(&found, c, ref, e);
+    if (code)
+        return err_up(e, code);
+    *out = (struct tool_record){.id = found.id,
+                                .name = found.name ? shown_name(args->arena, found.name)
+                                                   : arena_strdup(args->arena, ref)};
+    return err_up(e, kind_of(&out->kind, c->store, &out->id, e));
+}
+
+struct names {
+    struct store *store;
+    struct arena *arena;
+    enum record_kind kind;
+    bool tags; /* this pass takes tags, else all other names */
+    struct tool_record *list;
+    size_t n, cap;
+};
+
+static enum err_code add_name(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    struct names *l = arg;
+    enum record_kind kind = KIND_NONE;
+    if (l->tags == (strncmp(name, JOB_TAGS, strlen(JOB_TAGS)) != 0) ||
+        kind_of(&kind, l->store, id, NULL) || kind != l->kind)
+        return OK; /* a ref to a missing record is for fsck */
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 16;
+        struct tool_record *moved = arena_array(l->arena, struct tool_record, cap);
+        if (l->n)
+            memcpy(moved, l->list, l->n * sizeof *moved);
+        l->list = moved;
+        l->cap = cap;
+    }
+    l->list[l->n++] = (struct tool_record){*id, kind, shown_name(l->arena, name)};
+    return OK;
+}
+
+enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_args *args,
+                         enum record_kind kind, struct err *e)
+{
+    enum err_code code = place_open(args->cli, NULL, CLI_STORE_READ, e);
+    struct names l = {.store = args->cli->store, .arena = args->arena, .kind = kind};
+    for (int pass = 0; pass < 2 && !code; pass++) {
+        l.tags = pass == 0;
+        code = store_each_ref(l.store, "", add_name, &l, e);
+    }
+    *out = l.list;
+    *n = l.n;
+    return err_up(e, code);
+}
+
+enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
+                       const struct digest *id, enum record_kind kind, struct arena *a,
+                       struct err *e)
+{
+    enum err_code code = place_open(args->cli, NULL, CLI_STORE_READ, e);
+    if (!code)
+        code = store_get_message(out, args->cli->store, id, kind, a, e);
+    return err_up(e, code);
+}
+
+enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *batch, struct err *e)
+{
+    struct arena a = {0};
+    struct out_file matrix = {0}, index = {0};
+    struct npy npy;
+    enum err_code code = out_file_open(&matrix, &a, path, e);
+    if (!code)
+        code = out_file_open(&index, &a, arena_printf(&a, "%s.jsonl", path), e);
+    if (!code)
+        code = npy_begin(&npy, matrix.f, index.f, e);
+    if (!code)
+        code = npy_add(&npy, batch, e);
+    if (!code)
+        code = npy_end(&npy, e);
+    code = out_file_close(&index, code, e);
+    code = out_file_close(&matrix, code, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* ---- running one ---- */
 
 const char *tool_value(const struct tool_args *args, const char *option)
 {
@@ -26,7 +139,6 @@ enum err_code cli_tool(int *status, struct cli *c, struct err *e)
     struct tool_value *values = arena_array(c->arena, struct tool_value, c->n_values);
     for (size_t i = 0; i < c->n_values; i++)
         values[i] = (struct tool_value){c->values[i].option->name, c->values[i].value};
-    struct tool_store store = {.cli = c};
     struct tool_args args = {
         .positional = c->arguments,
         .n_positional = c->n_arguments,
@@ -37,9 +149,7 @@ enum err_code cli_tool(int *status, struct cli *c, struct err *e)
         .out = c->out,
         .narration = c->narration,
         .arena = c->arena,
-        .store = &store,
+        .cli = c,
     };
-    enum err_code code = err_up(e, c->command->tool->run(status, &args, e));
-    tool_store_close(&store);
-    return code;
+    return err_up(e, c->command->tool->run(status, &args, e));
 }

@@ -102,7 +102,7 @@ static enum err_code take_option(struct parser *p, const struct cli_option *o, c
 {
     struct cli *c = p->c;
     if (!strcmp(o->name, "store"))
-        c->store = value;
+        c->store_named = value;
     else if (!strcmp(o->name, "json"))
         c->json = true;
     else if (is_global(o) && strcmp(o->name, "color"))
@@ -257,7 +257,7 @@ enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv
     c->arguments = p.arguments;
     c->values = p.values;
     const char *store = getenv("EQLOOM_STORE");
-    c->store = store && *store ? store : NULL;
+    c->store_named = store && *store ? store : NULL;
     enum err_code code = err_up(e, read_words(&p, e));
     *asked = p.asked;
     if (code || (code = err_up(e, choose_color(c, e))))

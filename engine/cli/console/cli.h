@@ -31,17 +31,26 @@ struct cli_option {
 
 struct cli;
 
+/* How a command uses the store. */
+enum cli_store {
+    CLI_STORE_OWN, /* not, or it opens one itself */
+    CLI_STORE_READ,
+    CLI_STORE_WRITE,
+    CLI_STORE_CREATE, /* to write; made if there is none */
+};
+
 struct cli_command {
     const char *name;
     const char *arguments;                 /* "JOB [NODE...]" */
     unsigned min_arguments, max_arguments; /* UINT_MAX: any number */
-    const char *summary;                   /* one line */
-    const char *help;                      /* paragraphs, separated by blank lines */
-    const char *example;                   /* lines, each a command */
-    const char *exit_codes;                /* what 0, 1, 3, 4 mean here; NULL: the usual */
-    const struct cli_option *options;      /* ended by name == NULL */
+    enum cli_store store;                  /* opened before it runs */
     enum err_code (*run)(int *status, struct cli *c, struct err *e);
-    const struct tool *tool; /* a command that ops bring */
+    const char *summary;              /* one line */
+    const char *help;                 /* paragraphs, separated by blank lines */
+    const char *example;              /* lines, each a command */
+    const struct cli_option *options; /* ended by name == NULL; may be NULL */
+    const char *exit_codes;           /* what 0, 1, 3, 4 mean here; NULL: the usual */
+    const struct tool *tool;          /* a command that ops bring */
 };
 
 struct cli_value {
@@ -49,12 +58,14 @@ struct cli_value {
     const char *value; /* "" for a flag */
 };
 
-/* A command line, read. */
+/* A parsed command line. */
 struct cli {
     struct arena *arena;
     FILE *out, *narration;
-    const char *store; /* --store or EQLOOM_STORE; NULL: look for it */
-    bool json, color;  /* color: of `narration` */
+    const char *store_named; /* --store or EQLOOM_STORE; NULL: look for it */
+    struct store *store;     /* NULL: not open */
+    const char *store_path;  /* of the open one */
+    bool json, color;        /* color: of `narration` */
     const struct cli_command *commands;
     size_t n_commands;
     const struct cli_command *command;
@@ -99,30 +110,5 @@ void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *com
 void cli_print_man(FILE *to, const struct cli *c);      /* scdoc source */
 void cli_print_markdown(FILE *to, const struct cli *c); /* docs/cli.md */
 void cli_print_completion(FILE *to, const struct cli *c);
-
-/* ---- the commands ---- */
-enum err_code cli_run(int *status, struct cli *c, struct err *e);
-enum err_code cli_plan(int *status, struct cli *c, struct err *e);
-enum err_code cli_status(int *status, struct cli *c, struct err *e);
-enum err_code cli_why(int *status, struct cli *c, struct err *e);
-enum err_code cli_show(int *status, struct cli *c, struct err *e);
-enum err_code cli_ls(int *status, struct cli *c, struct err *e);
-enum err_code cli_export(int *status, struct cli *c, struct err *e);
-enum err_code cli_log(int *status, struct cli *c, struct err *e);
-enum err_code cli_gc(int *status, struct cli *c, struct err *e);
-enum err_code cli_fsck(int *status, struct cli *c, struct err *e);
-enum err_code cli_stats(int *status, struct cli *c, struct err *e);
-enum err_code cli_pack(int *status, struct cli *c, struct err *e);
-enum err_code cli_unpack(int *status, struct cli *c, struct err *e);
-enum err_code cli_backup(int *status, struct cli *c, struct err *e);
-enum err_code cli_compact(int *status, struct cli *c, struct err *e);
-enum err_code cli_ops(int *status, struct cli *c, struct err *e);
-enum err_code cli_schema(int *status, struct cli *c, struct err *e);
-enum err_code cli_tag(int *status, struct cli *c, struct err *e);
-enum err_code cli_untag(int *status, struct cli *c, struct err *e);
-enum err_code cli_lineage(int *status, struct cli *c, struct err *e);
-enum err_code cli_query(int *status, struct cli *c, struct err *e);
-enum err_code cli_diff(int *status, struct cli *c, struct err *e);
-enum err_code cli_tool(int *status, struct cli *c, struct err *e);
 
 #endif

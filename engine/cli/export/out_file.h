@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "store/store.h"
 
 #include <stdio.h>
 
@@ -19,5 +20,8 @@ enum err_code out_file_open(struct out_file *out, struct arena *a, const char *p
 /* With code == OK the file takes its place, else it is removed. Returns code, or what went wrong
  * now. A struct of zeros is no file. */
 enum err_code out_file_close(struct out_file *x, enum err_code code, struct err *e);
+
+/* The bytes of a File record; its chunks are read one by one. */
+enum err_code file_record_write(FILE *to, struct store *s, const struct digest *id, struct err *e);
 
 #endif

@@ -16,7 +16,6 @@ enum { INPUTS_SHOWN = 4, PARAM_SHOWN = 60 };
 struct why {
     struct buf b;
     struct cli *c;
-    struct store *store;
     struct lineage *l;
 };
 
@@ -128,7 +127,7 @@ static enum err_code put_last_run(struct why *w, const Eqloom__Action *action,
     if (code || !slash)
         return err_up(e, code);
     char *job = arena_strndup(w->c->arena, action->run, (size_t)(slash - action->run));
-    if (run_find(&run, &name, w->c, w->store, job, NULL)) {
+    if (run_find(&run, &name, w->c, job, NULL)) {
         buf_printf(&w->b, "  last run  no run of job %s is stored\n", job);
         return OK;
     }
@@ -169,7 +168,7 @@ static enum err_code describe(struct why *w, const struct resolved *ref, struct 
     enum err_code code = lineage_up(&item, w->c->arena, w->l, &ref->id, true, e);
     if (code)
         return err_up(e, code);
-    const char *label = resolve_label(w->c->arena, w->store, &ref->id);
+    const char *label = resolve_label(w->c->arena, w->c->store, &ref->id);
     buf_printf(&w->b, "%s: %s%s%s\n", digest_hex(hex, &ref->id), kind_name(item),
                *label ? ", " : "", label);
     if (ref->name)
@@ -187,14 +186,13 @@ static enum err_code describe(struct why *w, const struct resolved *ref, struct 
     return OK;
 }
 
-enum err_code why_artifact(char **out, struct cli *c, struct store *s, const char *text,
-                           struct err *e)
+enum err_code why_artifact(char **out, struct cli *c, const char *text, struct err *e)
 {
     struct resolved ref;
-    struct why w = {.c = c, .store = s};
-    enum err_code code = resolve(&ref, c, s, text, e);
+    struct why w = {.c = c};
+    enum err_code code = resolve(&ref, c, text, e);
     if (!code)
-        code = lineage_open(&w.l, s, e);
+        code = lineage_open(&w.l, c->store, e);
     if (!code)
         code = describe(&w, &ref, e);
     if (!code)

@@ -7,7 +7,6 @@
 
 /* Text for people, in the cli's arena: what the record is, the op and parameters that made it, from
  * what, in which run, and why it was or was not made again in the job's last one. */
-enum err_code why_artifact(char **out, struct cli *c, struct store *s, const char *ref,
-                           struct err *e);
+enum err_code why_artifact(char **out, struct cli *c, const char *ref, struct err *e);
 
 #endif

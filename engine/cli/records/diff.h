@@ -1,4 +1,4 @@
-/* Differences between two artifacts or two runs. */
+/* Differences between two records or two runs. */
 #ifndef ENGINE_CLI_DIFF_H
 #define ENGINE_CLI_DIFF_H
 
@@ -8,12 +8,11 @@
 
 struct diff {
     struct cli *c;
-    struct store *store;
     uint64_t limit; /* elements listed of each sort */
     bool differ;    /* found so far */
 };
 
-/* ---- messages: diff_fields.c ---- */
+/* ---- diff_fields.c ---- */
 struct field_change {
     const char *path;           /* "seed.prefix", "values.mrr" */
     const char *before, *after; /* as text; "" where there is nothing */
@@ -23,19 +22,15 @@ struct field_changes {
     struct arena *arena;
     struct field_change *rows;
     size_t n, cap;
-    size_t n_changed;
 };
-/* Two messages of one type. Fields that are the same are left out, but not figures that have names
- * (values of reports, the last of a metric), which are wanted side by side. */
+/* Two messages of one type. Equal fields are left out, except values with names (of reports, the
+ * last of each metric), which are wanted side by side. */
 void diff_fields(struct field_changes *out, struct arena *a, const ProtobufCMessage *before,
                  const ProtobufCMessage *after);
-/* As a table with the difference of numbers, or as JSON lines; `of` names the artifact, or is "".
- */
+/* As a table with the difference of numbers, or as JSON lines; `of` names the record, or is "". */
 void diff_print_fields(struct cli *c, const char *of, const struct field_changes *changes);
 
 /* ---- diff_collection.c ---- */
-enum err_code diff_collections(struct diff *d, const struct digest *before,
-                               const struct digest *after, struct err *e);
 /* Any two records; collections too. */
 enum err_code diff_records(struct diff *d, const char *of, const struct digest *before,
                            const struct digest *after, struct err *e);

@@ -1,18 +1,16 @@
-/* Messages field by field; see diff.h. */
+/* Messages field by field, compared as the JSON that `show --json` prints; see diff.h. */
 #include "engine/cli/records/diff.h"
 
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
-#include "schemas/canonical.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_TEXT = 48, SHOWN_ID = 12 };
+enum { SHOWN_TEXT = 48, KEPT_TEXT = 200 };
 
 static void add_row(struct field_changes *out, const char *path, const char *before,
-                    const char *after, bool same)
+                    const char *after)
 {
     if (out->n == out->cap) {
         size_t cap = out->cap ? 2 * out->cap : 16;
@@ -22,217 +20,142 @@ static void add_row(struct field_changes *out, const char *path, const char *bef
         out->rows = moved;
         out->cap = cap;
     }
-    out->rows[out->n++] = (struct field_change){path, before, after, same};
-    out->n_changed += !same;
+    out->rows[out->n++] = (struct field_change){path, before, after, !strcmp(before, after)};
 }
 
-static const ProtobufCFieldDescriptor *find_field(const ProtobufCFieldDescriptor *list,
-                                                  const char *name)
+static const char *cut(struct arena *a, const char *text, int n)
 {
-    return protobuf_c_message_descriptor_get_field_by_name(list->descriptor, name);
+    return strlen(text) > (size_t)n ? arena_printf(a, "%.*s...", n, text) : text;
 }
 
-/* ---- figures with names ---- */
-
-static bool is_named(const ProtobufCFieldDescriptor *f)
+/* Of a plain value, or of an object as a whole. */
+static const char *value_text(struct arena *a, const json_t *v)
 {
-    if (f->label != PROTOBUF_C_LABEL_REPEATED || f->type != PROTOBUF_C_TYPE_MESSAGE)
-        return false;
-    const ProtobufCFieldDescriptor *name = find_field(f, "name"), *value = find_field(f, "value");
-    return name && name->type == PROTOBUF_C_TYPE_STRING && value &&
-           value->type == PROTOBUF_C_TYPE_DOUBLE;
+    if (json_is_string(v))
+        return cut(a, arena_strdup(a, json_string_value(v)), KEPT_TEXT);
+    if (json_is_real(v))
+        return arena_printf(a, "%.10g", json_real_value(v));
+    if (json_is_integer(v))
+        return arena_printf(a, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+    return json_is_true(v)     ? "true"
+           : json_is_false(v)  ? "false"
+           : json_is_object(v) ? "present"
+                               : "";
 }
 
-static const ProtobufCMessage *message_at(const ProtobufCMessage *m,
-                                          const ProtobufCFieldDescriptor *f, size_t i)
+/* ---- values with names ---- */
+
+static bool has_names(const json_t *list)
 {
-    return *(const ProtobufCMessage *const *)reflect_item(m, f, i);
+    const json_t *first = json_array_get(list, 0);
+    return json_is_string(json_object_get(first, "name")) && json_object_get(first, "value");
 }
 
-static const char *name_at(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, size_t i)
+/* The last of that name, as text; "" if there is none. */
+static const char *named_value(struct arena *a, const json_t *list, const char *name)
 {
-    return *(const char *const *)reflect_item(message_at(m, f, i), find_field(f, "name"), 0);
-}
-
-/* The last that is called so, as text; "" if none is. */
-static const char *figure(struct arena *a, const ProtobufCMessage *m,
-                          const ProtobufCFieldDescriptor *f, const char *name)
-{
-    for (size_t i = reflect_count(m, f); i-- > 0;)
-        if (!strcmp(name_at(m, f, i), name))
-            return reflect_text(a, find_field(f, "value"),
-                                reflect_item(message_at(m, f, i), find_field(f, "value"), 0));
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        const json_t *item = json_array_get(list, i);
+        if (!strcmp(json_string_value(json_object_get(item, "name")), name))
+            return value_text(a, json_object_get(item, "value"));
+    }
     return "";
 }
 
-static bool is_listed(const struct field_changes *out, size_t from, const char *path)
-{
-    for (size_t i = from; i < out->n; i++)
-        if (!strcmp(out->rows[i].path, path))
-            return true;
-    return false;
-}
-
-static void compare_figures(struct field_changes *out, const char *path,
-                            const ProtobufCFieldDescriptor *f, const ProtobufCMessage *before,
-                            const ProtobufCMessage *after)
+static void compare_named(struct field_changes *out, const char *path, const json_t *before,
+                          const json_t *after)
 {
     size_t from = out->n;
-    const ProtobufCMessage *both[] = {before, after};
+    const json_t *both[] = {before, after};
     for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < reflect_count(both[k], f); i++) {
-            const char *name = name_at(both[k], f, i);
+        for (size_t i = 0; i < json_array_size(both[k]); i++) {
+            const char *name =
+                json_string_value(json_object_get(json_array_get(both[k], i), "name"));
             const char *full = arena_printf(out->arena, "%s.%s", path, name);
-            if (is_listed(out, from, full))
-                continue;
-            const char *a = figure(out->arena, before, f, name);
-            const char *b = figure(out->arena, after, f, name);
-            add_row(out, full, a, b, !strcmp(a, b));
+            size_t seen = from;
+            while (seen < out->n && strcmp(out->rows[seen].path, full))
+                seen++;
+            if (seen == out->n)
+                add_row(out, full, named_value(out->arena, before, name),
+                        named_value(out->arena, after, name));
         }
 }
 
 /* ---- lists ---- */
 
-static int compare_spans(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
-    const struct span *x = a, *y = b;
-    size_t n = x->len < y->len ? x->len : y->len;
-    int c = n ? memcmp(x->data, y->data, n) : 0;
-    return c ? c : (x->len > y->len) - (x->len < y->len);
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Items as bytes, sorted. */
-static struct span *sorted_items(size_t *n, struct arena *a, const ProtobufCMessage *m,
-                                 const ProtobufCFieldDescriptor *f)
+/* The items as JSON text, sorted; on the heap. */
+static char **sorted_items(const json_t *list)
 {
-    *n = reflect_count(m, f);
-    struct span *items = arena_array(a, struct span, *n + 1);
-    for (size_t i = 0; i < *n; i++) {
-        const void *item = reflect_item(m, f, i);
-        const ProtobufCBinaryData *b = item;
-        if (f->type == PROTOBUF_C_TYPE_MESSAGE)
-            canonical_pack(&items[i], a, message_at(m, f, i), NULL);
-        else if (f->type == PROTOBUF_C_TYPE_BYTES)
-            items[i] = span_of(b->data, b->len);
-        else
-            items[i] = span_str(reflect_text(a, f, item));
-    }
-    qsort(items, *n, sizeof *items, compare_spans);
+    size_t n = json_array_size(list);
+    char **items = calloc(n + 1, sizeof *items);
+    for (size_t i = 0; items && i < n; i++)
+        items[i] = json_dumps(json_array_get(list, i), JSON_COMPACT | JSON_ENCODE_ANY);
+    if (items)
+        qsort(items, n, sizeof *items, compare_texts);
     return items;
 }
 
-static bool is_same_list(struct arena *a, const ProtobufCFieldDescriptor *f,
-                         const ProtobufCMessage *before, const ProtobufCMessage *after)
+static void compare_lists(struct field_changes *out, const char *path, const json_t *before,
+                          const json_t *after)
 {
-    size_t n = reflect_count(before, f);
-    if (n != reflect_count(after, f))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const void *x = reflect_item(before, f, i), *y = reflect_item(after, f, i);
-        struct span p = {0}, q = {0};
-        if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
-            canonical_pack(&p, a, message_at(before, f, i), NULL);
-            canonical_pack(&q, a, message_at(after, f, i), NULL);
-        } else if (f->type == PROTOBUF_C_TYPE_BYTES) {
-            p = span_of(((ProtobufCBinaryData *)x)->data, ((ProtobufCBinaryData *)x)->len);
-            q = span_of(((ProtobufCBinaryData *)y)->data, ((ProtobufCBinaryData *)y)->len);
-        } else {
-            p = span_str(reflect_text(a, f, x));
-            q = span_str(reflect_text(a, f, y));
-        }
-        if (!span_equal(p, q))
-            return false;
-    }
-    return true;
-}
-
-static void compare_lists(struct field_changes *out, const char *path,
-                          const ProtobufCFieldDescriptor *f, const ProtobufCMessage *before,
-                          const ProtobufCMessage *after)
-{
-    struct arena scratch = {0};
-    if (is_same_list(&scratch, f, before, after)) {
-        arena_free(&scratch);
-        return;
-    }
-    size_t n, m, i = 0, k = 0, gone = 0, added = 0;
-    const struct span *x = sorted_items(&n, &scratch, before, f);
-    const struct span *y = sorted_items(&m, &scratch, after, f);
-    while (i < n || k < m) {
-        int c = i == n ? 1 : k == m ? -1 : compare_spans(&x[i], &y[k]);
+    size_t n = json_array_size(before), m = json_array_size(after), i = 0, k = 0;
+    size_t gone = 0, added = 0;
+    char **x = sorted_items(before), **y = sorted_items(after);
+    while (x && y && (i < n || k < m)) {
+        int c = i == n ? 1 : k == m ? -1 : strcmp(x[i], y[k]);
         gone += c < 0;
         added += c > 0;
         i += c <= 0;
         k += c >= 0;
     }
+    for (i = 0; x && i < n; i++)
+        free(x[i]);
+    for (k = 0; y && k < m; k++)
+        free(y[k]);
+    free(x);
+    free(y);
     const char *note = gone || added ? arena_printf(out->arena, "%zu new, %zu gone", added, gone)
                                      : "another order";
     add_row(out, path, arena_printf(out->arena, "%zu item%s", n, n == 1 ? "" : "s"),
-            arena_printf(out->arena, "%zu item%s: %s", m, m == 1 ? "" : "s", note), false);
-    arena_free(&scratch);
+            arena_printf(out->arena, "%zu item%s: %s", m, m == 1 ? "" : "s", note));
 }
 
-/* ---- single fields ---- */
+/* ---- objects ---- */
 
-static const char *bytes_text(struct arena *a, const ProtobufCFieldDescriptor *f,
-                              const ProtobufCBinaryData *b)
+static void compare(struct field_changes *out, const char *prefix, json_t *before, json_t *after)
 {
-    switch (reflect_bytes_kind(f)) {
-    case BYTES_ID: return reflect_hex(a, b->data, b->len);
-    case BYTES_IDS: return arena_printf(a, "%zu ids", b->len / 32);
-    case BYTES_PLAIN: break;
-    }
-    return arena_printf(a, "%zu bytes", b->len);
-}
-
-static void compare(struct field_changes *out, const char *prefix, const ProtobufCMessage *before,
-                    const ProtobufCMessage *after);
-
-static void compare_single(struct field_changes *out, const char *path,
-                           const ProtobufCFieldDescriptor *f, const void *x, const void *y)
-{
-    struct arena *a = out->arena;
-    if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
-        const ProtobufCMessage *p = *(const ProtobufCMessage *const *)x;
-        const ProtobufCMessage *q = *(const ProtobufCMessage *const *)y;
-        if (p && q)
-            compare(out, arena_printf(a, "%s.", path), p, q);
-        else if (p || q)
-            add_row(out, path, p ? "present" : "", q ? "present" : "", false);
-        return;
-    }
-    if (f->type == PROTOBUF_C_TYPE_BYTES) {
-        const ProtobufCBinaryData *p = x, *q = y;
-        bool same = span_equal(span_of(p->data, p->len), span_of(q->data, q->len));
-        if (!same)
-            add_row(out, path, bytes_text(a, f, p), bytes_text(a, f, q), false);
-        return;
-    }
-    const char *p = reflect_text(a, f, x), *q = reflect_text(a, f, y);
-    if (strcmp(p, q))
-        add_row(out, path, p, q, false);
-}
-
-static void compare(struct field_changes *out, const char *prefix, const ProtobufCMessage *before,
-                    const ProtobufCMessage *after)
-{
-    for (unsigned i = 0; i < before->descriptor->n_fields; i++) {
-        const ProtobufCFieldDescriptor *f = &before->descriptor->fields[i];
-        const char *path = arena_printf(out->arena, "%s%s", prefix, f->name);
-        if (is_named(f))
-            compare_figures(out, path, f, before, after);
-        else if (f->label == PROTOBUF_C_LABEL_REPEATED)
-            compare_lists(out, path, f, before, after);
+    const char *key;
+    json_t *x;
+    json_object_foreach(before, key, x)
+    {
+        json_t *y = json_object_get(after, key);
+        const char *path = arena_printf(out->arena, "%s%s", prefix, key);
+        if (has_names(x) || has_names(y))
+            compare_named(out, path, x, y);
+        else if (json_equal(x, y))
+            continue;
+        else if (json_is_array(x))
+            compare_lists(out, path, x, y);
+        else if (json_is_object(x) && json_is_object(y))
+            compare(out, arena_printf(out->arena, "%s.", path), x, y);
         else
-            compare_single(out, path, f, reflect_item(before, f, 0), reflect_item(after, f, 0));
+            add_row(out, path, value_text(out->arena, x), value_text(out->arena, y));
     }
 }
 
 void diff_fields(struct field_changes *out, struct arena *a, const ProtobufCMessage *before,
                  const ProtobufCMessage *after)
 {
+    json_t *x = reflect_json(before), *y = reflect_json(after);
     *out = (struct field_changes){.arena = a};
-    compare(out, "", before, after);
+    compare(out, "", x, y);
+    json_decref(x);
+    json_decref(y);
 }
 
 /* ---- printing ---- */
@@ -246,28 +169,21 @@ static const char *difference(struct arena *a, const char *before, const char *a
     return x == y ? "0" : arena_printf(a, "%+.6g", y - x);
 }
 
-static const char *shown(struct arena *a, const char *text)
-{
-    return strlen(text) > SHOWN_TEXT ? arena_printf(a, "%.*s...", SHOWN_TEXT, text)
-           : *text                   ? text
-                                     : "-";
-}
-
 void diff_print_fields(struct cli *c, const char *of, const struct field_changes *changes)
 {
     struct table *t = table_new(c->arena, "field|before|after|difference");
     for (size_t i = 0; i < changes->n; i++) {
         const struct field_change *r = &changes->rows[i];
         if (*of && r->same)
-            continue; /* one artifact of many */
+            continue; /* one record of many */
         if (c->json)
             reflect_dump(c->out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "event", "field", "of",
                                            of, "field", r->path, "before", r->before, "after",
                                            r->after, "same", r->same));
-        else
-            table_add(t, (const char *const[]){r->path, shown(c->arena, r->before),
-                                               shown(c->arena, r->after),
-                                               difference(c->arena, r->before, r->after)});
+        table_add(t, (const char *const[]){r->path,
+                                           *r->before ? cut(c->arena, r->before, SHOWN_TEXT) : "-",
+                                           *r->after ? cut(c->arena, r->after, SHOWN_TEXT) : "-",
+                                           difference(c->arena, r->before, r->after)});
     }
     if (!c->json && changes->n)
         table_print(c->out, t);

@@ -5,18 +5,11 @@
 #include "base/buf.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
+#include "engine/run/history.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static const Eqloom__RunNode *find_node(const Eqloom__Run *run, const char *name)
-{
-    for (size_t i = 0; i < run->n_nodes; i++)
-        if (!strcmp(run->nodes[i]->name, name))
-            return run->nodes[i];
-    return NULL;
-}
 
 /* "steps: 20 -> 1000; op: train -> fit"; both nodes are there. */
 static char *differing_params(struct arena *a, const Eqloom__ActionKey *x,
@@ -83,7 +76,7 @@ static const char *seconds(struct arena *a, const Eqloom__RunNode *n)
     return n ? arena_printf(a, "%.2f", (double)n->wall_ns / 1e9) : "-";
 }
 
-/* Of a first output that is a collection: elements that came and went. */
+/* Elements added and removed, of a first output that is a collection. */
 struct changed {
     uint64_t added, removed;
 };
@@ -102,14 +95,14 @@ static enum err_code count_removed(void *arg, uint64_t position, const struct di
     return OK;
 }
 
-/* False: they are no collections, or removed by gc. */
+/* False if they are not collections, or gc removed one. */
 static bool count_changed(struct changed *out, struct diff *d, const Eqloom__RunNode *x,
                           const Eqloom__RunNode *y)
 {
     struct digest p, q;
     *out = (struct changed){0};
     return first_output(&p, x) && first_output(&q, y) && !digest_equal(&p, &q) &&
-           !collection_diff(d->store, &p, &q, count_added, count_removed, out, NULL);
+           !collection_diff(d->c->store, &p, &q, count_added, count_removed, out, NULL);
 }
 
 static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
@@ -134,12 +127,11 @@ static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
                                (json_int_t)changed.added, "removed", (json_int_t)changed.removed,
                                "wall_s_before", x ? (double)x->wall_ns / 1e9 : 0.0, "wall_s_after",
                                y ? (double)y->wall_ns / 1e9 : 0.0));
-    else
-        table_add(t, (const char *const[]){n->name, verdict, id_text(a, x), id_text(a, y), elements,
-                                           seconds(a, x), seconds(a, y), params});
+    table_add(t, (const char *const[]){n->name, verdict, id_text(a, x), id_text(a, y), elements,
+                                       seconds(a, x), seconds(a, y), params});
 }
 
-/* Reports, by what they say: whether they are the same shows in the table of nodes. */
+/* What reports say; whether they are the same stands in the table of nodes. */
 static enum err_code compare_reports(struct diff *d, const Eqloom__RunNode *x,
                                      const Eqloom__RunNode *y, struct err *e)
 {
@@ -147,10 +139,10 @@ static enum err_code compare_reports(struct diff *d, const Eqloom__RunNode *x,
     struct record r;
     if (!x || !y || !first_output(&p, x) || !first_output(&q, y) || digest_equal(&p, &q))
         return OK;
-    enum err_code code = store_get(&r, d->store, &p, d->c->arena, NULL);
-    if (code || r.kind != KIND_REPORT || store_get(&r, d->store, &q, d->c->arena, NULL) ||
+    enum err_code code = store_get(&r, d->c->store, &p, d->c->arena, NULL);
+    if (code || r.kind != KIND_REPORT || store_get(&r, d->c->store, &q, d->c->arena, NULL) ||
         r.kind != KIND_REPORT)
-        return OK; /* no report, or removed by gc */
+        return OK; /* not a report, or removed by gc */
     if (!d->c->json)
         fprintf(d->c->out, "\n%s\n", x->name);
     return err_up(e, diff_records(d, x->name, &p, &q, e));
@@ -163,9 +155,9 @@ enum err_code diff_runs(struct diff *d, const char *name_before, const Eqloom__R
     struct table *t =
         table_new(c->arena, "node||before|after|elements|s before|s after|parameters");
     for (size_t i = 0; i < before->n_nodes; i++)
-        add_node(d, t, before->nodes[i], find_node(after, before->nodes[i]->name));
+        add_node(d, t, before->nodes[i], history_node(after, before->nodes[i]->name));
     for (size_t i = 0; i < after->n_nodes; i++)
-        if (!find_node(before, after->nodes[i]->name))
+        if (!history_node(before, after->nodes[i]->name))
             add_node(d, t, NULL, after->nodes[i]);
     if (!c->json) {
         fprintf(c->out, "%s (%s, %s) -> %s (%s, %s)\n", name_before, before->state,
@@ -175,6 +167,6 @@ enum err_code diff_runs(struct diff *d, const char *name_before, const Eqloom__R
     }
     enum err_code code = OK;
     for (size_t i = 0; !code && i < before->n_nodes; i++)
-        code = compare_reports(d, before->nodes[i], find_node(after, before->nodes[i]->name), e);
+        code = compare_reports(d, before->nodes[i], history_node(after, before->nodes[i]->name), e);
     return err_up(e, code);
 }

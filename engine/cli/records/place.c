@@ -25,8 +25,8 @@ static char *start_dir(struct cli *c, const char *job)
 
 char *place_find_store(struct cli *c, const char *job)
 {
-    if (c->store)
-        return arena_strdup(c->arena, c->store);
+    if (c->store_named)
+        return arena_strdup(c->arena, c->store_named);
     for (char *dir = start_dir(c, job);; dir = os_dirname(c->arena, dir)) {
         char *path = os_join(c->arena, dir, store_name);
         struct os_stat st;
@@ -62,54 +62,63 @@ static enum err_code wait_seconds(double *out, const struct cli *c, struct err *
     return OK;
 }
 
-/* Says so before it waits, and how to wait if it does not. What the first try took, for a holder
- * that says no name, is a part of the wait. */
-static enum err_code open_store(struct store **out, struct cli *c, struct store_options *options,
-                                struct err *e)
+/* Says whom it waits for, or how to wait. The time of the first try is a part of the wait. */
+static enum err_code open_store(struct cli *c, struct store_options *options, struct err *e)
 {
     double wait_s = options->wait_s;
     struct err busy = {0};
     uint64_t start = os_monotonic_ns();
     options->wait_s = 0;
-    enum err_code code = store_open(out, options, &busy);
+    enum err_code code = store_open(&c->store, options, &busy);
     double waited_s = (double)(os_monotonic_ns() - start) * 1e-9;
     if (code == ERR_BUSY && (wait_s < 0 || wait_s > waited_s)) {
         fprintf(c->narration, "eqloom: %s; waiting\n", busy.message);
         fflush(c->narration);
         options->wait_s = wait_s < 0 ? wait_s : wait_s - waited_s;
-        return err_up(e, store_open(out, options, e));
+        return err_up(e, store_open(&c->store, options, e));
     }
     if (code == ERR_BUSY && wait_s == 0)
-        err_hint(&busy, "--wait waits until it is free; commands that only read need not");
+        err_hint(&busy, "--wait waits until it is free; commands that only read need not wait");
     if (e)
         *e = busy;
     return err_up(e, code);
 }
 
-enum err_code place_open(struct store **out, char **path, struct cli *c, const char *job,
-                         enum place_use use, struct err *e)
+enum err_code place_open(struct cli *c, const char *job, enum cli_store use, struct err *e)
 {
+    if (c->store)
+        return OK;
     struct store_options options = {
-        .read_only = use == PLACE_READ,
-        .create = use == PLACE_CREATE,
+        .read_only = use == CLI_STORE_READ,
+        .create = use == CLI_STORE_CREATE,
         .durable = cli_flag(c, "durable"),
         .command = c->line,
     };
-    if (err_up(e, wait_seconds(&options.wait_s, c, e)))
-        return ERR_INPUT;
-    *path = place_find_store(c, job);
-    if (!*path && use == PLACE_CREATE)
-        *path = place_new_store(c, job);
-    if (!*path) {
-        err_fail(e, ERR_NOTFOUND, "there is no store here or above");
+    enum err_code code = wait_seconds(&options.wait_s, c, e);
+    if (code)
+        return err_up(e, code);
+    c->store_path = place_find_store(c, job);
+    if (!c->store_path && use == CLI_STORE_CREATE)
+        c->store_path = place_new_store(c, job);
+    if (!c->store_path) {
+        code = err_fail(e, ERR_NOTFOUND, "there is no store here or above");
         err_hint(e, "'eqloom run JOB' makes one; --store DIR names one");
-        return ERR_NOTFOUND;
+        return code;
     }
-    options.path = *path;
-    enum err_code code = open_store(out, c, &options, e);
-    if (!code && store_notice(*out))
-        fprintf(c->narration, "eqloom: %s\n", store_notice(*out));
+    options.path = c->store_path;
+    code = open_store(c, &options, e);
+    if (code)
+        c->store = NULL;
+    else if (store_notice(c->store))
+        fprintf(c->narration, "eqloom: %s\n", store_notice(c->store));
     return err_up(e, code);
+}
+
+void place_close(struct cli *c)
+{
+    if (c->store)
+        store_close(c->store);
+    c->store = NULL;
 }
 
 const char *place_shown(struct arena *a, const char *path)

@@ -2,6 +2,7 @@
 #include "engine/cli/records/resolve.h"
 
 #include "engine/cache/label.h"
+#include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/job/job.h"
@@ -95,81 +96,78 @@ const char *resolve_label(struct arena *a, struct store *s, const struct digest 
     return label;
 }
 
-static void print_candidates(struct cli *c, struct store *s, const struct resolved *found, size_t n)
+/* What `text` could mean, as narration. */
+static enum err_code refuse_ambiguous(struct cli *c, const struct resolved *found, size_t n,
+                                      const char *message, struct err *e)
 {
     struct table *t = table_new(c->arena, "id|kind|name");
     for (size_t i = 0; i < n; i++) {
         char hex[DIGEST_HEX];
         struct record r;
-        bool known = !store_get(&r, s, &found[i].id, c->arena, NULL) && kind_info(r.kind);
+        bool known = !store_get(&r, c->store, &found[i].id, c->arena, NULL) && kind_info(r.kind);
         const char *label =
-            found[i].name ? found[i].name : resolve_label(c->arena, s, &found[i].id);
+            found[i].name ? found[i].name : resolve_label(c->arena, c->store, &found[i].id);
         table_add(
             t, (const char *const[]){arena_printf(c->arena, "%.16s", digest_hex(hex, &found[i].id)),
                                      known ? kind_info(r.kind)->name : "?", label});
     }
     table_print(c->narration, t);
+    return err_fail(e, ERR_AMBIGUOUS, "%s", message);
 }
 
-static enum err_code resolve_digits(struct resolved *out, struct cli *c, struct store *s,
-                                    const char *text, struct err *e)
+/* ERR_NOTFOUND: no id begins so. */
+static enum err_code resolve_digits(struct resolved *out, struct cli *c, const char *text,
+                                    struct err *e)
 {
     struct digest ids[MAX_CANDIDATES];
+    struct resolved found[MAX_CANDIDATES];
     size_t n = 0;
-    enum err_code code = store_resolve_prefix(ids, &n, MAX_CANDIDATES, s, text, e);
+    enum err_code code = store_resolve_prefix(ids, &n, MAX_CANDIDATES, c->store, text, e);
     *out = (struct resolved){.id = ids[0]};
     if (code != ERR_AMBIGUOUS)
         return err_up(e, code);
-    struct resolved found[MAX_CANDIDATES];
     for (size_t i = 0; i < n; i++)
         found[i] = (struct resolved){.id = ids[i]};
-    print_candidates(c, s, found, n);
-    return err_fail(e, ERR_AMBIGUOUS, "'%s' begins %zu%s ids: give more digits", text, n,
-                    n == MAX_CANDIDATES ? " or more" : "");
+    return err_up(e,
+                  refuse_ambiguous(c, found, n,
+                                   arena_printf(c->arena, "'%s' begins %zu%s ids: give more digits",
+                                                text, n, n == MAX_CANDIDATES ? " or more" : ""),
+                                   e));
 }
 
-enum err_code resolve(struct resolved *out, struct cli *c, struct store *s, const char *text,
-                      struct err *e)
+enum err_code resolve(struct resolved *out, struct cli *c, const char *text, struct err *e)
 {
     *out = (struct resolved){.name = text};
-    enum err_code code = store_ref(&out->id, s, text, NULL);
+    struct search *s = arena_new(c->arena, struct search);
+    *s = (struct search){.arena = c->arena, .text = text};
+    enum err_code code = store_ref(&out->id, c->store, text, NULL);
     if (code != ERR_NOTFOUND)
-        return code ? err_up(e, store_ref(&out->id, s, text, e)) : OK;
-    struct search *search = arena_new(c->arena, struct search);
-    search->arena = c->arena;
-    search->text = text;
-    if ((code = err_up(e, store_each_ref(s, "", visit_ref, search, e))))
-        return code;
-    if (search->n_found == 1) {
-        *out = search->found[0];
+        return err_up(e, store_ref(&out->id, c->store, text, e));
+    if ((code = store_each_ref(c->store, "", visit_ref, s, e)))
+        return err_up(e, code);
+    if (s->n_found > 1)
+        return err_up(e, refuse_ambiguous(c, s->found, s->n_found,
+                                          arena_printf(c->arena,
+                                                       "'%.100s' is in several jobs: write "
+                                                       "JOB/%.100s",
+                                                       text, text),
+                                          e));
+    if (s->n_found || s->tag.name) {
+        *out = s->n_found ? s->found[0] : s->tag;
         return OK;
     }
-    if (search->n_found) {
-        print_candidates(c, s, search->found, search->n_found);
-        return err_fail(e, ERR_AMBIGUOUS, "'%.100s' is in several jobs: write JOB/%.100s", text,
-                        text);
-    }
-    if (search->tag.name) {
-        *out = search->tag;
-        return OK;
-    }
-    if (search->n_variants) {
-        print_candidates(c, s, search->variants, search->n_variants);
-        return err_fail(e, ERR_AMBIGUOUS, "'%.100s' has variants: name one of them", text);
-    }
+    if (s->n_variants)
+        return err_up(
+            e, refuse_ambiguous(
+                   c, s->variants, s->n_variants,
+                   arena_printf(c->arena, "'%.100s' has variants: name one of them", text), e));
     size_t digits = strspn(text, "0123456789abcdefABCDEF");
     if (digits >= MIN_DIGITS && !text[digits]) {
-        code = resolve_digits(out, c, s, text, e);
+        code = resolve_digits(out, c, text, e);
         if (code != ERR_NOTFOUND)
             return err_up(e, code);
     }
-    if (!*text)
-        return err_fail(e, ERR_INPUT, "an empty name stands for nothing");
-    err_fail(e, ERR_INPUT, "nothing in the store is called '%.100s'", text);
-    const char *near = err_nearest(text, search->names, search->n_names);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    else
-        err_hint(e, "'eqloom ls' lists names; an id needs at least %d digits", MIN_DIGITS);
-    return ERR_INPUT;
+    return err_up(e, naming_refuse(text, s->names, s->n_names,
+                                   "'eqloom ls' lists names; an id needs at least 4 digits", e,
+                                   "nothing in the store is called '%.100s'", text));
 }

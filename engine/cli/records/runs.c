@@ -2,6 +2,7 @@
 #include "engine/cli/records/runs.h"
 
 #include "base/os.h"
+#include "engine/cli/console/naming.h"
 #include "schemas/canonical.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static enum err_code load_run(void *arg, const char *name, struct span value, st
     struct loading *l = arg;
     ProtobufCMessage *m;
     if (canonical_unpack(&m, &l->scratch, &eqloom__run__descriptor, value, NULL))
-        return OK; /* damaged: fsck tells; the others are as good as before */
+        return OK; /* damaged: for fsck */
     if (l->list->n == l->list->cap) {
         size_t cap = l->list->cap ? 2 * l->list->cap : 32;
         struct run_summary *moved = arena_array(l->arena, struct run_summary, cap);
@@ -106,29 +107,24 @@ enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, 
     for (size_t i = 0; i < out->n; i++)
         if (!strcmp(out->runs[i].state, "running") && &out->runs[i] != alive) {
             out->runs[i].state = "killed";
-            out->runs[i].wall_s = 0; /* nobody knows */
+            out->runs[i].wall_s = 0; /* unknown */
         }
     return OK;
 }
 
-static enum err_code refuse_run(struct cli *c, struct store *s, const char *text, struct err *e)
+static enum err_code refuse_run(struct cli *c, const char *text, struct err *e)
 {
     struct run_list all;
-    enum err_code code = err_up(e, runs_load(&all, c->arena, s, NULL, e));
+    enum err_code code = runs_load(&all, c->arena, c->store, NULL, e);
     if (code)
-        return code;
+        return err_up(e, code);
     const char **names = arena_array(c->arena, const char *, 2 * all.n);
     for (size_t i = 0; i < all.n; i++) {
         names[2 * i] = all.runs[i].job;
         names[2 * i + 1] = all.runs[i].name;
     }
-    err_fail(e, ERR_INPUT, "no run is called '%.100s', and no job that was run", text);
-    const char *near = err_nearest(text, names, 2 * all.n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    else
-        err_hint(e, "'eqloom log' lists runs");
-    return ERR_INPUT;
+    return err_up(e, naming_refuse(text, names, 2 * all.n, "'eqloom log' lists runs", e,
+                                   "no run is called '%.100s', and no job that was run", text));
 }
 
 /* "quickstart/12" is "quickstart/000012". */
@@ -142,35 +138,62 @@ static const char *full_name(struct arena *a, const char *text)
     return *end ? NULL : arena_printf(a, "%.*s/%06lu", (int)(slash - text), text, number);
 }
 
-bool run_is_name(struct arena *a, struct store *s, const char *text)
+bool run_is_name(struct cli *c, const char *text)
 {
     struct span value;
-    const char *name = full_name(a, text);
-    return name && !store_run(&value, s, name, a, NULL);
+    const char *name = full_name(c->arena, text);
+    return name && !store_run(&value, c->store, name, c->arena, NULL);
 }
 
-enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c, struct store *s,
-                       const char *text, struct err *e)
+struct newest {
+    struct arena *arena;
+    const Eqloom__Run *run;
+    const char *name;
+};
+
+static enum err_code take_newest(void *arg, const char *name, struct span value, struct err *e)
 {
-    struct span value;
+    struct newest *newest = arg;
     ProtobufCMessage *m;
-    *name = full_name(c->arena, text);
-    if (!*name) {
-        struct run_list runs;
-        enum err_code code = err_up(e, runs_load(&runs, c->arena, s, text, e));
-        if (code)
-            return code;
-        *name = runs.n ? runs.runs[0].name : NULL;
-    }
-    enum err_code code = *name ? store_run(&value, s, *name, c->arena, e) : ERR_NOTFOUND;
-    if (code == ERR_NOTFOUND)
-        return err_up(e, refuse_run(c, s, text, e));
-    if (!code)
-        code = canonical_unpack(&m, c->arena, &eqloom__run__descriptor, value, e);
+    if (newest->run)
+        return OK;
+    enum err_code code = canonical_unpack(&m, newest->arena, &eqloom__run__descriptor, value, e);
     if (code)
         return err_up(e, code);
-    *out = (const Eqloom__Run *)m;
+    newest->run = (const Eqloom__Run *)m;
+    newest->name = arena_strdup(newest->arena, name);
     return OK;
+}
+
+enum err_code run_last(const Eqloom__Run **out, const char **name, struct arena *a, struct store *s,
+                       const char *job, struct err *e)
+{
+    struct newest newest = {.arena = a};
+    enum err_code code = store_each_run(s, job, take_newest, &newest, e);
+    *out = newest.run;
+    *name = newest.name;
+    return err_up(e, code);
+}
+
+enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c, const char *text,
+                       struct err *e)
+{
+    struct span value;
+    ProtobufCMessage *m = NULL;
+    enum err_code code = OK;
+    *name = full_name(c->arena, text);
+    *out = NULL;
+    if (!*name) {
+        code = run_last(out, name, c->arena, c->store, text, e);
+        return err_up(e, code || *out ? code : refuse_run(c, text, e));
+    }
+    code = store_run(&value, c->store, *name, c->arena, NULL);
+    if (code == ERR_NOTFOUND)
+        return err_up(e, refuse_run(c, text, e));
+    if (!(code = store_run(&value, c->store, *name, c->arena, e)))
+        code = canonical_unpack(&m, c->arena, &eqloom__run__descriptor, value, e);
+    *out = (const Eqloom__Run *)m;
+    return err_up(e, code);
 }
 
 const char *run_time(struct arena *a, int64_t ns)

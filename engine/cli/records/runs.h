@@ -1,4 +1,4 @@
-/* Runs as stored, summed up: for log, and for naming a run on the command line. */
+/* Stored runs: summed up for log, and found by name. */
 #ifndef ENGINE_CLI_RUNS_H
 #define ENGINE_CLI_RUNS_H
 
@@ -9,11 +9,11 @@
 struct run_summary {
     const char *name; /* "quickstart/000012" */
     const char *job, *job_path;
-    /* "running", "done", "failed", "interrupted"; "killed": it ended without a word, as a later run
-     * shows (there is but one writer), or that there is no writer. */
+    /* "running", "done", "failed", "interrupted"; "killed": stored as running, but a later run has
+     * begun since (there is one writer only), or there is no writer. */
     const char *state;
     int64_t started_ns;
-    int64_t sorted_ns; /* that, but not before an earlier run's: clocks are set back, too */
+    int64_t sorted_ns; /* not before an earlier run's, also if the clock was set back */
     double wall_s;     /* of one that is running: so far */
     uint64_t nodes, nodes_ran, elements, ran, cached, reused, failed;
 };
@@ -26,11 +26,14 @@ struct run_list {
 /* Of one job, or of all if job is NULL. */
 enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, const char *job,
                         struct err *e);
-/* "JOB/NUMBER", with or without leading zeros; or "JOB": its last one. ERR_INPUT. */
-enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c, struct store *s,
-                       const char *text, struct err *e);
-/* Whether this stands for a run: "JOB/NUMBER" of a run that is stored. */
-bool run_is_name(struct arena *a, struct store *s, const char *text);
+/* The last run of a job; *out NULL if there is none. */
+enum err_code run_last(const Eqloom__Run **out, const char **name, struct arena *a, struct store *s,
+                       const char *job, struct err *e);
+/* "JOB/NUMBER", with or without leading zeros, or "JOB": its last run. ERR_INPUT. */
+enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c, const char *text,
+                       struct err *e);
+/* Whether the text is "JOB/NUMBER" of a run that is stored. */
+bool run_is_name(struct cli *c, const char *text);
 /* "2026-11-21 23:50:34", local time. */
 const char *run_time(struct arena *a, int64_t ns);
 
