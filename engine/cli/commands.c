@@ -175,8 +175,8 @@ static const struct cli_command own_commands[] = {
              WAIT, JSON),
      "0: the store is sound, or --repair has set aside what was damaged. 1: faults were found."},
     {"stats", "", 0, 0, CLI_STORE_READ, cli_stats, "Count what the store holds",
-     "For each kind of record: how many there are, their bytes, and the bytes they take in the "
-     "store.",
+     "For each kind of record: how many there are, their bytes, the bytes they take in the store, "
+     "and how many are compressed under a dictionary.",
      "eqloom stats", OPTIONS(JSON)},
     {"pack", "REF...", 1, UINT_MAX, CLI_STORE_READ, cli_pack,
      "Write records and everything they refer to into one file",

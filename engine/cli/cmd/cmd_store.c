@@ -23,13 +23,15 @@ static void print_kind(struct cli *c, struct table *t, const char *name, const s
     struct arena *a = c->arena;
     double ratio = k->stored ? (double)k->raw / (double)k->stored : 1;
     if (c->json)
-        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I}", "kind", name, "records",
+        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I, s:I}", "kind", name, "records",
                                        (json_int_t)k->records, "raw_bytes", (json_int_t)k->raw,
-                                       "stored_bytes", (json_int_t)k->stored));
+                                       "stored_bytes", (json_int_t)k->stored, "with_dictionary",
+                                       (json_int_t)k->with_dictionary));
     table_add(t, (const char *[]){name, arena_printf(a, "%" PRIu64, k->records),
                                   arena_printf(a, "%" PRIu64, k->raw),
                                   arena_printf(a, "%" PRIu64, k->stored),
-                                  arena_printf(a, "%.2f", ratio)});
+                                  arena_printf(a, "%.2f", ratio),
+                                  arena_printf(a, "%" PRIu64, k->with_dictionary)});
 }
 
 enum err_code cli_stats(int *status, struct cli *c, struct err *e)
@@ -38,7 +40,7 @@ enum err_code cli_stats(int *status, struct cli *c, struct err *e)
     enum err_code code = store_stats(&stats, c->store, e);
     if (code)
         return err_up(e, code);
-    struct table *t = table_new(c->arena, "kind|records|raw bytes|stored|ratio");
+    struct table *t = table_new(c->arena, "kind|records|raw bytes|stored|ratio|with dictionary");
     struct kind_stats all = {0};
     for (int kind = KIND_NONE + 1; kind < KIND_END; kind++) {
         const struct kind_stats *k = &stats.kinds[kind];
@@ -48,6 +50,7 @@ enum err_code cli_stats(int *status, struct cli *c, struct err *e)
         all.records += k->records;
         all.raw += k->raw;
         all.stored += k->stored;
+        all.with_dictionary += k->with_dictionary;
     }
     if (c->json) {
         reflect_dump(c->out,
