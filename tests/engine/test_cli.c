@@ -92,10 +92,10 @@ static void assert_refused(const char *text, const char *message, const char *hi
 static void test_bad_arguments(void **state)
 {
     assert_refused("eqloom", "needs a command", "--help");
-    assert_refused("eqloom runn", "no command 'runn'", "'eqloom run'");
+    assert_refused("eqloom runn", "no command 'runn'", "'run'");
     assert_refused("eqloom frobnicate", "no command", "--help");
     assert_refused("eqloom run", "needs more arguments", "eqloom run JOB");
-    assert_refused("eqloom run j --keep-goin", "has no option --keep-goin", "--keep-going?");
+    assert_refused("eqloom run j --keep-goin", "has no option --keep-goin", "'--keep-going'?");
     assert_refused("eqloom run j -z", "has no option -z", "");
     assert_refused("eqloom run j --set", "needs a value", "");
     assert_refused("eqloom run j --json=1", "takes no value", "");

@@ -1,9 +1,10 @@
-/* Reads a command line by the table: `eqloom [GLOBAL...] COMMAND [OPTION | ARGUMENT]...`. Global
+/* Parses a command line by the table: `eqloom [GLOBAL...] COMMAND [OPTION | ARGUMENT]...`. Global
  * options may also stand after the command; '--' ends options; short options may carry their value
  * ('-j2') and flags be joined ('-kn'). */
 #include "engine/cli/console/cli.h"
 
 #include "base/os.h"
+#include "engine/cli/console/naming.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,25 +77,18 @@ static bool is_global(const struct cli_option *o)
 static enum err_code refuse_option(const struct parser *p, const char *shown, const char *name,
                                    struct err *e)
 {
-    const struct cli *c = p->c;
-    const char *names[128];
+    const struct cli_command *command = p->c->command;
+    const struct cli_option *lists[] = {cli_global_options, command ? command->options : NULL};
+    const char *names[128], *of = command ? command->name : "";
     size_t n = 0;
-    for (const struct cli_option *o = cli_global_options; o->name; o++)
-        names[n++] = o->name;
-    for (const struct cli_option *o = c->command ? c->command->options : NULL; o && o->name; o++)
-        if (n < 128)
-            names[n++] = o->name;
-    if (c->command)
-        err_fail(e, ERR_INPUT, "'eqloom %s' has no option %.100s", c->command->name, shown);
-    else
-        err_fail(e, ERR_INPUT, "eqloom has no option %.100s", shown);
-    const char *near = err_nearest(name, names, n);
-    if (near)
-        err_hint(e, "did you mean --%s?", near);
-    else
-        err_hint(e, "see 'eqloom %s%s--help'", c->command ? c->command->name : "",
-                 c->command ? " " : "");
-    return ERR_INPUT;
+    for (size_t i = 0; i < 2; i++)
+        for (const struct cli_option *o = lists[i]; o && o->name && n < 128; o++)
+            names[n++] = arena_printf(p->c->arena, "--%s", o->name);
+    return err_up(
+        e,
+        naming_refuse(arena_printf(p->c->arena, "--%s", name), names, n,
+                      arena_printf(p->c->arena, "see 'eqloom %s%s--help'", of, command ? " " : ""),
+                      e, "'eqloom%s%s' has no option %.100s", command ? " " : "", of, shown));
 }
 
 static enum err_code take_option(struct parser *p, const struct cli_option *o, const char *value,
@@ -144,8 +138,9 @@ static enum err_code read_short(struct parser *p, const char *arg, struct err *e
         if (!o)
             return err_up(e, refuse_option(p, shown, shown, e));
         if (!o->value) {
-            if (err_up(e, take_option(p, o, "", e)))
-                return ERR_INPUT;
+            enum err_code code = take_option(p, o, "", e);
+            if (code)
+                return err_up(e, code);
             continue;
         }
         if (s[1])
@@ -162,13 +157,8 @@ enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e)
     const char **names = arena_array(c->arena, const char *, c->n_commands);
     for (size_t i = 0; i < c->n_commands; i++)
         names[i] = c->commands[i].name;
-    err_fail(e, ERR_INPUT, "there is no command '%.100s'", name);
-    const char *near = err_nearest(name, names, c->n_commands);
-    if (near)
-        err_hint(e, "did you mean 'eqloom %s'?", near);
-    else
-        err_hint(e, "'eqloom --help' lists them");
-    return ERR_INPUT;
+    return err_up(e, naming_refuse(name, names, c->n_commands, "'eqloom --help' lists them", e,
+                                   "there is no command '%.100s'", name));
 }
 
 static enum err_code read_command(struct parser *p, const char *name, struct err *e)
@@ -202,13 +192,13 @@ static enum err_code check_count(const struct cli *c, struct err *e)
     const struct cli_command *command = c->command;
     if (c->n_arguments >= command->min_arguments && c->n_arguments <= command->max_arguments)
         return OK;
-    if (c->n_arguments > command->max_arguments)
-        err_fail(e, ERR_INPUT, "'%.100s' is one argument too many",
-                 c->arguments[command->max_arguments]);
-    else
-        err_fail(e, ERR_INPUT, "'eqloom %s' needs more arguments", command->name);
+    enum err_code code =
+        c->n_arguments > command->max_arguments
+            ? err_fail(e, ERR_INPUT, "'%.100s' is one argument too many",
+                       c->arguments[command->max_arguments])
+            : err_fail(e, ERR_INPUT, "'eqloom %s' needs more arguments", command->name);
     err_hint(e, "usage: eqloom %s %s", command->name, command->arguments);
-    return ERR_INPUT;
+    return code;
 }
 
 /* The arguments of tools may be expressions, which begin with a minus as well: only a letter that
@@ -229,18 +219,18 @@ static enum err_code read_words(struct parser *p, struct err *e)
             if (c->command || p->asked)
                 p->arguments[c->n_arguments++] = arg;
             else
-                code = err_up(e, read_command(p, arg, e));
+                code = read_command(p, arg, e);
         } else if (!strcmp(arg, "--")) {
             p->only_arguments = true;
         } else if (arg[1] == '-') {
-            code = err_up(e, read_long(p, arg, e));
+            code = read_long(p, arg, e);
         } else if (c->command && c->command->tool && !is_short_of_tool(p, arg)) {
             p->arguments[c->n_arguments++] = arg; /* an expression: -1, -x */
         } else {
-            code = err_up(e, read_short(p, arg, e));
+            code = read_short(p, arg, e);
         }
         if (code)
-            return code;
+            return err_up(e, code);
     }
     return OK;
 }
@@ -258,14 +248,14 @@ enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv
     c->values = p.values;
     const char *store = getenv("EQLOOM_STORE");
     c->store_named = store && *store ? store : NULL;
-    enum err_code code = err_up(e, read_words(&p, e));
+    enum err_code code = read_words(&p, e);
     *asked = p.asked;
-    if (code || (code = err_up(e, choose_color(c, e))))
-        return code;
+    if (code || (code = choose_color(c, e)))
+        return err_up(e, code);
     if (!c->command && !p.asked) {
-        err_fail(e, ERR_INPUT, "eqloom needs a command");
+        code = err_fail(e, ERR_INPUT, "eqloom needs a command");
         err_hint(e, "'eqloom --help' lists them");
-        return ERR_INPUT;
+        return code;
     }
     return p.asked ? OK : err_up(e, check_count(c, e));
 }

@@ -104,7 +104,8 @@ enum err_code cli_bytes(uint64_t *out, const struct cli *c, const char *option, 
                         struct err *e);
 int cli_exit_status(enum err_code code);
 
-/* ---- help.c, man.c, markdown.c, completion.c ---- */
+/* ---- help.c, man.c, completion.c ---- */
+void cli_print_error(FILE *to, const struct err *e, bool color);
 void cli_print_usage(FILE *to, const struct cli *c);
 void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *command);
 void cli_print_man(FILE *to, const struct cli *c);      /* scdoc source */

@@ -1,4 +1,4 @@
-/* --help, of eqloom and of each command. */
+/* What a person reads about the command line: --help, of eqloom and of each command, and errors. */
 #include "engine/cli/console/cli.h"
 
 #include "engine/cli/console/wrap.h"
@@ -66,4 +66,25 @@ void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *com
         fputs("\nexit status: ", to);
         wrap_print(to, command->exit_codes, 13, 0, WIDTH);
     }
+}
+
+/*  jobs/a.yaml:7:12: error: there is no op 'satrate'
+ *      egraphs: {op: satrate}
+ *                    ^
+ *  did you mean 'saturate'? */
+void cli_print_error(FILE *to, const struct err *e, bool color)
+{
+    const char *bold = color ? "\033[1m" : "", *red = color ? "\033[1;31m" : "";
+    const char *off = color ? "\033[0m" : "";
+    if (e->line)
+        fprintf(to, "%s%s:%d:%d:%s ", bold, e->input_file, e->line, e->column, off);
+    else
+        fprintf(to, "%seqloom:%s ", bold, off);
+    fprintf(to, "%serror:%s %s\n", red, off, e->message);
+    if (e->line && *e->input_line)
+        fprintf(to, "    %s\n    %*s%s^%s\n", e->input_line, e->caret, "", red, off);
+    if (e->hint[0])
+        fprintf(to, "%s\n", e->hint);
+    if (e->detail[0])
+        fprintf(to, "%s\n", e->detail);
 }

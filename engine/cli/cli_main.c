@@ -2,7 +2,6 @@
 #include "engine/cli/console/cli.h"
 
 #include "base/buf.h"
-#include "engine/cli/console/error.h"
 #include "engine/cli/records/place.h"
 
 #include <string.h>
@@ -21,11 +20,8 @@ static char *join(struct arena *a, int argc, char **argv)
 static enum err_code answer_help(struct cli *c, struct err *e)
 {
     const struct cli_command *command = c->command;
-    if (!command && c->n_arguments) {
-        command = cli_command_find(c, c->arguments[0]);
-        if (!command)
-            return err_up(e, cli_refuse_command(c, c->arguments[0], e));
-    }
+    if (!command && c->n_arguments && !(command = cli_command_find(c, c->arguments[0])))
+        return err_up(e, cli_refuse_command(c, c->arguments[0], e));
     if (command)
         cli_print_help(c->out, c, command);
     else
