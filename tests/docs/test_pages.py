@@ -9,7 +9,7 @@
 A comment before a block says more: <!-- text --> or <!-- not run --> (no example), <!-- numbers vary -->
 (in what is printed), <!-- file PATH --> (written there, for commands that follow), <!-- edit PATH -->
 (these rules replace the ones of their names in that file), <!-- fails --> (so it should). "..." in what
-is printed stands for anything. The commands of a page run one after the other in a copy of the jobs,
+is printed stands for anything. Links and names of files are checked, too. The commands of a page run one after the other in a copy of the jobs,
 made small, beside a store in which they have run.
 
 Usage: test_pages.py EQLOOM SOURCE_ROOT PAGE..."""
@@ -47,6 +47,19 @@ def blocks_of(page):
         found = MARK.fullmatch(next((line for line in reversed(lines[:first]) if line.strip()), ""))
         blocks.append(Block(first + 1, text, *(found.groups() if found else (None, None))))
     return blocks
+
+
+def dead_names(root, name):
+    """Links of a page that lead nowhere, and files that it names and that are not there."""
+    files = ["/" + str(pathlib.Path(d, f).relative_to(root)) for d, _, names in os.walk(root)
+             for f in names if "/build" not in d and "/.git" not in d]
+    text = (root / name).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#:]+)", text):
+        if not (root / name).parent.joinpath(link).exists():
+            yield f"{name}: links to {link}, which does not exist"
+    for file in re.findall(r"`(?:\./)?([\w/-]+\.(?:c|h|py|proto|sh))`", text):
+        if "NAME" not in file and not any(f.endswith("/" + file) for f in files):
+            yield f"{name}: names {file}, which does not exist"
 
 
 def printed_like(shown, numbers_vary):
@@ -187,7 +200,7 @@ def main():
             page = Page(project, name)
             for block in blocks_of(pathlib.Path(root) / name):
                 page.example(block)
-            faults += page.faults
+            faults += page.faults + list(dead_names(pathlib.Path(root), name))
             n += page.n
     finally:
         project.close()
