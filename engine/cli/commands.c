@@ -201,10 +201,10 @@ static const struct cli_command own_commands[] = {
      "With OP, its inputs, outputs and parameters.",
      "eqloom ops\n"
      "eqloom ops saturate",
-     OPTIONS({"markdown", 0, NULL, false, "The whole reference, as in docs/ops.md."}, JSON)},
+     OPTIONS({"markdown", 0, NULL, false, "The reference, as in docs/ops.md."})},
     {"schema", "", 0, 0, CLI_STORE_OWN, cli_schema,
      "Print the JSON Schema of job files, for editors",
-     "Made from the table of ops; also installed as docs/eqloom.schema.json.",
+     "Made from the table of ops; also kept as docs/eqloom.schema.json.",
      "eqloom schema > eqloom.schema.json", NULL},
 };
 

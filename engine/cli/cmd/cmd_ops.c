@@ -1,10 +1,9 @@
-/* eqloom ops: the op table for people, machines and docs/ops.md. */
+/* eqloom ops: the table of ops, for people and for docs/ops.md. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/console/wrap.h"
-#include "engine/cli/records/reflect.h"
 #include "engine/op.h"
 
 #include <string.h>
@@ -63,106 +62,53 @@ static const char *first_sentence(struct arena *a, const char *doc)
     return end ? arena_strndup(a, doc, (size_t)(end - doc) + 1) : doc;
 }
 
-/* ---- Markdown ---- */
-
-static void mark_ports(struct cli *c, const struct op *op, const struct op_port *p, bool input)
+/* Rows of a table, whose last column is a text: for people, or as Markdown. */
+static void put_table(struct cli *c, struct table *t, bool markdown)
 {
-    if (!p || !p->role)
+    if (t->n_rows == 1)
         return;
-    fprintf(c->out, "| %s | kind | |\n|---|---|---|\n", input ? "input" : "output");
-    for (; p->role; p++)
-        fprintf(c->out, "| `%s` | %s | %s |\n", p->role, port_type(c->arena, op, p, input),
-                p->doc ? p->doc : "");
     fputc('\n', c->out);
+    if (!markdown) {
+        table_print(c->out, t);
+        return;
+    }
+    for (size_t r = 0; r < t->n_rows; r++) {
+        for (size_t i = 0; i < t->n_columns; i++)
+            fprintf(c->out, r && !i ? "| `%s` " : "| %s ", t->cells[r * t->n_columns + i]);
+        fputs("|\n", c->out);
+        for (size_t i = 0; !r && i < t->n_columns; i++)
+            fputs(i + 1 < t->n_columns ? "|---" : "|---|\n", c->out);
+    }
 }
 
-static void mark_op(struct cli *c, const struct op *op)
+static void put_ports(struct cli *c, const struct op *op, const struct op_port *p, bool input,
+                      bool markdown)
 {
-    fprintf(c->out, "## %s\n\n%s, version %u%s. %s\n\n", op->name, node_name(op->node), op->version,
-            op->numerics ? ", depends on the machine's arithmetic" : "", op->doc ? op->doc : "");
-    mark_ports(c, op, op->inputs, true);
-    mark_ports(c, op, op->outputs, false);
-    const struct op_param *p = op->params;
-    if (!p || !p->name)
-        return;
-    fputs("| parameter | type | default | |\n|---|---|---|---|\n", c->out);
-    for (; p->name; p++)
-        fprintf(c->out, "| `%s` | %s%s | %s%s%s | %s |\n", p->name, type_name(c->arena, p),
-                range(c->arena, p), p->initial && *p->initial ? "`" : "",
-                !p->initial   ? "required"
-                : *p->initial ? p->initial
-                              : "empty",
-                p->initial && *p->initial ? "`" : "", p->doc ? p->doc : "");
-    fputc('\n', c->out);
-}
-
-/* ---- text ---- */
-
-static void print_ports(struct cli *c, const struct op *op, const struct op_port *p, bool input)
-{
-    if (!p || !p->role)
-        return;
     struct table *t = table_new(c->arena, input ? "input|kind|" : "output|kind|");
-    for (; p->role; p++)
+    for (; p && p->role; p++)
         table_add(t, (const char *const[]){p->role, port_type(c->arena, op, p, input), p->doc});
-    fputc('\n', c->out);
-    table_print(c->out, t);
+    put_table(c, t, markdown);
 }
 
-static void print_op(struct cli *c, const struct op *op)
+static void put_op(struct cli *c, const struct op *op, bool markdown)
 {
-    fprintf(c->out, "%s: %s, version %u%s\n\n", op->name, node_name(op->node), op->version,
-            op->numerics ? ", depends on the machine's arithmetic" : "");
-    if (op->doc)
-        wrap_print(c->out, op->doc, 0, 0, wrap_width(c->out));
-    print_ports(c, op, op->inputs, true);
-    print_ports(c, op, op->outputs, false);
-    if (!op->params || !op->params->name)
-        return;
-    struct table *t = table_new(c->arena, "parameter|default|type|");
-    for (const struct op_param *p = op->params; p->name; p++) {
+    struct table *t = table_new(c->arena, "parameter|type|default|");
+    fprintf(c->out, "%s%s%s%s, version %u%s%s", markdown ? "## " : "", op->name,
+            markdown ? "\n\n" : ": ", node_name(op->node), op->version,
+            op->numerics ? ", depends on the machine's arithmetic" : "", markdown ? ". " : "\n\n");
+    wrap_print(c->out, op->doc ? op->doc : "", 0, 0, markdown ? WRAP_NEVER : wrap_width(c->out));
+    put_ports(c, op, op->inputs, true, markdown);
+    put_ports(c, op, op->outputs, false, markdown);
+    for (const struct op_param *p = op->params; p && p->name; p++) {
         const char *type =
             arena_printf(c->arena, "%s%s", type_name(c->arena, p), range(c->arena, p));
-        table_add(t, (const char *const[]){p->name,
+        table_add(t, (const char *const[]){p->name, type,
                                            !p->initial   ? "required"
                                            : *p->initial ? p->initial
                                                          : "empty",
-                                           type, p->doc});
+                                           p->doc});
     }
-    fputc('\n', c->out);
-    table_print(c->out, t);
-}
-
-/* ---- JSON ---- */
-
-static json_t *ports_json(struct cli *c, const struct op *op, const struct op_port *p, bool input)
-{
-    static const char *const cardinalities[] = {"one", "collection", "list"};
-    json_t *list = json_array();
-    for (; p && p->role; p++) {
-        const struct kind_info *kind = kind_info(p->kind);
-        bool collection = !input && op->node == OP_MAP;
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:s, s:b, s:s}", "role", p->role, "kind",
-                                        kind ? kind->name : "any", "cardinality",
-                                        cardinalities[collection ? OP_COLLECTION : p->cardinality],
-                                        "optional", p->optional, "doc", p->doc ? p->doc : ""));
-    }
-    return list;
-}
-
-static void dump_op(struct cli *c, const struct op *op)
-{
-    json_t *params = json_array();
-    for (const struct op_param *p = op->params; p && p->name; p++)
-        json_array_append_new(params, json_pack("{s:s, s:s, s:s?, s:s}", "name", p->name, "type",
-                                                type_name(c->arena, p), "default", p->initial,
-                                                "doc", p->doc ? p->doc : ""));
-    reflect_dump(c->out,
-                 json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "op", op->name, "version",
-                           (int)op->version, "node", node_name(op->node), "doc",
-                           op->doc ? op->doc : "", "inputs", ports_json(c, op, op->inputs, true),
-                           "outputs", ports_json(c, op, op->outputs, false), "params", params));
+    put_table(c, t, markdown);
 }
 
 enum err_code cli_ops(int *status, struct cli *c, struct err *e)
@@ -172,28 +118,27 @@ enum err_code cli_ops(int *status, struct cli *c, struct err *e)
     enum err_code code = c->n_arguments ? naming_op(&one, c->arguments[0], e) : OK;
     if (code)
         return err_up(e, code);
-    if (markdown && !one)
-        fputs("# Ops\n\nWhat nodes of a job may be: made by `eqloom ops --markdown`. A *source* "
+    if (one) {
+        put_op(c, one, markdown);
+        return OK;
+    }
+    if (markdown)
+        fputs("# Ops\n\nWhat nodes of a job may be; made by `eqloom ops --markdown`. A *source* "
               "reads files; a *task* makes its outputs from its inputs at once; a *map* does so "
               "for each element of its first input; a *chain* goes on from record to record in "
-              "segments.\n\n",
+              "segments.\n",
               c->out);
     struct table *t = table_new(c->arena, "op|node|");
     for (size_t i = 0; op_table[i]; i++) {
         const struct op *op = op_table[i];
-        if (one && op != one)
-            continue;
-        if (c->json)
-            dump_op(c, op);
-        else if (markdown)
-            mark_op(c, op);
-        else if (one)
-            print_op(c, op);
-        else
-            table_add(t, (const char *const[]){op->name, node_name(op->node),
-                                               first_sentence(c->arena, op->doc ? op->doc : "")});
+        if (markdown) {
+            fputc('\n', c->out);
+            put_op(c, op, markdown);
+        }
+        table_add(t, (const char *const[]){op->name, node_name(op->node),
+                                           first_sentence(c->arena, op->doc ? op->doc : "")});
     }
-    if (!one && !markdown && !c->json)
+    if (!markdown)
         table_print(c->out, t);
     return OK;
 }
