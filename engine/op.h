@@ -57,6 +57,9 @@ struct op_port {
     enum op_cardinality cardinality;
     bool optional;
     const char *doc;
+    /* Output: what is true of all its records ("certified"); input: only an output with this
+     * property may be connected. NULL: nothing. */
+    const char *property;
 };
 
 struct op_ctx;
@@ -114,16 +117,16 @@ struct op {
     /* Map only; may be NULL. An earlier result for the element is known, of this op, version and
      * parameters, but with other side inputs: does it stand, which is to say, would run() give the
      * very same records now? *reason is for people ("1 rule edited, which matches nowhere"), in the
-     * ctx's arena. On doubt: no. */
+     * ctx's arena. If unsure: no. */
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
-    /* With reuse; both or neither. Many results at once: `unite` makes one note of what op_set_witness
-     * noted of several results, or of such unions; `reuse_all` decides by it whether all of them
-     * stand, as reuse would of each. It has neither an element nor earlier outputs, and may say no
-     * where reuse would say yes: then they are asked about in smaller blocks, and one by one in the
-     * end. */
-    enum err_code (*merge_witnesses)(struct span *out, struct arena *a, const struct span *notes, size_t n,
-                           struct err *e);
+    /* With reuse; both or neither. Many results at once: `unite` makes one note of what
+     * op_set_witness noted of several results, or of such unions; `reuse_all` decides by it whether
+     * all of them stand, as reuse would of each. It has neither an element nor earlier outputs, and
+     * may say no where reuse would say yes: then they are asked about in smaller blocks, and one by
+     * one in the end. */
+    enum err_code (*merge_witnesses)(struct span *out, struct arena *a, const struct span *notes,
+                                     size_t n, struct err *e);
     enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *earlier, struct err *e);
     /* Task only; may be NULL. What run() has to know of one element of a collection, as bytes in

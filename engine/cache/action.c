@@ -26,9 +26,9 @@ size_t op_count_inputs(const struct op *op)
     return n;
 }
 
-enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage, struct arena *a,
-                            struct store *s, const struct op *op, const struct digest *key,
-                            struct err *e)
+enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage,
+                              struct arena *a, struct store *s, const struct op *op,
+                              const struct digest *key, struct err *e)
 {
     struct span bytes;
     ProtobufCMessage *message;
@@ -69,8 +69,8 @@ enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey
     return OK;
 }
 
-enum err_code action_read(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
-                        const struct digest *key, struct err *e)
+enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
+                          const struct op *op, const struct digest *key, struct err *e)
 {
     const Eqloom__ActionKey *preimage;
     return action_read_key(out, &preimage, a, s, op, key, e);
@@ -95,7 +95,7 @@ static bool record_is_whole(struct store *s, const struct digest *id, enum recor
 }
 
 bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made,
-                   struct arena *scratch, bool deep)
+                     struct arena *scratch, bool deep)
 {
     size_t n = op_count_outputs(op);
     for (size_t r = 0; r < n; r++)
@@ -109,7 +109,14 @@ bool action_is_whole(struct store *s, const struct op *op, const struct action_r
     return true;
 }
 
-bool action_same_outputs(const struct op *op, const struct action_result *a, const struct action_result *b)
+bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
+                 const struct digest *key)
+{
+    return !action_read(out, a, s, op, key, NULL) && action_is_whole(s, op, out, NULL, false);
+}
+
+bool action_same_outputs(const struct op *op, const struct action_result *a,
+                         const struct action_result *b)
 {
     size_t n = op_count_outputs(op);
     for (size_t r = 0; r < n; r++)
@@ -127,7 +134,7 @@ static int compare_outputs(const void *a, const void *b)
 }
 
 enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
-                         const struct key *key, const struct action_result *made, struct err *e)
+                           const struct key *key, const struct action_result *made, struct err *e)
 {
     size_t n = op_count_outputs(op);
     Eqloom__Action m = EQLOOM__ACTION__INIT;

@@ -33,18 +33,22 @@ size_t op_count_outputs(const struct op *op);
 size_t op_count_inputs(const struct op *op);
 
 /* ERR_NOTFOUND when there is no such action, or none that can be understood. */
-enum err_code action_read(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
-                        const struct digest *key, struct err *e);
+enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
+                          const struct op *op, const struct digest *key, struct err *e);
 /* The same; *preimage is its whole key, in the arena. */
-enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage, struct arena *a,
-                            struct store *s, const struct op *op, const struct digest *key,
-                            struct err *e);
+enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage,
+                              struct arena *a, struct store *s, const struct op *op,
+                              const struct digest *key, struct err *e);
 /* Whether every output exists. Deep: reads each (and so verifies it) and asks for what they refer
  * to; done only for nodes whose outputs were found damaged. */
 bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made,
-                   struct arena *scratch, bool deep);
-bool action_same_outputs(const struct op *op, const struct action_result *a, const struct action_result *b);
+                     struct arena *scratch, bool deep);
+/* Reads an action of which all outputs exist. */
+bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
+                 const struct digest *key);
+bool action_same_outputs(const struct op *op, const struct action_result *a,
+                         const struct action_result *b);
 enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
-                         const struct key *key, const struct action_result *made, struct err *e);
+                           const struct key *key, const struct action_result *made, struct err *e);
 
 #endif

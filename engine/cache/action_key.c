@@ -1,5 +1,6 @@
-/* Action keys; see action_key.h. Segments of a chain use names that no op can declare ("@segment" among
- * the parameters, "@previous" among the inputs), so that they never meet a whole node's key. */
+/* Action keys; see action_key.h. Segments of a chain use names that no op can declare ("@segment"
+ * among the parameters, "@previous" among the inputs), so that they never meet a whole node's key.
+ */
 #include "engine/cache/action_key.h"
 
 #include "base/cpu.h"

@@ -1,6 +1,6 @@
-/* Group commit; see group_commit.h. Two batches: workers append to `pending` while `writing` is being
- * written. The write mutex is taken before the append mutex, so batches reach the store in the
- * order in which they were filled. After a failure everything fails: what a lost batch held may
+/* Group commit; see group_commit.h. Two batches: workers append to `pending` while `writing` is
+ * being written. The write mutex is taken before the append mutex, so batches reach the store in
+ * the order in which they were filled. After a failure everything fails: what a lost batch held may
  * be what a later action refers to. */
 #include "engine/cache/group_commit.h"
 

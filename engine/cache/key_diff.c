@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "engine/ctx/element_reader.h"
 #include "engine/cache/label.h"
+#include "store/collection.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct changes {
 
 struct diff {
     struct changes added, removed;
-    uint64_t before, now; /* elements in all */
+    uint64_t now; /* elements in all */
 };
 
 static void note_change(struct changes *c, const struct digest *id)
@@ -53,18 +53,13 @@ static enum err_code on_removed(void *arg, uint64_t position, const struct diges
 static enum err_code diff_collections(struct diff *d, struct store *s, const struct digest *before,
                                       const struct digest *now)
 {
-    struct elements *a = NULL, *b = NULL;
-    enum err_code code = elements_open(&a, s, before, NULL);
-    if (!code)
-        code = elements_open(&b, s, now, NULL);
-    if (!code) {
-        d->before = elements_count(a);
-        d->now = elements_count(b);
-        code = collection_diff(s, before, now, on_added, on_removed, d, NULL);
-    }
-    elements_close(a);
-    elements_close(b);
-    return code;
+    struct collection *c;
+    enum err_code code = collection_open(&c, s, now, NULL);
+    if (code)
+        return code;
+    d->now = collection_count(c);
+    collection_close(c);
+    return collection_diff(s, before, now, on_added, on_removed, d, NULL);
 }
 
 static void add_group(struct buf *b, const char *verb, const struct changes *c, bool paired)

@@ -1,7 +1,7 @@
-/* The file-stat cache; see source_files.h. A file that was changed within the last moments before it was
- * read may be changed again without its time of change moving (clocks of file systems tick in
- * milliseconds or worse). Such a file is remembered with the time 0, which matches nothing: it is
- * read again next time. */
+/* The file-stat cache; see source_files.h. A file that was changed within the last moments before
+ * it was read may be changed again without its time of change moving (clocks of file systems tick
+ * in milliseconds or worse). Such a file is remembered with the time 0, which matches nothing: it
+ * is read again next time. */
 #include "engine/cache/source_files.h"
 
 #include "base/os.h"

@@ -1,5 +1,5 @@
-/* See witness_counts.h. Ops give few reasons, so a short list does. The order in which elements come
- * depends on threads: the text does not. */
+/* See witness_counts.h. Ops give few reasons, so a short list does. The order in which elements
+ * come depends on threads: the text does not. */
 #include "engine/cache/witness_counts.h"
 
 #include "base/buf.h"
@@ -54,8 +54,8 @@ static int next_kind(const struct witness_counts *p, int before)
     return best;
 }
 
-char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran, uint64_t elements,
-                  uint64_t reused)
+char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
+                          uint64_t elements, uint64_t reused)
 {
     struct buf b = {0};
     uint64_t rest = reused;

@@ -26,7 +26,7 @@ void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t e
 void witness_counts_clear(struct witness_counts *p);
 /* On the heap: "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 proved unaffected
  * (4950: ...; 9: ...)". NULL: no memory. */
-char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran, uint64_t elements,
-                  uint64_t reused);
+char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
+                          uint64_t elements, uint64_t reused);
 
 #endif

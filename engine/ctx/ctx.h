@@ -6,8 +6,8 @@
 #define ENGINE_CTX_H
 
 #include "engine/cache/action.h"
-#include "engine/job/job.h"
 #include "engine/ctx/reads_trace.h"
+#include "engine/job/job.h"
 #include "store/collection.h"
 #include "store/store.h"
 
@@ -20,7 +20,7 @@ struct ctx_host {
     void (*spill)(void *arg,
                   struct store_batch *b); /* a batch that grew large: see op_emit; may be NULL */
     void *arg;
-    bool distrust; /* nothing is believed that could be computed: --check */
+    bool recompute; /* --check: nothing that could be computed is taken from the store */
 };
 
 struct ctx_input {
@@ -87,7 +87,8 @@ enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx
  * as they come in. */
 void ctx_collect(struct op_ctx *ctx);
 /* What was emitted, one id by output (or none); see ctx_collect. */
-enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a, struct err *e);
+enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a,
+                            struct err *e);
 /* Frees what op_emit grew. */
 void ctx_finish(struct op_ctx *ctx);
 

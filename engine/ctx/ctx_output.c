@@ -36,7 +36,8 @@ void ctx_collect(struct op_ctx *ctx)
             ctx->builders[r] = collection_builder_new(ctx->batch, op->outputs[r].kind);
 }
 
-enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a, struct err *e)
+enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a,
+                            struct err *e)
 {
     size_t n = op_count_outputs(ctx->node->op);
     enum err_code code = OK;

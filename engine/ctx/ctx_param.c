@@ -52,10 +52,3 @@ size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char 
     *out = list;
     return n;
 }
-
-struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node)
-{
-    struct op_ctx *ctx = arena_new(a, struct op_ctx);
-    ctx_init(ctx, NULL, node, a, NULL);
-    return ctx;
-}

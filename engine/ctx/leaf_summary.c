@@ -1,11 +1,12 @@
 /* See leaf_summary.h. */
-#include "engine/ctx/leaf_summary.h"
+#include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "schemas/canonical.h"
 #include "store/collection.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A collection's leaves; one that fits into a record is a leaf itself. */
@@ -265,4 +266,19 @@ enum err_code summaries_at(struct span *out, struct summaries *s, struct op_ctx 
     if (!code)
         *out = s->items[i - s->block.first];
     return err_up(e, code);
+}
+
+enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                         struct err *e)
+{
+    size_t p = ctx_port_of(ctx, role);
+    struct ctx_port *port = &ctx->shared->ports[p];
+    assert(ctx->node->op->summarize && i < op_count(ctx, role));
+    enum err_code code = OK;
+    if (!port->summaries)
+        code = summaries_open(&port->summaries, ctx->shared->host.store, ctx->shared->inputs[p].ids,
+                              ctx->shared->inputs[p].before, e);
+    if (!code)
+        code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.recompute, e);
+    return err_up(e, ctx_note_loss(ctx, (int)p, code, e));
 }

@@ -1,10 +1,10 @@
-/* See reads_trace.h. Like all traces, these are a convenience: one that is missing or leads to nothing
- * costs no more than the run. Equal parameters and equal reads give equal records, so whichever
- * action wrote last is as good as any. */
+/* See reads_trace.h. Like all traces, these are a convenience: one that is missing or leads to
+ * nothing costs no more than the run. Equal parameters and equal reads give equal records, so
+ * whichever action wrote last is as good as any. */
 #include "engine/ctx/reads_trace.h"
 
-#include "engine/ctx/ctx_internal.h"
 #include "engine/cache/witness_counts.h"
+#include "engine/ctx/ctx_internal.h"
 #include "schemas/canonical.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ static enum err_code find_place(struct digest *at, struct op_ctx *ctx, struct sp
     return err_up(e, code);
 }
 
-bool reads_trace_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
-                  const struct digest *at)
+bool reads_trace_find(struct action_result *out, struct arena *a, struct store *s,
+                      const struct op *op, const struct digest *at)
 {
     struct span bytes;
     ProtobufCMessage *m;
@@ -41,7 +41,7 @@ bool reads_trace_find(struct action_result *out, struct arena *a, struct store *
 }
 
 enum err_code reads_trace_write(struct store_batch *b, struct arena *a, const struct digest *at,
-                         const struct digest *action, struct err *e)
+                                const struct digest *action, struct err *e)
 {
     struct span bytes;
     Eqloom__Trace m = EQLOOM__TRACE__INIT;
@@ -71,8 +71,8 @@ bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason)
     return k->found;
 }
 
-enum err_code reads_trace_commit(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
-                         struct err *e)
+enum err_code reads_trace_commit(struct store_batch *b, struct op_ctx *ctx,
+                                 const struct digest *action, struct err *e)
 {
     const struct recall *k = &ctx->recall;
     return k->asked ? err_up(e, reads_trace_write(b, ctx->arena, &k->at, action, e)) : OK;

@@ -18,13 +18,13 @@ struct recall {
 
 /* A trace that leads from what is read, as digest, to the action that did the rest. */
 enum err_code reads_trace_write(struct store_batch *b, struct arena *a, const struct digest *at,
-                         const struct digest *action, struct err *e);
+                                const struct digest *action, struct err *e);
 /* Where it leads; false: to nothing that is there. */
-bool reads_trace_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
-                  const struct digest *at);
+bool reads_trace_find(struct action_result *out, struct arena *a, struct store *s,
+                      const struct op *op, const struct digest *at);
 
 /* Into the batch: what op_recall was asked for is given by this action from now on. */
-enum err_code reads_trace_commit(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
-                         struct err *e);
+enum err_code reads_trace_commit(struct store_batch *b, struct op_ctx *ctx,
+                                 const struct digest *action, struct err *e);
 
 #endif

@@ -22,8 +22,8 @@ enum err_code job_load(struct job **out, struct arena *a, const char *path,
     enum err_code code = err_up(e, draft_read(d, e));
     if (code)
         return code;
-    if (err_up(e, draft_substitute(d, e)))
-        return ERR_INPUT;
+    if ((code = draft_substitute(d, e)))
+        return err_up(e, code);
     d->name = d->name_at->text;
     if (!draft_is_name(d->name, "."))
         return yaml_fail(e, d->name_at,
@@ -36,8 +36,8 @@ enum err_code job_load(struct job **out, struct arena *a, const char *path,
                          "... are the names that 'eqloom tag' gives");
     if (!d->n_nodes)
         return yaml_fail(e, d->name_at, "job '%s' has no nodes", d->name);
-    if (err_up(e, draft_expand(d, e)))
-        return ERR_INPUT;
+    if ((code = draft_expand(d, e)))
+        return err_up(e, code);
     return err_up(e, draft_wire(out, d, e));
 }
 
@@ -49,11 +49,8 @@ static enum err_code refuse_name(struct arena *a, const struct job *job, const c
         names[2 * i] = job->nodes[i].base;
         names[2 * i + 1] = job->nodes[i].name;
     }
-    err_fail(e, ERR_INPUT, "job '%s' has no node '%.100s'", job->name, name);
-    const char *near = err_nearest(name, names, 2 * job->n_nodes);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    return draft_suggest(err_fail(e, ERR_INPUT, "job '%s' has no node '%.100s'", job->name, name),
+                         name, names, 2 * job->n_nodes, e);
 }
 
 /* "model@a=1,b=2" is named by "model", "model@b=2" and "model@b=2,a=1". */

@@ -30,14 +30,15 @@ struct node {
     const struct node_input *inputs; /* one for each of op->inputs, in its order */
     const char *const *files;        /* OP_SOURCE: paths, patterns expanded and sorted */
     size_t n_files;
-    const char *units; /* op->units, or NULL */
-    uint64_t keep; /* OP_CHAIN: what every so manyth segment made is kept; 0: of the last alone */
+    const char *units;                /* op->units, or NULL */
     const struct source_text *source; /* the job file, for messages */
     size_t offset;                    /* of the node's name in it */
 };
 
 /* Refs below are the user's (eqloom tag): no job writes there. */
 #define JOB_TAGS "tag/"
+/* JOB/NODE/at: the newest record of a chain that is not finished. */
+#define JOB_CHAIN_HEAD "/at"
 
 struct job_ref {
     const char *name;

@@ -19,20 +19,19 @@ static bool is_port(const struct op_port *ports, const char *role)
 
 static enum err_code check_keys(struct draft *d, const struct draft_node *node, struct err *e)
 {
+    enum err_code code;
     const char *names[128] = {"op", "matrix"};
     size_t n = 2, first_param;
     if (node->op->node == OP_SOURCE)
         names[n++] = "files";
-    if (node->op->node == OP_CHAIN)
-        names[n++] = "keep";
     for (const struct op_port *p = node->op->inputs; p && p->role && n < 128; p++)
         names[n++] = p->role;
     first_param = n;
     for (const struct op_param *p = node->op->params; p && p->name && n < 128; p++)
         names[n++] = p->name;
     char *what = arena_printf(d->arena, "a node of op '%s'", node->op->name);
-    if (err_up(e, yaml_only_keys(node->body, names, n, what, e)))
-        return ERR_INPUT;
+    if ((code = yaml_only_keys(node->body, names, n, what, e)))
+        return err_up(e, code);
     const struct yaml_node *matrix = yaml_get(node->body, "matrix");
     for (size_t i = 0; matrix && i < matrix->n; i++)
         if (is_port(node->op->inputs, matrix->pairs[i].key->text))
@@ -50,6 +49,7 @@ static enum err_code check_keys(struct draft *d, const struct draft_node *node, 
 static enum err_code read_params(struct node *out, struct draft *d, const struct draft_variant *v,
                                  struct err *e)
 {
+    enum err_code code;
     const struct draft_node *node = &d->nodes[v->node];
     size_t n = 0;
     while (node->op->params && node->op->params[n].name)
@@ -60,17 +60,17 @@ static enum err_code read_params(struct node *out, struct draft *d, const struct
         const struct yaml_node *value = draft_variant_value(d, v, param->name);
         params[i].param = param;
         if (value) {
-            if (err_up(e, job_param_text(&params[i].value, d->arena, param, value, e)))
-                return ERR_INPUT;
+            if ((code = job_param_text(&params[i].value, d->arena, param, value, e)))
+                return err_up(e, code);
             continue;
         }
         params[i].value = job_param_initial(d->arena, param);
         if (params[i].value)
             continue;
-        yaml_fail(e, node->key, "node '%s' (op %s) lacks its parameter '%s'", node->name,
-                  node->op->name, param->name);
+        code = yaml_fail(e, node->key, "node '%s' (op %s) lacks its parameter '%s'", node->name,
+                         node->op->name, param->name);
         err_hint(e, "%s", param->doc ? param->doc : "");
-        return ERR_INPUT;
+        return code;
     }
     out->params = params;
     return OK;
@@ -81,14 +81,15 @@ static enum err_code read_params(struct node *out, struct draft *d, const struct
 static enum err_code add_matches(const char ***files, size_t *n, struct draft *d,
                                  const struct yaml_node *pattern, struct err *e)
 {
-    if (err_up(e, yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))
-        return ERR_INPUT;
+    enum err_code code;
+    if ((code = yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))
+        return err_up(e, code);
     if (!pattern->len)
         return yaml_fail(e, pattern, "an empty file pattern");
     char *full = os_join(d->arena, d->dir, pattern->text);
     char **matches = NULL;
     size_t n_matches = 0;
-    enum err_code code = os_glob(&matches, &n_matches, d->arena, full, e);
+    code = os_glob(&matches, &n_matches, d->arena, full, e);
     if (code && code != ERR_NOTFOUND) {
         if (e)
             err_locate(e, pattern->source, pattern->offset);
@@ -101,8 +102,8 @@ static enum err_code add_matches(const char ***files, size_t *n, struct draft *d
         memcpy(all, *files, *n * sizeof *all);
     for (size_t i = 0; i < n_matches; i++) {
         struct os_stat st;
-        if (err_up(e, draft_check_inside(d, matches[i], pattern, e)))
-            return ERR_INPUT;
+        if ((code = draft_check_inside(d, matches[i], pattern, e)))
+            return err_up(e, code);
         if (!os_stat(&st, matches[i], NULL) && st.is_dir)
             return yaml_fail(e, pattern, "'%.200s' is a directory", matches[i]);
         size_t k = 0;
@@ -118,6 +119,7 @@ static enum err_code add_matches(const char ***files, size_t *n, struct draft *d
 static enum err_code read_files(struct node *out, struct draft *d, const struct draft_node *node,
                                 struct err *e)
 {
+    enum err_code code;
     if (node->op->node != OP_SOURCE)
         return OK;
     const struct yaml_node *list = yaml_get(node->body, "files");
@@ -126,12 +128,11 @@ static enum err_code read_files(struct node *out, struct draft *d, const struct 
                          node->name, node->op->name);
     if (list->type == YAML_SCALAR)
         return err_up(e, add_matches((const char ***)&out->files, &out->n_files, d, list, e));
-    if (err_up(e, yaml_expect(list, YAML_SEQUENCE, "files", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(list, YAML_SEQUENCE, "files", e)))
+        return err_up(e, code);
     for (size_t i = 0; i < list->n; i++)
-        if (err_up(e,
-                   add_matches((const char ***)&out->files, &out->n_files, d, list->items[i], e)))
-            return ERR_INPUT;
+        if ((code = add_matches((const char ***)&out->files, &out->n_files, d, list->items[i], e)))
+            return err_up(e, code);
     return OK;
 }
 
@@ -160,17 +161,45 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
     bool wanted = port->cardinality == OP_COLLECTION;
     if (given == wanted && (port->kind == kind || port->kind == KIND_NONE))
         return OK;
-    yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s%s; '%.60s' gives %s", port->role,
-              user->op->name, describe(d->arena, port->kind, wanted),
-              port->cardinality == OP_LIST ? " from each node of a list" : "", ref->at->text,
-              describe(d->arena, kind, given));
+    enum err_code code =
+        yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s%s; '%.60s' gives %s", port->role,
+                  user->op->name, describe(d->arena, port->kind, wanted),
+                  port->cardinality == OP_LIST ? " from each node of a list" : "", ref->at->text,
+                  describe(d->arena, kind, given));
     for (uint32_t i = 0; target->op->outputs[i].role; i++)
         if (gives_collection(target->op, i) == wanted &&
             target->op->outputs[i].kind == port->kind) {
             err_hint(e, "did you mean '%s.%s'?", target->name, target->op->outputs[i].role);
             break;
         }
-    return ERR_INPUT;
+    return code;
+}
+
+/* The op that makes of such records those with the property, for the hint. */
+static const char *op_giving(const struct op_port *port)
+{
+    for (size_t i = 0; op_table[i]; i++)
+        for (const struct op_port *o = op_table[i]->outputs; o && o->role; o++)
+            if (o->kind == port->kind && o->property && !strcmp(o->property, port->property))
+                return op_table[i]->name;
+    return NULL;
+}
+
+static enum err_code check_property(const struct draft *d, const struct draft_node *user,
+                                    const struct op_port *port, const struct draft_reference *ref,
+                                    struct err *e)
+{
+    const struct draft_node *target = &d->nodes[ref->node];
+    const char *given = target->op->outputs[ref->output].property;
+    if (!port->property || (given && !strcmp(given, port->property)))
+        return OK;
+    enum err_code code =
+        yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s records; those of '%.60s' are not %s",
+                  port->role, user->op->name, port->property, ref->at->text, port->property);
+    const char *op = op_giving(port);
+    if (op)
+        err_hint(e, "put a node of op '%s' between them", op);
+    return code;
 }
 
 enum err_code draft_select_one(uint32_t *variant, struct draft *d,
@@ -186,10 +215,10 @@ enum err_code draft_select_one(uint32_t *variant, struct draft *d,
     if (!n)
         return yaml_fail(e, ref->at, "no variant of '%s' goes with '%s'", d->nodes[ref->node].name,
                          of ? of->name : ref->at->text);
-    yaml_fail(e, ref->at, "'%.100s' names %zu variants", ref->at->text, n);
+    enum err_code code = yaml_fail(e, ref->at, "'%.100s' names %zu variants", ref->at->text, n);
     err_hint(e, "name one of them: %s, %s%s", d->variants[found[0]].name,
              d->variants[found[1]].name, n > 2 ? ", ..." : "");
-    return ERR_INPUT;
+    return code;
 }
 
 static enum err_code wire_list(struct node_input *out, struct draft *d,
@@ -216,6 +245,7 @@ static enum err_code wire_list(struct node_input *out, struct draft *d,
 static enum err_code wire_inputs(struct node *out, struct draft *d, const struct draft_variant *v,
                                  struct err *e)
 {
+    enum err_code code;
     const struct draft_node *node = &d->nodes[v->node];
     size_t n = 0;
     while (node->op->inputs && node->op->inputs[n].role)
@@ -230,19 +260,20 @@ static enum err_code wire_inputs(struct node *out, struct draft *d, const struct
                              port->cardinality == OP_LIST ? "a list of nodes, each " : "",
                              describe(d->arena, port->kind, port->cardinality == OP_COLLECTION));
         for (size_t k = 0; k < node->n_inputs[i]; k++)
-            if (err_up(e, check_kind(d, node, port, &node->inputs[i][k], e)))
-                return ERR_INPUT;
+            if ((code = check_kind(d, node, port, &node->inputs[i][k], e)) ||
+                (code = check_property(d, node, port, &node->inputs[i][k], e)))
+                return err_up(e, code);
         if (!node->n_inputs[i])
             continue;
         if (port->cardinality == OP_LIST) {
-            if (err_up(e, wire_list(&inputs[i], d, node->inputs[i], node->n_inputs[i], e)))
-                return ERR_INPUT;
+            if ((code = wire_list(&inputs[i], d, node->inputs[i], node->n_inputs[i], e)))
+                return err_up(e, code);
             continue;
         }
         struct node_source *source = arena_new(d->arena, struct node_source);
         source->output = node->inputs[i][0].output;
-        if (err_up(e, draft_select_one(&source->node, d, &node->inputs[i][0], v, e)))
-            return ERR_INPUT;
+        if ((code = draft_select_one(&source->node, d, &node->inputs[i][0], v, e)))
+            return err_up(e, code);
         inputs[i].sources = source;
         inputs[i].n_sources = 1;
     }
@@ -258,38 +289,20 @@ static size_t count_inputs(const struct op *op)
     return n;
 }
 
-/* "last" (the default), "all", "every N". */
-static enum err_code read_keep(struct node *out, const struct draft_node *node, struct err *e)
-{
-    const struct yaml_node *keep = node->op->node == OP_CHAIN ? yaml_get(node->body, "keep") : NULL;
-    unsigned n;
-    int end = 0;
-    if (!keep)
-        return OK;
-    if (err_up(e, yaml_expect(keep, YAML_SCALAR, "keep", e)))
-        return ERR_INPUT;
-    if (!strcmp(keep->text, "all"))
-        out->keep = 1;
-    else if (sscanf(keep->text, "every %9u%n", &n, &end) == 1 && !keep->text[end] && n)
-        out->keep = n;
-    else if (strcmp(keep->text, "last") != 0)
-        return yaml_fail(e, keep, "keep: '%.40s' is none of last, all, every N", keep->text);
-    return OK;
-}
-
 static enum err_code make_node(struct node *out, struct draft *d, const struct draft_variant *v,
                                struct err *e)
 {
+    enum err_code code;
     const struct draft_node *node = &d->nodes[v->node];
     *out = (struct node){.name = v->name,
                          .base = node->name,
                          .op = node->op,
                          .source = node->key->source,
                          .offset = node->key->offset};
-    if (err_up(e, read_params(out, d, v, e)) || err_up(e, wire_inputs(out, d, v, e)) ||
-        err_up(e, read_files(out, d, node, e)) || err_up(e, read_keep(out, node, e)))
-        return ERR_INPUT;
-    enum err_code code = OK;
+    if ((code = read_params(out, d, v, e)) || (code = wire_inputs(out, d, v, e)) ||
+        (code = read_files(out, d, node, e)))
+        return err_up(e, code);
+    code = OK;
     if (node->op->check)
         code = err_up(e, node->op->check(op_ctx_for_params(d->arena, out), e));
     if (code && e)
@@ -366,11 +379,12 @@ static enum err_code find_target(struct node_source *out, struct draft *d,
                                  const struct yaml_node *at, const uint32_t *place,
                                  struct draft_reference *ref, struct err *e)
 {
+    enum err_code code;
     uint32_t variant;
-    if (err_up(e, draft_read_reference(ref, d, at, e)))
-        return ERR_INPUT;
-    if (err_up(e, draft_select_one(&variant, d, ref, NULL, e)))
-        return ERR_INPUT;
+    if ((code = draft_read_reference(ref, d, at, e)))
+        return err_up(e, code);
+    if ((code = draft_select_one(&variant, d, ref, NULL, e)))
+        return err_up(e, code);
     *out = (struct node_source){place[variant], ref->output};
     return OK;
 }
@@ -378,6 +392,7 @@ static enum err_code find_target(struct node_source *out, struct draft *d,
 static enum err_code wire_refs(struct job *job, struct draft *d, const uint32_t *place,
                                struct err *e)
 {
+    enum err_code code;
     struct job_ref *refs = arena_array(d->arena, struct job_ref, d->n_refs);
     for (size_t i = 0; i < d->n_refs; i++) {
         struct draft_reference ref;
@@ -389,8 +404,8 @@ static enum err_code wire_refs(struct job *job, struct draft *d, const uint32_t 
                              "'%.100s' cannot be a ref's name: " JOB_TAGS
                              "... are the names that 'eqloom tag' gives",
                              refs[i].name);
-        if (err_up(e, find_target(&refs[i].target, d, d->refs[i].value, place, &ref, e)))
-            return ERR_INPUT;
+        if ((code = find_target(&refs[i].target, d, d->refs[i].value, place, &ref, e)))
+            return err_up(e, code);
     }
     job->refs = refs;
     job->n_refs = d->n_refs;
@@ -400,6 +415,7 @@ static enum err_code wire_refs(struct job *job, struct draft *d, const uint32_t 
 static enum err_code wire_exports(struct job *job, struct draft *d, const uint32_t *place,
                                   struct err *e)
 {
+    enum err_code code;
     struct job_export *exports = arena_array(d->arena, struct job_export, d->n_exports);
     for (size_t i = 0; i < d->n_exports; i++) {
         struct draft_reference ref;
@@ -409,18 +425,18 @@ static enum err_code wire_exports(struct job *job, struct draft *d, const uint32
                              "'%.100s' cannot be an export's path: it is "
                              "relative to out/%s and has no '..'",
                              exports[i].path, d->name);
-        if (err_up(e, find_target(&exports[i].target, d, d->exports[i].value, place, &ref, e)))
-            return ERR_INPUT;
+        if ((code = find_target(&exports[i].target, d, d->exports[i].value, place, &ref, e)))
+            return err_up(e, code);
         const struct op *op = d->nodes[ref.node].op;
         if (op->outputs[ref.output].kind == KIND_FILE && !gives_collection(op, ref.output))
             continue;
-        yaml_fail(
+        code = yaml_fail(
             e, d->exports[i].value, "only a file can be exported; '%.60s' gives %s", ref.at->text,
             describe(d->arena, op->outputs[ref.output].kind, gives_collection(op, ref.output)));
         for (uint32_t k = 0; op->outputs[k].role; k++)
             if (op->outputs[k].kind == KIND_FILE)
                 err_hint(e, "did you mean '%s.%s'?", d->nodes[ref.node].name, op->outputs[k].role);
-        return ERR_INPUT;
+        return code;
     }
     job->exports = exports;
     job->n_exports = d->n_exports;
@@ -429,23 +445,24 @@ static enum err_code wire_exports(struct job *job, struct draft *d, const uint32
 
 enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
 {
+    enum err_code code;
     struct job *job = arena_new(d->arena, struct job);
     struct node *nodes = arena_array(d->arena, struct node, d->n_variants);
     uint32_t *place = arena_array(d->arena, uint32_t, d->n_variants);
     for (size_t i = 0; i < d->n_nodes; i++) {
         const struct draft_node *node = &d->nodes[i];
-        if (err_up(e, check_keys(d, node, e)))
-            return ERR_INPUT;
+        if ((code = check_keys(d, node, e)))
+            return err_up(e, code);
         for (uint32_t v = node->first_variant; v < node->first_variant + node->n_variants; v++) {
-            enum err_code code = err_up(e, make_node(&nodes[v], d, &d->variants[v], e));
+            code = err_up(e, make_node(&nodes[v], d, &d->variants[v], e));
             if (code)
                 return code;
         }
     }
     sort_nodes(job, d, nodes, place);
     renumber_sources(job, place);
-    if (err_up(e, wire_refs(job, d, place, e)) || err_up(e, wire_exports(job, d, place, e)))
-        return ERR_INPUT;
+    if ((code = wire_refs(job, d, place, e)) || (code = wire_exports(job, d, place, e)))
+        return err_up(e, code);
     job->name = d->name;
     char *real;
     job->path = os_realpath(&real, d->arena, d->path, NULL) ? d->path : real;

@@ -47,17 +47,18 @@ enum err_code draft_check_inside(const struct draft *d, const char *path,
     bool root = !strcmp(d->real_dir, "/");
     if (root || (!strncmp(real, d->real_dir, n) && real[n] == '/'))
         return OK;
-    yaml_fail(e, at, "'%.200s' lies outside the job's directory", path);
+    enum err_code code = yaml_fail(e, at, "'%.200s' lies outside the job's directory", path);
     err_hint(e, "--allow-outside permits it");
-    return ERR_INPUT;
+    return code;
 }
 
 static enum err_code check_version(const struct yaml_node *root, struct err *e)
 {
     const struct yaml_node *version = yaml_get(root, "eqloom");
     if (!version) {
-        yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?");
-        return ERR_INPUT;
+        enum err_code code =
+            yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?");
+        return code;
     }
     if (version->type == YAML_SCALAR && !strcmp(version->text, "1"))
         return OK;
@@ -95,9 +96,10 @@ static void *extend(struct arena *a, const void *old, size_t n, size_t more, siz
 
 static enum err_code add_params(struct draft *d, const struct yaml_node *root, struct err *e)
 {
+    enum err_code code;
     const struct yaml_node *from;
-    if (err_up(e, section(&from, root, "params", e)))
-        return ERR_INPUT;
+    if ((code = section(&from, root, "params", e)))
+        return err_up(e, code);
     d->params = extend(d->arena, d->params, d->n_params, from->n, sizeof *d->params);
     for (size_t i = 0; i < from->n; i++) {
         const struct yaml_node *key = from->pairs[i].key, *value = from->pairs[i].value;
@@ -118,9 +120,10 @@ static enum err_code add_params(struct draft *d, const struct yaml_node *root, s
 
 static enum err_code add_nodes(struct draft *d, const struct yaml_node *root, struct err *e)
 {
+    enum err_code code;
     const struct yaml_node *from;
-    if (err_up(e, section(&from, root, "nodes", e)))
-        return ERR_INPUT;
+    if ((code = section(&from, root, "nodes", e)))
+        return err_up(e, code);
     if (d->n_nodes + from->n > JOB_MAX_NODES)
         return yaml_fail(e, from, "more than %d nodes", JOB_MAX_NODES);
     d->nodes = extend(d->arena, d->nodes, d->n_nodes, from->n, sizeof *d->nodes);
@@ -131,8 +134,8 @@ static enum err_code add_nodes(struct draft *d, const struct yaml_node *root, st
                              "'%.100s' cannot be a node's name: use letters, digits, "
                              "'_' and '-'",
                              key->text);
-        if (err_up(e, yaml_expect(body, YAML_MAPPING, "a node", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(body, YAML_MAPPING, "a node", e)))
+            return err_up(e, code);
         for (size_t k = 0; k < d->n_nodes; k++)
             if (!strcmp(d->nodes[k].name, key->text))
                 return refuse_twice(key, d->nodes[k].key, "node", e);
@@ -144,9 +147,10 @@ static enum err_code add_nodes(struct draft *d, const struct yaml_node *root, st
 static enum err_code add_pairs(struct draft_pair **pairs, size_t *n, struct draft *d,
                                const struct yaml_node *root, const char *key, struct err *e)
 {
+    enum err_code code;
     const struct yaml_node *from;
-    if (err_up(e, section(&from, root, key, e)))
-        return ERR_INPUT;
+    if ((code = section(&from, root, key, e)))
+        return err_up(e, code);
     *pairs = extend(d->arena, *pairs, *n, from->n, sizeof **pairs);
     for (size_t i = 0; i < from->n; i++) {
         for (size_t k = 0; k < *n; k++)
@@ -164,6 +168,7 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
 static enum err_code read_includes(struct includer *in, const struct yaml_node *root,
                                    const char *path, struct err *e)
 {
+    enum err_code code;
     const struct yaml_node *list = yaml_get(root, "include");
     if (!list || yaml_is_null(list))
         return OK;
@@ -172,10 +177,10 @@ static enum err_code read_includes(struct includer *in, const struct yaml_node *
     const struct yaml_node *const *items = is_list ? list->items : one;
     char *dir = os_dirname(in->d->arena, path);
     for (size_t i = 0; i < (is_list ? list->n : 1); i++) {
-        if (err_up(e, yaml_expect(items[i], YAML_SCALAR, "a file to include", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(items[i], YAML_SCALAR, "a file to include", e)))
+            return err_up(e, code);
         char *file = os_join(in->d->arena, dir, items[i]->text);
-        enum err_code code = err_up(e, read_file(in, file, items[i], e));
+        code = err_up(e, read_file(in, file, items[i], e));
         if (code)
             return code;
     }
@@ -219,12 +224,13 @@ static enum err_code refuse_cycle(struct includer *in, const struct file *again,
 static enum err_code read_file(struct includer *in, const char *path, const struct yaml_node *at,
                                struct err *e)
 {
+    enum err_code code;
     struct draft *d = in->d;
     const struct yaml_node *root;
     char *real;
     if (!os_realpath(&real, d->arena, path, NULL)) {
-        if (at && err_up(e, draft_check_inside(d, path, at, e)))
-            return ERR_INPUT;
+        if (at && (code = draft_check_inside(d, path, at, e)))
+            return err_up(e, code);
         for (struct file *f = in->files; f < in->files + in->n_files; f++)
             if (!strcmp(f->real, real))
                 return f->open ? refuse_cycle(in, f, at, e) : OK;
@@ -233,19 +239,19 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
         in->files[in->n_files++] = (struct file){real, path, true};
     }
     struct file *me = in->n_files ? &in->files[in->n_files - 1] : NULL;
-    enum err_code code = err_up(e, parse(&root, d, path, at, e));
+    code = err_up(e, parse(&root, d, path, at, e));
     if (code)
         return code;
     const size_t n_keys = sizeof top_keys / sizeof *top_keys;
-    if (err_up(e, check_version(root, e)) ||
-        err_up(e, yaml_only_keys(root, top_keys, n_keys, "a job", e)))
-        return ERR_INPUT;
-    if ((code = err_up(e, read_includes(in, root, path, e))))
-        return code;
-    if (err_up(e, add_params(d, root, e)) || err_up(e, add_nodes(d, root, e)) ||
-        err_up(e, add_pairs(&d->refs, &d->n_refs, d, root, "refs", e)) ||
-        err_up(e, add_pairs(&d->exports, &d->n_exports, d, root, "exports", e)))
-        return ERR_INPUT;
+    if ((code = check_version(root, e)) ||
+        (code = yaml_only_keys(root, top_keys, n_keys, "a job", e)))
+        return err_up(e, code);
+    if ((code = read_includes(in, root, path, e)))
+        return err_up(e, code);
+    if ((code = add_params(d, root, e)) || (code = add_nodes(d, root, e)) ||
+        (code = add_pairs(&d->refs, &d->n_refs, d, root, "refs", e)) ||
+        (code = add_pairs(&d->exports, &d->n_exports, d, root, "exports", e)))
+        return err_up(e, code);
     if (me)
         me->open = false;
     if (at)

@@ -27,11 +27,8 @@ static enum err_code refuse_node(struct draft *d, const struct yaml_node *at, co
     const char **names = arena_array(d->arena, const char *, d->n_nodes);
     for (size_t i = 0; i < d->n_nodes; i++)
         names[i] = d->nodes[i].name;
-    yaml_fail(e, at, "there is no node '%.100s'", name);
-    const char *near = err_nearest(name, names, d->n_nodes);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    return draft_suggest(yaml_fail(e, at, "there is no node '%.100s'", name), name, names,
+                         d->n_nodes, e);
 }
 
 static bool find_output(uint32_t *output, const struct op *op, const char *role)
@@ -53,12 +50,13 @@ static enum err_code refuse_role(struct draft *d, const struct yaml_node *at,
         names[n] = node->op->outputs[n].role;
         list = arena_printf(d->arena, "%s%s%s", list, n ? ", " : "", names[n]);
     }
-    yaml_fail(e, at, "node '%s' (op %s) has no output '%.100s'; it has: %.200s", node->name,
-              node->op->name, role, list);
+    enum err_code code =
+        yaml_fail(e, at, "node '%s' (op %s) has no output '%.100s'; it has: %.200s", node->name,
+                  node->op->name, role, list);
     const char *near = err_nearest(role, names, n);
     if (near)
         err_hint(e, "did you mean '%s.%s'?", node->name, near);
-    return ERR_INPUT;
+    return code;
 }
 
 /* "k=v,k=v" into the reference. */
@@ -88,9 +86,10 @@ static enum err_code read_fixed(struct draft_reference *ref, struct draft *d, ch
 enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
                                    const struct yaml_node *at, struct err *e)
 {
+    enum err_code code;
     *out = (struct draft_reference){.at = at};
-    if (err_up(e, yaml_expect(at, YAML_SCALAR, "a reference to a node", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(at, YAML_SCALAR, "a reference to a node", e)))
+        return err_up(e, code);
     char *text = arena_strdup(d->arena, at->text);
     size_t len = strcspn(text, "@.");
     if (!find_node(&out->node, d, text, len))
@@ -111,11 +110,12 @@ enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
 
 static enum err_code find_op(struct draft *d, struct draft_node *node, struct err *e)
 {
+    enum err_code code;
     const struct yaml_node *name = yaml_get(node->body, "op");
     if (!name)
         return yaml_fail(e, node->key, "node '%s' does not say its op", node->name);
-    if (err_up(e, yaml_expect(name, YAML_SCALAR, "op", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(name, YAML_SCALAR, "op", e)))
+        return err_up(e, code);
     node->op = op_find(name->text);
     if (node->op)
         return OK;
@@ -125,17 +125,18 @@ static enum err_code find_op(struct draft *d, struct draft_node *node, struct er
     const char **names = arena_array(d->arena, const char *, n);
     for (size_t i = 0; i < n; i++)
         names[i] = op_table[i]->name;
-    yaml_fail(e, name, "there is no op '%.100s'", name->text);
+    code = yaml_fail(e, name, "there is no op '%.100s'", name->text);
     const char *near = err_nearest(name->text, names, n);
     if (near)
         err_hint(e, "did you mean '%s'?", near);
     else
         err_hint(e, "'eqloom ops' lists them");
-    return ERR_INPUT;
+    return code;
 }
 
 static enum err_code read_inputs(struct draft *d, struct draft_node *node, struct err *e)
 {
+    enum err_code code;
     size_t n = 0;
     while (node->op->inputs && node->op->inputs[n].role)
         n++;
@@ -153,9 +154,9 @@ static enum err_code read_inputs(struct draft *d, struct draft_node *node, struc
         node->n_inputs[i] = is_list ? value->n : 1;
         node->inputs[i] = arena_array(d->arena, struct draft_reference, node->n_inputs[i]);
         for (size_t k = 0; k < node->n_inputs[i]; k++)
-            if (err_up(e, draft_read_reference(&node->inputs[i][k], d,
-                                               is_list ? value->items[k] : one[k], e)))
-                return ERR_INPUT;
+            if ((code = draft_read_reference(&node->inputs[i][k], d,
+                                             is_list ? value->items[k] : one[k], e)))
+                return err_up(e, code);
     }
     return OK;
 }
@@ -198,12 +199,12 @@ static enum err_code check_fixed(struct draft *d, const struct draft_reference *
             k++;
         if (k < axis->n)
             continue;
-        yaml_fail(e, ref->at, "node '%s' has no variant with %s=%.100s", target->name, axis->key,
-                  ref->texts[i]);
+        enum err_code code = yaml_fail(e, ref->at, "node '%s' has no variant with %s=%.100s",
+                                       target->name, axis->key, ref->texts[i]);
         const char *near = err_nearest(ref->texts[i], axis->texts, axis->n);
         if (near)
             err_hint(e, "did you mean '%s@%s=%s'?", target->name, axis->key, near);
-        return ERR_INPUT;
+        return code;
     }
     return OK;
 }
@@ -223,9 +224,10 @@ static void inherit_axes(struct draft *d, struct draft_node *node,
 static enum err_code read_axis(struct draft *d, struct draft_node *node,
                                const struct yaml_pair *pair, struct err *e)
 {
+    enum err_code code;
     const struct yaml_node *list = pair->value;
-    if (err_up(e, yaml_expect(list, YAML_SEQUENCE, "an axis of a matrix", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(list, YAML_SEQUENCE, "an axis of a matrix", e)))
+        return err_up(e, code);
     if (!list->n)
         return yaml_fail(e, list, "axis '%.100s' has no values", pair->key->text);
     if (!strcmp(pair->key->text, "op") || !strcmp(pair->key->text, "matrix"))
@@ -235,8 +237,8 @@ static enum err_code read_axis(struct draft *d, struct draft_node *node,
                          pair->key->text);
     const char **texts = arena_array(d->arena, const char *, list->n);
     for (size_t i = 0; i < list->n; i++) {
-        if (err_up(e, yaml_expect(list->items[i], YAML_SCALAR, "a value of an axis", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(list->items[i], YAML_SCALAR, "a value of an axis", e)))
+            return err_up(e, code);
         texts[i] = list->items[i]->text;
         if (!draft_is_name(texts[i], ".+-"))
             return yaml_fail(e, list->items[i],
@@ -303,6 +305,7 @@ static enum err_code refuse_cycle(struct draft *d, const uint32_t *path, size_t 
 static enum err_code visit(struct draft *d, uint32_t index, uint32_t *path, size_t depth,
                            struct err *e)
 {
+    enum err_code code;
     struct draft_node *node = &d->nodes[index];
     node->state = DRAFT_OPEN;
     path[depth++] = index;
@@ -312,21 +315,21 @@ static enum err_code visit(struct draft *d, uint32_t index, uint32_t *path, size
             struct draft_node *target = &d->nodes[ref->node];
             if (target->state == DRAFT_OPEN)
                 return err_up(e, refuse_cycle(d, path, depth, ref, e));
-            if (target->state == DRAFT_NEW && err_up(e, visit(d, ref->node, path, depth, e)))
-                return ERR_INPUT;
-            if (err_up(e, check_fixed(d, ref, e)))
-                return ERR_INPUT;
+            if (target->state == DRAFT_NEW && (code = visit(d, ref->node, path, depth, e)))
+                return err_up(e, code);
+            if ((code = check_fixed(d, ref, e)))
+                return err_up(e, code);
             if (node->op->inputs[i].cardinality != OP_LIST)
                 inherit_axes(d, node, ref);
         }
     const struct yaml_node *matrix = yaml_get(node->body, "matrix");
-    if (matrix && err_up(e, yaml_expect(matrix, YAML_MAPPING, "matrix", e)))
-        return ERR_INPUT;
+    if (matrix && (code = yaml_expect(matrix, YAML_MAPPING, "matrix", e)))
+        return err_up(e, code);
     for (size_t i = 0; matrix && i < matrix->n; i++)
-        if (err_up(e, read_axis(d, node, &matrix->pairs[i], e)))
-            return ERR_INPUT;
-    if (err_up(e, count_variants(&node->n_variants, d, node, e)))
-        return ERR_INPUT;
+        if ((code = read_axis(d, node, &matrix->pairs[i], e)))
+            return err_up(e, code);
+    if ((code = count_variants(&node->n_variants, d, node, e)))
+        return err_up(e, code);
     add_variants(d, index);
     node->state = DRAFT_DONE;
     return OK;
@@ -334,17 +337,18 @@ static enum err_code visit(struct draft *d, uint32_t index, uint32_t *path, size
 
 enum err_code draft_expand(struct draft *d, struct err *e)
 {
+    enum err_code code;
     for (size_t i = 0; i < d->n_nodes; i++)
-        if (err_up(e, find_op(d, &d->nodes[i], e)))
-            return ERR_INPUT;
+        if ((code = find_op(d, &d->nodes[i], e)))
+            return err_up(e, code);
     for (size_t i = 0; i < d->n_nodes; i++)
-        if (err_up(e, read_inputs(d, &d->nodes[i], e)))
-            return ERR_INPUT;
+        if ((code = read_inputs(d, &d->nodes[i], e)))
+            return err_up(e, code);
     d->variants = arena_array(d->arena, struct draft_variant, JOB_MAX_NODES);
     uint32_t *path = arena_array(d->arena, uint32_t, d->n_nodes);
     for (uint32_t i = 0; i < d->n_nodes; i++)
-        if (d->nodes[i].state == DRAFT_NEW && err_up(e, visit(d, i, path, 0, e)))
-            return ERR_INPUT;
+        if (d->nodes[i].state == DRAFT_NEW && (code = visit(d, i, path, 0, e)))
+            return err_up(e, code);
     return OK;
 }
 

@@ -44,14 +44,14 @@ static enum err_code find_param(size_t *index, struct draft *d, const struct yam
             return OK;
         }
     }
-    err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
-                "there is no parameter '%.100s'", name);
+    enum err_code code = err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
+                                     "there is no parameter '%.100s'", name);
     const char *near = err_nearest(name, names, d->n_params);
     if (near)
         err_hint(e, "did you mean '${%s}'?", near);
     else
         err_hint(e, "parameters stand under 'params:'");
-    return ERR_INPUT;
+    return code;
 }
 
 /* The length of a placeholder at p, or 0; ERR_INPUT if it has no end. */
@@ -72,17 +72,18 @@ static enum err_code scan_placeholder(size_t *len, const struct yaml_node *at, c
 static enum err_code add_param_text(struct buf *text, struct draft *d, const struct yaml_node *at,
                                     const char *placeholder, size_t len, struct err *e)
 {
+    enum err_code code;
     size_t index;
     const struct yaml_node *value;
-    if (err_up(e, find_param(&index, d, at, placeholder, len, e)) ||
-        err_up(e, resolve_param(&value, d, index, at, e)))
-        return ERR_INPUT;
+    if ((code = find_param(&index, d, at, placeholder, len, e)) ||
+        (code = resolve_param(&value, d, index, at, e)))
+        return err_up(e, code);
     if (value->type != YAML_SCALAR)
         return err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
                            "parameter '%s' is a list: it cannot stand within a text",
                            d->params[index].name);
-    if (err_up(e, count_expanded(d, at, value->len, e)))
-        return ERR_INPUT;
+    if ((code = count_expanded(d, at, value->len, e)))
+        return err_up(e, code);
     buf_add(text, value->text, value->len);
     return OK;
 }
@@ -120,20 +121,21 @@ out:
 static enum err_code substitute_scalar(const struct yaml_node **out, struct draft *d,
                                        const struct yaml_node *at, struct err *e)
 {
+    enum err_code code;
     size_t len;
     *out = at;
     if (!strstr(at->text, "${"))
         return OK;
-    if (err_up(e, scan_placeholder(&len, at, at->text, e)))
-        return ERR_INPUT;
+    if ((code = scan_placeholder(&len, at, at->text, e)))
+        return err_up(e, code);
     if (at->style == YAML_BLOCK || len != at->len)
         return err_up(e, substitute_text(out, d, at, e));
     size_t index;
     const struct yaml_node *value;
-    if (err_up(e, find_param(&index, d, at, at->text, len, e)) ||
-        err_up(e, resolve_param(&value, d, index, at, e)) ||
-        err_up(e, count_expanded(d, at, sizeof *value + value->len + 8 * value->n, e)))
-        return ERR_INPUT;
+    if ((code = find_param(&index, d, at, at->text, len, e)) ||
+        (code = resolve_param(&value, d, index, at, e)) ||
+        (code = count_expanded(d, at, sizeof *value + value->len + 8 * value->n, e)))
+        return err_up(e, code);
     /* What is wrong with the value is wrong where it is used. */
     struct yaml_node *node = arena_memdup(d->arena, value, sizeof *value);
     node->source = at->source;
@@ -146,18 +148,19 @@ static enum err_code substitute_scalar(const struct yaml_node **out, struct draf
 static enum err_code substitute(const struct yaml_node **out, struct draft *d,
                                 const struct yaml_node *node, struct err *e)
 {
+    enum err_code code;
     if (node->type == YAML_SCALAR)
         return err_up(e, substitute_scalar(out, d, node, e));
-    if (err_up(e, count_expanded(d, node, 16 * node->n, e)))
-        return ERR_INPUT;
+    if ((code = count_expanded(d, node, 16 * node->n, e)))
+        return err_up(e, code);
     struct yaml_node *copy = arena_memdup(d->arena, node, sizeof *node);
     const struct yaml_node **items = arena_array(d->arena, const struct yaml_node *, node->n);
     struct yaml_pair *pairs = arena_array(d->arena, struct yaml_pair, node->n);
     for (size_t i = 0; i < node->n; i++) {
         bool is_list = node->type == YAML_SEQUENCE;
         const struct yaml_node *from = is_list ? node->items[i] : node->pairs[i].value;
-        if (err_up(e, substitute(&items[i], d, from, e)))
-            return ERR_INPUT;
+        if ((code = substitute(&items[i], d, from, e)))
+            return err_up(e, code);
         if (!is_list)
             pairs[i] = (struct yaml_pair){node->pairs[i].key, items[i]};
     }
@@ -172,14 +175,15 @@ static enum err_code substitute(const struct yaml_node **out, struct draft *d,
 static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
                                    const struct yaml_node *at, struct err *e)
 {
+    enum err_code code;
     struct draft_param *p = &d->params[index];
     if (p->state == PARAM_OPEN)
         return yaml_fail(e, p->value, "parameter '%s' is defined by itself", p->name);
     if (p->state == PARAM_RAW) {
         const struct yaml_node *raw = p->value;
         p->state = PARAM_OPEN;
-        if (err_up(e, substitute(&p->value, d, raw, e)))
-            return ERR_INPUT;
+        if ((code = substitute(&p->value, d, raw, e)))
+            return err_up(e, code);
         p->state = PARAM_DONE;
     }
     *out = p->value;
@@ -246,12 +250,10 @@ static enum err_code refuse_set(struct draft *d, const char *key, struct err *e)
     const char *dot = strchr(key, '.');
     for (size_t i = 0; dot && i < d->n_nodes; i++)
         names[n++] = arena_printf(d->arena, "%s%s", d->nodes[i].name, dot);
-    err_fail(e, ERR_INPUT, "--set %.100s: the job has no parameter of this name%s", key,
-             dot ? ", nor a node" : "");
-    const char *near = err_nearest(key, names, n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    return draft_suggest(err_fail(e, ERR_INPUT,
+                                  "--set %.100s: the job has no parameter of this name%s", key,
+                                  dot ? ", nor a node" : ""),
+                         key, names, n, e);
 }
 
 static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
@@ -281,22 +283,23 @@ static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
 
 enum err_code draft_substitute(struct draft *d, struct err *e)
 {
+    enum err_code code;
     for (size_t i = 0; i < d->options->n_sets; i++)
-        if (err_up(e, apply_set(d, d->options->sets[i], e)))
-            return ERR_INPUT;
+        if ((code = apply_set(d, d->options->sets[i], e)))
+            return err_up(e, code);
     const struct yaml_node *value;
     for (size_t i = 0; i < d->n_params; i++)
-        if (err_up(e, resolve_param(&value, d, i, d->params[i].value, e)))
-            return ERR_INPUT;
+        if ((code = resolve_param(&value, d, i, d->params[i].value, e)))
+            return err_up(e, code);
     for (size_t i = 0; i < d->n_nodes; i++)
-        if (err_up(e, substitute(&d->nodes[i].body, d, d->nodes[i].body, e)))
-            return ERR_INPUT;
+        if ((code = substitute(&d->nodes[i].body, d, d->nodes[i].body, e)))
+            return err_up(e, code);
     for (size_t i = 0; i < d->n_refs; i++)
-        if (err_up(e, substitute(&d->refs[i].value, d, d->refs[i].value, e)))
-            return ERR_INPUT;
+        if ((code = substitute(&d->refs[i].value, d, d->refs[i].value, e)))
+            return err_up(e, code);
     for (size_t i = 0; i < d->n_exports; i++)
-        if (err_up(e, substitute(&d->exports[i].key, d, d->exports[i].key, e)) ||
-            err_up(e, substitute(&d->exports[i].value, d, d->exports[i].value, e)))
-            return ERR_INPUT;
+        if ((code = substitute(&d->exports[i].key, d, d->exports[i].key, e)) ||
+            (code = substitute(&d->exports[i].value, d, d->exports[i].value, e)))
+            return err_up(e, code);
     return err_up(e, substitute(&d->name_at, d, d->name_at, e));
 }

@@ -11,33 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum err_code integer_text(const char **out, struct arena *a, const struct op_param *param,
-                                  const char *text)
+enum number { NUMBER_FITS, NUMBER_MALFORMED, NUMBER_OUT_OF_RANGE };
+
+static enum number integer_text(const char **out, struct arena *a, const struct op_param *param,
+                                const char *text)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     char *end;
     errno = 0;
     int64_t v = strtoll(text, &end, 10);
     if (*digits < '0' || *digits > '9' || *end || errno)
-        return ERR_INPUT;
+        return NUMBER_MALFORMED;
     bool bounded = param->min != 0 || param->max != 0;
     if (bounded && ((double)v < param->min || (double)v > param->max))
-        return ERR_LIMIT;
+        return NUMBER_OUT_OF_RANGE;
     *out = arena_printf(a, "%" PRId64, v);
-    return OK;
+    return NUMBER_FITS;
 }
 
 /* The shortest decimal that reads back as the same double. */
-static enum err_code real_text(const char **out, struct arena *a, const struct op_param *param,
-                               const char *text)
+static enum number real_text(const char **out, struct arena *a, const struct op_param *param,
+                             const char *text)
 {
     char *end;
     double v = strtod(text, &end);
     if (strspn(text, "+-0123456789.eE") != strlen(text) || end == text || *end || !isfinite(v))
-        return ERR_INPUT;
+        return NUMBER_MALFORMED;
     bool bounded = param->min != 0 || param->max != 0;
     if (bounded && (v < param->min || v > param->max))
-        return ERR_LIMIT;
+        return NUMBER_OUT_OF_RANGE;
     if (v == 0)
         v = 0; /* of either sign */
     char shortest[40];
@@ -47,14 +49,14 @@ static enum err_code real_text(const char **out, struct arena *a, const struct o
             break;
     }
     *out = arena_strdup(a, shortest);
-    return OK;
+    return NUMBER_FITS;
 }
 
 static enum err_code refuse_number(const struct op_param *param, const struct yaml_node *value,
-                                   enum err_code why, struct err *e)
+                                   enum number why, struct err *e)
 {
     const char *kind = param->type == OP_INT ? "an integer" : "a number";
-    if (why == ERR_LIMIT)
+    if (why == NUMBER_OUT_OF_RANGE)
         return yaml_fail(e, value, "'%s' must be between %.10g and %.10g, not %.60s", param->name,
                          param->min, param->max, value->text);
     return yaml_fail(e, value, "'%s' must be %s, not %s%.60s%s", param->name, kind,
@@ -69,13 +71,14 @@ static enum err_code bool_text(const char **out, const struct op_param *param,
     *out = yes ? "true" : "false";
     if (value->style == YAML_PLAIN && (yes || !strcmp(value->text, "false")))
         return OK;
-    yaml_fail(e, value, "'%s' must be true or false, not '%.60s'", param->name, value->text);
+    enum err_code code =
+        yaml_fail(e, value, "'%s' must be true or false, not '%.60s'", param->name, value->text);
     static const char *const affirmative[] = {"yes", "Yes", "on", "True", "TRUE", "1"};
     static const char *const negative[] = {"no", "No", "off", "False", "FALSE", "0"};
     for (size_t i = 0; i < sizeof negative / sizeof *negative; i++)
         if (!strcmp(value->text, affirmative[i]) || !strcmp(value->text, negative[i]))
             err_hint(e, "did you mean '%s'?", strcmp(value->text, negative[i]) ? "true" : "false");
-    return ERR_INPUT;
+    return code;
 }
 
 static enum err_code enum_text(const char **out, struct arena *a, const struct op_param *param,
@@ -90,12 +93,9 @@ static enum err_code enum_text(const char **out, struct arena *a, const struct o
             return OK;
         names[n++] = v;
     }
-    yaml_fail(e, value, "'%s' must be one of %.200s, not '%.60s'", param->name, param->values,
-              value->text);
-    const char *near = err_nearest(value->text, names, n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    return draft_suggest(yaml_fail(e, value, "'%s' must be one of %.200s, not '%.60s'", param->name,
+                                   param->values, value->text),
+                         value->text, names, n, e);
 }
 
 static enum err_code strings_text(const char **out, struct arena *a, const struct op_param *param,
@@ -122,21 +122,31 @@ out:
     return code;
 }
 
+enum err_code draft_suggest(enum err_code code, const char *word, const char *const *names,
+                            size_t n, struct err *e)
+{
+    const char *near = err_nearest(word, names, n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return code;
+}
+
 enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
                              const struct yaml_node *value, struct err *e)
 {
     enum err_code code = OK;
-    if (param->type != OP_STRINGS && err_up(e, yaml_expect(value, YAML_SCALAR, param->name, e)))
-        return ERR_INPUT;
+    enum number number;
+    if (param->type != OP_STRINGS && (code = yaml_expect(value, YAML_SCALAR, param->name, e)))
+        return err_up(e, code);
     if (yaml_is_null(value))
         return yaml_fail(e, value, "'%s' has no value", param->name);
     switch (param->type) {
     case OP_INT:
     case OP_REAL:
-        code = value->style != YAML_PLAIN ? ERR_INPUT
-               : param->type == OP_INT    ? integer_text(out, a, param, value->text)
-                                          : real_text(out, a, param, value->text);
-        return code ? err_up(e, refuse_number(param, value, code, e)) : OK;
+        number = value->style != YAML_PLAIN ? NUMBER_MALFORMED
+                 : param->type == OP_INT    ? integer_text(out, a, param, value->text)
+                                            : real_text(out, a, param, value->text);
+        return number ? err_up(e, refuse_number(param, value, number, e)) : OK;
     case OP_BOOL: return err_up(e, bool_text(out, param, value, e));
     case OP_STRING: *out = value->text; return OK;
     case OP_ENUM: return err_up(e, enum_text(out, a, param, value, e));

@@ -1,13 +1,20 @@
-/* Chains: a fold in segments, each an action whose key holds the id of the record before it and,
- * instead of the parameters, the text that the op says the segment depends on. So more steps go on
- * from what is there, and a crash costs at most one segment. Of the records in between, gc leaves
- * what the node's `keep` asks for (chain_index.h); a chain goes on from the last one that is there. */
+/* Chains: a fold in segments. Each segment is an action whose key holds the id of the record before
+ * it and, in place of the parameters, the text that the op says the segment depends on. So a chain
+ * with more steps continues from what is stored, and a crash costs at most one segment. gc may
+ * remove the records in between: a chain continues from the last one that is there. */
 #include "engine/node/chain_node.h"
 
 #include "base/os.h"
+#include "engine/node/chain_resume.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* While a chain is not finished, a ref keeps its newest record from gc. */
+static char *head_ref(struct arena *a, const struct session *s, uint32_t i)
+{
+    return arena_printf(a, "%s/%s" JOB_CHAIN_HEAD, s->job->name, s->job->nodes[i].name);
+}
 
 static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chain,
                                 const struct op_segment *segment, const struct key *key,
@@ -30,7 +37,8 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
     if (node_prepare(w, i, &e)) {
         outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
     } else if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
-               ctx_check_outputs(&ctx, &e) || (before && check_same(node->op, before, &made, &e))) {
+               ctx_check_outputs(&ctx, &e) ||
+               (before && node_check_same(node->op, before, &made, &e))) {
         outcome = node_op_failed(w, i, &ctx, where, &e);
     } else if (before) {
         session_drop_batch(w);
@@ -41,8 +49,8 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
         /* The next segment reads this one's record. */
         if (action_write(w->batch, &w->arena, node->op, key, &made, &e) ||
             chain_note(w->batch, chain, segment->index, &key->digest, &w->arena, &e) ||
-            (!s->options->check &&
-             chain_refs_set_head(w->batch, s, i, segment->index, &made.outputs[0].ids[0], &e)) ||
+            (!s->options->check && node_set_ref(w->batch, s->store, head_ref(&w->arena, s, i),
+                                                &chain->made[segment->index], &e)) ||
             committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e)) {
             session_drop_batch(w);
             session_fail(s, &e);
@@ -71,7 +79,7 @@ static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain
         return node_fail(w, i, "", &e);
     bool known = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
                  made.outputs[0].n == 1 &&
-                 action_is_whole(s->store, op, &made, &w->arena, r->distrust);
+                 action_is_whole(s->store, op, &made, &w->arena, r->damaged);
     bool run = !known || s->options->check;
     if (!run) {
         chain_step(chain, &made);
@@ -94,8 +102,8 @@ static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain
 static void count_witness(struct node_run *r, const struct chain *chain)
 {
     r->witnesses.noun = "segments";
-    if (chain->proved)
-        witness_counts_add(&r->witnesses, chain->reason, chain->proved);
+    if (chain->reused)
+        witness_counts_add(&r->witnesses, chain->reason, chain->reused);
 }
 
 /* Counts what is done, and gives what stands by proof actions of its own. */
@@ -105,12 +113,12 @@ static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain,
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
     pthread_mutex_lock(&s->mutex);
-    r->cached += done - chain->proved;
-    r->reused += chain->proved;
+    r->cached += done - chain->reused;
+    r->reused += chain->reused;
     count_witness(r, chain);
     pthread_mutex_unlock(&s->mutex);
     progress_cached(s->progress, i, done);
-    if (!chain->proved)
+    if (!chain->reused)
         return OUT_DONE;
     if (chain_adopt(w->batch, chain, done, &e) || committer_append(s->commit, w->batch, &e)) {
         session_drop_batch(w);
@@ -153,7 +161,7 @@ static enum outcome finish(struct worker *w, uint32_t i, struct chain *chain)
     struct action_result made = {.outputs = arena_array(&r->work, struct id_list, n)};
     for (size_t k = 0; k < n; k++)
         made.outputs[k] = (struct id_list){&chain->outputs[k], !digest_is_zero(&chain->outputs[k])};
-    if (!s->options->check && chain_refs_finish(w->batch, s, i, chain->made, chain->n, &e)) {
+    if (!s->options->check && store_batch_ref_delete(w->batch, head_ref(&r->work, s, i), &e)) {
         session_fail(s, &e);
         return OUT_DROPPED;
     }
@@ -196,8 +204,8 @@ enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, s
         return err_up(e, code);
     code = chain_find_end(&done, &chain, e);
     r->elements = chain.n;
-    r->reused = chain.proved;
-    r->cached = done - chain.proved;
+    r->reused = chain.reused;
+    r->cached = done - chain.reused;
     r->ran = chain.n - done;
     count_witness(r, &chain);
     chain_close(&chain);

@@ -1,5 +1,5 @@
 /* What is known of a chain; see chain_node.h. */
-#include "engine/node/chain_node.h"
+#include "engine/node/chain_resume.h"
 
 #include "engine/ctx/reads_trace.h"
 
@@ -18,7 +18,7 @@ enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct d
     const struct node *node = &w->s->job->nodes[i];
     struct arena a = {0};
     struct op_ctx ctx;
-    *c = (struct chain){.w = w, .node = i, .outputs = outputs, .distrust = r->distrust};
+    *c = (struct chain){.w = w, .node = i, .outputs = outputs, .damaged = r->damaged};
     ctx_init(&ctx, r->shared, node, &a, NULL);
     enum err_code code = node->op->segments(&c->n, &ctx, e);
     arena_free(&a);
@@ -33,8 +33,7 @@ enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct d
 
 void chain_close(struct chain *c)
 {
-    chain_index_free(&c->trail);
-    chain_index_free(&c->reads);
+    chain_index_free(&c->index);
     free(c->segments);
     free(c->made);
 }
@@ -112,69 +111,53 @@ void chain_read(const char **reason, struct chain *c, const struct op_segment *s
 /* ---- traces ---- */
 
 /* What the segment gave, if its action is there: by its key, or by what it reads. */
-static bool read_segment(struct action_result *made, struct chain *c, struct arena *a, uint64_t index)
+static bool read_segment(struct action_result *made, struct chain *c, struct arena *a,
+                         uint64_t index)
 {
     const struct chain_segment *segment = &c->segments[index];
     struct store *s = c->w->s->store;
-    bool there = segment->proved ? reads_trace_find(made, a, s, op_of(c), &segment->reads)
+    bool there = segment->reused ? reads_trace_find(made, a, s, op_of(c), &segment->reads)
                                  : !action_read(made, a, s, op_of(c), &segment->key, NULL);
     return there && made->outputs[0].n == 1;
-}
-
-static enum err_code write_trace(struct store_batch *b, struct chain *c, uint64_t index,
-                                 const struct digest *action, struct arena *a, struct err *e)
-{
-    const struct digest *reads = &c->segments[index].reads;
-    if (digest_is_zero(reads))
-        return OK;
-    chain_index_add(&c->reads, reads, &c->made[index]);
-    return err_up(e, reads_trace_write(b, a, reads, action, e));
-}
-
-static enum err_code write_trails(struct store_batch *b, struct chain *c,
-                                  const struct digest *action, struct err *e)
-{
-    enum err_code code = chain_index_write(b, &c->trail, action, e);
-    if (!code && c->reads.n)
-        code = chain_index_write(b, &c->reads, action, e);
-    return err_up(e, code);
 }
 
 enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
                          const struct digest *action, struct arena *a, struct err *e)
 {
-    chain_index_add(&c->trail, action, &c->made[index]);
-    enum err_code code = write_trace(b, c, index, action, a, e);
+    const struct digest *reads = &c->segments[index].reads;
+    chain_index_add(&c->index, action, &c->made[index]);
+    chain_index_add(&c->index, reads, &c->made[index]);
+    enum err_code code = digest_is_zero(reads) ? OK : reads_trace_write(b, a, reads, action, e);
     if (!code)
-        code = write_trails(b, c, action, e);
+        code = chain_index_write(b, &c->index, action, e);
     return err_up(e, code);
 }
 
-/* ---- the end of what is known ---- */
+/* ---- the end of what is done ---- */
 
-/* Whether it is known what the segment gave, be that still there or not. */
+/* Whether a record is known to come of the segment, whether it is still stored or not. */
 static bool is_known(struct chain *c, struct arena *a, const struct op_segment *segment)
 {
     uint64_t index = segment->index;
     struct chain_segment *x = &c->segments[index];
     struct action_result made;
-    const struct digest *left = chain_index_find(&c->trail, &x->key);
+    const struct digest *output = chain_index_find(&c->index, &x->key);
     const char *reason;
     if (read_segment(&made, c, a, index))
-        left = &made.outputs[0].ids[0];
-    if (!left && c->reads.n && !c->w->s->options->check) {
+        output = &made.outputs[0].ids[0];
+    if (!output && c->index.n && !c->w->s->options->check) {
         chain_read(&reason, c, segment, a);
-        left = digest_is_zero(&x->reads) ? NULL : chain_index_find(&c->reads, &x->reads);
-        x->proved = left != NULL;
-        if (left)
+        output = digest_is_zero(&x->reads) ? NULL : chain_index_find(&c->index, &x->reads);
+        x->reused = output != NULL;
+        if (output)
             c->reason = arena_strdup(&c->w->s->nodes[c->node].work, reason);
     }
-    if (left)
-        c->made[index] = *left;
-    return left != NULL;
+    if (output)
+        c->made[index] = *output;
+    return output != NULL;
 }
 
-/* Follows the keys as far as it is known what segments gave. */
+/* Follows the keys as far as segments' records are known. */
 static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
 {
     struct arena a = {0};
@@ -189,14 +172,12 @@ static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
             code = reads_key(&begin, c, &a, &segment, NULL, e);
         if (code)
             break;
-        if (*n == 0) {
-            chain_index_load(&c->trail, c->w->s->store, &key.digest);
-            chain_index_load(&c->reads, c->w->s->store, &begin);
-        }
+        if (*n == 0)
+            chain_index_load(&c->index, c->w->s->store, &begin);
         c->segments[*n].key = key.digest;
         if (!is_known(c, &a, &segment))
             break;
-        chain_index_add(&c->trail, &key.digest, &c->made[*n]);
+        chain_index_add(&c->index, &key.digest, &c->made[*n]);
         c->previous = c->made[*n];
         c->has_previous = true;
     }
@@ -213,55 +194,39 @@ enum err_code chain_find_end(uint64_t *done, struct chain *c, struct err *e)
     for (; !code && *done; --*done) {
         arena_reset(&a);
         if (!read_segment(&made, c, &a, *done - 1) ||
-            !action_is_whole(c->w->s->store, op_of(c), &made, &a, c->distrust))
+            !action_is_whole(c->w->s->store, op_of(c), &made, &a, c->damaged))
             continue;
         chain_step(c, &made);
         break;
     }
     for (uint64_t k = 0; k < *done; k++)
-        c->proved += c->segments[k].proved;
+        c->reused += c->segments[k].reused;
     arena_free(&a);
-    return err_up(e, code);
-}
-
-/* An action of this chain's own for a proved segment. */
-static enum err_code adopt(struct digest *action, struct store_batch *b, const struct chain *at,
-                           struct action_result *made, struct arena *a, uint64_t index, struct err *e)
-{
-    struct op_segment segment;
-    struct key key;
-    made->run = at->w->s->run;
-    made->note = arena_printf(a, WITNESS_NOTE "%s", at->reason);
-    enum err_code code = chain_key(&key, &segment, at, a, index, e);
-    if (!code)
-        code = action_write(b, a, op_of(at), &key, made, e);
-    if (!code)
-        *action = key.digest;
     return err_up(e, code);
 }
 
 enum err_code chain_adopt(struct store_batch *b, struct chain *c, uint64_t done, struct err *e)
 {
-    struct chain at = *c; /* goes along */
+    struct chain at = *c; /* follows along */
     struct arena a = {0};
+    struct op_segment segment;
     struct action_result made;
-    struct digest action;
-    bool any = false;
+    struct key key;
     enum err_code code = OK;
     for (uint64_t k = 0; k < done && !code; k++) {
         arena_reset(&a);
         at.has_previous = k > 0;
         if (k)
             at.previous = c->made[k - 1];
-        if (!c->segments[k].proved || !read_segment(&made, c, &a, k) ||
+        if (!c->segments[k].reused || !read_segment(&made, c, &a, k) ||
             !action_is_whole(c->w->s->store, op_of(c), &made, &a, false))
             continue;
-        any = true;
-        if (!(code = adopt(&action, b, &at, &made, &a, k, e)))
-            code = write_trace(b, c, k, &action, &a, e);
+        made.run = c->w->s->run;
+        made.note = arena_printf(&a, WITNESS_NOTE "%s", c->reason);
+        if (!(code = chain_key(&key, &segment, &at, &a, k, e)) &&
+            !(code = action_write(b, &a, op_of(c), &key, &made, e)))
+            code = chain_note(b, c, k, &key.digest, &a, e);
     }
-    if (any && !code)
-        code = write_trails(b, c, &action, e);
     arena_free(&a);
     return err_up(e, code);
 }

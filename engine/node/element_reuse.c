@@ -1,5 +1,5 @@
-/* See element_reuse.h. A trace is a convenience: it may be missing, old or lead nowhere, and then the
- * element is computed as if there were none. */
+/* See element_reuse.h. A trace is a convenience: it may be missing, old or lead nowhere, and then
+ * the element is computed as if there were none. */
 #include "engine/node/element_reuse.h"
 
 #include "schemas/canonical.h"
@@ -107,7 +107,7 @@ static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, stru
     memcpy(origin->action.bytes, latest->action_key.data, DIGEST_SIZE);
     memcpy(origin->made_by.bytes, latest->made_by.data, DIGEST_SIZE);
     if (action_read_key(&x->made, &x->key, &w->arena, w->s->store, w->s->job->nodes[i].op,
-                      &origin->action, NULL) ||
+                        &origin->action, NULL) ||
         !x->key)
         return false;
     x->trace = note_under(w, &origin->made_by);

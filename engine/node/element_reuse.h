@@ -6,7 +6,7 @@
 #ifndef ENGINE_ELEMENT_REUSE_H
 #define ENGINE_ELEMENT_REUSE_H
 
-#include "engine/run/session.h"
+#include "engine/node/node.h"
 
 struct reuse_origin {
     struct digest action;  /* the latest action with this result */

@@ -2,15 +2,15 @@
  * left out (map_tree.h). Workers take ranges of positions; results come back in any order and are
  * put together in element order, so at most MAP_WINDOW elements (their output
  * ids) are held, whatever the size of the map. */
-#include "engine/node/map_tree.h"
+#include "engine/node/map_node.h"
 
 #include "base/os.h"
 #include "engine/cache/label.h"
 #include "engine/node/element_reuse.h"
+#include "engine/node/map_tree.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ struct slot {
 
 struct map_run {
     /* Under the session's mutex. */
-    uint64_t next;             /* first element not handed out, and in no known leaf */
-    unsigned in_flight;        /* ranges */
+    uint64_t next;           /* first element not handed out, and in no known leaf */
+    unsigned in_flight;      /* ranges */
     struct map_tree *blocks; /* NULL: every element is looked up */
     /* Under `mutex`. */
     pthread_mutex_t mutex;
@@ -40,17 +40,14 @@ struct map_run {
 
 static enum err_code feed(struct worker *w, uint32_t i, struct err *e);
 
-/* What a block is known by leads to something damaged: then the node is made again, its elements
- * looked up one by one. Anything else ends the run. */
-static void feed_failed(struct session *s, uint32_t i, const struct err *e)
+/* Where the cache of a block leads to something damaged, the node is made again, its elements
+ * looked up one by one. Any other failure ends the run. */
+static void feed_failed(struct session *s, uint32_t i, const struct err *failure)
 {
-    struct ctx_loss loss = {.input = LOST_SELF};
-    if (e->code != ERR_CORRUPT && e->code != ERR_NOTFOUND) {
-        session_fail(s, e);
-        return;
-    }
-    snprintf(loss.message, sizeof loss.message, "%s", e->message);
-    node_lost(s, i, &loss);
+    if (failure->code == ERR_CORRUPT || failure->code == ERR_NOTFOUND)
+        node_lost_input(s, i, LOST_SELF, failure);
+    else
+        session_fail(s, failure);
 }
 
 /* Of a node whose outputs are not trusted no block is known. */
@@ -203,7 +200,7 @@ static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
         struct slot *slot = &m->slots[m->floor % MAP_WINDOW];
         if (slot->full) {
             code = map_tree_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->note,
-                                  w->batch, e);
+                                w->batch, e);
             empty_slot(slot, n_outputs);
             m->floor++;
         } else {
@@ -217,19 +214,17 @@ static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
     return err_up(e, code);
 }
 
-static struct span copy_note(struct span note)
+static void *copy_bytes(const void *data, size_t len)
 {
-    void *copy = note.data ? malloc(note.len + 1) : NULL;
-    if (note.data && !copy)
+    void *copy = data ? malloc(len + 1) : NULL;
+    if (data && !copy)
         abort(); /* as small allocations do */
-    if (copy)
-        memcpy(copy, note.data, note.len);
-    return span_of(copy, note.len);
+    return copy ? memcpy(copy, data, len) : NULL;
 }
 
 /* `note`: what goes with it for proofs; data NULL: nothing is known. */
-static void deliver(struct worker *w, uint32_t i, uint64_t position, const struct action_result *made,
-                    struct span note)
+static void deliver(struct worker *w, uint32_t i, uint64_t position,
+                    const struct action_result *made, struct span note)
 {
     struct session *s = w->s;
     struct map_run *m = s->nodes[i].map;
@@ -240,16 +235,13 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position, const struc
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
         slot->full = true;
-        slot->note = op->merge_witnesses && m->blocks ? copy_note(note) : (struct span){0};
-        slot->outputs = calloc(n + 1, sizeof *slot->outputs);
-        for (size_t r = 0; r < n; r++) {
-            size_t bytes = made->outputs[r].n * sizeof(struct digest);
-            slot->outputs[r].n = made->outputs[r].n;
-            if (bytes) {
-                slot->outputs[r].ids = malloc(bytes);
-                memcpy(slot->outputs[r].ids, made->outputs[r].ids, bytes);
-            }
-        }
+        slot->note = (struct span){0};
+        if (op->merge_witnesses && m->blocks)
+            slot->note = span_of(copy_bytes(note.data, note.len), note.len);
+        slot->outputs = copy_bytes(made->outputs, n * sizeof *slot->outputs);
+        for (size_t r = 0; r < n; r++)
+            slot->outputs[r].ids =
+                copy_bytes(made->outputs[r].ids, made->outputs[r].n * sizeof(struct digest));
         if (feed(w, i, &fed))
             m->broken = m->dropped = true;
         if (store_batch_bytes(m->batch) > BLOCKS_BYTES && !s->options->check)
@@ -273,19 +265,6 @@ static void give_up(struct map_run *m, enum outcome outcome)
 }
 
 /* ---- one element ---- */
-
-enum err_code map_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
-                              const struct digest *id, struct err *e)
-{
-    size_t n = op_count_inputs(s->job->nodes[i].op);
-    struct key_input *inputs = arena_array(a, struct key_input, n);
-    memcpy(inputs, s->nodes[i].key_inputs, n * sizeof *inputs);
-    inputs[0].ids = id;
-    inputs[0].n = 1;
-    struct key_spec spec = {
-        .node = &s->job->nodes[i], .numerics = s->host.numerics, .inputs = inputs, .n_inputs = n};
-    return err_up(e, key_make(key, a, &spec, e));
-}
 
 static enum outcome element_failed(struct worker *w, uint32_t i, uint64_t position,
                                    const struct digest *id, const struct op_ctx *ctx,
@@ -338,11 +317,11 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
     ctx.element = id;
     ctx.pool = node->op->parallel ? s->pool : NULL;
-    ctx.recall.may = !before && !s->options->check && !r->distrust;
+    ctx.recall.may = !before && !s->options->check && !r->damaged;
     enum outcome outcome = OUT_DONE;
     struct action_result made = {.outputs = ctx.outputs};
     if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
-        (before && check_same(node->op, before, &made, &e))) {
+        (before && node_check_same(node->op, before, &made, &e))) {
         outcome = element_failed(w, i, position, id, &ctx, &e);
     } else {
         if (ctx.recall.found) {
@@ -367,11 +346,11 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     return outcome;
 }
 
-static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct err *e)
+static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct err *failure)
 {
     if (node_is_lost(w->s, i))
         return OUT_LOST;
-    if (e->code == ERR_CANCELLED)
+    if (failure->code == ERR_CANCELLED)
         return OUT_DROPPED;
     struct map_run *m = w->s->nodes[i].map;
     pthread_mutex_lock(&m->mutex);
@@ -379,7 +358,7 @@ static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct er
     m->failed = true;
     pthread_mutex_unlock(&m->mutex);
     if (first)
-        node_fail(w, i, "", e);
+        node_fail(w, i, "", failure);
     return OUT_DROPPED; /* no element can do better */
 }
 
@@ -392,8 +371,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
     struct reuse_origin origin;
     struct span note;
     struct err e = {0};
-    if (s->options->check || s->nodes[i].distrust ||
-        !reuse_element(&made, &origin, &note, w, i, id))
+    if (s->options->check || s->nodes[i].damaged || !reuse_element(&made, &origin, &note, w, i, id))
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
@@ -421,16 +399,14 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     *state = ELEMENT_CACHED;
     arena_reset(&w->arena);
     if (ctx_node_element(&id, r->shared, position, &e)) {
-        struct ctx_loss loss = {.input = 0};
-        snprintf(loss.message, sizeof loss.message, "%s", e.message);
-        return node_lost(s, i, &loss);
+        return node_lost_input(s, i, 0, &e);
     }
-    if (map_element_key(&key, s, &w->arena, i, &id, &e)) {
+    if (node_element_key(&key, s, &w->arena, i, &id, &e)) {
         session_fail(s, &e);
         return OUT_DROPPED;
     }
     bool known = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                 action_is_whole(s->store, op, &made, &w->arena, r->distrust);
+                 action_is_whole(s->store, op, &made, &w->arena, r->damaged);
     if (known && !s->options->check) {
         struct span note = {0};
         if (op->merge_witnesses && r->map->blocks)
@@ -490,9 +466,8 @@ static bool differs(struct worker *w, uint32_t i, const struct action_result *ma
     struct session *s = w->s;
     const struct op *op = s->job->nodes[i].op;
     struct action_result before;
-    return !action_read(&before, &w->arena, s->store, op, &s->nodes[i].key.digest, NULL) &&
-           action_is_whole(s->store, op, &before, &w->arena, false) &&
-           check_same(op, &before, made, e);
+    return action_find(&before, &w->arena, s->store, op, &s->nodes[i].key.digest) &&
+           node_check_same(op, &before, made, e);
 }
 
 enum outcome map_close(struct worker *w, uint32_t i)

@@ -10,7 +10,7 @@
 enum { IDS_MAX = 1 << 16 }; /* outputs of one leaf: actions stay small */
 
 enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
-                             uint64_t prove_until_ns, struct err *e)
+                           uint64_t prove_until_ns, struct err *e)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -33,7 +33,7 @@ enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
     b->caps = arena_array(&b->arena, size_t, n_outputs);
     b->open = arena_array(&b->arena, size_t, collection_depth(c));
     /* A parallel op is prepared when it has the machine for itself. */
-    b->prove_until_ns = op->reuse_all && !op->parallel && !r->distrust ? prove_until_ns : 0;
+    b->prove_until_ns = op->reuse_all && !op->parallel && !r->damaged ? prove_until_ns : 0;
     code = map_tree_find(b, c, w, i, e);
     collection_close(c);
     *out = b;
@@ -150,7 +150,7 @@ static enum err_code write_block(const struct collection_block *block, struct ac
     made->run = w->s->run;
     made->cost_ns = 0;
     made->finished_ns = os_wall_ns();
-    enum err_code code = map_element_key(&key, w->s, &w->arena, i, &block->id, e);
+    enum err_code code = node_element_key(&key, w->s, &w->arena, i, &block->id, e);
     if (!code)
         code = action_write(batch, &w->arena, w->s->job->nodes[i].op, &key, made, e);
     if (!code && origin)
@@ -186,8 +186,7 @@ static enum err_code feed_known(struct map_tree *b, struct assemble *out,
 }
 
 enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
-                              struct session *s, uint32_t i, struct store_batch *batch,
-                              struct err *e)
+                            struct session *s, uint32_t i, struct store_batch *batch, struct err *e)
 {
     if (!b || b->feeding == b->n || !b->spans[b->feeding].known ||
         b->spans[b->feeding].block.first != *at)
@@ -224,16 +223,17 @@ static enum err_code write_leaf(struct map_tree *b, const struct collection_bloc
     return err_up(e, code);
 }
 
-enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s,
-                             uint32_t i, uint64_t at, const struct id_list *outputs,
-                             struct span note, struct store_batch *batch, struct err *e)
+enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s, uint32_t i,
+                           uint64_t at, const struct id_list *outputs, struct span note,
+                           struct store_batch *batch, struct err *e)
 {
     const struct op *op = s->job->nodes[i].op;
     size_t n_outputs = op_count_outputs(op);
     if (b)
         note_beginnings(b, out, at, n_outputs);
-    if (err_up(e, assemble_add(out, outputs, e)))
-        return e ? e->code : ERR_FAILED;
+    enum err_code code = assemble_add(out, outputs, e);
+    if (code)
+        return err_up(e, code);
     for (size_t r = 0; b && batch && r < n_outputs; r++) {
         struct id_list *sum = &b->sum[r];
         sum->ids = vec_grow(sum->ids, &b->caps[r], sum->n + outputs[r].n + 1, sizeof *sum->ids);
@@ -251,8 +251,7 @@ enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct sess
 
 /* Where the outputs of what begins at a position begin: every upper block ends where another one
  * does, or all. */
-static uint64_t from_at(const struct map_tree *b, const struct assemble *out, uint64_t at,
-                        size_t r)
+static uint64_t from_at(const struct map_tree *b, const struct assemble *out, uint64_t at, size_t r)
 {
     size_t low = 0, high = b->n_inners;
     while (low < high) {
@@ -266,8 +265,8 @@ static uint64_t from_at(const struct map_tree *b, const struct assemble *out, ui
 }
 
 enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
-                                const struct assemble *out, struct session *s, uint32_t i,
-                                struct store_batch *batch, struct err *e)
+                              const struct assemble *out, struct session *s, uint32_t i,
+                              struct store_batch *batch, struct err *e)
 {
     const struct op *op = s->job->nodes[i].op;
     size_t n = op_count_outputs(op);
@@ -276,7 +275,7 @@ enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
     for (size_t k = 0; b && k < b->n_inners && !code; k++) {
         struct inner_block *u = &b->inners[k];
         struct action_result made = {.outputs = (struct id_list *)outputs,
-                            .slices = arena_array(&work.arena, struct slice, n)};
+                                     .slices = arena_array(&work.arena, struct slice, n)};
         struct span note = {0};
         for (size_t r = 0; r < n; r++)
             made.slices[r] = (struct slice){outputs[r].ids[0], u->from[r],

@@ -16,13 +16,13 @@
 #define ENGINE_MAP_TREE_H
 
 #include "engine/node/assemble.h"
-#include "engine/run/session.h"
+#include "engine/node/node.h"
 
 struct map_tree;
 /* NULL when the input (inputs[0], stored) has no blocks. Looks up what is needed; what is not known
  * is asked to be proved (reuse_block) until this moment of os_process_ns; 0: nothing is. */
 enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
-                             uint64_t prove_until_ns, struct err *e);
+                           uint64_t prove_until_ns, struct err *e);
 void map_tree_free(struct map_tree *b, const struct op *op);
 /* Elements in known blocks, and in blocks proved to stand, which count as known from here on. */
 uint64_t map_tree_cached(const struct map_tree *b);
@@ -37,17 +37,17 @@ uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most);
 /* Adds the outputs of a known block that begins at *at, and moves *at behind it; else nothing. Of a
  * leaf that was proved the action goes into the batch (NULL: nowhere). */
 enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
-                              struct session *s, uint32_t i, struct store_batch *batch,
-                              struct err *e);
+                            struct session *s, uint32_t i, struct store_batch *batch,
+                            struct err *e);
 /* The outputs of the element at `at`, which stands in no known block, elements coming in order, and
  * the note that goes with them. At the end of a leaf its action goes into the batch (NULL:
  * nowhere). */
-enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s,
-                             uint32_t i, uint64_t at, const struct id_list *outputs,
-                             struct span note, struct store_batch *batch, struct err *e);
+enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s, uint32_t i,
+                           uint64_t at, const struct id_list *outputs, struct span note,
+                           struct store_batch *batch, struct err *e);
 /* All has been fed, and the map's outputs are these: the actions of the larger blocks. */
 enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
-                                const struct assemble *out, struct session *s, uint32_t i,
-                                struct store_batch *batch, struct err *e);
+                              const struct assemble *out, struct session *s, uint32_t i,
+                              struct store_batch *batch, struct err *e);
 
 #endif

@@ -3,9 +3,9 @@
 #ifndef ENGINE_MAP_TREE_INTERNAL_H
 #define ENGINE_MAP_TREE_INTERNAL_H
 
-#include "engine/node/map_tree.h"
 #include "engine/cache/witness_union.h"
 #include "engine/node/element_reuse.h"
+#include "engine/node/map_tree.h"
 #include "store/collection.h"
 
 /* The input is covered by known blocks of any depth and unknown leaves. */
@@ -24,7 +24,7 @@ struct inner_block {
     unsigned depth;
     bool known;
     const struct reuse_origin *origin;
-    uint64_t *from;         /* by output: where its outputs begin in the map's */
+    uint64_t *from;             /* by output: where its outputs begin in the map's */
     struct witness_union notes; /* of what lies in it, as far as it came; of an unknown one */
 };
 
@@ -40,11 +40,11 @@ struct map_tree {
     size_t *open, n_open;          /* inners that the next element stands in, larger ones first */
     struct id_list *sum;           /* of the unknown leaf that comes in */
     size_t *caps;                  /* both by output */
-    struct witness_union notes;        /* of that leaf */
+    struct witness_union notes;    /* of that leaf */
 };
 
 /* Covers the input of the node: spans and inners. */
-enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w,
-                              uint32_t i, struct err *e);
+enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w, uint32_t i,
+                            struct err *e);
 
 #endif

@@ -20,8 +20,8 @@ static bool is_known(struct input_block *x, struct finding *f)
     const struct op *op = s->job->nodes[f->node].op;
     struct action_result made;
     struct key key;
-    if (s->nodes[f->node].distrust ||
-        map_element_key(&key, s, &f->work.arena, f->node, &x->block.id, NULL) ||
+    if (s->nodes[f->node].damaged ||
+        node_element_key(&key, s, &f->work.arena, f->node, &x->block.id, NULL) ||
         action_read(&made, &f->work.arena, s->store, op, &key.digest, NULL) ||
         (x->depth && !action_is_whole(s->store, op, &made, NULL, false)))
         return false;
@@ -57,10 +57,10 @@ static void add_inner(struct map_tree *b, const struct input_block *x, size_t n_
     b->inners = vec_grow(b->inners, &b->cap_inners, b->n_inners + 1, sizeof *b->inners);
     b->inners[b->n_inners++] =
         (struct inner_block){.block = x->block,
-                       .depth = x->depth,
-                       .known = x->known,
-                       .origin = x->origin,
-                       .from = arena_array(&b->arena, uint64_t, n_outputs + 1)};
+                             .depth = x->depth,
+                             .known = x->known,
+                             .origin = x->origin,
+                             .from = arena_array(&b->arena, uint64_t, n_outputs + 1)};
 }
 
 /* What begins at `at`: the largest known block, or an unknown leaf. */
@@ -88,8 +88,8 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
     return OK;
 }
 
-enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w,
-                              uint32_t i, struct err *e)
+enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w, uint32_t i,
+                            struct err *e)
 {
     struct finding f = {.b = b, .c = c, .work = {.s = w->s}, .node = i};
     f.unknown = arena_array(&b->arena, uint64_t, collection_depth(c));

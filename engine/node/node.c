@@ -1,9 +1,9 @@
-/* One node of a run: its key, the look into the store, and for sources and tasks the work itself
- * (maps: map_node.c, chains: chain_node.c). A node is done when its action and refs are in the store. */
-#include "engine/run/session.h"
+/* What all kinds of nodes share; see node.h. */
+#include "engine/node/node.h"
 
 #include "base/buf.h"
 #include "base/os.h"
+#include "engine/cache/key_diff.h"
 #include "store/collection.h"
 
 #include <stdio.h>
@@ -55,13 +55,26 @@ enum err_code node_make_key(struct session *s, uint32_t i, struct err *e)
     return err_up(e, code);
 }
 
+enum err_code node_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
+                               const struct digest *id, struct err *e)
+{
+    size_t n = op_count_inputs(s->job->nodes[i].op);
+    struct key_input *inputs = arena_array(a, struct key_input, n);
+    memcpy(inputs, s->nodes[i].key_inputs, n * sizeof *inputs);
+    inputs[0].ids = id;
+    inputs[0].n = 1;
+    struct key_spec spec = {
+        .node = &s->job->nodes[i], .numerics = s->host.numerics, .inputs = inputs, .n_inputs = n};
+    return err_up(e, key_make(key, a, &spec, e));
+}
+
 char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missing)
 {
     const struct node *node = &s->job->nodes[i];
     const struct node_run *r = &s->nodes[i];
     const Eqloom__RunNode *before = s->history.made[i];
     const Eqloom__RunNode *last = history_node(s->history.last, node->name);
-    if (r->distrust)
+    if (r->damaged)
         return arena_strdup(a, "an output was damaged");
     if (output_missing)
         return arena_strdup(a, "output missing");
@@ -157,19 +170,24 @@ enum outcome node_lost(struct session *s, uint32_t i, const struct ctx_loss *los
     return OUT_LOST;
 }
 
+enum outcome node_lost_input(struct session *s, uint32_t i, int input, const struct err *e)
+{
+    struct ctx_loss loss = {.input = input};
+    snprintf(loss.message, sizeof loss.message, "%s", e->message);
+    return node_lost(s, i, &loss);
+}
+
 enum outcome node_op_failed(struct worker *w, uint32_t i, const struct op_ctx *ctx,
-                            const char *where, const struct err *e)
+                            const char *where, const struct err *failure)
 {
     session_drop_batch(w);
     if (is_loss(ctx))
         return node_lost(w->s, i, &ctx->loss);
-    if (e->code == ERR_CANCELLED)
-        return OUT_DROPPED;
-    return node_fail(w, i, where, e);
+    return failure->code == ERR_CANCELLED ? OUT_DROPPED : node_fail(w, i, where, failure);
 }
 
 /* The store itself failed: the run ends. */
-static enum outcome broken(struct worker *w, const struct err *e)
+enum outcome node_store_failed(struct worker *w, const struct err *e)
 {
     session_drop_batch(w);
     session_fail(w->s, e);
@@ -178,24 +196,7 @@ static enum outcome broken(struct worker *w, const struct err *e)
 
 /* ---- the look into the store ---- */
 
-static bool is_hit(struct action_result *made, bool *missing, struct worker *w, uint32_t i, struct err *e)
-{
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
-    *missing = false;
-    enum err_code code = action_read(made, &r->arena, s->store, op, &r->key.digest, e);
-    if (code)
-        return false;
-    e->code = OK;
-    if (!action_is_whole(s->store, op, made, &w->arena, false)) {
-        *missing = true;
-        return false;
-    }
-    return true;
-}
-
-static void adopt(struct session *s, uint32_t i, const struct action_result *made)
+void node_adopt(struct session *s, uint32_t i, const struct action_result *made)
 {
     struct node_run *r = &s->nodes[i];
     size_t n = op_count_outputs(s->job->nodes[i].op);
@@ -205,12 +206,11 @@ static void adopt(struct session *s, uint32_t i, const struct action_result *mad
     pthread_mutex_unlock(&s->mutex);
 }
 
-static enum err_code write_ref(struct store_batch *b, struct session *s, const char *name,
-                               const struct digest *id, struct err *e)
+enum err_code node_set_ref(struct store_batch *b, struct store *s, const char *name,
+                           const struct digest *id, struct err *e)
 {
     struct digest old;
-    if (digest_is_zero(id) ||
-        (store_ref(&old, s->store, name, NULL) == OK && digest_equal(&old, id)))
+    if (digest_is_zero(id) || (store_ref(&old, s, name, NULL) == OK && digest_equal(&old, id)))
         return OK;
     return err_up(e, store_batch_ref(b, name, id, e));
 }
@@ -225,121 +225,14 @@ enum err_code node_write_refs(struct store_batch *b, struct session *s, uint32_t
         const char *name =
             r ? arena_printf(&a, "%s/%s.%s", s->job->name, node->name, node->op->outputs[r].role)
               : arena_printf(&a, "%s/%s", s->job->name, node->name);
-        code = write_ref(b, s, name, &outputs[r], e);
+        code = node_set_ref(b, s->store, name, &outputs[r], e);
     }
     for (size_t k = 0; !code && k < s->job->n_refs; k++)
         if (s->job->refs[k].target.node == i)
-            code =
-                write_ref(b, s, s->job->refs[k].name, &outputs[s->job->refs[k].target.output], e);
+            code = node_set_ref(b, s->store, s->job->refs[k].name,
+                                &outputs[s->job->refs[k].target.output], e);
     arena_free(&a);
     return err_up(e, code);
-}
-
-static enum outcome finish_hit(struct worker *w, uint32_t i, const struct action_result *made)
-{
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    struct err e = {0};
-    adopt(s, i, made);
-    r->elements = made->elements;
-    /* A node made again because of damage may have run earlier in this run. */
-    r->cached = made->elements > r->ran + r->reused ? made->elements - r->ran - r->reused : 0;
-    r->state = r->ran ? NODE_RAN : s->job->nodes[i].op->node == OP_SOURCE ? NODE_READ : NODE_CACHED;
-    pthread_mutex_lock(&s->mutex);
-    if (r->state == NODE_CACHED && !r->why)
-        r->why = node_cut_off(s, i);
-    pthread_mutex_unlock(&s->mutex);
-    if (node_write_refs(w->batch, s, i, r->outputs, &e) ||
-        (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e)))
-        return broken(w, &e);
-    return OUT_DONE;
-}
-
-static void announce(struct session *s, struct worker *w)
-{
-    struct err e = {0};
-    pthread_mutex_lock(&s->mutex);
-    bool first = !s->announced;
-    s->announced = true;
-    enum err_code code = first ? record_running(s, w->batch, &e) : OK;
-    pthread_mutex_unlock(&s->mutex);
-    if (first && (code || committer_append(s->commit, w->batch, &e)))
-        session_fail(s, &e);
-}
-
-static enum outcome open_inputs(struct worker *w, uint32_t i)
-{
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    struct err e = {0};
-    struct ctx_loss loss;
-    enum err_code code =
-        ctx_node_new(&r->shared, &s->host, &s->job->nodes[i], i, r->inputs, &loss.input, &e);
-    if (!code)
-        return OUT_OPEN;
-    if (loss.input == LOST_NONE)
-        return broken(w, &e);
-    snprintf(loss.message, sizeof loss.message, "%s", e.message);
-    return node_lost(s, i, &loss);
-}
-
-enum outcome node_begin(struct worker *w, uint32_t i)
-{
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct node *node = &s->job->nodes[i];
-    struct err e = {0};
-    struct action_result made;
-    bool missing = false;
-    arena_reset(&w->arena);
-    r->loss.input = LOST_NONE;
-    if (node->op->node == OP_SOURCE)
-        return OUT_OPEN; /* only when its outputs were damaged: else see run.c */
-    if (node_make_key(s, i, &e))
-        return broken(w, &e);
-    if (!r->distrust && !s->options->check) {
-        if (is_hit(&made, &missing, w, i, &e))
-            return finish_hit(w, i, &made);
-        if (e.code && e.code != ERR_NOTFOUND)
-            return broken(w, &e);
-    }
-    char *why = s->options->check ? "checked" : node_why(s, i, &r->arena, missing);
-    pthread_mutex_lock(&s->mutex);
-    free(r->why);
-    free(r->failure);
-    r->failure = NULL;
-    r->why = strdup(why);
-    if (!r->start_ns)
-        r->start_ns = os_monotonic_ns();
-    pthread_mutex_unlock(&s->mutex);
-    enum outcome opened = open_inputs(w, i);
-    if (opened != OUT_OPEN)
-        return opened;
-    if (!s->options->check)
-        announce(s, w);
-    r->elements = node->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
-    r->cached = r->failed = 0;
-    if (node->op->node != OP_CHAIN) /* which does not know yet how many segments it has */
-        progress_node_start(s->progress, i, r->elements, r->why);
-    if (node->op->node != OP_MAP)
-        return OUT_OPEN;
-    map_new(w, i);
-    return map_has_work(s, i) ? OUT_OPEN : map_close(w, i);
-}
-
-void node_end_attempt(struct session *s, uint32_t i)
-{
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
-    map_free(r->map, op);
-    r->map = NULL;
-    if (r->op_state && op->release)
-        op->release(r->op_state);
-    r->op_state = NULL;
-    r->prepared = false;
-    ctx_node_free(r->shared);
-    r->shared = NULL;
-    arena_free(&r->work);
 }
 
 /* ---- work ---- */
@@ -359,13 +252,15 @@ enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e)
             node_lost(s, i, &ctx.loss);
         r->prepared = true;
     }
-    *e = r->prepare_failure;
+    enum err_code code = r->prepare_failure.code;
+    if (e)
+        *e = r->prepare_failure;
     pthread_mutex_unlock(&r->prepare_mutex);
-    return err_up(e, e->code);
+    return err_up(e, code);
 }
 
-enum err_code check_same(const struct op *op, const struct action_result *before, const struct action_result *now,
-                         struct err *e)
+enum err_code node_check_same(const struct op *op, const struct action_result *before,
+                              const struct action_result *now, struct err *e)
 {
     for (size_t r = 0; r < op_count_outputs(op); r++) {
         size_t n = before->outputs[r].n, m = now->outputs[r].n;
@@ -395,8 +290,8 @@ static bool is_known(struct session *s, uint32_t i, const struct action_result *
     const struct op *op = s->job->nodes[i].op;
     struct arena a = {0};
     struct action_result before;
-    bool known = !action_read(&before, &a, s->store, op, &s->nodes[i].key.digest, NULL) &&
-                 action_is_whole(s->store, op, &before, &a, false) && action_same_outputs(op, &before, made);
+    bool known = action_find(&before, &a, s->store, op, &s->nodes[i].key.digest) &&
+                 action_same_outputs(op, &before, made);
     arena_free(&a);
     return known;
 }
@@ -406,7 +301,7 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
-    adopt(s, i, made);
+    node_adopt(s, i, made);
     if (s->options->check && is_known(s, i, made)) {
         session_drop_batch(w);
         r->state = NODE_RAN;
@@ -419,7 +314,8 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     }
     made->elements = r->elements;
     made->run = s->run;
-    made->cost_ns = os_monotonic_ns() - r->start_ns;
+    made->cost_ns =
+        s->job->nodes[i].op->node == OP_MAP ? r->work_ns : os_monotonic_ns() - r->start_ns;
     made->finished_ns = os_wall_ns();
     /* Put together from elements that were all known: nothing ran. */
     enum op_node kind = s->job->nodes[i].op->node;
@@ -427,68 +323,6 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     if (action_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||
         node_write_refs(w->batch, s, i, r->outputs, &e) ||
         committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
-        return broken(w, &e);
+        return node_store_failed(w, &e);
     return OUT_DONE;
-}
-
-static enum outcome task_run(struct worker *w, uint32_t i)
-{
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct node *node = &s->job->nodes[i];
-    struct op_ctx ctx;
-    struct err e = {0};
-    struct action_result made, before;
-    enum outcome outcome;
-    arena_reset(&w->arena);
-    ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
-    ctx_collect(&ctx);
-    ctx.pool = node->op->parallel ? s->pool : NULL;
-    bool check = s->options->check &&
-                 !action_read(&before, &w->arena, s->store, node->op, &r->key.digest, NULL) &&
-                 action_is_whole(s->store, node->op, &before, &w->arena, false);
-    if (node_prepare(w, i, &e)) {
-        outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
-    } else if (node->op->run(&ctx, r->op_state, &e) || is_loss(&ctx) ||
-               ctx_check_outputs(&ctx, &e) || ctx_collected(&made, &ctx, &w->arena, &e) ||
-               (check && check_same(node->op, &before, &made, &e))) {
-        outcome = node_op_failed(w, i, &ctx, "", &e);
-    } else if (check) {
-        session_drop_batch(w);
-        adopt(s, i, &before);
-        r->state = NODE_RAN;
-        outcome = OUT_DONE;
-    } else {
-        outcome = node_commit(w, i, &made);
-    }
-    ctx_finish(&ctx);
-    return outcome;
-}
-
-static enum outcome source_again(struct worker *w, uint32_t i)
-{
-    struct session *s = w->s;
-    struct action_result made;
-    struct err e = {0};
-    bool fresh, hit;
-    if (source_node(&made, &fresh, &hit, s, i, &w->arena, w->batch, &e)) {
-        session_drop_batch(w);
-        return e.code == ERR_CANCELLED ? OUT_DROPPED : node_fail(w, i, "", &e);
-    }
-    adopt(s, i, &made);
-    if (node_write_refs(w->batch, s, i, s->nodes[i].outputs, &e) ||
-        committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
-        return broken(w, &e);
-    return OUT_DONE;
-}
-
-enum outcome node_whole(struct worker *w, uint32_t i)
-{
-    switch (w->s->job->nodes[i].op->node) {
-    case OP_SOURCE: return source_again(w, i);
-    case OP_TASK: return task_run(w, i);
-    case OP_CHAIN: return chain_run(w, i);
-    case OP_MAP: break; /* in ranges */
-    }
-    abort();
 }

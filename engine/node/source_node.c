@@ -1,11 +1,11 @@
 /* Source nodes: looked up before anything else of a run, in the calling thread, so that a mistake
  * in an input file ends the run before it has changed anything. */
-#include "engine/run/session.h"
+#include "engine/node/source_node.h"
 
 #include "base/os.h"
+#include "engine/cache/source_files.h"
+#include "engine/cache/text_chunks.h"
 #include "engine/node/assemble.h"
-#include "engine/node/previous_order.h"
-#include "engine/node/text_chunks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +20,6 @@ struct reading {
     void *state;
 };
 
-static bool is_believed(const struct session *s, uint32_t i)
-{
-    return !s->nodes[i].distrust && !s->options->check && s->history.made[i];
-}
-
-/* What the node gave last, if that is to be believed. */
-static struct expected *expect(struct session *s, uint32_t i)
-{
-    const Eqloom__RunNode *made = s->history.made[i];
-    struct digest id;
-    if (!is_believed(s, i) || !made->n_outputs || made->outputs[0]->output_ids.len != DIGEST_SIZE)
-        return NULL;
-    memcpy(id.bytes, made->outputs[0]->output_ids.data, DIGEST_SIZE);
-    return expected_new(s->store, &id);
-}
-
 static uint64_t count_bytes(const struct source_files *files)
 {
     uint64_t bytes = 0;
@@ -44,7 +28,8 @@ static uint64_t count_bytes(const struct source_files *files)
     return bytes;
 }
 
-static enum err_code run_whole(struct action_result *out, struct reading *r, struct arena *a, struct err *e)
+static enum err_code run_whole(struct action_result *out, struct reading *r, struct arena *a,
+                               struct err *e)
 {
     const struct node *node = &r->s->job->nodes[r->node];
     struct op_ctx ctx;
@@ -52,16 +37,11 @@ static enum err_code run_whole(struct action_result *out, struct reading *r, str
     ctx_collect(&ctx);
     ctx.files = r->files->files;
     ctx.n_files = r->files->n;
-    struct expected *expected = expect(r->s, r->node);
-    if (expected)
-        store_batch_trust(r->batch, expected_has, expected);
     enum err_code code = node->op->run(&ctx, r->state, e);
     if (!code)
         code = ctx_check_outputs(&ctx, e);
     if (!code)
         code = ctx_collected(out, &ctx, a, e);
-    store_batch_trust(r->batch, NULL, NULL);
-    expected_free(expected);
     ctx_finish(&ctx);
     return err_up(e, code);
 }
@@ -73,11 +53,11 @@ static struct chunk_cache *find_before(const struct reading *r)
 {
     const Eqloom__RunNode *made = r->s->history.made[r->node];
     const struct node *node = &r->s->job->nodes[r->node];
-    if (!is_believed(r->s, r->node) || made->key->n_inputs != 1)
+    if (r->s->nodes[r->node].damaged || r->s->options->check || !made || made->key->n_inputs != 1)
         return NULL;
     const ProtobufCBinaryData *ids = &made->key->inputs[0]->input_ids;
-    return chunk_cache_new(r->s->store, node, r->s->host.numerics,
-                             (const struct digest *)ids->data, ids->len / DIGEST_SIZE);
+    return chunk_cache_new(r->s->store, node, r->s->host.numerics, (const struct digest *)ids->data,
+                           ids->len / DIGEST_SIZE);
 }
 
 /* Lines of the file before the chunk: where errors are is counted from its beginning. */
@@ -111,13 +91,11 @@ static enum err_code run_chunk(struct assemble *to, struct text_chunk *chunk, st
     return err_up(e, code);
 }
 
-/* Known chunks are taken over unread; between them, records are first looked for where the last
- * version had them. */
+/* What the last version's chunks gave is taken over unread. */
 static enum err_code run_each(struct assemble *to, struct text_chunks *chunks, struct reading *r,
                               struct err *e)
 {
     struct chunk_cache *before = find_before(r);
-    struct expected *expected = expect(r->s, r->node);
     struct arena a = {0};
     enum err_code code = OK;
     uint64_t all = count_bytes(r->files), bytes = 0;
@@ -128,24 +106,19 @@ static enum err_code run_each(struct assemble *to, struct text_chunks *chunks, s
         bytes += chunk->len;
         if (chunk_cache_find(&slice, before, &chunk->id)) {
             chunk->n = slice.n;
-            if (expected)
-                expected_go_to(expected, slice.from + slice.n);
             code = assemble_add_slices(to, &slice, e);
             continue;
         }
-        store_batch_trust(r->batch, expected ? expected_has : NULL, expected);
         code = run_chunk(to, chunk, r, &a, e);
-        store_batch_trust(r->batch, NULL, NULL);
         arena_reset(&a);
     }
     arena_free(&a);
-    expected_free(expected);
     chunk_cache_free(before);
     return err_up(e, code);
 }
 
-static enum err_code run_chunks(struct action_result *out, struct text_chunks *chunks, struct reading *r,
-                                struct arena *a, struct err *e)
+static enum err_code run_chunks(struct action_result *out, struct text_chunks *chunks,
+                                struct reading *r, struct arena *a, struct err *e)
 {
     const struct node *node = &r->s->job->nodes[r->node];
     struct assemble *to = assemble_new(node->op, r->s->store, r->batch);
@@ -155,7 +128,7 @@ static enum err_code run_chunks(struct action_result *out, struct text_chunks *c
         code = assemble_finish(&out->outputs, a, to, e);
     if (!code)
         code = chunk_cache_write(r->batch, a, node, r->s->host.numerics, r->files, chunks,
-                            out->outputs[0].ids, e);
+                                 out->outputs[0].ids, e);
     assemble_free(to);
     return err_up(e, code);
 }
@@ -165,12 +138,13 @@ static bool in_chunks(struct text_chunks *out, struct reading *r, struct arena *
 {
     struct op_ctx ctx;
     ctx_init(&ctx, r->shared, &r->s->job->nodes[r->node], a, NULL);
-    return !r->s->nodes[r->node].distrust && !r->s->options->check &&
+    return !r->s->nodes[r->node].damaged && !r->s->options->check &&
            text_chunks_cut(out, a, &ctx, r->files);
 }
 
 /* Where what the last version's chunks gave cannot be read, all is read again. */
-static enum err_code run_files(struct action_result *out, struct reading *r, struct arena *a, struct err *e)
+static enum err_code run_files(struct action_result *out, struct reading *r, struct arena *a,
+                               struct err *e)
 {
     struct session *s = r->s;
     struct text_chunks chunks;
@@ -180,7 +154,7 @@ static enum err_code run_files(struct action_result *out, struct reading *r, str
     enum err_code code = run_chunks(out, &chunks, r, a, &problem);
     if (code == ERR_CORRUPT || code == ERR_NOTFOUND) {
         progress_note(s->progress, "%s: %s", s->job->nodes[r->node].name, problem.message);
-        s->nodes[r->node].distrust = true;
+        s->nodes[r->node].damaged = true;
         return err_up(e, run_whole(out, r, a, e));
     }
     if (code && e)
@@ -234,8 +208,8 @@ static bool all_known(struct session *s, const struct op *op, const struct actio
     return action_is_whole(s->store, op, made, NULL, false);
 }
 
-enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, struct session *s, uint32_t i,
-                          struct arena *a, struct store_batch *b, struct err *e)
+enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, struct session *s,
+                          uint32_t i, struct arena *a, struct store_batch *b, struct err *e)
 {
     struct node_run *r = &s->nodes[i];
     const struct node *node = &s->job->nodes[i];
@@ -252,7 +226,7 @@ enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, str
         return err_up(e, code);
     bool known = !action_read(&before, a, s->store, node->op, &r->key.digest, NULL) &&
                  all_known(s, node->op, &before);
-    if (known && !r->distrust && !s->options->check) {
+    if (known && !r->damaged && !s->options->check) {
         *out = before;
         *hit = true;
         return OK;
@@ -260,7 +234,7 @@ enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, str
     code = run_op(out, s, i, &files, a, b, e);
     if (code)
         return err_up(e, code);
-    if (known && s->options->check && check_same(node->op, &before, out, &differs)) {
+    if (known && s->options->check && node_check_same(node->op, &before, out, &differs)) {
         /* The node fails; those below are checked with what is stored. */
         r->failure = strdup(node_failure_text(a, node, "", &differs));
         r->failed = 1;

@@ -4,11 +4,14 @@
  * that took next to no time when they ran last: those are run. Below a node that would really have
  * to run, nothing is known. All this looking ahead ends after LOOKAHEAD_NS of the processor's time,
  * so that what is said does not depend on what else the machine does. */
-#include "engine/run/session.h"
+#include "engine/run/run_open.h"
 
 #include "base/os.h"
-#include "engine/node/map_tree.h"
+#include "engine/node/assemble.h"
+#include "engine/node/chain_node.h"
 #include "engine/node/element_reuse.h"
+#include "engine/node/map_tree.h"
+#include "engine/node/source_node.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -99,7 +102,8 @@ static bool try_element(struct action_result *made, struct walk *w, const struct
     ctx_init(&ctx, r->shared, node, a, w->p->worker.batch);
     ctx.element = id;
     ctx.recall.may = true;
-    bool done = !node->op->run(&ctx, r->op_state, NULL) && ctx.loss.input == LOST_NONE;
+    struct err failure = {0}; /* the run will say it */
+    bool done = !node->op->run(&ctx, r->op_state, &failure) && ctx.loss.input == LOST_NONE;
     if (done && ctx.recall.found) {
         *made = ctx.recall.made;
     } else if (done) {
@@ -140,7 +144,7 @@ static enum err_code walk_element(struct walk *w, struct err *e)
     struct action_result made;
     enum err_code code = ctx_node_element(&id, r->shared, w->at, e);
     if (!code)
-        code = map_element_key(&key, s, a, w->node, &id, e);
+        code = node_element_key(&key, s, a, w->node, &id, e);
     if (code)
         return err_up(e, code);
     bool known = true;
@@ -157,7 +161,7 @@ static enum err_code walk_element(struct walk *w, struct err *e)
     w->whole = w->whole && known;
     if (w->whole)
         code = map_tree_add(w->blocks, w->out, s, w->node, w->at, made.outputs, (struct span){0},
-                              NULL, e);
+                            NULL, e);
     w->at++;
     return err_up(e, code);
 }

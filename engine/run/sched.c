@@ -1,15 +1,17 @@
-/* The ready queue and its workers. A node waits for what it reads, is looked up in the store, and
- * if it has to run is opened: a map hands out ranges of elements to as many workers as ask, all
- * else goes to one worker whole. Highest priority (longest way to the end) first. An op that uses
- * the pool has the machine for itself: it starts when nobody else works, and nobody starts beside
- * it. The calling thread draws progress and commits what waited long enough.
+/* The ready list and its workers. A node waits for its inputs, is looked up in the store, and is
+ * opened if it has to run: a map hands out ranges of elements to as many workers as ask; any other
+ * node goes to one worker whole. Highest priority (longest path to the end) first. An op that uses
+ * the pool has all threads for itself: it starts when no worker is busy, and no other work starts
+ * beside it. The calling thread draws progress and commits what waited long enough.
  *
- * After a signal nothing new starts. What is in flight may end within GRACE_MS, then op_cancelled
- * says so; an op that does not ask is left behind after LEAVE_MS, if the caller ends the process.
- */
-#include "engine/run/session.h"
+ * After a signal nothing new starts. An op that does not ask op_cancelled is left behind after
+ * LEAVE_MS, if the caller ends the process. */
+#include "engine/run/sched.h"
 
 #include "base/os.h"
+#include "engine/node/map_node.h"
+#include "engine/node/node_work.h"
+#include "engine/session/run_record.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,45 +19,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { TICK_MS = 25, REOPEN_MAX = 3, GRACE_MS = 300, LEAVE_MS = 800 };
+enum { TICK_MS = 25, REOPEN_MAX = 3, LEAVE_MS = 800 };
 
-int session_signals(const struct session *s)
-{
-    return s->options->interrupted ? __atomic_load_n(s->options->interrupted, __ATOMIC_RELAXED) : 0;
-}
-
-bool session_interrupted(const struct session *s)
-{
-    return atomic_load(&s->stop) || session_signals(s) >= 1;
-}
-
-static uint64_t since_signal_ms(const struct session *s)
-{
-    uint64_t since = atomic_load(&s->signal_ns);
-    return since ? (os_monotonic_ns() - since) / 1000000 : 0;
-}
-
-bool session_cancelled(const struct session *s)
-{
-    return atomic_load(&s->stop) || session_signals(s) >= 2 || since_signal_ms(s) > GRACE_MS;
-}
-
-void session_fail(struct session *s, const struct err *e)
-{
-    pthread_mutex_lock(&s->mutex);
-    if (!s->fatal.code)
-        s->fatal = *e;
-    pthread_mutex_unlock(&s->mutex);
-    atomic_store(&s->stop, true);
-}
-
-void session_drop_batch(struct worker *w)
-{
-    store_batch_free(w->batch);
-    w->batch = store_batch_new(w->s->store);
-}
-
-/* ---- the queue: a binary heap of nodes ---- */
+/* ---- the ready list: a scan finds the best, since few nodes are ready at a time ---- */
 
 static bool goes_before(const struct session *s, uint32_t a, uint32_t b)
 {
@@ -65,94 +31,68 @@ static bool goes_before(const struct session *s, uint32_t a, uint32_t b)
 
 static void push(struct session *s, uint32_t node)
 {
-    if (s->nodes[node].queued)
-        return;
+    if (!s->nodes[node].queued)
+        s->ready[s->n_ready++] = node;
     s->nodes[node].queued = true;
-    size_t i = s->n_heap++;
-    while (i && goes_before(s, node, s->heap[(i - 1) / 2])) {
-        s->heap[i] = s->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    s->heap[i] = node;
 }
 
-static uint32_t pop(struct session *s)
+static size_t find_best(const struct session *s)
 {
-    uint32_t top = s->heap[0], last = s->heap[--s->n_heap];
-    size_t i = 0;
-    for (;;) {
-        size_t c = 2 * i + 1;
-        if (c >= s->n_heap)
-            break;
-        if (c + 1 < s->n_heap && goes_before(s, s->heap[c + 1], s->heap[c]))
-            c++;
-        if (!goes_before(s, s->heap[c], last))
-            break;
-        s->heap[i] = s->heap[c];
-        i = c;
-    }
-    s->heap[i] = last;
-    s->nodes[top].queued = false;
-    return top;
+    size_t best = 0;
+    for (size_t k = 1; k < s->n_ready; k++)
+        if (goes_before(s, s->ready[k], s->ready[best]))
+            best = k;
+    return best;
+}
+
+static void remove_at(struct session *s, size_t place)
+{
+    s->nodes[s->ready[place]].queued = false;
+    s->ready[place] = s->ready[--s->n_ready];
 }
 
 /* ---- the graph ---- */
 
-static void for_sources(const struct node *node, void (*fn)(void *arg, uint32_t source), void *arg)
+static uint32_t count_waiting(struct session *s, uint32_t i)
 {
-    size_t n = op_count_inputs(node->op);
-    for (size_t p = 0; p < n; p++)
+    const struct node *node = &s->job->nodes[i];
+    uint32_t n = 0;
+    for (size_t p = 0; p < op_count_inputs(node->op); p++)
         for (size_t k = 0; k < node->inputs[p].n_sources; k++)
-            fn(arg, node->inputs[p].sources[k].node);
+            n += s->nodes[node->inputs[p].sources[k].node].phase != PHASE_DONE;
+    return n;
 }
 
-struct edges {
-    struct session *s;
-    uint32_t node, n;
-};
-
-static void count_consumer(void *arg, uint32_t source)
+/* One pass counts each node's consumers, a second one fills them in, by node. */
+static void find_consumers(struct session *s)
 {
-    struct edges *e = arg;
-    e->s->consumer_begin[source + 1]++;
-    e->n++;
-}
-
-static void add_consumer(void *arg, uint32_t source)
-{
-    struct edges *e = arg;
-    e->s->consumers[e->s->consumer_begin[source]++] = e->node;
-}
-
-static void count_open(void *arg, uint32_t source)
-{
-    struct edges *e = arg;
-    e->n += e->s->nodes[source].phase != PHASE_DONE;
-}
-
-static uint32_t count_waiting(struct session *s, uint32_t node)
-{
-    struct edges e = {s, node, 0};
-    for_sources(&s->job->nodes[node], count_open, &e);
-    return e.n;
+    size_t n = s->job->n_nodes;
+    uint32_t *begin = s->consumer_begin = arena_array(s->arena, uint32_t, n + 2);
+    for (int fill = 0; fill < 2; fill++) {
+        for (uint32_t i = 0; i < n; i++) {
+            const struct node *node = &s->job->nodes[i];
+            for (size_t p = 0; p < op_count_inputs(node->op); p++)
+                for (size_t k = 0; k < node->inputs[p].n_sources; k++) {
+                    uint32_t source = node->inputs[p].sources[k].node;
+                    if (fill)
+                        s->consumers[begin[source + 1]++] = i;
+                    else
+                        begin[source + 2]++;
+                }
+        }
+        for (size_t i = 1; !fill && i <= n + 1; i++)
+            begin[i] += begin[i - 1];
+        if (!fill)
+            s->consumers = arena_array(s->arena, uint32_t, begin[n + 1]);
+    }
 }
 
 void sched_init(struct session *s, const bool *wanted)
 {
     size_t n = s->job->n_nodes;
-    struct edges e = {s, 0, 0};
     s->nodes = arena_array(s->arena, struct node_run, n);
-    s->heap = arena_array(s->arena, uint32_t, n);
-    s->consumer_begin = arena_array(s->arena, uint32_t, n + 2);
-    for (size_t i = 0; i < n; i++)
-        for_sources(&s->job->nodes[i], count_consumer, &e);
-    s->consumers = arena_array(s->arena, uint32_t, e.n);
-    for (size_t i = 1; i <= n; i++)
-        s->consumer_begin[i] += s->consumer_begin[i - 1];
-    for (e.node = 0; e.node < n; e.node++)
-        for_sources(&s->job->nodes[e.node], add_consumer, &e);
-    memmove(s->consumer_begin + 1, s->consumer_begin, n * sizeof *s->consumer_begin);
-    s->consumer_begin[0] = 0;
+    s->ready = arena_array(s->arena, uint32_t, n);
+    find_consumers(s);
     for (size_t i = n; i-- > 0;) {
         struct node_run *r = &s->nodes[i];
         pthread_mutex_init(&r->prepare_mutex, NULL);
@@ -196,7 +136,7 @@ static void mark_done(struct session *s, uint32_t i, enum node_state state)
     struct node_run *r = &s->nodes[i];
     r->state = state;
     r->phase = PHASE_DONE;
-    r->distrust = false;
+    r->damaged = false;
     s->done++;
     if (r->start_ns)
         r->wall_ns = os_monotonic_ns() - r->start_ns;
@@ -235,7 +175,7 @@ static bool reopen(struct session *s, uint32_t i)
         return true; /* somebody asked already */
     if (r->state == NODE_FAILED || r->state == NODE_SKIPPED || r->reopened++ >= REOPEN_MAX)
         return false;
-    r->distrust = true;
+    r->damaged = true;
     r->phase = PHASE_WAITING;
     r->waiting = count_waiting(s, i);
     s->done--;
@@ -277,7 +217,7 @@ static void heal(struct session *s, uint32_t i)
     for (size_t p = 0; input == LOST_ANY && p < op_count_inputs(node->op); p++)
         can = reopen_input(s, node, p) && can;
     if (input == LOST_SELF || (input == LOST_ANY && node->op->node == OP_CHAIN)) {
-        r->distrust = true;
+        r->damaged = true;
         can = r->reopened++ < REOPEN_MAX && can;
         progress_note(s->progress, "making %s again from where it is whole", node->name);
     }
@@ -329,28 +269,38 @@ struct task {
     bool exclusive;
 };
 
+/* Time in the queue is not the node's. */
+static void start_work(struct node_run *r)
+{
+    if (!r->working)
+        r->start_ns = os_monotonic_ns() - r->begin_ns;
+    r->working = true;
+}
+
 /* The best that may start now; caller holds the mutex. */
 static bool take(struct task *t, struct session *s)
 {
-    while (s->n_heap && !s->exclusive && !session_interrupted(s)) {
-        uint32_t i = s->heap[0];
+    while (s->n_ready && !s->exclusive && !session_interrupted(s)) {
+        size_t place = find_best(s);
+        uint32_t i = s->ready[place];
         struct node_run *r = &s->nodes[i];
         const struct op *op = s->job->nodes[i].op;
         if (r->phase != PHASE_READY && r->phase != PHASE_OPEN) {
-            pop(s);
+            remove_at(s, place);
             continue;
         }
         *t = (struct task){.node = i, .kind = TASK_BEGIN};
         if (r->phase == PHASE_READY) {
-            pop(s);
+            remove_at(s, place);
             node_bind(s, i);
             r->phase = PHASE_BUSY;
             return true;
         }
         if (op->parallel && s->active)
-            return false; /* wait until it can have all */
+            return false; /* wait until it can have all threads */
         t->exclusive = op->parallel;
-        pop(s);
+        remove_at(s, place);
+        start_work(r);
         if (op->node != OP_MAP) {
             t->kind = TASK_WHOLE;
             r->phase = PHASE_BUSY;
@@ -370,7 +320,7 @@ static bool is_over(const struct session *s)
 {
     if (s->active)
         return false;
-    return s->done == s->wanted || session_interrupted(s) || (!s->n_heap && !s->exclusive);
+    return s->done == s->wanted || session_interrupted(s) || (!s->n_ready && !s->exclusive);
 }
 
 static void do_range(struct worker *w, const struct task *t)
@@ -405,7 +355,7 @@ static void do_node(struct worker *w, const struct task *t)
     pthread_mutex_unlock(&s->mutex);
 }
 
-static void *work(void *arg)
+static void work(void *arg)
 {
     struct session *s = arg;
     struct worker w = {.s = s, .batch = store_batch_new(s->store)};
@@ -431,13 +381,9 @@ static void *work(void *arg)
             s->exclusive = false;
         pthread_cond_broadcast(&s->work);
     }
-    s->workers--;
-    pthread_cond_broadcast(&s->work);
-    pthread_cond_signal(&s->over);
     pthread_mutex_unlock(&s->mutex);
     store_batch_free(w.batch);
     arena_free(&w.arena);
-    return NULL;
 }
 
 static void start_nodes(struct session *s)
@@ -460,7 +406,8 @@ static void watch_signals(struct session *s)
         atomic_store(&s->signal_ns, os_monotonic_ns());
         progress_note(s->progress, "interrupted: ending");
     }
-    s->left = s->options->leave && (session_signals(s) >= 2 || since_signal_ms(s) > LEAVE_MS);
+    s->left =
+        s->options->leave && (session_signals(s) >= 2 || session_ms_since_signal(s) > LEAVE_MS);
 }
 
 /* Until the workers are gone, or left behind; called with the mutex held. */
@@ -488,24 +435,48 @@ static void watch(struct session *s)
     store_batch_free(b);
 }
 
-enum err_code sched_run(struct session *s, struct err *e)
+struct thread {
+    struct session *session;
+    void (*fn)(void *arg);
+    void *arg;
+    pthread_t id;
+};
+
+static void *run_thread(void *arg)
 {
-    pthread_t *threads = arena_array(s->arena, pthread_t, s->threads);
-    unsigned n = 0;
-    start_nodes(s);
+    struct thread *t = arg;
+    struct session *s = t->session;
+    t->fn(t->arg);
     pthread_mutex_lock(&s->mutex);
-    while (n < s->threads && pthread_create(&threads[n], NULL, work, s) == 0) {
-        n++;
-        s->workers++;
+    s->workers--;
+    pthread_cond_broadcast(&s->work);
+    pthread_cond_signal(&s->over);
+    pthread_mutex_unlock(&s->mutex);
+    return NULL;
+}
+
+enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), void *arg,
+                          struct err *e)
+{
+    struct thread *threads = arena_array(s->arena, struct thread, n);
+    unsigned started = 0;
+    pthread_mutex_lock(&s->mutex);
+    for (; started < n; started++, s->workers++) {
+        threads[started] = (struct thread){.session = s, .fn = fn, .arg = arg};
+        if (pthread_create(&threads[started].id, NULL, run_thread, &threads[started]))
+            break;
     }
-    if (n)
-        watch(s);
-    if (s->left) /* with the mutex, at which they stop */
+    watch(s);
+    if (s->left) /* with the mutex, at which the threads stop */
         return OK;
     pthread_mutex_unlock(&s->mutex);
-    for (unsigned i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
-    if (!n)
-        return err_fail(e, ERR_IO, "cannot start a thread");
-    return OK;
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i].id, NULL);
+    return started ? OK : err_fail(e, ERR_IO, "cannot start a thread");
+}
+
+enum err_code sched_run(struct session *s, struct err *e)
+{
+    start_nodes(s);
+    return err_up(e, sched_watch(s, s->threads, work, s, e));
 }

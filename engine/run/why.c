@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "engine/cache/action.h"
-#include "engine/run/history.h"
 #include "engine/cache/label.h"
+#include "engine/session/history.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -53,7 +53,8 @@ static const struct op_port inputs[] = {
 };
 
 static const struct op_port outputs[] = {
-    {"rules", KIND_RULE, OP_COLLECTION, .doc = "The same with their certificates."},
+    {"rules", KIND_RULE, OP_COLLECTION, .doc = "The same with their certificates.",
+     .property = "certified"},
     {0},
 };
 

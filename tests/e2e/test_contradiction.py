@@ -41,6 +41,13 @@ class Contradiction(ProjectTest):
         again = self.p.eqloom("run", "job.yaml", expect=1)
         self.assertIn("its value: 1", again.out + again.err)
 
+    def test_plan_of_a_rule_that_contradicts(self):
+        self.prepare(GOOD, ["ln(x + 0 - x + 3)", "sin(x)"])
+        self.p.eqloom("run", "job.yaml")
+        self.prepare(GOOD + "group bad\none: ?a - ?b -> 1\n", ["ln(x + 0 - x + 3)", "sin(x)"])
+        self.assertIn("egraphs", self.p.eqloom("plan", "job.yaml").out)
+        self.assertIn("egraphs", self.p.eqloom("run", "-n", "job.yaml").out)
+
     def test_equations_between_facts_that_cannot_meet(self):
         self.prepare("group bad\nminus: exp(?a) -> -exp(?a)\n", ["x*exp(x)"])
         result = self.p.eqloom("run", "job.yaml", expect=1)

@@ -13,6 +13,8 @@ static enum err_code check_train(struct op_ctx *ctx, struct err *e)
 }
 
 static const struct op_port rules_out[] = {{"rules", KIND_RULE, OP_COLLECTION}, {0}};
+static const struct op_port certified_out[] = {
+    {"rules", KIND_RULE, OP_COLLECTION, .property = "certified"}, {0}};
 static const struct op_port exprs_out[] = {{"exprs", KIND_EXPR, OP_COLLECTION}, {0}};
 static const struct op_port egraphs_out[] = {{"egraphs", KIND_EGRAPH, OP_ONE}, {0}};
 static const struct op_port clusters_out[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
@@ -26,6 +28,9 @@ static const struct op_port report_out[] = {
 
 static const struct op_port saturate_in[] = {
     {"exprs", KIND_EXPR, OP_COLLECTION}, {"rules", KIND_RULE, OP_COLLECTION}, {0}};
+static const struct op_port rules_in[] = {{"rules", KIND_RULE, OP_COLLECTION}, {0}};
+static const struct op_port certified_in[] = {
+    {"rules", KIND_RULE, OP_COLLECTION, .property = "certified"}, {0}};
 static const struct op_port egraphs_in[] = {{"egraphs", KIND_EGRAPH, OP_COLLECTION}, {0}};
 static const struct op_port clusters_in[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
 static const struct op_port train_in[] = {
@@ -62,6 +67,10 @@ static const struct op_param evaluate_params[] = {
 static const struct op_param report_params[] = {
     {"title", OP_STRING, "Report", .doc = "At the top."}, {0}};
 
+static const struct op op_certify = {
+    "certify", 1, OP_MAP, .doc = "Checks rules.", .inputs = rules_in, .outputs = certified_out};
+static const struct op op_derivations = {
+    "derivations", 1, OP_TASK, .doc = "Derives.", .inputs = certified_in, .outputs = exprs_out};
 static const struct op op_evaluate = {"evaluate",
                                       1,
                                       OP_TASK,
@@ -112,9 +121,9 @@ static const struct op op_train = {"train",
                                    .outputs = checkpoint_out,
                                    .check = check_train};
 
-const struct op *const op_table[] = {&op_embed, &op_evaluate, &op_extract, &op_report,
-                                     &op_rules, &op_saturate, &op_split,   &op_templates,
-                                     &op_train, NULL};
+const struct op *const op_table[] = {&op_certify, &op_derivations, &op_embed, &op_evaluate,
+                                     &op_extract, &op_report,      &op_rules, &op_saturate,
+                                     &op_split,   &op_templates,   &op_train, NULL};
 
 const struct op *op_find(const char *name)
 {

@@ -55,6 +55,25 @@ static void test_failed_element(void **state)
     place_free(&p);
 }
 
+/* plan runs cheap elements; when one fails, the run will say so. */
+static void test_plan_of_failing_element(void **state)
+{
+    struct place p;
+    struct graph g;
+    place_new(&p);
+    char *seeds = write_file(&p, "seeds", "a\nb\n");
+    graph_init(&g, "fails");
+    graph_add(&g, "seeds", "lines", "", seeds);
+    graph_add(&g, "upper", "upper", "", "exprs=seeds");
+    assert_int_equal(run(&p, &g).failed, 0);
+    write_file(&p, "seeds", "a\nbad\n");
+    struct run_result r = plan(&p, &g);
+    assert_int_equal(r.nodes[1].state, NODE_RAN);
+    assert_int_equal(r.nodes[1].ran, 1);
+    graph_free(&g);
+    place_free(&p);
+}
+
 static void assert_ref(struct place *p, const char *name, enum err_code expected)
 {
     struct digest id;
@@ -321,6 +340,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failed_element),
+        cmocka_unit_test(test_plan_of_failing_element),
         cmocka_unit_test(test_old_refs),
         cmocka_unit_test(test_stop_at_the_first_failure),
         cmocka_unit_test(test_bad_source_changes_nothing),

@@ -4,7 +4,7 @@
 
 #include "base/os.h"
 #include "engine/cache/action_key.h"
-#include "engine/run/progress.h"
+#include "engine/session/progress.h"
 #include "engine/cache/source_files.h"
 #include "store/store.h"
 

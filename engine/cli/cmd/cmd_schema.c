@@ -92,10 +92,6 @@ static json_t *op_schema(const struct op *op)
         json_object_set_new(properties, "files", strings_schema());
         json_array_append_new(required, json_string("files"));
     }
-    if (op->node == OP_CHAIN)
-        json_object_set_new(
-            properties, "keep",
-            json_pack("{s:s, s:s}", "type", "string", "pattern", "^(last|all|every [1-9][0-9]*)$"));
     for (const struct op_port *p = op->inputs; p && p->role; p++) {
         json_object_set_new(properties, p->role, input_schema(p));
         if (!p->optional)

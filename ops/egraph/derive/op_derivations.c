@@ -20,7 +20,8 @@ static const struct op_param params[] = {
 };
 static const struct op_port inputs[] = {
     {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Whose members are to be simplified."},
-    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules, by which steps are made."},
+    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules, by which steps are made.",
+     "certified"},
     {NULL},
 };
 static const struct op_port outputs[] = {

@@ -24,7 +24,7 @@ static const struct op_param params[] = {
     {0}};
 static const struct op_port inputs[] = {
     {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
-    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules."},
+    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules.", "certified"},
     {0}};
 static const struct op_port outputs[] = {
     {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}, {0}};

@@ -1,10 +1,7 @@
-/* Run records: written when a run first does something, every second while elements come in, so
- * that a run that is killed says how far it came, and at its end. A run that finds all as the last
- * run left it writes nothing: the last record still says what is true. */
-#include "engine/run/session.h"
+/* Run records; see run_record.h. */
+#include "engine/session/run_record.h"
 
 #include "base/os.h"
-#include "engine/node/chain_index.h"
 #include "schemas/canonical.h"
 
 #include <string.h>
@@ -183,7 +180,8 @@ struct old_refs {
 static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, struct err *e)
 {
     const struct job *job = o->session->job;
-    enum err_code code = chain_refs_drop(o->batch, o->session, n->name, e);
+    const char *head = arena_printf(&o->arena, "%s/%s" JOB_CHAIN_HEAD, job->name, n->name);
+    enum err_code code = store_batch_ref_delete(o->batch, head, e);
     for (size_t k = 0; !code && k < n->n_outputs; k++) {
         const char *name =
             k ? arena_printf(&o->arena, "%s/%s.%s", job->name, n->name, n->outputs[k]->role)
@@ -205,7 +203,9 @@ static enum err_code drop_refs_of_run(void *arg, const char *name, struct span v
     for (size_t i = 0; i < run->n_nodes && !code; i++)
         if (!has_node(o->session->job, run->nodes[i]->name))
             code = drop_refs_of(o, run->nodes[i], e);
-    return code || strcmp(run->state, "done") != 0 ? err_up(e, code) : ERR_CANCELLED;
+    if (code || strcmp(run->state, "done") != 0)
+        return err_up(e, code);
+    return err_fail(e, ERR_CANCELLED, "enough runs");
 }
 
 static enum err_code drop_old_refs(struct store_batch *b, struct session *s, struct err *e)
@@ -213,7 +213,10 @@ static enum err_code drop_old_refs(struct store_batch *b, struct session *s, str
     struct old_refs o = {.session = s, .batch = b};
     enum err_code code = store_each_run(s->store, s->job->name, drop_refs_of_run, &o, e);
     arena_free(&o.arena);
-    return code == ERR_CANCELLED ? OK : err_up(e, code);
+    if (code != ERR_CANCELLED)
+        return err_up(e, code);
+    err_clear(e);
+    return OK;
 }
 
 enum err_code record_final(struct session *s, struct err *e)

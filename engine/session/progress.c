@@ -4,13 +4,14 @@
  *               egraphs         150/300  12.1 s  sin(x)
  * Plain:      egraphs: ran 3 of 300 elements in 12.1 s (rules changed: 1 edited (trig/tan-def))
  * JSON:       {"event":"node_done","node":"egraphs","state":"ran",...} */
-#include "engine/run/progress.h"
+#include "engine/session/progress.h"
 
 #include "base/buf.h"
 #include "base/os.h"
-#include "engine/run/history.h"
+#include "engine/session/history.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ struct progress {
     FILE *out; /* NULL: silent */
     bool json, terminal, color;
     struct line *lines;
-    uint64_t *expected_ns;
+    uint64_t *estimates_ns;
     size_t wanted, done, cached, ran, failed, running;
     uint64_t start_ns, drawn_ns;
     unsigned rows; /* on the screen now */
@@ -47,24 +48,30 @@ static void erase(struct progress *p)
 }
 
 struct progress *progress_new(const struct job *job, const struct run_options *options,
-                              const bool *wanted, const uint64_t *expected_ns)
+                              const bool *wanted, const uint64_t *estimate_ns)
 {
     struct progress *p = calloc(1, sizeof *p);
-    if (!p)
+    struct line *lines = calloc(job->n_nodes + 1, sizeof *lines);
+    uint64_t *estimates_ns = calloc(job->n_nodes + 1, sizeof *estimates_ns);
+    if (!p || !lines || !estimates_ns) {
+        free(p);
+        free(lines);
+        free(estimates_ns);
         return NULL;
+    }
     pthread_mutex_init(&p->mutex, NULL);
     p->job = job;
     p->out = options->events;
     p->json = options->json;
     p->terminal = options->terminal && !options->json;
     p->color = options->color;
-    p->lines = calloc(job->n_nodes + 1, sizeof *p->lines);
-    p->expected_ns = calloc(job->n_nodes + 1, sizeof *p->expected_ns);
+    p->lines = lines;
+    p->estimates_ns = estimates_ns;
     p->start_ns = os_monotonic_ns();
     for (size_t i = 0; i < job->n_nodes; i++) {
         p->wanted += wanted[i];
         p->lines[i].done = !wanted[i];
-        p->expected_ns[i] = expected_ns[i];
+        p->estimates_ns[i] = estimate_ns[i];
     }
     return p;
 }
@@ -79,50 +86,28 @@ void progress_free(struct progress *p)
         fflush(p->out);
     }
     free(p->lines);
-    free(p->expected_ns);
+    free(p->estimates_ns);
     free(p);
 }
 
 /* ---- JSON ---- */
 
-static void json_string(struct buf *b, const char *s)
+/* Takes the event over. */
+static void emit(struct progress *p, json_t *event)
 {
-    buf_putc(b, '"');
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            buf_printf(b, "\\%c", c);
-        else if (c < 0x20)
-            buf_printf(b, "\\u%04x", c);
-        else
-            buf_putc(b, (char)c);
-    }
-    buf_putc(b, '"');
-}
-
-static void json_begin(struct buf *b, const char *event)
-{
-    buf_puts(b, "{\"event\":");
-    json_string(b, event);
-}
-
-static void json_text(struct buf *b, const char *key, const char *value)
-{
-    buf_printf(b, ",\"%s\":", key);
-    json_string(b, value);
-}
-
-static void json_number(struct buf *b, const char *key, uint64_t value)
-{
-    buf_printf(b, ",\"%s\":%" PRIu64, key, value);
-}
-
-static void json_end(struct progress *p, struct buf *b)
-{
-    buf_puts(b, "}\n");
-    fputs(b->data, p->out);
+    char *line = json_dumps(event, JSON_COMPACT);
+    if (line)
+        fprintf(p->out, "%s\n", line);
     fflush(p->out);
-    buf_free(b);
+    free(line);
+    json_decref(event);
+}
+
+/* Text for people, which may hold bytes of a broken file. */
+static json_t *json_text(const char *text)
+{
+    json_t *value = json_string(text ? text : "");
+    return value ? value : json_string("(not UTF-8)");
 }
 
 /* ---- the terminal ---- */
@@ -143,7 +128,7 @@ static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
 {
     const struct line *l = &p->lines[i];
     if (!l->running)
-        return p->expected_ns[i] ? p->expected_ns[i] : UINT64_MAX;
+        return p->estimates_ns[i] ? p->estimates_ns[i] : UINT64_MAX;
     uint64_t spent = now - l->start_ns;
     double part = 0;
     if (l->elements)
@@ -152,8 +137,8 @@ static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
         part = (double)l->op_done / (double)l->op_total;
     if (part > 0.01)
         return (uint64_t)((double)spent * (1 - part) / part);
-    if (p->expected_ns[i] > spent)
-        return p->expected_ns[i] - spent;
+    if (p->estimates_ns[i] > spent)
+        return p->estimates_ns[i] - spent;
     return UINT64_MAX;
 }
 
@@ -248,13 +233,9 @@ void progress_run_start(struct progress *p, const char *run)
 {
     if (!p->out || !p->json)
         return;
-    struct buf b = {0};
     pthread_mutex_lock(&p->mutex);
-    json_begin(&b, "run_start");
-    json_text(&b, "job", p->job->name);
-    json_text(&b, "run", run);
-    json_number(&b, "nodes", p->wanted);
-    json_end(p, &b);
+    emit(p, json_pack("{s:s, s:s, s:s, s:I}", "event", "run_start", "job", p->job->name, "run", run,
+                      "nodes", (json_int_t)p->wanted));
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -266,15 +247,10 @@ void progress_node_start(struct progress *p, uint32_t node, uint64_t elements, c
         p->running++;
     *l = (struct line){.running = true, .elements = elements, .start_ns = os_monotonic_ns()};
     l->said_ns = l->start_ns;
-    if (p->out && p->json) {
-        struct buf b = {0};
-        json_begin(&b, "node_start");
-        json_text(&b, "node", p->job->nodes[node].name);
-        json_text(&b, "op", p->job->nodes[node].op->name);
-        json_number(&b, "elements", elements);
-        json_text(&b, "why", why ? why : "");
-        json_end(p, &b);
-    }
+    if (p->out && p->json)
+        emit(p, json_pack("{s:s, s:s, s:s, s:I, s:o}", "event", "node_start", "node",
+                          p->job->nodes[node].name, "op", p->job->nodes[node].op->name, "elements",
+                          (json_int_t)elements, "why", json_text(why)));
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -285,13 +261,9 @@ static void say_failure(struct progress *p, uint32_t node, uint64_t position,
     struct buf b = {0};
     if (p->json) {
         char hex[DIGEST_HEX];
-        json_begin(&b, "element_failed");
-        json_text(&b, "node", p->job->nodes[node].name);
-        json_number(&b, "element", position);
-        if (id)
-            json_text(&b, "id", digest_hex(hex, id));
-        json_text(&b, "message", failure);
-        json_end(p, &b);
+        emit(p, json_pack("{s:s, s:s, s:I, s:s*, s:o}", "event", "element_failed", "node",
+                          p->job->nodes[node].name, "element", (json_int_t)position, "id",
+                          id ? digest_hex(hex, id) : NULL, "message", json_text(failure)));
         return;
     }
     if (l->failed <= FAILURES_SHOWN)
@@ -359,20 +331,13 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
     struct buf b = {0};
     const char *name = p->job->nodes[node].name;
     if (p->json) {
-        json_begin(&b, "node_done");
-        json_text(&b, "node", name);
-        json_text(&b, "op", p->job->nodes[node].op->name);
-        json_text(&b, "state", node_state_name(r->state));
-        json_number(&b, "elements", r->elements);
-        json_number(&b, "ran", r->ran);
-        json_number(&b, "cached", r->cached);
-        json_number(&b, "reused", r->reused);
-        json_number(&b, "failed", r->failed);
-        buf_printf(&b, ",\"wall_s\":%.6f", (double)r->wall_ns / 1e9);
-        json_text(&b, "why", r->why ? r->why : "");
-        if (r->failure)
-            json_text(&b, "failure", r->failure);
-        json_end(p, &b);
+        emit(p, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o*}", "event",
+                          "node_done", "node", name, "op", p->job->nodes[node].op->name, "state",
+                          node_state_name(r->state), "elements", (json_int_t)r->elements, "ran",
+                          (json_int_t)r->ran, "cached", (json_int_t)r->cached, "reused",
+                          (json_int_t)r->reused, "failed", (json_int_t)r->failed, "wall_s",
+                          (double)r->wall_ns / 1e9, "why", json_text(r->why), "failure",
+                          r->failure ? json_text(r->failure) : NULL));
         return;
     }
     bool quiet = r->state == NODE_CACHED || r->state == NODE_READ;
@@ -437,10 +402,7 @@ void progress_note(struct progress *p, const char *format, ...)
     va_end(args);
     pthread_mutex_lock(&p->mutex);
     if (p->out && p->json) {
-        struct buf b = {0};
-        json_begin(&b, "note");
-        json_text(&b, "message", text);
-        json_end(p, &b);
+        emit(p, json_pack("{s:s, s:o}", "event", "note", "message", json_text(text)));
         fprintf(stderr, "eqloom: %s\n", text);
     } else if (p->out) {
         say(p, "\033[33m", text);
@@ -469,18 +431,12 @@ static void tick_json(struct progress *p, uint64_t now)
         struct line *l = &p->lines[i];
         if (!l->running || now - l->said_ns < JSON_MS * 1000000ull)
             continue;
-        struct buf b = {0};
         l->said_ns = now;
-        json_begin(&b, "progress");
-        json_text(&b, "node", p->job->nodes[i].name);
-        json_number(&b, "elements", l->elements);
-        json_number(&b, "ran", l->ran);
-        json_number(&b, "cached", l->cached);
-        json_number(&b, "failed", l->failed);
-        json_number(&b, "done", l->op_done);
-        json_number(&b, "total", l->op_total);
-        json_text(&b, "text", l->text);
-        json_end(p, &b);
+        emit(p, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "event", "progress",
+                          "node", p->job->nodes[i].name, "elements", (json_int_t)l->elements, "ran",
+                          (json_int_t)l->ran, "cached", (json_int_t)l->cached, "failed",
+                          (json_int_t)l->failed, "done", (json_int_t)l->op_done, "total",
+                          (json_int_t)l->op_total, "text", json_text(l->text)));
     }
 }
 
@@ -509,20 +465,15 @@ void progress_summary(struct progress *p, const struct run_result *r)
     struct buf b = {0};
     pthread_mutex_lock(&p->mutex);
     if (p->json) {
-        json_begin(&b, "summary");
-        json_text(&b, "job", p->job->name);
-        json_number(&b, "nodes", nodes);
-        json_number(&b, "nodes_ran", r->nodes_ran);
-        json_number(&b, "sources_read", sources);
-        json_number(&b, "elements", r->elements);
-        json_number(&b, "elements_ran", r->elements_ran);
-        json_number(&b, "elements_cached", r->elements_cached);
-        json_number(&b, "elements_reused", r->elements_reused);
-        json_number(&b, "failed", r->failed);
-        buf_printf(&b, ",\"interrupted\":%s,\"wall_s\":%.6f", r->interrupted ? "true" : "false",
-                   (double)r->wall_ns / 1e9);
-        json_text(&b, "run", r->run ? r->run : "");
-        json_end(p, &b);
+        emit(p,
+             json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:f, s:s}", "event",
+                       "summary", "job", p->job->name, "nodes", (json_int_t)nodes, "nodes_ran",
+                       (json_int_t)r->nodes_ran, "sources_read", (json_int_t)sources, "elements",
+                       (json_int_t)r->elements, "elements_ran", (json_int_t)r->elements_ran,
+                       "elements_cached", (json_int_t)r->elements_cached, "elements_reused",
+                       (json_int_t)r->elements_reused, "failed", (json_int_t)r->failed,
+                       "interrupted", r->interrupted, "wall_s", (double)r->wall_ns / 1e9, "run",
+                       r->run ? r->run : ""));
     } else {
         buf_printf(&b, "%s: %" PRIu64 " nodes, ", p->job->name, nodes);
         r->nodes_ran ? buf_printf(&b, "%" PRIu64 " ran", r->nodes_ran)

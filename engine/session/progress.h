@@ -5,10 +5,10 @@
 
 #include "engine/run/run.h"
 
-struct progress;
-/* `expected_ns`: how long each node may take, by job->nodes (0: not known); copied. */
+struct progress; /* NULL from progress_new: no memory */
+/* `estimate_ns`: how long each node may take, by job->nodes (0: not known); copied. */
 struct progress *progress_new(const struct job *job, const struct run_options *options,
-                              const bool *wanted, const uint64_t *expected_ns);
+                              const bool *wanted, const uint64_t *estimate_ns);
 void progress_free(struct progress *p);
 
 void progress_run_start(struct progress *p, const char *run);

@@ -1,5 +1,5 @@
 /* Run records read; see history.h. */
-#include "engine/run/history.h"
+#include "engine/session/history.h"
 
 #include "schemas/canonical.h"
 
@@ -49,7 +49,7 @@ static enum err_code visit(void *arg, const char *name, struct span value, struc
         l->h->made_in[i] = run;
         l->missing--;
     }
-    return l->missing && ++l->runs < RUNS_MAX ? OK : ERR_CANCELLED; /* enough */
+    return l->missing && ++l->runs < RUNS_MAX ? OK : err_fail(e, ERR_CANCELLED, "enough runs");
 }
 
 enum err_code history_load(struct history *out, struct arena *a, struct store *s,
@@ -60,8 +60,10 @@ enum err_code history_load(struct history *out, struct arena *a, struct store *s
     out->made_in = arena_array(a, const Eqloom__Run *, job->n_nodes);
     struct load l = {out, a, job, job->n_nodes, 0};
     enum err_code code = store_each_run(s, job->name, visit, &l, e);
-    bool enough = code == ERR_CANCELLED || code == ERR_NOTFOUND || code == ERR_CORRUPT;
-    return enough ? OK : err_up(e, code);
+    if (code != ERR_CANCELLED && code != ERR_NOTFOUND && code != ERR_CORRUPT)
+        return err_up(e, code);
+    err_clear(e);
+    return OK;
 }
 
 char *history_next_run(struct arena *a, const struct history *h, const struct job *job)

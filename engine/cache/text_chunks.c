@@ -1,7 +1,7 @@
-/* See text_chunks.h. A cut is looked for where a rolling hash of the last 64 bytes has its upper bits
- * zero, from LEAST bytes behind the cut before on; the op says at which place behind that its text
- * may be parted. */
-#include "engine/node/text_chunks.h"
+/* See text_chunks.h. A cut is looked for where a rolling hash of the last 64 bytes has its upper
+ * bits zero, from LEAST bytes behind the cut before on; the op says at which place behind that its
+ * text may be parted. */
+#include "engine/cache/text_chunks.h"
 
 #include "base/map.h"
 #include "base/rng.h"
@@ -43,7 +43,7 @@ static size_t find_end(const struct cutter *c, const struct source_text *text, s
 }
 
 bool text_chunks_cut(struct text_chunks *out, struct arena *a, struct op_ctx *ctx,
-                const struct source_files *files)
+                     const struct source_files *files)
 {
     const struct op *op = ctx->node->op;
     struct cutter c;
@@ -102,9 +102,8 @@ static void add_places(struct chunk_cache *x, const Eqloom__Action *action)
     }
 }
 
-struct chunk_cache *chunk_cache_new(struct store *s, const struct node *node,
-                                        const char *numerics, const struct digest *files,
-                                        size_t n_files)
+struct chunk_cache *chunk_cache_new(struct store *s, const struct node *node, const char *numerics,
+                                    const struct digest *files, size_t n_files)
 {
     struct key key;
     struct span bytes;
@@ -146,9 +145,9 @@ bool chunk_cache_find(struct slice *out, const struct chunk_cache *x, const stru
 }
 
 enum err_code chunk_cache_write(struct store_batch *b, struct arena *a, const struct node *node,
-                           const char *numerics, const struct source_files *files,
-                           const struct text_chunks *chunks, const struct digest *collection,
-                           struct err *e)
+                                const char *numerics, const struct source_files *files,
+                                const struct text_chunks *chunks, const struct digest *collection,
+                                struct err *e)
 {
     Eqloom__ActionOutput output = EQLOOM__ACTION_OUTPUT__INIT, *outputs[] = {&output};
     Eqloom__Action m = EQLOOM__ACTION__INIT;

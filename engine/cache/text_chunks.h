@@ -6,8 +6,8 @@
 #ifndef ENGINE_TEXT_CHUNKS_H
 #define ENGINE_TEXT_CHUNKS_H
 
-#include "engine/ctx/ctx.h"
 #include "engine/cache/source_files.h"
+#include "engine/ctx/ctx.h"
 
 struct text_chunk {
     size_t file, from, len;
@@ -23,21 +23,20 @@ struct text_chunks {
 /* All of the files, which were read, in order; an empty file is a chunk, too. False: the op wants
  * them as a whole. */
 bool text_chunks_cut(struct text_chunks *out, struct arena *a, struct op_ctx *ctx,
-                const struct source_files *files);
+                     const struct source_files *files);
 
 /* What a version of the files gave. */
 struct chunk_cache;
 /* `files` are the ids of that version's. NULL: nothing is known of it. */
-struct chunk_cache *chunk_cache_new(struct store *s, const struct node *node,
-                                        const char *numerics, const struct digest *files,
-                                        size_t n_files);
+struct chunk_cache *chunk_cache_new(struct store *s, const struct node *node, const char *numerics,
+                                    const struct digest *files, size_t n_files);
 void chunk_cache_free(struct chunk_cache *x); /* NULL is fine */
 /* Where elements of a text with this digest stand; false: nowhere. */
 bool chunk_cache_find(struct slice *out, const struct chunk_cache *x, const struct digest *id);
 
 enum err_code chunk_cache_write(struct store_batch *b, struct arena *a, const struct node *node,
-                           const char *numerics, const struct source_files *files,
-                           const struct text_chunks *chunks, const struct digest *collection,
-                           struct err *e);
+                                const char *numerics, const struct source_files *files,
+                                const struct text_chunks *chunks, const struct digest *collection,
+                                struct err *e);
 
 #endif

@@ -1,0 +1,65 @@
+/* What all calls of a node's op share: its inputs, opened once; see ctx.h. */
+#include "engine/ctx/ctx_internal.h"
+
+#include <stdlib.h>
+
+void ctx_node_free(struct ctx_node *n)
+{
+    if (!n)
+        return;
+    for (size_t p = 0; p < n->n_ports; p++) {
+        elements_close(n->ports[p].elements);
+        summaries_close(n->ports[p].summaries);
+    }
+    for (struct ctx_difference *d = n->differences; d; d = d->next)
+        free(d->positions);
+    arena_free(&n->arena);
+    pthread_mutex_destroy(&n->mutex);
+    free(n->ports);
+    free(n);
+}
+
+enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
+                           const struct node *node, uint32_t index, const struct ctx_input *inputs,
+                           int *lost_input, struct err *e)
+{
+    *lost_input = LOST_NONE;
+    struct ctx_node *n = calloc(1, sizeof *n);
+    size_t n_ports = op_count_inputs(node->op);
+    if (n)
+        n->ports = calloc(n_ports + 1, sizeof *n->ports);
+    if (!n || !n->ports) {
+        free(n);
+        return err_fail(e, ERR_NOMEM, "no memory to run node %s", node->name);
+    }
+    n->host = *host;
+    n->node = node;
+    n->index = index;
+    n->inputs = inputs;
+    n->n_ports = n_ports;
+    pthread_mutex_init(&n->mutex, NULL);
+    for (size_t p = 0; p < n_ports; p++) {
+        if (node->op->inputs[p].cardinality != OP_COLLECTION || inputs[p].n == 0)
+            continue;
+        enum err_code code =
+            elements_open(&n->ports[p].elements, host->store, &inputs[p].ids[0], e);
+        if (code) {
+            if (code == ERR_NOTFOUND || code == ERR_CORRUPT)
+                *lost_input = (int)p;
+            ctx_node_free(n);
+            return err_up(e, code);
+        }
+    }
+    *out = n;
+    return OK;
+}
+
+uint64_t ctx_node_elements(const struct ctx_node *n)
+{
+    return n->ports[0].elements ? elements_count(n->ports[0].elements) : 0;
+}
+
+enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e)
+{
+    return err_up(e, elements_at(id, n->ports[0].elements, i, e));
+}

@@ -1,0 +1,57 @@
+/* What all kinds of nodes share: keys and inputs, why a node runs, failures and damage, commits. */
+#ifndef ENGINE_NODE_H
+#define ENGINE_NODE_H
+
+#include "engine/session/session.h"
+
+/* How an attempt at (a part of) a node ended. */
+enum outcome {
+    OUT_DONE,
+    OUT_OPEN,    /* has work to hand out */
+    OUT_FAILED,  /* node_run.failure says why */
+    OUT_LOST,    /* node_run.loss: a stored input is damaged */
+    OUT_DROPPED, /* interrupted, or the run ends */
+};
+
+void node_bind(struct session *s, uint32_t i); /* inputs from outputs; caller holds the mutex */
+enum err_code node_make_key(struct session *s, uint32_t i, struct err *e);
+/* The key of one element of a map, or of a block of its input. */
+enum err_code node_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
+                               const struct digest *id, struct err *e);
+/* One line: why the node has to run. */
+char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missing);
+/* Of a cached node: which inputs were made anew and came out the same (early cutoff). On the heap;
+ * NULL: none. */
+char *node_cut_off(const struct session *s, uint32_t i);
+/* Adds to the node's `why` how many elements were reused, and by which proofs. */
+void node_explain_reuse(struct session *s, uint32_t i);
+
+/* Once per attempt, whoever comes first. */
+enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e);
+/* Takes the outputs of a result over. */
+void node_adopt(struct session *s, uint32_t i, const struct action_result *made);
+/* Writes the node's action and refs, and waits until they are in the store. */
+enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *made);
+enum err_code node_write_refs(struct store_batch *b, struct session *s, uint32_t i,
+                              const struct digest *outputs, struct err *e);
+/* Sets a ref unless it has this value. */
+enum err_code node_set_ref(struct store_batch *b, struct store *s, const char *name,
+                           const struct digest *id, struct err *e);
+/* Refuses outputs that differ from those of an earlier run of the same action. */
+enum err_code node_check_same(const struct op *op, const struct action_result *before,
+                              const struct action_result *now, struct err *e);
+
+enum outcome node_fail(struct worker *w, uint32_t i, const char *where, const struct err *e);
+/* Sorts the end of an op into failure, loss and interruption. */
+enum outcome node_op_failed(struct worker *w, uint32_t i, const struct op_ctx *ctx,
+                            const char *where, const struct err *failure);
+/* The store itself failed: the run ends. */
+enum outcome node_store_failed(struct worker *w, const struct err *e);
+enum outcome node_lost(struct session *s, uint32_t i, const struct ctx_loss *loss);
+/* The same of an error met when reading input number `input`. */
+enum outcome node_lost_input(struct session *s, uint32_t i, int input, const struct err *e);
+bool node_is_lost(struct session *s, uint32_t i);
+char *node_failure_text(struct arena *a, const struct node *node, const char *where,
+                        const struct err *e);
+
+#endif

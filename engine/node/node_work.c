@@ -1,0 +1,195 @@
+/* A node from the look into the store to the end of an attempt; sources and tasks are run here,
+ * maps in map_node.c, chains in chain_node.c. A node is done when its action and refs are in the
+ * store. */
+#include "engine/node/node_work.h"
+
+#include "base/os.h"
+#include "engine/node/chain_node.h"
+#include "engine/node/map_node.h"
+#include "engine/node/source_node.h"
+#include "engine/session/run_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* *missing: an action is stored, but not all of its outputs. */
+static enum err_code look_up(bool *hit, bool *missing, struct action_result *made, struct worker *w,
+                             uint32_t i, struct err *e)
+{
+    struct node_run *r = &w->s->nodes[i];
+    const struct op *op = w->s->job->nodes[i].op;
+    *hit = *missing = false;
+    if (r->damaged || w->s->options->check)
+        return OK;
+    enum err_code code = action_read(made, &r->arena, w->s->store, op, &r->key.digest, e);
+    if (code == ERR_NOTFOUND)
+        return OK;
+    if (code)
+        return err_up(e, code);
+    *hit = action_is_whole(w->s->store, op, made, &w->arena, false);
+    *missing = !*hit;
+    return OK;
+}
+
+static enum outcome finish_hit(struct worker *w, uint32_t i, const struct action_result *made)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    struct err e = {0};
+    node_adopt(s, i, made);
+    r->elements = made->elements;
+    /* A node made again because of damage may have run earlier in this run. */
+    r->cached = made->elements > r->ran + r->reused ? made->elements - r->ran - r->reused : 0;
+    r->state = r->ran ? NODE_RAN : s->job->nodes[i].op->node == OP_SOURCE ? NODE_READ : NODE_CACHED;
+    pthread_mutex_lock(&s->mutex);
+    if (r->state == NODE_CACHED && !r->why)
+        r->why = node_cut_off(s, i);
+    pthread_mutex_unlock(&s->mutex);
+    if (node_write_refs(w->batch, s, i, r->outputs, &e) ||
+        (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e)))
+        return node_store_failed(w, &e);
+    return OUT_DONE;
+}
+
+static void announce(struct session *s, struct worker *w)
+{
+    struct err e = {0};
+    pthread_mutex_lock(&s->mutex);
+    bool first = !s->announced;
+    s->announced = true;
+    enum err_code code = first ? record_running(s, w->batch, &e) : OK;
+    pthread_mutex_unlock(&s->mutex);
+    if (first && (code || committer_append(s->commit, w->batch, &e)))
+        session_fail(s, &e);
+}
+
+static enum outcome open_inputs(struct worker *w, uint32_t i)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    struct err e = {0};
+    int lost;
+    if (!ctx_node_new(&r->shared, &s->host, &s->job->nodes[i], i, r->inputs, &lost, &e))
+        return OUT_OPEN;
+    return lost == LOST_NONE ? node_store_failed(w, &e) : node_lost_input(s, i, lost, &e);
+}
+
+enum outcome node_begin(struct worker *w, uint32_t i)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct node *node = &s->job->nodes[i];
+    struct err e = {0};
+    struct action_result made;
+    bool hit, missing;
+    uint64_t start = os_monotonic_ns();
+    arena_reset(&w->arena);
+    r->loss.input = LOST_NONE;
+    if (node->op->node == OP_SOURCE)
+        return OUT_OPEN; /* only when its outputs were damaged: else see run.c */
+    if (node_make_key(s, i, &e) || look_up(&hit, &missing, &made, w, i, &e))
+        return node_store_failed(w, &e);
+    if (hit)
+        return finish_hit(w, i, &made);
+    char *why = s->options->check ? "checked" : node_why(s, i, &r->arena, missing);
+    pthread_mutex_lock(&s->mutex);
+    free(r->why);
+    free(r->failure);
+    r->failure = NULL;
+    r->why = strdup(why);
+    if (!r->start_ns)
+        r->start_ns = start;
+    pthread_mutex_unlock(&s->mutex);
+    enum outcome opened = open_inputs(w, i);
+    if (opened != OUT_OPEN)
+        return opened;
+    if (!s->options->check)
+        announce(s, w);
+    r->elements = node->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
+    r->cached = r->failed = 0;
+    if (node->op->node == OP_MAP) {
+        progress_node_start(s->progress, i, r->elements, r->why);
+        map_new(w, i);
+        if (!map_has_work(s, i))
+            return map_close(w, i);
+    }
+    r->begin_ns = os_monotonic_ns() - start;
+    return OUT_OPEN;
+}
+
+void node_end_attempt(struct session *s, uint32_t i)
+{
+    struct node_run *r = &s->nodes[i];
+    const struct op *op = s->job->nodes[i].op;
+    map_free(r->map, op);
+    r->map = NULL;
+    if (r->op_state && op->release)
+        op->release(r->op_state);
+    r->op_state = NULL;
+    r->prepared = false;
+    ctx_node_free(r->shared);
+    r->shared = NULL;
+    arena_free(&r->work);
+}
+
+static enum outcome task_run(struct worker *w, uint32_t i)
+{
+    struct session *s = w->s;
+    struct node_run *r = &s->nodes[i];
+    const struct node *node = &s->job->nodes[i];
+    struct op_ctx ctx;
+    struct err e = {0};
+    struct action_result made, before;
+    enum outcome outcome;
+    arena_reset(&w->arena);
+    ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
+    ctx_collect(&ctx);
+    ctx.pool = node->op->parallel ? s->pool : NULL;
+    bool check =
+        s->options->check && action_find(&before, &w->arena, s->store, node->op, &r->key.digest);
+    progress_node_start(s->progress, i, 0, r->why);
+    if (node_prepare(w, i, &e)) {
+        outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
+    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
+               ctx_check_outputs(&ctx, &e) || ctx_collected(&made, &ctx, &w->arena, &e) ||
+               (check && node_check_same(node->op, &before, &made, &e))) {
+        outcome = node_op_failed(w, i, &ctx, "", &e);
+    } else if (check) {
+        session_drop_batch(w);
+        node_adopt(s, i, &before);
+        r->state = NODE_RAN;
+        outcome = OUT_DONE;
+    } else {
+        outcome = node_commit(w, i, &made);
+    }
+    ctx_finish(&ctx);
+    return outcome;
+}
+
+static enum outcome source_again(struct worker *w, uint32_t i)
+{
+    struct session *s = w->s;
+    struct action_result made;
+    struct err e = {0};
+    bool fresh, hit;
+    if (source_node(&made, &fresh, &hit, s, i, &w->arena, w->batch, &e)) {
+        session_drop_batch(w);
+        return e.code == ERR_CANCELLED ? OUT_DROPPED : node_fail(w, i, "", &e);
+    }
+    node_adopt(s, i, &made);
+    if (node_write_refs(w->batch, s, i, s->nodes[i].outputs, &e) ||
+        committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
+        return node_store_failed(w, &e);
+    return OUT_DONE;
+}
+
+enum outcome node_whole(struct worker *w, uint32_t i)
+{
+    switch (w->s->job->nodes[i].op->node) {
+    case OP_SOURCE: return source_again(w, i);
+    case OP_TASK: return task_run(w, i);
+    case OP_CHAIN: return chain_run(w, i);
+    case OP_MAP: break; /* in ranges */
+    }
+    abort();
+}

@@ -1,0 +1,13 @@
+/* A node from the look into the store to the end of an attempt: what the scheduler calls. */
+#ifndef ENGINE_NODE_WORK_H
+#define ENGINE_NODE_WORK_H
+
+#include "engine/node/node.h"
+
+/* Looks the node up; OUT_OPEN: it has to run. */
+enum outcome node_begin(struct worker *w, uint32_t i);
+/* All of a source, task or chain. */
+enum outcome node_whole(struct worker *w, uint32_t i);
+void node_end_attempt(struct session *s, uint32_t i);
+
+#endif

@@ -1,0 +1,147 @@
+/* A session's begin and end; see run_open.h. */
+#include "engine/run/run_open.h"
+
+#include "base/os.h"
+#include "engine/node/node_work.h"
+#include "engine/run/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what ops may ask and tell ---- */
+
+static bool is_cancelled(void *arg)
+{
+    return session_cancelled(arg);
+}
+
+static void on_progress(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text)
+{
+    progress_op(((struct session *)arg)->progress, node, done, total, text);
+}
+
+static void on_spill(void *arg, struct store_batch *b)
+{
+    struct session *s = arg;
+    struct err e = {0};
+    if (committer_append(s->commit, b, &e))
+        session_fail(s, &e);
+}
+
+/* ---- which nodes ---- */
+
+static bool *find_wanted(struct arena *a, const struct job *job, const struct run_options *options)
+{
+    bool *wanted = arena_array(a, bool, job->n_nodes);
+    for (size_t i = 0; i < job->n_nodes; i++)
+        wanted[i] = options->targets == NULL;
+    for (size_t i = 0; options->targets && i < options->n_targets; i++)
+        wanted[options->targets[i]] = true;
+    for (size_t i = job->n_nodes; i-- > 0;) {
+        if (!wanted[i])
+            continue;
+        for (size_t p = 0; p < op_count_inputs(job->nodes[i].op); p++)
+            for (size_t k = 0; k < job->nodes[i].inputs[p].n_sources; k++)
+                wanted[job->nodes[i].inputs[p].sources[k].node] = true;
+    }
+    return wanted;
+}
+
+/* ---- begin and end ---- */
+
+static void estimate(uint64_t *ns, const struct session *s)
+{
+    for (size_t i = 0; i < s->job->n_nodes; i++) {
+        const Eqloom__RunNode *before = s->history.made[i];
+        ns[i] = before && before->ran ? before->wall_ns : 0;
+    }
+}
+
+enum err_code session_open(struct session *s, struct arena *a, const struct job *job,
+                           struct store *store, const struct run_options *options, struct err *e)
+{
+    memset(s, 0, sizeof *s);
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_cond_init(&s->work, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the wall clock may be set */
+    pthread_cond_init(&s->over, &attr);
+    pthread_condattr_destroy(&attr);
+    s->job = job;
+    s->store = store;
+    s->options = options;
+    s->arena = a;
+    s->start_ns = os_monotonic_ns();
+    s->started_ns = os_wall_ns();
+    s->threads = options->threads ? options->threads : os_cpus();
+    s->host = (struct ctx_host){.store = store,
+                                .numerics = key_numerics(),
+                                .cancelled = is_cancelled,
+                                .progress = on_progress,
+                                .spill = options->check ? NULL : on_spill,
+                                .recompute = options->check,
+                                .arg = s};
+    bool *wanted = find_wanted(a, job, options);
+    enum err_code code = history_load(&s->history, a, store, job, e);
+    if (code)
+        return err_up(e, code);
+    uint64_t *estimates = arena_array(a, uint64_t, job->n_nodes);
+    estimate(estimates, s);
+    s->run = history_next_run(a, &s->history, job);
+    s->progress = progress_new(job, options, wanted, estimates);
+    s->commit = committer_new(store, options->memory);
+    sched_init(s, wanted);
+    return s->progress && s->commit ? OK : err_fail(e, ERR_NOMEM, "no memory for a run");
+}
+
+void session_close(struct session *s)
+{
+    for (uint32_t i = 0; s->nodes && i < s->job->n_nodes; i++) {
+        struct node_run *r = &s->nodes[i];
+        node_end_attempt(s, i);
+        arena_free(&r->arena);
+        pthread_mutex_destroy(&r->prepare_mutex);
+        free(r->why);
+        witness_counts_clear(&r->witnesses);
+        free(r->failure);
+    }
+    pool_free(s->pool);
+    committer_free(s->commit);
+    progress_free(s->progress);
+    pthread_mutex_destroy(&s->mutex);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->over);
+}
+
+void session_fill_result(struct run_result *out, struct session *s)
+{
+    const struct job *job = s->job;
+    for (uint32_t i = 0; i < job->n_nodes; i++) {
+        struct node_run *r = &s->nodes[i];
+        struct node_result *n = &out->nodes[i];
+        if (r->phase == PHASE_UNWANTED)
+            continue;
+        bool done = r->phase == PHASE_DONE;
+        n->state = done ? r->state : NODE_SKIPPED;
+        n->key = r->has_key ? r->key.digest : (struct digest){0};
+        n->outputs = r->outputs;
+        n->elements = r->elements;
+        n->ran = r->ran;
+        n->cached = r->cached;
+        n->reused = r->reused;
+        n->failed = r->failed;
+        n->wall_ns = r->wall_ns;
+        n->why = r->why ? arena_strdup(s->arena, r->why) : "";
+        n->failure = r->failure ? arena_strdup(s->arena, r->failure) : NULL;
+        out->nodes_ran += n->state == NODE_RAN;
+        out->elements += n->elements;
+        out->elements_ran += n->ran;
+        out->elements_cached += n->cached;
+        out->elements_reused += n->reused;
+        out->failed += n->failed;
+        out->interrupted |= !done || (n->state == NODE_SKIPPED && session_interrupted(s));
+    }
+    out->run = s->run;
+    out->wall_ns = os_monotonic_ns() - s->start_ns;
+}

@@ -1,0 +1,12 @@
+/* A session's begin and end, for runs and plans. */
+#ifndef ENGINE_RUN_OPEN_H
+#define ENGINE_RUN_OPEN_H
+
+#include "engine/session/session.h"
+
+enum err_code session_open(struct session *s, struct arena *a, const struct job *job,
+                           struct store *store, const struct run_options *options, struct err *e);
+void session_close(struct session *s);
+void session_fill_result(struct run_result *out, struct session *s);
+
+#endif

@@ -1,0 +1,44 @@
+/* What workers ask of the run as a whole, see session.h. After a signal nothing new starts. What is
+ * in flight may end within GRACE_MS, then op_cancelled says so. */
+#include "engine/session/session.h"
+
+#include "base/os.h"
+
+enum { GRACE_MS = 300 };
+
+int session_signals(const struct session *s)
+{
+    return s->options->interrupted ? __atomic_load_n(s->options->interrupted, __ATOMIC_RELAXED) : 0;
+}
+
+bool session_interrupted(const struct session *s)
+{
+    return atomic_load(&s->stop) || session_signals(s) >= 1;
+}
+
+uint64_t session_ms_since_signal(const struct session *s)
+{
+    uint64_t since = atomic_load(&s->signal_ns);
+    return since ? (os_monotonic_ns() - since) / 1000000 : 0;
+}
+
+bool session_cancelled(const struct session *s)
+{
+    return atomic_load(&s->stop) || session_signals(s) >= 2 ||
+           session_ms_since_signal(s) > GRACE_MS;
+}
+
+void session_fail(struct session *s, const struct err *e)
+{
+    pthread_mutex_lock(&s->mutex);
+    if (!s->fatal.code)
+        s->fatal = *e;
+    pthread_mutex_unlock(&s->mutex);
+    atomic_store(&s->stop, true);
+}
+
+void session_drop_batch(struct worker *w)
+{
+    store_batch_free(w->batch);
+    w->batch = store_batch_new(w->s->store);
+}

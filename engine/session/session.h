@@ -1,0 +1,114 @@
+/* A run in progress: the state that the scheduler (run/sched.c), the nodes (node/) and the run
+ * record (run_record.c) share. Internal to the engine.
+ *
+ * Locks: `mutex` guards phases, counts, outputs and the ready list; it is never held while an op
+ * runs, a record is read or a batch is written. Each map has a mutex of its own for the order of
+ * its results. A node's arena is used by the one worker that begins or closes it, and by the one
+ * that prepares it in between. */
+#ifndef ENGINE_SESSION_H
+#define ENGINE_SESSION_H
+
+#include "engine/cache/action_key.h"
+#include "engine/cache/group_commit.h"
+#include "engine/cache/witness_counts.h"
+#include "engine/ctx/ctx.h"
+#include "engine/run/run.h"
+#include "engine/session/history.h"
+#include "engine/session/progress.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum phase {
+    PHASE_UNWANTED, /* not above any target */
+    PHASE_WAITING,  /* for what it reads */
+    PHASE_READY,    /* to be looked up */
+    PHASE_OPEN,     /* has work to hand out */
+    PHASE_BUSY,     /* a worker has all of it */
+    PHASE_DONE,
+};
+
+struct map_run;
+
+struct node_run {
+    enum phase phase;
+    bool queued;
+    uint32_t waiting;  /* inputs (edges) not done */
+    uint64_t priority; /* estimated time along the longest path to the end of the run */
+    /* An output turned out to be damaged: only outputs that can be read and verified count. */
+    bool damaged;
+    unsigned reopened;
+    enum node_state state;  /* when done */
+    struct digest *outputs; /* by op->outputs; zero: absent */
+    struct arena arena;     /* keys and inputs; kept for the run record */
+    struct arena work;      /* of this attempt: what the op prepared */
+    struct ctx_input *inputs;
+    struct key_input *key_inputs;
+    struct key key;
+    bool has_key;
+    struct ctx_node *shared;
+    pthread_mutex_t prepare_mutex;
+    bool prepared;
+    void *op_state;
+    struct err prepare_failure;
+    struct map_run *map;
+    struct ctx_loss loss;
+    uint64_t elements, cached, failed;
+    uint64_t ran, reused; /* over all attempts */
+    uint64_t work_ns;     /* of maps: processor time of the ranges in which any element ran */
+    struct witness_counts witnesses; /* of the reused ones */
+    /* Time in the queue does not count: start_ns moves on by it when the work starts. */
+    uint64_t start_ns, begin_ns, wall_ns;
+    bool working;
+    char *why, *failure; /* heap */
+};
+
+struct session {
+    const struct job *job;
+    struct store *store;
+    const struct run_options *options;
+    struct arena *arena; /* of the run; only the calling thread allocates */
+    struct history history;
+    struct committer *commit;
+    struct progress *progress;
+    struct ctx_host host;
+    struct pool *pool; /* NULL unless some wanted op is parallel */
+    unsigned threads;
+    char *run; /* its name */
+    int64_t started_ns;
+    uint64_t start_ns;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t work, over;
+    struct node_run *nodes;
+    uint32_t *consumers, *consumer_begin; /* edges to the nodes that read a node */
+    uint32_t *ready;                      /* nodes with work to hand out, in any order */
+    size_t n_ready;
+    size_t wanted, done;
+    unsigned active; /* workers at work */
+    bool exclusive;  /* one of them has the pool: nobody else may start */
+    unsigned workers;
+    bool announced;       /* a Run record with state "running" was written */
+    uint64_t recorded_ns; /* when the Run record was last written again */
+    uint64_t recorded;    /* how many elements were done then */
+    struct err fatal;     /* the store failed, ...: the run ends */
+    atomic_bool stop;
+    _Atomic uint64_t signal_ns; /* when the first signal was seen; 0: none */
+    bool left;                  /* workers were left behind; the mutex stays locked */
+};
+
+struct worker {
+    struct session *s;
+    struct arena arena; /* of one action */
+    struct store_batch *batch;
+};
+
+int session_signals(const struct session *s); /* received so far */
+uint64_t session_ms_since_signal(const struct session *s);
+bool session_interrupted(const struct session *s); /* start nothing new */
+bool session_cancelled(const struct session *s);   /* end what has been started, too */
+/* The store failed: the run ends with this error. */
+void session_fail(struct session *s, const struct err *e);
+void session_drop_batch(struct worker *w);
+
+#endif
