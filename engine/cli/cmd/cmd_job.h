@@ -3,7 +3,7 @@
 #define ENGINE_CLI_CMD_JOB_H
 
 #include "engine/cli/cmd/cmd.h"
-#include "engine/run/history.h"
+#include "engine/session/history.h"
 #include "engine/run/run.h"
 
 /* The job of the first argument, with --set and --allow-outside. */

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
-#include "engine/run/history.h"
+#include "engine/session/history.h"
 #include "store/collection.h"
 
 #include <inttypes.h>
