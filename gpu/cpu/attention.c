@@ -66,13 +66,13 @@ static struct rows padded(const struct head *h, int copy, const float *from, siz
     return (struct rows){h->copy[copy], h->hp};
 }
 
-/* Where to write a result that belongs at `to`; finish() puts it there. */
+/* Where to write a result that belongs at `to`; copy_result() copies it there. */
 static struct rows result(const struct head *h, float *to, size_t ld)
 {
     return h->hp == h->size ? (struct rows){to, ld} : (struct rows){h->copy[3], h->hp};
 }
 
-static void finish(const struct head *h, float *to, size_t ld, size_t rows)
+static void copy_result(const struct head *h, float *to, size_t ld, size_t rows)
 {
     if (h->hp != h->size)
         for (size_t i = 0; i < rows; i++)
@@ -239,7 +239,7 @@ static void head_forward(const struct head *h, float *out, float *lse, const flo
             lse[(i + j) * at->heads] = lanes[j];
     }
     weighted_product(result(h, out, d), scores, vs, h->n, h->hp, h->m, h->by);
-    finish(h, out, d, h->n);
+    copy_result(h, out, d, h->n);
 }
 
 /* Scratch that holds any of the sequences. */
@@ -296,11 +296,11 @@ static void head_backward(const struct head *h, struct head_at to, struct head_a
             softmax_back(h, at, i, lanes, false);
     }
     product_of_columns(result(h, to.q, at->q_ld), ds, k, n, h->hp, m); /* dq = ds^T k */
-    finish(h, to.q, at->q_ld, n);
+    copy_result(h, to.q, at->q_ld, n);
     product_of_rows(result(h, to.k, ld), ds, q, m, h->hp, n); /* dk = ds q */
-    finish(h, to.k, ld, m);
+    copy_result(h, to.k, ld, m);
     product_of_rows(result(h, to.v, ld), p, g, m, h->hp, n); /* dv = p dout */
-    finish(h, to.v, ld, m);
+    copy_result(h, to.v, ld, m);
 }
 
 static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,

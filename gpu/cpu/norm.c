@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static const float EPSILON = 1e-5f;       /* layer norm's, as in PyTorch */
-static const float LEAST_LENGTH = 1e-12f; /* L2 normalisation's */
+static const float EPSILON = 1e-5f;     /* layer norm's, as in PyTorch */
+static const float MIN_LENGTH = 1e-12f; /* L2 normalisation's */
 
 static float row_sum(const float *x, size_t n)
 {
@@ -140,19 +140,19 @@ static void normalize(struct gpu_queue *q, float *y, float *norms, const float *
     for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
         float length = sqrtf(row_dot(x, x, cols));
         norms[r] = length;
-        float by = 1.0f / (length < LEAST_LENGTH ? LEAST_LENGTH : length);
+        float by = 1.0f / (length < MIN_LENGTH ? MIN_LENGTH : length);
         for (size_t c = 0; c < cols; c++)
             y[c] = x[c] * by;
     }
 }
 
-/* dx = (dy - y (y . dy)) / |x|; below the least length the division is by a constant. */
+/* dx = (dy - y (y . dy)) / |x|; below MIN_LENGTH the division is by a constant. */
 static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, const float *restrict y,
                            const float *norms, size_t rows, size_t cols)
 {
     for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, y += cols) {
-        float along = norms[r] < LEAST_LENGTH ? 0 : row_dot(y, dy, cols);
-        float by = 1.0f / (norms[r] < LEAST_LENGTH ? LEAST_LENGTH : norms[r]);
+        float along = norms[r] < MIN_LENGTH ? 0 : row_dot(y, dy, cols);
+        float by = 1.0f / (norms[r] < MIN_LENGTH ? MIN_LENGTH : norms[r]);
         for (size_t c = 0; c < cols; c++)
             dx[c] = (dy[c] - y[c] * along) * by;
     }

@@ -186,8 +186,7 @@ static inline vf vf_exp(vf x)
 
 /* 2^x to 2e-7 relative for -126 <= x <= 127; below, no more than 2^-126, from 128 on infinity. NaN
  * stays NaN.
- * x = n + f, |f| <= 1/2; 2^f by the polynomial of degree 5 whose greatest relative error, 9.2e-8,
- * is the least. */
+ * x = n + f, |f| <= 1/2; 2^f by the minimax polynomial of degree 5, relative error 9.2e-8. */
 static inline vf vf_exp2(vf x)
 {
 #ifndef __AVX512F__
@@ -208,7 +207,7 @@ static inline vf vf_exp2(vf x)
 #endif
 }
 
-/* ln x to 2e-7 of the greater of 1 and the result, for x that is positive, normal and finite; NaN
+/* ln x to 2e-7 of max(1, result), for x that is positive, normal and finite; NaN
  * stays NaN. x = 2^n (1 + f), 1 + f from sqrt(1/2) on; ln(1 + f) by Moshier's polynomial. */
 static inline vf vf_log(vf x)
 {

@@ -10,24 +10,24 @@
 
 #include <string.h>
 
-struct side {
+struct operand {
     const struct expr *x;
     uint32_t *first; /* l(i) */
     uint32_t *keyroots, n_keyroots;
 };
 
 struct tables {
-    struct side x, y;
+    struct operand x, y;
     uint32_t *tree;   /* (x.n, y.n): of the trees below two nodes */
     uint32_t *forest; /* (x.n + 1, y.n + 1): of the forests of one pair of keyroots; row, column 0
                        * are the empty ones */
 };
 
-static struct side side_of(struct arena *a, const struct expr *x)
+static struct operand operand_of(struct arena *a, const struct expr *x)
 {
-    struct side s = {.x = x,
-                     .first = arena_array(a, uint32_t, x->n),
-                     .keyroots = arena_array(a, uint32_t, x->n)};
+    struct operand s = {.x = x,
+                        .first = arena_array(a, uint32_t, x->n),
+                        .keyroots = arena_array(a, uint32_t, x->n)};
     bool *seen = arena_array(a, bool, x->n);
     for (uint32_t i = 0; i < x->n; i++)
         s.first[i] = i + 1 - x->nodes[x->n - 1 - i].size;
@@ -47,7 +47,7 @@ static uint32_t cost_of_renaming(const struct tables *t, uint32_t i, uint32_t j)
     return same ? 0 : 1;
 }
 
-static uint32_t least(uint32_t a, uint32_t b, uint32_t c)
+static uint32_t min_of_three(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t m = a < b ? a : b;
     return m < c ? m : c;
@@ -72,7 +72,7 @@ static void compare_keyroots(struct tables *t, uint32_t i, uint32_t j)
             bool both_are_trees = t->x.first[p] == li && t->y.first[q] == lj;
             uint32_t matched = both_are_trees ? above[c - 1] + cost_of_renaming(t, p, q)
                                               : before[t->y.first[q] - lj] + *tree;
-            row[c] = least(above[c] + 1, row[c - 1] + 1, matched);
+            row[c] = min_of_three(above[c] + 1, row[c - 1] + 1, matched);
             if (both_are_trees)
                 *tree = row[c];
         }
@@ -86,7 +86,7 @@ enum err_code edit_distance(uint32_t *out, struct arena *a, const struct expr *x
         return err_fail(e, ERR_LIMIT, "trees of %u and %u nodes are too large to be compared", x->n,
                         y->n);
     struct arena_mark mark = arena_mark(a);
-    struct tables t = {.x = side_of(a, x), .y = side_of(a, y)};
+    struct tables t = {.x = operand_of(a, x), .y = operand_of(a, y)};
     size_t pairs = (size_t)(x->n + 1) * (y->n + 1);
     t.tree = arena_try_alloc(a, pairs, sizeof *t.tree);
     t.forest = arena_try_alloc(a, pairs, sizeof *t.forest);

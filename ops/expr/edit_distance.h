@@ -1,6 +1,7 @@
-/* How far apart two expressions are as trees: the least number of nodes that are inserted, deleted
- * or renamed, one at a time, on the way from one to the other (Zhang and Shasha 1989). A deleted
- * node's arguments take its place, in order; a node's name is its operator, number or symbol. */
+/* How far apart two expressions are as trees: the minimal number of nodes that are inserted,
+ * deleted or renamed, one at a time, on the way from one to the other (Zhang and Shasha 1989). A
+ * deleted node's arguments take its place, in order; a node's name is its operator, number or
+ * symbol. */
 #ifndef OPS_EXPR_EDIT_DISTANCE_H
 #define OPS_EXPR_EDIT_DISTANCE_H
 

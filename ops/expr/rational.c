@@ -8,7 +8,7 @@
 #include <flint/fmpq.h>
 #include <string.h>
 
-static char *finish(struct arena *a, const fmpq_t q, size_t max_digits)
+static char *to_text(struct arena *a, const fmpq_t q, size_t max_digits)
 {
     size_t digits = fmpz_sizeinbase(fmpq_numref(q), 10) + fmpz_sizeinbase(fmpq_denref(q), 10);
     if (digits > max_digits + 1)
@@ -74,7 +74,7 @@ char *number_read(struct arena *a, const char *text, size_t n)
     }
     if (!fmpz_is_zero(fmpq_denref(q))) {
         fmpq_canonicalise(q);
-        out = finish(a, q, 2 * EXPR_MAX_DIGITS);
+        out = to_text(a, q, 2 * EXPR_MAX_DIGITS);
     }
     fmpq_clear(q);
     return out;
@@ -129,7 +129,7 @@ char *number_combine(struct arena *a, char op, const char *x, const char *y, siz
     case '^': defined = power(r, p, q, max_digits); break;
     default: defined = false;
     }
-    char *out = defined ? finish(a, r, max_digits) : NULL;
+    char *out = defined ? to_text(a, r, max_digits) : NULL;
     fmpq_clear(p);
     fmpq_clear(q);
     fmpq_clear(r);
@@ -177,7 +177,7 @@ char *number_sqrt(struct arena *a, const char *number)
     if (fmpq_sgn(q) >= 0 && fmpz_is_square(fmpq_numref(q)) && fmpz_is_square(fmpq_denref(q))) {
         fmpz_sqrt(fmpq_numref(q), fmpq_numref(q));
         fmpz_sqrt(fmpq_denref(q), fmpq_denref(q));
-        out = finish(a, q, 2 * EXPR_MAX_DIGITS);
+        out = to_text(a, q, 2 * EXPR_MAX_DIGITS);
     }
     fmpq_clear(q);
     return out;

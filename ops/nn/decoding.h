@@ -7,12 +7,13 @@
 #include "ops/nn/tape.h"
 
 struct nn_decoding {
-    size_t rows, length, keys; /* the most hypotheses, tokens of one, rows of states */
-    size_t at;                 /* tokens done */
-    const float *states;       /* (keys, d): the encoder's; borrowed */
-    float **cache;             /* by decoder layer: (rows, length, 2d) */
-    float **spare;             /* the same again, for moving hypotheses */
-    float **cross;             /* by decoder layer: (keys, 2d) */
+    size_t rows, length,
+        keys;            /* maximal numbers of hypotheses, of tokens of one, of rows of states */
+    size_t at;           /* tokens done */
+    const float *states; /* (keys, d): the encoder's; borrowed */
+    float **cache;       /* by decoder layer: (rows, length, 2d) */
+    float **spare;       /* the same again, for moving hypotheses */
+    float **cross;       /* by decoder layer: (keys, 2d) */
     uint32_t *token, *offset, *self_first, *self_end, *cross_first, *cross_end; /* device */
     struct nn_attend_tape self, other;
     struct nn_feed_tape feed;

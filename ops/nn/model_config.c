@@ -74,15 +74,14 @@ uint32_t nn_config_room(const struct nn_config *c)
 enum err_code nn_config_check(const struct nn_config *c, struct err *e)
 {
     if (!c->vocabulary || !c->d_model || !c->layers || !c->heads || !c->d_ff || !c->max_length)
-        return err_fail(e, ERR_INPUT, "a model needs at least one of each of its dimensions");
+        return err_fail(e, ERR_INPUT, "all dimensions of a model must be positive");
     if (nn_config_room(c) == 0)
         return err_fail(e, ERR_INPUT, "max_length %u leaves no room between start and end tokens",
                         c->max_length);
     if (c->tied_output && !c->decoder_layers)
         return err_fail(e, ERR_INPUT, "a tied output needs a decoder");
     if (c->memory != NN_MEMORY_STATES && !c->decoder_layers)
-        return err_fail(e, ERR_INPUT, "memory '%s' is what a decoder sees, and there is none",
-                        memories[c->memory]);
+        return err_fail(e, ERR_INPUT, "memory '%s' needs a decoder", memories[c->memory]);
     if (c->vocabulary > 1u << 24 || c->d_model > 1u << 16 || c->layers > 1u << 10 ||
         c->decoder_layers > 1u << 10 || c->d_ff > 1u << 18 || c->max_length > 1u << 20)
         return err_fail(e, ERR_INPUT, "the model's dimensions are too large");
@@ -142,7 +141,7 @@ static enum err_code parse(struct nn_config *c, const char *text, bool loosely, 
         if (!named || text[line] != '\n' ||
             !parse_value(&value, f, text + key + 1, line - key - 1) ||
             (f->optional && !value && !loosely))
-            return err_fail(e, ERR_CORRUPT, "architecture: '%s' expected, '%.*s' found", f->key,
+            return err_fail(e, ERR_CORRUPT, "architecture: '%s' is missing before '%.*s'", f->key,
                             (int)(line < 60 ? line : 60), text);
         set(c, f, value);
         text += line + 1;

@@ -16,7 +16,7 @@ struct nn_pass {
     const float *positions;
     const struct nn_scratch *s;
     const struct nn_dropout *drop; /* NULL: none */
-    size_t tokens, d, ff;          /* of this side */
+    size_t tokens, d, ff;          /* of the encoder or the decoder */
     enum gpu_precision precision;
 };
 

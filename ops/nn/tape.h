@@ -53,8 +53,8 @@ struct nn_tape {
     size_t memory_rows;
 };
 
-/* Memory of one pass, for one queue at a time: T, the most tokens of a side; S, the rows that
- * a decoder sees. */
+/* Memory of one pass, for one queue at a time: T, the maximal tokens of encoder or decoder; S, the
+ * rows that a decoder sees. */
 struct nn_scratch {
     float *dx, *dn, *wide, *branch; /* (T, d) (T, d) (T, max(ff, 3d)) (T, d) */
     float *n; /* (T, d): what a norm gives, which training makes again instead of keeping it */
@@ -90,7 +90,7 @@ struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const s
  * layer's memory, used again and again. */
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
                     bool training, struct gpu_layout *l, struct arena *a);
-/* Copies the shard's tokens and works out what is pooled. */
+/* Copies the shard's tokens, and the rows that are pooled. */
 void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model *m,
                   const struct nn_sequences *s, struct arena *a);
 /* `memory` tokens of the encoder under a decoder, or 0. */

@@ -24,8 +24,8 @@ struct variable {
 
 struct candidate {
     bool tried, defined;
-    int8_t level;  /* the first at which x is narrow */
-    uint8_t known; /* bit l: values[l] is computed */
+    int8_t level;     /* the first at which x is narrow */
+    uint8_t computed; /* bit l: values[l] is computed */
     acb_struct values[LEVELS];
 };
 
@@ -136,7 +136,7 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
         const acb_struct *z = ball_evaluate(&r->evaluator, &r->x, level_precision(r, level));
         if (ball_is_narrow(z)) {
             acb_set(&c->values[level], z);
-            c->known = (uint8_t)(1u << level);
+            c->computed = (uint8_t)(1u << level);
             c->level = (int8_t)level;
             return c->defined = true;
         }
@@ -148,10 +148,10 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
 static const acb_struct *value_at(struct ball_reference *r, uint32_t k, int level)
 {
     struct candidate *c = &r->candidates[k];
-    if (!(c->known >> level & 1)) {
+    if (!(c->computed >> level & 1)) {
         r->at = k;
         acb_set(&c->values[level], ball_evaluate(&r->evaluator, &r->x, level_precision(r, level)));
-        c->known |= (uint8_t)(1u << level);
+        c->computed |= (uint8_t)(1u << level);
     }
     return &c->values[level];
 }

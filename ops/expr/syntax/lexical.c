@@ -10,7 +10,7 @@ void lexical_hint(struct err *e, const char *s, const char *end)
 {
     static const struct {
         const char *bytes, *hint;
-    } known[] = {
+    } lookalikes[] = {
         {"\xe2\x88\x92", "this is a typographic minus sign; write -"},
         {"\xe2\x80\x93", "this is a dash; write -"},
         {"\xe2\x80\x94", "this is a dash; write -"},
@@ -33,9 +33,9 @@ void lexical_hint(struct err *e, const char *s, const char *end)
         {"=", "this is one expression, not an equation"},
         {".", "write 0.5, not .5"},
     };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t n = strlen(known[i].bytes);
-        if ((size_t)(end - s) >= n && memcmp(s, known[i].bytes, n) == 0)
-            err_hint(e, "%s", known[i].hint);
+    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
+        size_t n = strlen(lookalikes[i].bytes);
+        if ((size_t)(end - s) >= n && memcmp(s, lookalikes[i].bytes, n) == 0)
+            err_hint(e, "%s", lookalikes[i].hint);
     }
 }

@@ -10,7 +10,14 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "checkpoint.pb-c.h"
-#include "ops/learn/train/trainer.h"
+#include "ops/nn/model.h"
+
+/* A training's state: flat vectors of model->total floats; what is NULL is absent. */
+struct trainer_state {
+    float *weights, *m, *v; /* the optimizer's moments: m, v */
+    float *best;            /* weights of the minimal validation loss so far */
+    uint64_t steps;
+};
 
 /* Where chunks go to and come from. */
 struct chunk_io {

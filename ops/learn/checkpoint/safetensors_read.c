@@ -1,7 +1,8 @@
-/* Reading safetensors; see safetensors.h. */
+/* Reading safetensors; see safetensors_read.h. */
 #include "ops/learn/checkpoint/safetensors_read.h"
 
 #include "base/buf.h"
+#include "base/bytes.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -18,12 +19,9 @@ static enum err_code bad(const struct source_text *file, const char *what, struc
 static enum err_code open_header(json_t **out, size_t *values, const struct source_text *file,
                                  struct err *e)
 {
-    const uint8_t *bytes = (const uint8_t *)file->text;
-    uint64_t n = 0;
     if (file->len < HEADER_AT)
         return bad(file, "not a safetensors file: it ends within its first eight bytes", e);
-    for (int i = HEADER_AT; i-- > 0;)
-        n = n << 8 | bytes[i];
+    uint64_t n = get_le(file->text, HEADER_AT);
     if (n > HEADER_MAX || n > file->len - HEADER_AT)
         return bad(file, "not a safetensors file: its header would be longer than it is", e);
     json_error_t error;
@@ -122,7 +120,7 @@ static float from_f64(const uint8_t *at)
 
 static float from_bf16(const uint8_t *at)
 {
-    uint32_t bits = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 24;
+    uint32_t bits = (uint32_t)get_le(at, 2) << 16;
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
@@ -130,12 +128,12 @@ static float from_bf16(const uint8_t *at)
 
 static float from_f16(const uint8_t *at)
 {
-    enum { MOST = 31, HIDDEN = 1 << 10 };
-    unsigned bits = at[0] | (unsigned)at[1] << 8, exponent = bits >> 10 & MOST;
+    enum { MAX = 31, HIDDEN = 1 << 10 };
+    unsigned bits = (unsigned)get_le(at, 2), exponent = bits >> 10 & MAX;
     unsigned fraction = bits & (HIDDEN - 1);
-    float x = exponent == MOST ? (fraction ? NAN : INFINITY)
-              : exponent       ? ldexpf((float)(fraction | HIDDEN), (int)exponent - 25)
-                               : ldexpf((float)fraction, -24);
+    float x = exponent == MAX ? (fraction ? NAN : INFINITY)
+              : exponent      ? ldexpf((float)(fraction | HIDDEN), (int)exponent - 25)
+                              : ldexpf((float)fraction, -24);
     return bits >> 15 ? -x : x;
 }
 

@@ -1,4 +1,4 @@
-/* What training draws from (example_sampler.h): all sequences of a collection of token batches,
+/* The data of a training: all sequences of a collection of token batches,
  * grouped into clusters of equivalent ones. */
 #ifndef OPS_LEARN_DATA_DATASET_H
 #define OPS_LEARN_DATA_DATASET_H
@@ -19,7 +19,7 @@ struct dataset {
     uint64_t *mark; /* (sequences) */
     size_t mark_cap;
     /* Cluster i is the sequences member[first[i]] .. member[first[i+1]-1]; each has at least two:
-     * what stands alone is left out. */
+     * single sequences are left out. */
     uint32_t *member;
     size_t members, member_cap;
     size_t *first; /* (clusters + 1) */

@@ -28,7 +28,7 @@ static uint64_t mark_of_sequence(const struct dataset *d, uint64_t i)
     return d->mark[i];
 }
 
-/* A cluster is known by its first member: those of the op extract begin with their seed. */
+/* That of its first member: clusters of op extract begin with their seed. */
 static uint64_t mark_of_cluster(const struct dataset *d, uint64_t i)
 {
     return d->mark[d->member[d->first[i]]];
@@ -52,8 +52,8 @@ static void sort_places(struct epoch_order *o, uint64_t n)
     qsort(o->places, n, sizeof *o->places, compare_places);
 }
 
-/* Things that say the same stand side by side, and would always share a batch, as negatives of one
- * another: each but the first goes to a place of its own. */
+/* Equal contents have equal keys and would always share a batch, as negatives of one another: all
+ * but the first get a key of their own. */
 static void scatter_equals(struct epoch_order *o, uint64_t n)
 {
     struct epoch_place *places = o->places;
@@ -93,8 +93,8 @@ static uint32_t thing_at(struct epoch_order *o, const struct example_sampler *x,
     return o->places[place].thing;
 }
 
-/* The k-th of n things. An epoch is as many whole batches as the things fill; the rest of them sits
- * it out. */
+/* The k-th of n things. An epoch is as many whole batches as the things fill; the others are not
+ * used in it. */
 static uint32_t in_turn(struct example_sampler *x, uint64_t n, size_t batch, uint64_t k,
                         uint64_t (*mark)(const struct dataset *, uint64_t))
 {
@@ -115,7 +115,7 @@ static uint32_t related_cluster(struct example_sampler *x, uint64_t k)
 
 /* ---- members ---- */
 
-/* The two members whose hashes are least; a cluster has two. */
+/* The two members with the smallest hashes; a cluster has at least two. */
 static struct pair two_members(const struct dataset *d, uint32_t cluster, uint64_t key)
 {
     struct pair p = {.cluster = cluster};
@@ -148,7 +148,7 @@ struct pair example_sampler_pair(struct example_sampler *x, uint64_t k)
     return two_members(d, c, rng_at(x->seed, STREAM_PAIR, k));
 }
 
-/* Where the order has the pair's own cluster, the next one there takes its place. */
+/* If the order gives the pair's own cluster, the next one takes its place. */
 uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k,
                                   uint64_t j, uint64_t n)
 {

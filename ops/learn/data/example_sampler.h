@@ -1,11 +1,10 @@
-/* What a training draws from a dataset: the k-th pair, negative or sequence is a function of the
- * seed, k and what the sequences say; no more than an epoch's order is held, and where they stand
- * in the dataset does not matter. Each epoch has an order of its own, by hash of (seed, epoch,
- * mark), so that a cluster which is added, removed or changed leaves the others in the order in
- * which they were: what is drawn before its turn stays (op train proves segments by that). Of a
- * cluster the members are drawn whose hashes of (seed, k, mark) are least, so that one member more
- * or less changes few draws. Of things that say the same, which is which goes by where they stand.
- * Either way every order and every pair is as likely as any other. */
+/* Sampling of a training's examples: the k-th pair, negative or sequence is a function of the seed,
+ * k and the contents of the sequences, not of their places in the dataset. Only one epoch's order
+ * is held in memory. Each epoch orders clusters by a hash of (seed, epoch, mark), so a cluster that
+ * is added, removed or changed leaves the order of the others, and all that is drawn before its
+ * turn stays the same (op train reuses segments by that). The members drawn from a cluster are the
+ * two with the smallest hashes of (seed, k, mark), so one member more or less changes few draws.
+ * Equal contents are told apart by place. All orders and pairs are equally likely. */
 #ifndef OPS_LEARN_DATA_EXAMPLE_SAMPLER_H
 #define OPS_LEARN_DATA_EXAMPLE_SAMPLER_H
 

@@ -41,7 +41,7 @@ struct examples_config {
 };
 
 struct examples {
-    /* seq2seq: the inputs. Else anchors, their partners, their negatives (those of the first
+    /* seq2seq: the inputs. Else anchors, their positives, their negatives (those of the first
      * anchor first). */
     struct nn_sequences inputs;
     /* Contrastive: of each input, which are no negatives of each other; with own negatives, whose

@@ -1,8 +1,7 @@
-/* The path of related clusters; see dataset_relate. A cluster is the bag of its members' tokens,
- * weighted by how few clusters use each, to length 1. The path begins at the first cluster and goes
- * on to the nearest by cosine that it has not visited, equal ones by position: quadratic in
- * clusters, each time the few tokens that one uses; a second or two for ten thousand clusters, and
- * the same on any machine. */
+/* The path of related clusters; see dataset_relate. Each cluster is the tf-idf vector of its
+ * members' tokens. The path begins at the first cluster and continues with the nearest one by
+ * cosine that is not on it yet, the first of equals. Quadratic in clusters: a second or two for ten
+ * thousand. */
 #include "ops/learn/data/dataset.h"
 
 #include "base/buf.h"
@@ -51,7 +50,7 @@ static void add_bag(struct bags *b, const struct dataset *d, size_t c)
     b->first[c + 1] = n;
 }
 
-static void weigh(struct bags *b, size_t clusters)
+static void apply_tfidf(struct bags *b, size_t clusters)
 {
     for (size_t c = 0; c < clusters; c++) {
         double norm = 0;
@@ -64,8 +63,8 @@ static void weigh(struct bags *b, size_t clusters)
     }
 }
 
-/* Of those not yet on the path, which are path[n..]; swapped to its place there. */
-static void visit_nearest(uint32_t *path, size_t n, size_t clusters, struct bags *b)
+/* Clusters not yet on the path are path[n..]; the nearest one is swapped to path[n]. */
+static void append_nearest(uint32_t *path, size_t n, size_t clusters, struct bags *b)
 {
     uint32_t at = path[n - 1];
     double best = -1;
@@ -102,11 +101,11 @@ enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabul
     }
     for (size_t c = 0; c < d->clusters; c++)
         add_bag(&b, d, c);
-    weigh(&b, d->clusters);
+    apply_tfidf(&b, d->clusters);
     for (size_t i = 0; i < d->clusters; i++)
         d->path[i] = (uint32_t)i;
     for (size_t n = 1; n < d->clusters; n++)
-        visit_nearest(d->path, n, d->clusters, &b);
+        append_nearest(d->path, n, d->clusters, &b);
     bags_free(&b);
     return OK;
 }

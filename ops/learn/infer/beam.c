@@ -26,12 +26,12 @@ static double score_of(const struct beam *b, size_t i)
 /* Log of the sum of exponentials. */
 static double log_sum(const float *x, uint32_t n)
 {
-    double most = -INFINITY, sum = 0;
+    double max = -INFINITY, sum = 0;
     for (uint32_t i = 0; i < n; i++)
-        most = x[i] > most ? x[i] : most;
+        max = x[i] > max ? x[i] : max;
     for (uint32_t i = 0; i < n; i++)
-        sum += exp(x[i] - most);
-    return most + log(sum);
+        sum += exp(x[i] - max);
+    return max + log(sum);
 }
 
 /* Among the best 2 * width if it belongs there; behind its equals. */

@@ -3,7 +3,7 @@
  * Of each input the `beam` best hypotheses go on together. At each step all their next tokens are
  * candidates, by log-probability; of the best `beam` of these, what ends is a result, and the best
  * `beam` that do not end are the next hypotheses. An input is done when it has `beam` results and
- * no hypothesis can become better than the least of them (probabilities only fall), or at
+ * no hypothesis can become better than the last of them (probabilities only fall), or at
  * max_tokens. Results are in order of their scores: log_probability / tokens^length_penalty, the
  * end being a token. So a beam of 1 is the greedy choice at each step, and a beam as wide as there
  * are sequences finds them all. Equal candidates are taken in the order of their hypotheses, then

@@ -4,6 +4,7 @@
 #define OPS_LEARN_INFER_LOADED_H
 
 #include "ops/learn/checkpoint/checkpoint.h"
+#include "ops/nn/tape.h"
 #include "token.pb-c.h"
 
 struct loaded {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"normalize", OP_BOOL, "true", .doc = "Vectors of length 1."},
+    {"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
     LEARN_PRECISION_PARAM,
     {0},
 };
@@ -100,7 +100,7 @@ const struct op op_embed = {
     .version = 9,
     .node = OP_MAP,
     .numerics = true,
-    .doc = "Embeds each token batch by the model of a checkpoint, which says its own architecture.",
+    .doc = "Computes the vectors of each token batch with the model of a checkpoint.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -10,20 +10,22 @@
 
 static const struct op_param params[] = {
     {"beam", OP_INT, "5", NULL, 1, 1024,
-     "Hypotheses kept at each step, and most results; 1: greedy."},
-    {"max_tokens", OP_INT, "64", NULL, 1, 1048576, "Of a result; not more than the model can."},
+     "Hypotheses kept at each step, and the maximal number of results; 1: greedy."},
+    {"max_tokens", OP_INT, "64", NULL, 1, 1048576,
+     "Maximal tokens of a result; bounded by the model's max_length."},
     {"length_penalty", OP_REAL, "0", NULL, 0, 10,
-     "Results are in order of log-probability / tokens^length_penalty, the end being a token; 0: "
-     "of log-probability, which favours the short; 1: of its mean over tokens."},
+     "Results are ordered by log-probability / tokens^length_penalty, counting the end token. 0: "
+     "by "
+     "log-probability, which favours short results; 1: by its mean over tokens."},
     LEARN_PRECISION_PARAM,
-    {"limit", OP_INT, "0", NULL, 0, 1e9, "The first sequences of each batch; 0: all."},
+    {"limit", OP_INT, "0", NULL, 0, 1e9, "Only the first sequences of each batch; 0: all."},
     {0},
 };
 
 static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Inputs."},
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to write expressions for."},
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of both."},
+    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Vocabulary of batches and model."},
     {0},
 };
 
@@ -154,8 +156,8 @@ const struct op op_generate = {
     .numerics = true,
     .doc =
         "Writes expressions with a model trained by seq2seq or autoencode: for each sequence the "
-        "most probable ones that beam search finds, with their log-probabilities. Nothing makes "
-        "them well-formed or equal to the input: see evaluate-generation.",
+        "most probable ones that beam search finds, with their log-probabilities. They need be "
+        "neither well-formed nor equal to the input: see evaluate-generation.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -1,17 +1,17 @@
-/* Contrastive objectives: scores of vectors, being cosines divided by the temperature.
+/* Objectives that compare vectors. Scores are cosines divided by the temperature.
  *
- * InfoNCE, with the batch's negatives as in SimCLR: for each of the 2B vectors of B pairs the cross
- * entropy of its partner against all vectors of other clusters. With K negatives of its own, for
- * each anchor that of its partner against these. Triplet: the mean of max(0, margin - score of the
- * partner + score of the negative); siamese: of max(0, margin - score) of partners and of
- * max(0, margin + score) of negatives; either squared if wanted. Histogram: how likely a negative's
- * score is above a partner's, by the histograms of all (histogram.h): the one loss in which rows
- * are not independent of one another.
+ *   InfoNCE     for each of the 2B vectors of B pairs the cross entropy of its positive against all
+ *               vectors of other clusters, as in SimCLR; with K negatives of its own, for each
+ *               anchor that of its positive against these
+ *   triplet     the mean of max(0, margin - score of the positive + score of the negative)
+ *   siamese     the mean of max(0, margin - score) over positives and of max(0, margin + score)
+ *               over negatives; both hinges may be squared
+ *   histogram   how likely a negative's score is above a positive's, by the histograms of all
+ *               scores: the only loss whose rows depend on each other
  *
- * In several parts, the tapes of one part at a time are in memory: all vectors first, without
- * keeping tapes, then the loss, then part after part once more, forward and backward. Shards keep
- * their order within groups, so the parts are not seen in the result. */
-#include "ops/learn/train/histogram.h"
+ * In several parts, the tapes of one part at a time are in memory: first all vectors without
+ * keeping tapes, then the loss, then each part once more, forward and backward. Shards keep their
+ * order within groups, so the result does not depend on the number of parts. */
 #include "ops/learn/train/objective.h"
 
 enum { LOSS_ROWS = 64 }; /* rows of the matrix of scores that are one piece of work */
@@ -59,7 +59,7 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
     struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     c->rows = own_negatives(t) ? t->config.examples.batch : n;
-    c->scored = t->config.swap ? 2 * c->rows : c->rows; /* the partners stand behind the anchors */
+    c->scored = t->config.swap ? 2 * c->rows : c->rows; /* positives follow the anchors */
     c->vectors = gpu_carve_floats(l, n * d);
     c->units = gpu_carve_floats(l, n * d);
     c->dvectors = gpu_carve_floats(l, n * d);
@@ -76,31 +76,31 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
 /* The tapes of one part, behind what the loss needs. */
 static void lay_out_part(struct trainer *t, struct gpu_layout *l, const struct part *part)
 {
-    size_t most = 0, d = t->model->config.d_model;
+    size_t max = 0, d = t->model->config.d_model;
     for (size_t i = 0; i < t->n_shards; i++) {
         struct shard *s = &t->shards[i];
         size_t place = i % per_group(t), tokens = s->s.offset[s->s.n];
-        most = tokens > most ? tokens : most;
+        max = tokens > max ? tokens : max;
         if (place < part->from || place >= part->to)
             continue;
         nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
         s->tape.pooled = t->c.vectors + s->first * d;
     }
     for (unsigned i = 0; i < gpu_queues(t->device); i++)
-        nn_scratch_layout(&t->scratch[i], t->model, most, 0, l);
+        nn_scratch_layout(&t->scratch[i], t->model, max, 0, l);
 }
 
 static enum err_code make_room(struct trainer *t, struct err *e)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; i < n_parts(t); i++) {
         struct gpu_layout l = {0};
         struct part part = part_of(t, i);
         lay_out_loss(t, &l);
         lay_out_part(t, &l, &part);
-        most = l.used > most ? l.used : most;
+        max = l.used > max ? l.used : max;
     }
-    return err_up(e, trainer_reserve(t, most, e));
+    return err_up(e, trainer_reserve(t, max, e));
 }
 
 static void load_loss(struct trainer *t)
@@ -282,6 +282,36 @@ static void read_loss(struct step_result *r, struct trainer *t)
         r->accuracy += values[n + i] / (double)n;
     }
     r->tokens = t->batch.inputs.offset[t->batch.inputs.n];
+}
+
+static double bins_sum(const double *x)
+{
+    double s = 0;
+    for (size_t i = 0; i < GPU_BINS; i++)
+        s += x[i];
+    return s;
+}
+
+/* The histogram loss (Ustinova and Lempitsky 2016) of bins (2, GPU_BINS): with h+ and h- as shares,
+ * the sum over bins r of h-[r] * (h+[0] + ... + h+[r]), which estimates how likely a negative pair
+ * is at least as similar as a positive one. dbins is its gradient by what a pair adds to the bins,
+ * the number of pairs being given. Without a negative all is 0. */
+static double histogram_loss(double *dbins, const double *bins)
+{
+    const double *positive = bins, *negative = bins + GPU_BINS;
+    double *dpositive = dbins, *dnegative = dbins + GPU_BINS;
+    double pairs = bins_sum(positive) * bins_sum(negative), by = pairs == 0 ? 0 : 1 / pairs;
+    double up_to = 0, from = 0, loss = 0;
+    for (size_t r = 0; r < GPU_BINS; r++) {
+        up_to += positive[r];
+        dnegative[r] = by * up_to;
+        loss += by * up_to * negative[r];
+    }
+    for (size_t r = GPU_BINS; r-- > 0;) {
+        from += negative[r];
+        dpositive[r] = by * from;
+    }
+    return loss;
 }
 
 /* From the blocks' histograms to the loss and the gradient of the scores. */

@@ -55,7 +55,7 @@ struct trainer {
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
     size_t region;   /* seq2seq: bytes of memory for each queue */
-    double *squares; /* by block of the gradient: host */
+    double *squares; /* device: by block of the gradient */
     struct gpu_adamw how;
     struct arena plan_arena;
     struct update_plan plan;

@@ -1,4 +1,4 @@
-/* Op train: a model as a chain of checkpoints; what all of its segments share. */
+/* Op train: a model as a chain of checkpoints. */
 #include "ops/learn/train/train.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@ static const struct op_port inputs[] = {
     {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
     {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
     {"init", KIND_CHECKPOINT, OP_ONE, true,
-     "A model whose weights are the first ones, instead of random numbers: of the same "
-     "architecture (pooling apart) and vocabulary. Its optimizer and its steps are left behind."},
+     "A model whose weights are the initial ones, of the same architecture (except pooling) and "
+     "vocabulary. Its optimizer state and step are not used."},
     {0},
 };
 
@@ -107,12 +107,12 @@ const struct op op_train = {
     .numerics = true,
     .parallel = true,
     .doc =
-        "Trains a transformer on clusters of equivalent expressions: an encoder to give "
-        "equivalent ones the same vector, or an encoder and a decoder to write one for the "
-        "other (see docs/models.md). With clusters to validate on, their loss and accuracy are "
-        "measured as training goes on, and patience stops it. One checkpoint per segment; more "
-        "steps continue, a crash resumes, and with other data what comes before the first example "
-        "that differs stands by proof.",
+        "Trains a transformer on clusters of equivalent expressions: an encoder that gives "
+        "equivalent ones the same vector, or an encoder and a decoder that write one for the "
+        "other (see docs/models.md). With validation clusters, loss and accuracy are measured "
+        "during training, and patience may stop it. There is one checkpoint per segment: more "
+        "steps continue a training, a crash resumes at the last segment, and after a change of the "
+        "data all segments before the first example that differs are reused.",
     .params = train_params,
     .inputs = inputs,
     .outputs = outputs,

@@ -23,7 +23,7 @@ void series_step(struct series *s, const struct step_result *r);
 void series_close_window(struct series *s, uint64_t step);
 void series_validation(struct series *s, uint64_t step, const struct step_result *r);
 
-/* The measurement of least validation loss; of equals the first. */
+/* The measurement of minimal validation loss, the first of equals. */
 struct series_best {
     uint64_t count; /* of all measurements; 0: there is no best */
     uint64_t since; /* measurements after the best one */

@@ -8,8 +8,8 @@
 const struct op_param train_params[] = {
     {"objective", OP_ENUM, "contrastive", OBJECTIVE_NAMES,
      .doc =
-         "What is learnt: equal vectors for equivalent expressions (contrastive, triplet, siamese, "
-         "histogram) or for one expression under dropout (simcse); to write an equivalent "
+         "What the model learns: the same vector for equivalent expressions (contrastive, triplet, "
+         "siamese, histogram) or for one expression under dropout (simcse); to write an equivalent "
          "expression (seq2seq) or the same one (autoencode)."},
     {"d_model", OP_INT, "128", NULL, 1, 65536, "Width of the model and of its vectors."},
     {"layers", OP_INT, "2", NULL, 1, 1024, "Layers of the encoder."},
@@ -22,72 +22,77 @@ const struct op_param train_params[] = {
     {"activation", OP_ENUM, "relu", "relu|gelu", .doc = "Of the feed-forward layers."},
     {"attention_bias", OP_BOOL, "false", .doc = "Biases in the attention's projections."},
     {"pooling", OP_ENUM, "mean", "mean|max|first|last",
-     .doc = "How the rows of a sequence's tokens become its vector."},
+     .doc = "How the states of a sequence's tokens are pooled to its vector."},
     {"wrap", OP_BOOL, "false", .doc = "Start and end tokens around the encoder's inputs."},
-    {"pool_special", OP_BOOL, "false", .doc = "Start and end tokens are pooled as well."},
+    {"pool_special", OP_BOOL, "false", .doc = "Start and end tokens are pooled too."},
     {"memory", OP_ENUM, "states", "states|vector",
-     .doc = "What the decoder sees of its input: the state of each token, or the pooled vector "
-            "alone, which must then say all that the target needs."},
+     .doc = "What the decoder attends to: the states of the input's tokens, or the pooled vector "
+            "alone, which must then hold all that the target needs."},
     {"tied_output", OP_BOOL, "false",
-     .doc = "The decoder's output weights are the embedding's, not their own."},
+     .doc = "The decoder's output weights are those of the embedding."},
     {"dropout", OP_REAL, "0", NULL, 0, 0.9,
-     "Rate, on embeddings, activations and residual branches."},
+     "Dropout rate of embeddings, activations and residual branches."},
     {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
      "contrastive, simcse: cosines are divided by it."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
-     "contrastive, histogram: so many for each pair, drawn from other clusters; 0: the vectors of "
-     "all other clusters in the batch. triplet, siamese: so many for each pair, at least one."},
+     "Negatives of each pair, drawn from other clusters. contrastive, histogram: with 0 they are "
+     "the "
+     "vectors of all other clusters in the batch. triplet, siamese: at least one."},
     {"related", OP_INT, "1", NULL, 1, 65536,
-     "contrastive, histogram, without negatives of their own: so many clusters that use much the "
-     "same tokens "
-     "come together in a batch, which is a multiple of it; they are hard to tell apart."},
+     "contrastive, histogram, with negatives=0: hard negatives. Batches are made of groups of so "
+     "many "
+     "clusters that use similar tokens; divides `batch`."},
     {"target", OP_ENUM, "any", "any|shortest",
-     .doc =
-         "The second of a pair (seq2seq: what is to be written): any other member of the cluster, "
-         "or always its shortest, of equally long ones the first by its tokens' numbers."},
+     .doc = "The second of a pair (seq2seq: what the decoder is to write): any other member of the "
+            "cluster, or always the shortest; of equally long ones, the first by token numbers."},
     {"margin", OP_REAL, "0.5", NULL, 0, 2,
-     "triplet: by which cosines are to differ. siamese: above which those of pairs are to be, and "
-     "those of others below its negative."},
+     "triplet: the difference wanted between the cosines of positive and negative. siamese: "
+     "cosines of "
+     "pairs should exceed it, those of negatives should lie below minus it."},
     {"hinge", OP_ENUM, "linear", "linear|squared",
-     .doc = "triplet, siamese: what a cosine is short of its margin counts as it is, or squared."},
+     .doc = "triplet, siamese: the hinge loss, or its square."},
     {"swap", OP_BOOL, "false",
-     .doc = "triplet: the negative's cosine is that with the anchor or with its partner, whichever "
-            "is the greater."},
+     .doc = "triplet: the negative's cosine is the maximum of those with the anchor and with the "
+            "positive."},
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
-     "seq2seq, autoencode: share of the wanted probability that is spread over all tokens."},
+     "seq2seq, autoencode: share of the target probability that is spread over all tokens."},
     {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) in a step."},
     {"accumulate", OP_INT, "1", NULL, 1, 4096,
-     "Contrastive objectives: parts that a batch is worked on in. Takes as much less memory, and a "
-     "second forward pass; the result is the same. The others work in parts anyway."},
-    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps in all; 0: only initialise."},
-    {"segment", OP_INT, "200", NULL, 1, 1e12, "Steps from checkpoint to checkpoint."},
+     "Objectives that compare vectors: number of parts in which a batch is computed. Saves memory "
+     "for a second forward pass; the result is the same. Other objectives always work in parts."},
+    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Total steps; 0: only initialise."},
+    {"segment", OP_INT, "200", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.001", NULL, 0, 100, "Learning rate after the warm-up."},
-    {"lr_min", OP_REAL, "1e-8", NULL, 0, 100, "Where the schedule ends."},
-    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps of linear rise of the learning rate."},
+    {"lr_min", OP_REAL, "1e-8", NULL, 0, 100, "Final learning rate of the schedule."},
+    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps over which the learning rate rises linearly."},
     {"schedule", OP_ENUM, "constant", "constant|linear|step|cosine|cosine-restarts",
      .doc = "Of the learning rate after the warm-up."},
-    {"restart_period", OP_INT, "1000", NULL, 1, 1e12, "cosine-restarts: steps of the first one."},
-    {"restart_growth", OP_INT, "2", NULL, 1, 1000, "cosine-restarts: factor from one to the next."},
-    {"decay_every", OP_INT, "1000", NULL, 1, 1e12, "step: steps from one decay to the next."},
-    {"decay_factor", OP_REAL, "0.1", NULL, 0, 1, "step: by which the learning rate is multiplied."},
+    {"restart_period", OP_INT, "1000", NULL, 1, 1e12,
+     "cosine-restarts: steps of the first period."},
+    {"restart_growth", OP_INT, "2", NULL, 1, 1000,
+     "cosine-restarts: factor from one period to the next."},
+    {"decay_every", OP_INT, "1000", NULL, 1, 1e12, "step: steps between decays."},
+    {"decay_factor", OP_REAL, "0.1", NULL, 0, 1,
+     "step: factor of the learning rate at each decay."},
     {"optimizer", OP_ENUM, "adamw", OPTIMIZER_NAMES,
      .doc =
-         "adamw, adam: weight decay acts beside the gradient, or is added to it. muon: each "
-         "matrix of the layers goes equally far in all directions (Muon, with momentum beta1 and "
-         "steps as large as AdamW's); all else by AdamW."},
+         "adamw, adam: decoupled weight decay, or decay added to the gradient. muon: "
+         "orthogonalised updates of the layers' matrices, with momentum beta1 and steps as large "
+         "as AdamW's; AdamW for all else."},
     {"weight_decay", OP_REAL, "0.01", NULL, 0, 10, "Of the optimizer."},
     {"beta1", OP_REAL, "0.9", NULL, 0, 0.9999999, "Of the optimizer."},
     {"beta2", OP_REAL, "0.999", NULL, 0, 0.9999999, "Of the optimizer."},
     {"eps", OP_REAL, "1e-8", NULL, 0, 1, "Of the optimizer."},
-    {"clip", OP_REAL, "1", NULL, 0, 1e9, "Greatest norm of the gradient; 0: any."},
-    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which a recorded metric is a mean."},
+    {"clip", OP_REAL, "1", NULL, 0, 1e9, "Maximal norm of the gradient; 0: unlimited."},
+    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
     LEARN_PRECISION_PARAM,
-    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps from one validation to the next."},
-    {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs that a validation looks at."},
+    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
+    {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs in a validation."},
     {"patience", OP_INT, "0", NULL, 0, 1e9,
-     "Validations without a lower loss after which training stops; the best weights are kept. 0: "
-     "all steps, last weights."},
-    {"min_steps", OP_INT, "0", NULL, 0, 1e12, "Steps before which patience does not end training."},
+     "Validations without a lower loss after which training stops, with the best weights. 0: all "
+     "steps, with the last weights."},
+    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
+     "Steps before which patience does not stop training."},
     {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},
     {0},
 };
@@ -208,31 +213,31 @@ static enum err_code check_negatives(const struct op_ctx *ctx, enum objective_ki
     bool of_batch = objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_HISTOGRAM;
     if (related > 1 && (!of_batch || op_int(ctx, "negatives") > 0))
         return err_fail(e, ERR_INPUT,
-                        "'related' is for contrastive training on the batch's own "
-                        "negatives");
+                        "'related' needs objective contrastive or histogram, without "
+                        "'negatives'");
     if (batch % related)
         return err_fail(e, ERR_INPUT,
                         "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64 ")", batch,
                         related);
     if (op_int(ctx, "negatives") > 0 && negatives(ctx, objective) == 0)
-        return err_fail(e, ERR_INPUT, "objective %s draws no 'negatives'",
+        return err_fail(e, ERR_INPUT, "objective %s has no 'negatives'",
                         op_string(ctx, "objective"));
     return OK;
 }
 
-/* Options that were given and would do nothing, or the contrary of what they say. */
+/* Refuses options that would have no effect, or the opposite one. */
 static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind objective,
                                 struct err *e)
 {
     struct trainer_config c = train_trainer(ctx);
     const char *name = op_string(ctx, "objective");
     if (c.swap && objective != OBJECTIVE_TRIPLET)
-        return err_fail(e, ERR_INPUT, "'swap' is of triplets; the objective is %s", name);
+        return err_fail(e, ERR_INPUT, "'swap' belongs to objective triplet, not to %s", name);
     if (c.squared && !has_margin(objective))
-        return err_fail(e, ERR_INPUT, "'hinge' is of the objectives triplet and siamese, not of %s",
-                        name);
+        return err_fail(e, ERR_INPUT,
+                        "'hinge' belongs to objectives triplet and siamese, not to %s", name);
     if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
-        return err_fail(e, ERR_INPUT, "'min_steps' holds 'patience' back, and there is none");
+        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
     if (schedule_falls(&c.schedule) && c.schedule.lr_min > c.schedule.lr)
         return err_fail(e, ERR_INPUT,
                         "the schedule would rise: 'lr_min' (%g) is greater than 'lr' (%g)",
@@ -248,7 +253,7 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
         return err_fail(e, ERR_INPUT, "objective %s needs decoder_layers",
                         op_string(ctx, "objective"));
     if (!objective_generates(objective) && c.decoder_layers)
-        return err_fail(e, ERR_INPUT, "objective %s has no use for decoder_layers",
+        return err_fail(e, ERR_INPUT, "objective %s does not use decoder_layers",
                         op_string(ctx, "objective"));
     if (objective == OBJECTIVE_SIMCSE && op_real(ctx, "dropout") == 0)
         return err_fail(e, ERR_INPUT,

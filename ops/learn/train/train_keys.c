@@ -1,4 +1,5 @@
 /* The segments of op train, and what of its parameters the key of each holds; see train.h. */
+#include "base/buf.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/train.h"
 
@@ -19,35 +20,19 @@ void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_
     *to = index * length < steps ? index * length : steps;
 }
 
-/* What of the schedule the steps from..to depend on: their learning rates, however they came about.
- * So a schedule that is changed from some step on leaves what came before. */
-static char *schedule_key(struct arena *a, const struct schedule *s, uint64_t from, uint64_t to)
+/* The learning rates of the steps from..to, however they came about: a schedule that is changed
+ * from some step on leaves the segments before. */
+static char *rates_key(struct arena *a, const struct schedule *s, uint64_t from, uint64_t to)
 {
-    enum { RATES_MAX = 1 << 20 }; /* a longer segment names what its rates are made from */
-    double first = schedule_lr(s, from);
-    if (to - from > RATES_MAX)
-        return arena_printf(a,
-                            "schedule=%d lr=%.17g min=%.17g warmup=%" PRIu64 " steps=%" PRIu64
-                            " period=%" PRIu64 " growth=%" PRIu64 " every=%" PRIu64 " factor=%.17g",
-                            (int)s->kind, s->lr, s->lr_min, s->warmup, s->steps, s->period,
-                            s->growth, s->every, s->factor);
     struct hasher *h = hasher_new();
-    bool constant = true;
     for (uint64_t step = from; step < to; step++) {
         double lr = schedule_lr(s, step);
-        uint64_t bits;
-        uint8_t bytes[sizeof bits];
-        memcpy(&bits, &lr, sizeof bits);
-        constant = constant && lr == first;
-        for (size_t k = 0; k < sizeof bytes; k++)
-            bytes[k] = (uint8_t)(bits >> 8 * k);
-        hasher_add(h, bytes, sizeof bytes);
+        hasher_add(h, &lr, sizeof lr);
     }
     struct digest rates = hasher_finish(h);
     char hex[DIGEST_HEX];
     hasher_free(h);
-    return constant ? arena_printf(a, "lr=%.17g", first)
-                    : arena_printf(a, "rates=%.32s", digest_hex(hex, &rates));
+    return arena_printf(a, "rates=%.32s\n", digest_hex(hex, &rates));
 }
 
 bool train_is_last(const struct op_ctx *ctx, uint64_t to)
@@ -67,27 +52,36 @@ static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t 
     return key;
 }
 
-/* What of the objective they depend on. */
-static char *objective_key(struct arena *a, const struct op_ctx *ctx,
-                           const struct trainer_config *c)
+/* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
+ * the schedule and of validation, nor `accumulate`, which changes no result. */
+static const char *const steps_params[] = {
+    "objective", "dropout",   "temperature",  "negatives", "related",
+    "target",    "margin",    "hinge",        "swap",      "label_smoothing",
+    "batch",     "optimizer", "weight_decay", "beta1",     "beta2",
+    "eps",       "clip",      "log_every"};
+
+static void add_param(struct buf *b, const struct op_ctx *ctx, const struct op_param *p)
 {
-    const char *name = op_string(ctx, "objective");
-    switch (c->examples.objective) {
-    case OBJECTIVE_CONTRASTIVE:
-        return arena_printf(a, "%s negatives=%zu related=%" PRId64 " temperature=%.17g", name,
-                            c->examples.negatives, op_int(ctx, "related"), c->temperature);
-    case OBJECTIVE_SIMCSE: return arena_printf(a, "%s temperature=%.17g", name, c->temperature);
-    case OBJECTIVE_TRIPLET:
-    case OBJECTIVE_SIAMESE:
-        return arena_printf(a, "%s negatives=%zu margin=%.17g%s%s", name, c->examples.negatives,
-                            c->margin, c->squared ? " squared" : "", c->swap ? " swap" : "");
-    case OBJECTIVE_HISTOGRAM:
-        return arena_printf(a, "%s negatives=%zu related=%" PRId64, name, c->examples.negatives,
-                            op_int(ctx, "related"));
-    case OBJECTIVE_SEQ2SEQ:
-    case OBJECTIVE_AUTOENCODE: return arena_printf(a, "%s smoothing=%.17g", name, c->smoothing);
+    switch (p->type) {
+    case OP_INT: buf_printf(b, "%s=%" PRId64 "\n", p->name, op_int(ctx, p->name)); break;
+    case OP_REAL: buf_printf(b, "%s=%.17g\n", p->name, op_real(ctx, p->name)); break;
+    case OP_BOOL: buf_printf(b, "%s=%d\n", p->name, op_bool(ctx, p->name)); break;
+    case OP_ENUM:
+    case OP_STRING: buf_printf(b, "%s=%s\n", p->name, op_string(ctx, p->name)); break;
+    case OP_STRINGS: break; /* none */
     }
-    return NULL;
+}
+
+static char *steps_key(struct arena *a, const struct op_ctx *ctx)
+{
+    struct buf b = {0};
+    for (const struct op_param *p = train_params; p->name; p++)
+        for (size_t i = 0; i < sizeof steps_params / sizeof *steps_params; i++)
+            if (strcmp(p->name, steps_params[i]) == 0)
+                add_param(&b, ctx, p);
+    char *text = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
+    return text;
 }
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
@@ -99,21 +93,15 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
     uint64_t from, to;
     train_range(&from, &to, ctx, index);
     out->index = index;
-    if (index == 0) {
-        out->key = arena_printf(a, "%sseed=%" PRIu64 "\n", nn_config_text(a, &m), c.seed);
-        out->label = "initialisation";
+    out->key = arena_printf(a, "%sseed=%" PRIu64 "\n", nn_config_text(a, &m), c.seed);
+    out->label = "initialisation";
+    if (index == 0)
         return OK;
-    }
     const char *units = learn_bf16_units(ctx);
     out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
-    out->key = arena_printf(
-        a,
-        "%sseed=%" PRIu64 "\nobjective=%s\ntarget=%s\nbatch=%zu\ndropout=%.17g\n"
-        "optimizer=%s\nweight_decay=%.17g\nclip=%.17g\nbeta1=%.17g\nbeta2=%.17g\neps=%.17g\nlog_"
-        "every=%" PRId64 "\nprecision=%s\n%s\n%s\nsteps %" PRIu64 "-%" PRIu64 "\n",
-        nn_config_text(a, &m), c.seed, objective_key(a, ctx, &c), op_string(ctx, "target"),
-        c.examples.batch, c.dropout, op_string(ctx, "optimizer"), c.weight_decay, c.clip, c.beta1,
-        c.beta2, c.eps, op_int(ctx, "log_every"), units ? units : "f32",
-        schedule_key(a, &c.schedule, from, to), validation_key(a, ctx, to), from, to);
+    out->key =
+        arena_printf(a, "%s%sprecision=%s\n%s%s\nsteps %" PRIu64 "-%" PRIu64 "\n", out->key,
+                     steps_key(a, ctx), units ? units : "f32", rates_key(a, &c.schedule, from, to),
+                     validation_key(a, ctx, to), from, to);
     return OK;
 }

@@ -1,7 +1,6 @@
-/* What a segment of a training reads of its inputs: the vocabulary's id (which its checkpoint
- * names), the weights to begin with, and the very examples that its steps and validations draw. Of
- * the batches nothing else enters the result: not the texts beside the tokens, not what they were
- * made from, not what is never drawn. */
+/* What a segment of a training reads of its inputs: the vocabulary's id, the initial weights, and
+ * the examples that its steps and validations draw. Nothing else in the batches affects the result:
+ * neither texts nor sources nor sequences that are never drawn. */
 #include "ops/learn/train/train.h"
 
 #include <inttypes.h>
@@ -23,7 +22,7 @@ static int compare_groups(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-/* Which are equal matters, not what they are called: each by the first of its members. */
+/* Groups matter up to renaming: each is written as the number of its first member. */
 static void add_groups(struct hasher *h, struct arena *a, const uint32_t *group, size_t n)
 {
     uint64_t *order = arena_array(a, uint64_t, n);

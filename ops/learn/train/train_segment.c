@@ -22,7 +22,7 @@ static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct
     op_progress(ctx, done, total, text);
 }
 
-/* All that one segment works with. */
+/* The state of one segment's work. */
 struct session {
     struct op_ctx *ctx;
     const struct train_shared *shared;
@@ -33,7 +33,7 @@ struct session {
     struct trainer *trainer;
 };
 
-/* Measures; keeps the weights if they are the best so far; *stop when patience is at its end. */
+/* Measures, and keeps the weights if they are the best so far. *stop: patience has ended. */
 static enum err_code validate(bool *stop, struct session *s, struct err *e)
 {
     struct step_result r;
@@ -134,7 +134,7 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
     return err_up(e, trainer_write(s->trainer, &s->state, e));
 }
 
-/* From the record before; at the start from the input 'init', if there is one. */
+/* From the previous record; at the start from the input 'init', if there is one. */
 static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
                              struct err *e)
 {
@@ -153,13 +153,12 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
             return err_up(e, code);
     }
     if (trainer_steps(s->trainer) != from)
-        return err_fail(e, ERR_CORRUPT,
-                        "checkpoint of step %" PRIu64 " where step %" PRIu64 " was expected",
+        return err_fail(e, ERR_CORRUPT, "checkpoint of step %" PRIu64 " instead of step %" PRIu64,
                         trainer_steps(s->trainer), from);
     return OK;
 }
 
-/* A step looks at what the one before it left; nobody but this looks at what the last one did. */
+/* Each step checks the weights of the one before; this checks those of the last. */
 static enum err_code check_finite(const struct session *s, struct err *e)
 {
     const struct nn_param *bad = nn_model_not_finite(s->shared->model, s->state.weights);
@@ -168,8 +167,8 @@ static enum err_code check_finite(const struct session *s, struct err *e)
                : OK;
 }
 
-/* What it was computed with: the class of the machine, and what it does not speak of, bf16
- * products; what training begins with is the same for either precision. */
+/* The numerics class, and the units of bf16 products, which the class does not cover. The initial
+ * weights do not depend on them. */
 static char *numerics(struct op_ctx *ctx, uint64_t steps)
 {
     const char *units = steps ? learn_bf16_units(ctx) : NULL;

@@ -46,15 +46,16 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     t->gradient = t->groups[0];
     update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer);
     if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))) ||
+        (code = err_up(
+             e, gpu_alloc((void **)&t->squares, t->device, n_blocks(t) * sizeof *t->squares, e))) ||
         (t->plan.scratch &&
          (code = err_up(e, gpu_alloc(&t->update_work, t->device,
                                      gpu_queues(t->device) * t->plan.scratch, e)))))
         return code;
     float *host = malloc((n > table ? n : table) * sizeof *host);
-    t->squares = calloc(n_blocks(t), sizeof *t->squares);
     t->scratch = calloc(gpu_queues(t->device), sizeof *t->scratch);
     t->work = calloc(gpu_queues(t->device), sizeof *t->work);
-    if (!host || !t->squares || !t->scratch || !t->work) {
+    if (!host || !t->scratch || !t->work) {
         free(host);
         return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->count);
     }
@@ -99,6 +100,7 @@ void trainer_free(struct trainer *t)
         gpu_free(t->device, t->groups[i]);
     gpu_free(t->device, t->memory);
     gpu_free(t->device, t->update_work);
+    gpu_free(t->device, t->squares);
     gpu_queue_free(t->queue);
     example_sampler_free(&t->sampler);
     example_sampler_free(&t->measured);
@@ -107,7 +109,6 @@ void trainer_free(struct trainer *t)
     for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
         arena_free(&t->work[i]);
     free(t->work);
-    free(t->squares);
     free(t->scratch);
     free(t);
 }
@@ -185,9 +186,12 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
     if ((code = err_up(e, t->objective->differentiate(r, t, e))) ||
         (code = err_up(e, gpu_each(t->device, n_blocks(t), reduce_block, t, e))))
         return code;
-    double sum = 0;
+    double sum = 0, *squares = arena_array(&t->arena, double, n_blocks(t));
+    gpu_read(t->queue, squares, t->squares, n_blocks(t) * sizeof *squares);
+    if ((code = err_up(e, gpu_finish(t->queue, e))))
+        return code;
     for (size_t i = 0; i < n_blocks(t); i++)
-        sum += t->squares[i];
+        sum += squares[i];
     r->gradient_norm = sqrt(sum);
     return OK;
 }

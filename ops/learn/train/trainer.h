@@ -8,6 +8,7 @@
 #ifndef OPS_LEARN_TRAIN_TRAINER_H
 #define OPS_LEARN_TRAIN_TRAINER_H
 
+#include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/learn/data/examples.h"
 #include "ops/learn/train/schedule.h"
 #include "ops/learn/train/update.h"
@@ -19,21 +20,21 @@ struct trainer_config {
     struct examples_config examples;
     double temperature; /* cosines are divided by it; 1 for margins and histograms */
     double margin;      /* triplet, siamese: of cosines */
-    bool squared;       /* these: squares of what is short of it */
-    bool swap;          /* triplet: anchor and partner swap their roles where that is worse */
+    bool squared;       /* triplet, siamese: squared hinges */
+    bool swap;          /* triplet: anchor and positive swap roles where that is worse */
     double smoothing;   /* seq2seq: of labels */
     double dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
     enum optimizer_kind optimizer;
     struct schedule schedule;
-    size_t parts;                 /* a batch is worked on in so many, to save memory; 0 is 1 */
+    size_t parts; /* a batch is worked on in so many parts, to save memory; 0 is 1 */
     enum gpu_precision precision; /* of the model's products; scores and all else are f32 */
     uint64_t seed;
 };
 
 struct step_result {
     double loss;          /* mean over the batch: of its vectors, triplets or target tokens */
-    double accuracy;      /* share of vectors that find their partner first, of triplets in order,
-                           * of target tokens foretold */
+    double accuracy;      /* share of vectors whose positive ranks first, of triplets in order, of
+                           * target tokens predicted */
     double gradient_norm; /* before clipping */
     double lr;
     uint64_t tokens;
@@ -53,7 +54,8 @@ uint64_t trainer_steps(const struct trainer *t);
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e);
 /* Loss and accuracy on `batches` batches of examples of a dataset, the same ones at each step,
- * without dropout (simcse: of pairs from clusters); the rest of the result is 0. Changes nothing.
+ * without dropout (simcse: of pairs from clusters); the other fields of the result are 0. Changes
+ * nothing.
  */
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
                               size_t batches, struct err *e);
@@ -64,13 +66,7 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
                   const struct trainer_config *config, const struct nn_config *model,
                   const struct dataset *d, bool measuring, uint64_t index);
 
-/* The state, as flat vectors of model->total floats; steps goes with it. */
-struct trainer_state {
-    float *weights, *m, *v; /* reading: NULL if not asked for */
-    float *best;            /* weights of the least validation loss so far, or NULL; the trainer
-                             * does not look at them */
-    uint64_t steps;
-};
+/* The state and its step. Reading: what is NULL is not asked for. */
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);
 enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e);
 

@@ -12,19 +12,19 @@ enum {
 /* ---- what Muon works with ---- */
 
 struct newton {
-    size_t rows, cols, least;
-    float *x, *y, *gram, *square; /* (rows, cols) twice, (least, least) twice */
+    size_t rows, cols, smaller;
+    float *x, *y, *gram, *square; /* (rows, cols) twice, (smaller, smaller) twice */
     enum gpu_precision precision;
 };
 
 static struct newton lay_out_newton(const struct update_piece *x, struct gpu_layout *l)
 {
-    size_t least = x->rows < x->cols ? x->rows : x->cols;
-    struct newton w = {.rows = x->rows, .cols = x->cols, .least = least};
+    size_t smaller = x->rows < x->cols ? x->rows : x->cols;
+    struct newton w = {.rows = x->rows, .cols = x->cols, .smaller = smaller};
     w.x = gpu_carve(l, x->n * sizeof *w.x);
     w.y = gpu_carve(l, x->n * sizeof *w.y);
-    w.gram = gpu_carve(l, least * least * sizeof *w.gram);
-    w.square = gpu_carve(l, least * least * sizeof *w.square);
+    w.gram = gpu_carve(l, smaller * smaller * sizeof *w.gram);
+    w.square = gpu_carve(l, smaller * smaller * sizeof *w.square);
     return w;
 }
 
@@ -88,7 +88,7 @@ static void add_layers(struct planning *p, const struct nn_layer *layers, size_t
 }
 
 /* What lies between matrices, in blocks. */
-static void add_rest(struct planning *p, size_t from, size_t to)
+static void add_between(struct planning *p, size_t from, size_t to)
 {
     for (; from < to; from += BLOCK)
         add_piece(p, (struct update_piece){from, to - from < BLOCK ? to - from : BLOCK, 0, 0});
@@ -107,10 +107,10 @@ void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_
     size_t matrices = out->n_pieces, at = 0;
     for (size_t i = 0; i < matrices; i++) {
         struct update_piece x = out->pieces[i];
-        add_rest(&p, at, x.at);
+        add_between(&p, at, x.at);
         at = x.at + x.n;
     }
-    add_rest(&p, at, m->total);
+    add_between(&p, at, m->total);
 }
 
 /* ---- Muon ---- */
@@ -130,8 +130,8 @@ static void gram(struct gpu_queue *q, const struct newton *w)
     q->op->matmul(q, &(struct gpu_matmul){.ta = !wide,
                                           .tb = wide,
                                           .precision = w->precision,
-                                          .m = w->least,
-                                          .n = w->least,
+                                          .m = w->smaller,
+                                          .n = w->smaller,
                                           .k = wide ? w->cols : w->rows,
                                           .alpha = 1,
                                           .a = w->x,
@@ -139,7 +139,7 @@ static void gram(struct gpu_queue *q, const struct newton *w)
                                           .c = w->gram,
                                           .lda = w->cols,
                                           .ldb = w->cols,
-                                          .ldc = w->least});
+                                          .ldc = w->smaller});
 }
 
 /* y = a x + (b G + c G^2) x, with the coefficients of Jordan et al.: singular values go to 0.7 to
@@ -148,7 +148,7 @@ static void newton_step(struct gpu_queue *q, struct newton *w)
 {
     static const float a = 3.4445F, b = -4.7750F, c = 2.0315F;
     bool wide = w->rows <= w->cols;
-    size_t n = w->rows * w->cols, s = w->least;
+    size_t n = w->rows * w->cols, s = w->smaller;
     gram(q, w);
     q->op->copy(q, w->square, w->gram, s * s);
     q->op->scale(q, w->square, s * s, b);

@@ -2,9 +2,9 @@
  * changes.
  *
  * AdamW and Adam work number by number. Muon (Jordan et al. 2024) takes the layers' matrices whole:
- * the momentum's singular values become 1, about, by five steps of Newton and Schulz, so that a
- * step goes equally far in all directions that the gradient has; everything else (embedding, norms,
- * biases, output) is AdamW's. Its steps are scaled as Liu et al. (2025) do, by
+ * five Newton-Schulz steps bring the momentum's singular values near 1, so that a step goes equally
+ * far in all directions that the gradient has. All else (embedding, norms, biases, output) is
+ * updated by AdamW. Its steps are scaled as Liu et al. (2025) do, by
  * 0.2 * sqrt(max(rows, cols)): numbers change as much as by AdamW, with the same rate and decay.
  *
  * Pieces are a function of the model, each is worked on by one queue: the same bits for any number
@@ -16,9 +16,9 @@
 #include "ops/nn/model.h"
 
 enum optimizer_kind {
-    OPTIMIZER_ADAMW, /* decay beside the gradient */
+    OPTIMIZER_ADAMW, /* decoupled decay */
     OPTIMIZER_ADAM,  /* decay added to the gradient, as PyTorch's Adam */
-    OPTIMIZER_MUON,  /* of matrices; AdamW of the rest */
+    OPTIMIZER_MUON,  /* for matrices; AdamW for all else */
 };
 #define OPTIMIZER_NAMES "adamw|adam|muon"
 

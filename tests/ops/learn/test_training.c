@@ -2,6 +2,7 @@
  * bytes are the same for any number of threads and across an interruption; numbers that are not
  * finite stop it. */
 #include "ops/learn/infer/embedder.h"
+#include "ops/learn/train/trainer.h"
 #include "tests/ops/learn/toy.h"
 
 #include <math.h>
@@ -368,9 +369,9 @@ static void test_no_decoder(void **state)
     arena_free(&a);
 }
 
-/* A vector does not depend on the other sequences of its batch, except by the rounding of the matrix
- * library, which with some instructions depends on the number of rows. The same batch gives the same
- * bits. */
+/* A vector does not depend on the other sequences of its batch, except by the rounding of the
+ * matrix library, which with some instructions depends on the number of rows. The same batch gives
+ * the same bits. */
 static void test_embed_shards(void **state)
 {
     enum { MANY = 300, D = 32 };
