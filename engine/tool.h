@@ -33,7 +33,7 @@ struct tool_args {
     size_t n_values;
     bool json;
     bool color;
-    FILE *out, *narration; /* data; words for people */
+    FILE *out, *narration; /* data; messages */
     struct arena *arena;
     struct cli *cli; /* for the functions below */
 };

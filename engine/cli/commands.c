@@ -94,9 +94,9 @@ static const struct cli_command own_commands[] = {
      "List runs, newest first, or the nodes of one run",
      "JOB is a job's name or its file; RUN is JOB/NUMBER. A run that had nothing to do leaves "
      "no entry. A run that ended without a word (a crash, a power cut) is 'killed'.\n\n"
-     "For each node of a run: how many of its elements (or segments of a training) were "
-     "computed (ran), how many are unchanged by a witness of the op although their inputs "
-     "changed (reused; see 'why'), and how many were in the store (cached).",
+     "For each node of a run: how many of its elements (of a training: segments) were computed "
+     "(ran), how many keep their result because a change of their inputs cannot matter (reused; "
+     "'why' says how that is known), and how many were in the store (cached).",
      "eqloom log quickstart\n"
      "eqloom log quickstart/12",
      OPTIONS(LIMIT("List at most N runs; 20 if not given."), JSON)},
@@ -193,7 +193,7 @@ static const struct cli_command own_commands[] = {
      "DIR, which must not exist, becomes a store. On the same file system its tables are hard "
      "links where possible: they take no space, but share the fate of the disk.",
      "eqloom backup /mnt/backup/eqloom-2026-11-22", OPTIONS(WAIT)},
-    {"compact", "", 0, 0, CLI_STORE_WRITE, cli_compact, "Make the store small",
+    {"compact", "", 0, 0, CLI_STORE_WRITE, cli_compact, "Make the store smaller",
      "Compresses records again at a high level, with new dictionaries, and frees the space of "
      "records that gc removed. Prints the size before and after.",
      "eqloom compact", OPTIONS(WAIT, JSON)},

@@ -121,7 +121,7 @@ enum err_code cli_log(int *status, struct cli *c, struct err *e)
         const char *state = run->state;
         for (size_t i = 0; i < list.n; i++)
             if (!strcmp(list.runs[i].name, run_name))
-                state = list.runs[i].state; /* "killed" is found out there */
+                state = list.runs[i].state; /* or "killed", which is not stored */
         print_nodes(c, run_name, state, run);
     }
     return err_up(e, code);

@@ -92,7 +92,7 @@ static enum err_code made_in_time(bool *passes, struct query *q, const struct di
     return err_up(e, code);
 }
 
-/* *selects: the program holds; *yielded: what it gave, NULL without a program. */
+/* *yielded: what the program gave; NULL without a program. */
 static enum err_code run_program(bool *selects, const char **yielded, struct query *q,
                                  const struct digest *id, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* Runs the commands that ops bring, and answers their questions of the store (engine/tool.h). */
+/* Runs the commands that ops bring, and reads the store for them (engine/tool.h). */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/os.h"
@@ -126,7 +126,7 @@ const char *tool_value(const struct tool_args *args, const char *option)
     return NULL;
 }
 
-/* c->color is decided by where narration goes; a tool also colors its data. */
+/* c->color is about narration; a tool colors its data, too. */
 static bool wants_color(const struct cli *c)
 {
     const char *when = cli_value(c, "color");

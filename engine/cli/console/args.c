@@ -18,8 +18,8 @@ const struct cli_option cli_global_options[] = {
     {"store", 0, "DIR", false,
      "The store; else $EQLOOM_STORE, else .eqloom found upward from the job."},
     {"color", 0, "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
-    {"help", 'h', NULL, false, "Say how to use eqloom, or a command."},
-    {"version", 0, NULL, false, "Say which eqloom this is."},
+    {"help", 'h', NULL, false, "Show help for eqloom, or for a command."},
+    {"version", 0, NULL, false, "Print the version."},
     {"man", 0, NULL, false, "Print the manual page's source (scdoc)."},
     {"markdown", 0, NULL, false, "Print the reference of the command line."},
     {"completion", 0, "bash", false, "Print completions for a shell."},
@@ -201,8 +201,8 @@ static enum err_code check_count(const struct cli *c, struct err *e)
     return code;
 }
 
-/* The arguments of tools may be expressions, which begin with a minus as well: only a letter that
- * stands alone (-k 5) or before a number (-k5) is an option of theirs. */
+/* Arguments of tools may be expressions, which can begin with a minus. So only a single letter (-k
+ * 5) or a letter before a number (-k5) is an option. */
 static bool is_short_of_tool(const struct parser *p, const char *arg)
 {
     bool alone = !arg[2] || arg[2 + strspn(arg + 2, "0123456789")] == '\0';

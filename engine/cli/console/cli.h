@@ -1,5 +1,5 @@
 /* The command line: a table of commands from which --help, the manual page, docs/cli.md and the
- * bash completion are made. Data goes to `out`, words for people to `narration`. */
+ * bash completion are made. Data goes to `out`, messages to `narration`. */
 #ifndef ENGINE_CLI_CLI_H
 #define ENGINE_CLI_CLI_H
 
@@ -71,12 +71,12 @@ struct cli {
     const struct cli_command *command;
     const char *const *arguments;
     size_t n_arguments;
-    const struct cli_value *values; /* as given, in order */
+    const struct cli_value *values; /* in the order given */
     size_t n_values;
-    const char *line; /* the whole command line, for others who wait for the store */
+    const char *line; /* the whole command line: told to others that wait for the store */
 };
 
-/* The whole program: everything but main's own name for it. Returns the exit status. */
+/* The whole program. Returns the exit status. */
 int cli_main(int argc, char **argv, FILE *out, FILE *narration);
 
 /* All commands, those of tool_table included, in the order of --help: commands.c. */

@@ -27,8 +27,9 @@ static void print_options(FILE *to, const struct cli_option *options)
 void cli_print_usage(FILE *to, const struct cli *c)
 {
     fputs("usage: eqloom [--store DIR] [--color WHEN] COMMAND ...\n\n"
-          "Corpora of equivalent expressions, and models that learn from them, made from a job\n"
-          "file and kept in a store; only what is stale is made again.\n\ncommands:\n",
+          "Builds corpora of equivalent expressions, and models that learn from them, from a job\n"
+          "file. Results are kept in a store; only what has changed is computed again.\n\n"
+          "commands:\n",
           to);
     for (size_t i = 0; i < c->n_commands; i++)
         fprintf(to, "  %-14s %s\n", c->commands[i].name, c->commands[i].summary);

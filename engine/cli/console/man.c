@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* scdoc gives meaning to these in text. */
+/* These characters mean something to scdoc. */
 static void print_escaped(FILE *to, const char *text)
 {
     for (const char *p = text; *p; p++) {
@@ -69,9 +69,9 @@ void cli_print_man(FILE *to, const struct cli *c)
     fputs("eqloom(1)\n\n# NAME\n\neqloom - corpora of equivalent expressions, and models that "
           "learn from them\n\n# SYNOPSIS\n\n*eqloom* [--store DIR] [--color WHEN] COMMAND ...\n\n"
           "# DESCRIPTION\n\n"
-          "eqloom reads a job file, plans, and makes true what the file says, redoing only what "
-          "is stale. What it made is kept in a store, the directory _.eqloom_.\n\n"
-          "Data goes to standard output, words for people to standard error.\n\n# OPTIONS\n\n",
+          "eqloom reads a job file and computes the results that it asks for. Results are kept in "
+          "a store, the directory _.eqloom_; only what has changed is computed again.\n\n"
+          "Data goes to standard output, messages to standard error.\n\n# OPTIONS\n\n",
           to);
     for (const struct cli_option *o = cli_global_options; o->name; o++)
         print_man_option(to, o);
@@ -106,7 +106,7 @@ void cli_print_markdown(FILE *to, const struct cli *c)
 {
     fputs("# The command line\n\nMade by `eqloom --markdown`.\n\n"
           "    eqloom [--store DIR] [--color WHEN] COMMAND ...\n\n"
-          "Data goes to standard output, words for people to standard error. With `--json`, one "
+          "Data goes to standard output, messages to standard error. With `--json`, one "
           "JSON object a line. Exit status: 0 done, 1 something failed, 2 usage or bad input, "
           "3 negative verdict, 4 undecided, 130 interrupted.\n\n",
           to);

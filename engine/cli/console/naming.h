@@ -1,4 +1,5 @@
-/* Names that a user gives: of record kinds and ops. A wrong one is answered with the nearest. */
+/* Names that a user gives: of record kinds and ops. An unknown one is refused with the nearest
+ * known one. */
 #ifndef ENGINE_CLI_NAMING_H
 #define ENGINE_CLI_NAMING_H
 

@@ -1,5 +1,5 @@
-/* Tables as aligned text: columns of numbers to the right. On a terminal the last column is wrapped
- * at its edge. */
+/* Tables as aligned text; columns of numbers are aligned to the right. On a terminal the last
+ * column is wrapped. */
 #ifndef ENGINE_CLI_TEXT_TABLE_H
 #define ENGINE_CLI_TEXT_TABLE_H
 
@@ -19,8 +19,8 @@ struct table *table_new(struct arena *a, const char *headings);
 /* n_columns cells; copied, one line each. */
 void table_add(struct table *t, const char *const *cells);
 void table_print(FILE *to, const struct table *t);
-/* Every table of a report, with its title and note: so many rows of each, then how many more there
- * are and how to see them ("--limit"). */
+/* Every table of a report, with title and note: at most `limit` rows, then the number of the others
+ * and `more`, which says how to see them ("--limit"). */
 void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, size_t limit,
                         const char *more);
 

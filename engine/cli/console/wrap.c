@@ -31,7 +31,7 @@ int wrap_columns(const char *text)
 
 void wrap_print(FILE *to, const char *text, int column, int indent, int width)
 {
-    /* Next to nothing would be left beside a deep indentation. */
+    /* A deep indentation would leave no room for text. */
     if (indent > width / 2)
         indent = width / 2;
     while (*text) {

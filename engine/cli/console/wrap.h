@@ -6,8 +6,7 @@
 
 enum { WRAP_NEVER = 1 << 30 };
 
-/* Columns of the terminal that `to` is; WRAP_NEVER if it is none, so that what other programs read
- * stays one line. */
+/* The width of the terminal; WRAP_NEVER if `to` is not one: other programs read whole lines. */
 int wrap_width(FILE *to);
 /* Columns that UTF-8 text takes. */
 int wrap_columns(const char *text);

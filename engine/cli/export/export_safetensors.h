@@ -1,5 +1,5 @@
 /* Checkpoints as safetensors files: tensors under their own names (PyTorch's), in the checkpoint's
- * order; what the optimizer keeps ("adam.m/NAME": names with a '/') is left out. Metadata:
+ * order; the optimizer's state ("adam.m/NAME": names with a '/') is left out. Metadata:
  * format "pt", architecture, step. */
 #ifndef ENGINE_CLI_EXPORT_SAFETENSORS_H
 #define ENGINE_CLI_EXPORT_SAFETENSORS_H
@@ -12,14 +12,14 @@
 
 #include <stdio.h>
 
-/* Gives the data of a Chunk; it need live only until the next call. */
+/* Gives the data of a Chunk, valid until the next call. */
 typedef enum err_code safetensors_chunk(struct span *out, void *arg, const uint8_t id[32],
                                         struct err *e);
 
 enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
                                 safetensors_chunk *chunk, void *arg, struct err *e);
 
-/* What goes beside the tensors, as one JSON object: architecture, step, and the vocabulary (NULL:
+/* The file beside the tensors, one JSON object: architecture, step, and the vocabulary (NULL:
  * unknown) as its encoding and tokens by id. */
 enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
                                  const Eqloom__Vocabulary *vocabulary, struct err *e);

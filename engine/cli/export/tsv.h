@@ -1,8 +1,8 @@
-/* Messages flattened into tab-separated rows. The first list of messages in the type (a cluster's
- * members) gives the rows; a type without one gives one row a message. Columns: "index" (of the
- * element), then the item's plain fields, then the element's own, those of single messages as
- * "seed.prefix". Lists of plain values are joined by blanks; bytes are left out unless they are one
- * id. In cells, tab, newline and backslash are written \t, \n and \\. */
+/* Messages flattened into tab-separated rows: one for each item of the type's first list of
+ * messages (a cluster's members), or one for each message if the type has none. Columns: "index"
+ * (of the element), the item's plain fields, then the element's own; fields of single messages are
+ * named "seed.prefix". Lists of plain values are joined by blanks; bytes are left out unless they
+ * are one id. In cells, tab, newline and backslash are written \t, \n and \\. */
 #ifndef ENGINE_CLI_TSV_H
 #define ENGINE_CLI_TSV_H
 

@@ -168,7 +168,7 @@ static enum err_code add_inputs(struct walk *w, struct lineage_item *item, struc
         for (size_t k = 0; !code && k < ids.len / DIGEST_SIZE; k++) {
             struct digest id = lineage_id(ids, k);
             struct lineage_item *input = add_item(w, item, &id, 1, key->inputs[i]->role);
-            /* The segments before differ in nothing but their steps. */
+            /* Earlier segments differ only in their steps. */
             if (!w->shallow && strcmp(input->role, "@previous"))
                 code = walk_up(w, input, e);
             if (!w->shallow && !code)

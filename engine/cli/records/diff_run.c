@@ -1,5 +1,5 @@
-/* Two runs: their nodes side by side, what of their parameters and outputs differs, and the figures
- * of the reports that they made. */
+/* Two runs: their nodes side by side, the parameters and outputs that differ, and the values of
+ * reports that differ. */
 #include "engine/cli/records/diff.h"
 
 #include "base/buf.h"

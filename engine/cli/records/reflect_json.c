@@ -1,4 +1,4 @@
-/* Messages as JSON; see reflect.h. Numbers that JSON has not (NaN, infinities) are null. */
+/* Messages as JSON; see reflect.h. NaN and infinities, which JSON lacks, are null. */
 #include "engine/cli/records/reflect.h"
 
 #include <math.h>

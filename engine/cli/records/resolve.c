@@ -62,7 +62,7 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     return OK;
 }
 
-/* What tells records apart that have no name: a title, the first text, the step. */
+/* Of a record without a name: a title, the first text, the step. */
 static const char *describe(struct arena *a, const ProtobufCMessage *m)
 {
     static const char *const fields[] = {"title", "text", "encoding", "step", "media_type"};

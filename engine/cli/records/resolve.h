@@ -13,7 +13,7 @@ struct resolved {
 /* An ambiguous REF prints its candidates as narration and fails with ERR_AMBIGUOUS. */
 enum err_code resolve(struct resolved *out, struct cli *c, const char *text, struct err *e);
 
-/* A few words that say which record it is: its name or expression, else its title, first text or
+/* A short text that says which record it is: its name or expression, else its title, first text or
  * step; "" when it has nothing of the kind. */
 const char *resolve_label(struct arena *a, struct store *s, const struct digest *id);
 
