@@ -9,8 +9,8 @@
 A comment before a block says more: <!-- text --> or <!-- not run --> (no example), <!-- numbers vary -->
 (in what is printed), <!-- file PATH --> (written there, for commands that follow), <!-- edit PATH -->
 (these rules replace the ones of their names in that file), <!-- fails --> (so it should). "..." in what
-is printed stands for anything. Links and names of files are checked, too. The commands of a page run one after the other in a copy of the jobs,
-made small, beside a store in which they have run.
+is printed stands for anything. Links and names of files are checked, too. The commands of a page run
+one after the other in a copy of the jobs, made small, beside a store in which they have run.
 
 Usage: test_pages.py EQLOOM SOURCE_ROOT PAGE..."""
 import os
@@ -44,7 +44,11 @@ def blocks_of(page):
         while at < len(lines) and (lines[at].startswith("    ") or not lines[at].strip()):
             at += 1
         text = "\n".join(line[4:] for line in lines[first:at]).rstrip() + "\n"
-        found = MARK.fullmatch(next((line for line in reversed(lines[:first]) if line.strip()), ""))
+        before = next((line for line in reversed(lines[:first]) if line.strip()), "")
+        found = MARK.fullmatch(before)
+        usage = text.startswith("eqloom [") or before == "## " + text.split()[1]
+        if page.name == "cli.md" and usage:
+            continue  # the synopsis of a command
         blocks.append(Block(first + 1, text, *(found.groups() if found else (None, None))))
     return blocks
 
@@ -110,12 +114,17 @@ class Project:
     def prepare(self):
         self.run("git init -q && git add -A && git -c user.name=a -c user.email=a commit -qm start")
         (self.dir / "expressions.txt").write_text("sin(x)\ncos(x)^2\n")
+        (self.dir / "my.rules").write_text("double: sin(2*?a) -> 2*sin(?a)*cos(?a)\n")
         for command in ["eqloom run jobs/quickstart.yaml", "eqloom run jobs/seq2seq.yaml",
-                        "eqloom run jobs/quickstart.yaml --set steps=4"]:
+                        "eqloom run jobs/quickstart.yaml --set steps=4",
+                        "eqloom tag v0 quickstart/clusters", "eqloom tag writer seq2seq/model"]:
             status, text = self.run(command)
             assert status == 0, f"{command}: {text}"
         status, text = self.run("eqloom ls --json quickstart/egraphs")
-        self.id = re.search(r'"id":\s*"([0-9a-f]+)"', text).group(1)[:8]
+        # What stands in examples, and what takes its place here.
+        self.instead = {"3fa9": re.search(r'"id":\s*"([0-9a-f]+)"', text).group(1)[:8],
+                        "quickstart/12": "quickstart/1", "diff tag/v1": "diff tag/v0",
+                        "/mnt/": f"{self.top}/"}
 
 
 class Page:
@@ -149,7 +158,9 @@ class Page:
                 self.expect(block, command, wanted, shown if shown.strip() else None)
                 continue
             for command in part.splitlines():
-                command = re.sub(r"\s+# .*", "", command).replace("3fa9", self.project.id)
+                command = re.sub(r"\s+# .*", "", command)
+                for shown, there in self.project.instead.items():
+                    command = command.replace(shown, there)
                 self.expect(block, command, wanted)
 
     def edit(self, block):
