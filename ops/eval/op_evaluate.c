@@ -4,18 +4,15 @@
 #include "ops/eval/measure/assignment.h"
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
-#include "ops/eval/measure/triples.h"
 
 #include <string.h>
 
 static const struct op_param params[] = {
     {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
     {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
-     "Of K-means; retrieval is by cosine in any case."},
-    {"restarts", OP_INT, "10", NULL, 1, 1000, "K-means runs; the one of least cost counts."},
-    {"swaps", OP_INT, "100", NULL, 0, 1e6,
-     "Steps of local search in each run: a vector replaces a centre if that lowers the cost."},
-    {"max_iterations", OP_INT, "100", NULL, 1, 100000, "Of each run."},
+     "Of K-means: of vectors brought to length 1, or as they are. Retrieval is by cosine."},
+    {"restarts", OP_INT, "10", NULL, 1, 1000, "Starts of K-means; that of least cost counts."},
+    {"max_iterations", OP_INT, "1000", NULL, 1, 100000, "Lloyd's, of each start, at most."},
     {"per_cluster", OP_INT, "0", NULL, 0, 1e6, "The first vectors of each cluster; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the first centres."},
     {NULL},
@@ -44,9 +41,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     struct kmeans_options options = {
         .k = v->n_clusters,
         .restarts = (uint32_t)op_int(ctx, "restarts"),
-        .swaps = (uint32_t)op_int(ctx, "swaps"),
         .max_iterations = (uint32_t)op_int(ctx, "max_iterations"),
-        .spherical = strcmp(op_string(ctx, "distance"), "cosine") == 0,
         .seed = (uint64_t)op_int(ctx, "seed"),
         .cancelled = cancelled,
         .arg = ctx,
@@ -54,19 +49,16 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     struct kmeans clusters;
     struct clustering_accuracy accuracy;
     struct retrieval retrieval;
-    struct triples triples;
-    if (options.spherical)
+    if (strcmp(op_string(ctx, "distance"), "cosine") == 0)
         vectors_normalize(v);
-    op_progress(ctx, 0, 3, "clustering");
+    op_progress(ctx, 0, 2, "clustering");
     enum err_code code = err_up(e, kmeans(&clusters, a, v, &options, op_pool(ctx), e));
     if (code)
         return code;
     clustering_measure(&accuracy, a, v, clusters.label);
-    op_progress(ctx, 1, 3, "retrieval");
+    op_progress(ctx, 1, 2, "retrieval");
     vectors_normalize(v);
     retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx);
-    op_progress(ctx, 2, 3, "triples");
-    triples_measure(&triples, a, v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
     figures_add(f, "kmeans_accuracy", accuracy.best);
@@ -74,10 +66,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         figures_add(f, precision[k], retrieval.precision[k]);
     figures_add(f, "mrr", retrieval.mrr);
-    figures_add(f, "triplet_accuracy", retrieval.triplets);
-    figures_add(f, "ranking_error", triples.ranking_error);
-    figures_add(f, "triple_hinge", triples.hinge);
-    figures_add(f, "siamese_loss", triples.siamese);
+    figures_add(f, "ranking_error", retrieval.ranking_error);
     figures_add(f, "clusters", v->n_clusters);
     figures_add(f, "sequences", v->n);
     figures_add(f, "queries", retrieval.queries);
@@ -106,21 +95,18 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 6,
+    .version = 7,
     .node = OP_TASK,
     .parallel = true,
     .doc =
-        "How well vectors tell clusters apart: K-means accuracy (as many centres as clusters, from "
-        "greedy k-means++; labels assigned to clusters optimally, and greedily), retrieval "
-        "precision@k and mean "
-        "reciprocal rank by cosine, each expression being a query against all others. precision@k "
-        "is SemVec's score_k: of the k nearest, those of the query's cluster, divided by k or by "
-        "as many as there are; at 1 it is the accuracy of the nearest neighbour. Over all triples "
-        "of "
-        "an expression, one of its cluster and one of another there are the figures of The Search "
-        "for Equations: ranking_error, the share whose first two are not the nearest; triple_hinge "
-        "and siamese_loss, the means of its two losses, not squared, with a margin of 1. "
-        "triplet_accuracy is one less the ranking error, averaged by expression.",
+        "How well vectors tell clusters apart. K-means accuracy: as many centres as clusters, as "
+        "scikit-learn's KMeans finds them (greedy k-means++, Lloyd's iterations, tolerance 1e-6, "
+        "the best of `restarts`), labels being assigned to clusters optimally, and greedily. "
+        "Retrieval by cosine, each expression being a query against all others: precision@k is "
+        "the share of the k nearest that are of the query's cluster, of as many as there could "
+        "be (SemVec's score_k), mrr the mean reciprocal rank of the first. ranking_error (The "
+        "Search for Equations): of all triples of an expression, one of its cluster and one of "
+        "another, the share in which the last is nearer.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

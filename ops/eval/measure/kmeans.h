@@ -1,4 +1,4 @@
-/* K-means with k-means++ seeding, local search and restarts. */
+/* K-means as scikit-learn runs it: greedy k-means++ seeding, Lloyd's iterations, several starts. */
 #ifndef OPS_EVAL_MEASURE_KMEANS_H
 #define OPS_EVAL_MEASURE_KMEANS_H
 
@@ -9,8 +9,6 @@
 
 struct kmeans_options {
     uint32_t k, restarts, max_iterations;
-    uint32_t swaps; /* steps of local search before Lloyd's */
-    bool spherical; /* centres have length 1 and vectors too: by angle; else by distance */
     uint64_t seed;
     bool (*cancelled)(void *arg); /* may be NULL */
     void *arg;
@@ -18,12 +16,11 @@ struct kmeans_options {
 
 struct kmeans {
     uint32_t *label;     /* of each vector, in the arena */
-    double cost;         /* sum of squared distances to the centres */
-    uint32_t iterations; /* of the best restart */
-    uint32_t restart;
+    double cost;         /* sum of squared distances to the nearest centres */
+    uint32_t iterations; /* of the start of least cost */
 };
 
-/* The restart of least cost. The same for any number of threads. ERR_CANCELLED. */
+/* The start of least cost. The same for any number of threads. ERR_CANCELLED. */
 enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *v,
                      const struct kmeans_options *options, struct pool *pool, struct err *e);
 

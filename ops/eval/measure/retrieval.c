@@ -9,7 +9,8 @@
 const uint32_t retrieval_cuts[RETRIEVAL_CUTS] = {1, 5, 10, 15, 20};
 
 struct query_result {
-    double precision[RETRIEVAL_CUTS], reciprocal, triplets;
+    double precision[RETRIEVAL_CUTS], reciprocal;
+    double triples, wrong;
 };
 
 struct work {
@@ -85,22 +86,21 @@ static double count_below(const float *sorted, size_t n, float x)
     return 0.5 * (double)(low + high);
 }
 
-/* The share of triplets in order. `positives` is room for the cluster's similarities. */
-static double triplets_in_order(const struct vectors *v, const float *similarity, float *positives,
-                                uint32_t query)
+/* Counts the query's triples and those in the wrong order. `positives` is room for the similarities
+ * of its cluster. */
+static void count_triples(struct query_result *out, const struct vectors *v,
+                          const float *similarity, float *positives, uint32_t query)
 {
-    size_t n = 0, others = 0;
-    double wrong = 0;
+    size_t n = 0;
     for (uint32_t i = 0; i < v->n; i++)
         if (i != query && v->cluster[i] == v->cluster[query])
             positives[n++] = similarity[i];
     qsort(positives, n, sizeof *positives, compare_floats);
     for (uint32_t i = 0; i < v->n; i++)
         if (v->cluster[i] != v->cluster[query]) {
-            wrong += count_below(positives, n, similarity[i]);
-            others++;
+            out->wrong += count_below(positives, n, similarity[i]);
+            out->triples += (double)n;
         }
-    return others ? 1 - wrong / ((double)n * (double)others) : 1;
 }
 
 static void ask(void *arg, size_t item, unsigned worker)
@@ -128,7 +128,7 @@ static void ask(void *arg, size_t item, unsigned worker)
         r->precision[cut++] = (double)hits / possible;
     }
     r->reciprocal = reciprocal_rank(v, similarity, query);
-    r->triplets = triplets_in_order(v, similarity, w->positives + worker * w->row_size, query);
+    count_triples(r, v, similarity, w->positives + worker * w->row_size, query);
 }
 
 void retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
@@ -144,19 +144,21 @@ void retrieval_measure(struct retrieval *out, struct arena *a, const struct vect
     w.rows = arena_array(a, float, pool_threads(pool) * w.row_size);
     w.positives = arena_array(a, float, pool_threads(pool) * w.row_size);
     pool_for(pool, v->n, ask, &w);
+    double triples = 0;
     *out = (struct retrieval){0};
     for (uint32_t i = 0; i < v->n; i++) {
         if (size[v->cluster[i]] < 2)
             continue;
         out->queries++;
         out->mrr += w.results[i].reciprocal;
-        out->triplets += w.results[i].triplets;
+        triples += w.results[i].triples;
+        out->ranking_error += w.results[i].wrong;
         for (int k = 0; k < RETRIEVAL_CUTS; k++)
             out->precision[k] += w.results[i].precision[k];
     }
     double n = out->queries ? out->queries : 1;
     out->mrr /= n;
-    out->triplets /= n;
+    out->ranking_error /= triples > 0 ? triples : 1;
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         out->precision[k] /= n;
 }

@@ -15,10 +15,9 @@ struct retrieval {
      * 1): a cluster smaller than k can reach 1. Queries alone in their cluster are not asked. */
     double precision[RETRIEVAL_CUTS];
     double mrr; /* reciprocal of the rank of the first of the same cluster */
-    /* Of all pairs of another of the query's cluster and one of another cluster, the share where
-     * the first is nearer, equals a half: one less the ranking error over triplets, without
-     * sampling. */
-    double triplets;
+    /* The Search for Equations: of all triples of a query, another of its cluster and one of
+     * another cluster, the share where the last is nearer; equals count half. */
+    double ranking_error;
     uint32_t queries;
 };
 

@@ -10,13 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-typedef float lanes __attribute__((vector_size(VECTOR_LANES * sizeof(float)), aligned(4)));
-
-static inline float add_lanes(const float *s)
+static inline float add_lanes(const vector8 *s)
 {
-    float t[8];
-    for (int i = 0; i < 8; i++)
-        t[i] = s[i] + s[i + 8];
+    vector8 t = s[0] + s[1];
     for (int width = 4; width; width /= 2)
         for (int i = 0; i < width; i++)
             t[i] += t[i + width];
@@ -25,25 +21,27 @@ static inline float add_lanes(const float *s)
 
 EQL_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
 {
-    lanes sum = {0};
-    for (uint32_t i = 0; i < stride; i += VECTOR_LANES)
-        sum += *(const lanes *)(x + i) * *(const lanes *)(y + i);
-    return add_lanes((const float *)&sum);
+    vector8 sum[2] = {{0}};
+    const vector8 *v = (const vector8 *)x, *w = (const vector8 *)y;
+    for (uint32_t i = 0; i < stride / 8; i += 2) {
+        sum[0] += v[i] * w[i];
+        sum[1] += v[i + 1] * w[i + 1];
+    }
+    return add_lanes(sum);
 }
 
 EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride)
 {
-    lanes sum[4] = {{0}};
-    const float *y1 = y + stride, *y2 = y1 + stride, *y3 = y2 + stride;
-    for (uint32_t i = 0; i < stride; i += VECTOR_LANES) {
-        lanes v = *(const lanes *)(x + i);
-        sum[0] += v * *(const lanes *)(y + i);
-        sum[1] += v * *(const lanes *)(y1 + i);
-        sum[2] += v * *(const lanes *)(y2 + i);
-        sum[3] += v * *(const lanes *)(y3 + i);
-    }
+    vector8 sum[4][2] = {{{0}}};
+    const vector8 *v = (const vector8 *)x;
+    for (uint32_t i = 0; i < stride / 8; i += 2)
+        for (int k = 0; k < 4; k++) {
+            const vector8 *w = (const vector8 *)(y + (size_t)k * stride) + i;
+            sum[k][0] += v[i] * w[0];
+            sum[k][1] += v[i + 1] * w[1];
+        }
     for (int k = 0; k < 4; k++)
-        out[k] = add_lanes((const float *)&sum[k]);
+        out[k] = add_lanes(sum[k]);
 }
 
 /* Cluster of each batch, by source; a batch without one is a cluster of its own. */

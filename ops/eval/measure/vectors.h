@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 enum { VECTOR_LANES = 16 };
+/* A vector of the compiler, as wide as AVX2's: wider ones it compiles badly. */
+typedef float vector8 __attribute__((vector_size(32), aligned(4)));
 
 struct vectors {
     uint32_t n, dim, stride; /* stride: dim rounded up to VECTOR_LANES, zeros behind */

@@ -18,23 +18,13 @@ static const struct result_figure clusters[] = {
     {"precision@20", "P@20", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"mrr", "MRR", RESULT_PERCENT, RESULT_SCORE,
      "Mean of 1 / rank of the first equivalent expression."},
+    {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
+     "Of all triples of an expression, one equivalent to it and one that is not, those in which "
+     "the "
+     "last is nearer."},
     {"clusters", "clusters", RESULT_COUNT, RESULT_SETTING, NULL},
     {"sequences", "expressions", RESULT_COUNT, RESULT_SETTING, NULL},
     {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
-    {NULL},
-};
-
-static const struct result_figure triples[] = {
-    {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
-     "Of all triples of an expression, one that is equivalent and one that is not, those in which "
-     "the last is the nearer one."},
-    {"triplet_accuracy", "in order", RESULT_PERCENT, RESULT_SCORE,
-     "The others, averaged by expression."},
-    {"triple_hinge", "triple loss", RESULT_FRACTION, RESULT_LOSS,
-     "By how much, on average, cosines of the equivalent are not greater by 1 than those of the "
-     "others."},
-    {"siamese_loss", "Siamese loss", RESULT_FRACTION, RESULT_LOSS,
-     "Half of what cosines of the equivalent lack of 1, and those of others have above -1."},
     {NULL},
 };
 
@@ -121,8 +111,7 @@ static const struct result_figure generation[] = {
 };
 
 static const struct result_kind kinds[] = {
-    {"kmeans_accuracy", "", NULL, "accuracies, precisions and MRR in per cent", clusters},
-    {"ranking_error", "triples", "Triples and pairs", "in per cent, and mean losses", triples},
+    {"kmeans_accuracy", "", NULL, "in per cent", clusters},
     {"like_query", "understanding", "Semantic understanding", "in per cent of the questions",
      understanding},
     {"mistake_f1", "mistakes", "Mistake detection", "in per cent, but for the threshold", mistakes},

@@ -113,8 +113,8 @@ static void test_names_of_values(void **state)
     given_free(g);
 }
 
-/* One evaluation may be asked two things; of losses the least is the best. */
-static void test_triples_beside_clusters(void **state)
+/* Of scores the greatest is the best, of losses the least. */
+static void test_best_of_scores_and_losses(void **state)
 {
     struct arena a = {0};
     Eqloom__Report *list[2];
@@ -123,22 +123,16 @@ static void test_triples_beside_clusters(void **state)
     size_t n;
     for (int i = 0; i < 2; i++) {
         list[i] = report(&a, i ? "second" : "first");
-        give(&a, list[i], "kmeans_accuracy", 0.5);
+        give(&a, list[i], "kmeans_accuracy", i ? 0.75 : 0.5);
         give(&a, list[i], "ranking_error", i ? 0.25 : 0.125);
-        give(&a, list[i], "triplet_accuracy", i ? 0.75 : 0.875);
     }
     assert_int_equal(results_sort(&r, &n, &a, list, 2, NULL), OK);
-    assert_int_equal(n, 2);
+    assert_int_equal(n, 1);
     assert_int_equal(r[0].n, 2);
-    assert_int_equal(r[1].n, 2);
-    assert_string_equal(r[1].kind->name, "triples");
-    const struct result_figure *error = r[1].kind->figures;
-    assert_string_equal(error->name, "ranking_error");
-    assert_true(results_best(&r[1], error, 0.125));
-    assert_false(results_best(&r[1], error, 0.25));
-    assert_true(results_best(&r[1], error + 1, 0.875));
-    page_write_results(&page, &a, &r[1], "");
+    page_write_results(&page, &a, &r[0], "");
     assert_int_equal(count_of(page.data, "<td class=\"best\">"), 2);
+    assert_non_null(strstr(page.data, "75.0</td>"));
+    assert_non_null(strstr(page.data, "12.5</td>"));
     buf_free(&page);
     arena_free(&a);
 }
@@ -203,7 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_table_for_each_kind),
         cmocka_unit_test(test_names_of_values),
-        cmocka_unit_test(test_triples_beside_clusters),
+        cmocka_unit_test(test_best_of_scores_and_losses),
         cmocka_unit_test(test_what_is_no_evaluation_is_refused),
         cmocka_unit_test(test_page),
     };

@@ -1,0 +1,39 @@
+/* Products of many vectors with many others, the zeros of the former skipped: tf-idf vectors cost
+ * what their few values cost. */
+#ifndef OPS_EVAL_MEASURE_PRODUCTS_H
+#define OPS_EVAL_MEASURE_PRODUCTS_H
+
+#include "ops/eval/measure/vectors.h"
+
+/* The nonzero values of each vector, in order. */
+struct sparse {
+    struct sparse_value {
+        uint32_t d;
+        float x;
+    } * values;
+    size_t *first; /* (n + 1) */
+};
+enum err_code sparse_make(struct sparse *out, struct arena *a, const struct vectors *v,
+                          struct err *e);
+
+/* Vectors transposed in tiles: value d of TILE vectors side by side; unused columns are 0. */
+enum { TILE = 2 * VECTOR_LANES };
+struct tiles {
+    uint32_t n, dim;
+    float *x; /* (n / TILE rounded up, dim, TILE) */
+};
+/* Of n zero vectors. */
+enum err_code tiles_make(struct tiles *out, struct arena *a, uint32_t n, uint32_t dim,
+                         struct err *e);
+/* The first value of vector i; the others follow at distances of TILE. */
+static inline float *tiles_at(const struct tiles *t, uint32_t i)
+{
+    return t->x + (size_t)(i / TILE) * t->dim * TILE + i % TILE;
+}
+void tiles_set(struct tiles *t, uint32_t i, const float *x);
+
+/* out (TILE) = products of vector i with those of the tile that begins with vector `from`. Each is
+ * a sum in order of the dimensions, the same on any machine. */
+void products(float *out, const struct sparse *s, size_t i, const struct tiles *t, uint32_t from);
+
+#endif
