@@ -209,6 +209,7 @@ static enum err_code gather(struct merged *out, struct arena *a, Eqloom__Cluster
                             struct seed *seeds, size_t n, size_t kept,
                             const struct merge_options *o, struct err *e)
 {
+    enum err_code code;
     /* Parts in one array, grouped by root and ascending: counting sort by first part. */
     uint32_t *begin = arena_array(a, uint32_t, n + 1), *parts = arena_array(a, uint32_t, n + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -226,8 +227,8 @@ static enum err_code gather(struct merged *out, struct arena *a, Eqloom__Cluster
         if (size == 0 || of[size - 1] >= kept)
             continue;
         out->only[out->n] = size == 1 ? of[0] : UINT32_MAX;
-        if (size > 1 && err_up(e, load_parts(in, of, size, o, e)))
-            return e ? e->code : ERR_FAILED;
+        if (size > 1 && (code = load_parts(in, of, size, o, e)))
+            return err_up(e, code);
         out->clusters[out->n++] = size == 1 ? in[i] : join(a, in, seeds, of, size, o->max_members);
     }
     return OK;

@@ -31,9 +31,9 @@ static enum err_code cut(size_t offset[TERMS], size_t len[TERMS], const char *te
     for (int i = 0; i < TERMS; i++) {
         size_t n = strcspn(text + at, ":"), colons = strspn(text + at + n, ":");
         if (colons != strlen(separators[i])) {
-            err_fail(e, ERR_INPUT, "'%.80s' is no analogy", text);
-            err_hint(e, "analogies are written 'x1 : y1 :: x2 : y2'");
-            return ERR_INPUT;
+            enum err_code code = err_fail(e, ERR_INPUT, "'%.80s' is not an analogy", text);
+            err_hint(e, "an analogy is written 'x1 : y1 :: x2 : y2'");
+            return code;
         }
         offset[i] = at;
         len[i] = n;

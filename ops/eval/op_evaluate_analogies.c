@@ -138,8 +138,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_fail(e, ERR_CANCELLED, "cancelled");
     for (size_t i = 0; i < n; i++)
         if (w.errors[i].code) {
-            *e = w.errors[i];
-            return err_up(e, e->code);
+            if (e)
+                *e = w.errors[i];
+            return err_up(e, w.errors[i].code);
         }
     return err_up(e, emit(&w, n, e));
 }

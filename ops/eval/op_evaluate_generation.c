@@ -103,10 +103,11 @@ static enum err_code refuse_unreadable(const struct work *k, size_t n, struct er
 {
     for (size_t i = 0; i < n; i++)
         if (k->out[i].unreadable) {
-            err_fail(e, ERR_INPUT, "input %zu, '%.60s', is no expression of the language '%s'",
-                     i + 1, k->written[i]->input, k->lang->name);
-            err_hint(e, "the parameter 'language' says which it is");
-            return ERR_INPUT;
+            enum err_code code = err_fail(
+                e, ERR_INPUT, "input %zu, '%.60s', is not an expression of the language '%s'",
+                i + 1, k->written[i]->input, k->lang->name);
+            err_hint(e, "set the parameter 'language'");
+            return code;
         }
     return OK;
 }

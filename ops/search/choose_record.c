@@ -17,10 +17,10 @@ static enum err_code choose_named(struct tool_record *out, const struct tool_arg
     enum err_code code = err_up(e, tool_find(out, args, ref, e));
     if (code || out->kind == c->kind)
         return code;
-    err_fail(e, ERR_INPUT, "'%.100s' is not %s but a record of kind '%s'", ref, c->what,
-             kind_name(out->kind));
+    code = err_fail(e, ERR_INPUT, "'%.100s' is not %s but a record of kind '%s'", ref, c->what,
+                    kind_name(out->kind));
     err_hint(e, "%s", c->remedy);
-    return ERR_INPUT;
+    return code;
 }
 
 static enum err_code refuse_several(const struct tool_record *list, size_t n,
@@ -30,10 +30,11 @@ static enum err_code refuse_several(const struct tool_record *list, size_t n,
     struct buf b = {0};
     for (size_t i = 0; i < n && i < SHOWN; i++)
         buf_printf(&b, "%s%.60s", i ? ", " : "", list[i].name);
-    err_fail(e, ERR_AMBIGUOUS, "which one? --%s REF names %s: %s%s", c->option, c->what, b.data,
-             n > SHOWN ? ", ..." : "");
+    enum err_code code =
+        err_fail(e, ERR_AMBIGUOUS, "the store has several; choose %s by --%s REF: %s%s", c->what,
+                 c->option, b.data, n > SHOWN ? ", ..." : "");
     buf_free(&b);
-    return ERR_AMBIGUOUS;
+    return code;
 }
 
 enum err_code choose_record(struct tool_record *out, const struct tool_args *args,
@@ -53,9 +54,9 @@ enum err_code choose_record(struct tool_record *out, const struct tool_args *arg
             return OK;
         }
     if (n == 0) {
-        err_fail(e, ERR_NOTFOUND, "the store has no %s", kind_name(c->kind));
+        code = err_fail(e, ERR_NOTFOUND, "the store has no %s", kind_name(c->kind));
         err_hint(e, "%s", c->remedy);
-        return ERR_NOTFOUND;
+        return code;
     }
     for (size_t i = 1; i < n; i++)
         if (!digest_equal(&list[i].id, &list[0].id))

@@ -46,11 +46,10 @@ static enum err_code load_batch(struct loading *l, size_t i, struct arena *a, st
 static void load_item(void *arg, size_t i, unsigned worker)
 {
     struct loading *l = arg;
-    struct err *e = &l->errors[worker];
-    if (e->code)
+    if (l->errors[worker].code)
         return;
     arena_reset(&l->arenas[worker]);
-    load_batch(l, i, &l->arenas[worker], e);
+    load_batch(l, i, &l->arenas[worker], &l->errors[worker]);
 }
 
 /* Batches of one source are one cluster; one without a source is a cluster of its own. */
@@ -130,8 +129,9 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
     for (unsigned i = 0; i < workers; i++) {
         arena_free(&l.arenas[i]);
         if (l.errors[i].code && !code) {
-            *e = l.errors[i];
-            code = err_up(e, e->code);
+            if (e)
+                *e = l.errors[i];
+            code = err_up(e, l.errors[i].code);
         }
     }
     if (!code)

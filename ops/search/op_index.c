@@ -38,10 +38,11 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
             sum += (double)x * (double)x;
         }
         if (!(fabs(sqrt(sum) - 1) <= LENGTH_TOLERANCE)) {
-            err_fail(e, ERR_INPUT, "vector %u of batch %llu has the length %g, not 1", k,
-                     (unsigned long long)i, sqrt(sum));
+            enum err_code code =
+                err_fail(e, ERR_INPUT, "vector %u of batch %llu has length %g instead of 1", k,
+                         (unsigned long long)i, sqrt(sum));
             err_hint(e, "embed with 'normalize: true'");
-            return ERR_INPUT;
+            return code;
         }
     }
     return OK;

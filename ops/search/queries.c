@@ -10,9 +10,9 @@ enum err_code queries_open(struct queries *out, const struct tool_args *args,
     expr_parser *ignored;
     *out = (struct queries){.args = args, .lang = lang};
     if (args->n_positional == 0) {
-        err_fail(e, ERR_INPUT, "which expressions?");
+        enum err_code code = err_fail(e, ERR_INPUT, "no expressions are given");
         err_hint(e, "give them as arguments, or '-' and one a line on standard input");
-        return ERR_INPUT;
+        return code;
     }
     return err_up(e, expr_parser_find(&ignored, tool_value(args, "syntax"), e));
 }
@@ -97,8 +97,8 @@ enum err_code queries_language(const struct language **out, const struct tool_ar
     *out = lang_by_name(name ? name : "");
     if (*out)
         return OK;
-    err_fail(e, ERR_INPUT, "there is no language '%.40s'", name);
+    enum err_code code = err_fail(e, ERR_INPUT, "there is no language '%.40s'", name);
     const char *near = lang_nearest(name);
     err_hint(e, near ? "did you mean '%s'?" : "calculus, boolean or polynomial", near);
-    return ERR_INPUT;
+    return code;
 }

@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "ops/corpus/tokens/encoding.h"
-#include "ops/learn/infer/embedder.h"
 #include "ops/learn/infer/detokenize.h"
+#include "ops/learn/infer/embedder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -125,10 +125,11 @@ static enum err_code add_instance(struct expansion *t, const struct template *tp
     write_instance(t, tpl, choice);
     struct source_text source = {"<template>", t->text.data ? t->text.data : "", t->text.len};
     if (expr_parse_infix(&x, t->a, t->file->lang, &source, 0, source.len, false, &inner)) {
-        yaml_fail(t->e, tpl->node, "this gives '%.120s': %s", source.text, inner.message);
+        enum err_code code =
+            yaml_fail(t->e, tpl->node, "this gives '%.120s': %s", source.text, inner.message);
         if (inner.hint[0])
             err_hint(t->e, "%s", inner.hint);
-        return ERR_INPUT;
+        return code;
     }
     x = tidy(t->a, &x);
     if (t->group->max_tokens && expr_tokens(&x) > t->group->max_tokens)
@@ -156,9 +157,10 @@ static enum err_code add_instance(struct expansion *t, const struct template *tp
 static enum err_code enumerate(struct expansion *t, const struct template *tpl, uint32_t cell,
                                size_t *choice, int fixed)
 {
+    enum err_code code;
     for (;;) {
-        if (err_up(t->e, add_instance(t, tpl, cell, choice)))
-            return ERR_INPUT;
+        if ((code = add_instance(t, tpl, cell, choice)))
+            return err_up(t->e, code);
         size_t s = tpl->n_slots;
         while (s-- > 0) {
             if ((int)s == fixed)
@@ -175,6 +177,7 @@ static enum err_code enumerate(struct expansion *t, const struct template *tpl, 
 static enum err_code draw(struct expansion *t, const struct template *tpl, uint32_t cell,
                           size_t *choice, int fixed)
 {
+    enum err_code code;
     uint64_t base = hash_text(t->options->seed, tpl->node->text);
     for (uint64_t k = 0; k < t->group->take * DRAWS_PER_TAKEN; k++) {
         for (size_t s = 0; s < tpl->n_slots; s++) {
@@ -192,8 +195,8 @@ static enum err_code draw(struct expansion *t, const struct template *tpl, uint3
                 }
             }
         }
-        if (err_up(t->e, add_instance(t, tpl, cell, choice)))
-            return ERR_INPUT;
+        if ((code = add_instance(t, tpl, cell, choice)))
+            return err_up(t->e, code);
     }
     return OK;
 }
@@ -201,6 +204,7 @@ static enum err_code draw(struct expansion *t, const struct template *tpl, uint3
 static enum err_code expand_template(struct expansion *t, const struct template *tpl,
                                      uint32_t index)
 {
+    enum err_code code;
     const struct template_group *group = t->group;
     int fixed = -1;
     double combinations = 1;
@@ -226,9 +230,9 @@ static enum err_code expand_template(struct expansion *t, const struct template 
         uint32_t cell = group->per == PER_TEMPLATE ? index : (uint32_t)c;
         if (fixed >= 0)
             choice[fixed] = c;
-        if (err_up(t->e, drawn ? draw(t, tpl, cell, choice, fixed)
-                               : enumerate(t, tpl, cell, choice, fixed)))
-            return ERR_INPUT;
+        if ((code = drawn ? draw(t, tpl, cell, choice, fixed)
+                          : enumerate(t, tpl, cell, choice, fixed)))
+            return err_up(t->e, code);
     }
     return OK;
 }
@@ -262,6 +266,7 @@ static void keep_least(struct instance *list, size_t n, uint64_t take)
 
 static enum err_code expand_group(struct expansion *t, const struct template_group *group)
 {
+    enum err_code code;
     t->group = group;
     t->n_found = t->n_pool = 0;
     name_map_free(&t->found_texts);
@@ -272,8 +277,8 @@ static enum err_code expand_group(struct expansion *t, const struct template_gro
             if (strcmp(t->all[k].group, t->file->groups[group->of[i]].name) == 0)
                 t->pool[t->n_pool++] = k;
     for (size_t i = 0; i < group->n; i++)
-        if (err_up(t->e, expand_template(t, &group->templates[i], (uint32_t)i)))
-            return ERR_INPUT;
+        if ((code = expand_template(t, &group->templates[i], (uint32_t)i)))
+            return err_up(t->e, code);
     keep_least(t->found, t->n_found, group->take);
     for (size_t i = 0; i < t->n_found; i++) {
         if (!t->found[i].kept)

@@ -8,9 +8,10 @@
 static enum err_code read_uint(uint64_t *out, const struct yaml_node *node, const char *what,
                                uint64_t min, uint64_t max, struct err *e)
 {
+    enum err_code code;
     char *end;
-    if (err_up(e, yaml_expect(node, YAML_SCALAR, what, e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(node, YAML_SCALAR, what, e)))
+        return err_up(e, code);
     unsigned long long value = strtoull(node->text, &end, 10);
     if (node->len == 0 || node->len > 18 || strspn(node->text, "0123456789") != node->len ||
         value < min || value > max)
@@ -42,17 +43,18 @@ static bool read_range(long *low, long *high, const char *text)
 static enum err_code read_set(struct template_set *set, struct arena *a,
                               const struct yaml_pair *pair, struct err *e)
 {
+    enum err_code code;
     set->name = pair->key->text;
     if (!is_name(set->name) || strcmp(set->name, "it") == 0)
         return yaml_fail(e, pair->key, "'%.60s' cannot name a set", set->name);
-    if (err_up(e, yaml_expect(pair->value, YAML_SEQUENCE, "a set", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(pair->value, YAML_SEQUENCE, "a set", e)))
+        return err_up(e, code);
     size_t n = 0;
     for (size_t i = 0; i < pair->value->n; i++) {
         const struct yaml_node *item = pair->value->items[i];
         long low, high;
-        if (err_up(e, yaml_expect(item, YAML_SCALAR, "a value of a set", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(item, YAML_SCALAR, "a value of a set", e)))
+            return err_up(e, code);
         if (item->len == 0)
             return yaml_fail(e, item, "a value of a set is empty");
         bool range = read_range(&low, &high, item->text);
@@ -92,10 +94,11 @@ static enum err_code find_set(int *out, const struct template_file *f, struct ar
         }
     }
     const char *near = err_nearest(arena_strndup(a, name, n), names, f->n_sets);
-    err_fail_at(e, source, offset, "unknown set '%.*s'", (int)(n < 60 ? n : 60), name);
+    enum err_code code =
+        err_fail_at(e, source, offset, "unknown set '%.*s'", (int)(n < 60 ? n : 60), name);
     if (near)
         err_hint(e, "did you mean '%s'?", near);
-    return ERR_INPUT;
+    return code;
 }
 
 /* The slot of "{name}", made if it is new. */
@@ -103,6 +106,7 @@ static enum err_code find_slot(int *out, struct template *t, const struct templa
                                const struct template_file *f, struct arena *a, const char *name,
                                size_t n, size_t offset, struct err *e)
 {
+    enum err_code code;
     const struct source_text *source = t->node->source;
     for (size_t i = 0; i < t->n_slots; i++)
         if (strlen(t->slots[i].name) == n && memcmp(t->slots[i].name, name, n) == 0) {
@@ -121,9 +125,9 @@ static enum err_code find_slot(int *out, struct template *t, const struct templa
         slot->set = TEMPLATES_IT;
     } else {
         const char *dot = memchr(name, '.', n);
-        if (err_up(e, find_set(&slot->set, f, a, name, dot ? (size_t)(dot - name) : n, source,
-                               offset, e)))
-            return ERR_INPUT;
+        if ((code = find_set(&slot->set, f, a, name, dot ? (size_t)(dot - name) : n, source, offset,
+                             e)))
+            return err_up(e, code);
     }
     *out = (int)t->n_slots++;
     return OK;
@@ -133,9 +137,10 @@ static enum err_code read_template(struct template *t, const struct yaml_node *n
                                    const struct template_group *group,
                                    const struct template_file *f, struct arena *a, struct err *e)
 {
+    enum err_code code;
     *t = (struct template){.node = node};
-    if (err_up(e, yaml_expect(node, YAML_SCALAR, "a template", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(node, YAML_SCALAR, "a template", e)))
+        return err_up(e, code);
     /* Places are exact where YAML has no escapes, which a template has no use for. */
     size_t quote = node->style == YAML_QUOTED;
     t->pieces = arena_alloc(a, (2 * node->len + 1) * sizeof *t->pieces);
@@ -146,9 +151,8 @@ static enum err_code read_template(struct template *t, const struct yaml_node *n
             if (!end)
                 return err_fail_at(e, node->source, offset, "this '{' is never closed");
             int slot = 0;
-            if (err_up(e,
-                       find_slot(&slot, t, group, f, a, s + 1, (size_t)(end - s) - 1, offset, e)))
-                return ERR_INPUT;
+            if ((code = find_slot(&slot, t, group, f, a, s + 1, (size_t)(end - s) - 1, offset, e)))
+                return err_up(e, code);
             t->pieces[t->n_pieces++] = (struct template_piece){NULL, slot};
             s = end + 1;
         } else {
@@ -163,8 +167,9 @@ static enum err_code read_template(struct template *t, const struct yaml_node *n
 static enum err_code read_per(struct template_group *group, const struct yaml_node *node,
                               const struct template_file *f, struct arena *a, struct err *e)
 {
-    if (err_up(e, yaml_expect(node, YAML_SCALAR, "'per'", e)))
-        return ERR_INPUT;
+    enum err_code code;
+    if ((code = yaml_expect(node, YAML_SCALAR, "'per'", e)))
+        return err_up(e, code);
     if (group->take == 0)
         return yaml_fail(e, node, "'per' says for what to take so many; 'take' is missing");
     if (strcmp(node->text, "template") == 0) {
@@ -179,13 +184,14 @@ static enum err_code read_per(struct template_group *group, const struct yaml_no
 static enum err_code read_of(struct template_group *group, const struct yaml_node *node,
                              const struct template_file *f, struct arena *a, struct err *e)
 {
-    if (err_up(e, yaml_expect(node, YAML_SEQUENCE, "'of'", e)))
-        return ERR_INPUT;
+    enum err_code code;
+    if ((code = yaml_expect(node, YAML_SEQUENCE, "'of'", e)))
+        return err_up(e, code);
     group->of = arena_alloc(a, (node->n + 1) * sizeof *group->of);
     for (size_t i = 0; i < node->n; i++) {
         const struct yaml_node *item = node->items[i];
-        if (err_up(e, yaml_expect(item, YAML_SCALAR, "a group's name", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(item, YAML_SCALAR, "a group's name", e)))
+            return err_up(e, code);
         size_t g = 0;
         while (g < f->n_groups && strcmp(f->groups[g].name, item->text) != 0)
             g++;
@@ -199,38 +205,38 @@ static enum err_code read_of(struct template_group *group, const struct yaml_nod
 static enum err_code read_group(struct template_file *f, struct arena *a,
                                 const struct yaml_pair *pair, struct err *e)
 {
+    enum err_code code;
     static const char *const keys[] = {"templates", "take", "per", "max_tokens", "of"};
     struct template_group *group = &f->groups[f->n_groups];
     const struct yaml_node *node = pair->value, *value;
     *group = (struct template_group){.name = pair->key->text};
     if (!is_name(group->name))
         return yaml_fail(e, pair->key, "'%.60s' cannot name a group", group->name);
-    if (err_up(e, yaml_expect(node, YAML_MAPPING, "a group", e)) ||
-        err_up(e, yaml_only_keys(node, keys, sizeof keys / sizeof *keys, "a group", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(node, YAML_MAPPING, "a group", e)) ||
+        (code = yaml_only_keys(node, keys, sizeof keys / sizeof *keys, "a group", e)))
+        return err_up(e, code);
     if ((value = yaml_get(node, "take")) &&
-        err_up(e, read_uint(&group->take, value, "'take'", 1, 1000000, e)))
-        return ERR_INPUT;
-    if ((value = yaml_get(node, "per")) && err_up(e, read_per(group, value, f, a, e)))
-        return ERR_INPUT;
+        (code = read_uint(&group->take, value, "'take'", 1, 1000000, e)))
+        return err_up(e, code);
+    if ((value = yaml_get(node, "per")) && (code = read_per(group, value, f, a, e)))
+        return err_up(e, code);
     if ((value = yaml_get(node, "max_tokens"))) {
         uint64_t n;
-        if (err_up(e, read_uint(&n, value, "'max_tokens'", 1, EXPR_MAX_NODES, e)))
-            return ERR_INPUT;
+        if ((code = read_uint(&n, value, "'max_tokens'", 1, EXPR_MAX_NODES, e)))
+            return err_up(e, code);
         group->max_tokens = (uint32_t)n;
     }
-    if ((value = yaml_get(node, "of")) && err_up(e, read_of(group, value, f, a, e)))
-        return ERR_INPUT;
+    if ((value = yaml_get(node, "of")) && (code = read_of(group, value, f, a, e)))
+        return err_up(e, code);
     value = yaml_get(node, "templates");
     if (!value)
         return yaml_fail(e, pair->key, "group '%s' has no 'templates'", group->name);
-    if (err_up(e, yaml_expect(value, YAML_SEQUENCE, "'templates'", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(value, YAML_SEQUENCE, "'templates'", e)))
+        return err_up(e, code);
     group->templates = arena_alloc(a, (value->n + 1) * sizeof *group->templates);
     for (size_t i = 0; i < value->n; i++)
-        if (err_up(e,
-                   read_template(&group->templates[group->n++], value->items[i], group, f, a, e)))
-            return ERR_INPUT;
+        if ((code = read_template(&group->templates[group->n++], value->items[i], group, f, a, e)))
+            return err_up(e, code);
     f->n_groups++;
     return OK;
 }
@@ -238,80 +244,83 @@ static enum err_code read_group(struct template_file *f, struct arena *a,
 static enum err_code read_domain(struct templates_domain *out, const struct yaml_pair *pair,
                                  struct err *e)
 {
+    enum err_code code;
     static const char *const known[] = {"positive", "nonnegative", "real",   "nonzero",
                                         "complex",  "integer",     "boolean"};
     const size_t n = sizeof known / sizeof *known;
-    if (err_up(e, yaml_expect(pair->value, YAML_SCALAR, "a variable's domain", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(pair->value, YAML_SCALAR, "a variable's domain", e)))
+        return err_up(e, code);
     *out = (struct templates_domain){pair->key->text, pair->value->text};
     for (size_t i = 0; i < n; i++)
         if (strcmp(out->domain, known[i]) == 0)
             return OK;
     const char *near = err_nearest(out->domain, known, n);
-    yaml_fail(e, pair->value, "unknown domain '%.60s'", out->domain);
+    code = yaml_fail(e, pair->value, "unknown domain '%.60s'", out->domain);
     err_hint(e, near ? "did you mean '%s'?" : "for example '%s'", near ? near : known[1]);
-    return ERR_INPUT;
+    return code;
 }
 
 static enum err_code read_language(const struct language **out, const struct yaml_node *node,
                                    struct err *e)
 {
-    if (err_up(e, yaml_expect(node, YAML_SCALAR, "'language'", e)))
-        return ERR_INPUT;
+    enum err_code code;
+    if ((code = yaml_expect(node, YAML_SCALAR, "'language'", e)))
+        return err_up(e, code);
     *out = lang_by_name(node->text);
     if (*out)
         return OK;
-    yaml_fail(e, node, "unknown language '%.60s'", node->text);
+    code = yaml_fail(e, node, "unknown language '%.60s'", node->text);
     if (lang_nearest(node->text))
         err_hint(e, "did you mean '%s'?", lang_nearest(node->text));
-    return ERR_INPUT;
+    return code;
 }
 
 enum err_code template_file_read(struct template_file *out, struct arena *a,
                                  const struct source_text *source, struct err *e)
 {
+    enum err_code code;
     static const char *const keys[] = {"templates", "language", "variables", "sets", "groups"};
     struct yaml_options options = {0};
     const struct yaml_node *root, *node;
     *out = (struct template_file){0};
-    if (err_up(e, yaml_parse(&root, a, source, &options, e)))
-        return e ? e->code : ERR_INPUT;
+    if ((code = yaml_parse(&root, a, source, &options, e)))
+        return err_up(e, code);
     if (!root)
         return err_fail_at(e, source, 0, "the template file is empty");
-    if (err_up(e, yaml_expect(root, YAML_MAPPING, "a template file", e)) ||
-        err_up(e, yaml_only_keys(root, keys, sizeof keys / sizeof *keys, "a template file", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(root, YAML_MAPPING, "a template file", e)) ||
+        (code = yaml_only_keys(root, keys, sizeof keys / sizeof *keys, "a template file", e)))
+        return err_up(e, code);
     node = yaml_get(root, "templates");
     if (!node || node->type != YAML_SCALAR || strcmp(node->text, "1") != 0)
         return yaml_fail(e, node ? node : root, "a template file begins with 'templates: 1'");
 
     out->lang = &lang_calculus;
-    if ((node = yaml_get(root, "language")) && err_up(e, read_language(&out->lang, node, e)))
-        return ERR_INPUT;
+    if ((node = yaml_get(root, "language")) && (code = read_language(&out->lang, node, e)))
+        return err_up(e, code);
     if ((node = yaml_get(root, "variables"))) {
-        if (err_up(e, yaml_expect(node, YAML_MAPPING, "'variables'", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(node, YAML_MAPPING, "'variables'", e)))
+            return err_up(e, code);
         out->domains = arena_array(a, struct templates_domain, node->n + 1);
         for (size_t i = 0; i < node->n; i++)
-            if (err_up(e, read_domain(&out->domains[out->n_domains++], &node->pairs[i], e)))
-                return ERR_INPUT;
+            if ((code = read_domain(&out->domains[out->n_domains++], &node->pairs[i], e)))
+                return err_up(e, code);
     }
     if ((node = yaml_get(root, "sets"))) {
-        if (err_up(e, yaml_expect(node, YAML_MAPPING, "'sets'", e)))
-            return ERR_INPUT;
+        if ((code = yaml_expect(node, YAML_MAPPING, "'sets'", e)))
+            return err_up(e, code);
         out->sets = arena_array(a, struct template_set, node->n + 1);
         for (size_t i = 0; i < node->n; i++)
-            if (err_up(e, read_set(&out->sets[out->n_sets++], a, &node->pairs[i], e)))
-                return ERR_INPUT;
+            if ((code = read_set(&out->sets[out->n_sets++], a, &node->pairs[i], e)))
+                return err_up(e, code);
     }
     node = yaml_get(root, "groups");
     if (!node)
         return yaml_fail(e, root, "the template file has no 'groups'");
-    if (err_up(e, yaml_expect(node, YAML_MAPPING, "'groups'", e)))
-        return ERR_INPUT;
+    if ((code = yaml_expect(node, YAML_MAPPING, "'groups'", e)))
+        return err_up(e, code);
     out->groups = arena_array(a, struct template_group, node->n + 1);
     for (size_t i = 0; i < node->n; i++)
-        if (err_up(e, read_group(out, a, &node->pairs[i], e)))
-            return ERR_INPUT;
+        if ((code = read_group(out, a, &node->pairs[i], e)))
+            return err_up(e, code);
     return OK;
 }
