@@ -67,6 +67,8 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            const struct corpus_write_options *options, struct err *e);
 
 /* ---- between the files of this module ---- */
+/* The prefix form, with the fractions that corpora write as `/ 3 2` read as numbers again. */
+char *corpus_prefix(struct arena *a, const struct expr *x);
 /* The first expression is the seed; copies are left out. */
 void corpus_add(struct corpus *c, const struct expr *exprs, size_t n);
 enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
