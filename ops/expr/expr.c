@@ -98,3 +98,11 @@ size_t expr_variables(const char ***names, struct arena *a, const struct expr *x
     *names = all;
     return kept;
 }
+
+bool expr_is_interpreted(const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op >= X_ADD && !x->lang->ops[x->nodes[i].op].interpreted)
+            return false;
+    return true;
+}

@@ -78,6 +78,8 @@ bool expr_equal(const struct expr *x, const struct expr *y);
 int expr_compare(const struct expr *x, const struct expr *y);
 /* Tokens in the prefix form of the corpora: one a node, but a fraction p/q counts 3 (/ p q). */
 uint32_t expr_tokens(const struct expr *x);
+/* Whether all operators have a meaning that can be evaluated. */
+bool expr_is_interpreted(const struct expr *x);
 /* Names of the symbols other than pi and e, sorted, each once. */
 size_t expr_variables(const char ***names, struct arena *a, const struct expr *x);
 

@@ -1,158 +1,76 @@
-/* Clusters from e-graphs; see extract_cluster.h. Verification is independent of the e-graph: terms
- * are read back from their text and compared with the seed at points that depend on nothing but the
- * options, on the positive axis unless a variable's domain says otherwise. */
+/* Clusters from e-graphs; see extract_cluster.h. Verification does not depend on the e-graph: terms are
+ * read back from their text and compared with the seed, by normal forms or at points. Points depend
+ * on nothing but the options and lie on the positive axis unless a variable's domain says otherwise. */
 #include "ops/extract/extract_cluster.h"
-#include "ops/egraph/derive/derive.h"
-#include "ops/expr/equality/exact.h"
+#include "ops/expr/equality/equality.h"
 
 #include "base/map.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_ROUNDS = 4,   /* of draws, when members are dropped */
-    MAX_RULES = 4096, /* of which the most applied are looked for */
-    SEARCH_FACTOR = 4 /* how much larger than the e-graph a derivation may be */
-};
+enum { MAX_ROUNDS = 4 }; /* of draws, when members are dropped */
 
 struct verifier {
-    struct ball_reference *reference;
-    const struct expr *term;  /* the seed */
-    const struct expr *exact; /* the same, in a language that is compared exactly */
-    struct ball_options options;
+    bool compares; /* members, with the seed */
+    struct equality_test test;
+    const struct expr *seed;
     const struct language *lang;
-    const char *seed;
-    const struct rules *rules; /* or NULL */
-    const Eqloom__EGraph *egraph;
 };
 
-/* Uninterpreted operators have no values to compare. */
-static bool can_evaluate(const struct expr *x)
+static void verifier_init(struct verifier *v, struct arena *a, const struct extraction *x)
 {
-    for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op >= X_ADD && !x->lang->ops[x->nodes[i].op].interpreted)
-            return false;
-    return true;
-}
-
-static void set_domains(struct ball_options *options, struct arena *a, const Eqloom__Expr *seed)
-{
+    const struct extract_options *o = x->options;
+    const Eqloom__Expr *seed = x->egraph->seed;
     struct ball_domain *domains = arena_array(a, struct ball_domain, seed->n_variables);
+    struct ball_options options = {.points = o->points,
+                                   .low = o->low,
+                                   .high = o->high,
+                                   .domains = domains,
+                                   .n_domains = seed->n_variables};
     for (size_t i = 0; i < seed->n_variables; i++)
         domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
-    options->domains = domains;
-    options->n_domains = seed->n_variables;
+    *v = (struct verifier){.compares = o->verify && expr_is_interpreted(&x->seed),
+                           .seed = &x->seed,
+                           .lang = x->grammar.lang};
+    if (v->compares)
+        equality_test_begin(&v->test, v->seed, &options);
 }
 
-static int compare_applied(const void *x, const void *y)
+static Eqloom__Standing seed_standing(const struct verifier *v)
 {
-    const Eqloom__RuleStats *a = *(Eqloom__RuleStats *const *)x,
-                            *b = *(Eqloom__RuleStats *const *)y;
-    if (a->applied != b->applied)
-        return a->applied > b->applied ? -1 : 1;
-    return strcmp(a->rule, b->rule);
+    if (!v->compares)
+        return EQLOOM__STANDING__PROVED;
+    return v->test.values && ball_reference_points(v->test.values) == 0
+               ? EQLOOM__STANDING__NEVER_BOTH
+               : EQLOOM__STANDING__AGREES;
 }
 
-/* Without rules to derive it from: those that did most, and what it takes to find the false one. */
-static void hint_rules(struct err *e, const Eqloom__EGraph *m)
-{
-    Eqloom__RuleStats *rules[MAX_RULES];
-    size_t n = 0, at = 0;
-    char list[120] = "";
-    for (size_t i = 0; i < m->n_rules && n < MAX_RULES; i++)
-        if (m->rules[i]->applied)
-            rules[n++] = m->rules[i];
-    if (n == 0)
-        return;
-    qsort(rules, n, sizeof *rules, compare_applied);
-    for (size_t i = 0; i < n && at + strlen(rules[i]->rule) + 8 < sizeof list; i++)
-        at += (size_t)sprintf(list + at, "%s%s", i ? ", " : "", rules[i]->rule);
-    err_hint(e, "of %zu rules at work: %s; with 'rules: NODE', extract names the false one", n,
-             list);
-}
-
-/* The same way again from the seed to the term, in an e-graph that keeps proofs. */
-static bool write_derivation(struct err *e, const struct verifier *v, const char *text)
-{
-    struct arena work = {0};
-    struct derivation d;
-    struct expr from, to; /* read again: the rules number declared operators in their own way */
-    struct derive_options o = {.iterations = SEARCH_FACTOR * (v->egraph->iterations + 1),
-                               .max_nodes = SEARCH_FACTOR * (uint32_t)v->egraph->n_node_ops + 1000,
-                               .domains = v->options.domains,
-                               .n_domains = v->options.n_domains};
-    struct err problem = {0};
-    bool found = !expr_from_prefix(&from, &work, v->rules->lang, v->seed, &problem) &&
-                 !expr_from_prefix(&to, &work, v->rules->lang, text, &problem) &&
-                 !derive_equality(&d, &work, v->rules, &from, &to, &o, &problem) && d.found;
-    if (found) {
-        struct buf lines = {0};
-        buf_printf(&lines, "      %s\n", expr_infix(&work, &from));
-        explanation_write(&lines, &work, &d.proof, "  ", d.refuted.code ? d.refuted_step : SIZE_MAX);
-        lines.data[--lines.len] = '\0';
-        err_detail(e, lines.data);
-        buf_free(&lines);
-        err_hint(e, "it was derived by %zu step%s%s%s", d.proof.n, d.proof.n == 1 ? "" : "s",
-                 d.refuted.code ? ", of which this is false: " : ":",
-                 d.refuted.code ? d.proof.steps[d.refuted_step].rule : "");
-    }
-    arena_free(&work);
-    return found;
-}
-
-static void name_rules(struct err *e, const struct verifier *v, const char *text)
-{
-    if (e && !(v->rules && write_derivation(e, v, text)))
-        hint_rules(e, v->egraph);
-}
-
-static enum err_code refuse_member(const struct verifier *v, struct arena *a, const struct expr *x,
-                                   const char *text, const char *witness, struct err *e)
-{
-    enum err_code code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s",
-                                  expr_infix(a, x), expr_infix(a, v->term), witness);
-    name_rules(e, v, text);
-    return code;
-}
-
-static enum err_code check_exactly(Eqloom__Standing *out, struct verifier *v, struct arena *a,
-                                   const struct expr *x, const char *text, struct err *e)
-{
-    struct exact_result result;
-    *out = EQLOOM__STANDING__PROVED;
-    if (exact_compare(&result, a, v->exact, x, NULL))
-        return OK; /* too large to compare; the e-graph vouches for it */
-    *out = EQLOOM__STANDING__AGREES;
-    if (result.equal)
-        return OK;
-    return refuse_member(v, a, x, text, result.witness, e);
-}
-
-/* PROVED when there is nothing to evaluate. */
+/* PROVED: there is nothing to compare, or the normal forms are too large. */
 static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, struct arena *a,
                                   const char *text, struct err *e)
 {
     struct expr x;
+    const char *witness;
     *out = EQLOOM__STANDING__PROVED;
-    if (!v->reference && !v->exact)
+    if (!v->compares)
         return OK;
-    enum err_code code = err_up(e, expr_from_prefix(&x, a, v->lang, text, e));
+    enum err_code code = expr_from_prefix(&x, a, v->lang, text, e);
     if (code)
-        return code;
-    if (!can_evaluate(&x))
+        return err_up(e, code);
+    if (!expr_is_interpreted(&x))
         return OK;
-    if (v->exact)
-        return err_up(e, check_exactly(out, v, a, &x, text, e));
-    struct ball_compare result;
-    ball_reference_compare(&result, v->reference, &x);
-    switch (result.verdict) {
-    case BALL_EQUAL: *out = EQLOOM__STANDING__AGREES; break;
-    case BALL_UNDEFINED: *out = EQLOOM__STANDING__NEVER_BOTH; break;
-    case BALL_DIFFERENT: return refuse_member(v, a, &x, text, result.witness, e);
+    switch (equality_test_ask(&witness, a, &v->test, &x)) {
+    case EQUALITY_AGREES: *out = EQLOOM__STANDING__AGREES; return OK;
+    case EQUALITY_UNDECIDED:
+        *out = v->test.values ? EQLOOM__STANDING__NEVER_BOTH : EQLOOM__STANDING__PROVED;
+        return OK;
+    case EQUALITY_REFUTED: break;
     }
-    return OK;
+    code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", expr_infix(a, &x),
+                    expr_infix(a, v->seed), witness);
+    err_hint(e, "a rule is false: 'eqloom explain' with both expressions and the job's rules "
+                "(--rules FILE) shows which");
+    return code;
 }
 
 static Eqloom__Member *member_new(struct arena *a, char *text, Eqloom__Standing standing,
@@ -166,7 +84,8 @@ static Eqloom__Member *member_new(struct arena *a, char *text, Eqloom__Standing 
     return m;
 }
 
-/* Terms that were seen already, the seed among them, are passed over. */
+/* Terms that were seen already, the seed among them, are skipped, and so are terms that have no value
+ * wherever the seed has one. */
 static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const struct grammar *g,
                                  const struct term *terms, uint32_t n, struct name_map *seen,
                                  struct verifier *v, const struct extract_options *options,
@@ -180,11 +99,11 @@ static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const st
             continue;
         Eqloom__Standing standing;
         struct arena_mark mark = arena_mark(a);
-        enum err_code code = err_up(e, check_member(&standing, v, a, text, e));
+        enum err_code code = check_member(&standing, v, a, text, e);
         arena_release(a, mark);
         if (code)
-            return code;
-        if (standing == EQLOOM__STANDING__NEVER_BOTH && !options->keep_never_both)
+            return err_up(e, code);
+        if (standing == EQLOOM__STANDING__NEVER_BOTH)
             continue;
         out->members[out->n_members++] = member_new(a, text, standing, terms[i].length);
     }
@@ -207,12 +126,12 @@ static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, const s
         if (round)
             wanted = (options->per_cluster - (uint32_t)out->n_members) << (round + 1);
         grammar_draw(&terms, &n, a, g, wanted, &options->draw, rng);
-        code = err_up(e, add_members(out, a, g, terms, n, &seen, v, options, e));
+        code = add_members(out, a, g, terms, n, &seen, v, options, e);
         if (n == all)
             break;
     }
     name_map_free(&seen);
-    return code;
+    return err_up(e, code);
 }
 
 enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloom__EGraph *egraph,
@@ -220,59 +139,34 @@ enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloo
 {
     enum err_code code;
     if (!egraph->seed)
-        return err_fail(e, ERR_CORRUPT, "e-graph: it does not say what it began with");
+        return err_fail(e, ERR_CORRUPT, "e-graph: it has no seed");
     const struct language *lang = lang_by_name(egraph->seed->language);
     if (!lang)
         return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", egraph->seed->language);
     *out = (struct extraction){.egraph = egraph, .options = options};
-    code = err_up(e, grammar_init(&out->grammar, a, egraph, lang, &options->grammar, e));
+    code = grammar_init(&out->grammar, a, egraph, lang, &options->grammar, e);
     if (!code)
         code = expr_from_prefix(&out->seed, a, out->grammar.lang, egraph->seed->prefix, e);
     return err_up(e, code);
 }
 
-static void verifier_init(struct verifier *v, struct arena *a, const struct extraction *x)
-{
-    const struct extract_options *options = x->options;
-    const struct language *lang = x->grammar.lang;
-    *v = (struct verifier){.lang = lang,
-                           .egraph = x->egraph,
-                           .seed = x->egraph->seed->prefix,
-                           .term = &x->seed,
-                           .rules = options->rules,
-                           .options = {.points = options->points,
-                                       .low = options->low,
-                                       .high = options->high,
-                                       .precision = 64}};
-    set_domains(&v->options, a, x->egraph->seed);
-    if (options->verify && exact_applies(lang))
-        v->exact = &x->seed;
-    else if (options->verify && can_evaluate(&x->seed))
-        v->reference = ball_reference_new(&x->seed, &v->options);
-}
-
 enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struct extraction *x,
                               struct rng *rng, struct err *e)
 {
-    const struct extract_options *options = x->options;
     const struct grammar *g = &x->grammar;
     struct verifier v;
-    char terms_text[48];
+    char terms[48];
     verifier_init(&v, a, x);
     eqloom__cluster__init(out);
     out->seed = x->egraph->seed;
-    out->terms = arena_strdup(a, count_text(terms_text, grammar_terms(g), g->saturated));
-    out->max_tokens = options->grammar.max_tokens;
+    out->terms = arena_strdup(a, count_text(terms, grammar_terms(g), g->saturated));
+    out->max_tokens = x->options->grammar.max_tokens;
     out->unsound = x->egraph->unsound;
-    out->members = arena_array(a, Eqloom__Member *, options->per_cluster + 1);
-    Eqloom__Standing standing = EQLOOM__STANDING__PROVED;
-    enum err_code code = err_up(e, check_member(&standing, &v, a, out->seed->prefix, e));
-    if (!code) {
-        out->members[out->n_members++] =
-            member_new(a, out->seed->prefix, standing, expr_tokens(&x->seed));
-        code = err_up(e, draw_members(out, a, g, &v, options, rng, e));
-    }
-    if (v.reference)
-        ball_reference_free(v.reference);
-    return code;
+    out->members = arena_array(a, Eqloom__Member *, x->options->per_cluster + 1);
+    out->members[out->n_members++] =
+        member_new(a, out->seed->prefix, seed_standing(&v), expr_tokens(&x->seed));
+    enum err_code code = draw_members(out, a, g, &v, x->options, rng, e);
+    if (v.compares)
+        equality_test_end(&v.test);
+    return err_up(e, code);
 }

@@ -1,22 +1,19 @@
 /* A cluster of equal expressions from one e-graph: the seed first, then terms of its class in
- * random order, each compared with the seed by ball arithmetic. */
+ * random order, each compared with the seed. */
 #ifndef OPS_EXTRACT_EXTRACT_CLUSTER_H
 #define OPS_EXTRACT_EXTRACT_CLUSTER_H
 
 #include "cluster.pb-c.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/extract/extract_draw.h"
-#include "ops/rules/rule.h"
 
 struct extract_options {
     struct grammar_options grammar;
     uint32_t per_cluster; /* members at most, the seed included */
     struct draw_options draw;
     bool verify;
-    bool keep_never_both; /* members that share no point of definition with the seed */
     uint32_t points;
     double low, high;
-    const struct rules *rules; /* to derive a refuted member from, for the message; or NULL */
 };
 
 /* An e-graph about to give a cluster; refers to the e-graph and the options. */
@@ -30,8 +27,7 @@ struct extraction {
 /* Lives in the arena. */
 enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloom__EGraph *egraph,
                             const struct extract_options *options, struct err *e);
-/* Lives in the arena. A member that ball arithmetic refutes is ERR_FAILED with a witness
- * and, if there are rules, how it follows from them. */
+/* Lives in the arena. ERR_FAILED, with a witness: a member is not equal to the seed. */
 enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struct extraction *x,
                               struct rng *rng, struct err *e);
 

@@ -1,7 +1,7 @@
 /* Exact counts of terms by dynamic programming over length; see extract_grammar.h. An alternative
  * with two operands has, at length L, the sum over i of left(i) * right(L - own - i) terms, and
  * operands are shorter than what they stand in, so one pass over the lengths fills everything,
- * cyclic or not. 128 bits hold any count of practice; beyond them counts stop at the greatest value
+ * cyclic or not. 128 bits hold any count of practice; beyond them counts stay at the maximum
  * and the grammar says so. Nearly all factors are so small that no sum of products can get there,
  * which is what `wide` of a slot is for. */
 #include "ops/extract/extract_grammar.h"
@@ -27,21 +27,6 @@ count_t grammar_terms(const struct grammar *g)
     bool saturated = false;
     for (uint32_t length = 1; g->root != GRAMMAR_NONE && length <= g->max_tokens; length++)
         sum = count_add(sum, grammar_total(g, g->root, length), &saturated);
-    return sum;
-}
-
-/* Unordered pairs of terms of one slot. */
-static count_t count_pairs(const count_t *own, uint32_t least, uint32_t rest, bool *saturated)
-{
-    count_t sum = 0;
-    for (uint32_t i = least; 2 * i < rest; i++)
-        sum = count_add(sum, count_mul(own[i], own[rest - i], saturated), saturated);
-    if (rest % 2 == 0 && rest / 2 >= least) {
-        count_t m = own[rest / 2];
-        sum = count_add(
-            sum, m % 2 ? count_mul(m, m / 2 + 1, saturated) : count_mul(m / 2, m + 1, saturated),
-            saturated);
-    }
     return sum;
 }
 
@@ -81,8 +66,6 @@ static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt,
     const count_t *r = g->totals + (size_t)alt->slot[1] * (g->max_tokens + 1);
     if (left->least == UINT16_MAX || right->least == UINT16_MAX)
         return 0;
-    if (alt->symmetric)
-        return count_pairs(l, left->least, rest, saturated);
     if (left->least + right->least > rest)
         return 0;
     uint32_t n = rest - left->least - right->least + 1u;

@@ -90,20 +90,13 @@ static void walk_children(struct term *t, struct drawing *d, const struct gramma
                           uint32_t rest)
 {
     const struct grammar *g = d->g;
-    uint32_t l = alt->slot[0], r = alt->slot[1], n = 0, last = alt->symmetric ? rest / 2 : rest - 1;
-    for (uint32_t i = 1; i <= last; i++)
+    uint32_t l = alt->slot[0], r = alt->slot[1], n = 0;
+    for (uint32_t i = 1; i < rest; i++)
         n += grammar_total(g, l, i) && grammar_total(g, r, rest - i);
     uint32_t pick = (uint32_t)rng_below(d->rng, n), i = 0;
     do
         i++;
     while (!(grammar_total(g, l, i) && grammar_total(g, r, rest - i)) || pick-- > 0);
-    if (alt->symmetric && 2 * i == rest) {
-        /* Two walks would give the pair in either order; its rank gives it in one. */
-        count_t m = grammar_total(g, l, i), p = count_below(d->rng, m), q = count_below(d->rng, m);
-        grammar_unrank_append(t, g, l, i, p < q ? p : q);
-        grammar_unrank_append(t, g, r, i, p < q ? q : p);
-        return;
-    }
     walk_slot(t, d, l, i);
     walk_slot(t, d, r, rest - i);
 }
@@ -150,25 +143,6 @@ static void draw_proportional(struct drawing *d, uint32_t length, uint32_t wante
     }
 }
 
-static void draw_by_root(struct drawing *d, uint32_t length, uint32_t wanted)
-{
-    const struct grammar *g = d->g;
-    uint32_t c = g->root_class, begin = g->alt_begin[c], n = g->alt_begin[c + 1] - begin;
-    count_t *limit = arena_alloc(d->a, n * sizeof *limit);
-    uint32_t *share = arena_alloc(d->a, n * sizeof *share);
-    for (uint32_t k = 0; k < n; k++)
-        limit[k] = grammar_alt_count(g, c, length, begin + k);
-    draw_share_evenly(share, limit, n, wanted, d->a, d->rng);
-    for (uint32_t k = 0; k < n; k++) {
-        count_t *ranks = arena_alloc(d->a, (share[k] + 1) * sizeof *ranks);
-        count_sample(ranks, share[k], limit[k], d->rng);
-        for (uint32_t i = 0; i < share[k]; i++) {
-            grammar_unrank_alt(&d->terms[d->n], g, begin + k, length, ranks[i]);
-            keep_new(d);
-        }
-    }
-}
-
 static void draw_evenly(struct drawing *d, uint32_t length, uint32_t wanted)
 {
     count_t total = grammar_total(d->g, d->g->root, length);
@@ -208,7 +182,6 @@ void grammar_draw(struct term **out, uint32_t *n_out, struct arena *a, const str
             continue;
         switch (options->shapes) {
         case DRAW_PROPORTIONAL: draw_proportional(&d, length, share[length]); break;
-        case DRAW_ROOT: draw_by_root(&d, length, share[length]); break;
         case DRAW_EVEN: draw_evenly(&d, length, share[length]); break;
         }
     }

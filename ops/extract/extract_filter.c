@@ -1,4 +1,4 @@
-/* The filters of extraction as a tree automaton; see extract_grammar.h. What `standard` leaves out:
+/* The filter of extraction as a tree automaton; see extract_grammar.h. It leaves out:
  *
  *     x+0  0+x  x-0  0-x  x*0  x*1  0/x  x/1  x/-1  x^0  x^1  0^x  1^x  sqrt(0)  sqrt(1)
  *     operations on two numbers, except powers              (the e-graph folds them)
@@ -6,8 +6,7 @@
  *     -1*(-1*x), x - (-1*y), x/(1/y), derivatives of numbers
  *     in the Boolean language: operations on true or false, not(not(x))
  *
- * Whatever the filter, the first operand of `d` is a symbol: an e-graph may hold other terms equal
- * to the variable there. */
+ * The first operand of `d` is a symbol: an e-graph may have other terms equal to the variable. */
 #include "ops/extract/extract_grammar.h"
 
 #include <string.h>
@@ -56,11 +55,6 @@ kinds_t filter_leaf_kind(uint16_t op, const char *leaf)
     if (strcmp(leaf, "-1") == 0)
         return MINUS_ONE;
     return strcmp(leaf, "2") == 0 ? TWO : BIT(BIT_NUMBER);
-}
-
-kinds_t filter_number_kinds(void)
-{
-    return NUMBERS;
 }
 
 kinds_t filter_leaf_kinds(void)
@@ -133,18 +127,13 @@ static void standard_rules(struct filter_ops *f, const struct language *lang, ui
     add(f, KINDS_ALL & ~undone, lang->ops[op].arity > 1 ? KINDS_ALL : 0, own);
 }
 
-void filter_init(struct filter *out, struct arena *a, const struct language *lang, bool standard)
+void filter_init(struct filter *out, struct arena *a, const struct language *lang)
 {
     out->n_ops = lang->n_ops;
     out->ops = arena_zalloc_array(a, lang->n_ops, sizeof *out->ops);
-    for (uint16_t op = X_ADD; op < lang->n_ops; op++) {
-        struct filter_ops *f = &out->ops[op];
-        uint8_t arity = lang->ops[op].arity;
-        if (standard && lang_is(lang, &lang_boolean) && op < X_BOOLEAN_END)
-            boolean_rules(f, op);
-        else if (standard)
-            standard_rules(f, lang, op);
+    for (uint16_t op = X_ADD; op < lang->n_ops; op++)
+        if (lang_is(lang, &lang_boolean) && op < X_BOOLEAN_END)
+            boolean_rules(&out->ops[op], op);
         else
-            add(f, op == X_D ? SYMBOL : KINDS_ALL, arity > 1 ? KINDS_ALL : 0, own_kind(op));
-    }
+            standard_rules(&out->ops[op], lang, op);
 }

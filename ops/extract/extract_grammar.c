@@ -1,7 +1,6 @@
 /* From a stored e-graph to a grammar; see extract_grammar.h. Only what terms within the budget can
- * use is kept: a class's budget is the greatest length at which one of its terms can stand in a
- * term of the root, found from the root down with the least lengths of what must stand beside it.
- */
+ * use is kept. A class's budget is the maximum length of its terms in a term of the root, found from
+ * the root down with the least lengths of the operands beside it. */
 #include "ops/extract/extract_grammar.h"
 
 #include "base/buf.h"
@@ -20,8 +19,7 @@ struct builder {
     struct filter filter;
     bool *constant;     /* per class: holds a number */
     kinds_t *present;   /* per class: kinds that its terms may have (a superset) */
-    struct map64 pairs; /* merge_commutative: e-nodes of commutative operators */
-    struct map64 edges; /* drop_loops: (class, class of an operand) */
+    struct map64 edges; /* (class, class of an operand) */
     struct map64 index; /* of restricted slots, by a hash */
 };
 
@@ -85,17 +83,17 @@ static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m,
     return OK;
 }
 
-/* Whether the options admit an e-node of the class at all. */
+/* Whether terms may have this e-node of the class at all. */
 static bool node_admitted(const struct builder *b, uint32_t class, const struct grammar_node *n)
 {
     if (n->op != X_NUM)
-        return !(b->options->leaf_constants && b->constant[class] && class != b->g->root_class);
+        return !(b->constant[class] && class != b->g->root_class);
     if (!b->options->max_digits)
         return true;
-    uint32_t run = 0;
+    uint32_t digits = 0;
     for (const char *s = n->text; *s; s++) {
-        run = isdigit((unsigned char)*s) ? run + 1 : 0;
-        if (run > b->options->max_digits)
+        digits = isdigit((unsigned char)*s) ? digits + 1 : 0;
+        if (digits > b->options->max_digits)
             return false;
     }
     return true;
@@ -265,30 +263,12 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, ui
     return (uint32_t)(*hit = slot_add(b, slot, &g->first_restricted[class]));
 }
 
-static uint64_t pair_key(const struct grammar *g, uint16_t op, uint32_t left, uint32_t right)
-{
-    return ((uint64_t)op * g->n_classes + left) * g->n_classes + right;
-}
-
-/* Of two mirrored e-nodes of one class, the one with the greater left operand is left out. */
-static bool node_is_mirrored(const struct builder *b, uint32_t class, const struct grammar_node *n)
-{
-    if (!b->options->merge_commutative || n->arity != 2 || n->child[0] <= n->child[1] ||
-        !b->g->lang->ops[n->op].commutative)
-        return false;
-    const uint64_t *other = map64_get(&b->pairs, pair_key(b->g, n->op, n->child[1], n->child[0]));
-    return other && *other == class;
-}
-
 static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, struct buf *alts)
 {
     struct grammar *g = b->g;
     const struct grammar_node *node = &g->nodes[index];
     if (least_of_node(g, node) > g->budget[class] || !node_admitted(b, class, node) ||
-        node_is_mirrored(b, class, node))
-        return;
-    bool loop = node->child[0] == class || node->child[1] == class;
-    if (b->options->drop_loops && loop)
+        node->child[0] == class || node->child[1] == class)
         return;
     struct grammar_alt alt = {.node = index,
                               .slot = {GRAMMAR_NONE, GRAMMAR_NONE},
@@ -298,26 +278,14 @@ static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, 
         buf_add(alts, &alt, sizeof alt);
         return;
     }
-    bool unordered = b->options->merge_commutative && node->arity == 2 &&
-                     node->child[0] == node->child[1] && g->lang->ops[node->op].commutative;
     const struct filter_ops *f = &b->filter.ops[node->op];
     for (uint8_t r = 0; r < f->n; r++) {
-        const struct filter_rule *rule = &f->rules[r];
-        /* A rule and its mirror image are one when operands have no order. */
-        bool seen = false;
-        for (uint8_t q = 0; q < r && unordered; q++)
-            seen |=
-                rule->child[0] == f->rules[q].child[1] && rule->child[1] == f->rules[q].child[0];
-        if (seen)
-            continue;
         bool possible = true;
         for (uint8_t k = 0; k < node->arity && possible; k++) {
-            alt.slot[k] = slot_intern(b, node->child[k], rule->child[k],
-                                      b->options->drop_loops ? class : GRAMMAR_NONE);
+            alt.slot[k] = slot_intern(b, node->child[k], f->rules[r].child[k], class);
             possible = alt.slot[k] != GRAMMAR_NONE;
         }
-        alt.kind = rule->kind;
-        alt.symmetric = unordered && rule->child[0] == rule->child[1];
+        alt.kind = f->rules[r].kind;
         if (possible)
             buf_add(alts, &alt, sizeof alt);
     }
@@ -368,21 +336,6 @@ static void find_excluded(struct builder *b)
     }
 }
 
-static enum err_code index_pairs(struct builder *b, struct err *e)
-{
-    struct grammar *g = b->g;
-    if (g->n_classes > 1u << 24)
-        return err_fail(e, ERR_LIMIT, "commutative: merge takes at most %u classes", 1u << 24);
-    for (uint32_t i = 0; i < g->n_used; i++)
-        for (uint32_t n = g->class_begin[g->used[i]]; n < g->class_begin[g->used[i] + 1]; n++) {
-            const struct grammar_node *node = &g->nodes[n];
-            if (node->arity == 2 && g->lang->ops[node->op].commutative)
-                *map64_put(&b->pairs, pair_key(g, node->op, node->child[0], node->child[1]), 0,
-                           NULL) = g->used[i];
-        }
-    return OK;
-}
-
 enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGraph *message,
                            const struct language *lang, const struct grammar_options *options,
                            struct err *e)
@@ -401,9 +354,9 @@ enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGr
                           .root_class = message->root,
                           .class_begin = x.class_begin,
                           .n_nodes = x.n_nodes};
-    if ((code = err_up(e, read_nodes(&b, message, &x, e))))
-        goto out;
-    filter_init(&b.filter, a, g->lang, options->filter);
+    if ((code = read_nodes(&b, message, &x, e)))
+        return err_up(e, code);
+    filter_init(&b.filter, a, g->lang);
     b.constant = arena_zalloc_array(a, g->n_classes, sizeof *b.constant);
     for (uint32_t c = 0; c < g->n_classes; c++)
         for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1]; n++)
@@ -411,21 +364,16 @@ enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGr
     find_least(&b);
     find_budgets(&b);
     find_present(&b);
-    if (options->merge_commutative && (code = err_up(e, index_pairs(&b, e))))
-        goto out;
     g->first_slot = arena_alloc(a, g->n_classes * sizeof *g->first_slot);
     g->first_restricted = arena_alloc(a, g->n_classes * sizeof *g->first_restricted);
     memset(g->first_slot, 0xff, g->n_classes * sizeof *g->first_slot);
     memset(g->first_restricted, 0xff, g->n_classes * sizeof *g->first_restricted);
-    if (options->drop_loops)
-        find_edges(&b);
+    find_edges(&b);
     g->root = slot_intern(&b, g->root_class, KINDS_ALL, GRAMMAR_NONE);
     find_alternatives(&b);
     find_excluded(&b);
-    code = err_up(e, grammar_count(g, a, e));
-out:
-    map64_free(&b.pairs);
+    code = grammar_count(g, a, e);
     map64_free(&b.edges);
     map64_free(&b.index);
-    return code;
+    return err_up(e, code);
 }

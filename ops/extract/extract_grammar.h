@@ -1,8 +1,8 @@
-/* An e-graph read as a grammar of terms: counting, unranking, enumerating and drawing them.
+/* An e-graph read as a grammar of terms: counting, unranking and drawing them.
  *
  * A filter is a deterministic tree automaton: every term has one *kind* (a bit), computed from its
- * top operator and its children's kinds, and a term with no kind is not in the language. The
- * grammar is the product of e-graph and automaton:
+ * top operator and its children's kinds; a term without a kind is not in the language. The grammar
+ * is the product of e-graph and automaton:
  *
  *     alternative  (e-node, which kinds its children may have, kind of the result)
  *     slot         (class, set of kinds, other class): the terms of the class whose kind is in the
@@ -11,6 +11,10 @@
  * The alternatives of an e-node exclude each other, and a canonical e-graph is hash-consed, so each
  * term has exactly one derivation: what is counted is terms. Length is in tokens of the corpora:
  * one a node, three for a fraction. Lengths are bounded, so cycles need no care.
+ *
+ * Terms with a subterm that is equal, by the e-graph, to its own operand or operand's operand are
+ * left out (x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x))); a class that holds a number has no other
+ * terms, unless it is the root.
  *
  * Order of the terms of (slot, length), which ranks refer to: by alternative (order of e-nodes,
  * then of the filter's table), then by the length of the left child, then by the left child's rank,
@@ -31,14 +35,6 @@ enum { EXTRACT_MAX_TOKENS = 256, GRAMMAR_NONE = UINT32_MAX };
 struct grammar_options {
     uint32_t max_tokens;
     uint32_t max_digits; /* of the numerator and denominator of a number; 0: any */
-    bool filter;         /* leave out what extract_filter.c lists */
-    bool leaf_constants; /* a class that holds a number is only that number, the root excepted */
-    /* One of the terms that differ in the order of operands only. Complete where the e-graph itself
-     * holds a*b in the class of b*a; elsewhere both may stay. Never takes different terms for one.
-     */
-    bool merge_commutative;
-    bool drop_loops; /* leave out terms with a subterm that is equal, by the e-graph, to its own
-                        operand or operand's operand: x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x)) */
 };
 
 /* ---- kinds and filters: extract_filter.c ---- */
@@ -57,11 +53,10 @@ struct filter {
         struct filter_rule rules[FILTER_MAX_RULES];
     } * ops; /* by operator number */
 };
-void filter_init(struct filter *out, struct arena *a, const struct language *lang, bool standard);
+void filter_init(struct filter *out, struct arena *a, const struct language *lang);
 kinds_t filter_leaf_kind(uint16_t op, const char *leaf);
 /* Kinds that only leaves have. */
 kinds_t filter_leaf_kinds(void);
-kinds_t filter_number_kinds(void);
 
 /* ---- the grammar: extract_grammar.c ---- */
 struct grammar_node {
@@ -76,7 +71,6 @@ struct grammar_alt {
     uint32_t slot[2];  /* GRAMMAR_NONE beyond the arity */
     uint32_t child[2]; /* their classes */
     kinds_t kind;
-    bool symmetric; /* both slots are one and terms are taken up to order */
 };
 
 struct grammar {
@@ -88,7 +82,7 @@ struct grammar {
     struct grammar_node *nodes;
     /* Per class, of those that terms within the budget can use: */
     uint16_t *least;     /* a lower bound of the length of its terms; UINT16_MAX: none */
-    uint16_t *budget;    /* the greatest length of use; 0: not used */
+    uint16_t *budget;    /* the maximum length of use; 0: not used */
     uint32_t *alt_begin; /* n_classes + 1 */
     struct grammar_alt *alts;
     uint32_t n_alts;
@@ -173,16 +167,6 @@ struct term {
 /* The term of that rank (below the total) of a slot at a length: extract_unrank.c. */
 void grammar_unrank(struct term *out, const struct grammar *g, uint32_t slot, uint32_t length,
                     count_t rank);
-/* The same within one alternative of a class. */
-void grammar_unrank_alt(struct term *out, const struct grammar *g, uint32_t alt, uint32_t length,
-                        count_t rank);
-/* The same behind what *out already holds. */
-void grammar_unrank_append(struct term *out, const struct grammar *g, uint32_t slot,
-                           uint32_t length, count_t rank);
-/* All terms of a slot at a length in the order of their ranks; stops when `visit` returns false.
- * The term is good until visit returns: extract_enumerate.c. */
-void grammar_enumerate(const struct grammar *g, uint32_t slot, uint32_t length,
-                       bool (*visit)(void *arg, const struct term *t), void *arg);
 /* Prefix text as in Expr.prefix. */
 char *grammar_term_text(struct arena *a, const struct grammar *g, const struct term *t);
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* No length gives more than it has, and what is left over goes to lengths at random. */
-void draw_share_evenly(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
-                       struct arena *a, struct rng *rng)
+/* No length gives more terms than it has; the remainder goes to lengths at random. */
+static void share_evenly(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
+                         struct arena *a, struct rng *rng)
 {
     uint32_t *open = arena_alloc(a, n * sizeof *open), n_open = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -36,25 +36,7 @@ void draw_share_evenly(uint32_t *share, const count_t *limit, uint32_t n, uint32
     }
 }
 
-/* As many of each length as a uniform draw takes. */
-static void share_by_terms(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
-                           struct arena *a, struct rng *rng)
-{
-    count_t *ranks = arena_alloc(a, (wanted + 1) * sizeof *ranks), all = 0;
-    bool saturated = false;
-    for (uint32_t i = 0; i < n; i++)
-        all = count_add(all, limit[i], &saturated);
-    memset(share, 0, n * sizeof *share);
-    count_sample(ranks, wanted, all, rng);
-    for (uint32_t i = 0; i < wanted; i++) {
-        uint32_t length = 0;
-        for (count_t r = ranks[i]; r >= limit[length]; length++)
-            r -= limit[length];
-        share[length]++;
-    }
-}
-
-/* ---- a mean length: of the distributions that have it, the one of greatest entropy ---- */
+/* ---- a mean length: of the distributions that have it, the one of maximum entropy ---- */
 
 /* Shares min(limit, c * tilt^length) that sum to `wanted`, which the limits admit; returns their
  * mean length, which grows with the tilt. */
@@ -91,7 +73,7 @@ static double share_tilted(double *share, const count_t *limit, uint32_t n, uint
     return sum / wanted;
 }
 
-/* Whole numbers with the same sum: the greatest fractions are rounded up. */
+/* Whole numbers with the same sum: the largest fractions are rounded up. */
 static void round_shares(uint32_t *out, const double *share, const count_t *limit, uint32_t n,
                          uint32_t wanted)
 {
@@ -127,8 +109,7 @@ void draw_share_lengths(uint32_t *share, const count_t *limit, uint32_t n, uint3
                         const struct draw_options *options, struct arena *a, struct rng *rng)
 {
     switch (options->lengths) {
-    case DRAW_LENGTHS: draw_share_evenly(share, limit, n, wanted, a, rng); return;
-    case DRAW_TERMS: share_by_terms(share, limit, n, wanted, a, rng); return;
+    case DRAW_LENGTHS: share_evenly(share, limit, n, wanted, a, rng); return;
     case DRAW_MEAN: share_by_mean(share, limit, n, wanted, options->mean_tokens); return;
     }
 }

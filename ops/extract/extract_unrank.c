@@ -3,30 +3,10 @@
 #include "ops/extract/extract_grammar.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 static void unrank_slot(struct term *t, const struct grammar *g, uint32_t slot, uint32_t length,
                         count_t rank);
-
-/* q * (q + 1) / 2; even where the product is beyond 128 bits. */
-static count_t triangle(count_t q)
-{
-    bool saturated = false;
-    return q % 2 ? count_mul(q, q / 2 + 1, &saturated) : count_mul(q / 2, q + 1, &saturated);
-}
-
-/* The pair p <= q of rank triangle(q) + p. */
-static void unrank_triangle(count_t *p, count_t *q, count_t rank)
-{
-    count_t guess = (count_t)sqrtl(2.0L * (long double)rank);
-    while (guess > 0 && triangle(guess) > rank)
-        guess--;
-    while (triangle(guess + 1) <= rank)
-        guess++;
-    *q = guess;
-    *p = rank - triangle(guess);
-}
 
 static void unrank_children(struct term *t, const struct grammar *g, const struct grammar_alt *alt,
                             uint32_t rest, count_t rank)
@@ -34,16 +14,8 @@ static void unrank_children(struct term *t, const struct grammar *g, const struc
     uint32_t l = alt->slot[0], r = alt->slot[1];
     bool saturated = false;
     for (uint32_t i = 1; i < rest; i++) {
-        count_t nl = grammar_total(g, l, i), nr = grammar_total(g, r, rest - i), n;
-        if (alt->symmetric && 2 * i == rest) {
-            count_t p, q;
-            unrank_triangle(&p, &q, rank);
-            assert(q < nl);
-            unrank_slot(t, g, l, i, p);
-            unrank_slot(t, g, r, i, q);
-            return;
-        }
-        n = count_mul(nl, nr, &saturated);
+        count_t nl = grammar_total(g, l, i), nr = grammar_total(g, r, rest - i);
+        count_t n = count_mul(nl, nr, &saturated);
         if (rank < n) {
             unrank_slot(t, g, l, i, rank / nr);
             unrank_slot(t, g, r, rest - i, rank % nr);
@@ -89,20 +61,6 @@ void grammar_unrank(struct term *out, const struct grammar *g, uint32_t slot, ui
     out->n = 0;
     out->length = length;
     unrank_slot(out, g, slot, length, rank);
-}
-
-void grammar_unrank_append(struct term *out, const struct grammar *g, uint32_t slot,
-                           uint32_t length, count_t rank)
-{
-    unrank_slot(out, g, slot, length, rank);
-}
-
-void grammar_unrank_alt(struct term *out, const struct grammar *g, uint32_t alt, uint32_t length,
-                        count_t rank)
-{
-    out->n = 0;
-    out->length = length;
-    unrank_alt(out, g, &g->alts[alt], length, rank);
 }
 
 char *grammar_term_text(struct arena *a, const struct grammar *g, const struct term *t)

@@ -7,21 +7,13 @@
 
 enum { MIN_POINTS = 3 }; /* fewer certify nothing, unless the rule has no variables */
 
-static bool is_uninterpreted(const struct expr *x)
+static bool is_interpreted(const struct rule *r)
 {
-    for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op >= X_ADD && !x->lang->ops[x->nodes[i].op].interpreted)
-            return true;
-    return false;
-}
-
-static bool is_unchecked(const struct rule *r)
-{
-    bool found = is_uninterpreted(&r->lhs) || is_uninterpreted(&r->rhs);
+    bool all = expr_is_interpreted(&r->lhs) && expr_is_interpreted(&r->rhs);
     for (size_t i = 0; i < r->n_conditions; i++)
         for (unsigned k = 0; k < r->conditions[i].n_args; k++)
-            found = found || is_uninterpreted(&r->conditions[i].args[k]);
-    return found;
+            all = all && expr_is_interpreted(&r->conditions[i].args[k]);
+    return all;
 }
 
 static bool asks_maybe(const struct rule *r)
@@ -88,7 +80,7 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
 {
     eqloom__certificate__init(out);
     struct trial_result o;
-    if (is_unchecked(r)) {
+    if (!is_interpreted(r)) {
         out->verdict = EQLOOM__VERDICT__UNCHECKED;
         return OK;
     }

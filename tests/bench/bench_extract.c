@@ -1,5 +1,5 @@
 /* How fast terms come out of e-graphs: reading the grammar with exact counts, drawing 100 terms,
- * comparing them with the seed, and enumerating. One line of figures for each expression of a file
+ * and comparing them with the seed. One line of figures for each expression of a file
  * (infix, one a line), saturated with the shipped library first; nothing here passes or fails on
  * time.
  *
@@ -15,11 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_ENUMERATED = 2000000 };
-
 struct timing {
-    double saturate, grammar, draw, cluster, enumerate;
-    uint64_t enumerated;
+    double saturate, grammar, draw, cluster;
 };
 
 static void die(const struct err *e)
@@ -43,18 +40,8 @@ static double since(double *at)
     return seconds;
 }
 
-static bool count_term(void *arg, const struct term *t)
-{
-    uint64_t *n = arg;
-    return t->n && ++*n < MOST_ENUMERATED;
-}
-
 static const struct extract_options defaults = {
-    .grammar = {.max_tokens = 25,
-                .max_digits = 4,
-                .filter = true,
-                .leaf_constants = true,
-                .drop_loops = true},
+    .grammar = {.max_tokens = 25, .max_digits = 4},
     .per_cluster = 100,
     .draw = {.lengths = DRAW_LENGTHS, .shapes = DRAW_EVEN},
     .verify = true,
@@ -102,26 +89,20 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
     t.grammar = since(&at);
     grammar_draw(&terms, &n, a, &g, 100, &defaults.draw, &rng);
     t.draw = since(&at);
-    for (uint32_t length = 1; g.root != GRAMMAR_NONE && length <= g.max_tokens; length++)
-        grammar_enumerate(&g, g.root, length, count_term, &t.enumerated);
-    t.enumerate = since(&at);
     if (extract_begin(&extraction, a, &message, &defaults, &e) ||
         extract_reads(a, &extraction.grammar, &message).len == 0 ||
         extract_cluster(&cluster, a, &extraction, &rng, &e))
         printf("%s: %s\n", label, e.message);
     t.cluster = since(&at);
     printf("%-28.28s %7zu nodes %8.2f ms  grammar %7.2f ms  draws %6.2f ms  cluster of %3zu %7.2f "
-           "ms  %.2e terms  %5.1f M terms/s\n",
+           "ms  %.2e terms\n",
            label, message.n_node_ops, 1e3 * t.saturate, 1e3 * t.grammar, 1e3 * t.draw,
            cluster.n_members, 1e3 * t.cluster,
-           strtod(count_text(text, grammar_terms(&g), false), NULL),
-           (double)t.enumerated / t.enumerate / 1e6);
+           strtod(count_text(text, grammar_terms(&g), false), NULL));
     all->saturate += t.saturate;
     all->grammar += t.grammar;
     all->draw += t.draw;
     all->cluster += t.cluster;
-    all->enumerate += t.enumerate;
-    all->enumerated += t.enumerated;
 }
 
 int main(int argc, char **argv)
@@ -133,7 +114,8 @@ int main(int argc, char **argv)
     struct timing all = {0};
     if (argc < 2)
         return 2;
-    if (os_read_file(&file, &a, argv[1], 16 << 20, &e) || rules_parse_library(&rules, &a, &lang_calculus, &e) ||
+    if (os_read_file(&file, &a, argv[1], 16 << 20, &e) ||
+        rules_parse_library(&rules, &a, &lang_calculus, &e) ||
         rules_select(&rules, NULL, 0, NULL, 0, &e))
         die(&e);
     struct saturate_options o = {.iterations = argc > 2 ? (uint32_t)atoi(argv[2]) : 8,
@@ -157,10 +139,9 @@ int main(int argc, char **argv)
         begin += len + 1;
     }
     printf("%zu expressions; means: saturate %.2f ms, grammar %.2f ms, 100 draws %.2f ms, verified "
-           "cluster %.2f ms; %.1f M terms/s enumerated\n",
+           "cluster %.2f ms\n",
            n, 1e3 * all.saturate / (double)n, 1e3 * all.grammar / (double)n,
-           1e3 * all.draw / (double)n, 1e3 * all.cluster / (double)n,
-           (double)all.enumerated / all.enumerate / 1e6);
+           1e3 * all.draw / (double)n, 1e3 * all.cluster / (double)n);
     ruleset_free(set);
     arena_free(&scratch);
     arena_free(&a);

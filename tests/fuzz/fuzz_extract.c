@@ -11,20 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena a = {0};
     struct grammar g;
     struct err e;
-    struct grammar_options options = {.max_tokens = 9,
-                                      .max_digits = 4,
-                                      .filter = data[0] & 1,
-                                      .leaf_constants = data[0] & 2,
-                                      .merge_commutative = data[0] & 4,
-                                      .drop_loops = data[0] & 8};
+    struct grammar_options options = {.max_tokens = 9, .max_digits = 4};
     if (m->n_node_ops < 1000 && grammar_init(&g, &a, m, &lang_calculus, &options, &e) == OK) {
         struct rng rng = rng_new(data[0], 0);
         struct term *terms;
         uint32_t n;
-        struct draw_options draw = {data[0] & 128  ? DRAW_MEAN
-                                    : data[0] & 16 ? DRAW_TERMS
-                                                   : DRAW_LENGTHS,
-                                    (enum draw_shapes)(data[0] >> 5 & 1) + (data[0] >> 6 & 1), 9};
+        struct draw_options draw = {data[0] & 128 ? DRAW_MEAN : DRAW_LENGTHS,
+                                    data[0] & 32 ? DRAW_EVEN : DRAW_PROPORTIONAL, 9};
         grammar_draw(&terms, &n, &a, &g, 20, &draw, &rng);
         for (uint32_t i = 0; i < n; i++)
             grammar_term_text(&a, &g, &terms[i]);
