@@ -15,7 +15,8 @@ static const struct op_param params[] = {
     {NULL},
 };
 static const struct op_port inputs[] = {
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Of the model that is to embed them."},
+    {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
+     "The vocabulary of the model that will embed them."},
     {NULL},
 };
 static const struct op_port outputs[] = {

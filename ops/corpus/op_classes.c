@@ -79,7 +79,7 @@ static enum err_code read_variables(struct grammar *g, struct op_ctx *ctx, struc
                 return err_fail(e, ERR_INPUT, "variable '%s' is named twice", g->variables[i]);
         if (expr_from_prefix(&x, g->a, g->lang, g->variables[i], &why) || x.n != 1 ||
             x.nodes[0].op != X_SYM)
-            return err_fail(e, ERR_INPUT, "'%s' is no variable", g->variables[i]);
+            return err_fail(e, ERR_INPUT, "'%s' is not a variable", g->variables[i]);
     }
     return OK;
 }
@@ -305,20 +305,20 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const struct op_param params[] = {
     {"language", OP_ENUM, "boolean", "boolean|polynomial", 0, 0, "Of the expressions."},
-    {"variables", OP_STRINGS, "", NULL, 0, 0, "The leaves; none: a, b and c."},
+    {"variables", OP_STRINGS, "", NULL, 0, 0, "The leaves; a, b and c if empty."},
     {"operators", OP_STRINGS, "", NULL, 0, 0,
-     "By name (not, and, or, xor, implies; +, -, *); none: all of the language."},
+     "By name (not, and, or, xor, implies; +, -, *); all of the language if empty."},
     {"max_nodes", OP_INT, "5", NULL, 1, MAX_NODES,
-     "Operators and variables of an expression, at most."},
+     "The maximum number of operators and variables of an expression."},
     {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller classes are left out."},
     {"max_members", OP_INT, "0", NULL, 0, 1e6,
-     "Of larger classes the first expression and others chosen by hash are kept; 0: all."},
-    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Which members are kept."},
+     "Larger classes keep their first expression and others chosen by hash; 0: all."},
+    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Chooses the members that are kept."},
     {NULL},
 };
 static const struct op_port outputs[] = {
     {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-     "A class each, in the order of their smallest expressions."},
+     "One for each class, in order of their smallest expressions."},
     {NULL},
 };
 

@@ -7,7 +7,7 @@ enum { MOST_BYTES = 512 << 20 }; /* of pairs: what is to be one file is in memor
 static const struct op_param params[] = {
     {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0, "docs/formats.md."},
     {"pairs", OP_INT, "100", NULL, 0, 1e9,
-     "Of pairs and triplets: how many are drawn from each cluster, in either order; 0: all."},
+     "pairs, triplets: how many are drawn from each cluster, in either order; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},
     {NULL},
 };
@@ -16,7 +16,7 @@ static const struct op_port inputs[] = {
     {NULL},
 };
 static const struct op_port outputs[] = {
-    {"file", KIND_FILE, OP_ONE, false, "To be named under `exports` of the job."},
+    {"file", KIND_FILE, OP_ONE, false, "A file, to be named under `exports` of the job."},
     {NULL},
 };
 

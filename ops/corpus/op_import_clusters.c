@@ -10,8 +10,7 @@ static const struct op_param params[] = {
     {NULL},
 };
 static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-     "What the files hold equal; nothing of it has been checked."},
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "The clusters of the files, unchecked."},
     {NULL},
 };
 

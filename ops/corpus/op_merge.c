@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"max_members", OP_INT, "100", NULL, 1, 1e6, "The most members of a merged cluster."},
-    {"points", OP_INT, "12", NULL, 1, 1000, "At how many points seeds are compared."},
+    {"max_members", OP_INT, "100", NULL, 1, 1e6,
+     "The maximum number of members of a merged cluster."},
+    {"points", OP_INT, "12", NULL, 1, 1000, "The number of points at which seeds are compared."},
     {NULL},
 };
 static const struct op_port inputs[] = {

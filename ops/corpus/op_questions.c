@@ -4,12 +4,12 @@
 #include "ops/expr/ball/ball.h"
 
 static const struct op_param params[] = {
-    {"per_cluster", OP_INT, "20", NULL, 1, 1e6, "Questions about each cluster, at most."},
+    {"per_cluster", OP_INT, "20", NULL, 1, 1e6, "The maximum number of questions about a cluster."},
     {"near_misses", OP_INT, "6", NULL, 2, 1000,
-     "Wrong answers to each; half of them resemble the query, half the right answer."},
+     "Wrong answers of a question; half of them resemble the query, half the right answer."},
     {"distance", OP_INT, "4", NULL, 1, 1000,
-     "Edits from the query to the right answer as trees, at least: a near miss is one edit away."},
-    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+     "The minimum edit distance of query and right answer as trees; a near miss has distance 1."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Draws other questions."},
     {NULL},
 };

@@ -14,8 +14,8 @@ static const struct op_port inputs[] = {
     {NULL},
 };
 static const struct op_port outputs[] = {
-    {"train", KIND_CLUSTER, OP_COLLECTION, false, "To learn from."},
-    {"valid", KIND_CLUSTER, OP_COLLECTION, false, "To watch learning with."},
+    {"train", KIND_CLUSTER, OP_COLLECTION, false, "For training."},
+    {"valid", KIND_CLUSTER, OP_COLLECTION, false, "For validation."},
     {"test", KIND_CLUSTER, OP_COLLECTION, false, "Held out."},
     {NULL},
 };
@@ -46,7 +46,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
             return err_fail(e, ERR_CANCELLED, "split was interrupted");
         enum err_code code = op_summary(&part, ctx, "clusters", i, e);
         if (!code && (part.len != 1 || part.data[0] >= SPLIT_PARTS))
-            code = err_fail(e, ERR_CORRUPT, "a summary that names no part");
+            code = err_fail(e, ERR_CORRUPT, "a summary does not name a part");
         if (!code)
             code = op_pass(ctx, split_names[part.data[0]], "clusters", i, e);
         if (code)

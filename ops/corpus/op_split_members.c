@@ -15,9 +15,9 @@ static const struct op_port inputs[] = {
 };
 static const struct op_port outputs[] = {
     {"train", KIND_CLUSTER, OP_COLLECTION, false,
-     "The clusters, with the expressions to learn from."},
-    {"valid", KIND_CLUSTER, OP_COLLECTION, false, "The same, with those to watch learning with."},
-    {"test", KIND_CLUSTER, OP_COLLECTION, false, "The same, with those held out."},
+     "The clusters, with the expressions for training."},
+    {"valid", KIND_CLUSTER, OP_COLLECTION, false, "The same, with the expressions for validation."},
+    {"test", KIND_CLUSTER, OP_COLLECTION, false, "The same, with the held-out expressions."},
     {NULL},
 };
 

@@ -28,14 +28,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const struct op_param params[] = {
     {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,
-     "Which expressions `take` and `limit` choose."},
+     "Chooses the expressions that `take` and `limit` keep."},
     {"limit", OP_INT, "0", NULL, 0, 1e9,
-     "At most so many expressions, chosen by hash; 0 for all that the files give."},
+     "The maximum number of expressions, chosen by hash; 0: all."},
     {0},
 };
 
 static const struct op_port outputs[] = {
-    {"exprs", KIND_EXPR, OP_COLLECTION, false, "the expressions, no two of them the same tree"},
+    {"exprs", KIND_EXPR, OP_COLLECTION, false, "The expressions, no two of them the same tree."},
     {0},
 };
 

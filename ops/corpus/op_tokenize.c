@@ -4,7 +4,7 @@
 
 static const struct op_param params[] = {
     {"max_members", OP_INT, "100", NULL, 1, 1e6,
-     "The first members of each cluster; the seed leads."},
+     "How many of the first members of each cluster are used; the seed is the first."},
     {NULL},
 };
 static const struct op_port inputs[] = {

@@ -10,11 +10,14 @@
 static const struct op_param params[] = {
     {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
     {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
-     "Of K-means: of vectors brought to length 1, or as they are. Retrieval is by cosine."},
-    {"restarts", OP_INT, "10", NULL, 1, 1000, "Starts of K-means; that of least cost counts."},
-    {"max_iterations", OP_INT, "1000", NULL, 1, 100000, "Lloyd's, of each start, at most."},
-    {"per_cluster", OP_INT, "0", NULL, 0, 1e6, "The first vectors of each cluster; 0: all."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Of the first centres."},
+     "K-means clusters vectors scaled to length 1, or as they are. Retrieval is by cosine."},
+    {"restarts", OP_INT, "10", NULL, 1, 1000,
+     "Starts of K-means; the one with the lowest cost counts."},
+    {"max_iterations", OP_INT, "1000", NULL, 1, 100000,
+     "The maximum number of Lloyd iterations of a start."},
+    {"per_cluster", OP_INT, "0", NULL, 0, 1e6,
+     "How many of the first vectors of each cluster are used; 0: all."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
     {NULL},
 };
 static const struct op_port inputs[] = {

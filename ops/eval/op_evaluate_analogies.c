@@ -10,16 +10,16 @@
 static const struct op_param params[] = {
     {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
-    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
     {"candidates", OP_INT, "200", NULL, 5, 1e6,
-     "The nearest so many are looked at; more are needed only where most of them equal an input."},
+     "How many of the nearest are examined; more matter only where most of them equal an input."},
     {NULL},
 };
 static const struct op_port inputs[] = {
     {"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "What `embed` makes of the batches of the op `analogies`."},
+     "The embedded batches of the op `analogies`."},
     {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-     "What may be answered besides the analogies' own expressions."},
+     "Possible answers besides the expressions of the analogies."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -63,7 +63,8 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
             return err_fail(e, ERR_INPUT, "analogy %zu has %u vectors instead of four", i + 1,
                             batches[i]->count);
         if (batches[i]->n_text != batches[i]->count)
-            return err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' does not say whose it is",
+            return err_fail(e, ERR_INPUT,
+                            "embedding batch %zu of '%s' has no texts of its expressions",
                             (i < n ? i : i - n) + 1, i < n ? "analogies" : "pool");
     }
     return err_up(e, vectors_load(v, a, batches, n + pool, 0, e));

@@ -11,10 +11,10 @@ static const struct op_port inputs[] = {
     {"derivations", KIND_EXERCISE, OP_COLLECTION, false,
      "What the op `derivations` drew from held-out clusters."},
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "What `embed` or `tfidf` makes of them, as `tokenize-exercises` packs them."},
+     "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."},
     {"calibration", KIND_EXERCISE, OP_COLLECTION, false,
-     "Others, from clusters that were learnt from: the threshold's."},
-    {"calibration_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "The same of these."},
+     "Derivations from training clusters, which set the threshold."},
+    {"calibration_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Their embeddings."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -28,8 +28,8 @@ static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *de
     enum err_code code = err_up(e, examined_load(x, ctx, derivations, embeddings, e));
     for (size_t k = 0; !code && k < x->n; k++)
         if (!detection_is_possible(x, k))
-            code =
-                err_fail(e, ERR_INPUT, "exercise %zu of '%s' is no derivation", k + 1, derivations);
+            code = err_fail(e, ERR_INPUT, "exercise %zu of '%s' is not a derivation", k + 1,
+                            derivations);
     return code;
 }
 
@@ -45,7 +45,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         (code = err_up(e, load(&calibration, ctx, "calibration", "calibration_embeddings", e))))
         return code;
     if (!detection_threshold(&threshold, &calibration))
-        return err_fail(e, ERR_INPUT, "no derivation of 'calibration' has a right step");
+        return err_fail(e, ERR_INPUT, "no derivation of 'calibration' has a correct step");
     detection_measure(&found, a, &x, threshold);
     figures_add(&f, "no_mistake_precision", found.no_mistake.precision);
     figures_add(&f, "no_mistake_recall", found.no_mistake.recall);

@@ -10,8 +10,8 @@
 static const struct op_param params[] = {
     {"label", OP_STRING, "", NULL, 0, 0, "What the comparison is called in tables."},
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
-    {"queries", OP_INT, "2000", NULL, 1, 1e8, "So many of the expressions, at most."},
-    {"examples", OP_INT, "50", NULL, 0, 1e6, "So many queries are shown, the first ones."},
+    {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
+    {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first queries are shown."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."},
     {NULL},
 };
@@ -58,8 +58,9 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, const char *rol
         if (code)
             return err_up(e, code);
         if (batches[i]->n_text != batches[i]->count)
-            return err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' does not say whose it is",
-                            i + 1, role);
+            return err_fail(e, ERR_INPUT,
+                            "embedding batch %zu of '%s' has no texts of its expressions", i + 1,
+                            role);
     }
     enum err_code code = err_up(e, vectors_load(v, op_arena(ctx), batches, n, 0, e));
     if (!code)

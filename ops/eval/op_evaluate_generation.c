@@ -11,7 +11,7 @@ static const struct op_param params[] = {
     {"language", OP_STRING, "",
      .doc = "Of the expressions: empty for the calculus, or boolean, "
             "polynomial."},
-    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
     {0},
 };
 

@@ -6,13 +6,13 @@
 
 static const struct op_param params[] = {
     {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
-    {"examples", OP_INT, "50", NULL, 0, 1e6, "So many questions are shown, the first ones."},
+    {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first questions are shown."},
     {NULL},
 };
 static const struct op_port inputs[] = {
     {"questions", KIND_EXERCISE, OP_COLLECTION, false, "What the op `questions` drew."},
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "What `embed` or `tfidf` makes of them, as `tokenize-exercises` packs them."},
+     "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -65,7 +65,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct choice *found = arena_array(a, struct choice, x.n + 1);
     for (size_t k = 0; k < x.n; k++) {
         if (!choice_is_possible(&x, k))
-            return err_fail(e, ERR_INPUT, "exercise %zu of 'questions' is no question", k + 1);
+            return err_fail(e, ERR_INPUT, "exercise %zu of 'questions' is not a question", k + 1);
         choice_find(&found[k], &x, k);
     }
     choices_sum(&sums, &x, found);

@@ -7,18 +7,18 @@
 static const struct op_param params[] = {
     {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
     {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
-     "What the evaluations are of, for headings: held-out clusters, ..."},
-    {"points", OP_INT, "1000", NULL, 3, 5000, "The most points of the picture."},
-    {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Of t-SNE: how many neighbours count."},
+     "What was evaluated, for headings: held-out clusters, ..."},
+    {"points", OP_INT, "1000", NULL, 3, 5000, "The maximum number of points in the picture."},
+    {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
     {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."},
     {NULL},
 };
 static const struct op_port inputs[] = {
     {"evaluations", KIND_REPORT, OP_LIST, true,
-     "Of any kind: the reports of one op are the rows of one table."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "To draw."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "To draw the training of."},
+     "Reports of evaluations; those of one op are the rows of one table."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "Vectors to draw."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "Model whose training curves are drawn."},
     {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
     {"egraphs", KIND_EGRAPH, OP_COLLECTION, true, "To count what each rule did."},
     {NULL},
@@ -112,7 +112,7 @@ static void write_corpus(Eqloom__Table *out, Eqloom__Report *report, struct aren
     out->columns = columns;
     out->n_columns = 2;
     out->rows = arena_array(a, Eqloom__Row *, CORPUS_FIGURES);
-    out->note = arena_printf(a, "a trivial rewrite holds %s", corpus_stats_trivial(s));
+    out->note = arena_printf(a, "a trivial rewrite contains %s", corpus_stats_trivial(s));
     add_figure(out, report, a, "clusters", "%.0f", clusters);
     if (lang_is(s->lang, &lang_calculus))
         add_figure(out, report, a, "clusters of derivatives", "%.0f", (double)s->derivatives);

@@ -3,9 +3,9 @@
 #include "ops/eval/measure/tfidf_vectors.h"
 
 static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "To be embedded."},
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "Token batches to embed."},
     {"fit", KIND_TOKEN_BATCH, OP_COLLECTION, false,
-     "To take the inverse document frequencies from."},
+     "Batches that give the inverse document frequencies."},
     {NULL},
 };
 static const struct op_port outputs[] = {

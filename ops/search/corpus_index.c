@@ -227,7 +227,7 @@ enum err_code corpus_index_text(char **out, const struct corpus_index *x,
         return code;
     const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
     if (b->n_text <= row - x->first[low])
-        return err_fail(e, ERR_INPUT, "the indexed vectors do not say whose they are");
+        return err_fail(e, ERR_INPUT, "the indexed vectors have no texts of their expressions");
     *out = b->text[row - x->first[low]];
     return OK;
 }

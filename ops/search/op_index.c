@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct op_port inputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "What can be found."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "The vectors to search."},
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model that made them."},
     {0},
 };
@@ -26,10 +26,10 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
 {
     if (b->values.len != (uint64_t)b->dim * b->count * sizeof(float) ||
         (b->n_text && b->n_text != b->count))
-        return err_fail(e, ERR_CORRUPT, "embedding batch %llu contradicts itself",
+        return err_fail(e, ERR_CORRUPT, "embedding batch %llu is inconsistent",
                         (unsigned long long)i);
     if (b->count && b->dim != dim)
-        return err_fail(e, ERR_INPUT, "vectors of %u and of %u dimensions together", dim, b->dim);
+        return err_fail(e, ERR_INPUT, "vectors differ in dimensions: %u and %u", dim, b->dim);
     for (uint32_t k = 0; k < b->count; k++) {
         double sum = 0;
         for (uint32_t d = 0; d < dim; d++) {

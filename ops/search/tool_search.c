@@ -71,7 +71,7 @@ static enum err_code load(struct search *s, struct err *e)
         return code;
     const Eqloom__Index *index = (const Eqloom__Index *)m;
     if (index->checkpoint_id.len != DIGEST_SIZE)
-        return err_fail(e, ERR_CORRUPT, "the index names no model");
+        return err_fail(e, ERR_CORRUPT, "the index does not name its model");
     memcpy(checkpoint.bytes, index->checkpoint_id.data, DIGEST_SIZE);
     s->pool = pool_new(os_cpus());
     if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, e))) ||
@@ -79,8 +79,8 @@ static enum err_code load(struct search *s, struct err *e)
         (code = err_up(e, find_language(s, e))))
         return code;
     if (text_model_dim(s->model) != s->index.v.dim)
-        return err_fail(e, ERR_CORRUPT, "vectors of %u dimensions by a model of %u", s->index.v.dim,
-                        text_model_dim(s->model));
+        return err_fail(e, ERR_CORRUPT, "the vectors have %u dimensions, the model has %u",
+                        s->index.v.dim, text_model_dim(s->model));
     s->load_ms = ms_since(start);
     return OK;
 }

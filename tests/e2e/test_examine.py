@@ -195,7 +195,7 @@ nodes:
             self.assertIn(f"<h2>{title}</h2>", page)
         self.assertIn("<summary>Questions: tf-idf</summary>", page)
         done = self.p.eqloom("run", "examine.yaml", "page-of-a-page", expect=1)
-        self.assertIn("is of no evaluation", done.err)
+        self.assertIn("is not that of an evaluation", done.err)
 
     def prefixes(self, expressions):
         """By the infix text that tables show."""

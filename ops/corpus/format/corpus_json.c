@@ -48,7 +48,7 @@ static enum err_code read_term(struct buf *out, struct corpus *c, const char *te
         size_t place = place_of(text, source, at);
         if (place > at && why.line == 1 && why.column > 0)
             place += (size_t)why.column - 1;
-        return err_fail_at(e, source, place, "'%.100s' is no expression of the language %s: %s",
+        return err_fail_at(e, source, place, "'%.100s' is not an expression of the language %s: %s",
                            text, c->lang->name, why.message);
     }
     buf_add(out, &x, sizeof x);

@@ -222,7 +222,7 @@ enum err_code encode_prefix(uint32_t **ids, size_t *n, struct arena *a, const st
         size_t len = strcspn(at, " ");
         if (len == 0 || len >= sizeof token) {
             code =
-                err_fail(e, ERR_INPUT, "'%.200s' is not made of tokens and single blanks", prefix);
+                err_fail(e, ERR_INPUT, "'%.200s' is not tokens separated by single spaces", prefix);
             break;
         }
         memcpy(token, at, len);

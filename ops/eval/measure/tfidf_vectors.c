@@ -12,7 +12,7 @@ static enum err_code check_batch(const Eqloom__TokenBatch *b, uint32_t dim, stru
             return err_fail(e, ERR_CORRUPT, "token batch: sequence %zu has a negative length", i);
     for (size_t i = 0; i < b->n_tokens; i++)
         if (b->tokens[i] >= dim)
-            return err_fail(e, ERR_INPUT, "token %u is beyond the %u known ones", b->tokens[i],
+            return err_fail(e, ERR_INPUT, "token %u is outside the vocabulary of %u", b->tokens[i],
                             dim);
     return OK;
 }

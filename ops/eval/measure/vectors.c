@@ -79,8 +79,7 @@ static enum err_code check_batches(uint32_t *dim, size_t *total,
         if (b->count == 0)
             continue;
         if (*dim && b->dim != *dim)
-            return err_fail(e, ERR_INPUT, "vectors of %u and of %u dimensions together", *dim,
-                            b->dim);
+            return err_fail(e, ERR_INPUT, "vectors differ in dimensions: %u and %u", *dim, b->dim);
         *dim = b->dim;
         *total += b->count;
     }

@@ -37,8 +37,8 @@ static void write_scatter(struct buf *out, struct arena *a, const struct page_in
     chart_scatter(out, a, points, v->n, labels, v->n_clusters);
     buf_printf(
         out,
-        "<figcaption>%u expressions of %u clusters by t-SNE (perplexity %.0f); one "
-        "colour a cluster, labelled with its seed where there is room. Point at a dot to read "
+        "<figcaption>%u expressions of %u clusters by t-SNE (perplexity %.0f); each "
+        "cluster has a colour, and its seed as label where there is room. Point at a dot to read "
         "it.</figcaption></figure></section>\n",
         v->n, v->n_clusters, in->perplexity);
 }
@@ -124,8 +124,8 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
         exact_applies(s->lang) ? "compared exactly" : "checked numerically");
     buf_puts(out, "</div>\n");
     buf_printf(out,
-               "<p class=\"note\">A shape is a term with all numbers and symbols taken for one. "
-               "A trivial rewrite holds %s.</p>\n",
+               "<p class=\"note\">A shape is a term without regard to its numbers and symbols. "
+               "A trivial rewrite contains %s.</p>\n",
                corpus_stats_trivial(s));
     if (s->unsound)
         buf_puts(out,
@@ -197,8 +197,8 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
     buf_puts(out, page_style);
     buf_puts(out, "</style></head>\n<body><main>\n<header><h1>");
     html_text(out, in->title);
-    buf_puts(out, "</h1><p>How well vectors of expressions tell the equivalent from the "
-                  "others.</p></header>\n");
+    buf_puts(out, "</h1><p>How well vectors of expressions separate equivalent from "
+                  "other expressions.</p></header>\n");
     for (size_t i = 0; i < in->n_results; i++)
         page_write_results(out, a, &in->results[i], in->part);
     if (in->vectors)
@@ -212,8 +212,7 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
     if (in->rules)
         rule_stats_write(out, in->rules);
     /* A report depends on what it reads, not on the run in which that was computed. */
-    buf_puts(out,
-             "<footer>Made by eqloom. What each run computed anew, proved to stand (and by which "
-             "proofs) or had already: <code>eqloom log JOB/RUN</code>, "
-             "<code>eqloom why JOB/NODE</code>.</footer></main></body></html>\n");
+    buf_puts(out, "<footer>Made by eqloom. What each run computed and reused, and why: "
+                  "<code>eqloom log JOB/RUN</code>, "
+                  "<code>eqloom why JOB/NODE</code>.</footer></main></body></html>\n");
 }

@@ -150,8 +150,8 @@ enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
     *n = 0;
     for (size_t i = 0; i < n_reports; i++)
         if (!is_evaluation(reports[i]))
-            return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is of no evaluation", i + 1,
-                            reports[i]->title);
+            return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is not that of an evaluation",
+                            i + 1, reports[i]->title);
     for (size_t k = 0; k < KINDS; k++) {
         struct results *r = &(*out)[*n];
         *r = (struct results){&kinds[k], arena_array(a, const Eqloom__Report *, n_reports + 1), 0};

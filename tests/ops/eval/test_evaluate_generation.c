@@ -228,8 +228,8 @@ static void test_refused(void **state)
 {
     assert_refused("klingon", "x", "there is no language 'klingon'");
     assert_refused("boolean", "+ x x",
-                   "input 1, '+ x x', is no expression of the language 'boolean'");
-    assert_refused("", "", "input 1, '', is no expression of the language 'calculus'");
+                   "input 1, '+ x x', is not an expression of the language 'boolean'");
+    assert_refused("", "", "input 1, '', is not an expression of the language 'calculus'");
 }
 
 int main(void)
