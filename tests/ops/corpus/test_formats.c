@@ -299,10 +299,10 @@ static void test_refusals(void **state)
     refused(CORPUS_TRIPLETS, "x\tx\n", 1, "3 expressions separated by tabs");
     refused(CORPUS_JSONL, "{\"seed\":\"x\",\"members\":[]}\n{\"seed\":1}\n", 2, "expected");
     refused(CORPUS_JSONL, "{\"seed\":\"x\"", 1, "not JSON");
-    refused(CORPUS_JSONL, "{\"seed\":\"+ x\",\"members\":[]}", 1, "'+ x' is no expression");
+    refused(CORPUS_JSONL, "{\"seed\":\"+ x\",\"members\":[]}", 1, "'+ x' is not an expression");
     /* Not where it is written, but once more where the file ends. */
     refused(CORPUS_JSONL, "{\"seed\":\"\\u005d}\",\"members\":[\"x\"]}", 1,
-            "']}' is no expression");
+            "']}' is not an expression");
     refused(CORPUS_SEMVEC, "[1]", 1, "JSON object");
     refused(CORPUS_SEMVEC, "{\"q\":{\"Original\":{\"Tokens\":[]}}}", 1, "'q'");
 }
