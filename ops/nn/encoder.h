@@ -13,34 +13,22 @@
 
 #include "ops/nn/tape.h"
 
-/* Fills t->final.out, the states. drop may be NULL. The scratch is touched only with dropout and
- * with tapes for training. */
-void nn_encoder_states(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
-                       struct nn_tape *t, const struct nn_scratch *s,
-                       const struct nn_dropout *drop);
-/* Adds to grad the gradient of sum(dstates * states). The same drop;
- * dstates may be s->dn or s->dmemory. */
-void nn_encoder_states_back(struct gpu_queue *q, const struct nn_gradients *grad,
-                            const float *dstates, const struct nn_model *m,
-                            const struct nn_weights *w, const struct nn_tape *t,
-                            const struct nn_scratch *s, const struct nn_dropout *drop);
-
-/* The same for t->pooled. */
+/* Fills t->final.out, the states, and if `pool` t->pooled. drop may be NULL. The scratch is touched
+ * only with dropout and with tapes for training. */
 void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
-                        struct nn_tape *t, const struct nn_scratch *s,
+                        struct nn_tape *t, bool pool, const struct nn_scratch *s,
                         const struct nn_dropout *drop);
-void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dpooled,
+/* Adds to grad the gradient of sum(dout * out), out being the states or t->pooled. The same drop;
+ * the gradient of states may be s->dn or s->dmemory. */
+void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dout,
                          const struct nn_model *m, const struct nn_weights *w,
-                         const struct nn_tape *t, const struct nn_scratch *s,
+                         const struct nn_tape *t, bool pool, const struct nn_scratch *s,
                          const struct nn_dropout *drop);
 
-/* The same for t->memory, what a decoder sees: the states or t->pooled. */
-void nn_encoder_memory(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
-                       struct nn_tape *t, const struct nn_scratch *s,
-                       const struct nn_dropout *drop);
-void nn_encoder_memory_back(struct gpu_queue *q, const struct nn_gradients *grad,
-                            const float *dmemory, const struct nn_model *m,
-                            const struct nn_weights *w, const struct nn_tape *t,
-                            const struct nn_scratch *s, const struct nn_dropout *drop);
+/* Whether t->memory, which a decoder attends to, is t->pooled; else it is the states. */
+static inline bool nn_memory_is_pooled(const struct nn_model *m)
+{
+    return m->config.memory == NN_MEMORY_VECTOR;
+}
 
 #endif

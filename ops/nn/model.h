@@ -46,11 +46,8 @@ enum err_code nn_config_check(const struct nn_config *c, struct err *e);
 /* "key=value" lines sorted by key: Checkpoint.architecture. Lines from `wrap` on in the structure
  * are absent where they would say 0 or false. */
 char *nn_config_text(struct arena *a, const struct nn_config *c);
-/* Exactly what nn_config_text writes (ERR_CORRUPT otherwise). */
+/* Reads it back; optional lines may also say 0, false or their first choice. ERR_CORRUPT. */
 enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e);
-/* As people write it: lines that nn_config_text leaves out may say 0, false or their first choice.
- */
-enum err_code nn_config_parse_loosely(struct nn_config *c, const char *text, struct err *e);
 
 enum nn_init {
     NN_INIT_XAVIER, /* uniform in +-sqrt(6 / (rows + cols)) */

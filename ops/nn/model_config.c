@@ -128,7 +128,7 @@ static bool parse_value(unsigned *value, const struct field *f, const char *s, s
     return false;
 }
 
-static enum err_code parse(struct nn_config *c, const char *text, bool loosely, struct err *e)
+enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e)
 {
     *c = (struct nn_config){0};
     for (size_t i = 0; i < N_FIELDS; i++) {
@@ -138,9 +138,7 @@ static enum err_code parse(struct nn_config *c, const char *text, bool loosely, 
         bool named = line > key && memcmp(text, f->key, key) == 0 && text[key] == '=';
         if (!named && f->optional)
             continue;
-        if (!named || text[line] != '\n' ||
-            !parse_value(&value, f, text + key + 1, line - key - 1) ||
-            (f->optional && !value && !loosely))
+        if (!named || text[line] != '\n' || !parse_value(&value, f, text + key + 1, line - key - 1))
             return err_fail(e, ERR_CORRUPT, "architecture: '%s' is missing before '%.*s'", f->key,
                             (int)(line < 60 ? line : 60), text);
         set(c, f, value);
@@ -149,14 +147,4 @@ static enum err_code parse(struct nn_config *c, const char *text, bool loosely, 
     if (*text)
         return err_fail(e, ERR_CORRUPT, "architecture: unknown line '%.60s'", text);
     return err_up(e, nn_config_check(c, e));
-}
-
-enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e)
-{
-    return err_up(e, parse(c, text, false, e));
-}
-
-enum err_code nn_config_parse_loosely(struct nn_config *c, const char *text, struct err *e)
-{
-    return err_up(e, parse(c, text, true, e));
 }

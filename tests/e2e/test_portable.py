@@ -118,9 +118,8 @@ class Portable(ProjectTest):
         self.go(p)
         base = p.ids()
         for node in LEARNT:
-            units = ", f32" if node == "rounded-vectors" else ""
             self.assertRegex(p.eqloom("why", base[f"portable/{node}"]).out,
-                             rf"op \w+ version \d+, cpu-f32-base{units}\n")
+                             r"op \w+ version \d+, cpu-f32-base\n")
         answers = self.answers(p)
         p.portable = False
         self.go(p)

@@ -20,32 +20,10 @@ bool ball_is_narrow(const acb_struct *z)
            (acb_rel_accuracy_bits(z) >= NARROW_BITS || is_small(z, NARROW_BITS));
 }
 
-void ball_write(struct buf *b, const acb_struct *z, slong digits)
+/* "1.5 - 2 I", or the parts that are wanted. */
+static void write_parts(struct buf *b, const acb_struct *z, slong digits, bool real, bool imaginary,
+                        const char *unit)
 {
-    const arb_struct *parts[2] = {acb_realref(z), acb_imagref(z)};
-    bool real = arb_is_zero(parts[1]), imaginary = arb_is_zero(parts[0]) && !real;
-    if (!imaginary) {
-        char *text = arb_get_str(parts[0], digits, ARB_STR_NO_RADIUS);
-        buf_puts(b, text);
-        flint_free(text);
-    }
-    if (!real) {
-        char *text = arb_get_str(parts[1], digits, ARB_STR_NO_RADIUS), *s = text;
-        if (!imaginary) {
-            buf_puts(b, *s == '-' ? " - " : " + ");
-            s += *s == '-';
-        }
-        buf_puts(b, s);
-        buf_puts(b, " I");
-        flint_free(text);
-    }
-}
-
-/* "1.5", "-2*i", "1.5 - 2*i": a part that may be zero is left out. */
-static void write_parts(struct buf *b, const acb_struct *z, slong digits)
-{
-    bool imaginary = !arb_contains_zero(acb_imagref(z));
-    bool real = !imaginary || !arb_contains_zero(acb_realref(z));
     if (real) {
         char *re = arb_get_str(acb_realref(z), digits, ARB_STR_NO_RADIUS);
         buf_puts(b, re);
@@ -54,9 +32,26 @@ static void write_parts(struct buf *b, const acb_struct *z, slong digits)
     if (imaginary) {
         char *im = arb_get_str(acb_imagref(z), digits, ARB_STR_NO_RADIUS);
         bool minus = *im == '-';
-        buf_printf(b, "%s%s*i", !real ? (minus ? "-" : "") : minus ? " - " : " + ", im + minus);
+        buf_printf(b, "%s%s%s",
+                   !real   ? (minus ? "-" : "")
+                   : minus ? " - "
+                           : " + ",
+                   im + minus, unit);
         flint_free(im);
     }
+}
+
+void ball_write(struct buf *b, const acb_struct *z, slong digits)
+{
+    bool imaginary = !arb_is_zero(acb_imagref(z));
+    write_parts(b, z, digits, !imaginary || !arb_is_zero(acb_realref(z)), imaginary, " I");
+}
+
+/* A part that may be zero is left out. */
+static void write_nonzero(struct buf *b, const acb_struct *z, slong digits)
+{
+    bool imaginary = !arb_contains_zero(acb_imagref(z));
+    write_parts(b, z, digits, !imaginary || !arb_contains_zero(acb_realref(z)), imaginary, "*i");
 }
 
 void ball_write_against(struct buf *b, const acb_struct *x, const acb_struct *y)
@@ -65,8 +60,8 @@ void ball_write_against(struct buf *b, const acb_struct *x, const acb_struct *y)
     for (slong digits = 8; digits <= BALL_MAX_PRECISION; digits *= 2) {
         buf_clear(&left);
         buf_clear(&right);
-        write_parts(&left, x, digits);
-        write_parts(&right, y, digits);
+        write_nonzero(&left, x, digits);
+        write_nonzero(&right, y, digits);
         if (strcmp(left.data, right.data) != 0)
             break;
     }

@@ -56,7 +56,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = err_up(e, choose(&tensors, &config, ctx, e))) ||
         (code = err_up(e, safetensors_architecture(&text, a, tensors, config, e))))
         return code;
-    if (nn_config_parse_loosely(&c, text, &inner))
+    if (nn_config_parse(&c, text, &inner))
         return err_fail(e, ERR_INPUT, "%s: %s", config ? config->name : tensors->name,
                         inner.message);
     if ((code = err_up(e, nn_model_new(&m, a, &c, e))))

@@ -48,7 +48,7 @@ static enum err_code embed_shard(float *out, struct job *job, const struct nn_se
     }
     nn_tape_load(q, &t, m, s, a);
     struct nn_weights w = loaded_weights(job->model);
-    nn_encoder_forward(q, m, &w, &t, &(struct nn_scratch){0}, NULL);
+    nn_encoder_forward(q, m, &w, &t, true, &(struct nn_scratch){0}, NULL);
     if (job->normalize)
         q->op->normalize(q, t.pooled, norms, t.pooled, s->n, m->config.d_model);
     gpu_read(q, out, t.pooled, s->n * m->config.d_model * sizeof *out);

@@ -75,7 +75,7 @@ static void search(struct group *r, struct gpu_queue *q, const struct generator_
     for (size_t i = 0; i < r->inputs.n; i++)
         beam_init(&r->beams[i], o, a);
     nn_tape_load(q, &r->in, m, &r->inputs, a);
-    nn_encoder_memory(q, m, &w, &r->in, &(struct nn_scratch){0}, NULL);
+    nn_encoder_forward(q, m, &w, &r->in, nn_memory_is_pooled(m), &(struct nn_scratch){0}, NULL);
     nn_decoding_begin(q, &r->decoding, m, &w, r->in.memory, a);
     while ((n = gather(r)) > 0) {
         struct nn_decoding_step step = {n, r->token, r->parent, r->states_first, r->states_end};

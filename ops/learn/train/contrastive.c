@@ -8,10 +8,7 @@
  *               over negatives; both hinges may be squared
  *   histogram   how likely a negative's score is above a positive's, by the histograms of all
  *               scores: the only loss whose rows depend on each other
- *
- * In several parts, the tapes of one part at a time are in memory: first all vectors without
- * keeping tapes, then the loss, then each part once more, forward and backward. Shards keep their
- * order within groups, so the result does not depend on the number of parts. */
+ */
 #include "ops/learn/train/objective.h"
 
 enum { LOSS_ROWS = 64 }; /* rows of the matrix of scores that are one piece of work */
@@ -24,29 +21,6 @@ static bool own_negatives(const struct trainer *t)
 static bool histogram(const struct trainer *t)
 {
     return t->config.examples.objective == OBJECTIVE_HISTOGRAM;
-}
-
-/* Within each group, the shards of one part. */
-struct part {
-    struct trainer *t;
-    size_t from, to; /* of a group's shards */
-};
-
-static size_t per_group(const struct trainer *t)
-{
-    return t->n_shards / LEARN_GROUPS;
-}
-
-static size_t n_parts(const struct trainer *t)
-{
-    size_t n = t->config.parts ? t->config.parts : 1;
-    return n < per_group(t) ? n : per_group(t);
-}
-
-static struct part part_of(struct trainer *t, size_t i)
-{
-    size_t n = n_parts(t);
-    return (struct part){t, per_group(t) * i / n, per_group(t) * (i + 1) / n};
 }
 
 static size_t n_blocks(const struct trainer *t)
@@ -73,16 +47,15 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
         c->bins = gpu_carve(l, n_blocks(t) * 2 * GPU_BINS * sizeof(double));
 }
 
-/* The tapes of one part, behind what the loss needs. */
-static void lay_out_part(struct trainer *t, struct gpu_layout *l, const struct part *part)
+/* What the loss needs, and the tapes. */
+static void lay_out(struct trainer *t, struct gpu_layout *l)
 {
     size_t max = 0, d = t->model->config.d_model;
+    lay_out_loss(t, l);
     for (size_t i = 0; i < t->n_shards; i++) {
         struct shard *s = &t->shards[i];
-        size_t place = i % per_group(t), tokens = s->s.offset[s->s.n];
+        size_t tokens = s->s.offset[s->s.n];
         max = tokens > max ? tokens : max;
-        if (place < part->from || place >= part->to)
-            continue;
         nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
         s->tape.pooled = t->c.vectors + s->first * d;
     }
@@ -90,17 +63,19 @@ static void lay_out_part(struct trainer *t, struct gpu_layout *l, const struct p
         nn_scratch_layout(&t->scratch[i], t->model, max, 0, l);
 }
 
-static enum err_code make_room(struct trainer *t, struct err *e)
+static enum err_code prepare(struct trainer *t, struct err *e)
 {
-    size_t max = 0;
-    for (size_t i = 0; i < n_parts(t); i++) {
-        struct gpu_layout l = {0};
-        struct part part = part_of(t, i);
-        lay_out_loss(t, &l);
-        lay_out_part(t, &l, &part);
-        max = l.used > max ? l.used : max;
-    }
-    return err_up(e, trainer_reserve(t, max, e));
+    struct gpu_layout l = {0};
+    trainer_cut(t, t->batch.inputs.offset);
+    lay_out(t, &l);
+    enum err_code code = trainer_reserve(t, l.used, e);
+    if (code)
+        return err_up(e, code);
+    l = (struct gpu_layout){.base = t->memory};
+    lay_out(t, &l);
+    for (size_t i = 0; i < t->n_shards; i++)
+        nn_tape_load(t->queue, &t->shards[i].tape, t->model, &t->shards[i].s, &t->arena);
+    return err_up(e, gpu_finish(t->queue, e));
 }
 
 static void load_loss(struct trainer *t)
@@ -115,41 +90,18 @@ static void load_loss(struct trainer *t)
 
 /* ---- the pieces of work ---- */
 
-static struct shard *shard_at(const struct part *part, size_t item)
-{
-    size_t n = part->to - part->from;
-    return &part->t->shards[item / n * per_group(part->t) + part->from + item % n];
-}
-
 static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    const struct part *part = arg;
-    struct trainer *t = part->t;
-    struct shard *s = shard_at(part, item);
+    struct trainer *t = arg;
+    struct shard *s = &t->shards[item];
     size_t d = t->model->config.d_model;
     struct nn_weights w = trainer_weights(t);
     struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
-    nn_encoder_forward(q, t->model, &w, &s->tape, &t->scratch[q->index], &drop);
+    nn_encoder_forward(q, t->model, &w, &s->tape, true, &t->scratch[q->index], &drop);
     q->op->normalize(q, t->c.units + s->first * d, t->c.norms + s->first, s->tape.pooled, s->s.n,
                      d);
-}
-
-static enum err_code forward_part(struct trainer *t, struct part *part, struct err *e)
-{
-    struct gpu_layout l = {.base = t->memory};
-    lay_out_loss(t, &l);
-    lay_out_part(t, &l, part);
-    size_t n = (part->to - part->from) * LEARN_GROUPS;
-    for (size_t i = 0; i < n; i++) {
-        struct shard *s = shard_at(part, i);
-        nn_tape_load(t->queue, &s->tape, t->model, &s->s, &t->arena);
-    }
-    enum err_code code = gpu_finish(t->queue, e);
-    if (!code)
-        code = gpu_each(t->device, n, forward_shard, part, e);
-    return err_up(e, code);
 }
 
 /* Of `rows` vectors from `first` on, to all. */
@@ -255,18 +207,17 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
 /* The groups are chains. */
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    const struct part *part = arg;
-    struct trainer *t = part->t;
-    size_t group = item % LEARN_GROUPS, place = part->from + item / LEARN_GROUPS;
+    struct trainer *t = arg;
+    size_t group = item % LEARN_GROUPS, place = item / LEARN_GROUPS;
     struct nn_weights w = trainer_weights(t);
     struct nn_gradients gradients = trainer_gradients(t, q, group, place);
-    struct shard *s = &t->shards[group * per_group(t) + place];
+    struct shard *s = &t->shards[group * (t->n_shards / LEARN_GROUPS) + place];
     struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
     back_to_vectors(t, s, q);
     nn_encoder_backward(q, &gradients, t->c.dvectors + s->first * t->model->config.d_model,
-                        t->model, &w, &s->tape, &t->scratch[q->index], &drop);
+                        t->model, &w, &s->tape, true, &t->scratch[q->index], &drop);
 }
 
 /* ---- the objective ---- */
@@ -333,18 +284,12 @@ static enum err_code join_histograms(struct step_result *r, struct trainer *t, s
     return err_up(e, code);
 }
 
-/* The last part's tapes stay. */
 static enum err_code evaluate(struct step_result *r, struct trainer *t, struct err *e)
 {
     enum err_code code;
-    trainer_cut(t, t->batch.inputs.offset);
-    if ((code = err_up(e, make_room(t, e))))
+    if ((code = err_up(e, prepare(t, e))) ||
+        (code = err_up(e, gpu_each(t->device, t->n_shards, forward_shard, t, e))))
         return code;
-    for (size_t i = 0; i < n_parts(t); i++) {
-        struct part part = part_of(t, i);
-        if ((code = err_up(e, forward_part(t, &part, e))))
-            return code;
-    }
     load_loss(t);
     if ((code = err_up(e, gpu_finish(t->queue, e))) ||
         (code = err_up(e, gpu_each(t->device, n_blocks(t), loss_rows, t, e))))
@@ -357,16 +302,11 @@ static enum err_code evaluate(struct step_result *r, struct trainer *t, struct e
 
 static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
 {
-    enum err_code code = evaluate(r, t, e);
-    for (size_t i = 0; i < n_parts(t) && !code; i++) {
-        struct part part = part_of(t, i);
-        if (n_parts(t) > 1)
-            code = err_up(e, forward_part(t, &part, e));
-        if (!code)
-            code = err_up(e, gpu_each_in_chains(t->device, (part.to - part.from) * LEARN_GROUPS,
-                                                LEARN_GROUPS, backward_shard, &part, e));
-    }
-    return code;
+    enum err_code code;
+    if ((code = evaluate(r, t, e)) ||
+        (code = gpu_each_in_chains(t->device, t->n_shards, LEARN_GROUPS, backward_shard, t, e)))
+        return err_up(e, code);
+    return OK;
 }
 
 const struct objective objective_contrastive = {evaluate, differentiate};

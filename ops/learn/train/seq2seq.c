@@ -7,7 +7,7 @@
 #include "ops/nn/decoder.h"
 
 /* What one queue computes a shard with. */
-struct desk {
+struct workspace {
     struct nn_tape in;
     struct nn_decoder_tape out;
     struct nn_scratch scratch;
@@ -15,7 +15,8 @@ struct desk {
     uint32_t *label;         /* the same, END behind each */
 };
 
-static void feed(struct desk *k, const struct trainer *t, const struct shard *s, struct arena *a)
+static void feed(struct workspace *k, const struct trainer *t, const struct shard *s,
+                 struct arena *a)
 {
     struct nn_sequences targets = sequences_slice(a, &t->batch.targets, s->first, s->s.n);
     size_t total = targets.offset[targets.n] + targets.n;
@@ -34,7 +35,7 @@ static void feed(struct desk *k, const struct trainer *t, const struct shard *s,
     k->fed = (struct nn_sequences){tokens, offset, targets.n};
 }
 
-static void lay_out(struct desk *k, const struct trainer *t, const struct shard *s,
+static void lay_out(struct workspace *k, const struct trainer *t, const struct shard *s,
                     struct gpu_layout *l, struct arena *a)
 {
     feed(k, t, s, a);
@@ -58,7 +59,8 @@ static struct nn_dropout decoder_dropout(const struct trainer *t, const struct s
     return drop;
 }
 
-static void read_loss(struct gpu_queue *q, struct shard *s, const struct desk *k, struct arena *a)
+static void read_loss(struct gpu_queue *q, struct shard *s, const struct workspace *k,
+                      struct arena *a)
 {
     size_t n = k->out.tokens;
     float *values = arena_array(a, float, 2 * n);
@@ -76,16 +78,17 @@ static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradie
                       struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
-    struct desk k;
+    struct workspace k;
     struct gpu_layout l = {.base = (char *)t->memory + q->index * t->region};
     struct nn_weights w = trainer_weights(t);
     struct nn_dropout in = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     struct nn_dropout out = decoder_dropout(t, s);
+    bool pooled = nn_memory_is_pooled(t->model);
     arena_reset(a);
     lay_out(&k, t, s, &l, a);
     nn_tape_load(q, &k.in, t->model, &s->s, a);
     nn_decoder_load(q, &k.out, &k.fed, k.label);
-    nn_encoder_memory(q, t->model, &w, &k.in, &k.scratch, &in);
+    nn_encoder_forward(q, t->model, &w, &k.in, pooled, &k.scratch, &in);
     nn_decoder_forward(q, t->model, &w, &k.out, &k.scratch, &out);
     q->op->cross_entropy(q, k.out.logits,
                          &(struct gpu_loss){.rows = k.out.tokens,
@@ -99,7 +102,8 @@ static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradie
     if (!gradients)
         return;
     nn_decoder_backward(q, gradients, t->model, &w, &k.out, &k.scratch, &out);
-    nn_encoder_memory_back(q, gradients, k.scratch.dmemory, t->model, &w, &k.in, &k.scratch, &in);
+    nn_encoder_backward(q, gradients, k.scratch.dmemory, t->model, &w, &k.in, pooled, &k.scratch,
+                        &in);
 }
 
 static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
@@ -132,7 +136,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     for (size_t i = 0; i < t->n_shards; i++) {
         struct arena_mark mark = arena_mark(&t->arena);
         struct gpu_layout l = {0};
-        struct desk k;
+        struct workspace k;
         lay_out(&k, t, &t->shards[i], &l, &t->arena);
         arena_release(&t->arena, mark);
         t->region = l.used > t->region ? l.used : t->region;

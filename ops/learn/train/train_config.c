@@ -57,9 +57,6 @@ const struct op_param train_params[] = {
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
      "seq2seq, autoencode: share of the target probability that is spread over all tokens."},
     {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) in a step."},
-    {"accumulate", OP_INT, "1", NULL, 1, 4096,
-     "Objectives that compare vectors: number of parts in which a batch is computed. Saves memory "
-     "for a second forward pass; the result is the same. Other objectives always work in parts."},
     {"steps", OP_INT, "1000", NULL, 0, 1e12, "Total steps; 0: only initialise."},
     {"segment", OP_INT, "200", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.001", NULL, 0, 100, "Learning rate after the warm-up."},
@@ -192,7 +189,6 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .eps = op_real(ctx, "eps"),
         .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", OPTIMIZER_NAMES),
         .schedule = schedule_of(ctx),
-        .parts = (size_t)op_int(ctx, "accumulate"),
         .precision = learn_precision(ctx),
         .seed = (uint64_t)op_int(ctx, "seed"),
     };

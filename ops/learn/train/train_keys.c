@@ -53,7 +53,7 @@ static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t 
 }
 
 /* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
- * the schedule and of validation, nor `accumulate`, which changes no result. */
+ * the schedule and of validation. */
 static const char *const steps_params[] = {
     "objective", "dropout",   "temperature",  "negatives", "related",
     "target",    "margin",    "hinge",        "swap",      "label_smoothing",

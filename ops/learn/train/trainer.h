@@ -3,8 +3,7 @@
  *
  * A step's batch is cut into shards of whole sequences and about equal tokens, a function of the
  * batch alone; shards are joined into LEARN_GROUPS groups, each of which adds up its gradients in
- * shard order; groups are summed pairwise. So a step gives the same bits for any number of threads,
- * and for any number of parts that the batch is worked on in. */
+ * shard order; groups are summed pairwise. So a step gives the same bits for any number of threads. */
 #ifndef OPS_LEARN_TRAIN_TRAINER_H
 #define OPS_LEARN_TRAIN_TRAINER_H
 
@@ -26,7 +25,6 @@ struct trainer_config {
     double dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
     enum optimizer_kind optimizer;
     struct schedule schedule;
-    size_t parts; /* a batch is worked on in so many parts, to save memory; 0 is 1 */
     enum gpu_precision precision; /* of the model's products; scores and all else are f32 */
     uint64_t seed;
 };

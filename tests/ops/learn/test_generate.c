@@ -153,7 +153,7 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     assert_int_equal(gpu_queue_new(&q, m->device, NULL), OK);
     nn_tape_load(q, &in, m->model, input, a);
     nn_decoder_load(q, &out, &targets, label);
-    nn_encoder_memory(q, m->model, &w, &in, &scratch, NULL);
+    nn_encoder_forward(q, m->model, &w, &in, nn_memory_is_pooled(m->model), &scratch, NULL);
     nn_decoder_forward(q, m->model, &w, &out, &scratch, NULL);
     assert_int_equal(gpu_finish(q, NULL), OK);
     const float *logits = out.logits + (n - 1) * m->model->config.vocabulary;

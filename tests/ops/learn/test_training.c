@@ -132,28 +132,6 @@ static void test_threads(void **state)
     }
 }
 
-/* A batch in parts gives the bits of the batch as a whole, in less memory. */
-static void test_parts(void **state)
-{
-    for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_HISTOGRAM; i++) {
-        struct trainer_config c = how_to((enum objective_kind)i);
-        c.examples.batch = 400; /* enough for several shards in a group */
-        if (i != OBJECTIVE_SIMCSE && i != OBJECTIVE_HISTOGRAM)
-            c.examples.negatives = 1;
-        struct session whole, parts;
-        c.parts = 1;
-        session_open(&whole, 1, &c);
-        steps(&whole, 2);
-        for (c.parts = 2; c.parts <= 3; c.parts++) {
-            session_open(&parts, 2, &c);
-            steps(&parts, 2);
-            assert_same_state(&whole, &parts);
-            session_close(&parts);
-        }
-        session_close(&whole);
-    }
-}
-
 /* Products of bf16: near the f32 step, the same only without bf16 units; and the same for any
  * number of threads. */
 static void test_bf16(void **state)
@@ -443,11 +421,11 @@ static void test_not_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_resume),       cmocka_unit_test(test_checkpoint_damaged),
-        cmocka_unit_test(test_learns),       cmocka_unit_test(test_embed_shards),
-        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_others_learn), cmocka_unit_test(test_no_decoder),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_resume),     cmocka_unit_test(test_checkpoint_damaged),
+        cmocka_unit_test(test_learns),     cmocka_unit_test(test_embed_shards),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_others_learn),
+        cmocka_unit_test(test_no_decoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
