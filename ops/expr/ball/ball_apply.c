@@ -92,20 +92,8 @@ bool ball_apply(acb_struct *z, uint16_t op, slong precision)
             return false;
         acb_cot(z, z, precision);
         return true;
-    case X_ACSC:
-        if (!invert(z, precision))
-            return false;
-        /* fall through */
     case X_ASIN: acb_asin(z, z, precision); return true;
-    case X_ASEC:
-        if (!invert(z, precision))
-            return false;
-        /* fall through */
     case X_ACOS: acb_acos(z, z, precision); return true;
-    case X_ACOT:
-        if (!invert(z, precision))
-            return false;
-        /* fall through */
     case X_ATAN: acb_atan(z, z, precision); return true;
     case X_SINH: acb_sinh(z, z, precision); return true;
     case X_COSH: acb_cosh(z, z, precision); return true;
@@ -117,21 +105,15 @@ bool ball_apply(acb_struct *z, uint16_t op, slong precision)
             return false;
         acb_coth(z, z, precision);
         return true;
-    case X_ACSCH:
-        if (!invert(z, precision))
-            return false;
-        /* fall through */
     case X_ASINH: acb_asinh(z, z, precision); return true;
-    case X_ASECH:
-        if (!invert(z, precision))
-            return false;
-        /* fall through */
     case X_ACOSH: acb_acosh(z, z, precision); return true;
-    case X_ACOTH:
-        if (!invert(z, precision))
-            return false;
-        /* fall through */
     case X_ATANH: acb_atanh(z, z, precision); return true;
+    case X_ACSC:
+    case X_ASEC:
+    case X_ACOT:
+    case X_ACSCH:
+    case X_ASECH:
+    case X_ACOTH: return invert(z, precision) && ball_apply(z, ball_of_reciprocal(op), precision);
     case X_NUM:
     case X_SYM:
     case X_VAR:

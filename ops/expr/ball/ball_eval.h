@@ -50,6 +50,15 @@ void ball_write(struct buf *out, const acb_struct *z, slong digits);
 /* "1.5 against 1.5 + 2*i": disjoint values, with eight digits, or as many as tell them apart. */
 void ball_write_against(struct buf *out, const acb_struct *x, const acb_struct *y);
 
+_Static_assert(X_ACSC - X_ASIN == 3 && X_ASEC - X_ACOS == 3 && X_ACOT - X_ATAN == 3 &&
+                   X_ACSCH - X_ASINH == 3 && X_ASECH - X_ACOSH == 3 && X_ACOTH - X_ATANH == 3,
+               "an inverse and the inverse of its reciprocal are three rows apart");
+/* asin for acsc, ...: acsc z = asin(1/z). */
+static inline uint16_t ball_of_reciprocal(uint16_t op)
+{
+    return (uint16_t)(op - X_ACSC + X_ASIN);
+}
+
 static inline bool ball_is_real(const acb_struct *z)
 {
     return arb_is_zero(acb_imagref(z));
