@@ -5,18 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-static void *must_calloc(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p) {
-        fprintf(stderr, "eqloom: out of memory\n");
-        abort();
-    }
-    return p;
-}
 
 struct matching {
     uint32_t n;
@@ -76,28 +65,22 @@ static void augment(struct matching *m, uint32_t start)
     }
 }
 
-void assignment_best(uint32_t *column, const double *gain, uint32_t n)
+void assignment_best(uint32_t *column, struct arena *a, const double *gain, uint32_t n)
 {
     struct matching m = {.n = n,
                          .gain = gain,
-                         .u = must_calloc(n + 1, sizeof *m.u),
-                         .v = must_calloc(n + 1, sizeof *m.v),
-                         .row_of = must_calloc(n + 1, sizeof *m.row_of),
-                         .distance = must_calloc(n + 1, sizeof *m.distance),
-                         .from = must_calloc(n + 1, sizeof *m.from),
-                         .done = must_calloc(n + 1, sizeof *m.done)};
+                         .u = arena_array(a, double, n + 1),
+                         .v = arena_array(a, double, n + 1),
+                         .row_of = arena_array(a, uint32_t, n + 1),
+                         .distance = arena_array(a, double, n + 1),
+                         .from = arena_array(a, uint32_t, n + 1),
+                         .done = arena_array(a, bool, n + 1)};
     for (uint32_t j = 0; j < n; j++)
         m.row_of[j] = n;
     for (uint32_t i = 0; i < n; i++)
         augment(&m, i);
     for (uint32_t j = 0; j < n; j++)
         column[m.row_of[j]] = j;
-    free(m.u);
-    free(m.v);
-    free(m.row_of);
-    free(m.distance);
-    free(m.from);
-    free(m.done);
 }
 
 struct cell {
@@ -115,10 +98,10 @@ static int compare_cells(const void *x, const void *y)
     return (a->column > b->column) - (a->column < b->column);
 }
 
-void assignment_greedy(uint32_t *column, const double *gain, uint32_t n)
+void assignment_greedy(uint32_t *column, struct arena *a, const double *gain, uint32_t n)
 {
-    struct cell *cells = must_calloc((size_t)n * n + 1, sizeof *cells);
-    bool *used = must_calloc(n + 1, sizeof *used);
+    struct cell *cells = arena_array(a, struct cell, (size_t)n * n + 1);
+    bool *used = arena_array(a, bool, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         column[i] = n;
         for (uint32_t j = 0; j < n; j++)
@@ -130,8 +113,6 @@ void assignment_greedy(uint32_t *column, const double *gain, uint32_t n)
             column[cells[k].row] = cells[k].column;
             used[cells[k].column] = true;
         }
-    free(cells);
-    free(used);
 }
 
 void clustering_measure(struct clustering_accuracy *out, struct arena *a, const struct vectors *v,
@@ -148,10 +129,10 @@ void clustering_measure(struct clustering_accuracy *out, struct arena *a, const 
         for (uint32_t l = 0; l < k && size[c]; l++)
             fraction[(size_t)c * k + l] /= size[c];
     *out = (struct clustering_accuracy){0};
-    assignment_best(column, fraction, k);
+    assignment_best(column, a, fraction, k);
     for (uint32_t c = 0; c < k; c++)
         out->best += fraction[(size_t)c * k + column[c]] / k;
-    assignment_greedy(column, fraction, k);
+    assignment_greedy(column, a, fraction, k);
     for (uint32_t c = 0; c < k; c++)
         out->greedy += fraction[(size_t)c * k + column[c]] / k;
 }

@@ -5,11 +5,12 @@
 
 #include "ops/eval/measure/vectors.h"
 
-/* gain is (n, n); column[i] is set so that the sum of gain[i][column[i]] is greatest. Exact up to
- * rounding; O(n^3). */
-void assignment_best(uint32_t *column, const double *gain, uint32_t n);
-/* The greatest gain first, then the greatest among what is left, ...; ties by row, then column. */
-void assignment_greedy(uint32_t *column, const double *gain, uint32_t n);
+/* gain is (n, n); column[i] is set to maximise the sum of gain[i][column[i]]. Exact up to rounding;
+ * O(n^3). The arena is for work. */
+void assignment_best(uint32_t *column, struct arena *a, const double *gain, uint32_t n);
+/* The highest gain first, then the highest of the remaining rows and columns, and so on; ties by
+ * row, then column. */
+void assignment_greedy(uint32_t *column, struct arena *a, const double *gain, uint32_t n);
 
 struct clustering_accuracy {
     /* (1/K) sum over clusters of the fraction of the cluster that has its label (E-Gen, eq. 3 and

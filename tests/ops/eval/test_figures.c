@@ -43,6 +43,7 @@ static double best_by_permutations(const double *gain, uint32_t *column, uint32_
 
 static void test_assignments_equal_brute_force(void **state)
 {
+    struct arena a = {0};
     struct rng rng = rng_new(5, 0);
     for (int round = 0; round < 400; round++) {
         uint32_t n = 1 + (uint32_t)rng_below(&rng, 7), column[7], all[7];
@@ -52,20 +53,21 @@ static void test_assignments_equal_brute_force(void **state)
             gain[i] = round % 2 ? (double)rng_below(&rng, 4) - 1 : rng_normal(&rng);
         for (uint32_t i = 0; i < n; i++)
             all[i] = i;
-        assignment_best(column, gain, n);
+        assignment_best(column, &a, gain, n);
         double best = best_by_permutations(gain, all, 0, n);
         assert_true(fabs(gain_of(gain, column, n) - best) < 1e-9);
         uint32_t used = 0;
         for (uint32_t i = 0; i < n; i++)
             used |= 1u << column[i];
         assert_int_equal(used, (1u << n) - 1);
-        assignment_greedy(column, gain, n);
+        assignment_greedy(column, &a, gain, n);
         assert_true(gain_of(gain, column, n) <= best + 1e-9);
         used = 0;
         for (uint32_t i = 0; i < n; i++)
             used |= 1u << column[i];
         assert_int_equal(used, (1u << n) - 1);
     }
+    arena_free(&a);
 }
 
 /* `spread` 0.05: separated clouds; 3: one cloud. */
