@@ -101,7 +101,7 @@ nodes:
         self.p.write("three.yaml", self.ANALOGIES.replace(" : sec(x)", ""))
         done = self.p.eqloom("run", "three.yaml", "asked", expect=1)
         self.assertIn("'sin(x) : cos(x) :: csc(x)' is not an analogy", done.err)
-        self.assertIn("analogies are written 'x1 : y1 :: x2 : y2'", done.err)
+        self.assertIn("an analogy is written 'x1 : y1 :: x2 : y2'", done.err)
 
     def test_an_error_names_the_analogy(self):
         self.p.write("open.yaml", self.ANALOGIES.replace("sin(x)*sin(x)", "sin("))

@@ -121,7 +121,7 @@ class SemVec(ProjectTest):
         for setting, reason in (
                 ("operators=[nand]", "the boolean language has no operator 'nand' with arguments"),
                 ("operators=[not, not]", "operator 'not' is named twice"),
-                ("variables=[a, and]", "'and' is no variable")):
+                ("variables=[a, and]", "'and' is not a variable")):
             said = self.p.eqloom("run", "job.yaml", "classes", "--set", setting, expect=1).err
             self.assertEqual(said.count("FAILED classes: " + reason), 1, said)
 
