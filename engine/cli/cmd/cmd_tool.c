@@ -60,14 +60,7 @@ static enum err_code add_name(void *arg, const char *name, const struct digest *
     if (l->tags == (strncmp(name, JOB_TAGS, strlen(JOB_TAGS)) != 0) ||
         kind_of(&kind, l->store, id, NULL) || kind != l->kind)
         return OK; /* a ref to a missing record is for fsck */
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-        struct tool_record *moved = arena_array(l->arena, struct tool_record, cap);
-        if (l->n)
-            memcpy(moved, l->list, l->n * sizeof *moved);
-        l->list = moved;
-        l->cap = cap;
-    }
+    l->list = cli_grow(l->arena, l->list, l->n, &l->cap, sizeof *l->list);
     l->list[l->n++] = (struct tool_record){*id, kind, shown_name(l->arena, name)};
     return OK;
 }

@@ -284,6 +284,17 @@ size_t cli_values(const char *const **out, const struct cli *c, const char *opti
     return n;
 }
 
+void *cli_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size)
+{
+    if (n < *cap)
+        return array;
+    *cap = *cap ? 2 * *cap : 16;
+    void *moved = arena_zalloc_array(a, *cap, item_size);
+    if (n)
+        memcpy(moved, array, n * item_size);
+    return moved;
+}
+
 enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
                          uint64_t min, uint64_t max, struct err *e)
 {

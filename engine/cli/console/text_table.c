@@ -1,6 +1,7 @@
 /* Aligned text; see text_table.h. */
 #include "engine/cli/console/text_table.h"
 
+#include "engine/cli/console/cli.h"
 #include "engine/cli/console/wrap.h"
 
 #include <stdbool.h>
@@ -24,14 +25,7 @@ struct table *table_new(struct arena *a, const char *headings)
 
 void table_add(struct table *t, const char *const *cells)
 {
-    if (t->n_rows == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 16;
-        const char **moved = arena_array(t->arena, const char *, cap * t->n_columns);
-        if (t->n_rows)
-            memcpy(moved, t->cells, t->n_rows * t->n_columns * sizeof *moved);
-        t->cells = moved;
-        t->cap = cap;
-    }
+    t->cells = cli_grow(t->arena, t->cells, t->n_rows, &t->cap, t->n_columns * sizeof *t->cells);
     for (size_t i = 0; i < t->n_columns; i++) {
         char *cell = arena_strdup(t->arena, cells[i] ? cells[i] : "");
         for (char *p = cell; *p; p++)

@@ -30,7 +30,7 @@ struct lineage_item {
     bool took_part; /* an element of a side input: see op.took_part */
     bool above;     /* stands further up in the tree, with all that follows from it */
     struct lineage_item **items;
-    size_t n_items;
+    size_t n_items, cap_items;
 };
 
 struct lineage;

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "collection.pb-c.h"
+#include "engine/cli/console/cli.h"
 #include "engine/cli/records/resolve.h"
 #include "schemas/canonical.h"
 
@@ -49,17 +50,10 @@ static struct lineage_item *new_item(struct walk *w, const struct digest *ids, s
 }
 
 static struct lineage_item *add_item(struct walk *w, struct lineage_item *to,
-                                     const struct digest *ids, size_t n, const char *role)
+                                     struct lineage_item *item)
 {
-    /* Grows by doubling: at powers of two. */
-    if (!(to->n_items & (to->n_items - 1))) {
-        size_t cap = to->n_items ? 2 * to->n_items : 1;
-        struct lineage_item **moved = arena_array(w->a, struct lineage_item *, cap);
-        if (to->n_items)
-            memcpy(moved, to->items, to->n_items * sizeof *moved);
-        to->items = moved;
-    }
-    return to->items[to->n_items++] = new_item(w, ids, n, role);
+    to->items = cli_grow(w->a, to->items, to->n_items, &to->cap_items, sizeof *to->items);
+    return to->items[to->n_items++] = item;
 }
 
 static bool follow(struct walk *w, struct lineage_item *item)
@@ -151,7 +145,7 @@ static enum err_code add_parts(struct walk *w, struct lineage_item *item,
     if (!code)
         code = keep_related(&parts, w->l, op, input->role, item->ids, 1, true, e);
     for (size_t i = 0; !code && i < parts.n; i++) {
-        struct lineage_item *part = add_item(w, item, &parts.ids[i], 1, input->role);
+        struct lineage_item *part = add_item(w, item, new_item(w, &parts.ids[i], 1, input->role));
         part->took_part = true;
         code = walk_up(w, part, e);
     }
@@ -167,7 +161,8 @@ static enum err_code add_inputs(struct walk *w, struct lineage_item *item, struc
         ProtobufCBinaryData ids = key->inputs[i]->input_ids;
         for (size_t k = 0; !code && k < ids.len / DIGEST_SIZE; k++) {
             struct digest id = lineage_id(ids, k);
-            struct lineage_item *input = add_item(w, item, &id, 1, key->inputs[i]->role);
+            struct lineage_item *input =
+                add_item(w, item, new_item(w, &id, 1, key->inputs[i]->role));
             /* Earlier segments differ only in their steps. */
             if (!w->shallow && strcmp(input->role, "@previous"))
                 code = walk_up(w, input, e);
@@ -193,7 +188,7 @@ static enum err_code walk_up(struct walk *w, struct lineage_item *item, struct e
     if (item->kind != KIND_NONE && follow(w, item))
         code = lineage_holder(&list, w->l, item->ids, e);
     if (!code && list)
-        code = walk_up(w, add_item(w, item, list, 1, "element"), e);
+        code = walk_up(w, add_item(w, item, new_item(w, list, 1, "element")), e);
     return err_up(e, code);
 }
 
@@ -314,8 +309,8 @@ static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct
 
 /* Collections that only hold the item's own records again, or others like them (split, merge), are
  * followed with the collections that hold the item. */
-static bool holds_alike(const struct walk *w, const struct lineage_item *item,
-                        const struct lineage_item *made, const struct uses *u)
+static bool holds_alike(const struct lineage_item *item, const struct lineage_item *made,
+                        const struct uses *u)
 {
     const struct kind_info *kind = kind_info(item->kind);
     return digest_map_get(&u->wholes, made->ids) || (made->element_kind && kind && u->whole_ids.n &&
@@ -340,14 +335,14 @@ static enum err_code add_made(struct walk *w, struct lineage_item *item, const s
                             false, e);
     size_t step = one_by_one ? 1 : made.n;
     for (size_t i = 0; !code && i < made.n; i += step) {
-        struct lineage_item peek = *new_item(w, &made.ids[i], step, role);
-        if (one_by_one && (digest_equal(peek.ids, item->ids) || holds_alike(w, item, &peek, u)))
+        struct lineage_item *next = new_item(w, &made.ids[i], step, role);
+        bool same = item->n == 1 && digest_equal(next->ids, item->ids);
+        if (one_by_one && (same || holds_alike(item, next, u)))
             continue;
-        struct lineage_item *next = add_item(w, item, &made.ids[i], step, role);
         next->action = action;
         next->action_key = w->l->acts[use->act].key;
         next->actions = n_uses;
-        code = walk_down(w, next, e);
+        code = walk_down(w, add_item(w, item, next), e);
     }
     free(made.ids);
     return err_up(e, code);

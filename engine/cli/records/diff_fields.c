@@ -12,14 +12,7 @@ enum { SHOWN_TEXT = 48, KEPT_TEXT = 200 };
 static void add_row(struct field_changes *out, const char *path, const char *before,
                     const char *after)
 {
-    if (out->n == out->cap) {
-        size_t cap = out->cap ? 2 * out->cap : 16;
-        struct field_change *moved = arena_array(out->arena, struct field_change, cap);
-        if (out->n)
-            memcpy(moved, out->rows, out->n * sizeof *moved);
-        out->rows = moved;
-        out->cap = cap;
-    }
+    out->rows = cli_grow(out->arena, out->rows, out->n, &out->cap, sizeof *out->rows);
     out->rows[out->n++] = (struct field_change){path, before, after, !strcmp(before, after)};
 }
 

@@ -23,14 +23,7 @@ struct search {
 
 static void add_name(struct search *s, const char *name)
 {
-    if (s->n_names == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 64;
-        const char **moved = arena_array(s->arena, const char *, cap);
-        if (s->n_names)
-            memcpy(moved, s->names, s->n_names * sizeof *moved);
-        s->names = moved;
-        s->cap = cap;
-    }
+    s->names = cli_grow(s->arena, s->names, s->n_names, &s->cap, sizeof *s->names);
     s->names[s->n_names++] = name;
 }
 

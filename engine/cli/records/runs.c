@@ -42,15 +42,9 @@ static enum err_code load_run(void *arg, const char *name, struct span value, st
     ProtobufCMessage *m;
     if (canonical_unpack(&m, &l->scratch, &eqloom__run__descriptor, value, NULL))
         return OK; /* damaged: for fsck */
-    if (l->list->n == l->list->cap) {
-        size_t cap = l->list->cap ? 2 * l->list->cap : 32;
-        struct run_summary *moved = arena_array(l->arena, struct run_summary, cap);
-        if (l->list->n)
-            memcpy(moved, l->list->runs, l->list->n * sizeof *moved);
-        l->list->runs = moved;
-        l->list->cap = cap;
-    }
-    sum_up(&l->list->runs[l->list->n++], l->arena, name, (const Eqloom__Run *)m);
+    struct run_list *list = l->list;
+    list->runs = cli_grow(l->arena, list->runs, list->n, &list->cap, sizeof *list->runs);
+    sum_up(&list->runs[list->n++], l->arena, name, (const Eqloom__Run *)m);
     arena_reset(&l->scratch);
     return OK;
 }
