@@ -1,7 +1,7 @@
-/* The contract of ops: all that an op sees of the engine. An op is a table of names, ports and
- * parameters and a few functions; it gets decoded records, parameters, an arena, a random
- * generator, progress and a cancel flag, and gives outputs. It never opens the store, a file or a
- * clock, and its result depends on nothing but what enters the action key.
+/* The contract of ops: everything that an op sees of the engine. An op is a table of names, ports
+ * and parameters with a few functions. It gets decoded records, parameters, an arena, a random
+ * generator, progress and a cancel flag, and emits outputs. It never opens the store, a file or a
+ * clock, and its result depends only on what enters the action key.
  *
  * Kinds of node:
  *   source  reads files (given as bytes); outputs one record or a collection per role
@@ -68,8 +68,8 @@ struct op_earlier;
 /* One segment of a chain. */
 struct op_segment {
     uint64_t index;
-    /* What of the parameters this segment depends on, as canonical text: enters its action key
-     * instead of all parameters, so that a changed total re-uses the common prefix. */
+    /* The parameters that this segment depends on, as canonical text. It replaces all parameters in
+     * the action key, so that a chain with another number of steps reuses the common prefix. */
     char *key;
     const char *label; /* for people: "steps 200-400" */
 };
@@ -87,9 +87,9 @@ struct op {
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
      * plan time: only op_param_* may be used. */
     enum err_code (*check)(struct op_ctx *ctx, struct err *e);
-    /* Not chains, which have keys for their segments; may be NULL. What the result depends on with
-     * these parameters besides the numerics class ("avx512-bf16"), for the action key; NULL:
-     * nothing. Called when check is. */
+    /* Not for chains, whose segments have keys; may be NULL. The arithmetic that the result depends
+     * on with these parameters besides the numerics class ("avx512-bf16"), for the action key;
+     * NULL: none. Called when check is. */
     const char *(*units)(struct op_ctx *ctx);
     /* Map, chain, task: work shared by all elements or segments (compiled rules, loaded weights).
      * Side inputs may be read, inputs[0] of a map not. *state is shared by threads and read-only
@@ -97,46 +97,43 @@ struct op {
     enum err_code (*prepare)(void **state, struct op_ctx *ctx, struct err *e);
     void (*release)(void *state);
     enum err_code (*run)(struct op_ctx *ctx, void *state, struct err *e);
-    /* Source only, with one output, a collection; may be NULL. Where files may be parted: the first
-     * place from `at` on such that what run() gives of all before it, followed by what it gives of
-     * the rest, is what it gives of the whole; the length of the text if there is none. A place
-     * begins a line and is told by the text around it. Of 0 it is 0, or more if the op has to see
-     * its files as a whole. Else run() is called for chunks of a file: their text is not ended by
-     * 0, and op_rng is not to be used. */
+    /* Source with one output, a collection; may be NULL. Finds the first place from `at` on where
+     * the text may be cut: run() of the text before it, followed by run() of the rest, gives what
+     * run() of the whole gives. A place begins a line and depends on the text around it only; the
+     * length of the text if there is none. cut(0) is 0, or more if the op has to see its files as a
+     * whole. Otherwise run() is called for chunks of a file: their text has no final 0, and op_rng
+     * may not be used. */
     size_t (*cut)(struct op_ctx *ctx, const struct source_text *text, size_t at);
     /* Chain only: how many segments, and each one. */
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e);
-    /* Chain only; may be NULL. What of the inputs the segment reads (the examples that its steps
-     * draw), as a digest: two segments of equal keys, records before and reads give the same
-     * record, whatever else the inputs hold. *reason, in the ctx's arena, says for people what is
-     * proved when all is known up to its end ("the same examples are drawn up to step 400"). */
+    /* Chain only; may be NULL. A digest of what the segment reads of its inputs (the examples that
+     * its steps draw): two segments with equal keys, records before and reads give the same record,
+     * whatever else the inputs hold. *reason, in the ctx's arena, tells people why all segments up
+     * to this one are reused ("the same examples are drawn up to step 400"). */
     enum err_code (*reads)(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
                            struct err *e);
-    /* Map only; may be NULL. An earlier result for the element is known, of this op, version and
-     * parameters, but with other side inputs: does it stand, which is to say, would run() give the
-     * very same records now? *reason is for people ("1 rule edited, which matches nowhere"), in the
-     * ctx's arena. If unsure: no. */
+    /* Map only; may be NULL. Given an earlier result for the element, of this op, version and
+     * parameters but with other side inputs: would run() give the very same records now? *reason
+     * is for people ("1 rule edited, which matches nowhere"), in the ctx's arena. If unsure: no. */
     enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
-    /* With reuse; both or neither. Many results at once: `unite` makes one note of what
-     * op_set_witness noted of several results, or of such unions; `reuse_all` decides by it whether
-     * all of them stand, as reuse would of each. It has neither an element nor earlier outputs, and
-     * may say no where reuse would say yes: then they are asked about in smaller blocks, and one by
-     * one in the end. */
+    /* With reuse; both or neither. Many results at once: merge_witnesses makes one witness of those
+     * of several results; reuse_all decides by it whether reuse would hold for each of them. It has
+     * neither an element nor earlier outputs, and may say no where reuse would say yes: the engine
+     * then asks about smaller blocks, and in the end about each element. */
     enum err_code (*merge_witnesses)(struct span *out, struct arena *a, const struct span *notes,
                                      size_t n, struct err *e);
     enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *earlier, struct err *e);
-    /* Task only; may be NULL. What run() has to know of one element of a collection, as bytes in
-     * the arena: a function of the element and of the parameters alone, so that the engine can keep
-     * it. After a small change it is asked for the few elements that are new. */
+    /* Task only; may be NULL. What run() needs of one element of a collection, as bytes in the
+     * arena: a function of the element and the parameters alone, so that the engine can store it
+     * and, after a small change, asks for new elements only. */
     enum err_code (*summarize)(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e);
-    /* Map only; may be NULL: then all of them did. Whether an element of the side input `role` took
-     * part in what came of one element (a rule that matched), as the output itself says; for
-     * lineage. */
+    /* Map only; NULL: all of them did. For lineage: whether an element of the side input `role`
+     * contributed to this output (a rule that matched), as far as the output itself tells. */
     bool (*took_part)(const ProtobufCMessage *output, const char *role,
                       const ProtobufCMessage *element);
 };
@@ -181,7 +178,7 @@ uint64_t op_segment_index(struct op_ctx *ctx);
 /* Packs and hands over; the message may be freed at once. *id may be NULL. Not thread-safe. */
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e);
-/* Hands on an element of an input as it is, unread. Not thread-safe. */
+/* Emits an element of an input as it is, unread. Not thread-safe. */
 enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, uint64_t i,
                       struct err *e);
 /* A Chunk that an output will refer to; at most 4 MiB. */
@@ -191,27 +188,27 @@ enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span dat
                            const char *media_type, struct err *e);
 
 /* ---- reuse ---- */
-/* In run(): what reuse() will want to know of this result, not nothing; copied. Without it, it is
- * not asked. */
-void op_set_witness(struct op_ctx *ctx, struct span trace);
+/* In run(): what reuse() will need to decide about this result; copied, not empty. reuse() is not
+ * called for results without a witness. */
+void op_set_witness(struct op_ctx *ctx, struct span witness);
 struct span op_earlier_witness(const struct op_earlier *x);
 /* An output of the earlier result, decoded into the ctx's arena. */
 enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const struct op_earlier *x,
                              const char *role, uint64_t i, struct err *e);
-/* Positions of what a side input (a collection) has now and had not then, as multisets. */
+/* Positions of the elements that a side input (a collection) has gained since, as multisets. */
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e);
-/* What it had then and has not now, decoded into an arena. */
+/* The elements that it has lost since, decoded into an arena. */
 enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx,
                                  const struct op_earlier *x, const char *role, struct arena *a,
                                  struct err *e);
-/* The side input of then (the collection); zero: there was none. */
+/* The earlier side input (the collection); zero: there was none. */
 struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
 
-/* In a map's run(), once, before anything is emitted: what the result depends on from here on, the
- * parameters apart, is no more than `reads`. True: an earlier run has done the rest, and its
- * records are the result: return OK and emit nothing. `reason` is for people, as reuse's. Whoever
- * asks draws its numbers from op_rng_of. */
+/* In a map's run(), once, before anything is emitted: from here on the result depends on the
+ * parameters and on `reads` alone. True: an earlier run has done the rest, and its records are the
+ * result: return OK and emit nothing. `reason` is for people, as that of reuse. An op that calls
+ * this draws random numbers from op_rng_of. */
 bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason);
 
 /* ---- surroundings ---- */

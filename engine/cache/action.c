@@ -10,22 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t op_count_outputs(const struct op *op)
-{
-    size_t n = 0;
-    while (op->outputs && op->outputs[n].role)
-        n++;
-    return n;
-}
-
-size_t op_count_inputs(const struct op *op)
-{
-    size_t n = 0;
-    while (op->inputs && op->inputs[n].role)
-        n++;
-    return n;
-}
-
 enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage,
                               struct arena *a, struct store *s, const struct op *op,
                               const struct digest *key, struct err *e)

@@ -29,9 +29,6 @@ struct action_result {
     struct slice *slices;
 };
 
-size_t op_count_outputs(const struct op *op);
-size_t op_count_inputs(const struct op *op);
-
 /* ERR_NOTFOUND when there is no such action, or none that can be understood. */
 enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
                           const struct op *op, const struct digest *key, struct err *e);

@@ -87,6 +87,19 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
     return OK;
 }
 
+enum err_code key_of_input(struct digest *out, struct arena *a, const struct node *node,
+                           const char *numerics, const char *role, const struct digest *id,
+                           struct err *e)
+{
+    struct key_input input = {role, id, 1};
+    struct key_spec spec = {.node = node, .numerics = numerics, .inputs = &input, .n_inputs = 1};
+    struct key key;
+    enum err_code code = key_make(&key, a, &spec, e);
+    if (!code)
+        *out = key.digest;
+    return err_up(e, code);
+}
+
 const char *key_numerics(void)
 {
     const char *isa = cpu_isa();

@@ -33,6 +33,11 @@ enum { KEY_INPUTS_MAX = 64 };
 
 enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *spec,
                        struct err *e);
+/* The key's digest with one input, of a role that only this purpose uses ("@reads"), or of a map's
+ * element without its side inputs. */
+enum err_code key_of_input(struct digest *out, struct arena *a, const struct node *node,
+                           const char *numerics, const char *role, const struct digest *id,
+                           struct err *e);
 /* The numerics class of this machine: results of ops that depend on it may differ in the last bit
  * between classes, and are the same within one. */
 const char *key_numerics(void);

@@ -3,8 +3,7 @@
 #include "engine/cache/chain_index.h"
 
 #include "base/buf.h"
-#include "schemas/action.pb-c.h"
-#include "schemas/canonical.h"
+#include "engine/cache/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +13,12 @@ enum { PAIRS_MAX = 1 << 16 };
 void chain_index_load(struct chain_index *x, struct store *s, const struct digest *key)
 {
     struct arena a = {0};
-    struct span bytes;
-    ProtobufCMessage *m;
+    struct trace trace;
     *x = (struct chain_index){.key = *key};
-    if (!store_trace(&bytes, s, key, &a, NULL) &&
-        !canonical_unpack(&m, &a, &eqloom__trace__descriptor, bytes, NULL)) {
-        const ProtobufCBinaryData *note = &((const Eqloom__Trace *)m)->note;
-        x->n = note->len / (2 * DIGEST_SIZE);
+    if (trace_read(&trace, &a, s, key)) {
+        x->n = trace.witness.len / (2 * DIGEST_SIZE);
         x->pairs = vec_grow(x->pairs, &x->cap, 2 * x->n + 2, sizeof *x->pairs);
-        memcpy(x->pairs, note->data, x->n * 2 * DIGEST_SIZE);
+        memcpy(x->pairs, trace.witness.data, x->n * 2 * DIGEST_SIZE);
     }
     arena_free(&a);
 }
@@ -59,13 +55,8 @@ enum err_code chain_index_write(struct store_batch *b, const struct chain_index 
                                 const struct digest *action, struct err *e)
 {
     struct arena a = {0};
-    struct span bytes;
-    Eqloom__Trace m = EQLOOM__TRACE__INIT;
-    m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)action->bytes};
-    m.note = (ProtobufCBinaryData){x->n * 2 * DIGEST_SIZE, (uint8_t *)x->pairs};
-    enum err_code code = canonical_pack(&bytes, &a, &m.base, e);
-    if (!code)
-        code = store_batch_trace(b, &x->key, bytes, e);
+    struct trace trace = {.action = *action, .witness = span_of(x->pairs, x->n * 2 * DIGEST_SIZE)};
+    enum err_code code = trace_write(b, &a, &x->key, &trace, e);
     arena_free(&a);
     return err_up(e, code);
 }

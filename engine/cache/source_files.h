@@ -1,4 +1,4 @@
-/* Source files: which content they hold, without reading those that did not change. */
+/* Source files: the digests of their contents, without reading files that did not change. */
 #ifndef ENGINE_SOURCE_FILES_H
 #define ENGINE_SOURCE_FILES_H
 
@@ -13,12 +13,12 @@ struct source_files {
     uint64_t read; /* how many were read */
 };
 
-/* Ids of the content of a node's files, in order. Files are read only if their size, time of
- * change or inode differ from what the store remembers. What is learned goes into the batch
- * (which may be NULL). ERR_INPUT for a file that is not there. */
+/* Ids of the content of a node's files, in order. A file is read only if its size, time of
+ * change or inode differs from what the store has. New facts go into the batch (which may be
+ * NULL). ERR_INPUT for a missing file. */
 enum err_code source_scan(struct source_files *out, struct arena *a, const struct node *node,
                           struct store *s, struct store_batch *b, struct err *e);
-/* Reads those that were not. */
+/* Reads the files that were not read yet. */
 enum err_code source_load(struct source_files *files, struct arena *a, struct err *e);
 
 #endif

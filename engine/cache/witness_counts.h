@@ -1,6 +1,6 @@
-/* By which proofs elements stand, counted: what the report of a run and `why` say of reuse. */
-#ifndef ENGINE_PROOFS_H
-#define ENGINE_PROOFS_H
+/* For which reasons elements were reused, counted: what the report of a run and `why` say. */
+#ifndef ENGINE_WITNESS_COUNTS_H
+#define ENGINE_WITNESS_COUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,12 +13,12 @@ struct witness_counts {
         uint64_t elements;
     } kinds[WITNESS_KINDS];
     const char *noun; /* of an element; NULL: "elements" */
-    unsigned n;       /* what more kinds than that would count is left out */
+    unsigned n;       /* further kinds are not counted */
 };
 
-/* Begins the note of an action whose result stands by proof; the op's reason follows. */
+/* Begins the note of an action whose result was reused; the op's reason follows. */
 #define WITNESS_NOTE "reused: "
-/* That reason; NULL: the note is not of a proof. */
+/* The reason in such a note, else NULL. */
 const char *witness_reason(const char *note);
 
 /* `reason` as the op gave it. */

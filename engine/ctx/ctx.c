@@ -230,9 +230,9 @@ uint64_t op_segment_index(struct op_ctx *ctx)
     return ctx->segment;
 }
 
-void op_set_witness(struct op_ctx *ctx, struct span trace)
+void op_set_witness(struct op_ctx *ctx, struct span witness)
 {
-    ctx->trace = span_of(arena_memdup(ctx->arena, trace.data, trace.len), trace.len);
+    ctx->witness = span_of(arena_memdup(ctx->arena, witness.data, witness.len), witness.len);
 }
 
 enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,

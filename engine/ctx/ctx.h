@@ -6,7 +6,7 @@
 #define ENGINE_CTX_H
 
 #include "engine/cache/action.h"
-#include "engine/ctx/reads_trace.h"
+#include "engine/ctx/recall.h"
 #include "engine/job/job.h"
 #include "store/collection.h"
 #include "store/store.h"
@@ -62,7 +62,7 @@ struct op_ctx {
     struct collection_builder *
         *builders; /* by op->outputs, see ctx_collect; NULL: all are listed */
     struct ctx_loss loss;
-    struct span trace; /* what the op noted for later proofs; data NULL: nothing */
+    struct span witness; /* what the op left for later reuse; data NULL: nothing */
     struct recall recall;
 };
 

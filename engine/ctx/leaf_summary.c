@@ -123,55 +123,30 @@ static void add_old_leaf(struct summaries *s, const struct leaves *l,
     }
 }
 
-static enum err_code each_leaf(const struct leaves *l,
-                               enum err_code (*visit)(void *arg, const struct leaves *l,
-                                                      const struct collection_block *leaf),
-                               void *arg)
+/* The leaf at a position, which moves behind it; false at the end, and where it cannot be read. */
+static bool next_leaf(struct collection_block *leaf, const struct leaves *l, uint64_t *at)
 {
-    enum err_code code = OK;
-    for (uint64_t at = 0; at < collection_count(l->reader) && !code;) {
-        struct collection_block leaf;
-        if ((code = leaf_at(&leaf, l, at, NULL)))
-            break;
-        code = visit(arg, l, &leaf);
-        at = leaf.first + leaf.n;
-    }
-    return code;
-}
-
-struct comparing {
-    struct summaries *s;
-    const struct op_ctx *ctx;
-    struct digest_map now;
-};
-
-static enum err_code note_leaf(void *arg, const struct leaves *l,
-                               const struct collection_block *leaf)
-{
-    digest_map_put(&((struct comparing *)arg)->now, &leaf->id, 0, NULL);
-    return OK;
-}
-
-static enum err_code visit_old_leaf(void *arg, const struct leaves *l,
-                                    const struct collection_block *leaf)
-{
-    struct comparing *c = arg;
-    if (!digest_map_get(&c->now, &leaf->id))
-        add_old_leaf(c->s, l, leaf, c->ctx);
-    return OK;
+    if (*at >= collection_count(l->reader) || leaf_at(leaf, l, *at, NULL))
+        return false;
+    *at = leaf->first + leaf->n;
+    return true;
 }
 
 static void load_before(struct summaries *s, const struct op_ctx *ctx)
 {
-    struct comparing c = {.s = s, .ctx = ctx};
+    struct digest_map now = {0};
     struct leaves before;
+    struct collection_block leaf;
     s->has_before = false;
     if (leaves_open(&before, s->store, &s->before, NULL))
         return;
-    if (!each_leaf(&s->now, note_leaf, &c))
-        each_leaf(&before, visit_old_leaf, &c);
+    for (uint64_t at = 0; next_leaf(&leaf, &s->now, &at);)
+        digest_map_put(&now, &leaf.id, 0, NULL);
+    for (uint64_t at = 0; next_leaf(&leaf, &before, &at);)
+        if (!digest_map_get(&now, &leaf.id))
+            add_old_leaf(s, &before, &leaf, ctx);
     collection_close(before.reader);
-    digest_map_free(&c.now);
+    digest_map_free(&now);
 }
 
 /* ---- a leaf ---- */

@@ -7,6 +7,24 @@
 #include "base/err.h"
 #include "engine/op.h"
 
+static inline size_t op_count_ports(const struct op_port *ports)
+{
+    size_t n = 0;
+    while (ports && ports[n].role)
+        n++;
+    return n;
+}
+
+static inline size_t op_count_inputs(const struct op *op)
+{
+    return op_count_ports(op->inputs);
+}
+
+static inline size_t op_count_outputs(const struct op *op)
+{
+    return op_count_ports(op->outputs);
+}
+
 struct node_param {
     const struct op_param *param;
     const char *value; /* canonical text, default filled in: "42", "0.0001", "true", lines */

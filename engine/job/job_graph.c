@@ -247,9 +247,7 @@ static enum err_code wire_inputs(struct node *out, struct draft *d, const struct
 {
     enum err_code code;
     const struct draft_node *node = &d->nodes[v->node];
-    size_t n = 0;
-    while (node->op->inputs && node->op->inputs[n].role)
-        n++;
+    size_t n = op_count_inputs(node->op);
     struct node_input *inputs = arena_array(d->arena, struct node_input, n);
     for (size_t i = 0; i < n; i++) {
         const struct op_port *port = &node->op->inputs[i];
@@ -281,14 +279,6 @@ static enum err_code wire_inputs(struct node *out, struct draft *d, const struct
     return OK;
 }
 
-static size_t count_inputs(const struct op *op)
-{
-    size_t n = 0;
-    while (op->inputs && op->inputs[n].role)
-        n++;
-    return n;
-}
-
 static enum err_code make_node(struct node *out, struct draft *d, const struct draft_variant *v,
                                struct err *e)
 {
@@ -316,7 +306,7 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
 
 static bool is_ready(const struct node *node, const uint32_t *place)
 {
-    for (size_t i = 0; i < count_inputs(node->op); i++)
+    for (size_t i = 0; i < op_count_inputs(node->op); i++)
         for (size_t k = 0; k < node->inputs[i].n_sources; k++)
             if (place[node->inputs[i].sources[k].node] == UINT32_MAX)
                 return false;
@@ -347,7 +337,7 @@ static void sort_nodes(struct job *job, struct draft *d, const struct node *node
 static void renumber_sources(struct job *job, const uint32_t *place)
 {
     for (size_t i = 0; i < job->n_nodes; i++)
-        for (size_t k = 0; k < count_inputs(job->nodes[i].op); k++) {
+        for (size_t k = 0; k < op_count_inputs(job->nodes[i].op); k++) {
             const struct node_input *input = &job->nodes[i].inputs[k];
             for (size_t s = 0; s < input->n_sources; s++) {
                 struct node_source *source = (struct node_source *)&input->sources[s];

@@ -137,9 +137,7 @@ static enum err_code find_op(struct draft *d, struct draft_node *node, struct er
 static enum err_code read_inputs(struct draft *d, struct draft_node *node, struct err *e)
 {
     enum err_code code;
-    size_t n = 0;
-    while (node->op->inputs && node->op->inputs[n].role)
-        n++;
+    size_t n = op_count_inputs(node->op);
     node->inputs = arena_array(d->arena, struct draft_reference *, n);
     node->n_inputs = arena_array(d->arena, size_t, n);
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* What is known of a chain; see chain_node.h. */
 #include "engine/node/chain_resume.h"
 
-#include "engine/ctx/reads_trace.h"
+#include "engine/cache/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static bool read_segment(struct action_result *made, struct chain *c, struct are
 {
     const struct chain_segment *segment = &c->segments[index];
     struct store *s = c->w->s->store;
-    bool there = segment->reused ? reads_trace_find(made, a, s, op_of(c), &segment->reads)
+    bool there = segment->reused ? trace_follow(made, a, s, op_of(c), &segment->reads)
                                  : !action_read(made, a, s, op_of(c), &segment->key, NULL);
     return there && made->outputs[0].n == 1;
 }
@@ -127,7 +127,8 @@ enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
     const struct digest *reads = &c->segments[index].reads;
     chain_index_add(&c->index, action, &c->made[index]);
     chain_index_add(&c->index, reads, &c->made[index]);
-    enum err_code code = digest_is_zero(reads) ? OK : reads_trace_write(b, a, reads, action, e);
+    struct trace trace = {.action = *action};
+    enum err_code code = digest_is_zero(reads) ? OK : trace_write(b, a, reads, &trace, e);
     if (!code)
         code = chain_index_write(b, &c->index, action, e);
     return err_up(e, code);

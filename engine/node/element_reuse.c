@@ -1,46 +1,23 @@
-/* See element_reuse.h. A trace is a convenience: it may be missing, old or lead nowhere, and then
- * the element is computed as if there were none. */
+/* See element_reuse.h. */
 #include "engine/node/element_reuse.h"
 
-#include "schemas/canonical.h"
+#include "engine/cache/trace.h"
 
 #include <string.h>
 
 struct op_earlier {
     const Eqloom__ActionKey *key; /* with the side inputs of then */
     struct action_result made;
-    struct span trace;
+    struct span witness;
 };
 
-/* Key of the element alone: side inputs are absent. */
+/* Of the element alone, without side inputs. */
 static enum err_code trace_key(struct digest *out, struct worker *w, uint32_t i,
                                const struct digest *id, struct err *e)
 {
     const struct node *node = &w->s->job->nodes[i];
-    struct key_input element = {node->op->inputs[0].role, id, 1};
-    struct key_spec spec = {
-        .node = node, .numerics = w->s->host.numerics, .inputs = &element, .n_inputs = 1};
-    struct key key;
-    enum err_code code = key_make(&key, &w->arena, &spec, e);
-    if (!code)
-        *out = key.digest;
-    return err_up(e, code);
-}
-
-static enum err_code write_trace(struct store_batch *b, struct worker *w, const struct digest *at,
-                                 const struct digest *action, const struct digest *made_by,
-                                 struct span note, struct err *e)
-{
-    struct span bytes;
-    Eqloom__Trace m = EQLOOM__TRACE__INIT;
-    m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)action->bytes};
-    if (made_by)
-        m.made_by = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)made_by->bytes};
-    m.note = (ProtobufCBinaryData){note.len, (uint8_t *)note.data};
-    enum err_code code = canonical_pack(&bytes, &w->arena, &m.base, e);
-    if (!code)
-        code = store_batch_trace(b, at, bytes, e);
-    return err_up(e, code);
+    return err_up(e, key_of_input(out, &w->arena, node, w->s->host.numerics,
+                                  node->op->inputs[0].role, id, e));
 }
 
 enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
@@ -48,11 +25,13 @@ enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
                          struct err *e)
 {
     struct digest key;
+    struct trace latest = {.action = *action, .made_by = *action};
+    struct trace witness = {.action = *action, .witness = note};
     enum err_code code = trace_key(&key, w, i, id, e);
     if (!code)
-        code = write_trace(b, w, &key, action, action, (struct span){0}, e);
+        code = trace_write(b, &w->arena, &key, &latest, e);
     if (!code)
-        code = write_trace(b, w, action, action, NULL, note, e);
+        code = trace_write(b, &w->arena, action, &witness, e);
     return err_up(e, code);
 }
 
@@ -60,58 +39,46 @@ enum err_code reuse_follow(struct store_batch *b, struct worker *w,
                            const struct reuse_origin *origin, const struct digest *action,
                            struct err *e)
 {
-    return err_up(e,
-                  write_trace(b, w, &origin->trace, action, &origin->made_by, (struct span){0}, e));
+    struct trace latest = {.action = *action, .made_by = origin->made_by};
+    return err_up(e, trace_write(b, &w->arena, &origin->trace, &latest, e));
 }
 
-static const Eqloom__Trace *read_trace(struct worker *w, const struct digest *key)
+static struct span witness_under(struct worker *w, const struct digest *action)
 {
-    struct span bytes;
-    ProtobufCMessage *m;
-    if (store_trace(&bytes, w->s->store, key, &w->arena, NULL) ||
-        canonical_unpack(&m, &w->arena, &eqloom__trace__descriptor, bytes, NULL))
-        return NULL;
-    const Eqloom__Trace *t = (const Eqloom__Trace *)m;
-    return t->action_key.len == DIGEST_SIZE ? t : NULL;
-}
-
-static struct span note_under(struct worker *w, const struct digest *action)
-{
-    const Eqloom__Trace *t = read_trace(w, action);
-    return t ? span_of(t->note.data, t->note.len) : (struct span){0};
+    struct trace t;
+    bool found = trace_read(&t, &w->arena, w->s->store, action) && t.witness.len;
+    return found ? t.witness : (struct span){0};
 }
 
 struct span reuse_find_note(struct worker *w, uint32_t i, const struct digest *id,
                             const struct digest *action)
 {
     struct digest key;
-    struct span note = note_under(w, action);
-    const Eqloom__Trace *latest;
-    if (note.len || trace_key(&key, w, i, id, NULL) || !(latest = read_trace(w, &key)) ||
-        latest->made_by.len != DIGEST_SIZE ||
-        memcmp(latest->action_key.data, action->bytes, DIGEST_SIZE) != 0)
-        return note.len ? note : (struct span){0};
-    memcpy(key.bytes, latest->made_by.data, DIGEST_SIZE);
-    note = note_under(w, &key);
-    return note.len ? note : (struct span){0};
+    struct trace latest;
+    struct span witness = witness_under(w, action);
+    if (!witness.len && !trace_key(&key, w, i, id, NULL) &&
+        trace_read(&latest, &w->arena, w->s->store, &key) && digest_equal(&latest.action, action))
+        witness = witness_under(w, &latest.made_by);
+    return witness;
 }
 
-/* The latest action of the element or block, and the note of the one that ran. */
+/* The latest action of the element or block, and the witness of the one that ran. */
 static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, struct worker *w,
                          uint32_t i, const struct digest *id)
 {
-    const Eqloom__Trace *latest;
-    if (trace_key(&origin->trace, w, i, id, NULL) || !(latest = read_trace(w, &origin->trace)) ||
-        latest->made_by.len != DIGEST_SIZE)
+    struct trace latest;
+    struct store *s = w->s->store;
+    if (trace_key(&origin->trace, w, i, id, NULL) ||
+        !trace_read(&latest, &w->arena, s, &origin->trace) || digest_is_zero(&latest.made_by))
         return false;
-    memcpy(origin->action.bytes, latest->action_key.data, DIGEST_SIZE);
-    memcpy(origin->made_by.bytes, latest->made_by.data, DIGEST_SIZE);
-    if (action_read_key(&x->made, &x->key, &w->arena, w->s->store, w->s->job->nodes[i].op,
-                        &origin->action, NULL) ||
+    origin->action = latest.action;
+    origin->made_by = latest.made_by;
+    if (action_read_key(&x->made, &x->key, &w->arena, s, w->s->job->nodes[i].op, &origin->action,
+                        NULL) ||
         !x->key)
         return false;
-    x->trace = note_under(w, &origin->made_by);
-    return x->trace.len > 0;
+    x->witness = witness_under(w, &origin->made_by);
+    return x->witness.len > 0;
 }
 
 /* `element` NULL: a block. */
@@ -145,7 +112,7 @@ bool reuse_element(struct action_result *made, struct reuse_origin *origin, stru
         !action_is_whole(s->store, op, &x.made, &w->arena, false) || !stands(&reason, &x, w, i, id))
         return false;
     *made = x.made;
-    *note = x.trace;
+    *note = x.witness;
     made->note = arena_printf(&w->arena, WITNESS_NOTE "%s", reason);
     made->run = s->run;
     return true;
@@ -168,7 +135,7 @@ bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker
 
 struct span op_earlier_witness(const struct op_earlier *x)
 {
-    return x->trace;
+    return x->witness;
 }
 
 enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const struct op_earlier *x,

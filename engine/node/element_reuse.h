@@ -1,8 +1,7 @@
-/* Reuse by proof: an element's earlier result, made from other side inputs, stands if the op proves
- * that it would be made again. The column family `traces` leads from an element (with op, version,
- * numerics and parameters) to its latest action and to what the op noted then for such proofs. The
- * same goes for blocks of a map's input (map_tree.h), whose notes unite those of their elements.
- */
+/* Reuse by witness: an element's earlier result, made with other side inputs, is reused if the op
+ * shows that it would be made again. A trace (trace.h) leads from an element (with op, version,
+ * numerics and parameters) to its latest action and to the witness that the op left then. The same
+ * goes for blocks of a map's input (map_tree.h), whose witnesses merge those of their elements. */
 #ifndef ENGINE_ELEMENT_REUSE_H
 #define ENGINE_ELEMENT_REUSE_H
 
@@ -14,22 +13,21 @@ struct reuse_origin {
     struct digest made_by; /* the action that ran, and under which the note stands */
 };
 
-/* True: the earlier result stands; *made has its outputs and says why, *note is what goes with it.
- * False also when anything goes wrong: then the element is computed. The op is prepared. */
+/* True: the earlier result is reused; *made has its outputs and says why, *note is its witness.
+ * False also when anything goes wrong: the element is then computed. The op is prepared. */
 bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *note,
                    struct worker *w, uint32_t i, const struct digest *id);
-/* The same for a block, whose results all stand. Prepares the op. */
+/* The same for all results of a block. Prepares the op. */
 bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker *w, uint32_t i,
                  const struct digest *id);
-/* The note that goes with an action of an element or block, into the worker's arena; data NULL:
- * none is known. */
+/* The witness of an action of an element or block, in the worker's arena; data NULL: none. */
 struct span reuse_find_note(struct worker *w, uint32_t i, const struct digest *id,
                             const struct digest *action);
-/* An action that ran, and what the op noted, for later. */
+/* Stores the witness of an action that ran. */
 enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
                          const struct digest *id, const struct digest *action, struct span note,
                          struct err *e);
-/* The element's latest action is another one now, with the same result. */
+/* Makes another action, with the same result, the element's latest one. */
 enum err_code reuse_follow(struct store_batch *b, struct worker *w,
                            const struct reuse_origin *origin, const struct digest *action,
                            struct err *e);

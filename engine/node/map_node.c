@@ -65,9 +65,9 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     }
     m->next = map_tree_skip(m->blocks, 0);
     r->cached = map_tree_cached(m->blocks);
-    r->reused += map_tree_proved(m->blocks);
+    r->reused += map_tree_reused(m->blocks);
     map_tree_witnesses(&r->witnesses, m->blocks);
-    progress_cached(s->progress, i, r->cached + map_tree_proved(m->blocks));
+    progress_cached(s->progress, i, r->cached + map_tree_reused(m->blocks));
     if (feed(w, i, &e)) {
         m->broken = m->dropped = true;
         feed_failed(s, i, &e);
@@ -297,10 +297,10 @@ static enum err_code write_element(struct worker *w, uint32_t i, const struct di
 {
     const struct op *op = w->s->job->nodes[i].op;
     enum err_code code = action_write(w->batch, &w->arena, op, key, made, e);
-    if (!code && op->reuse && ctx->trace.data)
-        code = reuse_note(w->batch, w, i, id, &key->digest, ctx->trace, e);
+    if (!code && op->reuse && ctx->witness.data)
+        code = reuse_note(w->batch, w, i, id, &key->digest, ctx->witness, e);
     if (!code)
-        code = reads_trace_commit(w->batch, ctx, &key->digest, e);
+        code = recall_write(w->batch, ctx, &key->digest, e);
     return code ? err_up(e, code) : err_up(e, committer_append(w->s->commit, w->batch, e));
 }
 
@@ -340,7 +340,7 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
             outcome = OUT_DROPPED;
         }
         if (outcome == OUT_DONE)
-            deliver(w, i, position, &made, ctx.trace);
+            deliver(w, i, position, &made, ctx.witness);
     }
     ctx_finish(&ctx);
     return outcome;

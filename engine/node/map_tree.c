@@ -81,7 +81,7 @@ uint64_t map_tree_cached(const struct map_tree *b)
     return b ? b->cached : 0;
 }
 
-uint64_t map_tree_proved(const struct map_tree *b)
+uint64_t map_tree_reused(const struct map_tree *b)
 {
     return b ? b->proved : 0;
 }

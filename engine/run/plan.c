@@ -185,7 +185,7 @@ static enum err_code walk_map(struct walk *w, struct err *e)
     enum err_code code = map_tree_new(&w->blocks, &w->p->worker, w->node, w->p->deadline_ns, e);
     r->elements = ctx_node_elements(r->shared);
     r->cached = map_tree_cached(w->blocks);
-    r->reused = map_tree_proved(w->blocks);
+    r->reused = map_tree_reused(w->blocks);
     map_tree_witnesses(&r->witnesses, w->blocks);
     while (!code && w->at < r->elements) {
         uint64_t before = w->at;
