@@ -27,7 +27,6 @@ nodes:
     steps: 6
     segment: 4
     batch: 8
-    accumulate: 2
     dropout: 0.1
     d_model: 16
     heads: 2

@@ -7,14 +7,7 @@
 
 #include "base/rng.h"
 #include "tests/ref/ref.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 struct fixture {
     const char *isa;

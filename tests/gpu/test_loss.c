@@ -93,19 +93,19 @@ enum { MARGIN_ANCHORS = 2, MARGIN_COLS = MARGIN_ANCHORS * 5 };
 static const uint32_t margin_group[MARGIN_COLS] = {0, 1, 0, 1, 0, 0, 0, 1, 1, 1};
 static const uint32_t margin_target[MARGIN_ANCHORS] = {2, 3};
 
-struct margin_case {
+struct hinge_case {
     size_t row;
     bool pairs, squared, swapped;
 };
 
-static double hinge(const struct margin_case *c, double over)
+static double hinge(const struct hinge_case *c, double over)
 {
     return c->squared ? pow(fmax(0, over), 2) : fmax(0, over);
 }
 
-static double margin_value(void *arg, const double *x)
+static double hinge_value(void *arg, const double *x)
 {
-    const struct margin_case *c = arg;
+    const struct hinge_case *c = arg;
     double sum = 0, target = x[c->row + MARGIN_ANCHORS];
     for (size_t i = 2 * MARGIN_ANCHORS; i < MARGIN_COLS; i++) {
         if (margin_group[i] != margin_group[c->row])
@@ -116,7 +116,7 @@ static double margin_value(void *arg, const double *x)
     return 0.25 * (c->pairs ? (sum + hinge(c, 0.5 - target)) / 4 : sum / 3);
 }
 
-static void check_margin(struct fixture *f, struct margin_case c)
+static void check_hinge(struct fixture *f, struct hinge_case c)
 {
     enum { N = MARGIN_COLS };
     float x[MARGIN_ANCHORS * N], y[MARGIN_ANCHORS * N], loss[MARGIN_ANCHORS];
@@ -150,9 +150,9 @@ static void check_margin(struct fixture *f, struct margin_case c)
         memcpy(both + N, ry + c.row * N, N * sizeof *both);
         memcpy(gradient, x + c.row * N, N * sizeof *gradient);
         memcpy(gradient + N, y + c.row * N, N * sizeof *gradient);
-        double want = 4 * margin_value(&c, both);
+        double want = 4 * hinge_value(&c, both);
         assert_near(loss + c.row, &want, 1, 1e-5, "loss");
-        assert_gradient(gradient, margin_value, &c, both, c.swapped ? 2 * N : N, 1e-5, "logits");
+        assert_gradient(gradient, hinge_value, &c, both, c.swapped ? 2 * N : N, 1e-5, "logits");
     }
     assert_true(correct[0] == 0.5f); /* one below, one level, one above */
 }
@@ -161,7 +161,7 @@ static void test_margins(void **state)
 {
     struct fixture *f = fixture_of(state);
     for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
-        check_margin(f, (struct margin_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
+        check_hinge(f, (struct hinge_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
 }
 
 /* A random weighting of the two histograms of two rows, each of which has its target and others

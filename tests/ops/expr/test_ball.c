@@ -1,17 +1,10 @@
 /* Meaning: values on branches and cuts, derivatives, identities that hold and near misses that do
  * not, points where nothing is defined. */
 #include "ops/expr/ball/ball.h"
+#include "tests/unit.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct expr infix(struct arena *a, const char *text)
 {

@@ -4,13 +4,7 @@
 #include "base/rng.h"
 #include "ops/expr/edit_distance.h"
 #include "tests/ops/expr/random_tree.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { SMALL = 6, ROUNDS = 400 };
 

@@ -2,14 +2,7 @@
  * evaluation row by row, expanded polynomials beside values at points. */
 #include "base/rng.h"
 #include "ops/expr/equality/exact.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static enum err_code read(struct expr *out, struct arena *a, const struct language *lang,
                           const char *text, struct err *e)

@@ -5,13 +5,7 @@
 #include "ops/expr/near_miss.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct expr parse(struct arena *a, const char *language, const char *prefix)
 {

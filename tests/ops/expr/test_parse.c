@@ -1,14 +1,8 @@
 /* Reading: what each syntax accepts, and the exact words and places of refusals. */
 #include "ops/expr/expr.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 typedef enum err_code parser(struct expr *out, struct arena *a, const struct language *lang,
                              const struct source_text *source, size_t offset, size_t len,

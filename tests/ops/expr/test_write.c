@@ -4,15 +4,9 @@
 #include "ops/expr/rational.h"
 
 #include "tests/ops/expr/random_tree.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct expr infix(struct arena *a, const char *text)
 {

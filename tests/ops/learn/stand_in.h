@@ -6,14 +6,7 @@
 #include "engine/op.h"
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "tests/ops/learn/toy.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 extern const struct op op_train, op_embed;
 

@@ -2,13 +2,7 @@
  * demands, one key could stand for two results. */
 #include "engine/cache/action_key.h"
 #include "gpu/gpu.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static void test_class(void **state)
 {

@@ -2,15 +2,7 @@
 #include "ops/learn/data/examples.h"
 #include "ops/learn/train/schedule.h"
 #include "tests/ops/learn/toy.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 /* One batch may hold several clusters, in any order; what stands alone is left out. */
 static void test_mixed_batch(void **state)

@@ -1,12 +1,7 @@
 /* What a model writes, as text that reads back as what was encoded. */
 #include "ops/corpus/tokens/encoding.h"
 #include "ops/learn/infer/detokenize.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static uint32_t id_of(const Eqloom__Vocabulary *v, const char *name)
 {

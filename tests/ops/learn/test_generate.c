@@ -5,16 +5,9 @@
 #include "ops/nn/decoder.h"
 #include "ops/nn/encoder.h"
 #include "tests/ref/ref.h"
+#include "tests/unit.h"
 
 #include "base/rng.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* A model of random weights, larger than initial ones so that it has opinions. */
 static struct loaded *model_new(const struct nn_config *c, double **w)

@@ -4,15 +4,7 @@
 #include "base/cpu.h"
 #include "base/os.h"
 #include "ops/learn/train/trainer.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 /* |x - y| / |y| over a tensor; skips [from, to). */
 static double relative(const float *x, const float *y, size_t n, size_t from, size_t to)

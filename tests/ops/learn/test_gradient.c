@@ -2,16 +2,9 @@
  * precision and its finite differences: every parameter, every option. */
 #include "ops/learn/train/trainer.h"
 #include "tests/ref/ref.h"
+#include "tests/unit.h"
 
 #include "base/rng.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Three pairs; sequences of special tokens only, of one token, and some with start and end. */
 static const uint32_t tokens[] = {1, 5, 6, 2, 7, 1, 2, 1, 8, 9, 2, 4, 4, 6, 5, 3, 10, 9, 1, 3, 2};

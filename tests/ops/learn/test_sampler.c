@@ -2,14 +2,9 @@
  * what is added to a dataset, or moved in it, changes few of them. */
 #include "ops/learn/data/example_sampler.h"
 #include "tests/ops/learn/toy.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void make(struct dataset *d, size_t clusters, size_t members)
 {

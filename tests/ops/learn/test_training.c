@@ -4,15 +4,7 @@
 #include "ops/learn/infer/embedder.h"
 #include "ops/learn/train/trainer.h"
 #include "tests/ops/learn/toy.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { CLUSTERS = 60, MEMBERS = 12, HELD_OUT = 12 };
 

@@ -2,14 +2,7 @@
  * Muon equals a plain reference in double for wide, tall and square matrices. */
 #include "base/rng.h"
 #include "ops/learn/train/update.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static const struct nn_config config = {.vocabulary = 50,
                                         .d_model = 32,

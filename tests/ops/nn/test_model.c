@@ -1,13 +1,6 @@
 /* Configurations as text, and the table of parameters. */
 #include "ops/nn/model.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static const struct nn_config small = {.vocabulary = 59,
                                        .d_model = 32,
