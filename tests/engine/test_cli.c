@@ -10,7 +10,6 @@
 #include "engine/cli/export/npy.h"
 #include "engine/cli/export/tsv.h"
 #include "engine/cli/records/diff.h"
-#include "engine/cli/records/jq_filter.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 
@@ -344,43 +343,11 @@ static void test_tsv(void **state)
     struct memory file = memory_open();
     tsv_header(file.f, x.c.base.descriptor);
     tsv_rows(file.f, &x.c.base, 4);
-    assert_written(&file,
-                   "index\tprefix\tstanding\ttokens\tseed.prefix\tseed.language\t"
-                   "terms\tmax_tokens\tunsound\n"
-                   "4\t+ x 1\tPROVED\t3\t+ x 1\t\t12345678901234567890\t25\tfalse\n"
-                   "4\t+ 1\\tx\\\\\tAGREES\t3\t+ x 1\t\t"
-                   "12345678901234567890\t25\tfalse\n");
-}
-
-static void test_jq_filter(void **state)
-{
-    struct arena a = {0};
-    struct err e = {0};
-    struct jq_filter *f;
-    const char *yielded;
-    json_t *value = json_pack("{s:i, s:[s, s]}", "n", 3, "words", "x", "y");
-    static const char *const cases[][2] = {
-        {".n", "3"},          {".n > 3", NULL},
-        {".missing", NULL},   {".words[] == \"y\"", "true"},
-        {"empty", NULL},      {"false, null, 1", "1"},
-        {"{n}", "{\"n\":3}"}, {".words | length", "2"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(jq_filter_new(&f, cases[i][0], &e), OK);
-        for (int again = 0; again < 2; again++) { /* one program, many values */
-            assert_int_equal(jq_filter_run(&yielded, &a, f, value, &e), OK);
-            assert_string_equal(yielded ? yielded : "none", cases[i][1] ? cases[i][1] : "none");
-        }
-        jq_filter_free(f);
-    }
-    assert_int_equal(jq_filter_new(&f, ".n.x, 1", &e), OK);
-    assert_int_equal(jq_filter_run(&yielded, &a, f, value, &e), ERR_INPUT);
-    assert_non_null(strstr(e.message, "jq: Cannot index number with"));
-    jq_filter_free(f);
-    assert_int_equal(jq_filter_new(&f, ".n >", &e), ERR_INPUT);
-    assert_non_null(strstr(e.message, "jq cannot read the program: syntax error"));
-    json_decref(value);
-    arena_free(&a);
+    assert_written(&file, "index\tprefix\tstanding\ttokens\tseed.prefix\tseed.language\t"
+                          "terms\tmax_tokens\tunsound\n"
+                          "4\t+ x 1\tPROVED\t3\t+ x 1\t\t12345678901234567890\t25\tfalse\n"
+                          "4\t+ 1\\tx\\\\\tAGREES\t3\t+ x 1\t\t"
+                          "12345678901234567890\t25\tfalse\n");
 }
 
 static void test_table(void **state)
@@ -496,13 +463,12 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),   cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_requests),    cmocka_unit_test(test_help_is_complete),
-        cmocka_unit_test(test_npy),         cmocka_unit_test(test_safetensors),
-        cmocka_unit_test(test_reflection),  cmocka_unit_test(test_tsv),
-        cmocka_unit_test(test_table),       cmocka_unit_test(test_places),
-        cmocka_unit_test(test_jq_filter),   cmocka_unit_test(test_wrap),
-        cmocka_unit_test(test_diff_fields),
+        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_requests),   cmocka_unit_test(test_help_is_complete),
+        cmocka_unit_test(test_npy),        cmocka_unit_test(test_safetensors),
+        cmocka_unit_test(test_reflection), cmocka_unit_test(test_tsv),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_places),
+        cmocka_unit_test(test_wrap),       cmocka_unit_test(test_diff_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
