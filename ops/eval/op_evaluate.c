@@ -61,7 +61,8 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     clustering_measure(&accuracy, a, v, clusters.label);
     op_progress(ctx, 1, 2, "retrieval");
     vectors_normalize(v);
-    retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx);
+    if ((code = retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx, e)))
+        return err_up(e, code);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
     figures_add(f, "kmeans_accuracy", accuracy.best);

@@ -2,6 +2,7 @@
 #include "ops/eval/measure/retrieval.h"
 
 #include "base/rng.h"
+#include "ops/eval/measure/products.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,12 @@ struct query_result {
 
 struct work {
     const struct vectors *v;
+    struct sparse x;  /* the vectors, as queries */
+    struct tiles all; /* and as what is asked */
     const uint32_t *cluster_size;
     struct query_result *results; /* by query */
-    float *rows;                  /* (workers, n rounded up to 4): similarities */
-    float *positives;             /* (workers, n rounded up to 4): those of the query's cluster */
+    float *rows;                  /* (workers, row_size): similarities */
+    float *positives;             /* (workers, row_size): those of the query's cluster */
     size_t row_size;
     bool (*cancelled)(void *);
     void *arg;
@@ -112,11 +115,8 @@ static void ask(void *arg, size_t item, unsigned worker)
     if (others == 0 || (w->cancelled && w->cancelled(w->arg)))
         return;
     float *similarity = w->rows + worker * w->row_size;
-    uint32_t i = 0;
-    for (; i + 4 <= v->n; i += 4)
-        vector_dot4(similarity + i, vectors_at(v, query), vectors_at(v, i), v->stride);
-    for (; i < v->n; i++)
-        similarity[i] = vector_dot(vectors_at(v, query), vectors_at(v, i), v->stride);
+    for (uint32_t i = 0; i < v->n; i += TILE)
+        products(similarity + i, &w->x, query, &w->all, i);
     uint32_t n_top = find_top(top, similarity, v->n, query), hits = 0;
     struct query_result *r = &w->results[query];
     for (uint32_t k = 0, cut = 0; cut < RETRIEVAL_CUTS; k++) {
@@ -131,11 +131,19 @@ static void ask(void *arg, size_t item, unsigned worker)
     count_triples(r, v, similarity, w->positives + worker * w->row_size, query);
 }
 
-void retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
-                       struct pool *pool, bool (*cancelled)(void *), void *arg)
+enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
+                                struct pool *pool, bool (*cancelled)(void *), void *arg,
+                                struct err *e)
 {
-    struct work w = {
-        .v = v, .row_size = (v->n + 3u) & ~(size_t)3, .cancelled = cancelled, .arg = arg};
+    struct work w = {.v = v,
+                     .row_size = ((size_t)v->n + TILE - 1) / TILE * TILE,
+                     .cancelled = cancelled,
+                     .arg = arg};
+    enum err_code code;
+    if ((code = sparse_make(&w.x, a, v, e)) || (code = tiles_make(&w.all, a, v->n, v->dim, e)))
+        return err_up(e, code);
+    for (uint32_t i = 0; i < v->n; i++)
+        tiles_set(&w.all, i, vectors_at(v, i));
     uint32_t *size = arena_array(a, uint32_t, v->n_clusters + 1);
     for (uint32_t i = 0; i < v->n; i++)
         size[v->cluster[i]]++;
@@ -161,4 +169,5 @@ void retrieval_measure(struct retrieval *out, struct arena *a, const struct vect
     out->ranking_error /= triples > 0 ? triples : 1;
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         out->precision[k] /= n;
+    return OK;
 }

@@ -22,9 +22,10 @@ struct retrieval {
 };
 
 /* Vectors have length 1. Equal similarities are ordered by a hash of the position, which favours no
- * cluster. The same for any number of threads. If `cancelled`, or NULL, says so, they are left as
- * they are. */
-void retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
-                       struct pool *pool, bool (*cancelled)(void *), void *arg);
+ * cluster. The same for any number of threads. If `cancelled`, which may be NULL,
+ * returns true, the figures are void. */
+enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
+                                struct pool *pool, bool (*cancelled)(void *), void *arg,
+                                struct err *e);
 
 #endif
