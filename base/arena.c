@@ -1,7 +1,7 @@
 /* A bump allocator; see arena.h. */
 #include "base/arena.h"
 
-#include "base/os.h"
+#include "base/last_words.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ void *arena_alloc(struct arena *a, size_t size)
 {
     void *p = try_alloc(a, size, 16);
     if (!p)
-        os_out_of_memory(size);
+        out_of_memory(size);
     return p;
 }
 

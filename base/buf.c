@@ -1,7 +1,7 @@
 /* Growing buffers; see buf.h. */
 #include "base/buf.h"
 
-#include "base/os.h"
+#include "base/last_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ void *vec_grow(void *array, size_t *cap, size_t need, size_t element_size)
     void *moved =
         __builtin_mul_overflow(cap_new, element_size, &bytes) ? NULL : realloc(array, bytes);
     if (!moved)
-        os_out_of_memory(cap_new * element_size);
+        out_of_memory(cap_new * element_size);
     *cap = cap_new;
     return moved;
 }

@@ -1,7 +1,7 @@
 /* Hash maps; see map.h. Linear probing, load at most 1/2. */
 #include "base/map.h"
 
-#include "base/os.h"
+#include "base/last_words.h"
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static void *must_calloc(size_t n, size_t size)
 {
     void *p = calloc(n, size);
     if (!p)
-        os_out_of_memory(n * size);
+        out_of_memory(n * size);
     return p;
 }
 
@@ -180,7 +180,7 @@ uint64_t *name_map_put(struct name_map *m, const char *key, uint64_t initial, bo
     if (!m->slots[i].key) {
         m->slots[i].key = strdup(key);
         if (!m->slots[i].key)
-            os_out_of_memory(strlen(key) + 1);
+            out_of_memory(strlen(key) + 1);
         m->slots[i].value = initial;
         m->n++;
     }

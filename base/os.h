@@ -37,13 +37,6 @@ uint64_t os_monotonic_ns(void);
  * others have the machine. */
 uint64_t os_thread_ns(void);
 uint64_t os_process_ns(void);
-/* Writes the line before the process ends. Only the first thread comes back, to end it: others that
- * run into the same wait for that. Safe in a signal handler. */
-void os_last_words(const char *line, size_t n);
-/* Says so in one line and ends the process: for allocations too small to be handled one by one.
- * Nothing committed is lost; the next run goes on. */
-_Noreturn void os_out_of_memory(size_t bytes);
-
 int64_t os_wall_ns(void); /* since 1970; for records of when, never for what */
 unsigned os_cpus(void);   /* that this process may use */
 /* A heap of malloc's for each processor instead of eight: what one thread frees of another's stays

@@ -18,14 +18,14 @@
 struct anchor {
     char *name;
     const struct yaml_node *node;
-    size_t weight;
+    size_t nodes;
 };
 
 /* A collection being read: what it holds so far. */
 struct frame {
     struct yaml_node *node;
     const struct yaml_node **items; /* a mapping: keys and values in turn */
-    size_t n, cap, weight;
+    size_t n, cap, nodes;
     char *anchor;
     struct name_map keys;
 };
@@ -39,7 +39,7 @@ struct reader {
     struct anchor *anchors;
     size_t n_anchors, cap_anchors;
     const struct yaml_node *root;
-    size_t weight; /* nodes made, aliases expanded */
+    size_t nodes; /* nodes made, aliases expanded */
     char stand_in; /* for the opening brace of a placeholder; 0 if none */
 };
 
@@ -108,12 +108,13 @@ static enum err_code fail_parse(struct reader *r, struct fy_diag *diag, struct e
 
 static enum err_code count_nodes(struct reader *r, size_t more, size_t offset, struct err *e)
 {
-    r->weight += more;
-    if (r->weight <= YAML_MAX_NODES)
+    r->nodes += more;
+    if (r->nodes <= YAML_MAX_NODES)
         return OK;
-    err_fail(e, ERR_LIMIT, "more than %d values in one file (aliases expanded)", YAML_MAX_NODES);
+    enum err_code code = err_fail(e, ERR_LIMIT, "more than %d values in one file (aliases expanded)",
+                                  YAML_MAX_NODES);
     err_locate(e, r->source, offset);
-    return ERR_LIMIT;
+    return code;
 }
 
 /* A value that is not written has no mark: it stands where its key does. */
@@ -133,16 +134,16 @@ static char *token_name(struct reader *r, struct fy_token *token)
     return text ? arena_strndup(r->arena, text, len) : NULL;
 }
 
-static void keep_anchor(struct reader *r, char *name, const struct yaml_node *node, size_t weight)
+static void keep_anchor(struct reader *r, char *name, const struct yaml_node *node, size_t nodes)
 {
     if (!name)
         return;
     r->anchors = vec_grow(r->anchors, &r->cap_anchors, r->n_anchors + 1, sizeof *r->anchors);
-    r->anchors[r->n_anchors++] = (struct anchor){name, node, weight};
+    r->anchors[r->n_anchors++] = (struct anchor){name, node, nodes};
 }
 
 /* Puts a finished node where it belongs. */
-static enum err_code attach(struct reader *r, const struct yaml_node *node, size_t weight,
+static enum err_code attach(struct reader *r, const struct yaml_node *node, size_t nodes,
                             struct err *e)
 {
     if (!r->depth) {
@@ -164,7 +165,7 @@ static enum err_code attach(struct reader *r, const struct yaml_node *node, size
     }
     f->items = vec_grow(f->items, &f->cap, f->n + 1, sizeof *f->items);
     f->items[f->n++] = node;
-    f->weight += weight;
+    f->nodes += nodes;
     return OK;
 }
 
@@ -208,8 +209,9 @@ static enum err_code read_scalar(struct reader *r, struct fy_event *event, size_
     node->text = copy;
     node->len = len;
     node->style = style;
-    if (err_up(e, count_nodes(r, 1, at, e)))
-        return ERR_LIMIT;
+    enum err_code code = count_nodes(r, 1, at, e);
+    if (code)
+        return err_up(e, code);
     keep_anchor(r, token_name(r, event->scalar.anchor), node, 1);
     return err_up(e, attach(r, node, 1, e));
 }
@@ -218,9 +220,9 @@ static enum err_code begin(struct reader *r, enum yaml_type type, struct fy_toke
                            size_t at, struct err *e)
 {
     if (r->depth == YAML_MAX_DEPTH) {
-        err_fail(e, ERR_LIMIT, "nested deeper than %d", YAML_MAX_DEPTH);
+        enum err_code code = err_fail(e, ERR_LIMIT, "nested deeper than %d", YAML_MAX_DEPTH);
         err_locate(e, r->source, at);
-        return ERR_LIMIT;
+        return code;
     }
     struct frame *f = &r->stack[r->depth++];
     *f = (struct frame){.node = new_node(r, type, at), .anchor = token_name(r, anchor)};
@@ -245,8 +247,8 @@ static enum err_code end(struct reader *r, struct err *e)
     free(f->items);
     f->items = NULL;
     name_map_free(&f->keys);
-    keep_anchor(r, f->anchor, node, f->weight + 1);
-    return err_up(e, attach(r, node, f->weight + 1, e));
+    keep_anchor(r, f->anchor, node, f->nodes + 1);
+    return err_up(e, attach(r, node, f->nodes + 1, e));
 }
 
 static enum err_code read_alias(struct reader *r, struct fy_event *event, size_t at, struct err *e)
@@ -254,9 +256,10 @@ static enum err_code read_alias(struct reader *r, struct fy_event *event, size_t
     char *name = token_name(r, event->alias.anchor);
     for (size_t i = r->n_anchors; name && i-- > 0;)
         if (!strcmp(r->anchors[i].name, name)) {
-            if (err_up(e, count_nodes(r, r->anchors[i].weight, at, e)))
-                return ERR_LIMIT;
-            return err_up(e, attach(r, r->anchors[i].node, r->anchors[i].weight, e));
+            enum err_code code = count_nodes(r, r->anchors[i].nodes, at, e);
+            if (code)
+                return err_up(e, code);
+            return err_up(e, attach(r, r->anchors[i].node, r->anchors[i].nodes, e));
         }
     return err_fail_at(e, r->source, at, "no finished anchor '&%.100s' before this alias",
                        name ? name : "");
@@ -420,11 +423,11 @@ enum err_code yaml_only_keys(const struct yaml_node *mapping, const char *const 
             k++;
         if (k < n)
             continue;
-        yaml_fail(e, key, "unknown key '%.100s' in %s", key->text, what);
+        enum err_code code = yaml_fail(e, key, "unknown key '%.100s' in %s", key->text, what);
         const char *near = err_nearest(key->text, names, n);
         if (near)
             err_hint(e, "did you mean '%s'?", near);
-        return ERR_INPUT;
+        return code;
     }
     return OK;
 }

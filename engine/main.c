@@ -1,6 +1,7 @@
 /* eqloom: the program, and what it says when the system stops it: a limit on file sizes is an error
  * of the write that meets it, and a library that gives up (most cannot report a lack of memory) is
  * followed by a line that says what to do. */
+#include "base/last_words.h"
 #include "base/os.h"
 #include "engine/cli/console/cli.h"
 
@@ -11,7 +12,7 @@ static void on_abort(int number)
     static const char line[] =
         "eqloom: error: stopped, mostly for lack of memory or threads (see above); what was "
         "committed is stored: run again with fewer threads (-j 1) or with more memory\n";
-    os_last_words(line, sizeof line - 1);
+    last_words(line, sizeof line - 1);
     raise(number); /* by now with its default action */
 }
 

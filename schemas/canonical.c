@@ -6,6 +6,8 @@
  * and then asks the checker: whatever is packed can be read. */
 #include "schemas/canonical.h"
 
+#include "base/bytes.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -167,8 +169,7 @@ static const char *read_scalar(bool *zero, struct cursor *c, ProtobufCType type)
     }
     if ((size_t)(c->end - c->at) < width)
         return "a number that is cut off";
-    for (size_t i = 0; i < width; i++)
-        value |= (uint64_t)c->at[i] << (8 * i);
+    value = get_le(c->at, (int)width);
     c->at += width;
     uint64_t sign = type == PROTOBUF_C_TYPE_FLOAT    ? (uint64_t)1 << 31
                     : type == PROTOBUF_C_TYPE_DOUBLE ? (uint64_t)1 << 63

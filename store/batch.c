@@ -2,7 +2,7 @@
  *
  * A batch holds its writes as spans into its own arena, so that one batch can be appended to
  * another (group commit), and the ids it puts, so that nothing is put twice. */
-#include "base/os.h"
+#include "base/last_words.h"
 #include "store/internal.h"
 #include "store/marks.h"
 
@@ -30,7 +30,7 @@ struct store_batch *store_batch_new(struct store *s)
 {
     struct store_batch *b = calloc(1, sizeof *b);
     if (!b)
-        os_out_of_memory(sizeof *b);
+        out_of_memory(sizeof *b);
     b->store = s;
     b->coder = store_coder_take(s);
     return b;

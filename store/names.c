@@ -96,16 +96,18 @@ enum err_code store_check_ref_name(const char *name, struct err *e)
 enum err_code store_batch_ref(struct store_batch *b, const char *name, const struct digest *id,
                               struct err *e)
 {
-    if (err_up(e, store_check_ref_name(name, e)))
-        return ERR_INPUT;
+    enum err_code code = store_check_ref_name(name, e);
+    if (code)
+        return err_up(e, code);
     store_batch_write(b, ROCKS_REFS, span_str(name), digest_span(id));
     return OK;
 }
 
 enum err_code store_batch_ref_delete(struct store_batch *b, const char *name, struct err *e)
 {
-    if (err_up(e, store_check_ref_name(name, e)))
-        return ERR_INPUT;
+    enum err_code code = store_check_ref_name(name, e);
+    if (code)
+        return err_up(e, code);
     store_batch_remove(b, ROCKS_REFS, span_str(name));
     return OK;
 }

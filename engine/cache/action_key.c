@@ -3,7 +3,7 @@
  */
 #include "engine/cache/action_key.h"
 
-#include "base/cpu.h"
+#include "base/isa.h"
 
 #include "schemas/canonical.h"
 #include "store/store.h"

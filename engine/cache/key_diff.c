@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "engine/cache/label.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
  * ctx->loss, so that the engine can have it made again instead of blaming the op. */
 #include "engine/ctx/ctx_internal.h"
 
+#include "base/bytes.h"
+
 #include "schemas/checkpoint.pb-c.h"
 
 #include <assert.h>
@@ -251,8 +253,7 @@ struct arena *op_arena(struct op_ctx *ctx)
 static void hash_segment(struct hasher *h, const struct op_ctx *ctx)
 {
     uint8_t index[8];
-    for (int i = 0; i < 8; i++)
-        index[i] = (uint8_t)(ctx->segment >> (8 * i));
+    put_le(index, ctx->segment, 8);
     hasher_add(h, index, sizeof index);
     if (ctx->previous)
         hasher_add(h, ctx->previous->bytes, DIGEST_SIZE);
@@ -261,13 +262,11 @@ static void hash_segment(struct hasher *h, const struct op_ctx *ctx)
 static struct rng rng_from(const struct op_ctx *ctx, const struct digest *d)
 {
     const struct op *op = ctx->node->op;
-    uint64_t seed = 0, stream = 0;
+    uint64_t seed = 0;
     for (size_t i = 0; op->params && op->params[i].name; i++)
         if (strcmp(op->params[i].name, "seed") == 0)
             seed = (uint64_t)op_int(ctx, "seed");
-    for (int i = 0; i < 8; i++)
-        stream |= (uint64_t)d->bytes[i] << (8 * i);
-    return rng_new(seed, stream);
+    return rng_new(seed, get_le(d->bytes, 8));
 }
 
 struct rng op_rng(struct op_ctx *ctx)

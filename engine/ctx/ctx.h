@@ -8,7 +8,7 @@
 #include "engine/cache/action.h"
 #include "engine/ctx/recall.h"
 #include "engine/job/job.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/store.h"
 
 /* What ops feel of the run around them. */

@@ -3,7 +3,7 @@
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef ENGINE_ELEMENTS_H
 #define ENGINE_ELEMENTS_H
 
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 struct elements;
 enum err_code elements_open(struct elements **out, struct store *s, const struct digest *id,

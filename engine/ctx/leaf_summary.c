@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "schemas/canonical.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* See assemble.h. */
 #include "engine/node/assemble.h"
 
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include "engine/cache/label.h"
 #include "engine/node/element_reuse.h"
 #include "engine/node/map_tree.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

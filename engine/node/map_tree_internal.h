@@ -6,7 +6,7 @@
 #include "engine/cache/witness_union.h"
 #include "engine/node/element_reuse.h"
 #include "engine/node/map_tree.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 /* The input is covered by known blocks of any depth and unknown leaves. */
 struct input_block {

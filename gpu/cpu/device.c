@@ -1,6 +1,6 @@
 /* The CPU as a device: its memory is the host's, a queue runs each op at once in the calling
  * thread, and gpu_each spreads items over a pool. */
-#include "base/cpu.h"
+#include "base/isa.h"
 #include "gpu/cpu/amx.h"
 #include "gpu/cpu/cpu_queue.h"
 

@@ -7,7 +7,7 @@
  * Debian's oneDNN is built for OpenMP; our workers call it with one thread each, so that its pool
  * never starts and a product is the same whatever runs beside it. It is held to the instruction set
  * that keys name, instead of the best kernels of the machine, and leaves tiles to amx.c. */
-#include "base/cpu.h"
+#include "base/isa.h"
 #include "gpu/cpu/cpu_queue.h"
 
 #include <dnnl.h>

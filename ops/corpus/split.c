@@ -2,6 +2,7 @@
  * highest, so that a changed fraction of one never moves anything between the others. */
 #include "ops/corpus/split.h"
 
+#include "base/bytes.h"
 #include "base/digest.h"
 
 const char *const split_names[SPLIT_PARTS] = {"train", "valid", "test"};
@@ -17,8 +18,7 @@ enum err_code split_check(double valid, double test, struct err *e)
 enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test)
 {
     uint8_t number[8];
-    for (int i = 0; i < 8; i++)
-        number[i] = (uint8_t)(seed >> 8 * i);
+    put_le(number, seed, 8);
     struct span parts[] = {span_str("eqloom split"), span_of(number, 8), span_str(prefix)};
     struct digest d = digest_of(parts, 3);
     uint64_t bits = 0;

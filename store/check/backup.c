@@ -5,7 +5,7 @@
 #include "store/maintain.h"
 
 #include "base/os.h"
-#include "store/check/salvage.h"
+#include "store/salvage.h"
 #include "store/internal.h"
 
 #include <dirent.h>

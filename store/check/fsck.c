@@ -13,25 +13,12 @@
 #include "store/check/fsck.h"
 
 #include "action.pb-c.h"
-#include "store/check/salvage.h"
+#include "store/salvage.h"
 #include "store/marks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void fsck_report(struct fsck *f, const struct digest *id, const char *what)
-{
-    f->result.faults++;
-    faults_add(&f->faults, id, what);
-}
-
-enum err_code fsck_stop_error(const struct fsck *f, struct err *e)
-{
-    return f->stop == OK
-               ? OK
-               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
-}
 
 static void note_damage(struct fsck *f, const char *what)
 {

@@ -1,12 +1,25 @@
 /* Records as fsck sees them: listed, looked at, rejected, and what they refer to; see fsck.h. */
 #include "store/check/fsck.h"
 
-#include "store/check/salvage.h"
+#include "store/salvage.h"
 
 #include <string.h>
 
 /* LINKED: it is of a kind that refers to others. */
 enum state { UNKNOWN, GOOD, BAD, ABSENT, STATE = 3, LINKED = 4 };
+
+void fsck_report(struct fsck *f, const struct digest *id, const char *what)
+{
+    f->result.faults++;
+    faults_add(&f->faults, id, what);
+}
+
+enum err_code fsck_stop_error(const struct fsck *f, struct err *e)
+{
+    return f->stop == OK
+               ? OK
+               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
+}
 
 /* A device that fails or a lack of memory says nothing about records: the check itself has failed,
  * and nothing may be rejected for it. */

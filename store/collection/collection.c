@@ -5,7 +5,7 @@
  * so memory is bounded by the longest block per list.
  *
  * Invariant of both: the tree is a function of the sequence of ids alone. */
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include "collection.pb-c.h"
 #include "schemas/canonical.h"

@@ -3,7 +3,7 @@
  * Both trees are taken down list by list (the deeper one first, until both are at the same depth).
  * In each list, nodes that occur on both sides cancel, as multisets; only the rest is read. Equal
  * nodes have equal elements, so cancelling them never changes the difference of the multisets. */
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/collection/collection_internal.h"
 #include "store/internal.h"
 

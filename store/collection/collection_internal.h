@@ -2,7 +2,7 @@
 #ifndef STORE_COLLECTION_COLLECTION_INTERNAL_H
 #define STORE_COLLECTION_COLLECTION_INTERNAL_H
 
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 enum { COLLECTION_MAX_DEPTH = 12 }; /* 16^12 blocks at least */
 

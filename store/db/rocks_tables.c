@@ -1,33 +1,5 @@
-/* Tables of a database: written, merged, copied.
- *
- * Tables are merged by processes that write much. RocksDB by itself would begin as soon as a
- * database is opened, take one of two processors from a run of a second after a large one, and lose
- * all of it at the end: what is merged counts only when it is finished. */
+/* Tables of a database: written out and copied. */
 #include "store/db/rocks_internal.h"
-
-#include <stdlib.h>
-
-static uint64_t count_unsorted(struct rocks *r, unsigned family)
-{
-    char *n = rocksdb_property_value_cf(r->db, r->family[family], "rocksdb.num-files-at-level0");
-    uint64_t count = n ? strtoull(n, NULL, 10) : 0;
-    rocksdb_free(n);
-    return count;
-}
-
-/* Lets RocksDB merge the tables of families that have so many. Setting an option writes a file,
- * so nothing is set in vain; failing to is no loss. */
-void rocks_merge_tables(struct rocks *r, uint64_t tables)
-{
-    static const char *const names[] = {"disable_auto_compactions"}, *const values[] = {"false"};
-    for (unsigned i = 0; i < ROCKS_FAMILIES; i++) {
-        char *message = NULL;
-        if (count_unsorted(r, i) < tables || atomic_fetch_or(&r->merging, 1u << i) & 1u << i)
-            continue;
-        rocksdb_set_options_cf(r->db, r->family[i], 1, names, values, &message);
-        rocksdb_free(message);
-    }
-}
 
 void rocks_compact(struct rocks *r, enum rocks_family family)
 {

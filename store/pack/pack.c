@@ -2,7 +2,7 @@
  *
  * Records are written children first: whoever reads has everything that a record refers to before
  * the record itself. */
-#include "store/pack.h"
+#include "store/pack/pack.h"
 
 #include "base/bytes.h"
 #include "store/internal.h"

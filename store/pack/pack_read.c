@@ -1,5 +1,5 @@
 /* Reading packs; see pack.h. Never trusts a length: memory grows with what has really been read. */
-#include "store/pack.h"
+#include "store/pack/pack.h"
 
 #include "base/bytes.h"
 #include "store/internal.h"

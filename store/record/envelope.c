@@ -7,7 +7,7 @@
 #include "store/record/envelope.h"
 
 #include "base/bytes.h"
-#include "base/os.h"
+#include "base/last_words.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct coder {
 static void *must(void *p)
 {
     if (!p)
-        os_out_of_memory(0);
+        out_of_memory(0);
     return p;
 }
 

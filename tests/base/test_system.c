@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
+#include "base/last_words.h"
 #include "base/os.h"
 #include "base/pool.h"
 #include "base/rng.h"
@@ -197,7 +198,7 @@ static void test_files(void **state)
 static void *run_out(void *barrier)
 {
     pthread_barrier_wait(barrier);
-    os_out_of_memory(7);
+    out_of_memory(7);
 }
 
 /* However many threads run out of memory at once, one says so. */

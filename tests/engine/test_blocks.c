@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/internal.h"
 #include "store/maintain.h"
 

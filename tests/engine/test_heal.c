@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "schemas/checkpoint.pb-c.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/internal.h"
 #include "store/maintain.h"
 

@@ -7,7 +7,7 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "schemas/expr.pb-c.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/maintain.h"
 
 #include <inttypes.h>

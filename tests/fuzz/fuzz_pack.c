@@ -1,5 +1,5 @@
 /* Packs: whatever the bytes, records that are what their ids say, or one error. */
-#include "store/pack.h"
+#include "store/pack/pack.h"
 
 #include <stdint.h>
 

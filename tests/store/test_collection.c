@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 struct place {
     char path[64];

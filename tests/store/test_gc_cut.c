@@ -6,7 +6,7 @@
 #include "cluster.pb-c.h"
 #include "embedding.pb-c.h"
 #include "index.pb-c.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/maintain.h"
 #include "token.pb-c.h"
 

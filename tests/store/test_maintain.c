@@ -3,7 +3,7 @@
 
 #include "action.pb-c.h"
 #include "base/buf.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "store/maintain.h"
 #include "store/db/rocks.h"
 

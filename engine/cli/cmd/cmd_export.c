@@ -11,7 +11,7 @@
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "schemas/canonical.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 #include "token.pb-c.h"
 
 #include <string.h>

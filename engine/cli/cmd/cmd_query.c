@@ -10,7 +10,7 @@
 #include "engine/cli/records/resolve.h"
 #include "engine/op.h"
 #include "schemas/canonical.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "engine/cli/records/resolve.h"
 #include "report.pb-c.h"
 #include "schemas/canonical.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <inttypes.h>
 

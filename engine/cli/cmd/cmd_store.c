@@ -7,7 +7,7 @@
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "store/maintain.h"
-#include "store/pack.h"
+#include "store/pack/pack.h"
 
 #include <errno.h>
 #include <inttypes.h>

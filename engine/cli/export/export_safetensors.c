@@ -5,6 +5,8 @@
  * with the offsets in the header counted from the beginning of the data. */
 #include "engine/cli/export/export_safetensors.h"
 
+#include "base/bytes.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -88,8 +90,7 @@ static enum err_code write_header(FILE *to, const Eqloom__Checkpoint *c, struct 
     }
     size_t len = strlen(text), padded = (len + 7) & ~(size_t)7;
     uint8_t size[8];
-    for (int i = 0; i < 8; i++)
-        size[i] = (uint8_t)((uint64_t)padded >> (8 * i));
+    put_le(size, padded, 8);
     code = write_all(to, size, sizeof size, e);
     if (!code)
         code = write_all(to, text, len, e);

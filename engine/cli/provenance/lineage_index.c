@@ -6,7 +6,7 @@
 #include "engine/cli/records/place.h"
 #include "engine/job/job.h"
 #include "schemas/canonical.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "collection.pb-c.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/session/history.h"
-#include "store/collection.h"
+#include "store/collection/collection.h"
 
 #include <inttypes.h>
 #include <string.h>

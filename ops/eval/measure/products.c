@@ -1,7 +1,7 @@
 /* Products of sparse vectors with tiles; see products.h. */
 #include "ops/eval/measure/products.h"
 
-#include "base/clones.h"
+#include "base/isa.h"
 
 #include <string.h>
 

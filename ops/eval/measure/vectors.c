@@ -3,7 +3,7 @@
  * the folder is compiled without contraction into fused operations. */
 #include "ops/eval/measure/vectors.h"
 
-#include "base/clones.h"
+#include "base/isa.h"
 #include "base/digest.h"
 #include "base/map.h"
 

@@ -3,7 +3,7 @@
  * from a random projection, small, with early exaggeration, momentum and gains as in the paper. */
 #include "ops/eval/report/tsne.h"
 
-#include "base/clones.h"
+#include "base/isa.h"
 #include "base/rng.h"
 
 #include <math.h>

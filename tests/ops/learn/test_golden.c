@@ -1,7 +1,7 @@
 /* Losses, gradients and three steps equal PyTorch's (computed there in double) on the same weights
  * and batch, to 1e-4 relative, with every set of instructions that this machine has. The golden
  * files come from tests/golden/make_torch_golden.py, which also describes them. */
-#include "base/cpu.h"
+#include "base/isa.h"
 #include "base/os.h"
 #include "ops/learn/train/trainer.h"
 #include "tests/unit.h"

@@ -9,7 +9,7 @@
  * Cut off before the second step, db.new is rubbish; after it, db.old takes its place again. Where
  * RocksDB could not open the database, what is copied is db.repair (rocks_open.c), and db is not
  * touched before it goes. */
-#include "store/check/salvage.h"
+#include "store/salvage.h"
 
 #include "action.pb-c.h"
 #include "store/internal.h"

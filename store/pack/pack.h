@@ -1,6 +1,6 @@
 /* Artifacts in one file, with all that they refer to: docs/format.md, section 7. */
-#ifndef STORE_PACK_H
-#define STORE_PACK_H
+#ifndef STORE_PACK_PACK_H
+#define STORE_PACK_PACK_H
 
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 /* Collections: ordered lists of records of one kind as Merkle lists (schemas/collection.proto).
  * Building the same sequence gives the same id, however it was built. */
-#ifndef STORE_COLLECTION_H
-#define STORE_COLLECTION_H
+#ifndef STORE_COLLECTION_COLLECTION_H
+#define STORE_COLLECTION_COLLECTION_H
 
 #include "store/store.h"
 

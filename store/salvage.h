@@ -1,6 +1,6 @@
 /* Reading past blocks that RocksDB cannot read, and rebuilding a database without them. */
-#ifndef STORE_CHECK_SALVAGE_H
-#define STORE_CHECK_SALVAGE_H
+#ifndef STORE_SALVAGE_H
+#define STORE_SALVAGE_H
 
 #include "base/digest.h"
 #include "store/db/rocks.h"

@@ -1,5 +1,5 @@
-/* What the processor can do; see cpu.h. */
-#include "base/cpu.h"
+/* What the processor can do; see isa.h. */
+#include "base/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
