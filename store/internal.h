@@ -21,7 +21,7 @@ struct store {
     char *reader_path;    /* a reader's own directory, removed on closing */
     int lock_fd;          /* -1 for a reader */
     bool durable;
-    struct buf notice; /* what store_notice tells */
+    struct buf notice; /* see store_notice */
 
     /* Commits share it; quarantining has it alone, so that a record just made anew is not the one
      * that goes into quarantine. */

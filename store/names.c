@@ -44,7 +44,7 @@ enum err_code store_each_action(struct store *s,
         struct span key = rocks_iter_key(it);
         struct digest id;
         if (key.len != DIGEST_SIZE)
-            continue; /* fsck tells */
+            continue; /* fsck reports it */
         memcpy(id.bytes, key.data, DIGEST_SIZE);
         code = visit(arg, &id, rocks_iter_value(it), e);
     }
@@ -115,7 +115,7 @@ enum err_code store_batch_ref_delete(struct store_batch *b, const char *name, st
 static enum err_code read_ref(struct digest *id, const char *name, struct span value, struct err *e)
 {
     if (value.len != DIGEST_SIZE)
-        return err_fail(e, ERR_CORRUPT, "ref %s: %zu bytes are no record id", name, value.len);
+        return err_fail(e, ERR_CORRUPT, "ref %s: %zu bytes are not a record id", name, value.len);
     memcpy(id->bytes, value.data, DIGEST_SIZE);
     return OK;
 }
@@ -212,7 +212,7 @@ static enum err_code run_key(struct buf *key, const char *run, struct err *e)
     const char *slash = strrchr(run, '/');
     size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
     if (!slash || slash == run || digits == 0 || slash[1 + digits] || digits > NAME_MAX_BYTES)
-        return err_fail(e, ERR_INPUT, "'%.200s' is no run: runs are named JOB/NUMBER", run);
+        return err_fail(e, ERR_INPUT, "'%.200s' is not a run: runs are named JOB/NUMBER", run);
     buf_add(key, run, (size_t)(slash - run));
     buf_putc(key, 0);
     buf_putc(key, (char)digits);

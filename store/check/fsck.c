@@ -50,7 +50,7 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
     f->result.actions++;
     const char *what = NULL;
     if (!scan_key_id(&id, key)) {
-        what = "an action under a key that is none";
+        what = "an action whose key is not a digest";
     } else if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, &why) != OK) {
         what = why.message;
     } else {
@@ -87,9 +87,9 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     struct digest id;
     bool good = scan_key_id(&id, value);
     if (!good)
-        buf_printf(&what, "the ref %.*s is no record id", (int)key.len, (const char *)key.data);
+        buf_printf(&what, "the ref %.*s is not a record id", (int)key.len, (const char *)key.data);
     else if (fsck_check_link(f, id.bytes, NULL) != OK && f->stop == OK)
-        buf_printf(&what, "the ref %.*s leads to it", (int)key.len, (const char *)key.data);
+        buf_printf(&what, "the ref %.*s leads to this record", (int)key.len, (const char *)key.data);
     if (what.len)
         fsck_report(f, good ? &id : NULL, what.data);
     buf_free(&what);

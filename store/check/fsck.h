@@ -1,4 +1,4 @@
-/* Inside fsck: what is known of each record while a store is checked. */
+/* The state of a check, shared by the files of fsck. */
 #ifndef STORE_CHECK_FSCK_H
 #define STORE_CHECK_FSCK_H
 
@@ -16,11 +16,11 @@ struct fsck {
     const char *family; /* being scanned */
     struct faults faults;
     struct fsck_result result;
-    struct id_table ids;      /* of all records, in order; flags: what is known (fsck_records.c) */
+    struct id_table ids;      /* of all records, in order; flags: their state (fsck_records.c) */
     struct digest_map others; /* id -> the same, of ids that the scan did not come to */
-    struct digest *bad;    /* records for quarantine */
+    struct digest *bad;       /* records for quarantine */
     size_t n_bad, cap_bad;
-    enum err_code stop; /* the store could not be read for a reason that is no damage */
+    enum err_code stop; /* the store could not be read, for another reason than damage */
     struct err why_stop;
 };
 
@@ -31,14 +31,14 @@ enum err_code fsck_stop_error(const struct fsck *f, struct err *e);
 
 /* ---- records ---- */
 
-/* Takes note of all there are; to be called first. */
+/* Lists all; to be called first. */
 enum err_code fsck_list_objects(struct fsck *f, struct err *e);
-/* For store_scan: looks at one, and rejects it if it is bad. */
+/* For store_scan: checks one, and rejects it if it is bad. */
 enum err_code fsck_check_object(void *arg, struct span key, struct span value, struct err *e);
-/* Once all have been looked at: rejects what refers to what was, until nothing changes. */
+/* When all have been checked: rejects records that refer to rejected ones, until nothing changes. */
 enum err_code fsck_check_links(struct fsck *f, struct err *e);
-/* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as is known. Something that
- * is not there is reported once. */
+/* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A record
+ * that is missing is reported once. */
 enum err_code fsck_check_link(void *arg, const uint8_t id[32], struct err *e);
 
 #endif

@@ -87,7 +87,7 @@ enum err_code fsck_check_object(void *arg, struct span key, struct span value, s
     f->result.records++;
     enum err_code code = ERR_CORRUPT;
     if (!scan_key_id(&id, key))
-        err_fail(&why, ERR_CORRUPT, "a key that is no record id");
+        err_fail(&why, ERR_CORRUPT, "its key is not a record id");
     else
         code = check_content(f, &id, value, &why);
     if (f->stop != OK || !is_damage(f, code, &why))

@@ -1,14 +1,14 @@
 /* Garbage collection; see maintain.h.
  *
- * List: all ids, in nine bytes each (idtable.h). Mark: refs and the newest runs are roots; every
- * record reached that is of a kind with references is asked for them (message_visit_ids); the stack
- * of those to be asked is as deep as collections are. Sweep: records not reached, actions with an
- * output not reached, and what is in quarantine. Dictionaries stay: compact drops those that no
- * record needs. The caller
- * holds the store for writing, so nothing is put meanwhile; readers go on seeing what they have
- * open. A reference to something that is not there is no fault here: fsck reports those. Whatever
- * moment the sweep is killed at, whatever is still there leads to what is there: actions go first,
- * then records in stages, those that refer to others before those (enum stage). */
+ * List: all ids, in nine bytes each (idtable.h). Mark: roots are refs and the newest runs; records of
+ * kinds with references are asked for them (message_visit_ids); the stack is as deep as collections
+ * are. Sweep: records that were not reached, actions with an output that was not, and quarantine.
+ * Dictionaries stay: compact drops those that no record needs. References to missing records are left
+ * to fsck.
+ *
+ * The caller holds the store for writing, so nothing is put meanwhile; readers keep what they have
+ * open. Whenever the sweep is killed, what is left refers only to what is left: actions go first,
+ * then records in stages, referring ones before those that they refer to (enum stage). */
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
@@ -115,7 +115,7 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
         code = canonical_unpack(&message, a, kind_info(r.kind)->descriptor, r.payload, &why);
     if (code == OK)
         return err_up(e, message_visit_ids(message, mark_id, m, e));
-    /* Absent or bad: nothing to follow. */
+    /* Missing or bad: nothing to follow. */
     return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "%s", why.message) : OK;
 }
 

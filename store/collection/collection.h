@@ -38,8 +38,8 @@ enum err_code collection_block(struct collection_block *out, struct collection *
 enum err_code collection_builder_add_slice(struct collection_builder *b, struct collection *c,
                                            uint64_t from, uint64_t n, struct err *e);
 
-/* Elements of `to` that `from` has not (added) and the other way round (removed), as multisets of
- * ids in order, skipping equal subtrees. Either visit may be NULL. */
+/* The elements of `to` that are not in `from` (added), and those of `from` that are not in `to`
+ * (removed), as multisets of ids in order. Equal subtrees are skipped. Either visit may be NULL. */
 enum err_code collection_diff(struct store *s, const struct digest *from, const struct digest *to,
                               enum err_code (*added)(void *arg, uint64_t position,
                                                      const struct digest *id, struct err *e),

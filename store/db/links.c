@@ -21,14 +21,14 @@ static bool ends_with(const char *name, const char *end)
 
 static enum err_code copy_file(const char *to, int directory, const char *name, struct err *e)
 {
-    enum { PIECE = 1 << 20 };
+    enum { PART = 1 << 20 };
     int in = openat(directory, name, O_RDONLY | O_CLOEXEC);
     int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    char *piece = malloc(PIECE);
-    ssize_t n = out < 0 || !piece ? -1 : 1;
-    while (n > 0 && (n = read(in, piece, PIECE)) > 0)
+    char *part = malloc(PART);
+    ssize_t n = out < 0 || !part ? -1 : 1;
+    while (n > 0 && (n = read(in, part, PART)) > 0)
         for (ssize_t done = 0, wrote; done < n; done += wrote)
-            if ((wrote = write(out, piece + done, (size_t)(n - done))) <= 0) {
+            if ((wrote = write(out, part + done, (size_t)(n - done))) <= 0) {
                 n = -1;
                 break;
             }
@@ -36,7 +36,7 @@ static enum err_code copy_file(const char *to, int directory, const char *name, 
         n = -1;
     enum err_code code =
         n < 0 ? err_fail(e, ERR_IO, "cannot copy %s to %s: %s", name, to, strerror(errno)) : OK;
-    free(piece);
+    free(part);
     if (in >= 0)
         close(in);
     if (out >= 0 && close(out) != 0 && code == OK)

@@ -107,7 +107,7 @@ static uint64_t count_unsorted(struct rocks *r, unsigned family)
 }
 
 /* Lets RocksDB merge the tables of families that have so many. Setting an option writes a file,
- * so nothing is set in vain; failing to is no loss. */
+ * so it is set only where it changes something; a failure does no harm. */
 void rocks_merge_tables(struct rocks *r, uint64_t tables)
 {
     static const char *const names[] = {"disable_auto_compactions"}, *const values[] = {"false"};

@@ -36,7 +36,7 @@ rocksdb_options_t *rocks_database_options(bool create, const char *log_path)
     rocksdb_options_set_max_open_files(o, log_path ? -1 : 512);
     if (log_path)
         rocksdb_options_set_db_log_dir(o, log_path);
-    /* RocksDB starts all of these threads for every family, however few files there are. */
+    /* RocksDB starts so many threads for every family, however few files there are. */
     rocksdb_options_set_max_file_opening_threads(o, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(o, 1);
     /* Only what it says on opening: errors reach us anyway, and on a full disk RocksDB 7.8 dies of
@@ -54,7 +54,7 @@ rocksdb_options_t *rocks_database_options(bool create, const char *log_path)
     return from_string(o, "avoid_flush_during_recovery=true;max_manifest_file_size=4194304");
 }
 
-/* Indexes and filters in pieces of a block each, read when they are asked for, so that opening a
+/* Partitioned indexes and filters, read when they are asked for, so that opening a
  * table costs the same however large it is. */
 static void part_indexes(rocksdb_block_based_table_options_t *table)
 {
@@ -84,9 +84,9 @@ rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_
     rocksdb_options_set_compression(o, objects ? rocksdb_no_compression : rocksdb_lz4_compression);
     rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
     rocksdb_options_set_disable_auto_compactions(o, 1); /* see rocks_tables.c */
-    /* A put asks first whether the record is there, and a run whether an element is known, mostly
-     * in vain: without a filter the whole memtable is searched. This one takes 512 KiB of objects,
-     * ten bits for each of 400,000 records, and a quarter of that of the others. */
+    /* A put first looks whether the record exists, and a run whether an action does; mostly neither
+     * does, and without a filter the whole memtable is searched. This one takes 512 KiB for objects,
+     * ten bits for each of 400,000 records, and a quarter of that for the others. */
     return many ? from_string(o, "memtable_prefix_bloom_size_ratio=0.0078125;"
                                  "memtable_whole_key_filtering=true")
                 : o;

@@ -22,8 +22,8 @@ struct pack_result {
 
 enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
                          const struct pack_root *roots, size_t n, struct err *e);
-/* Nothing is stored before it has been verified, and nothing before what it refers to; so an
- * unpacking that was cut off is gone on with by unpacking again. `name` is for messages. */
+/* Nothing is stored before it has been verified, and nothing before what it refers to; so
+ * unpacking again goes on after an unpacking that was cut off. `name` is for messages. */
 enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
                            struct err *e);
 

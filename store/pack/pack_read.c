@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { PIECE = 1 << 20 };
+enum { PART = 1 << 20 };
 
 struct reader {
     FILE *from;
@@ -23,7 +23,7 @@ static enum err_code take(struct reader *r, size_t n, struct err *e)
 {
     buf_clear(&r->bytes);
     while (r->bytes.len < n) {
-        size_t want = n - r->bytes.len < PIECE ? n - r->bytes.len : PIECE;
+        size_t want = n - r->bytes.len < PART ? n - r->bytes.len : PART;
         buf_reserve(&r->bytes, want);
         size_t got = fread(r->bytes.data + r->bytes.len, 1, want, r->from);
         r->bytes.len += got;

@@ -94,7 +94,7 @@ class Io(ProjectTest):
         name.write_bytes(data)
         made, _ = self.p.failing(0, "r", "run", "job.yaml", EQLOOM_SHIM_NO_LINKS="1")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertIn("the store was damaged: MANIFEST-", made.stderr)
+        self.assertIn("the store was damaged: ", made.stderr)
         self.assertFalse((self.p.dir / ".eqloom" / "db.repair").exists())
         self.assertEqual(self.p.run()["elements_ran"], 0)
         self.assertEqual(self.p.ids(), wanted)
