@@ -1,7 +1,7 @@
-/* Maps: each element an action of its own, leaves of the input collection that are known as a whole
- * left out (map_tree.h). Workers take ranges of positions; results come back in any order and are
- * put together in element order, so at most MAP_WINDOW elements (their output
- * ids) are held, whatever the size of the map. */
+/* Maps: one action per element, except in blocks of the input that are cached as a whole
+ * (map_tree.h). Workers take ranges of positions; results come back in any order and are put
+ * together in element order, so at most MAP_WINDOW elements (their output ids) are held, whatever
+ * the size of the map. */
 #include "engine/node/map_node.h"
 
 #include "base/os.h"
@@ -50,7 +50,7 @@ static void feed_failed(struct session *s, uint32_t i, const struct err *failure
         session_fail(s, failure);
 }
 
-/* Of a node whose outputs are not trusted no block is known. */
+/* With --check no block is taken from the store. */
 static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
 {
     struct session *s = w->s;
@@ -463,10 +463,9 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 /* From what the store has for the whole map, if anything. */
 static bool differs(struct worker *w, uint32_t i, const struct action_result *made, struct err *e)
 {
-    struct session *s = w->s;
-    const struct op *op = s->job->nodes[i].op;
+    const struct op *op = w->s->job->nodes[i].op;
     struct action_result before;
-    return action_find(&before, &w->arena, s->store, op, &s->nodes[i].key.digest) &&
+    return action_find(&before, &w->arena, w->s->store, op, &w->s->nodes[i].key.digest) &&
            node_check_same(op, &before, made, e);
 }
 
