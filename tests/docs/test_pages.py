@@ -90,7 +90,8 @@ class Project:
         (self.dir / "docs").mkdir(parents=True)
         shutil.copytree(root / "jobs", self.dir / "jobs")
         for job in (self.dir / "jobs").glob("*.yaml"):
-            text = re.sub(r"\{op: templates, ", "{op: templates, limit: 48, ", job.read_text())
+            text = re.sub(r"(op: templates, .*?)(, limit: \d+)?\}", r"\1, limit: 48}",
+                          job.read_text())
             text = re.sub(r"^  steps: \d+", "  steps: 2", text, flags=re.M)
             job.write_text(re.sub(r"segment: \d+", "segment: 2\n    batch: 16", text))
         (self.top / "bin").mkdir()
