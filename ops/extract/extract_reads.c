@@ -1,7 +1,7 @@
-/* See extract_reads.h. What is reached is followed by class, not by slot: an e-node is used if it
- * has terms of a length at which its class is reached, whatever kinds are asked for there. Lengths
- * are bits of a word; where there may be longer ones, all that the grammar has is used. Either way
- * it is no less than what draws look at, and of the grammar, which is what the argument needs. */
+/* See extract_reads.h. Reached pairs are followed by class, not by slot: an e-node is used if it has
+ * terms of a length at which its class is reached, whatever kinds are allowed there. Lengths are bits
+ * of a word; where terms may be longer, the whole grammar is used. Either way the result covers all
+ * that draws look at, which is what the argument needs. */
 #include "ops/extract/extract_reads.h"
 
 #include "base/buf.h"
@@ -61,7 +61,7 @@ static bool reach_operands(struct reads *r, const struct grammar_alt *alt, uint3
     return of_left != 0;
 }
 
-/* Operands are shorter, so the classes reached at a length are all known when it is its turn. */
+/* Operands are shorter, so going down all classes reached at a length are found before it. */
 static void find_used(struct reads *r)
 {
     const struct grammar *g = r->g;
@@ -124,7 +124,7 @@ static uint32_t meet(struct reads *r, uint32_t class)
 static void put_node(struct reads *r, const struct grammar_node *node)
 {
     put_text(&r->out, node->text);
-    /* what the name does not say: operators that draws take for one, operators like variables */
+    /* besides the name: operators that draws count as one, operators without operands */
     put_number(&r->out, node->op >= DRAW_OPS - 1                ? 1
                         : node->arity == 0 && node->op >= X_ADD ? 2
                                                                 : 0);

@@ -11,7 +11,7 @@
 
 #define NOWHERE UINT32_MAX
 
-enum { PRINT = 8 }; /* bytes of a digest in a trace: as many as keep two rules apart */
+enum { PRINT = 8 }; /* bytes of a digest in a trace: enough to distinguish rules */
 
 struct reuse_rules {
     struct arena arena;
@@ -22,12 +22,12 @@ struct reuse_rules {
     struct digest_map index_of; /* digest -> index */
     uint32_t *ascending;        /* the indices, by digest */
     bool ambiguous;             /* two rules are the same or of one name: nothing is proved */
-    struct digest environment;  /* of all else that a run takes from its rules */
+    struct digest environment;  /* of everything else that a run depends on */
 };
 
 /* ---- rules ---- */
 
-/* What traces know a rule by; zero from PRINT on. */
+/* The digest of a rule in traces; zero from PRINT on. */
 static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule *m)
 {
     Eqloom__Rule bare = *m;
@@ -51,9 +51,9 @@ static void hash_text(struct hasher *h, const char *text)
     hasher_add(h, text, strlen(text) + 1);
 }
 
-/* Declared operators and variables of the rules' own take part in every run, and so do the mark of
- * unsoundness and how far down the rules look: that decides which nodes a search visits, and with
- * it whether a match is found in this iteration or the next. */
+/* Every run depends on the declared operators, on the symbols in the rules, on the mark of
+ * unsoundness, and on the depth of the deepest rule: the depth decides which nodes a search visits,
+ * and so whether a match is found in this iteration or the next. */
 static struct digest environment_of(const struct reuse_rules *r, bool unsound)
 {
     struct hasher *h = hasher_new();
@@ -76,7 +76,7 @@ static struct digest environment_of(const struct reuse_rules *r, bool unsound)
     return d;
 }
 
-/* Then the order of the rules would not follow from what they are. */
+/* With two rules of one name their order would be ambiguous. */
 static bool has_name_of(const struct rule *a, const struct rule *b)
 {
     return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
@@ -128,11 +128,11 @@ void reuse_rules_free(struct reuse_rules *r)
 
 /* ---- changes ---- */
 
-/* A rule that is new or edited. Where it cannot have matched: */
+/* A rule that is new or edited, and why it cannot have matched: */
 struct added_rule {
     uint32_t rule;
-    bool refuted;              /* wherever the rules that are gone did not match */
-    const struct digest *twin; /* where this one, which is still there, did not; NULL: none */
+    bool refuted;              /* a removed rule has the same pattern, and none of those matched */
+    const struct digest *twin; /* an unchanged rule with the same pattern, or NULL: if it did not */
 };
 
 struct reuse_change {
@@ -164,15 +164,14 @@ static bool same_pattern(const struct expr *x, const struct expr *y)
     return true;
 }
 
-/* If y did not match, neither did x. With a farther look it might have, an iteration earlier. */
+/* Then x did not match if y did not. A deeper pattern could have matched an iteration earlier. */
 static bool is_twin(const struct compiled_rule *x, const struct compiled_rule *y)
 {
     return x->levels[0] <= y->levels[0] && x->levels[1] <= y->levels[1] &&
            same_pattern(&x->rule->lhs, &y->rule->lhs);
 }
 
-/* Those that differ in no more than their certificates are not gone; their digests go into
- * `same`. */
+/* A rule that differs only in its certificate is not gone; its digest goes into `same`. */
 static void read_gone(struct reuse_change *c, struct digest_map *same,
                       const Eqloom__Rule *const *records, size_t n)
 {
@@ -350,7 +349,7 @@ enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *
 
 /* ---- decisions ---- */
 
-/* Which of these rules match anywhere in a whole graph? Counts, by rule; it stops at the first. */
+/* Whether one of these rules matches anywhere in a whole graph. */
 static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
                         const struct ruleset *set, const uint32_t *rules, size_t n)
 {
@@ -372,7 +371,7 @@ static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
     return any;
 }
 
-/* Of the rules in question, those that the signature does not refute, by matching. */
+/* Decides by matching about the rules that the signature does not refute. */
 static enum err_code match_rest(struct reuse_answer *out, struct arena *a,
                                 const struct reuse_rules *r, const uint32_t *rest, size_t n,
                                 const struct reuse_question *q, struct err *e)
@@ -380,9 +379,10 @@ static enum err_code match_rest(struct reuse_answer *out, struct arena *a,
     const Eqloom__EGraph *m;
     struct egraph *g;
     eclass_id root;
-    if (err_up(e, q->load(q->arg, &m, e)) ||
-        err_up(e, egraph_from_message(&g, &root, r->rules->lang, m, e)))
-        return ERR_FAILED;
+    enum err_code code;
+    if ((code = q->load(q->arg, &m, e)) ||
+        (code = egraph_from_message(&g, &root, r->rules->lang, m, e)))
+        return err_up(e, code);
     uint64_t *matched = arena_array(a, uint64_t, r->rules->n);
     out->stands = !any_matches(matched, a, g, r->compiled, rest, n);
     out->by_matching = out->stands ? n : 0;
@@ -408,8 +408,9 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a,
     *out = (struct reuse_answer){0};
     if (c->unknown)
         return OK;
-    if (err_up(e, read_trace(&t, a, q->trace, e)))
-        return ERR_FAILED;
+    enum err_code code = read_trace(&t, a, q->trace, e);
+    if (code)
+        return err_up(e, code);
     if (!t || !keeps_matched(c, t))
         return OK;
     uint32_t *rest = arena_array(a, uint32_t, c->n_added);

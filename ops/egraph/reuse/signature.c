@@ -10,7 +10,7 @@
 
 #define NOWHERE UINT32_MAX
 
-enum { LEAVES_MAX = 128 }; /* of a union; beyond it, leaves are not told apart */
+enum { LEAVES_MAX = 128 }; /* of a union; with more, leaves are not distinguished */
 
 static size_t count_tokens(const Eqloom__SaturationTrace *t)
 {
@@ -59,10 +59,10 @@ static ProtobufCBinaryData pack_rows(struct arena *a, const struct rows *r)
 
 struct signing {
     struct egraph *g;
-    uint32_t searched; /* nodes from here on do not count, unless they are leaves */
-    uint32_t roots;    /* as roots, those from here on */
+    uint32_t searched; /* nodes from here on count only if they are leaves */
+    uint32_t roots;    /* nodes from here on do not count as roots */
     uint32_t *token;   /* of each operator, then of each leaf; NOWHERE: not in the graph */
-    struct rows in;    /* by class: the tokens that stand in it */
+    struct rows in;    /* by class: the tokens of its nodes */
 };
 
 static uint32_t *token_of(struct signing *s, uint32_t node)
@@ -71,8 +71,8 @@ static uint32_t *token_of(struct signing *s, uint32_t node)
     return &s->token[op & OP_LEAF ? s->g->lang->n_ops + (op & ~OP_LEAF) : op];
 }
 
-/* A search looks at no node from `searched` on, but sees where any leaf stands, however new. Dead
- * nodes count, too: they stood there. */
+/* A search looks at no node from `searched` on, but sees all leaves, new ones included. Dead nodes
+ * count, too: they were there. */
 static bool is_node(const struct signing *s, uint32_t cell)
 {
     uint32_t op = s->g->cells[cell].op;
@@ -230,7 +230,7 @@ void signature_unite(Eqloom__SaturationTrace *out, struct arena *a,
     out->root = pack_rows(a, &root);
 }
 
-/* ---- asking ---- */
+/* ---- matching patterns ---- */
 
 static size_t find_token(const Eqloom__SaturationTrace *t, const struct language *lang,
                          const struct expr_node *node)
@@ -244,7 +244,7 @@ static size_t find_token(const Eqloom__SaturationTrace *t, const struct language
     return SIZE_MAX;
 }
 
-/* Of a pattern's node, which may stand anywhere if `any`; false: it stood nowhere. */
+/* The token of a pattern's node; `any`: it may occur anywhere; false: it occurs nowhere. */
 static bool find_place(bool *any, size_t *token, const Eqloom__SaturationTrace *t,
                        const struct language *lang, const struct expr_node *node)
 {

@@ -1,22 +1,22 @@
-/* The signature of a saturation: what its searches could see, as bits by operator, argument and the
- * token (an operator or leaf) that stood below it; those of the nodes at which a search began
- * apart. It refutes most patterns without the e-graph. Signatures of several runs unite into one
- * that refutes what each of them does not leave possible. The bits live in a SaturationTrace. */
+/* The signature of a saturation: which tokens (operators and leaves) its searches could see below
+ * each argument of each operator, as bits; the nodes at which a search began have bits of their own.
+ * It refutes most patterns without the e-graph. The union of several signatures refutes what each of
+ * them refutes. The bits live in a SaturationTrace. */
 #ifndef OPS_EGRAPH_REUSE_SIGNATURE_H
 #define OPS_EGRAPH_REUSE_SIGNATURE_H
 
 #include "egraph.pb-c.h"
 #include "ops/egraph/graph/egraph.h"
 
-/* Of the nodes before cell `searched` and of all leaves, in the classes of the end: a superset of
- * what any search of the run could see, since the last one looked at no later nodes and classes
- * only merge. The last iteration is mostly by far the largest, and cut short: at most of its nodes
- * no search began, so roots are told apart. */
+/* Covers the nodes before cell `searched` and all leaves, in the final classes: a superset of what
+ * any search of the run could see, since the last search looked at no later nodes and classes only
+ * merge. Roots are kept apart because the last iteration is usually by far the largest and cut
+ * short, so no search began at most of its nodes. */
 void signature_write(Eqloom__SaturationTrace *out, struct arena *a,
                      const struct saturate_result *result, struct egraph *g);
 void signature_unite(Eqloom__SaturationTrace *out, struct arena *a,
                      const Eqloom__SaturationTrace *const *traces, size_t n);
-/* Whether the signature leaves it possible that the pattern matched somewhere. */
+/* False: the pattern matched nowhere. */
 bool signature_may_match(const Eqloom__SaturationTrace *t, const struct expr *pattern);
 
 #endif
