@@ -1,6 +1,7 @@
-/* Clusters from e-graphs; see extract_cluster.h. Verification does not depend on the e-graph: terms are
- * read back from their text and compared with the seed, by normal forms or at points. Points depend
- * on nothing but the options and lie on the positive axis unless a variable's domain says otherwise. */
+/* Clusters from e-graphs; see extract_cluster.h. Verification does not depend on the e-graph: terms
+ * are read back from their text and compared with the seed, by normal forms or at points. Points
+ * depend on nothing but the options and lie on the positive axis unless a variable's domain says
+ * otherwise. */
 #include "ops/extract/extract_cluster.h"
 #include "ops/expr/equality/equality.h"
 
@@ -84,8 +85,8 @@ static Eqloom__Member *member_new(struct arena *a, char *text, Eqloom__Standing 
     return m;
 }
 
-/* Terms that were seen already, the seed among them, are skipped, and so are terms that have no value
- * wherever the seed has one. */
+/* Terms that were seen already, the seed among them, are skipped, and so are terms that have no
+ * value wherever the seed has one. */
 static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const struct grammar *g,
                                  const struct term *terms, uint32_t n, struct name_map *seen,
                                  struct verifier *v, const struct extract_options *options,

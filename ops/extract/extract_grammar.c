@@ -1,6 +1,6 @@
 /* From a stored e-graph to a grammar; see extract_grammar.h. Only what terms within the budget can
- * use is kept. A class's budget is the maximum length of its terms in a term of the root, found from
- * the root down with the least lengths of the operands beside it. */
+ * use is kept. A class's budget is the maximum length of its terms in a term of the root, found
+ * from the root down with the least lengths of the operands beside it. */
 #include "ops/extract/extract_grammar.h"
 
 #include "base/buf.h"

@@ -1,7 +1,7 @@
-/* See extract_reads.h. Reached pairs are followed by class, not by slot: an e-node is used if it has
- * terms of a length at which its class is reached, whatever kinds are allowed there. Lengths are bits
- * of a word; where terms may be longer, the whole grammar is used. Either way the result covers all
- * that draws look at, which is what the argument needs. */
+/* See extract_reads.h. Reached pairs are followed by class, not by slot: an e-node is used if it
+ * has terms of a length at which its class is reached, whatever kinds are allowed there. Lengths
+ * are bits of a word; where terms may be longer, the whole grammar is used. Either way the result
+ * covers all that draws look at, which is what the argument needs. */
 #include "ops/extract/extract_reads.h"
 
 #include "base/buf.h"

@@ -66,8 +66,8 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
-/* The draw depends on the part of the grammar that terms come from. If an earlier e-graph of the seed
- * had the same part, its cluster is the result. */
+/* The draw depends on the part of the grammar that terms come from. If an earlier e-graph of the
+ * seed had the same part, its cluster is the result. */
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
@@ -95,13 +95,18 @@ const struct op op_extract = {
     .version = 8,
     .node = OP_MAP,
     .doc =
-        "Draws terms of the seed's class from each e-graph. It counts exactly how many there are of "
+        "Draws terms of the seed's class from each e-graph. It counts exactly how many there are "
+        "of "
         "each length, draws without replacement by unranking, and compares every member with the "
-        "seed. A refuted member fails its element; a member that has no value wherever the seed has "
+        "seed. A refuted member fails its element; a member that has no value wherever the seed "
+        "has "
         "one is replaced. Left out are neutral elements, operations on two numbers, functions of "
-        "their own inverse, double negations, reciprocals of reciprocals, other terms for a number, "
-        "and terms with a part that equals its own operand. The draw depends on the seed and on the "
-        "e-nodes that such terms have, so an e-graph that changed elsewhere leaves its cluster as it "
+        "their own inverse, double negations, reciprocals of reciprocals, other terms for a "
+        "number, "
+        "and terms with a part that equals its own operand. The draw depends on the seed and on "
+        "the "
+        "e-nodes that such terms have, so an e-graph that changed elsewhere leaves its cluster as "
+        "it "
         "was.",
     .params = params,
     .inputs = inputs,

@@ -1,6 +1,6 @@
-/* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable, on
- * two, on all. Many guards are tried, so one may fit by chance; a suggestion is therefore confirmed
- * at many more instances, which differ from those by which it was found. */
+/* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable,
+ * on two, on all. Many guards are tried, so one may fit by chance; a suggestion is therefore
+ * confirmed at many more instances, which differ from those by which it was found. */
 #include "ops/rules/guard.h"
 #include "ops/rules/parse_condition.h"
 #include "ops/rules/trial.h"
@@ -133,8 +133,8 @@ static const char *try_conditions(struct search *s, struct buf *text)
     const struct rule_condition *c;
     size_t n;
     char *found = NULL;
-    if (!conditions_parse(&c, &n, &reader, 0, source.len, NULL) &&
-        holds_if(s, c, n, &s->options) && holds_if(s, c, n, &s->confirm)) {
+    if (!conditions_parse(&c, &n, &reader, 0, source.len, NULL) && holds_if(s, c, n, &s->options) &&
+        holds_if(s, c, n, &s->confirm)) {
         found = rule_condition_text(s->a, &c[0]);
         for (size_t i = 1; i < n; i++)
             found = arena_printf(s->a, "%s, %s", found, rule_condition_text(s->a, &c[i]));
@@ -185,7 +185,7 @@ static const char *try_guard(struct search *s, const struct guard *g)
 }
 
 const char *guard_suggest(struct arena *a, const struct rule *r,
-                               const struct rule_check_options *options)
+                          const struct rule_check_options *options)
 {
     uint32_t confirm = options->points > CONFIRM_POINTS ? options->points : CONFIRM_POINTS;
     struct search s = {

@@ -1,5 +1,5 @@
-/* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or is
- * passed on, marked unsound, where the job allows that. */
+/* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or
+ * is passed on, marked unsound, where the job allows that. */
 #include "engine/op.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/rules/certify.h"

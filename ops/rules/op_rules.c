@@ -44,9 +44,9 @@ const struct op op_rules = {
     .name = "rules",
     .version = 1,
     .node = OP_SOURCE,
-    .doc =
-        "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the order "
-        "of files and rules, on comments or on spacing.",
+    .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
+           "order "
+           "of files and rules, on comments or on spacing.",
     .params = params,
     .outputs = outputs,
     .run = run,

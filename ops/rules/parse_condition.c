@@ -80,7 +80,8 @@ enum err_code pattern_parse(struct expr *out, const struct pattern_reader *r, si
     return err_up(e, code ? code : pattern_check(out, r, at, end, e));
 }
 
-static enum err_code fail_unknown(const struct pattern_reader *r, size_t at, size_t length, struct err *e)
+static enum err_code fail_unknown(const struct pattern_reader *r, size_t at, size_t length,
+                                  struct err *e)
 {
     const char *names[RULE_N_PREDICATES];
     for (int p = 0; p < RULE_N_PREDICATES; p++)
@@ -95,8 +96,8 @@ static enum err_code fail_unknown(const struct pattern_reader *r, size_t at, siz
 }
 
 /* NAME(TERM) or NAME(TERM, TERM); the name is `length` long. */
-static enum err_code parse_predicate(struct rule_condition *out, const struct pattern_reader *r, size_t at,
-                                     size_t length, size_t end, struct err *e)
+static enum err_code parse_predicate(struct rule_condition *out, const struct pattern_reader *r,
+                                     size_t at, size_t length, size_t end, struct err *e)
 {
     const char *text = r->source->text;
     int p = rule_predicate_find(text + at, length);
@@ -147,8 +148,9 @@ static bool is_zero(const struct expr *x)
     return x->n == 1 && x->nodes[0].op == X_NUM && strcmp(x->nodes[0].leaf, "0") == 0;
 }
 
-static enum err_code parse_comparison(struct rule_condition *out, const struct pattern_reader *r, size_t at,
-                                      size_t sign, size_t length, size_t end, struct err *e)
+static enum err_code parse_comparison(struct rule_condition *out, const struct pattern_reader *r,
+                                      size_t at, size_t sign, size_t length, size_t end,
+                                      struct err *e)
 {
     const char *text = r->source->text;
     struct expr x, y;
@@ -174,8 +176,8 @@ static enum err_code parse_comparison(struct rule_condition *out, const struct p
     return OK;
 }
 
-static enum err_code parse_one(struct rule_condition *out, const struct pattern_reader *r, size_t at,
-                               size_t end, struct err *e)
+static enum err_code parse_one(struct rule_condition *out, const struct pattern_reader *r,
+                               size_t at, size_t end, struct err *e)
 {
     const char *text = r->source->text;
     trim(text, &at, &end);
@@ -202,8 +204,7 @@ static int compare_conditions(const void *x, const void *y)
 }
 
 enum err_code conditions_parse(const struct rule_condition **out, size_t *n,
-                               const struct pattern_reader *r, size_t at, size_t end,
-                               struct err *e)
+                               const struct pattern_reader *r, size_t at, size_t end, struct err *e)
 {
     struct rule_condition *list = arena_array(r->a, struct rule_condition, RULES_MAX_CONDITIONS);
     size_t count = 0;

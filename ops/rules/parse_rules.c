@@ -18,8 +18,8 @@
 #include <string.h>
 
 enum kind { RULE, GROUP, OPERATOR, LANGUAGE, UNKNOWN };
-static const char *const keywords[] = {[GROUP] = "group", [OPERATOR] = "operator",
-                                       [LANGUAGE] = "language"};
+static const char *const keywords[] = {
+    [GROUP] = "group", [OPERATOR] = "operator", [LANGUAGE] = "language"};
 
 struct statement {
     enum kind kind;
@@ -269,8 +269,8 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
     if (if_at < s->end && exact_applies(lang))
         return err_fail_at(e, &p->source, if_at, "rules of the %s language have no conditions",
                            lang->name);
-    if (if_at < s->end && (code = conditions_parse(&r.conditions, &r.n_conditions, &reader,
-                                                   if_at + 2, s->end, e)))
+    if (if_at < s->end &&
+        (code = conditions_parse(&r.conditions, &r.n_conditions, &reader, if_at + 2, s->end, e)))
         return err_up(e, code);
     if ((code = append(p, &r, s->at, e)) || !both_ways)
         return err_up(e, code);

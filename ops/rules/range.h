@@ -13,11 +13,11 @@ struct range {
 
 void range_of_term(struct range *out, const struct rule *r, const struct expr *t);
 bool range_is_empty(const struct range *r);
-/* At most `max` numbers in the range: its ends where they belong to it, numbers closer and closer to
- * them, and others between. */
+/* At most `max` numbers in the range: its ends where they belong to it, numbers closer and closer
+ * to them, and others between. */
 size_t range_numbers(const char **out, size_t max, struct arena *a, const struct range *r);
-/* Numbers at which a condition on a term in this variable alone begins or ceases to hold, with their
- * neighbours on both sides: zeros found by bisection, rational ones exactly. */
+/* Numbers at which a condition on a term in this variable alone begins or ceases to hold, with
+ * their neighbours on both sides: zeros found by bisection, rational ones exactly. */
 size_t range_borders(const char **out, size_t max, struct arena *a, const struct rule *r,
                      const char *variable);
 

@@ -64,7 +64,8 @@ enum {
  * named "name~". When parsing fails nothing is appended. */
 enum err_code rules_parse(struct rules *rules, struct arena *a, const struct source_text *source,
                           struct err *e);
-/* The language that a file names, the calculus if it names none; NULL: there is no such language. */
+/* The language that a file names, the calculus if it names none; NULL: there is no such language.
+ */
 const struct language *rules_language(struct arena *a, const struct source_text *source);
 /* The shipped files (jobs/rules, built in), sorted by name; returns how many. */
 size_t rules_library(const struct source_text **out);

@@ -1,6 +1,6 @@
-/* Rules as records. Terms are prefix tokens, so the spacing, comments and place of a rule in its file
- * do not matter. A record may come from elsewhere: everything that parsing guarantees of a rule is
- * checked again. */
+/* Rules as records. Terms are prefix tokens, so the spacing, comments and place of a rule in its
+ * file do not matter. A record may come from elsewhere: everything that parsing guarantees of a
+ * rule is checked again. */
 #include "ops/expr/equality/exact.h"
 #include "ops/rules/parse_condition.h"
 
@@ -85,8 +85,7 @@ static enum err_code read_pattern(struct expr *out, const struct record_reader *
     struct source_text source = {r->where, text, strlen(text)};
     const struct expr *lhs = out == &r->rule->lhs ? NULL : &r->rule->lhs;
     struct pattern_reader ends = {r->a, r->lang, &source, lhs};
-    enum err_code code =
-        expr_parse_prefix(out, r->a, r->lang, &source, 0, source.len, true, e);
+    enum err_code code = expr_parse_prefix(out, r->a, r->lang, &source, 0, source.len, true, e);
     return err_up(e, code ? code : pattern_check(out, &ends, 0, source.len, e));
 }
 

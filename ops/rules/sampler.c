@@ -14,7 +14,7 @@
 enum {
     MAX_REALS = 200,
     MAX_NEAR = 64,
-    SIMPLE_REALS = 9,   /* of the special ones: those that make a readable witness */
+    SIMPLE_REALS = 9,      /* of the special ones: those that make a readable witness */
     SIMPLE_INSTANCES = 24, /* instances of several variables that take their values there */
 };
 
@@ -57,7 +57,8 @@ static const char special_terms[] =
     "-1*(x+1) sin(y) x/9 cos(3*x) sqrt(-1)*x x+y 1+sqrt(-1)*x e^(-1*x) y^2 0 -1*(x/9) pi "
     "x^2-y 1 -1 sqrt(-1) ln(x-2) sqrt(x-3) asin(x) abs(x-1) x^x tan(3*x) x^(1/3) 1-x "
     "(-1)*x^2-1 acosh(x) sqrt(-1)*sin(x) x-y 1/(x-2) (-3)^(x/5)";
-static const char *const integers[] = {"0", "1", "-1", "2", "-2", "3", "-3", "4", "-4", "5", "7", "-6"};
+static const char *const integers[] = {"0",  "1", "-1", "2", "-2", "3",
+                                       "-3", "4", "-4", "5", "7",  "-6"};
 enum { N_INTEGERS = sizeof integers / sizeof *integers };
 
 static struct expr *parse_all(size_t *n, struct arena *a, const struct language *lang,

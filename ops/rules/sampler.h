@@ -1,7 +1,8 @@
 /* Instances of a rule to try: what its pattern variables stand for. Without derivatives and
- * conditions on symbols a variable stands for a value: special reals (0, 1, -1, multiples of pi, the
- * numbers of the rule and their neighbours), random rationals, imaginary and complex numbers.
- * Otherwise it stands for a term in x and y. An instance is a function of the seed and its number. */
+ * conditions on symbols a variable stands for a value: special reals (0, 1, -1, multiples of pi,
+ * the numbers of the rule and their neighbours), random rationals, imaginary and complex numbers.
+ * Otherwise it stands for a term in x and y. An instance is a function of the seed and its number.
+ */
 #ifndef OPS_RULES_SAMPLER_H
 #define OPS_RULES_SAMPLER_H
 

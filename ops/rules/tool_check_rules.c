@@ -194,11 +194,11 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         const struct rule *r = &t->rules.rules[i];
         const Eqloom__Certificate *c = &t->certificates[i];
         counts[c->verdict]++;
-        json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s}", "event",
-                                 "rule", "group", r->group, "name", r->name, "file", r->file,
-                                 "line", r->line, "column", r->column, "off", r->off, "verdict",
-                                 verdict_names[c->verdict], "points", (int)c->points, "rule",
-                                 rule_text(a, r));
+        json_t *line =
+            json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s}", "event", "rule",
+                      "group", r->group, "name", r->name, "file", r->file, "line", r->line,
+                      "column", r->column, "off", r->off, "verdict", verdict_names[c->verdict],
+                      "points", (int)c->points, "rule", rule_text(a, r));
         if (c->witness[0])
             json_object_set_new(line, "witness", json_string(c->witness));
         if (c->guard[0])
@@ -209,8 +209,7 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         fputc('\n', f);
         json_decref(line);
     }
-    json_t *summary =
-        json_pack("{s:s, s:I}", "event", "summary", "rules", (json_int_t)t->rules.n);
+    json_t *summary = json_pack("{s:s, s:I}", "event", "summary", "rules", (json_int_t)t->rules.n);
     for (int v = 1; v < N_VERDICTS; v++)
         json_object_set_new(summary, verdict_names[v], json_integer((json_int_t)counts[v]));
     json_dumpf(summary, f, JSON_COMPACT);
@@ -268,13 +267,12 @@ const struct tool tool_check_rules = {
     .name = "check-rules",
     .arguments = "[FILE...]",
     .summary = "certify rewrite rules by ball arithmetic",
-    .help =
-        "Checks every rule of the given rule files, or of the shipped library, at special and "
-        "random values of its variables that meet its conditions. A rule is refuted by one "
-        "point at which its sides have provably different values; the point is printed, and "
-        "the condition that would make the rule hold, if one is found. A rule is vacuous if "
-        "its sides are nowhere both defined, and unchecked if it has operators that a file "
-        "declared, or has the condition maybe_nonzero.",
+    .help = "Checks every rule of the given rule files, or of the shipped library, at special and "
+            "random values of its variables that meet its conditions. A rule is refuted by one "
+            "point at which its sides have provably different values; the point is printed, and "
+            "the condition that would make the rule hold, if one is found. A rule is vacuous if "
+            "its sides are nowhere both defined, and unchecked if it has operators that a file "
+            "declared, or has the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
     .options = options,

@@ -33,8 +33,8 @@ struct trial_result {
 enum err_code trial_run(struct trial_result *out, struct arena *a, const struct rule *r,
                         const struct rule_check_options *options, struct err *e);
 
-/* condition_at.c: whether the instance meets the rule's conditions. A condition that is undecided at
- * the last precision is not met. */
+/* condition_at.c: whether the instance meets the rule's conditions. A condition that is undecided
+ * at the last precision is not met. */
 bool trial_admits(struct trial *c, struct arena *a, const struct rule *r,
                   const struct instance *values);
 

@@ -39,8 +39,8 @@ static enum err_code search(struct derivation *out, struct arena *a, struct egra
     out->found = egraph_find(g, o->goal[0]) == egraph_find(g, o->goal[1]);
     if (!out->found)
         return OK;
-    /* The first derivation is seldom the shortest: one more iteration adds terms for the search of a
-     * shorter one. It may fail, since whatever it adds is optional. */
+    /* The first derivation is seldom the shortest: one more iteration adds terms for the search of
+     * a shorter one. It may fail, since whatever it adds is optional. */
     struct saturate_result again;
     o->iterations = 1;
     o->has_goal = false;

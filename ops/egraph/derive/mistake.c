@@ -37,17 +37,17 @@ static void declare_domains(struct drawer *d)
     for (size_t i = 0; i < n; i++)
         domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
     d->derive = (struct derive_options){.iterations = d->options->iterations,
-                                            .max_nodes = d->options->max_nodes,
-                                            .domains = domains,
-                                            .n_domains = n};
+                                        .max_nodes = d->options->max_nodes,
+                                        .domains = domains,
+                                        .n_domains = n};
     d->points = (struct ball_options){
         .points = d->options->points, .seed = 1, .domains = domains, .n_domains = n};
 }
 
 /* ---- one derivation ---- */
 
-/* The first `steps` steps of a proof; then, if there is a mistake, the wrong term and the steps from
- * there. */
+/* The first `steps` steps of a proof; then, if there is a mistake, the wrong term and the steps
+ * from there. */
 struct drawn {
     const struct expr *from;
     struct explanation proof, tail;

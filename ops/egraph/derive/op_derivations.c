@@ -51,7 +51,8 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         return err_fail(e, ERR_NOMEM, "out of memory");
     enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, e);
     if (!code && s->rules.unsound)
-        code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): derivations need true rules");
+        code = err_fail(e, ERR_INPUT,
+                        "a rule is refuted (allow_unsound): derivations need true rules");
     if (code) {
         release(s);
         return err_up(e, code);

@@ -62,7 +62,8 @@ static void compare_values(struct question *q)
     q->witness = q->compare.verdict == BALL_DIFFERENT ? q->compare.witness : NULL;
 }
 
-/* With rules of the user's own a refuted equality is derived, too: the derivation has a false step. */
+/* With rules of the user's own a refuted equality is derived, too: the derivation has a false step.
+ */
 static enum err_code decide(struct question *q, struct err *e)
 {
     struct derivation *d = &q->derivation;
@@ -78,10 +79,10 @@ static enum err_code decide(struct question *q, struct err *e)
             *e = failure;
         return err_up(e, code);
     }
-    q->verdict = q->witness                            ? REFUTED
-                 : q->exact && q->table.equal          ? PROVED
+    q->verdict = q->witness                              ? REFUTED
+                 : q->exact && q->table.equal            ? PROVED
                  : d->found && !d->refuted.code && !code ? PROVED
-                                                       : UNDECIDED;
+                                                         : UNDECIDED;
     return OK;
 }
 
@@ -117,7 +118,8 @@ static void print_undecided(const struct question *q)
     if (q->contradiction && q->undefined && !q->own_rules)
         fprintf(out, "; the rules hold only where terms have values\n");
     else if (q->contradiction)
-        fprintf(out, "; the rules contradict each other, so they prove nothing\n%s\n", q->contradiction);
+        fprintf(out, "; the rules contradict each other, so they prove nothing\n%s\n",
+                q->contradiction);
     else if (q->derivation.refuted.code)
         fprintf(out, "; a derivation was found, but %s\n", q->derivation.refuted.message);
     else

@@ -110,7 +110,8 @@ static void describe(struct err *e, struct arena *a, struct egraph *g, const str
     if (!e || graph_find(g, g->conflict_a) != graph_find(g, g->conflict_b))
         return;
     find_collision(&c, g);
-    if (!explanation_node_term(&from, a, g, c.oldest) || !explanation_node_term(&to[0], a, g, c.node[0]) ||
+    if (!explanation_node_term(&from, a, g, c.oldest) ||
+        !explanation_node_term(&to[0], a, g, c.node[0]) ||
         !explanation_node_term(&to[1], a, g, c.node[1]))
         return;
     struct buf text = {0};
@@ -135,11 +136,10 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
     terms_write_node(&y, g, g->conflict_b);
     facts_write(&fx, g, g->conflict_fact_a);
     facts_write(&fy, g, g->conflict_fact_b);
-    enum err_code code =
-        err_fail(e, ERR_FAILED,
-                 "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s", x.data,
-                 fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",
-                 rule ? "/" : "", rule ? rule->name : "");
+    enum err_code code = err_fail(
+        e, ERR_FAILED, "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s",
+        x.data, fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",
+        rule ? "/" : "", rule ? rule->name : "");
     buf_free(&x);
     buf_free(&y);
     buf_free(&fx);

@@ -363,10 +363,11 @@ static void write_steps(struct explanation *out, struct search *s)
 }
 
 void explanation_search(struct explanation *p, struct arena *a, struct egraph *g,
-                        const struct ruleset *rules, const struct expr *from,
-                        const struct expr *to, size_t max_terms)
+                        const struct ruleset *rules, const struct expr *from, const struct expr *to,
+                        size_t max_terms)
 {
-    struct search s = {.g = g, .a = a, .rules = rules, .best = (uint32_t)p->n, .max_terms = max_terms};
+    struct search s = {
+        .g = g, .a = a, .rules = rules, .best = (uint32_t)p->n, .max_terms = max_terms};
     struct u32_list level[2] = {0};
     uint32_t depth[2] = {0, 0};
     if (p->n < 2) {

@@ -1,11 +1,11 @@
 /* From the proof forest to a list of rewriting steps. The term is kept as a tree and rewritten in
  * place: at each moment it is what the steps so far have made of the first term.
  *
- * `term(n)` of a node is what was added: its operator over the terms of its first arguments. An edge
- * by a rule joins the root of a match to the root of what was built. The term of the former becomes
- * an instance of the left side by proving its arguments equal to the nodes that the pattern matched
- * (expand); the rule makes it an instance of the right side; and that becomes the term of the latter
- * in the opposite way (contract). */
+ * `term(n)` of a node is what was added: its operator over the terms of its first arguments. An
+ * edge by a rule joins the root of a match to the root of what was built. The term of the former
+ * becomes an instance of the left side by proving its arguments equal to the nodes that the pattern
+ * matched (expand); the rule makes it an instance of the right side; and that becomes the term of
+ * the latter in the opposite way (contract). */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/match/ematch.h"

@@ -14,7 +14,8 @@ struct explain_step {
     struct expr term;  /* the whole term after the step */
 };
 struct explanation {
-    struct explain_step *steps; /* the first term is not among them; the last step ends at the other */
+    struct explain_step
+        *steps; /* the first term is not among them; the last step ends at the other */
     size_t n;
     /* No derivation through terms of the graph has fewer steps, of those in which, read from both
      * ends to its middle, no step reads a rule backwards that loses a variable (or arithmetic). */
@@ -44,8 +45,8 @@ bool explanation_node_term(struct expr *out, struct arena *a, struct egraph *g, 
 /* Replaces *p by a shorter derivation if one is found among `max_terms` terms, and says whether it
  * is a shortest one. */
 void explanation_search(struct explanation *p, struct arena *a, struct egraph *g,
-                        const struct ruleset *rules, const struct expr *from,
-                        const struct expr *to, size_t max_terms);
+                        const struct ruleset *rules, const struct expr *from, const struct expr *to,
+                        size_t max_terms);
 
 /* ---- replay.c ---- */
 /* Each step must be an instance of its rule, or exact arithmetic, at its position. ERR_FAILED names

@@ -1,6 +1,7 @@
 /* Making an explanation shorter. The path through the proof forest is unique, so it makes detours.
  * Steps between two equal terms are cut out; then a shortest derivation is searched for among the
- * terms of the e-graph, first between the ends of every few steps, then between those of the whole. */
+ * terms of the e-graph, first between the ends of every few steps, then between those of the whole.
+ */
 #include "ops/egraph/explain/explanation.h"
 
 #include <string.h>

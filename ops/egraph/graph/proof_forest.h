@@ -1,7 +1,7 @@
-/* Why nodes are equal: a forest over the nodes of an e-graph, with an edge for each union that joined
- * two classes (Nieuwenhuis and Oliveras 2005). Two nodes of one class are joined by exactly one path.
- * Whatever an edge rests on (that arguments are equal, for a congruence or to see a pattern in a
- * class) was true before the edge was made, so unfolding a path ends. */
+/* Why nodes are equal: a forest over the nodes of an e-graph, with an edge for each union that
+ * joined two classes (Nieuwenhuis and Oliveras 2005). Two nodes of one class are joined by exactly
+ * one path. Whatever an edge rests on (that arguments are equal, for a congruence or to see a
+ * pattern in a class) was true before the edge was made, so unfolding a path ends. */
 #ifndef OPS_EGRAPH_PROOF_FOREST_H
 #define OPS_EGRAPH_PROOF_FOREST_H
 
@@ -22,7 +22,7 @@ struct reason {
 };
 
 struct proof_edge {
-    uint32_t parent; /* NO_PARENT at a root */
+    uint32_t parent;  /* NO_PARENT at a root */
     bool from_parent; /* the reason reads from the parent to the node, not from node to parent */
     struct reason why;
 };

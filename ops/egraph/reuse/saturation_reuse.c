@@ -256,8 +256,7 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     if (r->ambiguous)
         return OK;
     Eqloom__SaturationTrace t = EQLOOM__SATURATION_TRACE__INIT;
-    t.whole =
-        egraph_count_classes(g) == m->n_class_sizes && egraph_count_nodes(g) == m->n_node_ops;
+    t.whole = egraph_count_classes(g) == m->n_class_sizes && egraph_count_nodes(g) == m->n_node_ops;
     t.matched.data = arena_alloc(a, r->rules->n * PRINT + 1);
     for (size_t i = 0; i < r->rules->n; i++) {
         if (!result->matched[r->ascending[i]])

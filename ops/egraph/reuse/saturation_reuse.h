@@ -1,12 +1,13 @@
-/* Is the result of an earlier saturation also the result under changed rules? E-graphs only grow, so
- * a rule without a match in the final e-graph never matched. A rule that never matched changes
+/* Is the result of an earlier saturation also the result under changed rules? E-graphs only grow,
+ * so a rule without a match in the final e-graph never matched. A rule that never matched changes
  * nothing, unless it is deeper than all others (then searches would visit more nodes). Hence the
- * result stands if every rule that matched is still there, unchanged, the maximum depth is the same,
- * and no new or edited rule matches. The order of unchanged rules stays: a rule set is ordered by
- * group and name.
+ * result stands if every rule that matched is still there, unchanged, the maximum depth is the
+ * same, and no new or edited rule matches. The order of unchanged rules stays: a rule set is
+ * ordered by group and name.
  *
- * A run leaves a SaturationTrace: the rules that matched (before their conditions were decided), and
- * a signature of what its searches could see (signature.h). That a new rule matches nowhere follows
+ * A run leaves a SaturationTrace: the rules that matched (before their conditions were decided),
+ * and a signature of what its searches could see (signature.h). That a new rule matches nowhere
+ * follows
  * - from an earlier rule with the same left side and depth that did not match: this covers most
  *   edits, which change the right side, a condition or a name;
  * - else from the signature;

@@ -1,7 +1,7 @@
 /* The signature of a saturation: which tokens (operators and leaves) its searches could see below
- * each argument of each operator, as bits; the nodes at which a search began have bits of their own.
- * It refutes most patterns without the e-graph. The union of several signatures refutes what each of
- * them refutes. The bits live in a SaturationTrace. */
+ * each argument of each operator, as bits; the nodes at which a search began have bits of their
+ * own. It refutes most patterns without the e-graph. The union of several signatures refutes what
+ * each of them refutes. The bits live in a SaturationTrace. */
 #ifndef OPS_EGRAPH_REUSE_SIGNATURE_H
 #define OPS_EGRAPH_REUSE_SIGNATURE_H
 

@@ -344,16 +344,23 @@ static void ends_of_operands_are_told(void **state)
 }
 
 #define CIRCLE(class, next)                                                                        \
-    LEAF(class, "y"), LEAF(class, "z"), {class, "+", false, 2, {next, next}},                       \
-        {class, "-", false, 2, {next, next}}, {class, "*", false, 2, {next, next}},                 \
-        {class, "/", false, 2, {next, next}}, {class, "pow", false, 2, {next, next}}
+    LEAF(class, "y"), LEAF(class, "z"), {class, "+", false, 2, {next, next}},                      \
+        {class, "-", false, 2, {next, next}}, {class, "*", false, 2, {next, next}},                \
+        {class, "/", false, 2, {next, next}},                                                      \
+    {                                                                                              \
+        class, "pow", false, 2,                                                                    \
+        {                                                                                          \
+            next, next                                                                             \
+        }                                                                                          \
+    }
 
 /* No derivative is by 1, so nothing of classes 2 to 4 is in a term; but they have too many terms to
  * count, and then all counts are said to be lower bounds. */
 static void lower_bounds_are_told(void **state)
 {
-    static const struct hand_node x[] = {LEAF(0, "x"), {0, "d", false, 2, {1, 2}}, LEAF(1, "1"),
-                                         CIRCLE(2, 3), CIRCLE(3, 4),               CIRCLE(4, 2)};
+    static const struct hand_node x[] = {LEAF(0, "x"), {0, "d", false, 2, {1, 2}},
+                                         LEAF(1, "1"), CIRCLE(2, 3),
+                                         CIRCLE(3, 4), CIRCLE(4, 2)};
     struct arena a = {0};
     struct extract_options o = plain_options(63);
     expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, x, 1, "x"), &o);
