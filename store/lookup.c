@@ -53,8 +53,9 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
     struct digest low = {0}, high;
     memset(&high, 0xff, sizeof high);
     if (digits < MIN_PREFIX || digits > 2 * DIGEST_SIZE)
-        return err_fail(e, ERR_INPUT, "'%.80s' is not a prefix of an id: %d to %d hexadecimal digits",
-                        hex, MIN_PREFIX, 2 * DIGEST_SIZE);
+        return err_fail(e, ERR_INPUT,
+                        "'%.80s' is not a prefix of an id: %d to %d hexadecimal digits", hex,
+                        MIN_PREFIX, 2 * DIGEST_SIZE);
     for (size_t i = 0; i < digits; i++) {
         int d = digit(hex[i]);
         if (d < 0)

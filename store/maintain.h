@@ -21,8 +21,8 @@ struct fsck_result {
     uint64_t bad_records, missing, quarantined;
     uint64_t faults; /* of any kind: 0 if the store is sound */
 };
-/* Reads every entry of every column family, re-hashes every record, checks that actions and refs lead
- * to records that exist; calls `bad` (may be NULL) for each fault found, with id NULL where it
+/* Reads every entry of every column family, re-hashes every record, checks that actions and refs
+ * lead to records that exist; calls `bad` (may be NULL) for each fault found, with id NULL where it
  * concerns no record in particular. With repair, bad records are quarantined, actions that lead
  * nowhere are dropped and damaged files are left behind, so that the next run makes again what is
  * missing. */

@@ -2,10 +2,10 @@
  *
  * A reader has a directory of its own, where RocksDB keeps what it says of itself: in the store, or
  * in $TMPDIR if it may not write there. A reader that dies leaves it to the next writer. */
-#include "store/salvage.h"
 #include "store/internal.h"
 #include "store/lock.h"
 #include "store/marks.h"
+#include "store/salvage.h"
 
 #include "base/os.h"
 

@@ -1,7 +1,7 @@
 /* The store: content-addressed records, actions, refs, source files and runs in one RocksDB
  * directory. Rooms inside: db/ (RocksDB), record/ (identity, envelope, dictionaries), collection/,
- * check/ (fsck, gc, repair, compact, backup), pack/. All functions are thread-safe unless they say otherwise; memory
- * that they return lives in the arena given. */
+ * check/ (fsck, gc, repair, compact, backup), pack/. All functions are thread-safe unless they say
+ * otherwise; memory that they return lives in the arena given. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 

@@ -5,8 +5,8 @@
 #include "store/maintain.h"
 
 #include "base/os.h"
-#include "store/salvage.h"
 #include "store/internal.h"
+#include "store/salvage.h"
 
 #include <dirent.h>
 #include <errno.h>

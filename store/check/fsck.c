@@ -13,8 +13,8 @@
 #include "store/check/fsck.h"
 
 #include "action.pb-c.h"
-#include "store/salvage.h"
 #include "store/marks.h"
+#include "store/salvage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +89,8 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     if (!good)
         buf_printf(&what, "the ref %.*s is not a record id", (int)key.len, (const char *)key.data);
     else if (fsck_check_link(f, id.bytes, NULL) != OK && f->stop == OK)
-        buf_printf(&what, "the ref %.*s leads to this record", (int)key.len, (const char *)key.data);
+        buf_printf(&what, "the ref %.*s leads to this record", (int)key.len,
+                   (const char *)key.data);
     if (what.len)
         fsck_report(f, good ? &id : NULL, what.data);
     buf_free(&what);

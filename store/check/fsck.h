@@ -35,10 +35,11 @@ enum err_code fsck_stop_error(const struct fsck *f, struct err *e);
 enum err_code fsck_list_objects(struct fsck *f, struct err *e);
 /* For store_scan: checks one, and rejects it if it is bad. */
 enum err_code fsck_check_object(void *arg, struct span key, struct span value, struct err *e);
-/* When all have been checked: rejects records that refer to rejected ones, until nothing changes. */
+/* When all have been checked: rejects records that refer to rejected ones, until nothing changes.
+ */
 enum err_code fsck_check_links(struct fsck *f, struct err *e);
-/* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A record
- * that is missing is reported once. */
+/* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A
+ * record that is missing is reported once. */
 enum err_code fsck_check_link(void *arg, const uint8_t id[32], struct err *e);
 
 #endif

@@ -122,8 +122,7 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
 /* What cannot be read is reported by the scan that checks. */
 enum err_code fsck_list_objects(struct fsck *f, struct err *e)
 {
-    return err_up(e,
-                  store_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
+    return err_up(e, store_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
 }
 
 enum err_code fsck_check_link(void *arg, const uint8_t bytes[32], struct err *e)

@@ -1,10 +1,10 @@
 /* Garbage collection; see maintain.h.
  *
- * List: all ids, in nine bytes each (idtable.h). Mark: roots are refs and the newest runs; records of
- * kinds with references are asked for them (message_visit_ids); the stack is as deep as collections
- * are. Sweep: records that were not reached, actions with an output that was not, and quarantine.
- * Dictionaries stay: compact drops those that no record needs. References to missing records are left
- * to fsck.
+ * List: all ids, in nine bytes each (idtable.h). Mark: roots are refs and the newest runs; records
+ * of kinds with references are asked for them (message_visit_ids); the stack is as deep as
+ * collections are. Sweep: records that were not reached, actions with an output that was not, and
+ * quarantine. Dictionaries stay: compact drops those that no record needs. References to missing
+ * records are left to fsck.
  *
  * The caller holds the store for writing, so nothing is put meanwhile; readers keep what they have
  * open. Whenever the sweep is killed, what is left refers only to what is left: actions go first,

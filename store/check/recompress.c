@@ -1,6 +1,6 @@
 /* store_compact: giving space back; see maintain.h. A run compresses its records fast; here all are
- * compressed again at a high level, those of small kinds under fresh dictionaries. Identities do not
- * depend on it. Cut off at any moment, what has been written stays.
+ * compressed again at a high level, those of small kinds under fresh dictionaries. Identities do
+ * not depend on it. Cut off at any moment, what has been written stays.
  *
  * A dictionary is trained from the records whose ids come first, which are as good as drawn at
  * random, and the same whatever the order in which records were put. */
@@ -93,9 +93,9 @@ static enum err_code encode_record(struct compactor *c, struct span key, struct 
     if (good)
         code = envelope_write(&made, c->coder, EFFORT_HIGH, r.kind, r.payload, e);
     /* Under another dictionary it may be longer; the old one is not needed any more. */
-    bool renewed = good && !code &&
-                   !span_equal(envelope_dictionary(value),
-                               envelope_dictionary(span_of(made.data, made.len)));
+    bool renewed =
+        good && !code &&
+        !span_equal(envelope_dictionary(value), envelope_dictionary(span_of(made.data, made.len)));
     if (good && !code && (renewed || made.len < value.len)) {
         value = span_of(made.data, made.len);
         code = add_write(c, (struct rocks_write){ROCKS_OBJECTS, false, key, value}, e);
@@ -150,8 +150,8 @@ enum err_code store_compact(struct store *s, struct err *e)
     enum err_code code = each_key(&c, ROCKS_OBJECTS, sample_record, e);
     for (int kind = KIND_NONE + 1; !code && kind < KIND_END; kind++) {
         if (c.samples[kind].n)
-            code = dictionaries_train(&s->dictionaries, (enum record_kind)kind, &c.samples[kind],
-                                      e);
+            code =
+                dictionaries_train(&s->dictionaries, (enum record_kind)kind, &c.samples[kind], e);
         const struct dictionary *current = s->dictionaries.kinds[kind].current;
         if (current)
             note_used(&c, span_of(current->id.bytes, ENVELOPE_DICTIONARY));

@@ -21,8 +21,7 @@ static const char *find_manifest(struct arena *a, const char *db_path)
     const char *found = NULL;
     DIR *d = opendir(db_path);
     for (struct dirent *entry; d && (entry = readdir(d));)
-        if (strncmp(entry->d_name, "MANIFEST-", 9) == 0 &&
-            strlen(entry->d_name) < NAME_MAX_BYTES &&
+        if (strncmp(entry->d_name, "MANIFEST-", 9) == 0 && strlen(entry->d_name) < NAME_MAX_BYTES &&
             (!found || strcmp(entry->d_name, found) > 0))
             found = arena_strdup(a, entry->d_name);
     if (d)
@@ -71,8 +70,7 @@ bool manifest_is_whole(const char *db_path)
     size_t length;
     bool whole = true;
     if (os_read_file(&note, &a, arena_printf(&a, "%s/LISTED", db_path), NOTE_MAX, NULL) == OK &&
-        is_sound(&a, note) &&
-        sscanf((const char *)note.data, "%63s %zu", name, &length) == 2 &&
+        is_sound(&a, note) && sscanf((const char *)note.data, "%63s %zu", name, &length) == 2 &&
         os_read_file(&bytes, &a, arena_printf(&a, "%s/%s", db_path, name), MANIFEST_MAX, NULL) ==
             OK)
         whole = bytes.len >= length &&

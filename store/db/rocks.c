@@ -79,8 +79,8 @@ enum err_code rocks_get(struct rocks_value *out, struct rocks *r, enum rocks_fam
 {
     *out = (struct rocks_value){0};
     char *message = NULL;
-    rocksdb_pinnableslice_t *pin = rocksdb_get_pinned_cf(
-        r->db, r->read, r->family[family], (const char *)key.data, key.len, &message);
+    rocksdb_pinnableslice_t *pin = rocksdb_get_pinned_cf(r->db, r->read, r->family[family],
+                                                         (const char *)key.data, key.len, &message);
     if (message)
         return rocks_fail(e, r, "cannot read", message);
     if (!pin)

@@ -1,6 +1,6 @@
-/* RocksDB behind a narrow interface: only this folder uses rocksdb/c.h. One database with the column families
- * of docs/format.md, opened by its one writer, or by readers, who see it as it was then. Thread-safe
- * but for iterators. */
+/* RocksDB behind a narrow interface: only this folder uses rocksdb/c.h. One database with the
+ * column families of docs/format.md, opened by its one writer, or by readers, who see it as it was
+ * then. Thread-safe but for iterators. */
 #ifndef STORE_DB_ROCKS_H
 #define STORE_DB_ROCKS_H
 

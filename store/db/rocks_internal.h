@@ -9,8 +9,9 @@
 #include <stdatomic.h>
 
 /* The sequence number of the last write that was acknowledged, in a file beside the tables. RocksDB
- * replays its log up to the first entry that it cannot read, and cannot tell an entry that was never
- * finished from one that went bad later. What comes back from the log must reach this number. */
+ * replays its log up to the first entry that it cannot read, and cannot tell an entry that was
+ * never finished from one that went bad later. What comes back from the log must reach this number.
+ */
 struct watermark {
     int fd; /* -1: none is kept */
     uint64_t value;
@@ -46,8 +47,8 @@ rocksdb_options_t *rocks_database_options(bool create, const char *log_path);
 rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_t *cache);
 
 enum { /* unsorted tables: RocksDB would merge so many; so many slow reading down */
-    ROCKS_TABLES = 4,
-    ROCKS_MANY_TABLES = 16
+       ROCKS_TABLES = 4,
+       ROCKS_MANY_TABLES = 16
 };
 /* Lets RocksDB merge the tables of families that have so many. */
 void rocks_merge_tables(struct rocks *r, uint64_t tables);
@@ -71,7 +72,8 @@ enum err_code links_make(const char *to, const char *db_path, struct err *e);
 /* Makes `to` a directory with copies of all that the database consists of. Nobody may write to it
  * meanwhile. */
 enum err_code links_copy(const char *to, const char *db_path, struct err *e);
-/* The file system of the directory has no links; a link to another file system is another matter. */
+/* The file system of the directory has no links; a link to another file system is another matter.
+ */
 bool links_are_refused(const char *db_path);
 
 #endif

@@ -102,9 +102,8 @@ static char *open_repaired(struct rocks *r)
 /* NULL or a message. */
 static char *open_checked(struct rocks *r)
 {
-    return manifest_is_whole(r->path)
-               ? open_database(r)
-               : strdup("Corruption: the MANIFEST is not as it was written");
+    return manifest_is_whole(r->path) ? open_database(r)
+                                      : strdup("Corruption: the MANIFEST is not as it was written");
 }
 
 /* NULL or a message. */

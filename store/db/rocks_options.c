@@ -85,8 +85,8 @@ rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_
     rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
     rocksdb_options_set_disable_auto_compactions(o, 1); /* see rocks_tables.c */
     /* A put first looks whether the record exists, and a run whether an action does; mostly neither
-     * does, and without a filter the whole memtable is searched. This one takes 512 KiB for objects,
-     * ten bits for each of 400,000 records, and a quarter of that for the others. */
+     * does, and without a filter the whole memtable is searched. This one takes 512 KiB for
+     * objects, ten bits for each of 400,000 records, and a quarter of that for the others. */
     return many ? from_string(o, "memtable_prefix_bloom_size_ratio=0.0078125;"
                                  "memtable_whole_key_filtering=true")
                 : o;

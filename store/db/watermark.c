@@ -1,6 +1,6 @@
 /* The mark of what was acknowledged; see rocks_internal.h. The file has the number twice, 8 bytes
- * little-endian each; the lower one counts, so that neither a kill between the two nor a flipped bit
- * raises a false alarm. */
+ * little-endian each; the lower one counts, so that neither a kill between the two nor a flipped
+ * bit raises a false alarm. */
 #include "store/db/rocks_internal.h"
 
 #include "base/bytes.h"

@@ -1,8 +1,8 @@
 /* Training, storing and loading dictionaries; see dictionary.h.
  *
- * meta holds `dictionary/KIND` -> id of the dictionary in use, and `dictionary-copy/` id -> a second
- * copy of the record, since all records of a kind depend on a few kilobytes. Envelopes name a
- * dictionary by the first bytes of its id. */
+ * meta holds `dictionary/KIND` -> id of the dictionary in use, and `dictionary-copy/` id -> a
+ * second copy of the record, since all records of a kind depend on a few kilobytes. Envelopes name
+ * a dictionary by the first bytes of its id. */
 #include "store/record/dictionary.h"
 
 #include "checkpoint.pb-c.h"
@@ -14,9 +14,9 @@
 #include <zstd.h>
 
 enum {
-    TRAIN_AT = 1 << 20,       /* bytes of samples with which a run trains its first */
-    TRAIN_FROM = 16 << 10,    /* bytes of samples, below which none is trained */
-    SHARE = 16,               /* bytes of samples to one of the dictionary */
+    TRAIN_AT = 1 << 20,    /* bytes of samples with which a run trains its first */
+    TRAIN_FROM = 16 << 10, /* bytes of samples, below which none is trained */
+    SHARE = 16,            /* bytes of samples to one of the dictionary */
     DICTIONARY_MAX = 64 << 10,
 };
 enum { COPY_KEY = sizeof DICTIONARY_COPY_PREFIX - 1 + DIGEST_SIZE };
@@ -150,8 +150,7 @@ static enum err_code find_id(struct digest *id, struct store *s,
     if (code == OK || is_passing(code))
         return err_up(e, code);
     err_clear(e);
-    return err_up(
-        e, find_key(id, s, ROCKS_OBJECTS, span_of(prefix, ENVELOPE_DICTIONARY), 0, e));
+    return err_up(e, find_key(id, s, ROCKS_OBJECTS, span_of(prefix, ENVELOPE_DICTIONARY), 0, e));
 }
 
 /* What is missing or damaged is as good as absent; only what passes is an error. */
@@ -224,8 +223,7 @@ static enum err_code prepare(struct dictionary *it, enum effort effort, struct e
 {
     static const int levels[EFFORTS] = {[EFFORT_FAST] = LEVEL_FAST, [EFFORT_HIGH] = LEVEL_HIGH};
     if (!it->compress[effort])
-        it->compress[effort] =
-            ZSTD_createCDict(it->content.data, it->content.len, levels[effort]);
+        it->compress[effort] = ZSTD_createCDict(it->content.data, it->content.len, levels[effort]);
     return it->compress[effort] ? OK : err_fail(e, ERR_NOMEM, "no memory for a dictionary");
 }
 

@@ -1,5 +1,5 @@
-/* Dictionaries of a store: trained by a run that puts much and by compact, read by everybody, and no
- * single point whose loss would take a kind along. */
+/* Dictionaries of a store: trained by a run that puts much and by compact, read by everybody, and
+ * no single point whose loss would take a kind along. */
 #include "tests/store/fixture.h"
 
 #include "base/buf.h"

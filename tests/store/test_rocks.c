@@ -237,7 +237,8 @@ static void test_flips_in_tables(void **state)
         store_close(s);
         found += code || result.faults;
         if (!code && !result.faults && result.records != 2000)
-            fail_msg("byte %ld of %ld: %d records left unnoticed", at, (long)st.st_size, (int)result.records);
+            fail_msg("byte %ld of %ld: %d records left unnoticed", at, (long)st.st_size,
+                     (int)result.records);
         f = fopen(path, "r+b");
         fseek(f, at, SEEK_SET);
         fputc(c, f);
@@ -248,13 +249,57 @@ static void test_flips_in_tables(void **state)
     p->s = open_store(p->path);
 }
 
+static void test_another_format(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    struct store *s = NULL;
+    store_close(p->s);
+    p->s = NULL;
+    char path[100];
+    snprintf(path, sizeof path, "%s/db", p->path);
+    struct rocks *r;
+    MUST(rocks_open(&r, path, NULL, false, &err));
+    struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str("3")};
+    MUST(rocks_write(r, &w, 1, true, &err));
+    rocks_close(r);
+    struct store_options o = {.path = p->path, .create = true};
+    assert_int_equal(store_open(&s, &o, &err), ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "has format version 3; this eqloom reads version 1"));
+}
+
+static void test_few_files(void **state)
+{
+    struct test_store *p = *state;
+    for (int i = 0; i < 20; i++) {
+        struct store_batch *b = store_batch_new(p->s);
+        put_number(b, (unsigned)i);
+        commit(b);
+        store_batch_free(b);
+        struct store *reader = open_reader(p->path);
+        store_close(reader);
+        test_store_reopen(p);
+    }
+    char pattern[100];
+    snprintf(pattern, sizeof pattern, "%s/db/*", p->path);
+    glob_t g;
+    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    assert_true(g.gl_pathc < 30);
+    globfree(&g);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_writers_do_not_merge), TEST(test_an_old_list_with_a_new_log),
-        TEST(test_no_list),  TEST(test_logs_after_kills),  TEST(test_flips_in_tables),
+        cmocka_unit_test(test_small_writers_do_not_merge),
+        TEST(test_an_old_list_with_a_new_log),
+        TEST(test_no_list),
+        TEST(test_logs_after_kills),
+        TEST(test_flips_in_tables),
+        TEST(test_another_format),
+        TEST(test_few_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
