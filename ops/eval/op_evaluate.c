@@ -4,6 +4,7 @@
 #include "ops/eval/measure/assignment.h"
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
+#include "ops/eval/measure/triples.h"
 
 #include <string.h>
 
@@ -15,6 +16,9 @@ static const struct op_param params[] = {
      "Starts of K-means; the one with the lowest cost counts."},
     {"max_iterations", OP_INT, "1000", NULL, 1, 100000,
      "The maximum number of Lloyd iterations of a start."},
+    {"losses", OP_BOOL, "false", NULL, 0, 0,
+     "Also the losses of The Search for Equations over all triples: triple_hinge and "
+     "siamese_loss."},
     {"per_cluster", OP_INT, "0", NULL, 0, 1e6,
      "How many of the first vectors of each cluster are used; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
@@ -52,17 +56,23 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     struct kmeans clusters;
     struct clustering_accuracy accuracy;
     struct retrieval retrieval;
+    bool losses = op_bool(ctx, "losses");
+    struct triples triples;
     if (strcmp(op_string(ctx, "distance"), "cosine") == 0)
         vectors_normalize(v);
-    op_progress(ctx, 0, 2, "clustering");
+    op_progress(ctx, 0, 2 + losses, "clustering");
     enum err_code code = err_up(e, kmeans(&clusters, a, v, &options, op_pool(ctx), e));
     if (code)
         return code;
     clustering_measure(&accuracy, a, v, clusters.label);
-    op_progress(ctx, 1, 2, "retrieval");
+    op_progress(ctx, 1, 2 + losses, "retrieval");
     vectors_normalize(v);
     if ((code = retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx, e)))
         return err_up(e, code);
+    if (losses) {
+        op_progress(ctx, 2, 3, "triples");
+        triples_measure(&triples, a, v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
+    }
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
     figures_add(f, "kmeans_accuracy", accuracy.best);
@@ -71,6 +81,10 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
         figures_add(f, precision[k], retrieval.precision[k]);
     figures_add(f, "mrr", retrieval.mrr);
     figures_add(f, "ranking_error", retrieval.ranking_error);
+    if (losses) {
+        figures_add(f, "triple_hinge", triples.hinge);
+        figures_add(f, "siamese_loss", triples.siamese);
+    }
     figures_add(f, "clusters", v->n_clusters);
     figures_add(f, "sequences", v->n);
     figures_add(f, "queries", retrieval.queries);
@@ -99,7 +113,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 7,
+    .version = 8,
     .node = OP_TASK,
     .parallel = true,
     .doc =
@@ -110,7 +124,8 @@ const struct op op_evaluate = {
         "the share of the k nearest that are of the query's cluster, of as many as there could "
         "be (SemVec's score_k), mrr the mean reciprocal rank of the first. ranking_error (The "
         "Search for Equations): of all triples of an expression, one of its cluster and one of "
-        "another, the share in which the last is nearer.",
+        "another, the share in which the last is nearer. Its two losses, with `losses`, are means "
+        "over the same triples, not squared, with a margin of 1.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -20,11 +20,20 @@ static const struct result_figure clusters[] = {
      "Mean of 1 / rank of the first equivalent expression."},
     {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
      "Of all triples of an expression, one equivalent to it and one that is not, those in which "
-     "the "
-     "last is nearer."},
+     "the last is nearer."},
     {"clusters", "clusters", RESULT_COUNT, RESULT_SETTING, NULL},
     {"sequences", "expressions", RESULT_COUNT, RESULT_SETTING, NULL},
     {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure triples[] = {
+    {"triple_hinge", "triple loss", RESULT_FRACTION, RESULT_LOSS,
+     "The mean over all triples by which the cosine of the equivalent pair falls short of the "
+     "larger of the other two plus 1."},
+    {"siamese_loss", "Siamese loss", RESULT_FRACTION, RESULT_LOSS,
+     "Half of the mean by which cosines of equivalent expressions fall short of 1 and those of "
+     "others exceed -1."},
     {NULL},
 };
 
@@ -112,6 +121,7 @@ static const struct result_figure generation[] = {
 
 static const struct result_kind kinds[] = {
     {"kmeans_accuracy", "", NULL, "in per cent", clusters},
+    {"triple_hinge", "triples", "Triples and pairs", "mean losses", triples},
     {"like_query", "understanding", "Semantic understanding", "in per cent of the questions",
      understanding},
     {"mistake_f1", "mistakes", "Mistake detection", "in per cent, but for the threshold", mistakes},

@@ -1,0 +1,28 @@
+/* The losses of The Search for Equations over all triples: an expression x, another x+ of its
+ * cluster and x- of another cluster, compared by the cosines s of their vectors. The paper's ranking
+ * error and accuracy are in retrieval.h. */
+#ifndef OPS_EVAL_MEASURE_TRIPLES_H
+#define OPS_EVAL_MEASURE_TRIPLES_H
+
+#include "base/pool.h"
+#include "ops/eval/measure/vectors.h"
+
+#include <stdbool.h>
+
+struct triples {
+    double count; /* 0: there are no triples, and both losses are 0 */
+    /* Means, unsquared and with a margin of 1, of max(0, 1 - s(x, x+) + max(s(x, x-), s(x+, x-)))
+     * and of half of max(0, 1 - s(x, x+)) + max(0, 1 + s(x, x-)). */
+    double hinge, siamese;
+};
+
+/* Cosines that a thread keeps: 32 MiB. */
+enum { TRIPLES_ROOM = 1 << 23 };
+
+/* Vectors have length 1. The result is the same for any number of threads. Each thread keeps up to
+ * `room` cosines, at least 16 for each member of the largest cluster; the last bits depend on it.
+ * If `cancelled`, which may be NULL, returns true, the losses are void. */
+void triples_measure(struct triples *out, struct arena *a, const struct vectors *v, size_t room,
+                     struct pool *pool, bool (*cancelled)(void *), void *arg);
+
+#endif
