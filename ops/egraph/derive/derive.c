@@ -1,7 +1,7 @@
 /* Derivations by saturation; see derive.h. */
 #include "ops/egraph/derive/derive.h"
 
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/least_terms.h"
 
 enum { EXTRA_NODES = 2000 };
 

@@ -3,7 +3,7 @@
  * derivation from the rules, which is replayed and compared with values before it is shown; else
  * undecided. */
 #include "ops/egraph/derive/derive.h"
-#include "ops/egraph/run/tool_input.h"
+#include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/equality/exact.h"
 
 #include <jansson.h>

@@ -5,8 +5,8 @@
  * that the run began with. */
 #include "ops/egraph/explain/contradiction.h"
 #include "ops/egraph/explain/explanation.h"
-#include "ops/egraph/graph/least_terms.h"
 #include "ops/egraph/match/ruleset.h"
+#include "ops/egraph/record/least_terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
         step = SIZE_MAX;
     buf_printf(out, "      %s\n", expr_infix(a, from));
     explanation_write(out, a, &proof, "  ", step);
-    facts_write(&value, g, fact);
+    fact_write(&value, &g->facts, fact);
     buf_printf(out, "    its value: %s%s\n", value.data + (value.data[0] == '='),
                g->facts.items[fact].flags & FACT_VARIES ? " (not constant)" : "");
     buf_free(&value);
@@ -134,8 +134,8 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
     g->pending.n = g->stale.n = 0; /* the graph is read from here on, not rebuilt */
     terms_write_node(&x, g, g->conflict_a);
     terms_write_node(&y, g, g->conflict_b);
-    facts_write(&fx, g, g->conflict_fact_a);
-    facts_write(&fy, g, g->conflict_fact_b);
+    fact_write(&fx, &g->facts, g->conflict_fact_a);
+    fact_write(&fy, &g->facts, g->conflict_fact_b);
     enum err_code code = err_fail(
         e, ERR_FAILED, "contradiction: %.120s (%.60s) and %.120s (%.60s) would be equal%s%s%s%s",
         x.data, fx.data, y.data, fy.data, rule ? " by rule " : "", rule ? rule->group : "",

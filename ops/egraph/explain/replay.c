@@ -2,7 +2,7 @@
  * cannot confirm itself. A rule must match one term at the position and give the other; the rest of
  * the term must stay the same. */
 #include "ops/egraph/explain/explanation.h"
-#include "ops/egraph/graph/constant.h"
+#include "ops/egraph/facts/constant.h"
 #include "ops/expr/equality/equality.h"
 
 #include <string.h>

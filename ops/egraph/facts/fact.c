@@ -1,8 +1,6 @@
 /* Facts: interning, meeting, leaves; see fact.h. */
 #include "ops/egraph/facts/fact.h"
 
-#include "ops/egraph/graph/egraph_memory.h"
-
 #include "base/buf.h"
 #include "base/rng.h"
 
@@ -28,9 +26,9 @@ void facts_init(struct facts *t)
 void facts_free(struct facts *t)
 {
     numbers_free(&t->numbers);
-    graph_memory_free(t->items, t->cap * sizeof *t->items);
-    graph_memory_free(t->slots, t->n_slots * sizeof *t->slots);
-    graph_memory_free(t->answers, t->answers_cap * sizeof *t->answers);
+    free(t->items);
+    free(t->slots);
+    free(t->answers);
     free(t->memo);
     *t = (struct facts){0};
 }
@@ -122,8 +120,8 @@ static uint32_t hash_fact(const struct fact *f)
 static void grow_slots(struct facts *t)
 {
     size_t n = t->n_slots ? t->n_slots * 2 : 1024;
-    t->slots =
-        graph_memory_resize(t->slots, t->n_slots * sizeof *t->slots, n * sizeof *t->slots, "facts");
+    free(t->slots);
+    t->slots = zeroed(n, sizeof *t->slots);
     t->n_slots = n;
     for (size_t i = 0; i < n; i++)
         t->slots[i] = (struct fact_slot){0, UINT32_MAX};
@@ -145,8 +143,8 @@ static uint32_t intern_normal(struct facts *t, const struct fact *f)
     for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
         if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], f, sizeof *f) == 0)
             return t->slots[i].id;
-    t->items = graph_memory_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
-    t->answers = graph_memory_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
+    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
     t->items[t->n] = *f;
     t->answers[t->n] = 0;
     t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
@@ -279,4 +277,37 @@ uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, 
     id = memcmp(&f, &t->items[likely], sizeof f) == 0 ? likely : intern_normal(t, &f);
     memo_put(t, op, a, b, id);
     return id;
+}
+
+/* ---- text ---- */
+
+static void write_end(struct buf *out, double v)
+{
+    if (isinf(v))
+        buf_puts(out, v > 0 ? "inf" : "-inf");
+    else
+        buf_printf(out, "%.17g", v);
+}
+
+void fact_write(struct buf *out, const struct facts *t, uint32_t fact)
+{
+    const struct fact *f = &t->items[fact];
+    buf_puts(out, ""); /* a NUL at least */
+    if (f->constant != NO_NUMBER) {
+        buf_printf(out, "=%s", numbers_text(&t->numbers, f->constant));
+        return;
+    }
+    size_t before = out->len;
+    if (f->flags & FACT_REAL) {
+        buf_putc(out, f->flags & FACT_LO_OPEN ? '(' : '[');
+        write_end(out, f->lo);
+        buf_putc(out, ',');
+        write_end(out, f->hi);
+        buf_putc(out, f->flags & FACT_HI_OPEN ? ')' : ']');
+    }
+    bool seen = f->flags & FACT_REAL && !interval_has_zero(fact_interval(f));
+    if (f->flags & FACT_INTEGER)
+        buf_puts(out, out->len > before ? " integer" : "integer");
+    if (f->flags & FACT_NONZERO && !seen)
+        buf_puts(out, out->len > before ? " nonzero" : "nonzero");
 }

@@ -8,8 +8,8 @@
 #ifndef OPS_EGRAPH_FACTS_FACT_H
 #define OPS_EGRAPH_FACTS_FACT_H
 
+#include "ops/egraph/facts/constant.h"
 #include "ops/egraph/facts/interval.h"
-#include "ops/egraph/graph/constant.h"
 #include "ops/expr/lang.h"
 
 enum {
@@ -135,5 +135,9 @@ uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, 
  */
 struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,
                               const struct fact *b);
+
+/* A fact for people: "=3/2", "(0,inf) integer", "nonzero", or "" where nothing is known. */
+struct buf;
+void fact_write(struct buf *out, const struct facts *t, uint32_t fact);
 
 #endif

@@ -3,38 +3,12 @@
  * are one; facts are closed under facts_apply; a class with a constant holds its number. */
 #include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/enode_key.h"
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
 #include "base/buf.h"
 
 #include <assert.h>
 #include <string.h>
-
-enum { FIRST_CELLS = 1024, LARGE = 1 << 16, MAX_CELLS = 1 << 28 };
-
-static void resize_cells(struct egraph *g, uint32_t cap)
-{
-    static const char what[] = "e-graph";
-    g->cells =
-        graph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
-    g->members = graph_memory_resize(g->members, g->cap * sizeof *g->members,
-                                     cap * sizeof *g->members, what);
-    g->kind = graph_memory_resize(g->kind, g->cap, cap, what);
-    g->touched = graph_memory_resize(g->touched, g->cap, cap, what);
-    size_t blocks = g->cap ? g->cap / 64 + 1 : 0, more = cap / 64 + 1;
-    g->touched_block = graph_memory_resize(g->touched_block, blocks, more, what);
-    memset(g->touched_block + blocks, 0, more - blocks);
-    g->cap = cap;
-}
-
-/* Likewise. */
-static __attribute__((noinline)) void grow_entries(struct egraph *g)
-{
-    uint32_t old = g->cap_entries, cap = old ? old + (old < LARGE ? old : old / 8) : FIRST_CELLS;
-    g->classes = graph_memory_resize(g->classes, old * sizeof *g->classes, cap * sizeof *g->classes,
-                                     "e-graph");
-    g->cap_entries = cap;
-}
 
 /* The class that new node n names: its entry. */
 static inline struct eclass *new_class(struct egraph *g, uint32_t n)
@@ -44,76 +18,12 @@ static inline struct eclass *new_class(struct egraph *g, uint32_t n)
         g->free_entry = g->classes[entry].parents;
     } else {
         if (g->n_entries == g->cap_entries)
-            grow_entries(g);
+            graph_grow_entries(g);
         entry = g->n_entries++;
     }
     g->members[n] = (struct member){UP_ENTRY | entry, n};
     g->n_classes++;
     return &g->classes[entry];
-}
-
-/* By an eighth once the graph is large: the peak is close to what is used. Whether the table is
- * another one now. */
-static bool reserve_cells(struct egraph *g, uint32_t more)
-{
-    if (g->n_cells + more <= g->cap)
-        return false;
-    uint32_t cap = g->cap ? g->cap : FIRST_CELLS;
-    while (cap < g->n_cells + more)
-        cap += cap < LARGE ? cap : cap / 8;
-    assert(cap < MAX_CELLS * 2u);
-    resize_cells(g, cap);
-    if (g->proofs)
-        proofs_grow(g->proofs, cap);
-    bool ids_fit = cap <= g->cons.id_mask - 2;
-    if (!ids_fit) /* from here on the table has room whenever it is not full */
-        graph_grow_table(g);
-    return !ids_fit;
-}
-
-void graph_free_cells(struct egraph *g)
-{
-    graph_memory_free(g->cells, g->cap * sizeof *g->cells);
-    graph_memory_free(g->members, g->cap * sizeof *g->members);
-    graph_memory_free(g->classes, g->cap_entries * sizeof *g->classes);
-    graph_memory_free(g->kind, g->cap);
-    graph_memory_free(g->touched, g->cap);
-    graph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
-    g->cells = NULL;
-    g->members = NULL;
-    g->classes = NULL;
-    g->kind = g->touched = g->touched_block = NULL;
-    g->cap = g->n_entries = g->cap_entries = 0;
-    g->free_entry = NO_NODE;
-}
-
-static inline uint32_t node_hash(const struct egraph *g, uint32_t n)
-{
-    uint32_t op = g->cells[n].op;
-    if (!(op & OP_LEAF) && graph_arity(g, op) <= 2)
-        return hash_pair(op, graph_pair(&g->cells[n]));
-    struct key k;
-    set_node_key(&k, g, n);
-    return k.hash;
-}
-
-/* Many nodes are taken at a time, so that the places of the table are fetched side by side. */
-void graph_grow_table(struct egraph *g)
-{
-    enum { MANY = 48 };
-    uint32_t nodes[MANY], hashes[MANY], n = 0;
-    hashcons_grow(&g->cons, g->cap);
-    while (n < g->n_cells) {
-        uint32_t many = 0;
-        for (; n < g->n_cells && many < MANY; n++)
-            if (graph_is_live(g, n)) {
-                nodes[many] = n;
-                hashes[many] = node_hash(g, n);
-                hashcons_prefetch(&g->cons, hashes[many++]);
-            }
-        for (uint32_t i = 0; i < many; i++)
-            hashcons_insert(&g->cons, hashes[i], nodes[i]);
-    }
 }
 
 /* ---- circles of slots ---- */
@@ -138,50 +48,7 @@ void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
     add_parent(g, class, slot);
 }
 
-static void splice_parents(struct egraph *g, struct eclass *into, struct eclass *from)
-{
-    uint32_t a = into->parents, b = from->parents;
-    uint32_t weight = (uint32_t)into->n_parents + from->n_parents;
-    into->n_parents = (uint16_t)(weight < MAX_PARENTS ? weight : MAX_PARENTS);
-    if (b == NO_NODE)
-        return;
-    if (a != NO_NODE) {
-        uint32_t *x = graph_slot_link(g, a), *y = graph_slot_link(g, b), first = *x;
-        *x = *y;
-        *y = first;
-    }
-    into->parents = b;
-    from->parents = NO_NODE;
-}
-
 /* ---- facts ---- */
-
-static void mark_changed(struct egraph *g, uint32_t class)
-{
-    uint8_t *stamp = graph_eclass(g, class)->stamp;
-    if (stamp[0] == g->epoch && g->epoch)
-        return;
-    stamp[0] = g->epoch;
-    u32_push(&g->changed, class);
-}
-
-static void mark_stale(struct egraph *g, uint32_t class)
-{
-    if (graph_eclass(g, class)->mask & MASK_STALE)
-        return;
-    graph_eclass(g, class)->mask |= MASK_STALE;
-    u32_push(&g->stale, class);
-}
-
-/* Only these see another fact than before: the last of `pending`, which stand above the class now.
- */
-static void mark_nodes_stale(struct egraph *g, uint32_t class, size_t from)
-{
-    if (graph_eclass(g, class)->mask & MASK_STALE)
-        return;
-    for (size_t i = from; i < g->pending.n; i++)
-        u32_push(&g->stale, g->pending.items[i] | STALE_NODE);
-}
 
 static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
 {
@@ -224,18 +91,6 @@ static uint32_t node_fact(struct egraph *g, uint32_t n)
     return facts_apply(&g->facts, op, false, facts, arity);
 }
 
-static void note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a, uint32_t b,
-                          uint32_t fact_a, uint32_t fact_b)
-{
-    if (g->conflict)
-        return;
-    g->conflict = c;
-    g->conflict_a = a;
-    g->conflict_b = b;
-    g->conflict_fact_a = fact_a;
-    g->conflict_fact_b = fact_b;
-}
-
 /* The class of n has a constant that n computes to: the number's own node joins it. */
 static void add_constant(struct egraph *g, uint32_t n)
 {
@@ -259,7 +114,7 @@ static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t 
         return;
     enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
     if (conflict) {
-        note_conflict(g, conflict, c, n, known, told);
+        graph_note_conflict(g, conflict, c, n, known, told);
         return;
     }
     if (f == known)
@@ -267,8 +122,8 @@ static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t 
     bool computed = g->facts.items[known].constant == NO_NUMBER;
     graph_eclass(g, c)->fact = f;
     graph_eclass(g, c)->joined = g->epoch;
-    mark_stale(g, c);
-    mark_changed(g, c);
+    graph_mark_stale(g, c);
+    graph_mark_changed(g, c);
     if (computed)
         add_constant(g, n);
 }
@@ -284,7 +139,7 @@ void graph_update_fact(struct egraph *g, uint32_t n)
  */
 static __attribute__((noinline)) bool make_room(struct egraph *g, uint32_t n)
 {
-    bool moved = reserve_cells(g, n);
+    bool moved = graph_reserve_cells(g, n);
     if (hashcons_has_room(&g->cons, g->cap))
         return moved;
     graph_grow_table(g);
@@ -450,7 +305,7 @@ void graph_settle(struct egraph *g, uint32_t n)
     uint64_t mask = pattern_op_mask(cell->op);
     graph_eclass(g, c)->mask |= mask;
     g->ops |= mask;
-    mark_changed(g, c);
+    graph_mark_changed(g, c);
     meet_fact(g, c, n, likely_fact(g, n, graph_eclass(g, c)->fact));
 }
 
@@ -481,74 +336,4 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
         graph_add(g, X_DIV, kids);
     }
     return n;
-}
-
-/* ---- joining ---- */
-
-bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
-{
-    uint32_t into = graph_find(g, a), from = graph_find(g, b);
-    if (into == from)
-        return false;
-    if (g->proofs)
-        proofs_join(g->proofs, a, b, why);
-    struct eclass *to = graph_eclass(g, into), *gone = graph_eclass(g, from);
-    bool both_frozen = into < g->frozen && from < g->frozen;
-    if (both_frozen)
-        node_index_note_union(g->node_index, into, from);
-    uint32_t f;
-    enum fact_conflict c = facts_meet(&f, &g->facts, to->fact, gone->fact);
-    if (c) {
-        note_conflict(g, c, a, b, to->fact, gone->fact);
-        f = to->fact;
-    }
-    /* The class with fewer parents goes: they are what has to be hashed again. */
-    bool swap =
-        to->n_parents < gone->n_parents || (to->n_parents == gone->n_parents && from < into);
-    if (!both_frozen && (into < g->frozen || from < g->frozen))
-        swap = from < g->frozen;
-    if (swap) {
-        uint32_t t = into;
-        into = from;
-        from = t;
-        struct eclass *other = to;
-        to = gone;
-        gone = other;
-    }
-    uint32_t last = gone->parents;
-    size_t moved = g->pending.n; /* from here on: nodes above the class that goes */
-    if (last != NO_NODE) {
-        uint32_t slot = last;
-        do {
-            slot = *graph_slot_link(g, slot);
-            uint32_t owner = graph_slot_owner(g, slot);
-            if (graph_is_live(g, owner))
-                u32_push(&g->pending, owner);
-        } while (slot != last);
-    }
-    /* parents have to be asked again if what they saw has changed */
-    bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
-    g->n_unions++;
-    uint32_t freed = g->members[from].up & ~UP_ENTRY;
-    g->members[from].up = into;
-    splice_parents(g, to, gone);
-    uint32_t first = g->members[into].next;
-    g->members[into].next = g->members[from].next;
-    g->members[from].next = first;
-    bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions ask for symbols, too */
-    to->mask |= gone->mask;
-    to->fact = f;
-    if (both_frozen || learnt || named)
-        to->joined = g->epoch;
-    else if (gone->joined > to->joined)
-        to->joined = gone->joined;
-    g->n_classes--;
-    gone->parents = g->free_entry;
-    g->free_entry = freed;
-    if (all_learn)
-        mark_stale(g, into);
-    else if (learnt)
-        mark_nodes_stale(g, into, moved);
-    mark_changed(g, into);
-    return true;
 }

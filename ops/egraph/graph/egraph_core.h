@@ -102,7 +102,7 @@ struct egraph {
     struct {
         uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
     } compact_at;
-    uint32_t near;          /* cells that the caches hold: in a larger graph, work is foreseen */
+    uint32_t near; /* cells that the caches hold: in a larger graph, memory is prefetched */
     uint32_t size_order_at; /* budgets of nodes from which on visits go in rounds */
     struct cell *cells;
     struct member *members;
@@ -180,6 +180,12 @@ static inline void graph_prefetch_eclass(const struct egraph *g, uint32_t c)
     __builtin_prefetch(&g->classes[up & UP_ENTRY ? up & ~UP_ENTRY : 0], 1);
 }
 
+/* It is larger than the caches: prefetching pays. */
+static inline bool graph_is_large(const struct egraph *g)
+{
+    return g->n_cells > g->near;
+}
+
 /* The same, and all on the way to it name it from now on. */
 static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
 {
@@ -253,6 +259,9 @@ static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
     return g->members[n].next;
 }
 
+/* Room for so many cells more. Returns whether the table is another one now. */
+bool graph_reserve_cells(struct egraph *g, uint32_t more);
+void graph_grow_entries(struct egraph *g);
 void graph_free_cells(struct egraph *g);
 /* Makes room in the table and fills it again: the nodes say their hashes. */
 void graph_grow_table(struct egraph *g);
@@ -311,6 +320,38 @@ static inline void u32_push(struct u32_list *l, uint32_t v)
     if (l->n == l->cap)
         l->items = graph_memory_grow(l->items, &l->cap, l->n + 1, sizeof *l->items);
     l->items[l->n++] = v;
+}
+
+/* The class changed in this epoch. */
+static inline void graph_mark_changed(struct egraph *g, uint32_t class)
+{
+    uint8_t *stamp = graph_eclass(g, class)->stamp;
+    if (stamp[0] == g->epoch && g->epoch)
+        return;
+    stamp[0] = g->epoch;
+    u32_push(&g->changed, class);
+}
+
+/* The facts of what stands above the class may change. */
+static inline void graph_mark_stale(struct egraph *g, uint32_t class)
+{
+    if (graph_eclass(g, class)->mask & MASK_STALE)
+        return;
+    graph_eclass(g, class)->mask |= MASK_STALE;
+    u32_push(&g->stale, class);
+}
+
+/* Nodes a and b of one class say what cannot both hold. The first conflict counts. */
+static inline void graph_note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a,
+                                       uint32_t b, uint32_t fact_a, uint32_t fact_b)
+{
+    if (g->conflict)
+        return;
+    g->conflict = c;
+    g->conflict_a = a;
+    g->conflict_b = b;
+    g->conflict_fact_a = fact_a;
+    g->conflict_fact_b = fact_b;
 }
 
 #endif

@@ -2,10 +2,60 @@
  * dead nodes leave the circles of their classes, and what changed is stamped. Only changed classes
  * and what stands above them are touched. */
 #include "ops/egraph/graph/enode_key.h"
-#include "ops/egraph/large/prefetch.h"
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
-enum { SIDE_BY_SIDE = 16 };
+enum { SIDE_BY_SIDE = 16, PREFETCH_REPAIRS = 48 };
+
+/* A node that is to be hashed again, and the node that may be its twin. */
+struct repair {
+    uint32_t op, hash, node, candidate;
+    uint64_t pair;
+};
+
+/* What a node will be looked up as; false: it will not be. */
+static bool ask_again(struct repair *q, struct egraph *g, uint32_t n)
+{
+    const struct cell *c = &g->cells[n];
+    if (!graph_is_live(g, n) || c->op & OP_LEAF)
+        return false;
+    uint32_t arity = graph_arity(g, c->op);
+    if (arity == 0 || arity > 2)
+        return false;
+    *q = (struct repair){.op = c->op, .pair = find_pair(g, c->kid, arity)};
+    q->hash = hash_pair(q->op, q->pair);
+    hashcons_prefetch(&g->cons, q->hash);
+    hashcons_prefetch(&g->cons, hash_pair(c->op, graph_pair(c)));
+    q->node = n;
+    __builtin_prefetch(&g->members[n]);
+    return true;
+}
+
+static void prefetch_repairs(struct egraph *g, size_t from)
+{
+    struct repair queries[PREFETCH_REPAIRS];
+    size_t n_queries = 0, left = g->pending.n - from;
+    const uint32_t *nodes = g->pending.items + from;
+    size_t n = left < PREFETCH_REPAIRS ? left : PREFETCH_REPAIRS;
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(&g->cells[nodes[i]], 1);
+    for (size_t i = 0; i < n; i++) {
+        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[0]]);
+        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[1]]);
+    }
+    for (size_t i = 0; i < n; i++)
+        n_queries += ask_again(&queries[n_queries], g, nodes[i]);
+    for (size_t i = 0; i < n_queries; i++) {
+        struct hashcons_probe p = hashcons_probe(&g->cons, queries[i].hash);
+        queries[i].candidate = hashcons_next(&p, &g->cons) ? p.node : NO_NODE;
+        if (queries[i].candidate != NO_NODE)
+            __builtin_prefetch(&g->members[p.node]);
+    }
+    for (size_t i = 0; i < n_queries; i++) {
+        graph_prefetch_eclass(g, graph_find(g, queries[i].node));
+        if (queries[i].candidate != NO_NODE)
+            graph_prefetch_eclass(g, graph_find(g, queries[i].candidate));
+    }
+}
 
 static void repair_node(struct egraph *g, uint32_t n)
 {
@@ -41,6 +91,26 @@ static void repair_node(struct egraph *g, uint32_t n)
     g->n_dead++;
     u32_push(&g->died, n);
     graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
+}
+
+/* Some nodes after the i-th of n, whose facts are asked soon. */
+static inline void prefetch_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
+{
+    enum { NODES = 16, ARGUMENTS = 8, CLASSES = 4 };
+    if (i + NODES < n) {
+        __builtin_prefetch(&g->cells[nodes[i + NODES]]);
+        __builtin_prefetch(&g->members[nodes[i + NODES]]);
+    }
+    if (i + ARGUMENTS < n) {
+        const struct cell *c = &g->cells[nodes[i + ARGUMENTS]];
+        __builtin_prefetch(&g->members[c->kid[0]]);
+        __builtin_prefetch(&g->members[c->kid[1]]);
+    }
+    if (i + CLASSES < n) {
+        const struct cell *c = &g->cells[nodes[i + CLASSES]];
+        graph_prefetch_eclass(g, c->kid[0]);
+        graph_prefetch_eclass(g, c->kid[1]);
+    }
 }
 
 static void update_parents(struct egraph *g, uint32_t class)
@@ -239,7 +309,7 @@ static void stamp_changed(struct egraph *g)
 
 void graph_restore_congruence(struct egraph *g)
 {
-    bool far = g->pending.n > 1 && prefetch_pays(g);
+    bool far = g->pending.n > 1 && graph_is_large(g);
     for (size_t i = 0; i < g->pending.n; i++) {
         if (far && i % PREFETCH_REPAIRS == 0)
             prefetch_repairs(g, i);

@@ -19,7 +19,6 @@ struct open {
 struct query {
     uint32_t *value;
     uint32_t op, hash, candidate;
-    uint32_t node; /* to be mended: its class may join that of the candidate */
     uint64_t pair;
 };
 
@@ -30,8 +29,6 @@ static void prefetch_parents(struct egraph *g, uint32_t c)
     if (last != NO_NODE)
         __builtin_prefetch(&g->cells[last >> 1], 1);
 }
-
-/* ---- matches ---- */
 
 struct prefetcher {
     struct egraph *g;
@@ -140,47 +137,4 @@ void prefetch_matches(struct prefetched *out, struct egraph *g, const struct ema
             prefetch_parents(g, *v);
     while (f.n_queries)
         answer_all(&f);
-}
-
-/* ---- repairs ---- */
-
-/* What a node is looked up as; false: it is not. */
-static bool ask_again(struct query *q, struct egraph *g, uint32_t n)
-{
-    const struct cell *c = &g->cells[n];
-    if (!graph_is_live(g, n) || c->op & OP_LEAF)
-        return false;
-    uint32_t arity = graph_arity(g, c->op);
-    if (arity == 0 || arity > 2)
-        return false;
-    *q = (struct query){.op = c->op, .pair = find_pair(g, c->kid, arity)};
-    q->hash = hash_pair(q->op, q->pair);
-    hashcons_prefetch(&g->cons, q->hash);
-    hashcons_prefetch(&g->cons, hash_pair(c->op, graph_pair(c)));
-    q->node = n;
-    __builtin_prefetch(&g->members[n]);
-    return true;
-}
-
-void prefetch_repairs(struct egraph *g, size_t from)
-{
-    struct query queries[PREFETCH_REPAIRS];
-    size_t n_queries = 0, left = g->pending.n - from;
-    const uint32_t *nodes = g->pending.items + from;
-    size_t n = left < PREFETCH_REPAIRS ? left : PREFETCH_REPAIRS;
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(&g->cells[nodes[i]], 1);
-    for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[0]]);
-        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[1]]);
-    }
-    for (size_t i = 0; i < n; i++)
-        n_queries += ask_again(&queries[n_queries], g, nodes[i]);
-    for (size_t i = 0; i < n_queries; i++)
-        find_candidate(&queries[i], g);
-    for (size_t i = 0; i < n_queries; i++) {
-        graph_prefetch_eclass(g, graph_find(g, queries[i].node));
-        if (queries[i].candidate != NO_NODE)
-            graph_prefetch_eclass(g, graph_find(g, queries[i].candidate));
-    }
 }

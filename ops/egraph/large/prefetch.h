@@ -8,7 +8,7 @@
 
 #include "ops/egraph/match/ematch.h"
 
-enum { PREFETCH_MATCHES = 48, PREFETCH_REPAIRS = 48, PREFETCH_VALUES = 24 };
+enum { PREFETCH_MATCHES = 48, PREFETCH_VALUES = 24 };
 
 /* Of matches. */
 struct prefetched {
@@ -17,12 +17,6 @@ struct prefetched {
     uint32_t values[PREFETCH_MATCHES][PREFETCH_VALUES];
     const uint32_t *built[PREFETCH_MATCHES]; /* the latter, or NULL if it is too much */
 };
-
-/* Whether it is worth the while: the graph is larger than what is near. */
-static inline bool prefetch_pays(const struct egraph *g)
-{
-    return g->n_cells > g->near;
-}
 
 /* The next PREFETCH_MATCHES matches of the machine, from this one on. */
 void prefetch_matches(struct prefetched *out, struct egraph *g, const struct ematch *m,
@@ -33,29 +27,6 @@ static inline uint32_t prefetched_node(const struct prefetched *f, const uint32_
                                        uint32_t k, const struct egraph *g)
 {
     return built && f->unions == g->n_unions ? built[k] : NO_NODE;
-}
-
-/* The next PREFETCH_REPAIRS nodes of `pending`, from this one on, which are to be hashed again. */
-void prefetch_repairs(struct egraph *g, size_t from);
-
-/* Some nodes after the i-th of n, of which their classes will learn. */
-static inline void prefetch_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
-{
-    enum { NODES = 16, ARGUMENTS = 8, CLASSES = 4 };
-    if (i + NODES < n) {
-        __builtin_prefetch(&g->cells[nodes[i + NODES]]);
-        __builtin_prefetch(&g->members[nodes[i + NODES]]);
-    }
-    if (i + ARGUMENTS < n) {
-        const struct cell *c = &g->cells[nodes[i + ARGUMENTS]];
-        __builtin_prefetch(&g->members[c->kid[0]]);
-        __builtin_prefetch(&g->members[c->kid[1]]);
-    }
-    if (i + CLASSES < n) {
-        const struct cell *c = &g->cells[nodes[i + CLASSES]];
-        graph_prefetch_eclass(g, c->kid[0]);
-        graph_prefetch_eclass(g, c->kid[1]);
-    }
 }
 
 #endif

@@ -202,8 +202,8 @@ bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, co
 
 /* ---- unions ---- */
 
-/* A class that goes is not asked for any more. */
-void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from)
+/* The class that goes is not asked for any more. */
+static void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from)
 {
     uint16_t joined = shapes_join(&a->shapes, a->held[into], a->held[from]);
     if (joined != a->held[into])
@@ -237,6 +237,20 @@ void pruner_begin(struct pruner *a)
 
 /* ---- beginning and end ---- */
 
+static void pruner_free(struct pruner *a)
+{
+    shapes_free(&a->shapes);
+    graph_memory_free(a->held, a->until * sizeof *a->held);
+    free(a->states);
+    free(a->tests);
+    free(a->wanted);
+    u32_free(&a->asked);
+    u32_free(&a->nodes);
+    graph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
+    free(a->classes);
+    free(a);
+}
+
 struct pruner *pruner_new(const struct ematch *m)
 {
     struct pruner *a = new_array(1, sizeof *a);
@@ -249,21 +263,11 @@ struct pruner *pruner_new(const struct ematch *m)
     pruner_plan(a, m);
     shapes_seal(&a->shapes);
     find_all(a, m);
+    struct node_index *index = m->g->node_index;
+    if (index->pruner) /* of another search in the same graph */
+        index->pruner_free(index->pruner);
+    index->pruner = a;
+    index->pruner_note_union = pruner_note_union;
+    index->pruner_free = pruner_free;
     return a;
-}
-
-void pruner_free(struct pruner *a)
-{
-    if (!a)
-        return;
-    shapes_free(&a->shapes);
-    graph_memory_free(a->held, a->until * sizeof *a->held);
-    free(a->states);
-    free(a->tests);
-    free(a->wanted);
-    u32_free(&a->asked);
-    u32_free(&a->nodes);
-    graph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
-    free(a->classes);
-    free(a);
 }

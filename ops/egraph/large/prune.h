@@ -7,9 +7,9 @@
 #ifndef OPS_EGRAPH_LARGE_PRUNE_H
 #define OPS_EGRAPH_LARGE_PRUNE_H
 
+#include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/large/shapes.h"
 #include "ops/egraph/match/ematch.h"
-#include "ops/egraph/match/node_index.h"
 
 /* The class in a register holds one of these shapes, or no rule of the state matches. */
 struct prune_test {
@@ -53,11 +53,9 @@ struct pruner {
     size_t n_classes, classes_cap;
 };
 
-/* For the rules that are awake, in a graph whose unions have been mended. */
+/* For the active rules, in a graph whose congruence is restored. The node index owns it, and tells
+ * it of unions. */
 struct pruner *pruner_new(const struct ematch *m);
-void pruner_free(struct pruner *a);
-/* Two classes with nodes that are looked at become one. */
-void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from);
 /* A search begins: what joined is seen to. */
 void pruner_begin(struct pruner *a);
 /* The nodes of class c for this state, which are read until the search ends. False: it asks for

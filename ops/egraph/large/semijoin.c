@@ -1,7 +1,7 @@
 /* Partners; see semijoin.h. */
 #include "ops/egraph/large/semijoin.h"
 
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
 #include <string.h>
 

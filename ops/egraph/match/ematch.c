@@ -1,7 +1,7 @@
 /* The state of a search: which rules it looks for, and the order of what it found; see ematch.h. */
 #include "ops/egraph/match/ematch.h"
 
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* The search at one node: runs the automaton from its root, binding nodes and testing classes, and
  * records the matches that are new; see ematch.h. */
+#include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/large/prune.h"
 #include "ops/egraph/large/semijoin.h"
 #include "ops/egraph/match/ematch.h"
-#include "ops/egraph/match/node_index.h"
 
 #include <string.h>
 
@@ -404,8 +404,7 @@ static void consider_pruning(struct ematch *m)
     uint64_t each = j->prune_soon ? j->prune_looked / PRUNE_SOONER : j->prune_looked;
     if (m->until < j->prune_cells || m->looked < m->until * each)
         return;
-    pruner_free(j->pruner); /* of another search in the same graph */
-    m->pruner = j->pruner = pruner_new(m);
+    m->pruner = pruner_new(m);
     j->prune_soon = true;
 }
 

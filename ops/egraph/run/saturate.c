@@ -11,10 +11,10 @@
 #include "ops/egraph/explain/contradiction.h"
 #include "ops/egraph/graph/egraph_compact.h"
 #include "ops/egraph/graph/egraph_memory.h"
+#include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/large/prefetch.h"
 #include "ops/egraph/large/size_order.h"
 #include "ops/egraph/match/ematch.h"
-#include "ops/egraph/match/node_index.h"
 #include "ops/egraph/run/apply.h"
 #include "ops/egraph/run/backoff.h"
 #include "ops/egraph/run/dirty_set.h"
@@ -156,7 +156,7 @@ static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, stru
     struct ematch *m = &s->ematch;
     enum err_code code;
     search(s, node);
-    bool far = m->n_matches > 1 && prefetch_pays(s->g);
+    bool far = m->n_matches > 1 && graph_is_large(s->g);
     s->seen.visited++;
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {

@@ -2,7 +2,7 @@
  * people who write rules: a table of iterations, and one of rules. Counts are a function of the
  * input; times are of this run, counting included. */
 #include "base/os.h"
-#include "ops/egraph/run/tool_input.h"
+#include "ops/egraph/run/rewrite_options.h"
 
 #include <inttypes.h>
 #include <jansson.h>

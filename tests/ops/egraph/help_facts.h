@@ -5,7 +5,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "ops/egraph/graph/egraph_core.h"
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/least_terms.h"
 
 /* Facts from nothing but the nodes that there are: those of the graph are the same, however they
  * came about, one union and one doubt after another. It ends, as intervals have finitely many ends;
@@ -39,8 +39,8 @@ static inline void check_facts(struct egraph *g)
     for (uint32_t c = 0; c < g->n_cells; c++)
         if (graph_is_class(g, c) && facts[c] != graph_eclass(g, c)->fact) {
             struct buf is = {0}, should = {0};
-            facts_write(&is, g, graph_eclass(g, c)->fact);
-            facts_write(&should, g, facts[c]);
+            fact_write(&is, &g->facts, graph_eclass(g, c)->fact);
+            fact_write(&should, &g->facts, facts[c]);
             fail_msg("class %u: '%s' instead of '%s'", c, is.data, should.data);
         }
     free(facts);

@@ -1,7 +1,7 @@
 /* The canonical form: independent of the order of rules, insertions and ids; and readable. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/least_terms.h"
 #include "schemas/canonical.h"
 
 static const char *const lines[] = {

@@ -2,7 +2,7 @@
  * there where rules need them. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/least_terms.h"
 #include "ops/expr/ball/ball.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void expect(const char *text, const char *facts)
     struct buf b = {0};
     struct egraph *g = egraph_new(&lang_calculus);
     const struct fact *f = fact_of(g, &a, text);
-    facts_write(&b, g, (uint32_t)(f - g->facts.items));
+    fact_write(&b, &g->facts, (uint32_t)(f - g->facts.items));
     if (strcmp(b.data, facts) != 0)
         fail_msg("%s: '%s' instead of '%s'", text, b.data, facts);
     buf_free(&b);

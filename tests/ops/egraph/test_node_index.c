@@ -4,7 +4,7 @@
 #include "tests/ops/egraph/help.h"
 
 #include "ops/egraph/graph/egraph_core.h"
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
 enum { LEAVES = 28, LARGE = 8, NODES = 300, EPOCHS = 4, STEPS = 400 };
 

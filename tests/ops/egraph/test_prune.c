@@ -192,7 +192,7 @@ static void epoch(struct scene *s)
     graph_begin_epoch(g);
     g->frozen = g->n_cells;
     ematch_begin(&s->m, g->n_cells);
-    s->m.pruner = g->node_index->pruner = pruner_new(&s->m);
+    s->m.pruner = pruner_new(&s->m);
     for (uint32_t c = 0; c < s->m.until; c++)
         if (graph_is_class(g, c))
             expect_held(s, c, true);

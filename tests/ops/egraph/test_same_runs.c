@@ -3,7 +3,7 @@
  * printed and may be given in EQLOOM_TEST_SEED. */
 #include "tests/ops/egraph/help_runs.h"
 
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
 static void a_graph_that_served_is_new(void **state)
 {

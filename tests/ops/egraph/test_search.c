@@ -5,7 +5,7 @@
 #include "tests/ops/egraph/help_edits.h"
 
 #include "ops/egraph/graph/egraph_core.h"
-#include "ops/egraph/match/node_index.h"
+#include "ops/egraph/graph/node_index.h"
 
 enum { MAX_BOUND = 8, GROWING = 6, MOST_LATE = 3 }; /* the first of the pool make graphs grow */
 

@@ -4,7 +4,7 @@
  * has one. Balls of complex numbers are compared, so a disagreement is a proof that some step was
  * wrong; the steps are printed. */
 #include "ops/egraph/explain/explanation.h"
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/least_terms.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"
 #include "ops/expr/equality/exact.h"
@@ -205,7 +205,8 @@ static void equal_nodes_have_equal_values(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &lang_calculus, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+    if (rules_parse_library(&rules, &a, &lang_calculus, &e) ||
+        rules_select(&rules, NULL, 0, NULL, 0, &e))
         fail_msg("%s", e.message);
     struct ruleset *set = ruleset_new(&rules);
     struct evaluation evaluation;
@@ -290,7 +291,8 @@ static void undefined_terms_do_no_harm(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &lang_calculus, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+    if (rules_parse_library(&rules, &a, &lang_calculus, &e) ||
+        rules_select(&rules, NULL, 0, NULL, 0, &e))
         fail_msg("%s", e.message);
     struct ruleset *set = ruleset_new(&rules);
     struct saturate_options o = {.iterations = ITERATIONS, .max_nodes = MAX_NODES};

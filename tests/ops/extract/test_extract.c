@@ -1,7 +1,7 @@
 /* Counting, unranking and drawing against brute force: on small random e-graphs, cyclic ones among
  * them, all terms are written out by plain recursion and rejected by a filter that looks at whole
  * trees. */
-#include "ops/egraph/graph/egraph_arrays.h"
+#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/extract/extract_draw.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Clusters: the seed leads, every member is compared with it, and a lie in the e-graph is found. */
-#include "ops/egraph/graph/egraph_arrays.h"
+#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
 
 #include <setjmp.h>

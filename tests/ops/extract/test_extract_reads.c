@@ -6,7 +6,7 @@
 #include "tests/ops/egraph/help_edits.h"
 #include "tests/ops/egraph/help_reuse.h"
 
-#include "ops/egraph/graph/egraph_arrays.h"
+#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
 

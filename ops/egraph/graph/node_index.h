@@ -2,8 +2,8 @@
  * their arguments; so that large classes are not walked for a few nodes, and two lists of nodes
  * are joined in the time of reading them, not of pairing them. Candidates come in the order of the
  * class's circle, as in a walk: an index changes how long a search takes, never what it finds. */
-#ifndef OPS_EGRAPH_MATCH_NODE_INDEX_H
-#define OPS_EGRAPH_MATCH_NODE_INDEX_H
+#ifndef OPS_EGRAPH_GRAPH_NODE_INDEX_H
+#define OPS_EGRAPH_GRAPH_NODE_INDEX_H
 
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -43,7 +43,7 @@ struct argument_index {
     uint32_t begin, buckets;
 };
 
-struct pruner; /* prune.h */
+struct pruner; /* large/prune.h */
 
 struct node_index {
     uint32_t age;                 /* what is older is forgotten; not 0 */
@@ -57,10 +57,12 @@ struct node_index {
     struct argument_index *tables;
     size_t n_tables, tables_cap;
     uint64_t unions;
-    /* What stands in which class, where a search asked for it, until the graph is rebuilt. A search
-     * does in graphs of so many cells, once it looked at so many nodes for each; or at fewer, if
-     * the last one did. */
+    /* What helps a search in a large graph to leave out nodes, or NULL; until the graph is rebuilt.
+     * A search makes one in graphs of so many cells, once it looked at so many nodes for each, or
+     * at fewer if the last search made one. */
     struct pruner *pruner;
+    void (*pruner_note_union)(struct pruner *p, uint32_t into, uint32_t from);
+    void (*pruner_free)(struct pruner *p);
     uint32_t prune_cells, prune_looked;
     bool prune_soon;
 };

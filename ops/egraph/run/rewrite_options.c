@@ -1,5 +1,5 @@
-/* What commands that rewrite expressions read; see tool_input.h. */
-#include "ops/egraph/run/tool_input.h"
+/* What commands that rewrite expressions read; see rewrite_options.h. */
+#include "ops/egraph/run/rewrite_options.h"
 
 #include "base/os.h"
 #include "ops/rules/rule.h"

@@ -1,8 +1,8 @@
 /* The canonical form: classes numbered by their least terms, nodes sorted within, only what the
  * root reaches. Equal sets of equalities give equal messages, whatever ids the graph used.
  * And back again. */
-#include "ops/egraph/graph/egraph_arrays.h"
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/egraph_arrays.h"
+#include "ops/egraph/record/least_terms.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Exact rational constants; see constant.h. */
-#include "ops/egraph/graph/constant.h"
+#include "ops/egraph/facts/constant.h"
 
 #include "base/buf.h"
 #include "ops/expr/lang.h"

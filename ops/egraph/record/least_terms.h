@@ -1,7 +1,7 @@
 /* Least terms: for each class the least of all its terms, by number of tokens, then by tokens from
  * the left (expr_compare). A property of the set of equalities, not of how it was found. */
-#ifndef OPS_EGRAPH_GRAPH_LEAST_TERMS_H
-#define OPS_EGRAPH_GRAPH_LEAST_TERMS_H
+#ifndef OPS_EGRAPH_RECORD_LEAST_TERMS_H
+#define OPS_EGRAPH_RECORD_LEAST_TERMS_H
 
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -22,8 +22,5 @@ int terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
 void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class);
 /* A node over the least terms of its arguments, for people: infix. */
 void terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
-/* A fact for people and records: "=3/2", "(0,inf) integer", "nonzero", "". */
-void facts_write(struct buf *out, const struct egraph *g, uint32_t fact);
-void fact_write(struct buf *out, const struct facts *t, uint32_t fact);
 
 #endif

@@ -1,7 +1,7 @@
 /* Exact rational constants, interned: equal values have equal ids. The only user of GMP here. A
  * value that would need more than NUMBER_MAX_DIGITS digits is not folded, so nothing overflows. */
-#ifndef OPS_EGRAPH_GRAPH_CONSTANT_H
-#define OPS_EGRAPH_GRAPH_CONSTANT_H
+#ifndef OPS_EGRAPH_FACTS_CONSTANT_H
+#define OPS_EGRAPH_FACTS_CONSTANT_H
 
 #include "base/map.h"
 

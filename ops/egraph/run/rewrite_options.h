@@ -1,7 +1,7 @@
 /* What commands that rewrite expressions read, and how they name why a run stopped: the options
  * --rules, --language and --syntax, budgets, expressions. */
-#ifndef OPS_EGRAPH_RUN_TOOL_INPUT_H
-#define OPS_EGRAPH_RUN_TOOL_INPUT_H
+#ifndef OPS_EGRAPH_RUN_REWRITE_OPTIONS_H
+#define OPS_EGRAPH_RUN_REWRITE_OPTIONS_H
 
 #include "engine/tool.h"
 #include "ops/egraph/graph/egraph.h"

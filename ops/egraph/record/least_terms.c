@@ -2,9 +2,8 @@
  * best node is chosen among those of least size. Arguments of such a node are smaller, so their
  * best is known. Two different classes never have the same least term, so comparing two terms walks
  * down one path only. */
-#include "ops/egraph/graph/least_terms.h"
+#include "ops/egraph/record/least_terms.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,40 +283,4 @@ void terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
     terms_free(&t);
     buf_free(&prefix);
     arena_free(&a);
-}
-
-static void write_end(struct buf *out, double v)
-{
-    if (isinf(v))
-        buf_puts(out, v > 0 ? "inf" : "-inf");
-    else
-        buf_printf(out, "%.17g", v);
-}
-
-void facts_write(struct buf *out, const struct egraph *g, uint32_t fact)
-{
-    fact_write(out, &g->facts, fact);
-}
-
-void fact_write(struct buf *out, const struct facts *t, uint32_t fact)
-{
-    const struct fact *f = &t->items[fact];
-    buf_puts(out, ""); /* a NUL at least */
-    if (f->constant != NO_NUMBER) {
-        buf_printf(out, "=%s", numbers_text(&t->numbers, f->constant));
-        return;
-    }
-    size_t before = out->len;
-    if (f->flags & FACT_REAL) {
-        buf_putc(out, f->flags & FACT_LO_OPEN ? '(' : '[');
-        write_end(out, f->lo);
-        buf_putc(out, ',');
-        write_end(out, f->hi);
-        buf_putc(out, f->flags & FACT_HI_OPEN ? ')' : ']');
-    }
-    bool seen = f->flags & FACT_REAL && !interval_has_zero(fact_interval(f));
-    if (f->flags & FACT_INTEGER)
-        buf_puts(out, out->len > before ? " integer" : "integer");
-    if (f->flags & FACT_NONZERO && !seen)
-        buf_puts(out, out->len > before ? " nonzero" : "nonzero");
 }

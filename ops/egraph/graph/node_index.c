@@ -1,9 +1,7 @@
 /* Joins; see node_index.h. An index is trusted until its class takes part in a union of classes
  * with frozen nodes; one that goes by arguments is wrong of those classes only that took part in
  * such a union since it was built. */
-#include "ops/egraph/match/node_index.h"
-
-#include "ops/egraph/large/prune.h"
+#include "ops/egraph/graph/node_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +33,8 @@ void node_index_free(struct node_index *j)
 {
     if (!j)
         return;
-    pruner_free(j->pruner);
+    if (j->pruner)
+        j->pruner_free(j->pruner);
     u32_free(&j->pool);
     u32_free(&j->listed);
     free(j->large);
@@ -52,7 +51,8 @@ static void forget_indexes(struct node_index *j)
 
 void node_index_forget(struct node_index *j)
 {
-    pruner_free(j->pruner);
+    if (j->pruner)
+        j->pruner_free(j->pruner);
     j->pruner = NULL;
     forget_indexes(j);
 }
@@ -200,7 +200,7 @@ void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
     const uint32_t both[] = {a, b};
     j->unions++;
     if (j->pruner)
-        pruner_note_union(j->pruner, a, b);
+        j->pruner_note_union(j->pruner, a, b);
     for (int i = 0; i < 2; i++) {
         struct class_index *s = find_large(j, both[i]),
                            *small = &j->groups[node_index_slot(both[i])];

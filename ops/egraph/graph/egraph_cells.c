@@ -1,0 +1,96 @@
+/* Memory of an e-graph's cells, classes and table: they grow, are freed, and the table is filled
+ * again when it has grown. */
+#include "ops/egraph/graph/egraph_memory.h"
+#include "ops/egraph/graph/enode_key.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { FIRST_CELLS = 1024, LARGE = 1 << 16, MAX_CELLS = 1 << 28 };
+
+static void resize_cells(struct egraph *g, uint32_t cap)
+{
+    static const char what[] = "e-graph";
+    g->cells =
+        graph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
+    g->members = graph_memory_resize(g->members, g->cap * sizeof *g->members,
+                                     cap * sizeof *g->members, what);
+    g->kind = graph_memory_resize(g->kind, g->cap, cap, what);
+    g->touched = graph_memory_resize(g->touched, g->cap, cap, what);
+    size_t blocks = g->cap ? g->cap / 64 + 1 : 0, more = cap / 64 + 1;
+    g->touched_block = graph_memory_resize(g->touched_block, blocks, more, what);
+    memset(g->touched_block + blocks, 0, more - blocks);
+    g->cap = cap;
+}
+
+void graph_grow_entries(struct egraph *g)
+{
+    uint32_t old = g->cap_entries, cap = old ? old + (old < LARGE ? old : old / 8) : FIRST_CELLS;
+    g->classes = graph_memory_resize(g->classes, old * sizeof *g->classes, cap * sizeof *g->classes,
+                                     "e-graph");
+    g->cap_entries = cap;
+}
+
+/* By an eighth once the graph is large: the peak is close to what is used. Whether the table is
+ * another one now. */
+bool graph_reserve_cells(struct egraph *g, uint32_t more)
+{
+    if (g->n_cells + more <= g->cap)
+        return false;
+    uint32_t cap = g->cap ? g->cap : FIRST_CELLS;
+    while (cap < g->n_cells + more)
+        cap += cap < LARGE ? cap : cap / 8;
+    assert(cap < MAX_CELLS * 2u);
+    resize_cells(g, cap);
+    if (g->proofs)
+        proofs_grow(g->proofs, cap);
+    bool ids_fit = cap <= g->cons.id_mask - 2;
+    if (!ids_fit) /* from here on the table has room whenever it is not full */
+        graph_grow_table(g);
+    return !ids_fit;
+}
+
+void graph_free_cells(struct egraph *g)
+{
+    graph_memory_free(g->cells, g->cap * sizeof *g->cells);
+    graph_memory_free(g->members, g->cap * sizeof *g->members);
+    graph_memory_free(g->classes, g->cap_entries * sizeof *g->classes);
+    graph_memory_free(g->kind, g->cap);
+    graph_memory_free(g->touched, g->cap);
+    graph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
+    g->cells = NULL;
+    g->members = NULL;
+    g->classes = NULL;
+    g->kind = g->touched = g->touched_block = NULL;
+    g->cap = g->n_entries = g->cap_entries = 0;
+    g->free_entry = NO_NODE;
+}
+
+static inline uint32_t node_hash(const struct egraph *g, uint32_t n)
+{
+    uint32_t op = g->cells[n].op;
+    if (!(op & OP_LEAF) && graph_arity(g, op) <= 2)
+        return hash_pair(op, graph_pair(&g->cells[n]));
+    struct key k;
+    set_node_key(&k, g, n);
+    return k.hash;
+}
+
+/* Many nodes are taken at a time, so that the places of the table are fetched side by side. */
+void graph_grow_table(struct egraph *g)
+{
+    enum { MANY = 48 };
+    uint32_t nodes[MANY], hashes[MANY], n = 0;
+    hashcons_grow(&g->cons, g->cap);
+    while (n < g->n_cells) {
+        uint32_t many = 0;
+        for (; n < g->n_cells && many < MANY; n++)
+            if (graph_is_live(g, n)) {
+                nodes[many] = n;
+                hashes[many] = node_hash(g, n);
+                hashcons_prefetch(&g->cons, hashes[many++]);
+            }
+        for (uint32_t i = 0; i < many; i++)
+            hashcons_insert(&g->cons, hashes[i], nodes[i]);
+    }
+}
