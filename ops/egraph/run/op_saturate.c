@@ -13,14 +13,14 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"iterations", OP_INT, "8", NULL, 1, 10000, "Rounds of searching and applying, at most."},
+    {"iterations", OP_INT, "8", NULL, 1, 10000, "Iterations of searching and applying, at most."},
     {"max_nodes", OP_INT, "10000", NULL, 1, 100000000,
      "E-nodes: no rule is applied once there are as many."},
     {"max_matches", OP_INT, "0", NULL, 0, 1e15, "Matches applied in all; 0: no limit."},
     {"match_limit", OP_INT, "1000", NULL, 1, 1000000000,
-     "A rule with more matches in one iteration rests; doubles each time."},
+     "A rule with more matches in one iteration is banned; doubles each time."},
     {"ban_length", OP_INT, "5", NULL, 0, 10000,
-     "For so many iterations; doubles each time. 0: rules never rest."},
+     "How many iterations a ban lasts; doubles each time. 0: no rule is banned."},
     {0}};
 static const struct op_port inputs[] = {
     {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},

@@ -240,7 +240,7 @@ static void print_rules(const struct session *s)
     double rest = 0;
     fprintf(out,
             "\n       ms    search     apply  searched     steps   matched   applied effective "
-            " e-nodes rested  rule\n");
+            " e-nodes banned  rule\n");
     for (size_t i = 0; i < n; i++)
         print_rule(s, &s->lines[i]);
     for (size_t i = n; i < s->n_lines; i++)
@@ -311,7 +311,7 @@ static json_t *rules_json(const struct session *s)
         set_count(o, "applied", p->applied);
         set_count(o, "effective", s->run.applied[l->rule]);
         set_count(o, "nodes", p->nodes);
-        set_count(o, "rested", p->banned);
+        set_count(o, "banned", p->banned);
         set_ms(o, "search_ms", p->search_ns);
         set_ms(o, "apply_ms", (double)p->apply_ns);
         json_array_append_new(list, o);
@@ -369,11 +369,11 @@ static const struct tool_option options[] = {
     {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
     {"syntax", "NAME", false, "how the expressions are written: infix (default), prefix, sexpr"},
-    {"iterations", "N", false, "rounds of searching and applying, at most (default 8)"},
+    {"iterations", "N", false, "iterations of searching and applying, at most (default 8)"},
     {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
     {"max-matches", "N", false, "matches applied in all; 0: no limit (default)"},
-    {"match-limit", "N", false, "a rule with more matches in one iteration rests (default 1000)"},
-    {"ban-length", "N", false, "for so many iterations (default 5); 0: rules never rest"},
+    {"match-limit", "N", false, "a rule with more matches in one iteration is banned (default 1000)"},
+    {"ban-length", "N", false, "for so many iterations (default 5); 0: no rule is banned"},
     {"top", "N", false, "rules to list (default 20)"},
     {"sort", "KEY", false, "time (default), searched, steps, matched or effective"},
     {0}};
@@ -393,7 +393,7 @@ const struct tool tool_saturate = {
         "the rules that wait behind it, and the time of a search among its rules in proportion. So "
         "a rule that begins as others do costs little beside them. `matched` are new matches, "
         "`applied` those whose conditions held, `effective` those that changed the e-graph, "
-        "`e-nodes` what they made, and `rested` how often the rule had too many matches and was "
+        "`e-nodes` what they made, and `banned` how often the rule had too many matches and was "
         "not searched for a while.\n\n"
         "Counts are the same in every run; times are those of this one, with the counting in "
         "them, which makes it slower than a job.",
