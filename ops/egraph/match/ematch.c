@@ -4,6 +4,7 @@
 #include "ops/egraph/graph/node_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NEVER UINT32_MAX
 enum { SORT_FEW = 16 };
@@ -59,27 +60,49 @@ void ematch_ban(struct ematch *m, uint32_t rule)
     }
 }
 
-static int by_rule(const void *x, const void *y)
+static void sort_few(struct ematch_match *x, size_t n)
 {
-    const struct ematch_match *a = x, *b = y;
-    return a->rule != b->rule ? (a->rule < b->rule ? -1 : 1)
-                              : (a->record > b->record) - (a->record < b->record);
-}
-
-void ematch_sort(struct ematch *m)
-{
-    struct ematch_match *x = m->matches;
-    if (m->n_matches > SORT_FEW) {
-        qsort(x, m->n_matches, sizeof *x, by_rule);
-        return;
-    }
-    for (size_t i = 1; i < m->n_matches; i++) {
+    for (size_t i = 1; i < n; i++) {
         struct ematch_match one = x[i];
         size_t k = i;
         for (; k > 0 && x[k - 1].rule > one.rule; k--)
             x[k] = x[k - 1];
         x[k] = one;
     }
+}
+
+/* A counting sort; `counted` has a bit for each rule that has matches, so that only these are gone
+ * through. Both counts are zero before and after. */
+static void sort_many(struct ematch *m)
+{
+    size_t n = m->n_matches, words = m->set->n / 64 + 1;
+    uint32_t begin = 0;
+    m->sorted = graph_memory_grow(m->sorted, &m->cap_sorted, m->cap_matches, sizeof *m->sorted);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t rule = m->matches[i].rule;
+        m->count[rule]++;
+        m->counted[rule / 64] |= 1ull << rule % 64;
+    }
+    for (size_t w = 0; w < words; w++)
+        for (uint64_t bits = m->counted[w]; bits; bits &= bits - 1) {
+            uint32_t *count = &m->count[64 * w + (unsigned)__builtin_ctzll(bits)], k = *count;
+            *count = begin;
+            begin += k;
+        }
+    for (size_t i = 0; i < n; i++)
+        m->sorted[m->count[m->matches[i].rule]++] = m->matches[i];
+    for (size_t i = 0; i < n; i++)
+        m->count[m->matches[i].rule] = 0;
+    memset(m->counted, 0, words * sizeof *m->counted);
+    memcpy(m->matches, m->sorted, n * sizeof *m->matches);
+}
+
+void ematch_sort(struct ematch *m)
+{
+    if (m->n_matches <= SORT_FEW)
+        sort_few(m->matches, m->n_matches);
+    else
+        sort_many(m);
 }
 
 void ematch_begin(struct ematch *m, uint32_t until)
@@ -110,14 +133,19 @@ void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
     m->left = calloc(set->n + 1, sizeof *m->left);
     m->leaf_node = malloc((set->leaves.n + 1) * sizeof *m->leaf_node);
     m->active = malloc((set->automaton.n + 1) * sizeof *m->active);
-    if (!m->left || !m->leaf_node || !m->active)
+    m->count = calloc(set->n + 1, sizeof *m->count);
+    m->counted = calloc(set->n / 64 + 1, sizeof *m->counted);
+    if (!m->left || !m->leaf_node || !m->active || !m->count || !m->counted)
         abort();
 }
 
 void ematch_free(struct ematch *m)
 {
     graph_memory_free(m->matches, m->cap_matches * sizeof *m->matches);
+    graph_memory_free(m->sorted, m->cap_sorted * sizeof *m->sorted);
     u32_free(&m->records);
+    free(m->count);
+    free(m->counted);
     free(m->left);
     free(m->leaf_node);
     free(m->active);

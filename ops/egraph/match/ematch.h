@@ -56,6 +56,10 @@ struct ematch {
     uint64_t looked;              /* nodes that were to be bound, since the last ematch_begin */
     struct ematch_match *matches; /* of the node visited last */
     size_t n_matches, cap_matches;
+    struct ematch_match *sorted; /* scratch of sorting, as are the next two, by rule */
+    size_t cap_sorted;
+    uint32_t *count;
+    uint64_t *counted; /* a bit each */
     struct u32_list records;
 
     uint32_t *leaf_node; /* by leaf of the rule set, NO_NODE if it is not there yet */

@@ -122,6 +122,7 @@ static void forget_matches(struct ematch *m)
 {
     graph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
     graph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
+    graph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
 }
 
 /* As apply, and counts what it costs. */
