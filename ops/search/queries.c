@@ -74,6 +74,28 @@ enum err_code queries_next(struct expr *out, bool *more, struct queries *q, stru
     }
 }
 
+enum err_code queries_answer(struct queries *q, query_answer *answer, void *arg, struct err *e)
+{
+    struct arena a = {0};
+    struct expr question;
+    bool more;
+    enum err_code code;
+    while (!(code = err_up(e, queries_next(&question, &more, q, &a, e))) && more &&
+           !(code = err_up(e, answer(arg, &question, &a, e))))
+        arena_reset(&a);
+    arena_free(&a);
+    return code;
+}
+
+void queries_print_json(FILE *to, json_t *object, int digits)
+{
+    char *line = json_dumps(
+        object, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION((unsigned)digits));
+    fprintf(to, "%s\n", line ? line : "");
+    free(line);
+    json_decref(object);
+}
+
 enum err_code queries_number(uint32_t *out, const struct tool_args *args, const char *option,
                              uint32_t initial, uint32_t max, struct err *e)
 {

@@ -6,6 +6,8 @@
 #include "engine/tool.h"
 #include "ops/expr/expr.h"
 
+#include <jansson.h>
+
 struct queries {
     const struct tool_args *args;
     const struct language *lang;
@@ -23,6 +25,14 @@ void queries_close(struct queries *q);
 /* The next one, in the arena; *more is false when there are none left. Empty lines are skipped. */
 enum err_code queries_next(struct expr *out, bool *more, struct queries *q, struct arena *a,
                            struct err *e);
+
+/* Answers one question. The arena is reset afterwards. */
+typedef enum err_code query_answer(void *arg, const struct expr *question, struct arena *a,
+                                   struct err *e);
+/* Answers all that are left, each before the next is read. */
+enum err_code queries_answer(struct queries *q, query_answer *answer, void *arg, struct err *e);
+/* Prints an object as one line and frees it. */
+void queries_print_json(FILE *to, json_t *object, int digits);
 
 /* A number that an option gives, from 1 to max, or `initial`. */
 enum err_code queries_number(uint32_t *out, const struct tool_args *args, const char *option,

@@ -1,8 +1,7 @@
 /* A checkpoint, its vocabulary and a model; see text_model.h. */
 #include "ops/search/text_model.h"
 
-#include "base/buf.h"
-#include "ops/corpus/tokens/encoding.h"
+#include "ops/corpus/tokens/token_batch.h"
 #include "ops/learn/infer/detokenize.h"
 #include "ops/learn/infer/embedder.h"
 
@@ -98,35 +97,11 @@ void text_model_set_precision(struct text_model *m, enum gpu_precision precision
     m->model->precision = precision;
 }
 
-static enum err_code encode_all(Eqloom__TokenBatch *b, const struct text_model *m,
-                                char *const *prefix, size_t n, struct arena *a, struct err *e)
-{
-    struct buf tokens = {0};
-    enum err_code code = OK;
-    eqloom__token_batch__init(b);
-    b->offset = arena_array(a, uint32_t, n + 1);
-    b->cluster = arena_array(a, uint32_t, n + 1);
-    for (size_t i = 0; i < n && !code; i++) {
-        uint32_t *ids;
-        size_t n_ids;
-        code = err_up(e, encode_prefix(&ids, &n_ids, a, &m->encoder, prefix[i], e));
-        if (!code)
-            buf_add(&tokens, ids, n_ids * sizeof *ids);
-        b->offset[i + 1] = (uint32_t)(tokens.len / sizeof *ids);
-    }
-    b->n_offset = n + 1;
-    b->n_cluster = n;
-    b->n_tokens = tokens.len / sizeof *b->tokens;
-    b->tokens = arena_memdup(a, tokens.data, tokens.len);
-    buf_free(&tokens);
-    return code;
-}
-
 enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
                                size_t n, bool normalize, struct arena *a, struct err *e)
 {
     Eqloom__TokenBatch b;
-    enum err_code code = err_up(e, encode_all(&b, m, prefix, n, a, e));
+    enum err_code code = err_up(e, token_batch_pack(&b, a, &m->encoder, prefix, n, e));
     if (code)
         return code;
     if (!(*out = arena_try_alloc(a, n * text_model_dim(m), sizeof **out)))
@@ -140,7 +115,7 @@ enum err_code text_model_generate(struct written **out, size_t *n, const struct 
 {
     Eqloom__TokenBatch b;
     struct generated g;
-    enum err_code code = err_up(e, encode_all(&b, m, &prefix, 1, a, e));
+    enum err_code code = err_up(e, token_batch_pack(&b, a, &m->encoder, &prefix, 1, e));
     if (!code)
         code = err_up(e, generator_run(&g, m->model, &b, options, a, e));
     if (code)

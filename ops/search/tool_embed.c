@@ -1,13 +1,12 @@
 /* `eqloom embed EXPR...`: vectors of expressions by a trained model. */
+#include "base/buf.h"
 #include "base/os.h"
 #include "engine/tool.h"
 #include "ops/search/choose_record.h"
 #include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 256, SHOW_COSINES = 8 };
@@ -19,44 +18,30 @@ struct embedding {
     struct text_model *model;
     struct expr *exprs;
     char **prefix;
-    size_t n, cap;
+    size_t n;
     float *vectors; /* (n, dim) */
     uint32_t dim;
     double load_ms, embed_ms;
 };
 
-static void add(struct embedding *x, const struct expr *expr)
-{
-    if (x->n == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 16;
-        struct expr *exprs = arena_array(x->a, struct expr, cap);
-        char **prefix = arena_array(x->a, char *, cap);
-        if (x->n) {
-            memcpy(exprs, x->exprs, x->n * sizeof *exprs);
-            memcpy(prefix, x->prefix, x->n * sizeof *prefix);
-        }
-        x->exprs = exprs;
-        x->prefix = prefix;
-        x->cap = cap;
-    }
-    x->exprs[x->n] = *expr;
-    x->prefix[x->n++] = expr_prefix(x->a, expr);
-}
-
 static enum err_code read_all(struct embedding *x, struct err *e)
 {
     const struct language *lang;
     struct queries q;
-    bool more = true;
+    struct buf exprs = {0};
+    struct expr expr;
+    bool more;
     enum err_code code = err_up(e, queries_language(&lang, x->args, e));
     if (code || (code = err_up(e, queries_open(&q, x->args, lang, e))))
         return code;
-    while (!code && more) {
-        struct expr expr;
-        code = err_up(e, queries_next(&expr, &more, &q, x->a, e));
-        if (!code && more)
-            add(x, &expr);
-    }
+    while (!(code = err_up(e, queries_next(&expr, &more, &q, x->a, e))) && more)
+        buf_add(&exprs, &expr, sizeof expr);
+    x->n = exprs.len / sizeof expr;
+    x->exprs = arena_memdup(x->a, exprs.data ? exprs.data : "", exprs.len);
+    x->prefix = arena_array(x->a, char *, x->n);
+    for (size_t i = 0; i < x->n; i++)
+        x->prefix[i] = expr_prefix(x->a, &x->exprs[i]);
+    buf_free(&exprs);
     queries_close(&q);
     return code;
 }
@@ -102,10 +87,7 @@ static void print_json(FILE *to, const struct embedding *x)
         json_object_set_new(o, "expression", json_string(expr_infix(x->a, &x->exprs[i])));
         json_object_set_new(o, "prefix", json_string(x->prefix[i]));
         json_object_set_new(o, "vector", vector);
-        char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
-        fprintf(to, "%s\n", line ? line : "");
-        free(line);
-        json_decref(o);
+        queries_print_json(to, o, 9);
     }
 }
 

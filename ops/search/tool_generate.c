@@ -7,7 +7,6 @@
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +47,8 @@ static enum err_code judge_answers(struct answers *x, const struct writing *w, s
     return err_up(e, judge_all(w->judge, x->findings, x->n_findings, &x->question, a, e));
 }
 
-static enum err_code answer(struct answers *x, const struct writing *w, struct arena *a,
-                            struct err *e)
+static enum err_code generate(struct answers *x, const struct writing *w, struct arena *a,
+                              struct err *e)
 {
     uint64_t start = os_monotonic_ns();
     char *prefix = expr_prefix(a, &x->question);
@@ -94,10 +93,7 @@ static void print_json(const struct writing *w, const struct answers *x, struct 
     json_object_set_new(o, "question", json_string(expr_infix(a, &x->question)));
     json_object_set_new(o, "answers", list);
     json_object_set_new(o, "ms", json_real(x->ms));
-    char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
-    fprintf(w->args->out, "%s\n", line ? line : "");
-    free(line);
-    json_decref(o);
+    queries_print_json(w->args->out, o, 9);
 }
 
 static void print_words(const struct writing *w, const struct answers *x, struct arena *a)
@@ -161,23 +157,13 @@ static enum err_code load(struct writing *w, enum gpu_precision precision, struc
     return OK;
 }
 
-static enum err_code answer_all(struct writing *w, struct queries *q, struct err *e)
+static enum err_code answer(void *arg, const struct expr *question, struct arena *a, struct err *e)
 {
-    struct arena a = {0};
-    bool more = true;
-    enum err_code code = OK;
-    while (!code && more) {
-        struct answers x = {.n = 0};
-        arena_reset(&a);
-        if ((code = err_up(e, queries_next(&x.question, &more, q, &a, e))) || !more ||
-            (code = err_up(e, answer(&x, w, &a, e))))
-            break;
-        if (w->args->json)
-            print_json(w, &x, &a);
-        else
-            print_words(w, &x, &a);
-    }
-    arena_free(&a);
+    const struct writing *w = arg;
+    struct answers x = {.question = *question};
+    enum err_code code = err_up(e, generate(&x, w, a, e));
+    if (!code)
+        (w->args->json ? print_json : print_words)(w, &x, a);
     return code;
 }
 
@@ -199,7 +185,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (code = err_up(e, load(&w, precision, e))))
         goto out;
     w.judge = judge_new(max_nodes);
-    code = w.judge ? err_up(e, answer_all(&w, &q, e)) : err_fail(e, ERR_NOMEM, "no memory");
+    code = w.judge ? err_up(e, queries_answer(&q, answer, &w, e)) : err_fail(e, ERR_NOMEM, "no memory");
 out:
     queries_close(&q);
     judge_free(w.judge);

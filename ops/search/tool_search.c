@@ -7,8 +7,6 @@
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct search {
@@ -114,8 +112,8 @@ static enum err_code describe(struct finding *f, const struct search *s, const s
     return OK;
 }
 
-static enum err_code answer(struct answer *out, const struct search *s, struct arena *a,
-                            struct err *e)
+static enum err_code find(struct answer *out, const struct search *s, struct arena *a,
+                          struct err *e)
 {
     uint64_t start = os_monotonic_ns();
     char *prefix = expr_prefix(a, &out->question);
@@ -169,10 +167,7 @@ static void print_json(const struct search *s, const struct answer *x, struct ar
     json_object_set_new(o, "question", json_string(expr_infix(a, &x->question)));
     json_object_set_new(o, "neighbours", list);
     json_object_set_new(o, "ms", json_real(x->ms));
-    char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(7));
-    fprintf(s->args->out, "%s\n", line ? line : "");
-    free(line);
-    json_decref(o);
+    queries_print_json(s->args->out, o, 7);
 }
 
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)
@@ -199,23 +194,13 @@ static void print_words(const struct search *s, const struct answer *x, struct a
     fprintf(s->args->narration, "%zu of %u expressions, in %.1f ms\n", x->n, s->index.v.n, x->ms);
 }
 
-static enum err_code answer_all(struct search *s, struct queries *q, struct err *e)
+static enum err_code answer(void *arg, const struct expr *question, struct arena *a, struct err *e)
 {
-    struct arena a = {0};
-    bool more = true;
-    enum err_code code = OK;
-    while (!code && more) {
-        struct answer x = {0};
-        arena_reset(&a);
-        if ((code = err_up(e, queries_next(&x.question, &more, q, &a, e))) || !more ||
-            (code = err_up(e, answer(&x, s, &a, e))))
-            break;
-        if (s->args->json)
-            print_json(s, &x, &a);
-        else
-            print_words(s, &x, &a);
-    }
-    arena_free(&a);
+    const struct search *s = arg;
+    struct answer x = {.question = *question};
+    enum err_code code = err_up(e, find(&x, s, a, e));
+    if (!code)
+        (s->args->json ? print_json : print_words)(s, &x, a);
     return code;
 }
 
@@ -236,7 +221,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     s.judge = judge_new(max_nodes);
     fprintf(args->narration, "%s: %u expressions in %u clusters, loaded in %.0f ms\n",
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);
-    code = s.judge ? err_up(e, answer_all(&s, &q, e)) : err_fail(e, ERR_NOMEM, "no memory");
+    code = s.judge ? err_up(e, queries_answer(&q, answer, &s, e)) : err_fail(e, ERR_NOMEM, "no memory");
 out:
     queries_close(&q);
     judge_free(s.judge);

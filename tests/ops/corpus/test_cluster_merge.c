@@ -1,12 +1,6 @@
 /* Clusters with equal seeds are joined whatever their form; others are left alone. */
 #include "ops/corpus/cluster_merge.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static Eqloom__Cluster *cluster(struct arena *a, const char *const *texts)
 {

@@ -1,14 +1,7 @@
 /* Vocabularies, the encodings of numbers, packing, and the stability of splits. */
 #include "ops/corpus/split.h"
 #include "ops/corpus/tokens/token_batch.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 /* The tokens of the ids, joined by blanks. */
 static char *encode(struct arena *a, const char *encoding, const char *prefix)

@@ -1,15 +1,7 @@
 /* Corpora in the formats of others: what is written is read back as the same, what others write is
  * understood, what is malformed is refused with its place. */
 #include "ops/corpus/format/corpus_format.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 /* Text that no 0 ends, as a piece of a file. */
 static enum err_code read_piece(struct corpus *c, struct arena *a, enum corpus_format format,

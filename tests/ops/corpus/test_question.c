@@ -4,13 +4,7 @@
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/exact.h"
 #include "tests/ops/expr/balls.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static const char *const squares[] = {
     "pow sin x 2",

@@ -1,16 +1,8 @@
 /* Templates: the language, its refusals, stability of choices, and the shipped files. */
 #include "base/os.h"
 #include "ops/corpus/template/templates.h"
-#include "ops/expr/ball/ball.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/expr/balls.h"
+#include "tests/unit.h"
 
 struct fixture {
     struct arena arena;
@@ -51,7 +43,6 @@ static void gives(const char *yaml, const char *expected)
 
 static void test_language(void **state)
 {
-    (void)state;
     gives("templates: 1\n"
           "sets: {n: [-2..-1, 3], f: [sin, exp]}\n"
           "groups: {g: {templates: ['x + {n}', '{f}({n}*x)']}}\n",
@@ -89,7 +80,6 @@ static void refuses(const char *yaml, int line, int column, const char *message,
 
 static void test_refusals(void **state)
 {
-    (void)state;
 #define GROUP(g) "templates: 1\nsets: {func: [sin], n: [1..3]}\ngroups: {g: {" g "}}\n"
     refuses("", 1, 1, "the template file is empty", "");
     refuses("groups: {}\n", 1, 1, "begins with 'templates: 1'", "");
@@ -138,7 +128,6 @@ static size_t common(struct fixture *f, struct fixture *g)
 /* Adding a value moves the choice in its proportion, for small products and for drawn ones. */
 static void test_choices_are_stable(void **state)
 {
-    (void)state;
     static const char *const files[][2] = {
         {"templates: 1\nsets: {n: [1..40]}\ngroups: {g: {take: 100, templates: ['{n}*x + {n.2}']}}",
          "templates: 1\nsets: {n: [1..41]}\ngroups: {g: {take: 100, templates: ['{n}*x + "
@@ -165,7 +154,6 @@ static void test_choices_are_stable(void **state)
 
 static void test_take_per(void **state)
 {
-    (void)state;
     struct fixture f = {0};
     const char *yaml = "templates: 1\nsets: {n: [1..9], f: [sin, cos]}\n"
                        "groups: {g: {take: 3, per: f, templates: ['{f}({n}*x)', '{n}*{f}(x)']}}";
@@ -188,7 +176,6 @@ static void test_take_per(void **state)
 
 static void test_domains(void **state)
 {
-    (void)state;
     struct fixture f = {0};
     const char *yaml = "templates: 1\nvariables: {z: complex, y: real, x: positive}\n"
                        "groups: {g: {templates: ['x*y', 'x', 'z + y']}}";
@@ -209,7 +196,6 @@ static void test_domains(void **state)
 
 static void test_languages(void **state)
 {
-    (void)state;
     struct fixture f = {0};
     const char *yaml = "templates: 1\nlanguage: boolean\nsets: {op: ['&', '=>']}\n"
                        "groups: {g: {templates: ['a {op} not(b)']}}";
@@ -269,7 +255,6 @@ static void assert_no_duplicates(struct fixture *f)
 
 static void test_quickstart(void **state)
 {
-    (void)state;
     struct fixture f = {0};
     load(&f, "quickstart.yaml");
     if (f.t.n < 320 || f.t.n > 400)
@@ -304,7 +289,6 @@ static void test_quickstart(void **state)
 
 static void test_e_gen(void **state)
 {
-    (void)state;
     struct fixture f = {0};
     load(&f, "e-gen.yaml");
     if (f.t.n < 5200 || f.t.n > 5500)
@@ -323,13 +307,6 @@ static void test_e_gen(void **state)
     arena_free(&f.arena);
 }
 
-static int finish(void **state)
-{
-    (void)state;
-    ball_thread_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,5 +319,5 @@ int main(void)
         cmocka_unit_test(test_quickstart),
         cmocka_unit_test(test_e_gen),
     };
-    return cmocka_run_group_tests_name("templates", tests, NULL, finish);
+    return cmocka_run_group_tests_name("templates", tests, NULL, balls_clean);
 }

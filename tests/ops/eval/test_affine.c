@@ -4,14 +4,7 @@
 #include "ops/eval/measure/closeness.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct expr parse(struct arena *a, const char *prefix)
 {

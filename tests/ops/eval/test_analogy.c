@@ -1,14 +1,7 @@
 /* Analogies among vectors written by hand: what is passed over, and what counts as right. */
 #include "ops/eval/measure/analogy.h"
 #include "tests/ops/expr/balls.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 /* A vector that is `near` the target of the analogy, which has no third dimension. */
 struct given {

@@ -1,13 +1,6 @@
 /* Answers to questions among vectors written by hand, ties included. */
 #include "ops/eval/measure/choice.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { MOST = 6 };
 

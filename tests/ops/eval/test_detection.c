@@ -1,13 +1,7 @@
 /* Mistake detection against its definition, step by step and pair by pair, ties included. */
 #include "base/rng.h"
 #include "ops/eval/measure/detection.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { DERIVATIONS = 30, MOST_STEPS = 9 };
 

@@ -3,14 +3,7 @@
 #include "generation.pb-c.h"
 #include "report.pb-c.h"
 #include "tests/ops/expr/balls.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 extern const struct op op_evaluate_generation;
 

@@ -5,16 +5,7 @@
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
 #include "ops/eval/measure/tfidf_vectors.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static double gain_of(const double *gain, const uint32_t *column, uint32_t n)
 {

@@ -8,17 +8,9 @@
 #include "ops/eval/report/page.h"
 #include "ops/eval/report/trivial.h"
 #include "ops/eval/report/tsne.h"
+#include "tests/unit.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* Elements nest, attributes are quoted, & begins an entity: the page is XML but for its first line.
  */

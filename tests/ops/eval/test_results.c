@@ -1,13 +1,6 @@
 /* Reports of several kinds become a table for each kind, in the report's record and on its page. */
 #include "ops/eval/report/page_results.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static Eqloom__Report *report(struct arena *a, const char *title)
 {

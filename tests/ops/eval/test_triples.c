@@ -1,16 +1,7 @@
 /* Losses over triples against a walk through all of them; the same for any number of threads. */
 #include "base/rng.h"
 #include "ops/eval/measure/triples.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 /* So many vectors in clusters that lie among each other, some of them alone. `flat`: of few values,
  * so that cosines are equal. */

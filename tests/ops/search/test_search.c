@@ -4,15 +4,7 @@
 #include "ops/expr/ball/ball.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/verdict.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 extern const struct op op_index;
 
