@@ -1,7 +1,7 @@
 /* A bump allocator; see arena.h. */
 #include "base/arena.h"
 
-#include "base/last_words.h"
+#include "base/err.h"
 
 #include <stdint.h>
 #include <stdio.h>

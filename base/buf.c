@@ -1,7 +1,7 @@
 /* Growing buffers; see buf.h. */
 #include "base/buf.h"
 
-#include "base/last_words.h"
+#include "base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>

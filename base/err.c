@@ -1,12 +1,15 @@
-/* Error values; see err.h. Positions are computed from byte offsets only when an error arises. */
+/* Error values, and what is said at the end; see err.h. Positions are computed from byte offsets only
+ * when an error arises. */
 #include "base/err.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void add_frame(struct err *e, const char *file, int line)
 {
@@ -201,4 +204,27 @@ const char *err_nearest(const char *word, const char *const *names, size_t n)
         }
     }
     return found;
+}
+
+void last_words(const char *line, size_t n)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&said))
+        for (;;)
+            pause();
+    /* Buffers of stdio would need memory; other threads may hold its locks. */
+    if (write(STDERR_FILENO, line, n) < 0)
+        _exit(1);
+}
+
+void out_of_memory(size_t bytes)
+{
+    char line[200];
+    int n =
+        snprintf(line, sizeof line,
+                 "eqloom: error: out of memory (%zu bytes wanted); what was committed is stored: "
+                 "run again with fewer threads (-j 1) or with more memory\n",
+                 bytes);
+    last_words(line, (size_t)n);
+    _exit(1);
 }

@@ -77,4 +77,12 @@ const char *err_code_name(enum err_code code);
  * NULL: for 'did you mean'. */
 const char *err_nearest(const char *word, const char *const *names, size_t n);
 
+/* ---- when the process cannot go on ---- */
+/* Writes the line before the process ends. Only the first thread comes back, to end it: others that
+ * run into the same wait for that. Safe in a signal handler. */
+void last_words(const char *line, size_t n);
+/* Says so in one line and ends the process: for allocations too small to be handled one by one.
+ * Nothing committed is lost; the next run goes on. */
+_Noreturn void out_of_memory(size_t bytes);
+
 #endif

@@ -1,7 +1,7 @@
 /* Hash maps; see map.h. Linear probing, load at most 1/2. */
 #include "base/map.h"
 
-#include "base/last_words.h"
+#include "base/err.h"
 #include "base/rng.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Bytes that somebody else owns. */
+/* Bytes that somebody else owns, and little-endian numbers in them. */
 #ifndef BASE_SPAN_H
 #define BASE_SPAN_H
 
@@ -33,6 +33,24 @@ static inline int span_compare(struct span a, struct span b)
     size_t n = a.len < b.len ? a.len : b.len;
     int c = n ? memcmp(a.data, b.data, n) : 0;
     return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+/* ---- little-endian numbers, at any alignment ---- */
+/* Of `width` bytes, 1 to 8. */
+static inline uint64_t get_le(const void *at, int width)
+{
+    const uint8_t *p = at;
+    uint64_t value = 0;
+    for (int i = 0; i < width; i++)
+        value |= (uint64_t)p[i] << (8 * i);
+    return value;
+}
+
+static inline void put_le(void *at, uint64_t value, int width)
+{
+    uint8_t *p = at;
+    for (int i = 0; i < width; i++)
+        p[i] = (uint8_t)(value >> (8 * i));
 }
 
 #endif

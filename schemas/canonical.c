@@ -6,7 +6,7 @@
  * and then asks the checker: whatever is packed can be read. */
 #include "schemas/canonical.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * A batch holds its writes as spans into its own arena, so that one batch can be appended to
  * another (group commit), and the ids it puts, so that nothing is put twice. */
-#include "base/last_words.h"
+#include "base/err.h"
 #include "store/internal.h"
 #include "store/marks.h"
 

@@ -6,7 +6,7 @@
  * ctx->loss, so that the engine can have it made again instead of blaming the op. */
 #include "engine/ctx/ctx_internal.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 
 #include "schemas/checkpoint.pb-c.h"
 

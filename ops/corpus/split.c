@@ -2,7 +2,7 @@
  * highest, so that a changed fraction of one never moves anything between the others. */
 #include "ops/corpus/split.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 #include "base/digest.h"
 
 const char *const split_names[SPLIT_PARTS] = {"train", "valid", "test"};

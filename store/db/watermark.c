@@ -3,7 +3,7 @@
  * bit raises a false alarm. */
 #include "store/db/rocks_internal.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
  * the record itself. */
 #include "store/pack/pack.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 #include "store/internal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Reading packs; see pack.h. Never trusts a length: memory grows with what has really been read. */
 #include "store/pack/pack.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 #include "store/internal.h"
 
 #include <inttypes.h>

@@ -6,8 +6,8 @@
  * RECORD_MAX_PAYLOAD, and the frame must agree with the header about its size. */
 #include "store/record/envelope.h"
 
-#include "base/bytes.h"
-#include "base/last_words.h"
+#include "base/span.h"
+#include "base/err.h"
 
 #include <assert.h>
 #include <stdio.h>

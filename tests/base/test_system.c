@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "base/last_words.h"
+#include "base/err.h"
 #include "base/os.h"
 #include "base/pool.h"
 #include "base/rng.h"

@@ -5,7 +5,7 @@
  * with the offsets in the header counted from the beginning of the data. */
 #include "engine/cli/export/export_safetensors.h"
 
-#include "base/bytes.h"
+#include "base/span.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -51,7 +51,7 @@ struct rule_profile {
     uint64_t nodes;    /* that these made */
     uint32_t banned;   /* times */
     double search_ns;  /* its share of the time of searching; 0 of a rule from a constant */
-    uint64_t apply_ns; /* of its conditions and applications, without what is mended afterwards */
+    uint64_t apply_ns; /* of its conditions and applications, without rebuilding */
 };
 struct saturate_profile {
     struct rule_profile *rules;      /* as many as the set has; counted up */

@@ -9,7 +9,7 @@
  * arguments of node n are slots 2n and on. 30 bytes a cell and 24 a class; with the table of
  * hashcons.h about 38 and 24.
  *
- * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to mend. */
+ * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to restore. */
 #ifndef OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
 #define OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
 

@@ -1,5 +1,5 @@
 /* What the hash-consing table is asked for: an operator and canonical arguments; and the nodes that
- * answer. For the files that add, mend and move nodes. */
+ * answer. For the files that add, rehash and move nodes. */
 #ifndef OPS_EGRAPH_GRAPH_ENODE_KEY_H
 #define OPS_EGRAPH_GRAPH_ENODE_KEY_H
 

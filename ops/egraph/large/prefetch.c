@@ -1,5 +1,5 @@
-/* Work foreseen; see prefetch.h. All matches go through the same rounds: in each, what was
- * asked for in the round before is read, and what follows from it is asked for. */
+/* Prefetching; see prefetch.h. All matches go through the same steps: each step reads what the one
+ * before asked for, and asks for what follows from it. */
 #include "ops/egraph/large/prefetch.h"
 
 #include "ops/egraph/graph/enode_key.h"

@@ -1,8 +1,7 @@
-/* Work foreseen: what a number of matches, or of nodes to be mended, will look up is looked up side
- * by side, before the first of them has its turn; so that their memory is fetched all at once, not
- * one place after another. In a graph larger than the caches much of an application is such
- * waiting. Changes nothing but what the caches hold; what is found for a match need not be looked
- * up again as long as no two classes became one. */
+/* Prefetch: what a number of matches, or of nodes to be hashed again, will look up is looked up side
+ * by side before the first of them is applied, so that their memory is fetched at once. In a graph
+ * larger than the caches, applying a match is mostly waiting for memory. This changes nothing but
+ * what the caches hold; what was found for a match holds until two classes are merged. */
 #ifndef OPS_EGRAPH_LARGE_PREFETCH_H
 #define OPS_EGRAPH_LARGE_PREFETCH_H
 

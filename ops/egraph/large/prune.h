@@ -20,7 +20,7 @@ struct prune_test {
 /* Of a state: its tests; and what the arguments of a node that it binds hold, in pairs of shapes of
  * which one has to fit, if it asks for anything. */
 struct prune_state {
-    uint32_t semijoin; /* the one state after it, if that asks for partners, or NO_STATE */
+    uint32_t semijoin; /* the one state after it, if a semijoin with it applies, or NO_STATE */
     uint32_t tests, pairs;
     uint16_t n_tests, n_pairs;
 };

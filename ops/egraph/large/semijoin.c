@@ -1,4 +1,4 @@
-/* Partners; see semijoin.h. */
+/* Semijoins; see semijoin.h. */
 #include "ops/egraph/large/semijoin.h"
 
 #include "ops/egraph/graph/node_index.h"

@@ -1,8 +1,8 @@
-/* Partners: where a state that has bound a node goes on with one more, all of whose arguments are
- * known then, in a class that is known already, as in cosh(?a + ?b)*cosh(?a - ?b) with the sum, the
- * nodes of that class tell which nodes have to be bound at all. Two lists are read then, where each
- * node of the one would be looked for in the whole graph. Nodes without a partner lead nowhere; of
- * the others a few may not, either. */
+/* Semijoin: a state may bind a node and then look up a second one, all of whose arguments are known
+ * by then, in a class that is known already, as for the sum and the difference in
+ * cosh(?a + ?b)*cosh(?a - ?b). Then the nodes of that class say which nodes need to be bound at all:
+ * two lists are read, and no node is looked up in the whole graph. A node that the filter drops has
+ * no match; a few that it keeps may have none either. */
 #ifndef OPS_EGRAPH_LARGE_SEMIJOIN_H
 #define OPS_EGRAPH_LARGE_SEMIJOIN_H
 
@@ -46,7 +46,7 @@ static inline bool semijoin_has(const struct semijoin *p, struct egraph *g, uint
     return p->filter[h / 64] >> h % 64 & 1;
 }
 
-/* Whether `next` asks for partners of what s binds. */
+/* Whether a semijoin filters what s binds by what `next` looks up. */
 bool semijoin_applies(const struct state *s, const struct state *next);
 
 #endif

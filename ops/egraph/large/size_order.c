@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MOST_OF_BUDGET = 4, /* matches that are foreseen: not more than so many for each node */
+    MOST_OF_BUDGET = 4, /* expected matches: at most so many for each node */
     BEGUN_BY = 8,       /* with more than one in so many of the nodes, it is not finished */
 };
 

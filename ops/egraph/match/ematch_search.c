@@ -174,7 +174,7 @@ static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n
     bind_found(m, s, n);
 }
 
-/* Those only that have partners; false: it is not known which. */
+/* Binds only the nodes that the semijoin keeps; false: it does not apply. */
 static bool bind_semijoined(struct ematch *m, const struct state *s, uint32_t c,
                             const struct u32_list *pool, struct node_range range, uint32_t value)
 {

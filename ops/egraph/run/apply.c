@@ -33,7 +33,7 @@ static inline uint32_t add(bool *placed, struct applier *x, size_t rule,
 
 /* Builds the right side; `values` has what was built, after the variables. Returns the root, which
  * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
- * was foreseen of it, or NULL. */
+ * was prefetched of it, or NULL. */
 static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
                                    const uint32_t *record, const uint32_t *known)
 {

@@ -86,8 +86,8 @@ static bool may_go_on(struct saturator *s)
     return !s->out_of_matches && !s->is_cancelled;
 }
 
-/* One match more, of which this is foreseen. False: it was the last, for a reason that why_ended
- * tells. */
+/* Applies one more match; `known` was prefetched for it. False: it was the last, for a reason that
+ * why_ended tells. */
 static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, const uint32_t *known)
 {
     struct egraph *g = s->g;

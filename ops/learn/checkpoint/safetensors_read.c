@@ -2,7 +2,7 @@
 #include "ops/learn/checkpoint/safetensors_read.h"
 
 #include "base/buf.h"
-#include "base/bytes.h"
+#include "base/span.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,0 +1,459 @@
+/* The ops of the engine's tests, but for the chains; see graph_build.h.
+ *
+ *   lines    source -> exprs: an Expr for each line that is no comment; may be parted at any
+ *   names    source -> names: a Rule for each line "group/name text"
+ *   upper    map over exprs (side input names, optional): upper case, `repeat` times; fails on
+ *            elements that contain "bad"
+ *   rank     map over exprs (side input names): the text of the names of its first letter; proves
+ *            that its result stands where those are what they were
+ *   weigh    task: of exprs, those of at most `most` letters passed on, and their letters in all;
+ *            by summaries
+ *   first    map over exprs: the first letter of each
+ *   glance   map over exprs: likewise, with a number drawn for it; says that it reads no more
+ *   alone    map over exprs, parallel
+ *   join     task: all of exprs in one Expr
+ *   count    task: an Expr that is not a function of its input when ops_drift moves
+ *   drifts   source -> exprs: likewise
+ *   wait     task: until the run is cancelled */
+#include "graph_build.h"
+
+#include "base/buf.h"
+#include "schemas/checkpoint.pb-c.h"
+#include "schemas/expr.pb-c.h"
+#include "schemas/rule.pb-c.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+atomic_int ops_ran, ops_lines, ops_summarized, ops_proved, ops_prepared, ops_beside, ops_drift;
+atomic_int ops_until_signal;
+volatile int ops_signals;
+static atomic_int now_running;
+
+static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char *text,
+                               struct err *e)
+{
+    Eqloom__Expr m = EQLOOM__EXPR__INIT;
+    m.prefix = (char *)text;
+    return op_emit(NULL, ctx, role, &m.base, e);
+}
+
+static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    for (size_t i = 0; i < n; i++) {
+        const char *at = files[i].text.text, *end = at + files[i].text.len, *next;
+        for (; at < end; at = next) {
+            const char *newline = memchr(at, '\n', (size_t)(end - at));
+            size_t len = (size_t)((newline ? newline : end) - at);
+            next = at + len + 1;
+            if (len && at[len - 1] == '\r')
+                len--;
+            atomic_fetch_add(&ops_lines, 1);
+            if (len && *at == '!')
+                return err_fail_at(e, &files[i].text, (size_t)(at - files[i].text.text),
+                                   "a line begins with '!'");
+            if (len && *at != '#' &&
+                emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e))
+                return e->code;
+        }
+    }
+    return OK;
+}
+
+static size_t lines_cut(struct op_ctx *ctx, const struct source_text *text, size_t at)
+{
+    const char *newline = at ? memchr(text->text + at - 1, '\n', text->len - at + 1) : NULL;
+    return at == 0 ? 0 : newline ? (size_t)(newline + 1 - text->text) : text->len;
+}
+
+static enum err_code names_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    atomic_fetch_add(&ops_ran, 1);
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = files[i].text.text; *at; at += strcspn(at, "\n") + 1) {
+            char group[64], name[64], text[64];
+            if (sscanf(at, "%63[^/]/%63s %63[^\n]", group, name, text) != 3)
+                return err_fail(e, ERR_INPUT, "bad line");
+            Eqloom__Rule m = EQLOOM__RULE__INIT;
+            m.group = group;
+            m.name = name;
+            m.lhs = text;
+            if (op_emit(NULL, ctx, "names", &m.base, e))
+                return e->code;
+        }
+    return OK;
+}
+
+static enum err_code upper_prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    char *suffix = arena_strdup(op_arena(ctx), "");
+    atomic_fetch_add(&ops_prepared, 1);
+    for (uint64_t i = 0; i < op_count(ctx, "names"); i++) {
+        ProtobufCMessage *m;
+        if (op_get(&m, ctx, "names", i, e))
+            return e->code;
+        suffix = arena_printf(op_arena(ctx), "%s %s", suffix, ((Eqloom__Rule *)m)->lhs);
+    }
+    *state = suffix;
+    return OK;
+}
+
+static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    atomic_fetch_add(&ops_ran, 1);
+    atomic_fetch_add(&now_running, 1);
+    if (op_int(ctx, "ms"))
+        usleep((useconds_t)op_int(ctx, "ms") * 1000);
+    enum err_code code = op_get(&m, ctx, "exprs", 0, e);
+    atomic_fetch_sub(&now_running, 1);
+    if (code)
+        return code;
+    char *text = arena_strdup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix);
+    if (strstr(text, "bad"))
+        return e ? err_fail(e, ERR_FAILED, "it is bad") : (abort(), ERR_FAILED); /* ops read it */
+    for (char *c = text; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    if (atomic_load(&ops_until_signal) && atomic_fetch_sub(&ops_until_signal, 1) == 1)
+        __atomic_store_n(&ops_signals, 1, __ATOMIC_RELAXED);
+    struct rng rng = op_rng(ctx);
+    for (int64_t i = 0; i < op_int(ctx, "repeat"); i++)
+        if (emit_text(ctx, "exprs",
+                      arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
+                                   rng_below(&rng, 1000)),
+                      e))
+            return e->code;
+    return OK;
+}
+
+/* ---- rank: matching names by letter; the trace: a bit for the letter, the names that matched ----
+ */
+
+enum { LETTERS = 16 }; /* bytes: a bit for each */
+
+struct rank_state {
+    uint64_t n;
+    struct digest *ids;
+    const Eqloom__Rule **names;
+};
+
+static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct rank_state *s = arena_new(a, struct rank_state);
+    s->n = op_count(ctx, "names");
+    s->ids = arena_array(a, struct digest, s->n);
+    s->names = arena_array(a, const Eqloom__Rule *, s->n);
+    for (uint64_t i = 0; i < s->n; i++) {
+        s->ids[i] = op_input_id(ctx, "names", i);
+        if (op_get((ProtobufCMessage **)&s->names[i], ctx, "names", i, e))
+            return e->code;
+    }
+    *state = s;
+    return OK;
+}
+
+static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct rank_state *s = state;
+    struct arena *a = op_arena(ctx);
+    uint8_t *trace = arena_zalloc(a, LETTERS + s->n * DIGEST_SIZE);
+    ProtobufCMessage *m;
+    size_t n = 0;
+    atomic_fetch_add(&ops_ran, 1);
+    if (op_get(&m, ctx, "exprs", 0, e))
+        return e->code;
+    char *text = arena_strdup(a, ((Eqloom__Expr *)m)->prefix), letter = text[0];
+    for (uint64_t i = 0; i < s->n; i++)
+        if (s->names[i]->name[0] == letter) {
+            text = arena_printf(a, "%s %s", text, s->names[i]->lhs);
+            memcpy(trace + LETTERS + n++ * DIGEST_SIZE, s->ids[i].bytes, DIGEST_SIZE);
+        }
+    trace[(uint8_t)letter / 8] |= (uint8_t)(1 << letter % 8);
+    op_set_witness(ctx, span_of(trace, LETTERS + n * DIGEST_SIZE));
+    return emit_text(ctx, "exprs", text, e);
+}
+
+static bool rank_has(const struct rank_state *s, const uint8_t *id)
+{
+    for (uint64_t i = 0; i < s->n; i++)
+        if (memcmp(s->ids[i].bytes, id, DIGEST_SIZE) == 0)
+            return true;
+    return false;
+}
+
+/* Of one element, or of many by the union of their traces. */
+static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                                const struct op_earlier *x, struct err *e)
+{
+    const struct rank_state *s = state;
+    struct span trace = op_earlier_witness(x);
+    const uint64_t *added;
+    size_t n;
+    atomic_fetch_add(&ops_proved, 1);
+    if (op_earlier_added(&added, &n, ctx, x, "names", e))
+        return e->code;
+    *stands = true;
+    *reason = "no name of its letter changed";
+    for (size_t i = LETTERS; i + DIGEST_SIZE <= trace.len; i += DIGEST_SIZE)
+        *stands = *stands && rank_has(s, trace.data + i);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t letter = (uint8_t)s->names[added[i]]->name[0];
+        *stands = *stands && !(trace.data[letter / 8] >> letter % 8 & 1);
+    }
+    return OK;
+}
+
+static void add_name(uint8_t *out, size_t *n, const uint8_t *name)
+{
+    for (size_t i = LETTERS; i < *n; i += DIGEST_SIZE)
+        if (memcmp(out + i, name, DIGEST_SIZE) == 0)
+            return;
+    memcpy(out + *n, name, DIGEST_SIZE);
+    *n += DIGEST_SIZE;
+}
+
+static enum err_code rank_unite(struct span *out, struct arena *a, const struct span *notes,
+                                size_t n, struct err *e)
+{
+    size_t len = LETTERS, most = LETTERS;
+    for (size_t i = 0; i < n; i++)
+        most += notes[i].len;
+    uint8_t *all = arena_zalloc(a, most);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < LETTERS; k++)
+            all[k] |= notes[i].data[k];
+        for (size_t k = LETTERS; k < notes[i].len; k += DIGEST_SIZE)
+            add_name(all, &len, notes[i].data + k);
+    }
+    *out = span_of(all, len);
+    return OK;
+}
+
+/* ---- weigh ---- */
+
+static enum err_code weigh_summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
+                                     const ProtobufCMessage *element, struct err *e)
+{
+    uint64_t *letters = arena_new(a, uint64_t);
+    atomic_fetch_add(&ops_summarized, 1);
+    *letters = strlen(((const Eqloom__Expr *)element)->prefix);
+    *out = span_of(letters, sizeof *letters);
+    return OK;
+}
+
+static enum err_code weigh_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    uint64_t sum = 0;
+    atomic_fetch_add(&ops_ran, 1);
+    for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
+        struct span bytes;
+        uint64_t letters;
+        if (op_summary(&bytes, ctx, "exprs", i, e))
+            return e->code;
+        memcpy(&letters, bytes.data, sizeof letters);
+        sum += letters;
+        if (letters <= (uint64_t)op_int(ctx, "most") && op_pass(ctx, "short", "exprs", i, e))
+            return e->code;
+    }
+    return emit_text(ctx, "expr", arena_printf(op_arena(ctx), "%" PRIu64, sum), e);
+}
+
+static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    atomic_fetch_add(&ops_ran, 1);
+    if (op_get(&m, ctx, "exprs", 0, e))
+        return e->code;
+    return emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
+}
+
+static enum err_code glance_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    enum err_code code = op_get(&m, ctx, "exprs", 0, e);
+    if (code)
+        return code;
+    const char *letter = arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1);
+    if (op_recall(ctx, span_str(letter), "the first letter is the same"))
+        return OK;
+    struct rng rng = op_rng_of(ctx, span_str(letter));
+    atomic_fetch_add(&ops_ran, 1);
+    return emit_text(ctx, "exprs",
+                     arena_printf(op_arena(ctx), "%s%" PRIu64, letter, rng_below(&rng, 1000)), e);
+}
+
+static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    int beside = atomic_fetch_add(&now_running, 1);
+    usleep(500);
+    if (beside > atomic_load(&ops_beside))
+        atomic_store(&ops_beside, beside);
+    enum err_code code = first_run(ctx, state, e);
+    atomic_fetch_sub(&now_running, 1);
+    return code;
+}
+
+static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct buf b = {0};
+    atomic_fetch_add(&ops_ran, 1);
+    buf_puts(&b, op_string(ctx, "prefix"));
+    for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
+        ProtobufCMessage *m;
+        if (op_get(&m, ctx, "exprs", i, e)) {
+            buf_free(&b);
+            return e->code;
+        }
+        buf_printf(&b, "%s,", ((Eqloom__Expr *)m)->prefix);
+    }
+    enum err_code code = emit_text(ctx, "expr", b.data, e);
+    buf_free(&b);
+    return code;
+}
+
+static enum err_code count_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    return emit_text(ctx, "expr",
+                     arena_printf(op_arena(ctx), "%d", atomic_fetch_add(&ops_drift, 0)), e);
+}
+
+static enum err_code drifts_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    return emit_text(ctx, "exprs", arena_printf(op_arena(ctx), "%d", atomic_load(&ops_drift)), e);
+}
+
+static enum err_code wait_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    atomic_fetch_add(&ops_ran, 1);
+    while (!op_cancelled(ctx))
+        usleep(1000);
+    return err_fail(e, ERR_CANCELLED, "cancelled");
+}
+
+#define COLLECTION(role_, kind_)                                                                   \
+    {                                                                                              \
+        .role = role_, .kind = kind_, .cardinality = OP_COLLECTION                                 \
+    }
+#define ONE(role_, kind_)                                                                          \
+    {                                                                                              \
+        .role = role_, .kind = kind_, .cardinality = OP_ONE                                        \
+    }
+
+static const struct op_port exprs_port[] = {COLLECTION("exprs", KIND_EXPR), {0}};
+static const struct op_port names_port[] = {COLLECTION("names", KIND_RULE), {0}};
+static const struct op_port expr_port[] = {ONE("expr", KIND_EXPR), {0}};
+static const struct op_port upper_inputs[] = {
+    COLLECTION("exprs", KIND_EXPR),
+    {.role = "names", .kind = KIND_RULE, .cardinality = OP_COLLECTION, .optional = true},
+    {0}};
+static const struct op_param upper_params[] = {{.name = "repeat", .type = OP_INT, .initial = "1"},
+                                               {.name = "ms", .type = OP_INT, .initial = "0"},
+                                               {.name = "seed", .type = OP_INT, .initial = "0"},
+                                               {0}};
+static const struct op_param join_params[] = {{.name = "prefix", .type = OP_STRING, .initial = ""},
+                                              {0}};
+
+static const struct op op_alone = {.name = "alone",
+                                   .version = 1,
+                                   .node = OP_MAP,
+                                   .parallel = true,
+                                   .inputs = exprs_port,
+                                   .outputs = exprs_port,
+                                   .run = alone_run};
+static const struct op op_count_ = {.name = "count",
+                                    .version = 1,
+                                    .node = OP_TASK,
+                                    .inputs = exprs_port,
+                                    .outputs = expr_port,
+                                    .run = count_run};
+static const struct op op_drifts = {
+    .name = "drifts", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = drifts_run};
+static const struct op op_first = {.name = "first",
+                                   .version = 1,
+                                   .node = OP_MAP,
+                                   .inputs = exprs_port,
+                                   .outputs = exprs_port,
+                                   .run = first_run};
+static const struct op_param glance_params[] = {{"seed", OP_INT, "0"}, {0}};
+static const struct op op_glance = {.name = "glance",
+                                    .version = 1,
+                                    .node = OP_MAP,
+                                    .params = glance_params,
+                                    .inputs = exprs_port,
+                                    .outputs = exprs_port,
+                                    .run = glance_run};
+static const struct op op_join = {.name = "join",
+                                  .version = 1,
+                                  .node = OP_TASK,
+                                  .params = join_params,
+                                  .inputs = exprs_port,
+                                  .outputs = expr_port,
+                                  .run = join_run};
+static const struct op op_lines = {.name = "lines",
+                                   .version = 1,
+                                   .node = OP_SOURCE,
+                                   .outputs = exprs_port,
+                                   .run = lines_run,
+                                   .cut = lines_cut};
+static const struct op op_names = {
+    .name = "names", .version = 1, .node = OP_SOURCE, .outputs = names_port, .run = names_run};
+static const struct op_port named_inputs[] = {
+    COLLECTION("exprs", KIND_EXPR), COLLECTION("names", KIND_RULE), {0}};
+static const struct op op_rank = {.name = "rank",
+                                  .version = 1,
+                                  .node = OP_MAP,
+                                  .inputs = named_inputs,
+                                  .outputs = exprs_port,
+                                  .prepare = rank_prepare,
+                                  .run = rank_run,
+                                  .reuse = rank_reuse,
+                                  .merge_witnesses = rank_unite,
+                                  .reuse_all = rank_reuse};
+static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
+                                               {0}};
+static const struct op_port weigh_outputs[] = {
+    COLLECTION("short", KIND_EXPR), ONE("expr", KIND_EXPR), {0}};
+static const struct op op_weigh = {.name = "weigh",
+                                   .version = 1,
+                                   .node = OP_TASK,
+                                   .params = weigh_params,
+                                   .inputs = exprs_port,
+                                   .outputs = weigh_outputs,
+                                   .run = weigh_run,
+                                   .summarize = weigh_summarize};
+static const struct op op_upper = {.name = "upper",
+                                   .version = 3,
+                                   .node = OP_MAP,
+                                   .params = upper_params,
+                                   .inputs = upper_inputs,
+                                   .outputs = exprs_port,
+                                   .prepare = upper_prepare,
+                                   .run = upper_run};
+static const struct op op_wait = {.name = "wait",
+                                  .version = 1,
+                                  .node = OP_TASK,
+                                  .inputs = exprs_port,
+                                  .outputs = expr_port,
+                                  .run = wait_run};
+
+const struct op *const op_table[] = {&op_alone,  &op_count_, &op_drifts, &op_first, &toy_fold,
+                                     &op_glance, &op_join,   &op_lines,  &op_names, &op_rank,
+                                     &toy_spell,  &op_upper,  &op_wait,   &op_weigh, NULL};
+
+const struct op *op_find(const char *name)
+{
+    for (size_t i = 0; op_table[i]; i++)
+        if (strcmp(op_table[i]->name, name) == 0)
+            return op_table[i];
+    return NULL;
+}
