@@ -2,8 +2,6 @@
  * cluster by cluster: each keeps its best few, and these are joined in order. */
 #include "ops/search/corpus_index.h"
 
-#include "base/map.h"
-
 #include <string.h>
 
 void corpus_index_free(struct corpus_index *x)
@@ -52,24 +50,17 @@ static void load_item(void *arg, size_t i, unsigned worker)
     load_batch(l, i, &l->arenas[worker], &l->errors[worker]);
 }
 
-/* Batches of one source are one cluster; one without a source is a cluster of its own. */
-static void number_clusters(struct corpus_index *x, const struct digest *sources)
+/* Groups the batches by the clusters of their sources. */
+static void group_batches(struct corpus_index *x, const struct digest *sources)
 {
-    struct digest_map seen = {0};
-    uint32_t *cluster = arena_array(&x->arena, uint32_t, x->n_batches + 1);
-    x->source = arena_array(&x->arena, struct digest, x->n_batches + 1);
+    uint32_t *cluster = arena_array(&x->arena, uint32_t, x->n_batches);
+    x->source = arena_array(&x->arena, struct digest, x->n_batches);
+    x->v.n_clusters = vectors_number_clusters(cluster, sources, x->n_batches);
     for (size_t i = 0; i < x->n_batches; i++) {
-        bool added = true;
-        uint64_t *number = NULL;
-        if (!digest_is_zero(&sources[i]))
-            number = digest_map_put(&seen, &sources[i], x->v.n_clusters, &added);
-        cluster[i] = added ? x->v.n_clusters : (uint32_t)*number;
-        if (added)
-            x->source[x->v.n_clusters++] = sources[i];
+        x->source[cluster[i]] = sources[i];
         for (size_t row = x->first[i]; row < x->first[i + 1]; row++)
             x->v.cluster[row] = cluster[i];
     }
-    digest_map_free(&seen);
     x->begin = arena_array(&x->arena, size_t, x->v.n_clusters + 1);
     x->batches_of = arena_array(&x->arena, size_t, x->n_batches + 1);
     for (size_t i = 0; i < x->n_batches; i++)
@@ -135,7 +126,7 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
         }
     }
     if (!code)
-        number_clusters(out, l.sources);
+        group_batches(out, l.sources);
 out:
     arena_free(&work);
     if (code)

@@ -87,13 +87,10 @@ enum err_code queries_answer(struct queries *q, query_answer *answer, void *arg,
     return code;
 }
 
-void queries_print_json(FILE *to, json_t *object, int digits)
+void queries_print_line(FILE *to, char *text)
 {
-    char *line = json_dumps(
-        object, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION((unsigned)digits));
-    fprintf(to, "%s\n", line ? line : "");
-    free(line);
-    json_decref(object);
+    fprintf(to, "%s\n", text ? text : "");
+    free(text);
 }
 
 enum err_code queries_number(uint32_t *out, const struct tool_args *args, const char *option,

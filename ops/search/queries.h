@@ -6,8 +6,6 @@
 #include "engine/tool.h"
 #include "ops/expr/expr.h"
 
-#include <jansson.h>
-
 struct queries {
     const struct tool_args *args;
     const struct language *lang;
@@ -31,8 +29,8 @@ typedef enum err_code query_answer(void *arg, const struct expr *question, struc
                                    struct err *e);
 /* Answers all that are left, each before the next is read. */
 enum err_code queries_answer(struct queries *q, query_answer *answer, void *arg, struct err *e);
-/* Prints an object as one line and frees it. */
-void queries_print_json(FILE *to, json_t *object, int digits);
+/* Prints a text of the heap as one line and frees it. */
+void queries_print_line(FILE *to, char *text);
 
 /* A number that an option gives, from 1 to max, or `initial`. */
 enum err_code queries_number(uint32_t *out, const struct tool_args *args, const char *option,

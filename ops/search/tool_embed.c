@@ -6,6 +6,7 @@
 #include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -87,7 +88,9 @@ static void print_json(FILE *to, const struct embedding *x)
         json_object_set_new(o, "expression", json_string(expr_infix(x->a, &x->exprs[i])));
         json_object_set_new(o, "prefix", json_string(x->prefix[i]));
         json_object_set_new(o, "vector", vector);
-        queries_print_json(to, o, 9);
+        queries_print_line(
+            to, json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)));
+        json_decref(o);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,9 @@ static void print_json(const struct writing *w, const struct answers *x, struct 
     json_object_set_new(o, "question", json_string(expr_infix(a, &x->question)));
     json_object_set_new(o, "answers", list);
     json_object_set_new(o, "ms", json_real(x->ms));
-    queries_print_json(w->args->out, o, 9);
+    queries_print_line(w->args->out,
+                       json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)));
+    json_decref(o);
 }
 
 static void print_words(const struct writing *w, const struct answers *x, struct arena *a)
@@ -185,7 +188,8 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (code = err_up(e, load(&w, precision, e))))
         goto out;
     w.judge = judge_new(max_nodes);
-    code = w.judge ? err_up(e, queries_answer(&q, answer, &w, e)) : err_fail(e, ERR_NOMEM, "no memory");
+    code = w.judge ? err_up(e, queries_answer(&q, answer, &w, e))
+                   : err_fail(e, ERR_NOMEM, "no memory");
 out:
     queries_close(&q);
     judge_free(w.judge);

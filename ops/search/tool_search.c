@@ -7,6 +7,7 @@
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
+#include <jansson.h>
 #include <string.h>
 
 struct search {
@@ -167,7 +168,9 @@ static void print_json(const struct search *s, const struct answer *x, struct ar
     json_object_set_new(o, "question", json_string(expr_infix(a, &x->question)));
     json_object_set_new(o, "neighbours", list);
     json_object_set_new(o, "ms", json_real(x->ms));
-    queries_print_json(s->args->out, o, 7);
+    queries_print_line(s->args->out,
+                       json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(7)));
+    json_decref(o);
 }
 
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)
@@ -221,7 +224,8 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     s.judge = judge_new(max_nodes);
     fprintf(args->narration, "%s: %u expressions in %u clusters, loaded in %.0f ms\n",
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);
-    code = s.judge ? err_up(e, queries_answer(&q, answer, &s, e)) : err_fail(e, ERR_NOMEM, "no memory");
+    code = s.judge ? err_up(e, queries_answer(&q, answer, &s, e))
+                   : err_fail(e, ERR_NOMEM, "no memory");
 out:
     queries_close(&q);
     judge_free(s.judge);

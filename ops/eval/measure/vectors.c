@@ -4,7 +4,6 @@
 #include "ops/eval/measure/vectors.h"
 
 #include "base/isa.h"
-#include "base/digest.h"
 #include "base/map.h"
 
 #include <math.h>
@@ -44,25 +43,19 @@ EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32
         out[k] = add_lanes(sum[k]);
 }
 
-/* Cluster of each batch, by source; a batch without one is a cluster of its own. */
-static uint32_t *number_clusters(uint32_t *n_clusters, struct arena *a,
-                                 Eqloom__EmbeddingBatch *const *batches, size_t n)
+uint32_t vectors_number_clusters(uint32_t *cluster, const struct digest *source, size_t n)
 {
-    uint32_t *cluster = arena_array(a, uint32_t, n + 1);
     struct digest_map seen = {0};
-    *n_clusters = 0;
+    uint32_t clusters = 0;
     for (size_t i = 0; i < n; i++) {
-        struct digest d;
         bool added = true;
-        uint64_t *id = NULL;
-        if (batches[i]->source_id.len == DIGEST_SIZE) {
-            memcpy(d.bytes, batches[i]->source_id.data, DIGEST_SIZE);
-            id = digest_map_put(&seen, &d, *n_clusters, &added);
-        }
-        cluster[i] = added ? (*n_clusters)++ : (uint32_t)*id;
+        uint64_t *number = NULL;
+        if (!digest_is_zero(&source[i]))
+            number = digest_map_put(&seen, &source[i], clusters, &added);
+        cluster[i] = added ? clusters++ : (uint32_t)*number;
     }
     digest_map_free(&seen);
-    return cluster;
+    return clusters;
 }
 
 static enum err_code check_batches(uint32_t *dim, size_t *total,
@@ -105,7 +98,12 @@ enum err_code vectors_load(struct vectors *out, struct arena *a,
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors of %u dimensions", total, dim);
     out->cluster = arena_array(a, uint32_t, total);
     out->text = arena_array(a, const char *, total);
-    uint32_t *cluster = number_clusters(&out->n_clusters, a, batches, n);
+    uint32_t *cluster = arena_array(a, uint32_t, n);
+    struct digest *source = arena_array(a, struct digest, n);
+    for (size_t i = 0; i < n; i++)
+        if (batches[i]->source_id.len == DIGEST_SIZE)
+            memcpy(source[i].bytes, batches[i]->source_id.data, DIGEST_SIZE);
+    out->n_clusters = vectors_number_clusters(cluster, source, n);
     uint32_t *taken = arena_array(a, uint32_t, out->n_clusters + 1);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < batches[i]->count; k++) {

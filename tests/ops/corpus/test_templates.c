@@ -227,13 +227,25 @@ static void load(struct fixture *f, const char *name)
         fail_msg("%s:%d:%d: %s", name, f->err.line, f->err.column, f->err.message);
 }
 
-/* How many of the expressions each operator occurs in; exp is counted as pow e. */
-static void count_operators(size_t counts[X_DECLARED + 1], const struct templates *t)
+static void assert_no_duplicates(struct fixture *f)
 {
-    memset(counts, 0, (X_DECLARED + 1) * sizeof *counts);
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < f->t.n; i++)
+        for (size_t j = i + 1; j < f->t.n; j++)
+            if (expr_equal(&f->t.exprs[i], &f->t.exprs[j]))
+                fail_msg("%s occurs twice", expr_infix(&f->arena, &f->t.exprs[i]));
+}
+
+/* Loads a shipped file of so many seeds; each operator is to occur in at least `least` of them. exp
+ * is counted as pow e. */
+static void load_seeds(struct fixture *f, const char *name, size_t low, size_t high, size_t least)
+{
+    size_t counts[X_DECLARED + 1] = {0};
+    load(f, name);
+    if (f->t.n < low || f->t.n > high)
+        fail_msg("%zu seeds", f->t.n);
+    for (size_t i = 0; i < f->t.n; i++) {
         bool seen[X_DECLARED + 1] = {0};
-        const struct expr *x = &t->exprs[i];
+        const struct expr *x = &f->t.exprs[i];
         for (uint32_t k = 0; k < x->n; k++) {
             seen[x->nodes[k].op] = true;
             if (x->nodes[k].op == X_POW && x->nodes[k + 1].op == X_SYM &&
@@ -243,30 +255,17 @@ static void count_operators(size_t counts[X_DECLARED + 1], const struct template
         for (int op = 0; op <= X_DECLARED; op++)
             counts[op] += seen[op];
     }
-}
-
-static void assert_no_duplicates(struct fixture *f)
-{
-    for (size_t i = 0; i < f->t.n; i++)
-        for (size_t j = i + 1; j < f->t.n; j++)
-            if (expr_equal(&f->t.exprs[i], &f->t.exprs[j]))
-                fail_msg("%s occurs twice", expr_infix(&f->arena, &f->t.exprs[i]));
+    for (int op = X_ADD; op <= X_DECLARED; op++)
+        if (counts[op] < least)
+            fail_msg("%s occurs in %zu seeds only",
+                     op == X_DECLARED ? "exp" : lang_calculus.ops[op].name, counts[op]);
+    assert_no_duplicates(f);
 }
 
 static void test_quickstart(void **state)
 {
     struct fixture f = {0};
-    load(&f, "quickstart.yaml");
-    if (f.t.n < 320 || f.t.n > 400)
-        fail_msg("%zu seeds", f.t.n);
-    size_t counts[X_DECLARED + 1];
-    count_operators(counts, &f.t);
-    for (int op = X_ADD; op <= X_DECLARED; op++)
-        if (counts[op] < 8)
-            fail_msg("%s occurs in %zu seeds only",
-                     op == X_DECLARED ? "exp" : lang_calculus.ops[op].name, counts[op]);
-    assert_no_duplicates(&f);
-
+    load_seeds(&f, "quickstart.yaml", 320, 400, 8);
     struct ball_options options = {.points = 12, .seed = 1};
     for (size_t i = 0; i < f.t.n; i++) {
         struct expr *x = &f.t.exprs[i];
@@ -290,20 +289,12 @@ static void test_quickstart(void **state)
 static void test_e_gen(void **state)
 {
     struct fixture f = {0};
-    load(&f, "e-gen.yaml");
-    if (f.t.n < 5200 || f.t.n > 5500)
-        fail_msg("%zu seeds", f.t.n);
-    size_t counts[X_DECLARED + 1], derivatives = 0;
-    count_operators(counts, &f.t);
-    for (int op = X_ADD; op <= X_DECLARED; op++)
-        if (counts[op] < 100)
-            fail_msg("%s occurs in %zu seeds only",
-                     op == X_DECLARED ? "exp" : lang_calculus.ops[op].name, counts[op]);
+    size_t derivatives = 0;
+    load_seeds(&f, "e-gen.yaml", 5200, 5500, 100);
     for (size_t i = 0; i < f.t.n; i++)
         derivatives += f.t.exprs[i].nodes[0].op == X_D;
     if (derivatives < 2550)
         fail_msg("%zu derivatives", derivatives);
-    assert_no_duplicates(&f);
     arena_free(&f.arena);
 }
 

@@ -32,6 +32,14 @@ static double best_by_permutations(const double *gain, uint32_t *column, uint32_
     return best;
 }
 
+static void assert_permutation(const uint32_t *column, uint32_t n)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < n; i++)
+        used |= 1u << column[i];
+    assert_int_equal(used, (1u << n) - 1);
+}
+
 static void test_assignments_equal_brute_force(void **state)
 {
     struct arena a = {0};
@@ -47,16 +55,10 @@ static void test_assignments_equal_brute_force(void **state)
         assignment_best(column, &a, gain, n);
         double best = best_by_permutations(gain, all, 0, n);
         assert_true(fabs(gain_of(gain, column, n) - best) < 1e-9);
-        uint32_t used = 0;
-        for (uint32_t i = 0; i < n; i++)
-            used |= 1u << column[i];
-        assert_int_equal(used, (1u << n) - 1);
+        assert_permutation(column, n);
         assignment_greedy(column, &a, gain, n);
         assert_true(gain_of(gain, column, n) <= best + 1e-9);
-        used = 0;
-        for (uint32_t i = 0; i < n; i++)
-            used |= 1u << column[i];
-        assert_int_equal(used, (1u << n) - 1);
+        assert_permutation(column, n);
     }
     arena_free(&a);
 }

@@ -56,12 +56,11 @@ static void assert_well_formed(const char *text)
     assert_int_equal(depth, 0);
 }
 
-static char *math(struct arena *a, const char *prefix)
+static char *math(struct arena *a, const struct language *lang, const char *prefix)
 {
     struct expr x;
-    struct err e;
     struct buf out = {0};
-    assert_int_equal(expr_from_prefix(&x, a, &lang_calculus, prefix, &e), OK);
+    assert_int_equal(expr_from_prefix(&x, a, lang, prefix, NULL), OK);
     mathml_write(&out, &x);
     assert_well_formed(out.data);
     char *text = arena_strdup(a, out.data);
@@ -82,55 +81,48 @@ static char *without_tags(char *text)
     return text;
 }
 
-static char *plain(struct arena *a, const char *prefix)
+/* The text of each first is the second. */
+static void check_math(const struct language *lang, const char *const cases[][2], size_t n)
 {
-    return without_tags(math(a, prefix));
+    struct arena a = {0};
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(without_tags(math(&a, lang, cases[i][0])), cases[i][1]);
+    arena_free(&a);
 }
 
 static void test_mathml_follows_the_tree(void **state)
 {
+    static const char *const cases[][2] = {
+        {"+ x + y 1", "x+(y+1)"},
+        {"+ + x y 1", "x+y+1"},
+        {"* + x 1 x", "(x+1)&#x22C5;x"},
+        {"* 2 x", "2&#x2062;x"},
+        {"* x -2", "x&#x22C5;(&#x2212;2)"},
+        {"pow sin x 2", "(sin&#x2061;(x))2"},
+        {"asinh acot pi", "arsinh&#x2061;(arccot&#x2061;(&#x3C0;))"},
+        {"d x abs sqrt x", "ddx|x|"},
+    };
     struct arena a = {0};
-    assert_string_equal(plain(&a, "+ x + y 1"), "x+(y+1)");
-    assert_string_equal(plain(&a, "+ + x y 1"), "x+y+1");
-    assert_string_equal(plain(&a, "* + x 1 x"), "(x+1)&#x22C5;x");
-    assert_string_equal(plain(&a, "* 2 x"), "2&#x2062;x");
-    assert_string_equal(plain(&a, "* x -2"), "x&#x22C5;(&#x2212;2)");
-    assert_string_equal(plain(&a, "pow sin x 2"), "(sin&#x2061;(x))2");
-    assert_string_equal(plain(&a, "asinh acot pi"), "arsinh&#x2061;(arccot&#x2061;(&#x3C0;))");
-    assert_string_equal(math(&a, "/ 1/2 x"),
-                        "<math "
-                        "displaystyle=\"true\"><mrow><mfrac><mrow><mfrac><mn>1</mn><mn>2</mn></"
-                        "mfrac></mrow><mrow><mi>x</mi></mrow>"
-                        "</mfrac></mrow></math>");
-    assert_string_equal(plain(&a, "d x abs sqrt x"), "ddx|x|");
+    check_math(&lang_calculus, cases, sizeof cases / sizeof *cases);
+    assert_string_equal(math(&a, &lang_calculus, "/ 1/2 x"),
+                        "<math displaystyle=\"true\"><mrow><mfrac><mrow><mfrac><mn>1</mn><mn>2</mn>"
+                        "</mfrac></mrow><mrow><mi>x</mi></mrow></mfrac></mrow></math>");
     arena_free(&a);
-}
-
-static char *plain_boolean(struct arena *a, const char *prefix)
-{
-    struct expr x;
-    struct buf out = {0};
-    assert_int_equal(expr_from_prefix(&x, a, &lang_boolean, prefix, NULL), OK);
-    mathml_write(&out, &x);
-    assert_well_formed(out.data);
-    char *text = without_tags(arena_strdup(a, out.data));
-    buf_free(&out);
-    return text;
 }
 
 /* Parentheses as in infix: and before xor before or before implies, which binds to the right. */
 static void test_mathml_of_boolean_terms(void **state)
 {
-    struct arena a = {0};
-    assert_string_equal(plain_boolean(&a, "or and a b not c"), "a&#x2227;b&#x2228;&#xAC;c");
-    assert_string_equal(plain_boolean(&a, "and a or b true"), "a&#x2227;(b&#x2228;&#x22A4;)");
-    assert_string_equal(plain_boolean(&a, "and and a b c"), "a&#x2227;b&#x2227;c");
-    assert_string_equal(plain_boolean(&a, "and a and b c"), "a&#x2227;(b&#x2227;c)");
-    assert_string_equal(plain_boolean(&a, "implies a implies b c"), "a&#x21D2;b&#x21D2;c");
-    assert_string_equal(plain_boolean(&a, "implies implies a b false"),
-                        "(a&#x21D2;b)&#x21D2;&#x22A5;");
-    assert_string_equal(plain_boolean(&a, "not xor a not b"), "&#xAC;(a&#x2295;&#xAC;b)");
-    arena_free(&a);
+    static const char *const cases[][2] = {
+        {"or and a b not c", "a&#x2227;b&#x2228;&#xAC;c"},
+        {"and a or b true", "a&#x2227;(b&#x2228;&#x22A4;)"},
+        {"and and a b c", "a&#x2227;b&#x2227;c"},
+        {"and a and b c", "a&#x2227;(b&#x2227;c)"},
+        {"implies a implies b c", "a&#x21D2;b&#x21D2;c"},
+        {"implies implies a b false", "(a&#x21D2;b)&#x21D2;&#x22A5;"},
+        {"not xor a not b", "&#xAC;(a&#x2295;&#xAC;b)"},
+    };
+    check_math(&lang_boolean, cases, sizeof cases / sizeof *cases);
 }
 
 static void test_text_is_escaped(void **state)
@@ -184,28 +176,33 @@ static void add_vectors(struct fixture *f)
     vectors_normalize(&f->v);
 }
 
+/* A cluster of three; the first is its seed. */
+static Eqloom__Cluster *cluster_of(struct arena *a, char *const terms[3], uint32_t tokens)
+{
+    Eqloom__Cluster *c = arena_new(a, Eqloom__Cluster);
+    eqloom__cluster__init(c);
+    c->seed = arena_new(a, Eqloom__Expr);
+    eqloom__expr__init(c->seed);
+    c->seed->prefix = terms[0];
+    c->members = arena_array(a, Eqloom__Member *, 3);
+    for (; c->n_members < 3; c->n_members++) {
+        Eqloom__Member *m = c->members[c->n_members] = arena_new(a, Eqloom__Member);
+        eqloom__member__init(m);
+        m->prefix = terms[c->n_members];
+        m->tokens = tokens + (uint32_t)c->n_members;
+        m->standing = EQLOOM__STANDING__AGREES;
+    }
+    return c;
+}
+
 static void add_corpus(struct fixture *f)
 {
     for (uint64_t c = 0; c < CLUSTERS; c++) {
-        Eqloom__Cluster cluster;
-        Eqloom__Expr seed;
-        Eqloom__Member members[3], *list[3];
-        eqloom__cluster__init(&cluster);
-        eqloom__expr__init(&seed);
-        seed.prefix = (char *)seeds[c];
-        cluster.seed = &seed;
-        cluster.terms = "123456789012345";
-        cluster.members = list;
-        cluster.n_members = 3;
-        for (int i = 0; i < 3; i++) {
-            eqloom__member__init(list[i] = &members[i]);
-            members[i].prefix = i == 0   ? (char *)seeds[c]
-                                : i == 1 ? arena_printf(&f->a, "sqrt pow %s 2", seeds[c])
-                                         : arena_printf(&f->a, "/ 1 pow %s -1", seeds[c]);
-            members[i].tokens = 3 + (uint32_t)i + (uint32_t)(c % 9);
-            members[i].standing = EQLOOM__STANDING__AGREES;
-        }
-        corpus_stats_add(&f->stats, &f->a, &cluster, c, CLUSTERS);
+        char *const terms[3] = {(char *)seeds[c], arena_printf(&f->a, "sqrt pow %s 2", seeds[c]),
+                                arena_printf(&f->a, "/ 1 pow %s -1", seeds[c])};
+        Eqloom__Cluster *cluster = cluster_of(&f->a, terms, 3 + (uint32_t)(c % 9));
+        cluster->terms = "123456789012345";
+        corpus_stats_add(&f->stats, &f->a, cluster, c, CLUSTERS);
     }
 }
 
@@ -328,24 +325,11 @@ static void test_corpus_of_another_language(void **state)
     static char *const terms[] = {"and a b", "not not and a b", "or a or b true"};
     struct arena a = {0};
     struct corpus_stats stats = {0};
-    Eqloom__Cluster cluster;
-    Eqloom__Expr seed;
-    Eqloom__Member members[3], *list[3];
     struct buf page = {0};
     uint32_t all;
-    eqloom__cluster__init(&cluster);
-    eqloom__expr__init(&seed);
-    seed.prefix = terms[0];
-    seed.language = "boolean";
-    cluster.seed = &seed;
-    cluster.members = list;
-    cluster.n_members = 3;
-    for (int i = 0; i < 3; i++) {
-        eqloom__member__init(list[i] = &members[i]);
-        members[i].prefix = terms[i];
-        members[i].tokens = 5;
-    }
-    corpus_stats_add(&stats, &a, &cluster, 0, 1);
+    Eqloom__Cluster *cluster = cluster_of(&a, terms, 5);
+    cluster->seed->language = "boolean";
+    corpus_stats_add(&stats, &a, cluster, 0, 1);
     assert_int_equal(corpus_stats_operators(&all, &stats), 3);
     assert_int_equal(all, 5);
     assert_int_equal(stats.shapes.n, 3);

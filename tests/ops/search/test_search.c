@@ -33,28 +33,6 @@ enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
     return OK;
 }
 
-const char *tool_value(const struct tool_args *args, const char *option)
-{
-    return NULL;
-}
-
-enum err_code tool_find(struct tool_record *out, const struct tool_args *args, const char *ref,
-                        struct err *e)
-{
-    return err_fail(e, ERR_NOTFOUND, "no store here");
-}
-
-enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_args *args,
-                         enum record_kind kind, struct err *e)
-{
-    return err_fail(e, ERR_NOTFOUND, "no store here");
-}
-
-enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *batch, struct err *e)
-{
-    return err_fail(e, ERR_NOTFOUND, "no files here");
-}
-
 uint64_t op_count(struct op_ctx *ctx, const char *role)
 {
     return strcmp(role, "embeddings") == 0 ? BATCHES : 1;
