@@ -1,5 +1,6 @@
 /* The op `evaluate`: embeddings of equivalent expressions -> figures. */
 #include "engine/op.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/figures.h"
 #include "ops/eval/measure/assignment.h"
 #include "ops/eval/measure/kmeans.h"
@@ -101,10 +102,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct vectors v;
     struct figures f = {.a = a};
     enum err_code code;
-    for (size_t i = 0; i < n; i++)
-        if ((code = err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e))))
-            return code;
-    if ((code =
+    if ((code = err_up(e, evaluation_get(batches, n, ctx, "embeddings", e))) ||
+        (code =
              err_up(e, vectors_load(&v, a, batches, n, (uint32_t)op_int(ctx, "per_cluster"), e))) ||
         (code = err_up(e, measure(&f, ctx, &v, e))))
         return code;

@@ -1,9 +1,9 @@
 /* The op `evaluate-analogies`: embedded analogies, and a pool of embedded expressions -> figures
  * and a table of answers. */
 #include "engine/op.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/figures.h"
 #include "ops/eval/measure/analogy.h"
-#include "ops/expr/ball/ball.h"
 
 #include <string.h>
 
@@ -33,17 +33,12 @@ struct work {
     const struct analogy *analogies;
     struct analogy_rules how;
     struct analogy_answer *answers;
-    struct err *errors; /* by analogy */
 };
 
-static void answer_one(void *arg, size_t i, unsigned worker)
+static enum err_code answer_one(void *arg, size_t i, struct arena *a, struct err *e)
 {
     struct work *w = arg;
-    struct arena a = {0};
-    if (!op_cancelled(w->ctx))
-        analogy_find(&w->answers[i], &a, &w->analogies[i], w->v, &w->how, &w->errors[i]);
-    arena_free(&a);
-    ball_thread_cleanup();
+    return err_up(e, analogy_find(&w->answers[i], a, &w->analogies[i], w->v, &w->how, e));
 }
 
 /* ---- reading ---- */
@@ -54,19 +49,14 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
     struct arena *a = op_arena(ctx);
     size_t n = op_count(ctx, "analogies"), pool = op_count(ctx, "pool");
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + pool + 1);
-    for (size_t i = 0; i < n + pool; i++) {
-        enum err_code code = op_get((ProtobufCMessage **)&batches[i], ctx,
-                                    i < n ? "analogies" : "pool", i < n ? i : i - n, e);
-        if (code)
-            return err_up(e, code);
-        if (i < n && batches[i]->count != ANALOGY_TERMS)
+    enum err_code code;
+    if ((code = err_up(e, evaluation_get_texts(batches, n, ctx, "analogies", e))) ||
+        (code = err_up(e, evaluation_get_texts(batches + n, pool, ctx, "pool", e))))
+        return code;
+    for (size_t i = 0; i < n; i++)
+        if (batches[i]->count != ANALOGY_TERMS)
             return err_fail(e, ERR_INPUT, "analogy %zu has %u vectors instead of four", i + 1,
                             batches[i]->count);
-        if (batches[i]->n_text != batches[i]->count)
-            return err_fail(e, ERR_INPUT,
-                            "embedding batch %zu of '%s' has no texts of its expressions",
-                            (i < n ? i : i - n) + 1, i < n ? "analogies" : "pool");
-    }
     return err_up(e, vectors_load(v, a, batches, n + pool, 0, e));
 }
 
@@ -132,18 +122,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                      .analogies = analogies,
                      .how = {lang_by_name(op_string(ctx, "language")),
                              (uint32_t)op_int(ctx, "points"), (size_t)op_int(ctx, "candidates")},
-                     .answers = arena_array(a, struct analogy_answer, n + 1),
-                     .errors = arena_array(a, struct err, n + 1)};
-    pool_for(op_pool(ctx), n, answer_one, &w);
-    if (op_cancelled(ctx))
-        return err_fail(e, ERR_CANCELLED, "cancelled");
-    for (size_t i = 0; i < n; i++)
-        if (w.errors[i].code) {
-            if (e)
-                *e = w.errors[i];
-            return err_up(e, w.errors[i].code);
-        }
-    return err_up(e, emit(&w, n, e));
+                     .answers = arena_array(a, struct analogy_answer, n + 1)};
+    code = err_up(e, evaluation_run(ctx, answer_one, &w, n, e));
+    return code ? code : err_up(e, emit(&w, n, e));
 }
 
 const struct op op_evaluate_analogies = {

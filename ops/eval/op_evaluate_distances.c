@@ -1,6 +1,7 @@
 /* The op `evaluate-distances`: two embeddings of the same expressions -> whose nearest neighbours
  * look more like the query. */
 #include "engine/op.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/figures.h"
 #include "ops/eval/measure/closeness.h"
 #include "ops/expr/expr.h"
@@ -35,16 +36,15 @@ struct work {
     const uint32_t *query;
     size_t n;
     struct closeness (*found)[SIDES];
-    struct err *errors; /* by query */
 };
 
-static void find_one(void *arg, size_t i, unsigned worker)
+static enum err_code find_one(void *arg, size_t i, struct arena *a, struct err *e)
 {
     struct work *w = arg;
-    struct arena a = {0};
-    for (int s = 0; s < SIDES && !op_cancelled(w->ctx) && !w->errors[i].code; s++)
-        closeness_find(&w->found[i][s], &a, &w->v[s], w->lang, w->query[i], &w->errors[i]);
-    arena_free(&a);
+    enum err_code code = OK;
+    for (int s = 0; s < SIDES && !code; s++)
+        code = err_up(e, closeness_find(&w->found[i][s], a, &w->v[s], w->lang, w->query[i], e));
+    return code;
 }
 
 /* ---- reading ---- */
@@ -53,16 +53,9 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, const char *rol
 {
     size_t n = op_count(ctx, role);
     Eqloom__EmbeddingBatch **batches = arena_array(op_arena(ctx), Eqloom__EmbeddingBatch *, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        enum err_code code = op_get((ProtobufCMessage **)&batches[i], ctx, role, i, e);
-        if (code)
-            return err_up(e, code);
-        if (batches[i]->n_text != batches[i]->count)
-            return err_fail(e, ERR_INPUT,
-                            "embedding batch %zu of '%s' has no texts of its expressions", i + 1,
-                            role);
-    }
-    enum err_code code = err_up(e, vectors_load(v, op_arena(ctx), batches, n, 0, e));
+    enum err_code code = err_up(e, evaluation_get_texts(batches, n, ctx, role, e));
+    if (!code)
+        code = err_up(e, vectors_load(v, op_arena(ctx), batches, n, 0, e));
     if (!code)
         vectors_normalize(v);
     return code;
@@ -167,16 +160,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return code;
     choose_queries(&w);
     w.found = arena_alloc(a, w.n * sizeof *w.found);
-    w.errors = arena_array(a, struct err, w.n);
-    pool_for(op_pool(ctx), w.n, find_one, &w);
-    if (op_cancelled(ctx))
-        return err_fail(e, ERR_CANCELLED, "cancelled");
-    for (size_t i = 0; i < w.n; i++)
-        if (w.errors[i].code) {
-            if (e)
-                *e = w.errors[i];
-            return err_up(e, w.errors[i].code);
-        }
+    if ((code = err_up(e, evaluation_run(ctx, find_one, &w, w.n, e))))
+        return code;
     compare(&f, &w, false);
     compare(&f, &w, true);
     figures_add(&f, "queries", (double)w.n);

@@ -1,6 +1,7 @@
 /* Op evaluate-generation: how often what a model writes is right. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/figures.h"
 #include "ops/expr/equality/equality.h"
 
@@ -36,13 +37,11 @@ enum { VERDICTS = SAME + 1 };
 /* Of one input: the first place of a candidate that is equal but not the same, and of the same. */
 struct judgement {
     size_t equal_at, same_at; /* SIZE_MAX: nowhere */
-    bool unreadable;          /* the input */
     bool any;
     enum verdict first;
 };
 
 struct work {
-    struct op_ctx *ctx;
     const struct language *lang;
     Eqloom__Written **written;
     struct judgement *out;
@@ -61,15 +60,22 @@ static enum verdict compare(struct equality_test *input, const struct expr *y, s
     return UNDECIDED;
 }
 
-static void judge(struct judgement *out, const Eqloom__Written *w, const struct work *k,
-                  struct arena *a)
+static enum err_code judge(void *arg, size_t item, struct arena *a, struct err *e)
 {
+    const struct work *k = arg;
+    const Eqloom__Written *w = k->written[item];
+    struct judgement *out = &k->out[item];
     struct expr x, y;
     *out = (struct judgement){
         .equal_at = SIZE_MAX, .same_at = SIZE_MAX, .any = w->n_candidates > 0, .first = MALFORMED};
-    out->unreadable = expr_from_prefix(&x, a, k->lang, w->input, NULL) != OK;
-    if (out->unreadable)
-        return;
+    if (expr_from_prefix(&x, a, k->lang, w->input, NULL)) {
+        /* Inputs come from a corpus: one that cannot be read is of another language. */
+        enum err_code code =
+            err_fail(e, ERR_INPUT, "input %zu, '%.60s', is not an expression of the language '%s'",
+                     item + 1, w->input, k->lang->name);
+        err_hint(e, "set the parameter 'language'");
+        return code;
+    }
     struct ball_options options = {.points = k->points, .seed = 1};
     struct equality_test input;
     equality_test_begin(&input, &x, &options);
@@ -85,30 +91,6 @@ static void judge(struct judgement *out, const Eqloom__Written *w, const struct 
             out->same_at = i;
     }
     equality_test_end(&input);
-}
-
-static void judge_one(void *arg, size_t item, unsigned worker)
-{
-    struct work *k = arg;
-    struct arena a = {0};
-    if (!op_cancelled(k->ctx))
-        judge(&k->out[item], k->written[item], k, &a);
-    arena_free(&a);
-    ball_thread_cleanup();
-}
-
-/* Inputs come from a corpus: one that cannot be read is of another language, and no figure of the
- * model's. */
-static enum err_code refuse_unreadable(const struct work *k, size_t n, struct err *e)
-{
-    for (size_t i = 0; i < n; i++)
-        if (k->out[i].unreadable) {
-            enum err_code code = err_fail(
-                e, ERR_INPUT, "input %zu, '%.60s', is not an expression of the language '%s'",
-                i + 1, k->written[i]->input, k->lang->name);
-            err_hint(e, "set the parameter 'language'");
-            return code;
-        }
     return OK;
 }
 
@@ -146,29 +128,23 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     uint64_t batches = op_count(ctx, "generations");
     Eqloom__Generation **g = arena_array(a, Eqloom__Generation *, batches);
     const char *language = op_string(ctx, "language");
-    struct work k = {
-        .ctx = ctx, .lang = lang_by_name(language), .points = (uint32_t)op_int(ctx, "points")};
+    struct work k = {.lang = lang_by_name(language), .points = (uint32_t)op_int(ctx, "points")};
     size_t n = 0;
     if (!k.lang)
         return err_fail(e, ERR_INPUT, "there is no language '%s'", language);
-    for (uint64_t i = 0; i < batches; i++) {
-        enum err_code code = op_get((ProtobufCMessage **)&g[i], ctx, "generations", i, e);
-        if (code)
-            return err_up(e, code);
+    enum err_code code = err_up(e, evaluation_get(g, batches, ctx, "generations", e));
+    if (code)
+        return code;
+    for (uint64_t i = 0; i < batches; i++)
         n += g[i]->n_written;
-    }
     k.written = arena_array(a, Eqloom__Written *, n);
     k.out = arena_array(a, struct judgement, n);
     n = 0;
     for (uint64_t i = 0; i < batches; i++)
         for (size_t j = 0; j < g[i]->n_written; j++)
             k.written[n++] = g[i]->written[j];
-    pool_for(op_pool(ctx), n, judge_one, &k);
-    if (op_cancelled(ctx))
-        return err_fail(e, ERR_CANCELLED, "cancelled");
-    enum err_code code = refuse_unreadable(&k, n, e);
-    if (code)
-        return err_up(e, code);
+    if ((code = err_up(e, evaluation_run(ctx, judge, &k, n, e))))
+        return code;
     struct figures f = {.a = a};
     measure(&f, k.out, n);
     return err_up(e, figures_emit(ctx, &f, "generation", NULL, e));

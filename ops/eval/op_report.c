@@ -1,5 +1,6 @@
 /* The op `report`: evaluations, a picture, training curves and the corpus as one page. */
 #include "engine/op.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/report/page.h"
 
 #include <string.h>
@@ -36,14 +37,9 @@ static enum err_code load_vectors(struct vectors *out, struct op_ctx *ctx, size_
     uint32_t wanted = (uint32_t)op_int(ctx, "points");
     size_t clusters = n < wanted ? n : wanted;
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, clusters + 1);
-    for (size_t i = 0; i < clusters; i++) {
-        enum err_code code =
-            err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, "embeddings", i, e));
-        if (code)
-            return code;
-    }
-    enum err_code code =
-        err_up(e, vectors_load(out, a, batches, clusters, wanted / (uint32_t)clusters, e));
+    enum err_code code = err_up(e, evaluation_get(batches, clusters, ctx, "embeddings", e));
+    if (!code)
+        code = err_up(e, vectors_load(out, a, batches, clusters, wanted / (uint32_t)clusters, e));
     if (!code)
         vectors_normalize(out);
     return code;
@@ -168,17 +164,12 @@ static enum err_code load_results(struct page_input *in, struct op_ctx *ctx, str
     struct arena *a = op_arena(ctx);
     size_t n = op_count(ctx, "evaluations");
     Eqloom__Report **evaluations = arena_array(a, Eqloom__Report *, n + 1);
-    struct results *results;
-    for (size_t i = 0; i < n; i++) {
-        ProtobufCMessage *m;
-        enum err_code code = op_get(&m, ctx, "evaluations", i, e);
-        if (code)
-            return err_up(e, code);
-        evaluations[i] = (Eqloom__Report *)m;
-    }
-    enum err_code code = results_sort(&results, &in->n_results, a, evaluations, n, e);
+    struct results *results = NULL;
+    enum err_code code = err_up(e, evaluation_get(evaluations, n, ctx, "evaluations", e));
+    if (!code)
+        code = err_up(e, results_sort(&results, &in->n_results, a, evaluations, n, e));
     in->results = results;
-    return err_up(e, code);
+    return code;
 }
 
 static enum err_code load(struct page_input *in, struct vectors *vectors,

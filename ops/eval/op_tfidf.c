@@ -1,5 +1,6 @@
 /* The op `tfidf`: token batches to tf-idf vectors, weights from other batches. */
 #include "engine/op.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/measure/tfidf_vectors.h"
 
 static const struct op_port inputs[] = {
@@ -13,27 +14,15 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
-static enum err_code get_all(Eqloom__TokenBatch ***out, size_t *n, struct op_ctx *ctx,
-                             const char *role, struct err *e)
-{
-    *n = op_count(ctx, role);
-    *out = arena_array(op_arena(ctx), Eqloom__TokenBatch *, *n + 1);
-    for (size_t i = 0; i < *n; i++) {
-        enum err_code code = err_up(e, op_get((ProtobufCMessage **)&(*out)[i], ctx, role, i, e));
-        if (code)
-            return code;
-    }
-    return OK;
-}
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    Eqloom__TokenBatch **batches, **fit;
-    size_t n, n_fit;
+    size_t n = op_count(ctx, "batches"), n_fit = op_count(ctx, "fit");
+    Eqloom__TokenBatch **batches = arena_array(op_arena(ctx), Eqloom__TokenBatch *, n + 1);
+    Eqloom__TokenBatch **fit = arena_array(op_arena(ctx), Eqloom__TokenBatch *, n_fit + 1);
     struct tfidf model;
     enum err_code code;
-    if ((code = err_up(e, get_all(&batches, &n, ctx, "batches", e))) ||
-        (code = err_up(e, get_all(&fit, &n_fit, ctx, "fit", e))))
+    if ((code = err_up(e, evaluation_get(batches, n, ctx, "batches", e))) ||
+        (code = err_up(e, evaluation_get(fit, n_fit, ctx, "fit", e))))
         return code;
     uint32_t dim = tfidf_dim(batches, n), fit_dim = tfidf_dim(fit, n_fit);
     if ((code = err_up(

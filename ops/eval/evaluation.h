@@ -1,0 +1,22 @@
+/* What ops that evaluate have in common: whole inputs in memory, and work on many items. */
+#ifndef OPS_EVAL_EVALUATION_H
+#define OPS_EVAL_EVALUATION_H
+
+#include "engine/op.h"
+#include "ops/eval/measure/vectors.h"
+
+/* The first n records of an input, in the ctx's arena. `out` has room for n pointers to messages of
+ * any one type. */
+enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char *role,
+                             struct err *e);
+/* The same of embedding batches; ERR_INPUT for one without texts. */
+enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, size_t n, struct op_ctx *ctx,
+                                   const char *role, struct err *e);
+
+/* Evaluates item i. The arena is for work. */
+typedef enum err_code evaluation_item(void *arg, size_t i, struct arena *a, struct err *e);
+/* Evaluates n items in parallel. Of several errors, that of the lowest item is passed on. */
+enum err_code evaluation_run(struct op_ctx *ctx, evaluation_item *item, void *arg, size_t n,
+                             struct err *e);
+
+#endif
