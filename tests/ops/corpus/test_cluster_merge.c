@@ -1,22 +1,7 @@
 /* Clusters with equal seeds are joined whatever their form; others are left alone. */
 #include "ops/corpus/cluster_merge.h"
+#include "tests/ops/corpus/cluster_of.h"
 #include "tests/unit.h"
-
-static Eqloom__Cluster *cluster(struct arena *a, const char *const *texts)
-{
-    Eqloom__Cluster *c = arena_new(a, Eqloom__Cluster);
-    eqloom__cluster__init(c);
-    c->seed = arena_new(a, Eqloom__Expr);
-    eqloom__expr__init(c->seed);
-    c->seed->prefix = arena_strdup(a, texts[0]);
-    c->members = arena_array(a, Eqloom__Member *, 8);
-    for (; texts[c->n_members]; c->n_members++) {
-        Eqloom__Member *m = c->members[c->n_members] = arena_new(a, Eqloom__Member);
-        eqloom__member__init(m);
-        m->prefix = arena_strdup(a, texts[c->n_members]);
-    }
-    return c;
-}
 
 static const char *const texts[][5] = {
     {"+ pow sin x 2 x", "+ x pow sin x 2"},
@@ -31,14 +16,23 @@ static const char *const texts[][5] = {
 };
 enum { N = 9 };
 
+static void fill(Eqloom__Cluster *in[N], struct arena *a)
+{
+    for (int i = 0; i < N; i++) {
+        size_t n = 0;
+        while (n < 5 && texts[i][n])
+            n++;
+        in[i] = cluster_of(a, "", texts[i], n);
+    }
+}
+
 static void test_equal_seeds_are_joined(void **state)
 {
     struct arena a = {0};
     struct err e;
     Eqloom__Cluster *in[N], **out;
     size_t n;
-    for (int i = 0; i < N; i++)
-        in[i] = cluster(&a, texts[i]);
+    fill(in, &a);
     struct merge_options options = {.max_members = 4, .points = 8};
     assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
     assert_int_equal(n, 6);
@@ -59,7 +53,7 @@ static void test_equal_seeds_are_joined(void **state)
 static void test_exact_languages(void **state)
 {
     static const struct {
-        char *language, *seeds[5];
+        const char *language, *seeds[5];
         size_t n;
     } cases[] = {
         {"boolean", {"implies a b", "and a not a", "or b not a", "implies b a", "false"}, 3},
@@ -71,11 +65,8 @@ static void test_exact_languages(void **state)
         struct err e;
         Eqloom__Cluster *in[5], **out;
         size_t n;
-        for (size_t i = 0; i < 5; i++) {
-            const char *text[] = {cases[k].seeds[i], NULL};
-            in[i] = cluster(&a, text);
-            in[i]->seed->language = cases[k].language;
-        }
+        for (size_t i = 0; i < 5; i++)
+            in[i] = cluster_of(&a, cases[k].language, &cases[k].seeds[i], 1);
         assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, 5, &options, &e), OK);
         assert_int_equal(n, cases[k].n);
         arena_free(&a);
@@ -88,8 +79,7 @@ static void test_merging_twice_changes_nothing(void **state)
     struct err e;
     Eqloom__Cluster *in[N], **out, **again;
     size_t n, m;
-    for (int i = 0; i < N; i++)
-        in[i] = cluster(&a, texts[i]);
+    fill(in, &a);
     struct merge_options options = {.max_members = 100, .points = 8};
     assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
     assert_int_equal(clusters_merge(&again, NULL, &m, &a, out, n, &options, &e), OK);
@@ -105,11 +95,10 @@ static void test_what_is_held_out_is_dropped(void **state)
     struct err e;
     Eqloom__Cluster *in[N], *except[3], **out;
     size_t n;
-    for (int i = 0; i < N; i++)
-        in[i] = cluster(&a, texts[i]);
-    const char *held_out[3][2] = {{"sqrt - x 20"}, {"* x / 2 2"}, {"cos x"}};
+    fill(in, &a);
+    const char *held_out[3] = {"sqrt - x 20", "* x / 2 2", "cos x"};
     for (int i = 0; i < 3; i++)
-        except[i] = cluster(&a, held_out[i]);
+        except[i] = cluster_of(&a, "", &held_out[i], 1);
     struct merge_options options = {
         .max_members = 100, .points = 8, .except = except, .n_except = 3};
     assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);

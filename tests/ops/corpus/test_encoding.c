@@ -1,6 +1,7 @@
 /* Vocabularies, the encodings of numbers, packing, and the stability of splits. */
 #include "ops/corpus/split.h"
 #include "ops/corpus/tokens/token_batch.h"
+#include "tests/ops/corpus/cluster_of.h"
 #include "tests/unit.h"
 
 /* The tokens of the ids, joined by blanks. */
@@ -89,21 +90,12 @@ static void test_batches_are_packed(void **state)
     struct encoder c;
     struct err e;
     Eqloom__Vocabulary v;
-    Eqloom__Member m[3];
-    Eqloom__Member *members[3] = {&m[0], &m[1], &m[2]};
-    char *texts[] = {"+ x 1", "x", "sin x"};
-    for (int i = 0; i < 3; i++) {
-        eqloom__member__init(&m[i]);
-        m[i].prefix = texts[i];
-    }
-    Eqloom__Cluster cluster;
-    eqloom__cluster__init(&cluster);
-    cluster.members = members;
-    cluster.n_members = 3;
+    const char *const texts[] = {"+ x 1", "x", "sin x"};
+    const Eqloom__Cluster *cluster = cluster_of(&a, "", texts, 3);
     assert_int_equal(vocabulary_make(&v, &a, "e-gen", NULL, 0, &e), OK);
     encoder_init(&c, &v);
     Eqloom__TokenBatch b;
-    assert_int_equal(token_batch_make(&b, &a, &c, &cluster, 2, &e), OK);
+    assert_int_equal(token_batch_make(&b, &a, &c, cluster, 2, &e), OK);
     assert_int_equal(b.n_offset, 3);
     assert_int_equal(b.n_tokens, 5);
     assert_int_equal(b.offset[0], 0);

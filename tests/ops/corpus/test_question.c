@@ -3,6 +3,7 @@
 #include "ops/corpus/question_draw.h"
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/exact.h"
+#include "tests/ops/corpus/cluster_of.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/unit.h"
 
@@ -17,25 +18,6 @@ static const char *const squares[] = {
     "+ * 3 sin x pow cos x 5" /* a lie */,
 };
 enum { SQUARES = sizeof squares / sizeof *squares, LIE = SQUARES - 1 };
-
-static Eqloom__Cluster *cluster_of(struct arena *a, const char *language, const char *const *texts,
-                                   size_t n)
-{
-    Eqloom__Cluster *c = arena_new(a, Eqloom__Cluster);
-    eqloom__cluster__init(c);
-    c->seed = arena_new(a, Eqloom__Expr);
-    eqloom__expr__init(c->seed);
-    c->seed->prefix = (char *)texts[0];
-    c->seed->language = (char *)language;
-    c->members = arena_array(a, Eqloom__Member *, n);
-    c->n_members = n;
-    for (size_t i = 0; i < n; i++) {
-        c->members[i] = arena_new(a, Eqloom__Member);
-        eqloom__member__init(c->members[i]);
-        c->members[i]->prefix = (char *)texts[i];
-    }
-    return c;
-}
 
 static struct expr parse(struct arena *a, const char *language, const char *prefix)
 {

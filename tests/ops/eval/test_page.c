@@ -8,6 +8,7 @@
 #include "ops/eval/report/page.h"
 #include "ops/eval/report/trivial.h"
 #include "ops/eval/report/tsne.h"
+#include "tests/ops/corpus/cluster_of.h"
 #include "tests/unit.h"
 
 #include <ctype.h>
@@ -176,32 +177,17 @@ static void add_vectors(struct fixture *f)
     vectors_normalize(&f->v);
 }
 
-/* A cluster of three; the first is its seed. */
-static Eqloom__Cluster *cluster_of(struct arena *a, char *const terms[3], uint32_t tokens)
-{
-    Eqloom__Cluster *c = arena_new(a, Eqloom__Cluster);
-    eqloom__cluster__init(c);
-    c->seed = arena_new(a, Eqloom__Expr);
-    eqloom__expr__init(c->seed);
-    c->seed->prefix = terms[0];
-    c->members = arena_array(a, Eqloom__Member *, 3);
-    for (; c->n_members < 3; c->n_members++) {
-        Eqloom__Member *m = c->members[c->n_members] = arena_new(a, Eqloom__Member);
-        eqloom__member__init(m);
-        m->prefix = terms[c->n_members];
-        m->tokens = tokens + (uint32_t)c->n_members;
-        m->standing = EQLOOM__STANDING__AGREES;
-    }
-    return c;
-}
-
 static void add_corpus(struct fixture *f)
 {
     for (uint64_t c = 0; c < CLUSTERS; c++) {
-        char *const terms[3] = {(char *)seeds[c], arena_printf(&f->a, "sqrt pow %s 2", seeds[c]),
-                                arena_printf(&f->a, "/ 1 pow %s -1", seeds[c])};
-        Eqloom__Cluster *cluster = cluster_of(&f->a, terms, 3 + (uint32_t)(c % 9));
+        const char *const terms[] = {seeds[c], arena_printf(&f->a, "sqrt pow %s 2", seeds[c]),
+                                     arena_printf(&f->a, "/ 1 pow %s -1", seeds[c])};
+        Eqloom__Cluster *cluster = cluster_of(&f->a, "", terms, 3);
         cluster->terms = "123456789012345";
+        for (uint32_t i = 0; i < 3; i++) {
+            cluster->members[i]->tokens = 3 + i + (uint32_t)(c % 9);
+            cluster->members[i]->standing = EQLOOM__STANDING__AGREES;
+        }
         corpus_stats_add(&f->stats, &f->a, cluster, c, CLUSTERS);
     }
 }
@@ -322,14 +308,12 @@ static void test_page_is_well_formed_and_complete(void **state)
 /* What is told of a corpus is told in its language. */
 static void test_corpus_of_another_language(void **state)
 {
-    static char *const terms[] = {"and a b", "not not and a b", "or a or b true"};
+    static const char *const terms[] = {"and a b", "not not and a b", "or a or b true"};
     struct arena a = {0};
     struct corpus_stats stats = {0};
     struct buf page = {0};
     uint32_t all;
-    Eqloom__Cluster *cluster = cluster_of(&a, terms, 5);
-    cluster->seed->language = "boolean";
-    corpus_stats_add(&stats, &a, cluster, 0, 1);
+    corpus_stats_add(&stats, &a, cluster_of(&a, "boolean", terms, 3), 0, 1);
     assert_int_equal(corpus_stats_operators(&all, &stats), 3);
     assert_int_equal(all, 5);
     assert_int_equal(stats.shapes.n, 3);

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-/* A segment of more steps than a key has rates of. */
-
 /* Whether segment `index` has the same key under two settings. */
 static bool same_key(const char *a, const char *b, uint64_t index)
 {

@@ -156,6 +156,12 @@ struct memory {
     size_t n;
 };
 
+static void memory_clear(struct memory *m)
+{
+    arena_free(&m->a);
+    *m = (struct memory){.n = 0};
+}
+
 static enum err_code put(struct digest *id, void *arg, struct span data, struct err *e)
 {
     struct memory *m = arg;
@@ -196,7 +202,6 @@ static void test_resume(void **state)
         struct trainer_config c_run = how_to(run & 1 ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
         c_run.optimizer = run & 1 ? OPTIMIZER_MUON : OPTIMIZER_ADAMW;
         int at = run & 2 ? 4 : 0;
-        memory.n = 0;
         session_open(&whole, 1, &c_run);
         steps(&whole, 9);
         session_open(&before, 1, &c_run);
@@ -213,9 +218,8 @@ static void test_resume(void **state)
         assert_same_state(&whole, &after);
         session_close(&whole);
         session_close(&after);
+        memory_clear(&memory);
     }
-    arena_free(&memory.a);
-    memory.a = (struct arena){0};
 }
 
 static void test_checkpoint_damaged(void **state)
@@ -225,7 +229,6 @@ static void test_checkpoint_damaged(void **state)
     struct chunk_io io = {&memory, put, get};
     Eqloom__Checkpoint c;
     struct err e;
-    memory.n = 0;
     session_open(&s, 1, &how);
     save(&c, &memory, &s);
     struct trainer_state loaded = state_new(&s);
@@ -244,8 +247,7 @@ static void test_checkpoint_damaged(void **state)
     memory.chunks[2].data.len++;
     assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), OK);
     session_close(&s);
-    arena_free(&memory.a);
-    memory.a = (struct arena){0};
+    memory_clear(&memory);
 }
 
 /* How many vectors of held-out clusters have their nearest other vector in their own cluster. */
@@ -257,7 +259,6 @@ static double nearest_share(struct session *s)
     Eqloom__Checkpoint c;
     enum { N = HELD_OUT * MEMBERS, D = 32 };
     static float v[N * D];
-    memory.n = 0;
     save(&c, &memory, s);
     assert_int_equal(loaded_new(&em, &c, &io, NULL), OK);
     for (uint64_t i = 0; i < HELD_OUT; i++)
@@ -282,8 +283,7 @@ static double nearest_share(struct session *s)
         right += best / MEMBERS == i / MEMBERS;
     }
     loaded_free(em);
-    arena_free(&memory.a);
-    memory.a = (struct arena){0};
+    memory_clear(&memory);
     return (double)right / N;
 }
 
@@ -351,7 +351,6 @@ static void test_embed_shards(void **state)
     struct chunk_io io = {&memory, put, get};
     struct loaded *em;
     Eqloom__Checkpoint c;
-    memory.n = 0;
     session_open(&s, 1, &how);
     save(&c, &memory, &s);
     assert_int_equal(loaded_new(&em, &c, &io, NULL), OK);
@@ -376,8 +375,7 @@ static void test_embed_shards(void **state)
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), ERR_INPUT);
     loaded_free(em);
     session_close(&s);
-    arena_free(&memory.a);
-    memory.a = (struct arena){0};
+    memory_clear(&memory);
 }
 
 static void check_not_finite(const struct trainer_config *c)
