@@ -20,8 +20,6 @@ struct store_batch {
     size_t n_put, cap_put;
     struct digest_map have; /* id -> position among the writes */
     size_t bytes;
-    bool (*knows)(void *arg, const struct digest *id); /* see store_batch_trust */
-    void *knows_arg;
     struct coder *coder;
     struct buf scratch;
 };
@@ -47,13 +45,6 @@ void store_batch_free(struct store_batch *b)
     free(b->writes);
     free(b->put);
     free(b);
-}
-
-void store_batch_trust(struct store_batch *b, bool (*knows)(void *arg, const struct digest *id),
-                       void *arg)
-{
-    b->knows = knows;
-    b->knows_arg = arg;
 }
 
 size_t store_batch_count(const struct store_batch *b)
@@ -112,8 +103,7 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
                          struct span payload, struct err *e)
 {
     *id = record_id(kind, payload);
-    if (digest_map_get(&b->have, id) || (b->knows && b->knows(b->knows_arg, id)) ||
-        store_has(b->store, id))
+    if (digest_map_get(&b->have, id) || store_has(b->store, id))
         return OK;
     buf_clear(&b->scratch);
     enum err_code code = envelope_write(&b->scratch, b->coder, EFFORT_FAST, kind, payload, e);

@@ -56,10 +56,6 @@ bool store_has(struct store *s, const struct digest *id);
 struct store_batch;
 struct store_batch *store_batch_new(struct store *s);
 void store_batch_free(struct store_batch *b);
-/* From now on records for which `knows` holds are taken to be in the store without a look there;
- * NULL: none. */
-void store_batch_trust(struct store_batch *b, bool (*knows)(void *arg, const struct digest *id),
-                       void *arg);
 size_t store_batch_count(const struct store_batch *b);
 size_t store_batch_bytes(const struct store_batch *b);
 /* Puts a record unless the store has it; fills *id. */
