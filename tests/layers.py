@@ -40,7 +40,7 @@ HOMES = {
     "zdict": r"store/record/\w+\.c",
     "openssl/": r"base/digest\.c",
     "libfyaml": r"base/yaml\.c",
-    "jansson": r"engine/.*|ops/.*/(tool_\w+|corpus_json|safetensors\w*)\.c",
+    "jansson": r"engine/.*|ops/.*/(tool_\w+\.c|queries\.[ch]|corpus_json\.c|safetensors\w*\.c)",
     "jq": r"engine/cli/records/jq_filter\.c",
     "jv": r"engine/cli/records/jq_filter\.c",
     "flint/": r"ops/(expr|rules|egraph)/.*",

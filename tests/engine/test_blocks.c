@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 enum { SEEDS, NAMES, UPPER, FIRST, RANK, WEIGH, NODES };
-enum { LINES_MAX = 60000, ROUNDS = 8, LARGE = 56000 };
+enum { LINES_MAX = 60000, ROUNDS = 5, LARGE = 56000 };
 
 struct text {
     uint32_t lines[LINES_MAX];

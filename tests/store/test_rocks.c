@@ -215,6 +215,7 @@ static void test_flips_in_tables(void **state)
     for (unsigned i = 0; i < 2000; i++)
         put_number(b, i);
     commit(b);
+    store_batch_free(b);
     MUST(rocks_flush(p->s->rocks, &err));
     store_close(p->s);
     p->s = NULL;

@@ -57,7 +57,7 @@ static void lay_out(struct trainer *t, struct gpu_layout *l)
         size_t tokens = s->s.offset[s->s.n];
         max = tokens > max ? tokens : max;
         nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
-        s->tape.pooled = t->c.vectors + s->first * d;
+        s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
     for (unsigned i = 0; i < gpu_queues(t->device); i++)
         nn_scratch_layout(&t->scratch[i], t->model, max, 0, l);
