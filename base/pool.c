@@ -18,8 +18,8 @@ struct pool {
     void (*fn)(void *arg, size_t item, unsigned worker);
     void *arg;
     size_t n;
-    size_t chains; /* or 0 */
-    bool *ended;   /* with chains: by item, under the mutex */
+    size_t chains; /* 0: items are independent */
+    bool *ended;   /* by item, if there are chains; under the mutex */
     pthread_cond_t item_ended;
     _Atomic size_t next;
 };
@@ -29,7 +29,8 @@ struct worker_start {
     unsigned index;
 };
 
-static void await_turn(struct pool *p, size_t item)
+/* Waits until the item before this one in its chain has ended. */
+static void wait_for_previous(struct pool *p, size_t item)
 {
     if (!p->chains || item < p->chains)
         return;
@@ -55,7 +56,7 @@ static void take_items(struct pool *p, unsigned worker)
         size_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
         if (i >= p->n)
             return;
-        await_turn(p, i);
+        wait_for_previous(p, i);
         p->fn(p->arg, i, worker);
         note_end(p, i);
     }

@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 enum {
-    TRAIN_AT = 1 << 20,    /* bytes of samples with which a run trains its first */
+    TRAIN_AT = 256 << 10,  /* bytes of samples with which a run trains its first */
     TRAIN_FROM = 16 << 10, /* bytes of samples, below which none is trained */
     SHARE = 16,            /* bytes of samples to one of the dictionary */
     DICTIONARY_MAX = 64 << 10,
@@ -135,7 +135,7 @@ static enum err_code find_key(struct digest *id, struct store *s, enum rocks_fam
     return code || found ? code : ERR_NOTFOUND;
 }
 
-/* Says nothing about what is stored, but that it cannot be read now. */
+/* An error of this moment, which says nothing about what is stored. */
 static bool is_passing(enum err_code code)
 {
     return code == ERR_IO || code == ERR_NOMEM;
@@ -153,7 +153,7 @@ static enum err_code find_id(struct digest *id, struct store *s,
     return err_up(e, find_key(id, s, ROCKS_OBJECTS, span_of(prefix, ENVELOPE_DICTIONARY), 0, e));
 }
 
-/* What is missing or damaged is as good as absent; only what passes is an error. */
+/* A dictionary that is missing or damaged counts as absent; only passing errors are handed up. */
 static enum err_code settle(enum err_code code, struct err *e)
 {
     if (code == OK || is_passing(code))
@@ -241,7 +241,7 @@ static enum err_code current(const struct dictionary **out, struct dictionaries 
     return err_up(e, code);
 }
 
-/* Takes a sample; true if it is the last that is needed, and they are the caller's then. */
+/* Takes a sample. True if that was the last one needed: `out` then owns all of them. */
 static bool take_sample(struct samples *out, struct dictionaries *d, enum record_kind kind,
                         struct span payload)
 {
