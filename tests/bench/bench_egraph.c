@@ -233,7 +233,7 @@ static void print_iteration(void *arg, const struct saturate_iteration *i)
 {
     struct table *t = arg;
     double now = cpu_seconds();
-    printf("%.6f,%u,%u,%llu\n", now - t->begun, i->nodes, i->visited,
+    printf("%.6f,%u,%u,%llu\n", now - t->begun, i->nodes, i->searched,
            (unsigned long long)i->matches);
     t->begun = now;
 }
@@ -276,7 +276,8 @@ static void bench_library(void)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &lang_calculus, &e) || rules_select(&rules, NULL, 0, NULL, 0, &e))
+    if (rules_parse_library(&rules, &a, &lang_calculus, &e) ||
+        rules_select(&rules, NULL, 0, NULL, 0, &e))
         die(&e);
     struct source_text text = {"library", lines, strlen(lines)};
     double begin = cpu_seconds();

@@ -76,13 +76,13 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
 static enum err_code least_term(struct expr *out, struct arena *a, struct egraph *g, eclass_id root,
                                 struct err *e)
 {
-    struct terms terms;
+    struct least_terms terms;
     struct buf text = {0};
-    terms_find(&terms, g);
-    terms_write(&text, &terms, g, egraph_find(g, root));
+    least_terms_find(&terms, g);
+    least_terms_write(&text, &terms, g, egraph_find(g, root));
     enum err_code code = expr_from_prefix(out, a, g->lang, text.data, e);
     buf_free(&text);
-    terms_free(&terms);
+    least_terms_free(&terms);
     return err_up(e, code);
 }
 

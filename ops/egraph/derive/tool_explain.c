@@ -125,7 +125,7 @@ static void print_undecided(const struct question *q)
     else
         fprintf(out, "; no proof in %u iterations and %u e-nodes (%s)\n",
                 q->derivation.run.iterations, q->derivation.nodes,
-                tool_stop_words(q->derivation.run.stop));
+                rewrite_stop_text(q->derivation.run.stop));
 }
 
 static void print_words(const struct question *q)
@@ -201,7 +201,7 @@ static void print_json(const struct question *q)
         json_object_set_new(o, "digits", json_integer(q->compare.digits));
         json_object_set_new(o, "iterations", json_integer(q->derivation.run.iterations));
         json_object_set_new(o, "nodes", json_integer(q->derivation.nodes));
-        json_object_set_new(o, "stop", json_string(tool_stop_words(q->derivation.run.stop)));
+        json_object_set_new(o, "stop", json_string(rewrite_stop_text(q->derivation.run.stop)));
     }
     char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
     fprintf(q->args->out, "%s\n", line ? line : "");
@@ -214,17 +214,17 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     struct question q = {.args = args, .a = args->arena};
     if (args->n_positional != 2)
         return err_fail(e, ERR_INPUT, "explain takes two expressions, not %zu", args->n_positional);
-    const struct tool_number iterations = {"iterations", 12, 1, MAX_BUDGET},
-                             max_nodes = {"max-nodes", 50000, 1, MAX_BUDGET};
+    const struct rewrite_number iterations = {"iterations", 12, 1, MAX_BUDGET},
+                                max_nodes = {"max-nodes", 50000, 1, MAX_BUDGET};
     uint64_t n_iterations, n_nodes;
     enum err_code code;
-    if ((code = tool_read_number(&n_iterations, args, &iterations, e)) ||
-        (code = tool_read_number(&n_nodes, args, &max_nodes, e)) ||
-        (code = tool_read_rules(&q.rules, &q.own_rules, args, e)) ||
-        (code = tool_read_expr(&q.from, args, q.rules.lang, "<first expression>",
-                               args->positional[0], e)) ||
-        (code = tool_read_expr(&q.to, args, q.rules.lang, "<second expression>",
-                               args->positional[1], e)))
+    if ((code = rewrite_read_number(&n_iterations, args, &iterations, e)) ||
+        (code = rewrite_read_number(&n_nodes, args, &max_nodes, e)) ||
+        (code = rewrite_read_rules(&q.rules, &q.own_rules, args, e)) ||
+        (code = rewrite_read_expr(&q.from, args, q.rules.lang, "<first expression>",
+                                  args->positional[0], e)) ||
+        (code = rewrite_read_expr(&q.to, args, q.rules.lang, "<second expression>",
+                                  args->positional[1], e)))
         return err_up(e, code);
     q.limits.iterations = (uint32_t)n_iterations;
     q.limits.max_nodes = (uint32_t)n_nodes;

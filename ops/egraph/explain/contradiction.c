@@ -39,7 +39,7 @@ static uint32_t own_fact(struct egraph *g, uint32_t n)
 
 static bool is_number(const struct egraph *g, uint32_t fact)
 {
-    return g->facts.items[fact].constant != NO_NUMBER;
+    return g->facts.items[fact].constant != NO_CONSTANT;
 }
 
 static bool is_number_leaf(const struct egraph *g, uint32_t n)
@@ -132,8 +132,8 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
     struct buf x = {0}, y = {0}, fx = {0}, fy = {0};
     size_t pending = g->pending.n;
     g->pending.n = g->stale.n = 0; /* the graph is read from here on, not rebuilt */
-    terms_write_node(&x, g, g->conflict_a);
-    terms_write_node(&y, g, g->conflict_b);
+    least_terms_write_node(&x, g, g->conflict_a);
+    least_terms_write_node(&y, g, g->conflict_b);
     fact_write(&fx, &g->facts, g->conflict_fact_a);
     fact_write(&fy, &g->facts, g->conflict_fact_b);
     enum err_code code = err_fail(

@@ -212,20 +212,20 @@ static void move_by_rule(struct search *s, uint32_t term, struct side_of_rule si
 static void move_by_arithmetic(struct search *s, uint32_t term)
 {
     const struct node_of_term t = s->terms[term];
-    struct numbers *numbers = &s->g->facts.numbers;
-    uint32_t value[2] = {NO_NUMBER, NO_NUMBER};
+    struct constants *numbers = &s->g->facts.constants;
+    uint32_t value[2] = {NO_CONSTANT, NO_CONSTANT};
     if (!s->g->interpreted || t.arity < 1 || t.arity > 2)
         return;
     for (uint32_t i = 0; i < t.arity; i++) {
         uint32_t op = s->terms[s->kids[t.kids + i]].op;
         if (!(op & OP_LEAF) || s->g->leaves[op & ~OP_LEAF].op != X_NUM)
             return;
-        value[i] = numbers_parse(numbers, s->g->leaves[op & ~OP_LEAF].text);
+        value[i] = constant_parse(numbers, s->g->leaves[op & ~OP_LEAF].text);
     }
-    uint32_t folded = numbers_fold(numbers, t.op, value[0], value[1]);
-    if (folded == NO_NUMBER)
+    uint32_t folded = constant_fold(numbers, t.op, value[0], value[1]);
+    if (folded == NO_CONSTANT)
         return;
-    struct expr_node leaf = {X_NUM, 0, 1, numbers_text(numbers, folded)};
+    struct expr_node leaf = {X_NUM, 0, 1, constant_text(numbers, folded)};
     uint32_t result = make_leaf(s, &leaf);
     if (result != NOWHERE && s->terms[result].class == t.class)
         add_move(s, (struct move){.to = result, .rule = ARITHMETIC});

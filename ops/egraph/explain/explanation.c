@@ -216,10 +216,10 @@ static void step_by_arithmetic(struct explainer *x, struct tree **at, uint32_t n
     for (uint32_t i = 0; i < arity && !x->failed; i++) {
         kid[i] = g->proofs->kid[2 * (size_t)n + i];
         uint32_t constant = graph_fact(g, graph_find(g, kid[i]))->constant;
-        x->failed = constant == NO_NUMBER;
+        x->failed = constant == NO_CONSTANT;
         if (!x->failed)
-            numbers[i] =
-                graph_add_leaf(g, graph_leaf(g, X_NUM, numbers_text(&g->facts.numbers, constant)));
+            numbers[i] = graph_add_leaf(
+                g, graph_leaf(g, X_NUM, constant_text(&g->facts.constants, constant)));
     }
     if (x->failed)
         return;
@@ -260,7 +260,7 @@ static void follow(struct explainer *x, struct tree **at, uint32_t node, bool up
     }
 }
 
-static uint32_t depth_of(const struct proof_forest *p, uint32_t node)
+static uint32_t nesting_of(const struct proof_forest *p, uint32_t node)
 {
     uint32_t depth = 0;
     while ((node = p->edges[node].parent) != NO_PARENT)
@@ -271,7 +271,7 @@ static uint32_t depth_of(const struct proof_forest *p, uint32_t node)
 /* NO_PARENT: the nodes are in different trees. */
 static uint32_t common_ancestor(const struct proof_forest *p, uint32_t a, uint32_t b)
 {
-    uint32_t m = depth_of(p, a), n = depth_of(p, b);
+    uint32_t m = nesting_of(p, a), n = nesting_of(p, b);
     for (; m > n; m--)
         a = p->edges[a].parent;
     for (; n > m; n--)
@@ -293,7 +293,7 @@ static void prove(struct explainer *x, struct tree **at, uint32_t from, uint32_t
     x->failed = top == NO_PARENT || x->depth == MAX_DEPTH;
     if (x->failed)
         return;
-    uint32_t *down = arena_array(x->a, uint32_t, depth_of(p, to) + 1);
+    uint32_t *down = arena_array(x->a, uint32_t, nesting_of(p, to) + 1);
     for (; to != top; to = p->edges[to].parent)
         down[n++] = to;
     x->depth++;

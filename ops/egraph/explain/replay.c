@@ -60,17 +60,17 @@ static bool is_arithmetic(const struct expr *sum, const struct expr *number)
 {
     if (number->n != 1 || number->nodes[0].op != X_NUM || sum->nodes[0].leaf)
         return false;
-    struct numbers t = {0};
-    uint32_t arity = sum->nodes[0].arity, arg[2] = {NO_NUMBER, NO_NUMBER};
+    struct constants t = {0};
+    uint32_t arity = sum->nodes[0].arity, arg[2] = {NO_CONSTANT, NO_CONSTANT};
     bool ok = arity <= 2 && sum->n == arity + 1;
     for (uint32_t i = 0; ok && i < arity; i++) {
         ok = sum->nodes[1 + i].op == X_NUM;
         if (ok)
-            arg[i] = numbers_parse(&t, sum->nodes[1 + i].leaf);
+            arg[i] = constant_parse(&t, sum->nodes[1 + i].leaf);
     }
-    ok = ok && numbers_fold(&t, sum->nodes[0].op, arg[0], arg[1]) ==
-                   numbers_parse(&t, number->nodes[0].leaf);
-    numbers_free(&t);
+    ok = ok && constant_fold(&t, sum->nodes[0].op, arg[0], arg[1]) ==
+                   constant_parse(&t, number->nodes[0].leaf);
+    constant_free(&t);
     return ok;
 }
 

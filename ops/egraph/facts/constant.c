@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BITS = 213 }; /* of NUMBER_MAX_DIGITS decimal digits */
+enum { MAX_BITS = 213 }; /* of CONSTANT_MAX_DIGITS decimal digits */
 
-void numbers_free(struct numbers *t)
+void constant_free(struct constants *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         mpq_clear(t->values[i]);
@@ -19,11 +19,11 @@ void numbers_free(struct numbers *t)
     free(t->values);
     free(t->texts);
     name_map_free(&t->by_text);
-    *t = (struct numbers){0};
+    *t = (struct constants){0};
 }
 
 /* Takes a canonical value (copied). */
-static uint32_t intern(struct numbers *t, mpq_srcptr value)
+static uint32_t intern(struct constants *t, mpq_srcptr value)
 {
     char *text = mpq_get_str(NULL, 10, value);
     bool added;
@@ -40,14 +40,14 @@ static uint32_t intern(struct numbers *t, mpq_srcptr value)
     return (uint32_t)t->n++;
 }
 
-uint32_t numbers_parse(struct numbers *t, const char *text)
+uint32_t constant_parse(struct constants *t, const char *text)
 {
     uint64_t *known = name_map_get(&t->by_text, text);
     if (known)
         return (uint32_t)*known;
     mpq_t value;
     mpq_init(value);
-    uint32_t id = NO_NUMBER;
+    uint32_t id = NO_CONSTANT;
     if (mpq_set_str(value, text, 10) == 0 && mpz_sgn(mpq_denref(value)) != 0) {
         mpq_canonicalize(value);
         id = intern(t, value);
@@ -56,15 +56,15 @@ uint32_t numbers_parse(struct numbers *t, const char *text)
     return id;
 }
 
-const char *numbers_text(const struct numbers *t, uint32_t id)
+const char *constant_text(const struct constants *t, uint32_t id)
 {
     return t->texts[id];
 }
 
 static bool fits(mpq_srcptr v)
 {
-    return mpz_sizeinbase(mpq_numref(v), 10) <= NUMBER_MAX_DIGITS &&
-           mpz_sizeinbase(mpq_denref(v), 10) <= NUMBER_MAX_DIGITS;
+    return mpz_sizeinbase(mpq_numref(v), 10) <= CONSTANT_MAX_DIGITS &&
+           mpz_sizeinbase(mpq_denref(v), 10) <= CONSTANT_MAX_DIGITS;
 }
 
 static size_t bits(mpq_srcptr v)
@@ -139,21 +139,21 @@ static bool fold_into(mpq_ptr out, unsigned op, mpq_srcptr a, mpq_srcptr b)
     return false;
 }
 
-uint32_t numbers_fold(struct numbers *t, unsigned op, uint32_t a, uint32_t b)
+uint32_t constant_fold(struct constants *t, unsigned op, uint32_t a, uint32_t b)
 {
-    mpq_srcptr x = t->values[a], y = b == NO_NUMBER ? x : t->values[b];
+    mpq_srcptr x = t->values[a], y = b == NO_CONSTANT ? x : t->values[b];
     if (!fits(x) || !fits(y))
-        return NO_NUMBER; /* numbers as long as the user likes may stand in a term */
+        return NO_CONSTANT; /* constants of any length may occur in terms */
     mpq_t value;
     mpq_init(value);
-    uint32_t id = NO_NUMBER;
+    uint32_t id = NO_CONSTANT;
     if (fold_into(value, op, x, y) && fits(value))
         id = intern(t, value);
     mpq_clear(value);
     return id;
 }
 
-void numbers_bounds(double *lo, double *hi, const struct numbers *t, uint32_t id)
+void constant_bounds(double *lo, double *hi, const struct constants *t, uint32_t id)
 {
     mpq_srcptr v = t->values[id];
     if (bits(v) > 1000) { /* outside the range of doubles, or might be */
@@ -172,36 +172,36 @@ void numbers_bounds(double *lo, double *hi, const struct numbers *t, uint32_t id
     *hi = above > 0 ? nextafter(d, INFINITY) : d;
 }
 
-int numbers_sign(const struct numbers *t, uint32_t id)
+int constant_sign(const struct constants *t, uint32_t id)
 {
     return mpq_sgn(t->values[id]);
 }
 
-bool numbers_is_integer(const struct numbers *t, uint32_t id)
+bool constant_is_integer(const struct constants *t, uint32_t id)
 {
     return mpz_cmp_ui(mpq_denref(t->values[id]), 1) == 0;
 }
 
-bool numbers_is_even(const struct numbers *t, uint32_t id)
+bool constant_is_even(const struct constants *t, uint32_t id)
 {
-    return numbers_is_integer(t, id) && mpz_even_p(mpq_numref(t->values[id]));
+    return constant_is_integer(t, id) && mpz_even_p(mpq_numref(t->values[id]));
 }
 
-int numbers_compare(const struct numbers *t, uint32_t a, uint32_t b)
+int constant_compare(const struct constants *t, uint32_t a, uint32_t b)
 {
     return mpq_cmp(t->values[a], t->values[b]);
 }
 
-bool numbers_small(long *out, const struct numbers *t, uint32_t id)
+bool constant_small(long *out, const struct constants *t, uint32_t id)
 {
     mpq_srcptr v = t->values[id];
-    if (!numbers_is_integer(t, id) || !mpz_fits_sint_p(mpq_numref(v)))
+    if (!constant_is_integer(t, id) || !mpz_fits_sint_p(mpq_numref(v)))
         return false;
     *out = mpz_get_si(mpq_numref(v));
     return true;
 }
 
-static uint32_t integer_part(struct numbers *t, mpz_srcptr z)
+static uint32_t integer_part(struct constants *t, mpz_srcptr z)
 {
     mpq_t value;
     mpq_init(value);
@@ -211,12 +211,12 @@ static uint32_t integer_part(struct numbers *t, mpz_srcptr z)
     return id;
 }
 
-uint32_t numbers_numerator(struct numbers *t, uint32_t id)
+uint32_t constant_numerator(struct constants *t, uint32_t id)
 {
     return integer_part(t, mpq_numref(t->values[id]));
 }
 
-uint32_t numbers_denominator(struct numbers *t, uint32_t id)
+uint32_t constant_denominator(struct constants *t, uint32_t id)
 {
     return integer_part(t, mpq_denref(t->values[id]));
 }

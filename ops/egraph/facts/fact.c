@@ -25,7 +25,7 @@ void facts_init(struct facts *t)
 
 void facts_free(struct facts *t)
 {
-    numbers_free(&t->numbers);
+    constant_free(&t->constants);
     free(t->items);
     free(t->slots);
     free(t->answers);
@@ -33,7 +33,7 @@ void facts_free(struct facts *t)
     *t = (struct facts){0};
 }
 
-/* ---- what was computed before ---- */
+/* ---- the cache ---- */
 
 static void memo_place(struct facts *t, struct fact_memo x)
 {
@@ -71,17 +71,17 @@ static void set_interval(struct fact *f, struct interval v)
                           (v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
 }
 
-/* Draws what follows at once from what is there; keeps the order of facts (a stronger fact stays
- * stronger), so that the facts of a graph do not depend on the order in which they were found. */
-static void normalize(struct fact *f, const struct numbers *numbers)
+/* Adds what follows at once; monotone, so that the facts of a graph do not depend on the order in
+ * which they were found. */
+static void normalize(struct fact *f, const struct constants *numbers)
 {
-    if (f->constant != NO_NUMBER) {
+    if (f->constant != NO_CONSTANT) {
         double lo, hi;
-        numbers_bounds(&lo, &hi, numbers, f->constant);
-        bool nonzero = numbers_sign(numbers, f->constant) != 0;
+        constant_bounds(&lo, &hi, numbers, f->constant);
+        bool nonzero = constant_sign(numbers, f->constant) != 0;
         f->vars = 0;
         f->flags = (uint16_t)(FACT_REAL | (nonzero ? FACT_NONZERO : 0) |
-                              (numbers_is_integer(numbers, f->constant) ? FACT_INTEGER : 0));
+                              (constant_is_integer(numbers, f->constant) ? FACT_INTEGER : 0));
         f->degree = nonzero ? 0 : FACT_NO_DEGREE;
         set_interval(f, interval_make(lo, hi, lo != hi, lo != hi));
         return;
@@ -153,14 +153,14 @@ static uint32_t intern_normal(struct facts *t, const struct fact *f)
 
 uint32_t facts_intern(struct facts *t, struct fact f)
 {
-    normalize(&f, &t->numbers);
+    normalize(&f, &t->constants);
     return intern_normal(t, &f);
 }
 
 uint32_t facts_unknown(struct facts *t, uint64_t vars)
 {
     return facts_intern(
-        t, (struct fact){.vars = vars, .constant = NO_NUMBER, .degree = FACT_NO_DEGREE});
+        t, (struct fact){.vars = vars, .constant = NO_CONSTANT, .degree = FACT_NO_DEGREE});
 }
 
 uint32_t facts_constant(struct facts *t, uint32_t number)
@@ -170,7 +170,7 @@ uint32_t facts_constant(struct facts *t, uint32_t number)
 
 uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit)
 {
-    struct fact f = {.vars = 1ull << bit, .constant = NO_NUMBER, .degree = 1};
+    struct fact f = {.vars = 1ull << bit, .constant = NO_CONSTANT, .degree = 1};
     struct interval v = interval_all();
     f.flags = FACT_REAL;
     switch (domain) {
@@ -180,7 +180,7 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned b
         v.lo_open = false;
         break;
     case DOMAIN_REAL: break;
-    case DOMAIN_INTEGER: /* 'nowhere dense' says nothing among integers */
+    case DOMAIN_INTEGER: /* no open sets among integers */
         f.flags |= FACT_INTEGER;
         f.degree = FACT_NO_DEGREE;
         break;
@@ -194,7 +194,7 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned b
 uint32_t facts_known_symbol(struct facts *t, const char *name)
 {
     bool pi = strcmp(name, "pi") == 0;
-    struct fact f = {.constant = NO_NUMBER, .degree = 0, .flags = FACT_REAL};
+    struct fact f = {.constant = NO_CONSTANT, .degree = 0, .flags = FACT_REAL};
     double v = pi ? 3.141592653589793 : 2.718281828459045; /* both just below the true value */
     set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
     return facts_intern(t, f);
@@ -205,9 +205,9 @@ static enum fact_conflict meet(struct fact *out, const struct fact *a, const str
     struct fact r = *a;
     r.vars = a->vars & b->vars;
     r.flags = a->flags | b->flags;
-    if (a->constant != NO_NUMBER && b->constant != NO_NUMBER && a->constant != b->constant)
+    if (a->constant != NO_CONSTANT && b->constant != NO_CONSTANT && a->constant != b->constant)
         return FACT_CONSTANTS_DIFFER;
-    if (a->constant == NO_NUMBER)
+    if (a->constant == NO_CONSTANT)
         r.constant = b->constant;
     if (a->flags & b->flags & FACT_REAL) {
         struct interval v = interval_meet(fact_interval(a), fact_interval(b));
@@ -219,8 +219,8 @@ static enum fact_conflict meet(struct fact *out, const struct fact *a, const str
     } else if (a->flags & FACT_REAL) {
         set_interval(&r, fact_interval(a));
     }
-    bool zero = (a->constant != NO_NUMBER && !(a->flags & FACT_NONZERO)) ||
-                (b->constant != NO_NUMBER && !(b->flags & FACT_NONZERO));
+    bool zero = (a->constant != NO_CONSTANT && !(a->flags & FACT_NONZERO)) ||
+                (b->constant != NO_CONSTANT && !(b->flags & FACT_NONZERO));
     if (zero && (r.flags & FACT_NONZERO))
         return FACT_ZERO_AND_NONZERO;
     if ((r.flags & FACT_VARIES) && r.vars == 0)
@@ -273,7 +273,7 @@ uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, 
         return id;
     struct fact x = t->items[a], y = t->items[b]; /* copies: items may move */
     struct fact f = fact_of_operation(t, op, &x, n == 2 ? &y : NULL);
-    normalize(&f, &t->numbers);
+    normalize(&f, &t->constants);
     id = memcmp(&f, &t->items[likely], sizeof f) == 0 ? likely : intern_normal(t, &f);
     memo_put(t, op, a, b, id);
     return id;
@@ -293,8 +293,8 @@ void fact_write(struct buf *out, const struct facts *t, uint32_t fact)
 {
     const struct fact *f = &t->items[fact];
     buf_puts(out, ""); /* a NUL at least */
-    if (f->constant != NO_NUMBER) {
-        buf_printf(out, "=%s", numbers_text(&t->numbers, f->constant));
+    if (f->constant != NO_CONSTANT) {
+        buf_printf(out, "=%s", constant_text(&t->constants, f->constant));
         return;
     }
     size_t before = out->len;

@@ -1,10 +1,9 @@
-/* What is known of a class: the e-class analysis. A fact holds at every point of the domain at
- * which the term is defined, except on a nowhere dense set; that is also what it means for two
- * terms to be equal, so facts survive merging and congruence. See docs/facts.md.
+/* Facts: the e-class analysis. A fact holds at every point of the domain at which the term is
+ * defined, except on a nowhere dense set; equality of terms means the same, so facts survive
+ * merging and congruence. See docs/facts.md.
  *
  * Facts are interned: equal facts have equal ids, a class stores 4 bytes, and the facts of
- * applications are remembered by (operator, facts of the arguments), as many as there is room for.
- */
+ * applications are cached by (operator, facts of the arguments). */
 #ifndef OPS_EGRAPH_FACTS_FACT_H
 #define OPS_EGRAPH_FACTS_FACT_H
 
@@ -27,7 +26,7 @@ enum { FACT_FIRST_MEMO_BITS = 8, FACT_MEMO_BITS = 14 };
 struct fact {
     double lo, hi;     /* 0, 0 unless FACT_REAL */
     uint64_t vars;     /* it depends on these variables at most, a bit each */
-    uint32_t constant; /* its exact value, or NO_NUMBER */
+    uint32_t constant; /* its exact value, or NO_CONSTANT */
     uint16_t flags;
     uint16_t degree; /* it is a nonzero polynomial of this total degree; FACT_NO_DEGREE: unknown */
 };
@@ -41,32 +40,32 @@ enum fact_conflict {
     FACT_CONSTANT_AND_VARIES,
 };
 
-#define FACT_CONFLICT 0x80000000u /* remembered of two facts: with what they do not agree in */
+#define FACT_CONFLICT 0x80000000u /* cached for two facts that collide: with the kind */
 
 struct facts {
-    struct numbers numbers;
+    struct constants constants;
     struct fact *items;
     size_t n, cap;
     struct fact_slot {
         uint32_t hash, id; /* id UINT32_MAX: empty */
     } * slots;
     size_t n_slots;
-    uint32_t *answers; /* by fact: what conditions remember of it, 0 if nothing */
+    uint32_t *answers; /* by fact: cached answers to conditions, 0: none */
     size_t answers_cap;
-    /* Facts of applications, and of facts that met (op 0): each in one of two places that lie
-     * together, the younger one first. Grows with what is put into it, as far as caches are large:
-     * to look farther would be slower than to compute it again. */
+    /* A two-way cache of the facts of applications, and of the conjunction of two facts (op 0); the
+     * younger entry comes first. It grows up to the size of the CPU caches: a larger one would be
+     * slower than computing again. */
     struct fact_memo {
         uint32_t a, b, op, value; /* all 0: empty */
     } * memo;
     unsigned memo_bits;
-    uint32_t memo_puts; /* since it has this size */
+    uint32_t memo_puts; /* insertions since it last grew */
 };
 
 void facts_init(struct facts *t);
 void facts_free(struct facts *t);
 uint32_t facts_intern(struct facts *t, struct fact f);
-/* Nothing is known, but that it depends on no more than vars. */
+/* No information, except that it depends on `vars` at most. */
 uint32_t facts_unknown(struct facts *t, uint64_t vars);
 uint32_t facts_constant(struct facts *t, uint32_t number);
 /* A variable by its domain; bit < FACT_MAX_SYMBOLS. */
@@ -80,7 +79,7 @@ enum variable_domain {
 uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit);
 /* "pi" or "e". */
 uint32_t facts_known_symbol(struct facts *t, const char *name);
-/* The first of the two places where the fact of op over a and b may be remembered. */
+/* The first of the two cache entries for op over a and b. */
 static inline struct fact_memo *facts_memo(const struct facts *t, uint32_t op, uint32_t a,
                                            uint32_t b)
 {
@@ -88,7 +87,7 @@ static inline struct fact_memo *facts_memo(const struct facts *t, uint32_t op, u
     return &t->memo[h >> (64 - t->memo_bits) << 1];
 }
 
-/* Remembered? In the first place or the second: that is a coin's throw, too, and no branch. */
+/* Tests both entries without a branch, which would be unpredictable. */
 static inline bool facts_recall(uint32_t *value, const struct facts *t, uint32_t op, uint32_t a,
                                 uint32_t b)
 {
@@ -108,11 +107,11 @@ static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint
     return facts_meet_different(out, t, a, b);
 }
 
-/* Of op applied to arguments with these facts. `interpreted`: op is an enum expr_op that means
- * what its name says; otherwise only the variables are known. */
+/* The fact of op applied to arguments with these facts. `interpreted`: op is an enum expr_op with
+ * its usual meaning; otherwise only the variables are determined. */
 uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args,
                      size_t n);
-/* Of one that is real; infinite ends are open in it already. */
+/* The fact of an interval of reals; infinite ends are open already. */
 static inline struct interval fact_interval(const struct fact *f)
 {
     return (struct interval){f->lo, f->hi, f->flags & FACT_LO_OPEN, f->flags & FACT_HI_OPEN};
@@ -127,16 +126,16 @@ static inline uint32_t facts_apply_interpreted(struct facts *t, unsigned op, siz
                                              : facts_apply(t, op, true, (uint32_t[]){a, b}, n);
 }
 
-/* The same, where the fact `likely` is what it will mostly be: that is compared, not looked up. */
+/* The same, where the fact is usually `likely`: compares before looking it up. */
 uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
                             uint32_t likely);
 
-/* fact_transfer.c: the same without memory; a and b are the arguments (b NULL for unary operators).
- */
+/* fact_transfer.c: the same without the cache; a and b are the arguments (b NULL for unary
+ * operators). */
 struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,
                               const struct fact *b);
 
-/* A fact for people: "=3/2", "(0,inf) integer", "nonzero", or "" where nothing is known. */
+/* A readable fact: "=3/2", "(0,inf) integer", "nonzero", or "" for no information. */
 struct buf;
 void fact_write(struct buf *out, const struct facts *t, uint32_t fact);
 

@@ -1,6 +1,6 @@
-/* What is known of op(a, b) from what is known of a and b. Every line here is a small theorem; the
- * less obvious ones carry their reason. Complex values are the rule and real ones the exception:
- * an interval is looked at only after FACT_REAL. The test compares with ball arithmetic. */
+/* The fact of op(a, b) from those of a and b. Every line is a small theorem; the less obvious ones
+ * have their reason. Values are complex in general: an interval is read only after FACT_REAL. The
+ * test compares with ball arithmetic. */
 #include "ops/egraph/facts/fact.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static bool independent(const struct fact *a, const struct fact *b)
 
 static bool is_zero(const struct fact *a)
 {
-    return a->constant != NO_NUMBER && !is_nonzero(a);
+    return a->constant != NO_CONSTANT && !is_nonzero(a);
 }
 
 static bool varies(const struct fact *a)
@@ -88,7 +88,7 @@ static void divide(struct fact *r, const struct fact *a, const struct fact *b)
 static void power(struct fact *r, struct facts *t, const struct fact *a, const struct fact *b)
 {
     long n = 0;
-    bool whole = b->constant != NO_NUMBER && numbers_small(&n, &t->numbers, b->constant);
+    bool whole = b->constant != NO_CONSTANT && constant_small(&n, &t->constants, b->constant);
     struct interval v = fact_interval(a);
     if (is_positive(a) && is_real(b))
         set_real(r, interval_power(v, fact_interval(b)));
@@ -112,7 +112,7 @@ static void power(struct fact *r, struct facts *t, const struct fact *a, const s
         r->degree = (uint16_t)(a->degree * n);
 }
 
-/* 1/a where it is real; false if that is not known. */
+/* 1/a if it is real; false if that is not certain. */
 static bool inverse_of(struct interval *out, const struct fact *a)
 {
     if (!is_real(a) || !is_nonzero(a))
@@ -226,11 +226,11 @@ static void inverse_circular(struct fact *r, unsigned op, const struct fact *a)
 struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,
                               const struct fact *b)
 {
-    struct fact r = {.constant = NO_NUMBER, .degree = FACT_NO_DEGREE};
+    struct fact r = {.constant = NO_CONSTANT, .degree = FACT_NO_DEGREE};
     r.vars = a->vars | (b ? b->vars : 0);
-    if (a->constant != NO_NUMBER && (!b || b->constant != NO_NUMBER)) {
-        r.constant = numbers_fold(&t->numbers, op, a->constant, b ? b->constant : NO_NUMBER);
-        if (r.constant != NO_NUMBER)
+    if (a->constant != NO_CONSTANT && (!b || b->constant != NO_CONSTANT)) {
+        r.constant = constant_fold(&t->constants, op, a->constant, b ? b->constant : NO_CONSTANT);
+        if (r.constant != NO_CONSTANT)
             return r; /* normalisation fills in the rest */
     }
     /* every function of one argument is analytic by pieces and constant on none of them */

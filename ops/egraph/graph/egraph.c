@@ -1,4 +1,5 @@
-/* The e-graph as others see it: made, freed, terms in and out; see egraph.h and egraph_core.h. */
+/* The public functions of the e-graph: make, free, terms in and out; see egraph.h and
+ * egraph_core.h. */
 #include "ops/egraph/graph/egraph.h"
 
 #include "base/buf.h"
@@ -113,13 +114,13 @@ void egraph_keep_proofs(struct egraph *g)
 {
     assert(g->n_cells == 0 && !g->proofs);
     g->proofs = proofs_new();
-    if (g->cap) /* the graph has served before */
+    if (g->cap) /* it was used before */
         proofs_grow(g->proofs, g->cap);
 }
 
 /* ---- terms ---- */
 
-/* Nodes of x from the last to the first, so that arguments come before what uses them. */
+/* Walks x from the last node to the first, so that arguments come before their parents. */
 static bool walk_term(uint32_t *nodes, struct egraph *g, const struct expr *x, bool add)
 {
     for (uint32_t i = x->n; i-- > 0;) {

@@ -12,8 +12,8 @@ struct egraph;
 
 struct egraph *egraph_new(const struct language *lang);
 void egraph_free(struct egraph *g);
-/* Empties the graph, as if it were new, for another term of the same language: it keeps its memory
- * and what it has found out about facts, so that the next graph takes less time. */
+/* Empties the graph, as if it were new, for another term of the same language. Its memory and
+ * cached facts are kept, so that the next graph is faster. */
 void egraph_clear(struct egraph *g);
 /* Variables are real and positive unless declared "nonnegative", "real", "nonzero", "integer" or
  * "complex" before their first use. ERR_INPUT for other words. */
@@ -39,19 +39,19 @@ struct ruleset *ruleset_new(const struct rules *rules); /* keeps pointers into r
 void ruleset_free(struct ruleset *r);
 
 struct saturate_iteration {
-    uint32_t nodes;   /* when it began */
-    uint32_t visited; /* at which something might be new */
-    uint64_t matches; /* found */
+    uint32_t nodes;    /* when it began */
+    uint32_t searched; /* nodes that were searched */
+    uint64_t matches;  /* found */
 };
 /* What one rule cost, beside what it found (in struct saturate_result). */
 struct rule_profile {
-    uint64_t searched; /* nodes at which it was looked for, with all that begin alike */
-    double steps; /* its share of the states and nodes that searches looked at: rule_profile.h */
-    uint64_t applied;  /* matches whose conditions held, whatever came of them */
-    uint64_t nodes;    /* that these made */
+    uint64_t searched; /* nodes searched, with all rules of the same beginning */
+    double steps;      /* its share of the search steps, see rule_profile.h */
+    uint64_t applied;  /* matches whose conditions held, new or not */
+    uint64_t nodes;    /* made by these */
     uint32_t banned;   /* times */
     double search_ns;  /* its share of the time of searching; 0 of a rule from a constant */
-    uint64_t apply_ns; /* of its conditions and applications, without rebuilding */
+    uint64_t apply_ns; /* of its conditions and applications, without the rebuild */
 };
 struct saturate_profile {
     struct rule_profile *rules;      /* as many as the set has; counted up */
@@ -60,17 +60,17 @@ struct saturate_profile {
 };
 struct saturate_options {
     uint32_t iterations; /* limit */
-    /* No application begins once there are so many e-nodes, and no constant is computed; the last
-     * application may still add what its right side has, and its last constant with its fraction.
+    /* No match is applied, and no constant is folded, once there are so many e-nodes; the last
+     * application may still add its whole right-hand side, and the last constant with its fraction.
      */
     uint32_t max_nodes;
     uint64_t max_matches; /* in all; 0: no limit */
     uint32_t match_limit; /* backoff: a rule with more matches in one iteration is banned ... */
     uint32_t ban_length;  /* ... for so many iterations; both double each time. 0: no backoff */
     bool explain;         /* keep proofs */
-    bool (*cancelled)(void *arg); /* asked now and then, if not NULL: true stops the run */
+    bool (*cancelled)(void *arg); /* polled, if not NULL: true stops the run */
     void *cancelled_arg;
-    /* Told of each iteration when it is over, if not NULL. */
+    /* Called after each iteration, if not NULL. */
     void (*observe)(void *arg, const struct saturate_iteration *i);
     void *observe_arg;
     /* Counts what each rule costs, if not NULL; the result is the same. Also of runs that fail. */
@@ -82,8 +82,8 @@ struct saturate_result {
     Eqloom__StopReason stop;
     uint32_t iterations;
     uint64_t *matched, *applied; /* by rule, in the given arena */
-    /* What the run could see, or could have seen with one more rule that looks no farther: no
-     * search looked at nodes from `searched` on, and none began at nodes from `roots` on. */
+    /* What the run could see, or could have seen with one more rule that looks no deeper: no search
+     * read nodes from `searched` on, and none began at nodes from `roots` on. */
     uint32_t searched, roots;
 };
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
@@ -94,7 +94,8 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
 bool egraph_contradicts(const struct egraph *g);
 /* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
-/* A graph with the same equalities; facts are found anew. ERR_CORRUPT if the message is none. */
+/* A graph with the same equalities; facts are computed anew. ERR_CORRUPT for a malformed message.
+ */
 enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
                                   const Eqloom__EGraph *message, struct err *e);
 

@@ -1,5 +1,4 @@
-/* Memory of an e-graph's cells, classes and table: they grow, are freed, and the table is filled
- * again when it has grown. */
+/* Memory of cells, classes and the hash table. */
 #include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/enode_key.h"
 
@@ -12,13 +11,13 @@ static void resize_cells(struct egraph *g, uint32_t cap)
 {
     static const char what[] = "e-graph";
     g->cells =
-        graph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
-    g->members = graph_memory_resize(g->members, g->cap * sizeof *g->members,
-                                     cap * sizeof *g->members, what);
-    g->kind = graph_memory_resize(g->kind, g->cap, cap, what);
-    g->touched = graph_memory_resize(g->touched, g->cap, cap, what);
+        egraph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
+    g->members = egraph_memory_resize(g->members, g->cap * sizeof *g->members,
+                                      cap * sizeof *g->members, what);
+    g->kind = egraph_memory_resize(g->kind, g->cap, cap, what);
+    g->touched = egraph_memory_resize(g->touched, g->cap, cap, what);
     size_t blocks = g->cap ? g->cap / 64 + 1 : 0, more = cap / 64 + 1;
-    g->touched_block = graph_memory_resize(g->touched_block, blocks, more, what);
+    g->touched_block = egraph_memory_resize(g->touched_block, blocks, more, what);
     memset(g->touched_block + blocks, 0, more - blocks);
     g->cap = cap;
 }
@@ -26,13 +25,12 @@ static void resize_cells(struct egraph *g, uint32_t cap)
 void graph_grow_entries(struct egraph *g)
 {
     uint32_t old = g->cap_entries, cap = old ? old + (old < LARGE ? old : old / 8) : FIRST_CELLS;
-    g->classes = graph_memory_resize(g->classes, old * sizeof *g->classes, cap * sizeof *g->classes,
-                                     "e-graph");
+    g->classes = egraph_memory_resize(g->classes, old * sizeof *g->classes,
+                                      cap * sizeof *g->classes, "e-graph");
     g->cap_entries = cap;
 }
 
-/* By an eighth once the graph is large: the peak is close to what is used. Whether the table is
- * another one now. */
+/* Grows by an eighth once the graph is large, so that the peak is close to what is used. */
 bool graph_reserve_cells(struct egraph *g, uint32_t more)
 {
     if (g->n_cells + more <= g->cap)
@@ -45,19 +43,19 @@ bool graph_reserve_cells(struct egraph *g, uint32_t more)
     if (g->proofs)
         proofs_grow(g->proofs, cap);
     bool ids_fit = cap <= g->cons.id_mask - 2;
-    if (!ids_fit) /* from here on the table has room whenever it is not full */
+    if (!ids_fit) /* otherwise the table has room whenever it is not full */
         graph_grow_table(g);
     return !ids_fit;
 }
 
 void graph_free_cells(struct egraph *g)
 {
-    graph_memory_free(g->cells, g->cap * sizeof *g->cells);
-    graph_memory_free(g->members, g->cap * sizeof *g->members);
-    graph_memory_free(g->classes, g->cap_entries * sizeof *g->classes);
-    graph_memory_free(g->kind, g->cap);
-    graph_memory_free(g->touched, g->cap);
-    graph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
+    egraph_memory_free(g->cells, g->cap * sizeof *g->cells);
+    egraph_memory_free(g->members, g->cap * sizeof *g->members);
+    egraph_memory_free(g->classes, g->cap_entries * sizeof *g->classes);
+    egraph_memory_free(g->kind, g->cap);
+    egraph_memory_free(g->touched, g->cap);
+    egraph_memory_free(g->touched_block, g->cap ? g->cap / 64 + 1 : 0);
     g->cells = NULL;
     g->members = NULL;
     g->classes = NULL;
@@ -76,7 +74,7 @@ static inline uint32_t node_hash(const struct egraph *g, uint32_t n)
     return k.hash;
 }
 
-/* Many nodes are taken at a time, so that the places of the table are fetched side by side. */
+/* In batches, so that cache misses in the table overlap. */
 void graph_grow_table(struct egraph *g)
 {
     enum { MANY = 48 };

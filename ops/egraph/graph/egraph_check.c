@@ -35,7 +35,7 @@ static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
     return OK;
 }
 
-/* Each class has an entry of its own, and the others are free. */
+/* Each class has its own entry, and the others are free. */
 static enum err_code check_entries(const struct egraph *g, struct err *e)
 {
     uint32_t classes = 0, unused = 0;
@@ -92,7 +92,7 @@ static enum err_code check_classes(struct egraph *g, uint8_t *seen, struct err *
     return OK;
 }
 
-/* What the node says is part of what its class knows. */
+/* The fact of a node follows from that of its class. */
 static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
 {
     uint32_t op = g->cells[n].op, arity = graph_arity(g, op), facts[256], told;
@@ -109,9 +109,9 @@ static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
         both != graph_eclass(g, c)->fact)
         return err_fail(e, ERR_FAILED, "class %u knows less than its node %u says", c, n);
     uint32_t number = graph_fact(g, c)->constant;
-    if (number == NO_NUMBER || g->folding_stopped || !g->interpreted)
+    if (number == NO_CONSTANT || g->folding_stopped || !g->interpreted)
         return OK;
-    uint64_t *leaf = name_map_get(&g->leaf_index, numbers_text(&g->facts.numbers, number));
+    uint64_t *leaf = name_map_get(&g->leaf_index, constant_text(&g->facts.constants, number));
     if (!leaf || g->leaves[*leaf].node == NO_NODE || graph_find(g, g->leaves[*leaf].node) != c)
         return err_fail(e, ERR_FAILED, "class %u is a constant without its number", c);
     return OK;

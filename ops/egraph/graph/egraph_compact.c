@@ -1,5 +1,5 @@
-/* Compaction; see egraph_compact.h. Kept are nodes that stand in the circle of a class, so all live
- * ones, and what is pinned. */
+/* Compaction; see egraph_compact.h. Kept are pinned nodes, and nodes in the circle of a class, so
+ * all live ones. */
 #include "ops/egraph/graph/egraph_compact.h"
 
 #include "ops/egraph/graph/enode_key.h"
@@ -8,7 +8,7 @@
 
 enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
 
-/* In a large graph, memory counts for more than the time that it takes. */
+/* In a large graph, memory counts more than time. */
 bool graph_wants_compaction(const struct egraph *g)
 {
     uint32_t percent = g->compact_at.percent;
@@ -20,16 +20,16 @@ bool graph_wants_compaction(const struct egraph *g)
 
 void compaction_free(struct compaction *c)
 {
-    graph_memory_free(c->to, c->n * sizeof *c->to);
+    egraph_memory_free(c->to, c->n * sizeof *c->to);
 }
 
-/* All are kept in a graph with proofs. */
+/* With proofs all cells are kept. */
 static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned)
 {
     uint32_t before = 0;
     bool keep = false; /* the node of this cell */
     c->n = g->n_cells + 1u;
-    c->to = graph_memory_resize(NULL, 0, c->n * sizeof *c->to, "e-graph");
+    c->to = egraph_memory_resize(NULL, 0, c->n * sizeof *c->to, "e-graph");
     for (uint32_t n = 0; n < g->n_cells; n++) {
         if (g->cells[n].op != OP_CONT)
             keep = g->proofs || n < pinned || g->members[n].next != NO_NODE;
@@ -39,8 +39,8 @@ static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned
     c->to[g->n_cells] = before;
 }
 
-/* What a node says of others, by their new ids. Classes are asked for by their old ones: so all
- * nodes say it before any moves. */
+/* Renames what a node refers to. Classes are found by their old ids, so all nodes are renamed
+ * before any moves. */
 static void rename_node(const struct compaction *c, struct egraph *g, uint32_t n)
 {
     struct member *k = &g->members[n];
@@ -84,8 +84,8 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
             g->leaves[i].node = compaction_map(c, g->leaves[i].node);
 }
 
-/* The entries of classes in the order of their names. What their parents are is found anew, so that
- * until then each says which class it belongs to. */
+/* Sorts the entries of classes by name. The parents are linked anew later; until then each entry
+ * holds its class there. */
 static void pack_entries(struct egraph *g)
 {
     uint32_t to = 0;
@@ -124,7 +124,7 @@ static void prefetch_parents(const struct egraph *g, uint32_t n)
     graph_prefetch_eclass(g, g->cells[n].kid[1]);
 }
 
-/* The circles of slots anew: of live nodes only, in their order. */
+/* Links the circles of slots anew: live nodes only, in order. */
 static void link_parents(struct egraph *g)
 {
     for (uint32_t i = 0; i < g->n_entries; i++) {

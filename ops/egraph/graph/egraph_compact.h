@@ -1,24 +1,24 @@
-/* Compaction: the places of dead nodes are given to others. Nodes keep their order, ids do not. */
+/* Compaction: removes the cells of dead nodes. Live nodes keep their order and get new ids. */
 #ifndef OPS_EGRAPH_GRAPH_EGRAPH_COMPACT_H
 #define OPS_EGRAPH_GRAPH_EGRAPH_COMPACT_H
 
 #include "ops/egraph/graph/egraph_core.h"
 
-/* Where nodes went. */
+/* The new ids. */
 struct compaction {
-    uint32_t *to; /* by old cell, and at the end: how many before it were kept */
+    uint32_t *to; /* by old cell, one more at the end: how many cells before it were kept */
     size_t n;
 };
 
 /* Enough nodes died since the last compaction. */
 bool graph_wants_compaction(const struct egraph *g);
-/* Right after a rebuild. Ids below `pinned` stay what they are. With proofs, which name dead nodes,
- * nothing moves, but all that shapes what follows is arranged as if it had: the same saturation
- * with and without proofs stays the same. */
+/* To be called right after a rebuild. Ids below `pinned` stay. With proofs, which refer to dead
+ * nodes, nothing moves, but circles and entries are ordered as if it had: a saturation is the same
+ * with and without proofs. */
 void graph_compact(struct compaction *out, struct egraph *g, uint32_t pinned);
 void compaction_free(struct compaction *c);
 
-/* How many cells before `n` were kept: its new id, if it was, too. */
+/* How many cells before `n` were kept: the new id of `n`, if it was kept. */
 static inline uint32_t compaction_map(const struct compaction *c, uint32_t n)
 {
     return c->to[n];

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The class that new node n names: its entry. */
+/* Makes the class of a new node. */
 static inline struct eclass *new_class(struct egraph *g, uint32_t n)
 {
     uint32_t entry = g->free_entry;
@@ -28,7 +28,7 @@ static inline struct eclass *new_class(struct egraph *g, uint32_t n)
 
 /* ---- circles of slots ---- */
 
-/* Without a branch on whether it is the first: that is a coin's throw. */
+/* Without a branch on whether it is the first, which would be unpredictable. */
 static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
     struct eclass *c = graph_eclass(g, class);
@@ -55,7 +55,7 @@ static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
     return graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
 }
 
-/* Of an operator over classes a and, if it has two arguments, b. */
+/* The fact of an operator over class a and, if binary, b. */
 static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                                   uint32_t b)
 {
@@ -66,7 +66,7 @@ static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity,
     return facts_apply(&g->facts, op, false, facts, arity);
 }
 
-/* Of a new node of at most two arguments: mostly what its class knows already. */
+/* The fact of a new node of at most two arguments: usually that of its class, `likely`. */
 static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely)
 {
     const struct cell *c = &g->cells[n];
@@ -91,22 +91,22 @@ static uint32_t node_fact(struct egraph *g, uint32_t n)
     return facts_apply(&g->facts, op, false, facts, arity);
 }
 
-/* The class of n has a constant that n computes to: the number's own node joins it. */
+/* Node n folds to a constant: the node of the number joins its class. */
 static void add_constant(struct egraph *g, uint32_t n)
 {
     uint32_t number = graph_fact(g, graph_find(g, n))->constant;
-    if (number == NO_NUMBER || !g->interpreted || graph_op(g, n) & OP_LEAF)
+    if (number == NO_CONSTANT || !g->interpreted || graph_op(g, n) & OP_LEAF)
         return;
     if (g->n_nodes >= g->node_limit) {
         g->folding_stopped = true;
         return;
     }
-    uint32_t leaf = graph_leaf(g, X_NUM, numbers_text(&g->facts.numbers, number));
+    uint32_t leaf = graph_leaf(g, X_NUM, constant_text(&g->facts.constants, number));
     uint32_t l = graph_add_leaf(g, leaf);
     graph_union(g, n, l, (struct reason){REASON_CONSTANT, 0});
 }
 
-/* A class is told a fact by node n of it. */
+/* Merges the fact of node n into that of its class. */
 static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t told)
 {
     uint32_t f, known = graph_eclass(g, c)->fact;
@@ -119,7 +119,7 @@ static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t 
     }
     if (f == known)
         return;
-    bool computed = g->facts.items[known].constant == NO_NUMBER;
+    bool computed = g->facts.items[known].constant == NO_CONSTANT;
     graph_eclass(g, c)->fact = f;
     graph_eclass(g, c)->joined = g->epoch;
     graph_mark_stale(g, c);
@@ -135,8 +135,7 @@ void graph_update_fact(struct egraph *g, uint32_t n)
 
 /* ---- adding ---- */
 
-/* Room for so many cells more, and in the table for a node. Whether the table is another one now.
- */
+/* Makes room for n more cells and a node in the table. Returns whether the table was rebuilt. */
 static __attribute__((noinline)) bool make_room(struct egraph *g, uint32_t n)
 {
     bool moved = graph_reserve_cells(g, n);
@@ -169,7 +168,7 @@ static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kid
     g->n_nodes++;
 }
 
-/* Of more than two arguments. */
+/* For more than two arguments. */
 static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t *kids, bool add)
 {
     struct key k;
@@ -188,7 +187,7 @@ static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t
     uint32_t fact = node_fact(g, n);
     *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
     g->ops |= mask;
-    if (graph_fact(g, n)->constant != NO_NUMBER)
+    if (graph_fact(g, n)->constant != NO_CONSTANT)
         add_constant(g, n);
     return n;
 }
@@ -203,8 +202,8 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     return find_small(&p, g, hash_pair(op, pair), op, pair);
 }
 
-/* A node of at most two arguments, before it is found or made: its operator, how many they are, and
- * their classes, 0 where there is none. */
+/* A node of at most two arguments, before it is found or made: its operator, arity, and the classes
+ * of the arguments (or 0). */
 struct small {
     uint32_t op, arity, a, b;
     struct hashcons_probe p; /* where it belongs, if it is not there */
@@ -216,7 +215,7 @@ static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32
     s->op = op;
     s->arity = arity;
     s->a = s->b = 0;
-    if (arity > 0) { /* whether there is a second is a coin's throw: some class is looked up */
+    if (arity > 0) { /* whether there is a second is unpredictable: always look up a class */
         s->a = graph_find(g, a);
         s->b = graph_find(g, b) & -(uint32_t)(arity > 1);
     }
@@ -224,7 +223,7 @@ static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32
     return find_small(&s->p, g, hash_pair(op, pair), op, pair);
 }
 
-/* Everything but its class. */
+/* Adds the node without its class. */
 static inline uint32_t add_small_node(struct egraph *g, const struct small *s, uint32_t a,
                                       uint32_t b)
 {
@@ -269,7 +268,7 @@ uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t
     *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
     g->ops |= mask;
     set_kind(g, n, op);
-    if (g->facts.items[fact].constant != NO_NUMBER)
+    if (g->facts.items[fact].constant != NO_CONSTANT)
         add_constant(g, n);
     return n;
 }
@@ -324,14 +323,14 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     g->kind[n] = l->op == X_NUM ? MASK_NUMBER : l->is_variable ? MASK_VARIABLE : MASK_OTHER_LEAF;
     *new_class(g, n) =
         (struct eclass){.parents = NO_NODE, .fact = l->fact, .mask = 1ull << g->kind[n]};
-    /* A fraction is a quotient, too: that form is a term of the corpora. */
+    /* A fraction is also a quotient: the corpora contain that form. */
     uint32_t number = g->facts.items[l->fact].constant;
     struct facts *f = &g->facts;
-    if (number != NO_NUMBER && g->interpreted && !numbers_is_integer(&f->numbers, number)) {
-        const char *p = numbers_text(&f->numbers, numbers_numerator(&f->numbers, number));
+    if (number != NO_CONSTANT && g->interpreted && !constant_is_integer(&f->constants, number)) {
+        const char *p = constant_text(&f->constants, constant_numerator(&f->constants, number));
         uint32_t kids[2];
         kids[0] = graph_add_leaf(g, graph_leaf(g, X_NUM, p));
-        const char *q = numbers_text(&f->numbers, numbers_denominator(&f->numbers, number));
+        const char *q = constant_text(&f->constants, constant_denominator(&f->constants, number));
         kids[1] = graph_add_leaf(g, graph_leaf(g, X_NUM, q));
         graph_add(g, X_DIV, kids);
     }

@@ -1,15 +1,15 @@
 /* The insides of an e-graph, for the files of this folder.
  *
- * Everything is an array indexed by cell, in three parts: what a node is (struct cell), where it
- * stands (struct member) and what its class knows (struct eclass). A node takes one cell for each
- * two arguments, at least one; its id is its first cell, the others are marked OP_CONT. A class is
- * named by one of its nodes, so that union-find, classes and nodes share their ids; what it knows
- * has an entry of its own in a denser array, since most cells name none: where the entry is says
- * the member, and it may change. An argument's place is a *slot*: slot 2 * cell + i, so that the
- * arguments of node n are slots 2n and on. 30 bytes a cell and 24 a class; with the table of
- * hashcons.h about 38 and 24.
+ * Everything is an array by cell, in three parts: the node itself (struct cell), its place in
+ * union-find (struct member) and the data of its class (struct eclass). A node takes one cell for
+ * each two arguments, at least one; its id is its first cell, the others are marked OP_CONT. A
+ * class is named by one of its nodes, so union-find, classes and nodes share their ids. Most cells
+ * name no class, so class data is in a denser array of entries; the member of the naming node holds
+ * the current entry. The place of an argument is a *slot*: slot 2 * cell + i, so the arguments of
+ * node n are slots 2n and on. 30 bytes a cell and 24 a class; with the table of hashcons.h about 38
+ * and 24.
  *
- * Unions leave congruence broken; `pending` and `doubtful` list what egraph_rebuild has to restore. */
+ * Unions break congruence; `pending` and `stale` list what egraph_rebuild has to restore. */
 #ifndef OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
 #define OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
 
@@ -35,8 +35,8 @@ enum {
     GRAPH_KINDS = 64,
 };
 #define MASK_LEAVES (1ull << MASK_NUMBER | 1ull << MASK_VARIABLE | 1ull << MASK_OTHER_LEAF)
-#define MASK_STALE (1ull << 63) /* the class waits in `doubtful` */
-#define MASK_LISTED MASK_STALE  /* while none does */
+#define MASK_STALE (1ull << 63) /* the class is in `stale` */
+#define MASK_LISTED MASK_STALE  /* used while `stale` is empty */
 #define STALE_NODE 0x80000000u
 #define UP_ENTRY 0x80000000u
 #define OP_DEAD 0x80000000u
@@ -61,28 +61,26 @@ struct leaf {
 
 /* A node. */
 struct cell {
-    uint32_t op;      /* an operator number, or OP_LEAF | leaf; with OP_DEAD once a congruent twin
-                       * stands for it */
-    uint32_t kid[2];  /* classes of its arguments, canonical after a rebuild; 0 where it has none */
-    uint32_t link[2]; /* circles of the slots that hold one class */
+    uint32_t op;      /* an operator number, or OP_LEAF | leaf; OP_DEAD: replaced by another node */
+    uint32_t kid[2];  /* classes of its arguments, canonical after a rebuild; 0 if none */
+    uint32_t link[2]; /* circles of the slots with the same class */
 };
 
-/* Where a node stands: close together, since classes are asked for by their nodes all the time. */
+/* The class of a node, in a dense array, since it is read all the time. */
 struct member {
-    uint32_t up;   /* union-find: a node nearer to the one that names the class; of that itself,
-                    * UP_ENTRY | the entry of the class */
-    uint32_t next; /* a circle through the nodes of a class (a dead one may stay where it names the
-                    * class) */
+    /* Union-find: a node nearer to the naming one; of the naming node, UP_ENTRY | its entry. */
+    uint32_t up;
+    uint32_t next; /* a circle through the nodes of a class; a dead naming node stays in it */
 };
 
-/* What a class knows. */
+/* The data of a class. */
 struct eclass {
-    uint64_t mask;      /* which operators stand in it, to refuse a pattern at a glance */
-    uint32_t parents;   /* the last slot of a circle of slots that hold the class, or NO_NODE; of a
-                         * free entry, the next free one */
+    uint64_t mask;      /* operators of its nodes, for quick rejection of a pattern */
+    uint32_t parents;   /* the last slot of a circle of slots that hold the class, or NO_NODE; in a
+                           free entry, the next free one */
     uint32_t fact;      /* see fact.h */
-    uint16_t n_parents; /* slots that hold it, or MAX_PARENTS */
-    /* The last epoch in which it joined another class with frozen nodes, or learnt something; and
+    uint16_t n_parents; /* slots that hold it, at most MAX_PARENTS */
+    /* The last epoch in which it joined another class with frozen nodes, or its fact changed; and
      * in which it changed in any way, or something at most 0, 1, 2, 3 steps below it did. */
     uint8_t joined, stamp[STAMPS];
 };
@@ -93,26 +91,25 @@ _Static_assert(sizeof(struct cell) == 20 && sizeof(struct member) == 8 &&
 struct egraph {
     const struct language *lang;
     bool interpreted; /* the operators are those of lang_calculus */
-    /* Masks of operators whose facts follow from those of one argument or two: all of them, and
-     * those of two. */
+    /* Masks of the operators for which facts are computed: all, and the binary ones. */
     uint64_t interpreted_ops, interpreted_binary;
     uint32_t n_cells, cap, n_nodes, n_classes;
     uint32_t n_dead;   /* nodes that died since the last compaction */
     uint32_t n_unions; /* of classes */
     struct {
-        uint32_t dead, percent; /* of live nodes: with more than these dead there is one */
+        uint32_t dead, percent; /* compaction if more than this percentage of live nodes is dead */
     } compact_at;
-    uint32_t near; /* cells that the caches hold: in a larger graph, memory is prefetched */
-    uint32_t size_order_at; /* budgets of nodes from which on visits go in rounds */
+    uint32_t near;          /* cells that fit the caches; a larger graph is prefetched */
+    uint32_t size_order_at; /* node budget from which on iterations go by class size */
     struct cell *cells;
     struct member *members;
     struct eclass *classes; /* by entry; graph_eclass finds that of a class */
-    /* Entries that were in use, and one of those that are free, or NO_NODE. */
+    /* Entries in use at any time, and the first free one, or NO_NODE. */
     uint32_t n_entries, cap_entries, free_entry;
-    uint8_t
-        *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND if it is none or dead */
-    /* By cell, and by 64 of them: the last epoch in which something changed at the class that it
-     * names, or below its arguments, as far down as rules look. */
+    uint8_t *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND for dead nodes and
+                      continuations */
+    /* By cell, and by 64 cells: the last epoch in which something changed in the class that it
+     * names, or below its arguments, as deep as rules look. */
     uint8_t *touched, *touched_block;
 
     struct hashcons cons;
@@ -122,23 +119,23 @@ struct egraph {
     struct name_map leaf_index;
     unsigned n_variables;
 
-    uint64_t ops;            /* masks of the operators that nodes apply */
-    struct u32_list pending; /* nodes whose arguments lost their class: to be hashed again */
-    /* Classes whose fact changed: their parents' facts may, too. With STALE_NODE, single nodes:
-     * those above a class that joined one of which more was known, where these may be few among
-     * many. */
+    uint64_t ops;            /* the mask of all operators in use */
+    struct u32_list pending; /* nodes whose arguments were merged away: to be hashed again */
+    /* Classes whose fact changed: those of their parents may change, too. With STALE_NODE, single
+     * nodes: where a class got a stronger fact by joining another, and its former parents are few
+     * among many. */
     struct u32_list stale;
-    struct u32_list changed; /* classes that merged or learnt something since the last rebuild */
-    struct u32_list died;    /* nodes that did, and still stand in their class's circle */
+    struct u32_list changed; /* classes that merged or got a new fact since the last rebuild */
+    struct u32_list died;    /* dead nodes that are still in the circle of their class */
     struct u32_list wave[2]; /* scratch of stamping */
-    bool watched;            /* searches follow one another: a rebuild stamps what changed */
+    bool watched;            /* more searches follow: a rebuild stamps changes */
     uint8_t epoch;
-    unsigned stamp_levels; /* how far up changes are stamped: what the rules in use look at */
+    unsigned stamp_levels; /* how far up changes are stamped: as deep as the rules in use look */
 
     struct node_index *node_index; /* scratch of searching */
 
-    /* While a search goes on over the nodes below this: a class that has such a node is named by
-     * one, so that for the search nothing changes when classes without them join it. */
+    /* During an iteration: a class with nodes below this is named by one of them, so that its name
+     * does not change when younger classes join it. */
     uint32_t frozen;
 
     uint32_t node_limit; /* constants get no leaves beyond it */
@@ -147,7 +144,7 @@ struct egraph {
 
     /* The first contradiction found. */
     enum fact_conflict conflict;
-    uint32_t conflict_a, conflict_b; /* nodes: what the two sides were */
+    uint32_t conflict_a, conflict_b; /* the nodes whose facts collide */
     uint32_t conflict_fact_a, conflict_fact_b;
 };
 
@@ -157,7 +154,7 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
     uint32_t up = k[c].up;
     if (up & UP_ENTRY)
         return c;
-    c = up; /* mostly that is it */
+    c = up; /* in most cases the root */
     while (!((up = k[c].up) & UP_ENTRY)) {
         uint32_t above = k[up].up;
         if (above & UP_ENTRY)
@@ -167,26 +164,26 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
     return c;
 }
 
-/* Of a class, by the node that names it. */
+/* The data of a class, by the node that names it. */
 static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
 {
     return &g->classes[g->members[c].up & ~UP_ENTRY];
 }
 
-/* It is read soon, if c still names a class; the member is there. */
+/* Prefetches the data of class c, if c still names one; the member must be cached. */
 static inline void graph_prefetch_eclass(const struct egraph *g, uint32_t c)
 {
     uint32_t up = g->members[c].up;
     __builtin_prefetch(&g->classes[up & UP_ENTRY ? up & ~UP_ENTRY : 0], 1);
 }
 
-/* It is larger than the caches: prefetching pays. */
+/* Larger than the caches: prefetching pays. */
 static inline bool graph_is_large(const struct egraph *g)
 {
     return g->n_cells > g->near;
 }
 
-/* The same, and all on the way to it name it from now on. */
+/* As graph_find, with full path compression. */
 static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
 {
     struct member *k = g->members;
@@ -199,7 +196,7 @@ static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
     return c;
 }
 
-/* Facts say something of what this operator makes of its arguments, one or two. */
+/* Facts are computed for this operator of one or two arguments. */
 static inline bool graph_interprets(const struct egraph *g, uint32_t op)
 {
     return op < X_DECLARED && g->interpreted_ops >> op & 1;
@@ -217,7 +214,7 @@ static inline bool graph_is_live(const struct egraph *g, uint32_t n)
     return !(g->cells[n].op & OP_DEAD) && g->cells[n].op != OP_CONT;
 }
 
-/* Its cell names a class. */
+/* Whether it names a class. */
 static inline bool graph_is_class(const struct egraph *g, uint32_t c)
 {
     return g->members[c].up & UP_ENTRY;
@@ -259,41 +256,42 @@ static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
     return g->members[n].next;
 }
 
-/* Room for so many cells more. Returns whether the table is another one now. */
+/* Makes room for so many more cells. Returns whether the hash table was rebuilt. */
 bool graph_reserve_cells(struct egraph *g, uint32_t more);
 void graph_grow_entries(struct egraph *g);
 void graph_free_cells(struct egraph *g);
-/* Makes room in the table and fills it again: the nodes say their hashes. */
+/* Grows the hash table and fills it again. */
 void graph_grow_table(struct egraph *g);
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
-/* Of at most two arguments, which operators have nearly always; if there is one, b is any id. */
+/* For at most two arguments, as nearly always; the second of a unary operator is ignored. */
 uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
-/* As graph_add_small; but what is not there yet is placed in the class of node `to`, for a reason
- * that the caller notes where there are proofs, before graph_settle. */
+/* As graph_add_small, but a new node is put into the class of node `to`. The caller records the
+ * reason, where proofs are kept, and calls graph_settle. */
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                         uint32_t b, uint32_t to);
 void graph_settle(struct egraph *g, uint32_t n);
-/* The slot holds this class. */
+/* Adds the slot to the parents of the class. */
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);
-/* The class of node n learns what n says of it. */
+/* Updates the fact of the class of node n by that of the node. */
 void graph_update_fact(struct egraph *g, uint32_t n);
 /* The node of op over these classes, or NO_NODE. */
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */
 /* Nodes a and b are equal for this reason. */
 bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
-/* Nodes of a term, by position in x. Adds; or gives false, where it adds nothing. */
+/* Nodes of a term, by position in x. The second adds nothing, and returns false if one is missing.
+ */
 void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
-/* Restores congruence in the middle of a search, and leaves all else to egraph_rebuild: facts of
- * what stands above, stamps, and dead nodes in their circles. */
+/* Restores congruence within an iteration; facts of parents, stamps and the unlinking of dead nodes
+ * are left to egraph_rebuild. */
 void graph_restore_congruence(struct egraph *g);
-/* What changes from here on is stamped with the next epoch. Epochs are few: when they run out, all
- * stamps and the current epoch are halved, rounded up, and true is returned; who remembers an
- * epoch halves it, rounded down. */
+/* Changes from here on get the next epoch. Epochs are few: when they run out, all stamps and the
+ * current epoch are halved, rounded up, and true is returned; holders of an epoch must halve it,
+ * rounded down. */
 bool graph_begin_epoch(struct egraph *g);
 static inline const struct fact *graph_fact(const struct egraph *g, uint32_t class)
 {
@@ -302,11 +300,11 @@ static inline const struct fact *graph_fact(const struct egraph *g, uint32_t cla
 
 static inline void u32_free(struct u32_list *l)
 {
-    graph_memory_free(l->items, l->cap * sizeof *l->items);
+    egraph_memory_free(l->items, l->cap * sizeof *l->items);
     *l = (struct u32_list){0};
 }
 
-/* Empties it, and gives its memory back where it is much. */
+/* Empties it, and frees its memory if there is much. */
 static inline void u32_release(struct u32_list *l)
 {
     enum { MUCH = 1 << 14 };
@@ -318,11 +316,11 @@ static inline void u32_release(struct u32_list *l)
 static inline void u32_push(struct u32_list *l, uint32_t v)
 {
     if (l->n == l->cap)
-        l->items = graph_memory_grow(l->items, &l->cap, l->n + 1, sizeof *l->items);
+        l->items = egraph_memory_grow(l->items, &l->cap, l->n + 1, sizeof *l->items);
     l->items[l->n++] = v;
 }
 
-/* The class changed in this epoch. */
+/* Marks the class as changed in this epoch. */
 static inline void graph_mark_changed(struct egraph *g, uint32_t class)
 {
     uint8_t *stamp = graph_eclass(g, class)->stamp;
@@ -332,7 +330,7 @@ static inline void graph_mark_changed(struct egraph *g, uint32_t class)
     u32_push(&g->changed, class);
 }
 
-/* The facts of what stands above the class may change. */
+/* The facts of the parents of the class may change. */
 static inline void graph_mark_stale(struct egraph *g, uint32_t class)
 {
     if (graph_eclass(g, class)->mask & MASK_STALE)
@@ -341,7 +339,7 @@ static inline void graph_mark_stale(struct egraph *g, uint32_t class)
     u32_push(&g->stale, class);
 }
 
-/* Nodes a and b of one class say what cannot both hold. The first conflict counts. */
+/* Nodes a and b of one class have contradicting facts. The first conflict is kept. */
 static inline void graph_note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a,
                                        uint32_t b, uint32_t fact_a, uint32_t fact_b)
 {

@@ -10,7 +10,7 @@ static uint32_t symbol_fact(struct egraph *g, struct leaf *l, enum variable_doma
     if (l->op == X_SYM && constant)
         return facts_known_symbol(&g->facts, l->text);
     l->is_variable = true;
-    /* The last bit stands for all variables that have none of their own. */
+    /* The last bit is shared by all further variables. */
     l->bit =
         (uint8_t)(g->n_variables < FACT_MAX_SYMBOLS - 1 ? g->n_variables : FACT_MAX_SYMBOLS - 1);
     g->n_variables++;
@@ -30,9 +30,9 @@ static uint32_t add_leaf_text(struct egraph *g, uint16_t op, const char *text,
     if (!l.text)
         abort();
     if (op == X_NUM) {
-        uint32_t number = numbers_parse(&g->facts.numbers, text);
+        uint32_t number = constant_parse(&g->facts.constants, text);
         l.fact =
-            number == NO_NUMBER ? facts_unknown(&g->facts, 0) : facts_constant(&g->facts, number);
+            number == NO_CONSTANT ? facts_unknown(&g->facts, 0) : facts_constant(&g->facts, number);
     } else {
         l.fact = symbol_fact(g, &l, domain);
     }
@@ -58,11 +58,11 @@ enum err_code egraph_declare(struct egraph *g, const char *variable, const char 
     size_t d = 0;
     while (d < N && strcmp(names[d], domain) != 0)
         d++;
-    /* zero is one point of many */
+    /* zero is nowhere dense */
     if (d == N && strcmp(domain, "nonzero") == 0)
         d = DOMAIN_REAL;
     if (d == N && strcmp(g->lang->name, "boolean") == 0 && strcmp(domain, "boolean") == 0)
-        d = DOMAIN_COMPLEX; /* no fact of numbers holds of it */
+        d = DOMAIN_COMPLEX; /* no fact about numbers holds */
     if (d == N) {
         const char *near = err_nearest(domain, names, N);
         enum err_code code =

@@ -20,7 +20,7 @@ static void *map_new(size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
-void *graph_memory_resize(void *array, size_t old, size_t size, const char *what)
+void *egraph_memory_resize(void *array, size_t old, size_t size, const char *what)
 {
     void *p;
     if (size < MAPPED && old < MAPPED) {
@@ -33,7 +33,7 @@ void *graph_memory_resize(void *array, size_t old, size_t size, const char *what
         if (p && old)
             memcpy(p, array, old < size ? old : size);
         if (p)
-            graph_memory_free(array, old);
+            egraph_memory_free(array, old);
     }
     if (!p) {
         fprintf(stderr, "eqloom: out of memory (%s: %zu bytes)\n", what, size);
@@ -42,18 +42,18 @@ void *graph_memory_resize(void *array, size_t old, size_t size, const char *what
     return p;
 }
 
-void *graph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size)
+void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size)
 {
     if (need <= *cap)
         return array;
     size_t more = *cap ? *cap + *cap / 2 : 16;
     more = more < need ? need : more;
-    array = graph_memory_resize(array, *cap * element_size, more * element_size, "e-graph");
+    array = egraph_memory_resize(array, *cap * element_size, more * element_size, "e-graph");
     *cap = more;
     return array;
 }
 
-void graph_memory_free(void *array, size_t size)
+void egraph_memory_free(void *array, size_t size)
 {
     if (size < MAPPED)
         free(array);
@@ -61,7 +61,7 @@ void graph_memory_free(void *array, size_t size)
         munmap(array, pages(size));
 }
 
-void graph_memory_forget(void *array, size_t size)
+void egraph_memory_forget(void *array, size_t size)
 {
     uintptr_t begin = ((uintptr_t)array + PAGE - 1) / PAGE * PAGE;
     uintptr_t end = ((uintptr_t)array + size) / PAGE * PAGE;

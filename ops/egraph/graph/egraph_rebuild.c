@@ -1,18 +1,17 @@
-/* Rebuilding: congruence and facts are restored from the worklists that adding and joining left,
- * dead nodes leave the circles of their classes, and what changed is stamped. Only changed classes
- * and what stands above them are touched. */
+/* Rebuilding: restores congruence and facts from the worklists of adding and joining, unlinks dead
+ * nodes, and stamps what changed. Only changed classes and their parents are touched. */
 #include "ops/egraph/graph/enode_key.h"
 #include "ops/egraph/graph/node_index.h"
 
 enum { SIDE_BY_SIDE = 16, PREFETCH_REPAIRS = 48 };
 
-/* A node that is to be hashed again, and the node that may be its twin. */
+/* A node to be hashed again, and the node that may be congruent to it. */
 struct repair {
     uint32_t op, hash, node, candidate;
     uint64_t pair;
 };
 
-/* What a node will be looked up as; false: it will not be. */
+/* Prepares the lookup of node n; false: it needs none. */
 static bool ask_again(struct repair *q, struct egraph *g, uint32_t n)
 {
     const struct cell *c = &g->cells[n];
@@ -73,7 +72,7 @@ static void repair_node(struct egraph *g, uint32_t n)
     }
     if (!stale)
         return;
-    /* Repairs leave gaps, and many may follow one another: probing needs empty slots to end at. */
+    /* Repairs leave gaps: probes need empty slots to end at. */
     if (!hashcons_has_room(&g->cons, g->cap))
         graph_grow_table(g);
     key_hash(&after);
@@ -93,7 +92,7 @@ static void repair_node(struct egraph *g, uint32_t n)
     graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
 }
 
-/* Some nodes after the i-th of n, whose facts are asked soon. */
+/* Prefetches nodes after the i-th, whose facts are computed soon. */
 static inline void prefetch_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
 {
     enum { NODES = 16, ARGUMENTS = 8, CLASSES = 4 };
@@ -119,8 +118,8 @@ static void update_parents(struct egraph *g, uint32_t class)
     bool waiting = graph_eclass(g, c)->mask & MASK_STALE;
     graph_eclass(g, c)->mask &= ~MASK_STALE;
     if (!waiting || last == NO_NODE)
-        return; /* its class joined another that has been seen to */
-    /* learn() may add nodes and join classes, and so change this circle: the slots first */
+        return; /* its class joined another that was handled */
+    /* learn() may add nodes and join classes, and so change this circle: collect the slots first */
     size_t begin = g->wave[0].n;
     uint32_t slot = last;
     do {
@@ -136,7 +135,7 @@ static void update_parents(struct egraph *g, uint32_t class)
     g->wave[0].n = begin;
 }
 
-/* Classes with nodes that died, each once: those that are on the list have MASK_LISTED. */
+/* Classes with dead nodes, each once: MASK_LISTED marks those on the list. */
 static void list_bereft(struct egraph *g, struct u32_list *out)
 {
     for (size_t i = 0; i < g->died.n; i++) {
@@ -156,7 +155,7 @@ static void prefetch_next(const struct egraph *g, uint32_t n)
     __builtin_prefetch(&g->members[graph_next(g, n)]);
 }
 
-/* Takes dead nodes out of the circles of their classes; several are walked side by side. */
+/* Unlinks dead nodes from the circles of their classes, several circles at a time. */
 static void unlink_dead(struct egraph *g)
 {
     struct u32_list *classes = &g->wave[0];
@@ -193,7 +192,7 @@ static void touch(struct egraph *g, uint32_t n)
     g->touched[n] = g->touched_block[n / 64] = g->epoch;
 }
 
-/* The owner of a slot that holds a class that changed k - 1 steps below: it may be the root of new
+/* Stamps the owner of a slot whose class changed k - 1 steps below: it may be the root of new
  * matches, and its class changed k steps below. */
 static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, unsigned k)
 {
@@ -209,20 +208,20 @@ static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, u
     u32_push(to, p);
 }
 
-/* A node of this epoch is new to whoever looks at it; and if its class has older nodes, that class
- * changed by having it. So stamps go up by older nodes only. */
+/* Nodes of this epoch are new anyway, and their classes count as changed by having them. So stamps
+ * go up by older nodes only. */
 static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
 {
     if (slot >= 2 * g->frozen)
         return;
     uint32_t owner = graph_slot_owner(g, slot);
-    /* level by level: what was touched before changed no farther below than this */
+    /* level by level: nodes touched before changed no deeper than this */
     if (graph_is_live(g, owner) && g->touched[owner] != g->epoch)
         stamp_owner(g, to, owner, k);
 }
 
-/* The parents of all these classes. Several circles are walked side by side, so that the memory
- * of each is fetched while the others go on. */
+/* Stamps the parents of these classes. Several circles are walked side by side, so that cache
+ * misses overlap. */
 static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u32_list *from,
                           unsigned k)
 {
@@ -252,7 +251,7 @@ static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u3
     }
 }
 
-/* All slots that hold one of these classes. */
+/* The number of slots that hold one of these classes. */
 static uint64_t count_parents(const struct egraph *g, const struct u32_list *classes)
 {
     uint64_t n = 0;
@@ -269,8 +268,8 @@ static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
     return false;
 }
 
-/* The same as stamp_parents, where the older nodes are fewer than what it would walk: each is asked
- * whether one of its arguments changed. */
+/* As stamp_parents, where it would walk more slots than there are older nodes: checks the arguments
+ * of each of these. */
 static void stamp_older(struct egraph *g, struct u32_list *to, unsigned k)
 {
     for (uint32_t n = 0; n < g->frozen; n++)
@@ -318,7 +317,7 @@ void graph_restore_congruence(struct egraph *g)
     g->pending.n = 0;
 }
 
-/* Facts follow from facts, and may fold a constant, which may join two classes. */
+/* Propagates facts upwards. This may fold constants, and so join classes. */
 static void update_stale(struct egraph *g)
 {
     for (size_t i = 0; i < g->stale.n && !g->conflict; i++) {
@@ -336,7 +335,7 @@ static void update_stale(struct egraph *g)
 
 void egraph_rebuild(struct egraph *g)
 {
-    node_index_forget(g->node_index); /* first: no union need be told to them */
+    node_index_forget(g->node_index); /* first, so that unions need not be reported to it */
     graph_restore_congruence(g);
     update_stale(g);
     unlink_dead(g);

@@ -1,10 +1,9 @@
-/* Joining two classes. Congruence is left broken: the parents of the class that goes are listed in
- * `pending`, and those whose facts may change in `stale`. */
+/* Joining two classes. Congruence is left broken: the parents of the class that is merged away go
+ * to `pending`, and those whose facts may change to `stale`. */
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/graph/node_index.h"
 
-/* Only these see another fact than before: the last of `pending`, which stand above the class now.
- */
+/* Only these nodes see a new fact: the last of `pending`, now parents of the class. */
 static void mark_nodes_stale(struct egraph *g, uint32_t class, size_t from)
 {
     if (graph_eclass(g, class)->mask & MASK_STALE)
@@ -46,7 +45,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         graph_note_conflict(g, c, a, b, to->fact, gone->fact);
         f = to->fact;
     }
-    /* The class with fewer parents goes: they are what has to be hashed again. */
+    /* The class with fewer parents is merged away: they have to be hashed again. */
     bool swap =
         to->n_parents < gone->n_parents || (to->n_parents == gone->n_parents && from < into);
     if (!both_frozen && (into < g->frozen || from < g->frozen))
@@ -60,7 +59,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         gone = other;
     }
     uint32_t last = gone->parents;
-    size_t moved = g->pending.n; /* from here on: nodes above the class that goes */
+    size_t moved = g->pending.n; /* from here on: parents of the class that is merged away */
     if (last != NO_NODE) {
         uint32_t slot = last;
         do {
@@ -70,7 +69,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
                 u32_push(&g->pending, owner);
         } while (slot != last);
     }
-    /* parents have to be asked again if what they saw has changed */
+    /* the facts of parents may change if that of their argument did */
     bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
     g->n_unions++;
     uint32_t freed = g->members[from].up & ~UP_ENTRY;
@@ -79,7 +78,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
     uint32_t first = g->members[into].next;
     g->members[into].next = g->members[from].next;
     g->members[from].next = first;
-    bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions ask for symbols, too */
+    bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions test for symbols, too */
     to->mask |= gone->mask;
     to->fact = f;
     if (both_frozen || learnt || named)

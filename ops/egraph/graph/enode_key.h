@@ -1,12 +1,12 @@
-/* What the hash-consing table is asked for: an operator and canonical arguments; and the nodes that
- * answer. For the files that add, rehash and move nodes. */
+/* Keys of the hash-consing table, an operator and canonical arguments, and their lookup. For the
+ * files that add, repair and move nodes. */
 #ifndef OPS_EGRAPH_GRAPH_ENODE_KEY_H
 #define OPS_EGRAPH_GRAPH_ENODE_KEY_H
 
 #include "ops/egraph/graph/egraph_core.h"
 
-/* What is looked up: an operator and canonical arguments, two in each of `pairs`. Nearly all nodes
- * have one or two, so that the first pair is all there is. */
+/* A key: an operator and canonical arguments, two in each of `pairs`. Nearly all nodes have at most
+ * two, so the first pair suffices. */
 struct key {
     uint32_t op, arity, n_pairs, hash;
     uint64_t pairs[128];
@@ -68,7 +68,7 @@ static inline uint32_t find_node(const struct egraph *g, const struct key *k)
     return NO_NODE;
 }
 
-/* Of one or two arguments. Where there is none, the probe says where it belongs. */
+/* A lookup for one or two arguments. If there is no such node, the probe says where it belongs. */
 static inline uint32_t find_small(struct hashcons_probe *p, const struct egraph *g, uint32_t hash,
                                   uint32_t op, uint64_t pair)
 {

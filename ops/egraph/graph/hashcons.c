@@ -10,11 +10,11 @@ enum {
     FIRST_SIZE = 1024,
     SPARE_BITS = 2,
     LARGE = 1 << 16
-}; /* ids may be four times as many as slots, or more */
+}; /* ids may be four or more times the number of slots */
 
 void hashcons_free(struct hashcons *t)
 {
-    graph_memory_free(t->slots, t->size * sizeof *t->slots);
+    egraph_memory_free(t->slots, t->size * sizeof *t->slots);
     *t = (struct hashcons){0};
 }
 
@@ -24,13 +24,13 @@ void hashcons_grow(struct hashcons *t, uint32_t cells)
     while ((t->n + 1) * 2ull >= size)
         size *= 2;
     if (size != t->size) {
-        graph_memory_free(t->slots, t->size * sizeof *t->slots);
-        t->slots = graph_memory_resize(NULL, 0, size * sizeof *t->slots, "hash table");
+        egraph_memory_free(t->slots, t->size * sizeof *t->slots);
+        t->slots = egraph_memory_resize(NULL, 0, size * sizeof *t->slots, "hash table");
     }
     uint32_t id_mask = (size << SPARE_BITS) - 1;
     while (cells > id_mask - 2)
         id_mask = 2 * id_mask + 1;
-    /* while it fits in the caches, most probes end at the first slot */
+    /* while it fits the caches, a low load ends most probes at the first slot */
     *t = (struct hashcons){.slots = t->slots,
                            .size = size,
                            .most = (size > LARGE ? size / 3 * 2 : size / 2) - 1,
@@ -56,7 +56,7 @@ void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node)
         assert(t->slots[i] != (uint32_t)HASHCONS_EMPTY);
         i = (i + 1) & mask;
     }
-    /* at the end of a run nothing is skipped over it */
+    /* no gap is needed before an empty slot */
     bool last = t->slots[(i + 1) & mask] == (uint32_t)HASHCONS_EMPTY;
     t->slots[i] = last ? (uint32_t)HASHCONS_EMPTY : (uint32_t)HASHCONS_GAP;
     t->n_gaps += !last;

@@ -1,8 +1,7 @@
-/* The table that keeps an e-node from being stored twice: from (operator, canonical arguments) to
- * node. Four bytes a slot: a node's id, and above it as many bits of its hash as there is room for
- * (11 among a million nodes), so that other nodes are rarely looked at. What a node is, the graph
- * knows; it fills the table again when that has grown. Linear probing; a node that was taken out
- * leaves a gap until then. */
+/* The hash-consing table, from (operator, canonical arguments) to node. Four bytes a slot: the id
+ * of a node, and above it as many bits of its hash as fit (11 among a million nodes), so that other
+ * nodes are rarely read. The graph holds the nodes and refills the table when it has grown. Linear
+ * probing; a removed node leaves a gap until then. */
 #ifndef OPS_EGRAPH_GRAPH_HASHCONS_H
 #define OPS_EGRAPH_GRAPH_HASHCONS_H
 
@@ -16,12 +15,11 @@ struct hashcons {
     uint32_t *slots;    /* a node and its tag, or HASHCONS_EMPTY or _GAP */
     uint32_t size;      /* a power of two */
     uint32_t n, n_gaps; /* nodes; gaps */
-    uint32_t most;      /* of both together */
+    uint32_t most;      /* maximum of both together */
     uint32_t id_mask;   /* the bits of a slot that are the node's id */
 };
 
-/* A hash, begun with the operator and mixed with two arguments at a time (0 for one that is not).
- */
+/* A hash: begins with the operator and mixes in two arguments at a time (0 for a missing one). */
 static inline uint64_t hashcons_begin(uint32_t op)
 {
     return op * 0x9e3779b97f4a7c15u;
@@ -38,13 +36,13 @@ static inline uint32_t hashcons_end(uint64_t h)
     return (uint32_t)(h >> 29);
 }
 
-/* This place of the table will soon be looked at. */
+/* Prefetches the slot of this hash. */
 static inline void hashcons_prefetch(const struct hashcons *t, uint32_t hash)
 {
     __builtin_prefetch(&t->slots[hash & (t->size - 1)]);
 }
 
-/* Nodes that may have this hash, one after another. */
+/* Iterates over the nodes that may have this hash. */
 struct hashcons_probe {
     uint32_t at, tag, node;
 };
@@ -71,7 +69,7 @@ static inline bool hashcons_next(struct hashcons_probe *p, const struct hashcons
 }
 
 void hashcons_free(struct hashcons *t);
-/* There is room for one more, in a graph of so many cells. */
+/* Whether there is room for one more, in a graph of so many cells. */
 static inline bool hashcons_has_room(const struct hashcons *t, uint32_t cells)
 {
     return t->n + t->n_gaps < t->most && cells <= t->id_mask - 2;
@@ -91,7 +89,7 @@ static inline void hashcons_insert(struct hashcons *t, uint32_t hash, uint32_t n
     t->n++;
 }
 
-/* Where the probe for this hash found no more nodes, and nothing was inserted or removed since. */
+/* Inserts where the probe ended, if nothing was inserted or removed since. */
 static inline void hashcons_insert_at(struct hashcons *t, const struct hashcons_probe *p,
                                       uint32_t node)
 {

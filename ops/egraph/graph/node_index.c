@@ -1,5 +1,5 @@
-/* Joins; see node_index.h. An index is trusted until its class takes part in a union of classes
- * with frozen nodes; one that goes by arguments is wrong of those classes only that took part in
+/* Indexes; see node_index.h. The index of a class is valid until the class takes part in a union of
+ * classes with frozen nodes; an index by argument is outdated only for classes that took part in
  * such a union since it was built. */
 #include "ops/egraph/graph/node_index.h"
 
@@ -9,11 +9,11 @@
 enum {
     MIN_POOL = 1 << 20,
     MAX_BUCKETS = 1 << 12,
-    FIRST_SLOTS = 64, /* of hash tables */
-    PATIENCE = 8,     /* a table that is wrong so often is built again */
+    FIRST_SLOTS = 64, /* initial size of hash tables */
+    PATIENCE = 8,     /* a table that was outdated so often is rebuilt */
     POOL_KEPT = 1 << 16,
-    SLOTS_KEPT = 1 << 10, /* for the next graph, of one that is done */
-    PRUNE_LOOKED = 16,
+    SLOTS_KEPT = 1 << 10, /* kept for the next graph */
+    PRUNE_TRIED = 16,
     PRUNE_CELLS = 1 << 15,
 };
 
@@ -24,7 +24,7 @@ struct node_index *node_index_new(void)
         abort();
     j->age = 1;
     j->limit = SIZE_MAX;
-    j->prune_looked = PRUNE_LOOKED;
+    j->prune_tried = PRUNE_TRIED;
     j->prune_cells = PRUNE_CELLS;
     return j;
 }
@@ -75,7 +75,7 @@ void node_index_release(struct node_index *j)
     }
 }
 
-/* What all indexes together may take: little of a large graph. */
+/* The maximum size of all indexes together: a fraction of a large graph. */
 static size_t max_pool(const struct egraph *g)
 {
     size_t most = g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
@@ -93,7 +93,7 @@ static uint32_t *pool_take(struct node_index *j, uint32_t n)
 {
     if (j->pool.n + n > j->pool.cap)
         j->pool.items =
-            graph_memory_grow(j->pool.items, &j->pool.cap, j->pool.n + n, sizeof(uint32_t));
+            egraph_memory_grow(j->pool.items, &j->pool.cap, j->pool.n + n, sizeof(uint32_t));
     uint32_t *p = j->pool.items + j->pool.n;
     j->pool.n += n;
     return p;
@@ -101,14 +101,14 @@ static uint32_t *pool_take(struct node_index *j, uint32_t n)
 
 /* ---- the nodes of a class by operator ---- */
 
-/* Kinds of live nodes that are no leaves. */
+/* Live nodes that are not leaves. */
 static inline bool is_listed(const struct egraph *g, uint32_t n, uint32_t end)
 {
     return n < end && g->kind[n] >= X_ADD && g->kind[n] <= MASK_OTHERS;
 }
 
-/* The nodes of a class that are listed, in its order, and how many of each operator: the circle
- * goes all over the memory and is walked only once. */
+/* Lists such nodes of a class, in its order, and counts them by operator. The circle is scattered
+ * in memory, so it is walked only once. */
 static uint64_t list_nodes(uint32_t *count, struct u32_list *out, const struct egraph *g,
                            uint32_t class)
 {
@@ -157,7 +157,7 @@ static void *new_slots(size_t n, size_t size)
     return p;
 }
 
-/* The slot of a class, or where it belongs. What is of another age is not there. */
+/* The slot of a class, or where it belongs. Outdated entries count as empty. */
 static struct class_index *large_slot(const struct node_index *j, uint32_t class)
 {
     size_t i = class * 0x9e3779b1u >> 7;
@@ -211,7 +211,7 @@ void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
     }
 }
 
-/* Of a large class at once, of others when they are asked for the second time. NULL: not yet. */
+/* A large class is indexed at once, others at the second request. NULL: not yet. */
 static struct class_index *group_of(struct node_index *j, uint32_t class, bool large)
 {
     struct class_index *s = &j->groups[node_index_slot(class)];
@@ -251,7 +251,7 @@ static uint32_t bucket_of(uint32_t value, uint32_t buckets)
     return (value * 0x9e3779b1u >> 16) & (buckets - 1);
 }
 
-/* An older one of the same key stays in the pool: it may be read at this moment. */
+/* An older table of the same key stays in the pool: it may be in use. */
 static void build_table(struct node_index *j, struct egraph *g, struct argument_index *t,
                         struct node_range nodes)
 {
@@ -297,7 +297,7 @@ static struct argument_index *table_slot(const struct node_index *j,
     }
 }
 
-/* *known: it was asked for before. */
+/* *known: it was requested before. */
 static struct argument_index *table_of(bool *known, struct node_index *j,
                                        const struct node_index_key *key)
 {
@@ -321,7 +321,7 @@ static struct argument_index *table_of(bool *known, struct node_index *j,
     return t;
 }
 
-/* Built when it is asked for the second time. */
+/* Builds the table at the second request. False: not usable. */
 static bool table_knows(struct argument_index *t, struct egraph *g, const struct class_index *s,
                         struct node_range nodes, uint32_t value)
 {

@@ -1,7 +1,7 @@
-/* Indexes for searching: the nodes of a class by operator, and those of one operator by one of
- * their arguments; so that large classes are not walked for a few nodes, and two lists of nodes
- * are joined in the time of reading them, not of pairing them. Candidates come in the order of the
- * class's circle, as in a walk: an index changes how long a search takes, never what it finds. */
+/* Indexes for searching: the nodes of a class by operator, and those of one operator by one
+ * argument, so that large classes are not walked for a few nodes, and joining two lists of nodes
+ * takes the time of reading them. Candidates come in the order of the circle of the class: an index
+ * changes how long a search takes, never what it finds. */
 #ifndef OPS_EGRAPH_GRAPH_NODE_INDEX_H
 #define OPS_EGRAPH_GRAPH_NODE_INDEX_H
 
@@ -11,34 +11,34 @@ enum {
     NODE_INDEX_ANY = 255,
     NODE_INDEX_SLOTS = 1024,
     NODE_INDEX_LARGE = 16,
-    NODE_INDEX_SMALL = 8, /* nodes that are read as fast as an index */
+    NODE_INDEX_SMALL = 8, /* so few nodes are read as fast as an index */
 };
 
 struct node_index_key {
     uint32_t class, op;
-    uint32_t argument; /* which, or NODE_INDEX_ANY: all nodes of the operator */
+    uint32_t argument; /* its index, or NODE_INDEX_ANY: all nodes of the operator */
 };
 
 struct node_range {
-    uint32_t begin, end; /* of node_index_node */
+    uint32_t begin, end; /* arguments of node_index_node */
 };
 
-/* Of one class: the operators in it as masks are, and in the pool where the nodes of each begin, by
- * bit, and the nodes. */
+/* The index of one class: the mask of its operators; in the pool, where the nodes of each operator
+ * begin, by bit, then the nodes. */
 struct class_index {
-    uint32_t class, age; /* another age: it is not there */
+    uint32_t class, age; /* outdated unless it is node_index.age */
     uint64_t mask;
     uint32_t begin;
     bool built, refused;
 };
 
-/* Of one key: in the pool, where buckets begin, and then the nodes. Of the group that begins at
- * `group`; of arguments as they were after so many unions. */
+/* The index of one key; in the pool: where the buckets begin, then the nodes. Of the group that
+ * begins at `group`, with the arguments after so many unions. */
 struct argument_index {
     struct node_index_key key;
     uint32_t age, group;
     uint64_t unions;
-    uint32_t asked; /* for classes that joined others since; how often */
+    uint32_t asked; /* how often it was used for classes that joined others since */
     bool built;
     uint32_t begin, buckets;
 };
@@ -46,37 +46,37 @@ struct argument_index {
 struct pruner; /* large/prune.h */
 
 struct node_index {
-    uint32_t age;                 /* what is older is forgotten; not 0 */
-    size_t limit;                 /* of the pool; 0: nothing is indexed */
-    struct u32_list pool, listed; /* the latter: scratch */
-    /* Of classes of few nodes, by a slot of the class that others may take; and of classes of more
-     * than NODE_INDEX_LARGE, and tables, which stay. */
+    uint32_t age;                 /* entries of another age are outdated; not 0 */
+    size_t limit;                 /* maximum size of the pool; 0: nothing is indexed */
+    struct u32_list pool, listed; /* `listed` is scratch */
+    /* Of small classes, in a direct-mapped cache; of classes of more than NODE_INDEX_LARGE nodes,
+     * and tables, in hash tables. */
     struct class_index groups[NODE_INDEX_SLOTS];
     struct class_index *large;
     size_t n_large, large_cap;
     struct argument_index *tables;
     size_t n_tables, tables_cap;
     uint64_t unions;
-    /* What helps a search in a large graph to leave out nodes, or NULL; until the graph is rebuilt.
-     * A search makes one in graphs of so many cells, once it looked at so many nodes for each, or
-     * at fewer if the last search made one. */
+    /* Prunes searches in a large graph, or NULL; valid until the rebuild. An iteration makes one in
+     * graphs of prune_cells cells or more once it has tried prune_tried nodes per cell, or sooner
+     * (by a factor of 8) if the previous iteration made one. */
     struct pruner *pruner;
     void (*pruner_note_union)(struct pruner *p, uint32_t into, uint32_t from);
     void (*pruner_free)(struct pruner *p);
-    uint32_t prune_cells, prune_looked;
+    uint32_t prune_cells, prune_tried;
     bool prune_soon;
 };
 
 struct node_index *node_index_new(void);
 void node_index_free(struct node_index *j);
-/* The graph was rebuilt. */
+/* To be called when the graph is rebuilt. */
 void node_index_forget(struct node_index *j);
-/* No search follows soon: gives its memory back, unless there is little of it. */
+/* No search follows soon: frees memory, unless it is little. */
 void node_index_release(struct node_index *j);
 /* A search begins. */
 void node_index_begin(struct egraph *g);
-/* Candidates with an argument of class `value`, others among them. False: walk the class; for a
- * class that was not asked for before, unless it is `large`. */
+/* Candidates with an argument of class `value`, among others. False: walk the class. A class that
+ * is not `large` is indexed when it is searched for the second time. */
 static inline bool node_index_find(struct node_range *out, struct egraph *g,
                                    const struct node_index_key *key, uint32_t value, bool large);
 /* Two classes with frozen nodes become one. */
@@ -87,23 +87,24 @@ static inline uint32_t node_index_slot(uint32_t class)
     return class * 0x9e3779b1u >> 22;
 }
 
-/* What is known of a class of few nodes that was asked for before, or NULL. */
-static inline const struct class_index *node_index_known(const struct node_index *j, uint32_t class)
+/* The index of a small class, if it is built, or NULL. */
+static inline const struct class_index *node_index_cached(const struct node_index *j,
+                                                          uint32_t class)
 {
     const struct class_index *s = &j->groups[node_index_slot(class)];
     return s->class == class && s->age == j->age && s->built ? s : NULL;
 }
 
-/* The operators of the nodes to be searched in a class, if an index knows: its mask may have those
- * of newer nodes, too. */
+/* The operators of the nodes to be searched in a class. If it has no index, its mask, which may
+ * include newer nodes. */
 static inline uint64_t node_index_mask(const struct egraph *g, uint32_t class)
 {
-    const struct class_index *s = node_index_known(g->node_index, class);
+    const struct class_index *s = node_index_cached(g->node_index, class);
     uint64_t mask = graph_eclass(g, class)->mask;
     return s ? mask & s->mask : mask;
 }
 
-/* Without a call, which is what the compiler makes of it for any x86-64. */
+/* A bit count without the library call that compilers make for baseline x86-64. */
 static inline uint32_t count_bits(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555u;
@@ -111,7 +112,7 @@ static inline uint32_t count_bits(uint64_t x)
     return (uint32_t)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 }
 
-/* The nodes of an operator in a class of which a group is built. */
+/* The nodes of an operator in a class with a built index. */
 static inline struct node_range node_index_range(const struct node_index *j,
                                                  const struct class_index *s, uint32_t op)
 {
@@ -127,7 +128,7 @@ bool node_index_find_far(struct node_range *out, struct egraph *g, const struct 
 static inline bool node_index_find(struct node_range *out, struct egraph *g,
                                    const struct node_index_key *key, uint32_t value, bool large)
 {
-    const struct class_index *s = node_index_known(g->node_index, key->class);
+    const struct class_index *s = node_index_cached(g->node_index, key->class);
     if (s) {
         *out = node_index_range(g->node_index, s, key->op);
         if (key->argument == NODE_INDEX_ANY || out->end - out->begin <= NODE_INDEX_SMALL)
@@ -136,7 +137,7 @@ static inline bool node_index_find(struct node_range *out, struct egraph *g,
     return node_index_find_far(out, g, key, value, large);
 }
 
-/* Ranges may be read until the search ends, whatever is found meanwhile. */
+/* Ranges stay valid until the search ends. */
 static inline uint32_t node_index_node(const struct node_index *j, uint32_t i)
 {
     return j->pool.items[i];

@@ -40,7 +40,7 @@ void proofs_add_node(struct proof_forest *p, uint32_t node, const uint32_t *kids
         memcpy(&p->kid[2 * (size_t)node], kids, arity * sizeof *kids);
 }
 
-/* Turns the edges from a node up to its root around, and hangs the node under `edge`. */
+/* Reverses the edges from a node up to its root, and attaches the node under `edge`. */
 static void hang(struct proof_forest *p, uint32_t node, struct proof_edge edge)
 {
     while (node != NO_PARENT) {
@@ -51,7 +51,7 @@ static void hang(struct proof_forest *p, uint32_t node, struct proof_edge edge)
     }
 }
 
-/* The node that is nearer to its root is hung under the other. */
+/* The node nearer to its root is attached under the other. */
 void proofs_join(struct proof_forest *p, uint32_t a, uint32_t b, struct reason why)
 {
     uint32_t x = a, y = b;

@@ -1,7 +1,7 @@
 /* Why nodes are equal: a forest over the nodes of an e-graph, with an edge for each union that
- * joined two classes (Nieuwenhuis and Oliveras 2005). Two nodes of one class are joined by exactly
- * one path. Whatever an edge rests on (that arguments are equal, for a congruence or to see a
- * pattern in a class) was true before the edge was made, so unfolding a path ends. */
+ * joined two classes (Nieuwenhuis and Oliveras 2005). Exactly one path joins two nodes of one
+ * class. Whatever an edge depends on (equal arguments of a congruence, or of a match) was true
+ * before the edge was made, so unfolding a path ends. */
 #ifndef OPS_EGRAPH_PROOF_FOREST_H
 #define OPS_EGRAPH_PROOF_FOREST_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum reason_kind {
-    REASON_GIVEN,      /* somebody called egraph_union */
+    REASON_GIVEN,      /* egraph_union */
     REASON_CONGRUENCE, /* same operator, equal arguments */
     REASON_CONSTANT,   /* the first node computes to the number that the second is */
     REASON_RULE,       /* index into `matches`: the rule, then its match */

@@ -1,28 +1,28 @@
-/* Prefetching; see prefetch.h. All matches go through the same steps: each step reads what the one
- * before asked for, and asks for what follows from it. */
+/* Prefetch; see prefetch.h. All matches advance together: each pass reads what the previous pass
+ * prefetched, and prefetches what follows from it. */
 #include "ops/egraph/large/prefetch.h"
 
 #include "ops/egraph/graph/enode_key.h"
 
 enum { MAX_OPEN = 8 * PREFETCH_MATCHES };
 
-#define NOT_YET (UINT32_MAX - 1) /* of a value; NO_NODE: it was not found */
+#define NOT_YET (UINT32_MAX - 1) /* not looked up yet; NO_NODE: not found */
 
-/* A node that a match builds, while it is not known whether the graph has it. */
+/* A node of a right-hand side that is not looked up yet. */
 struct open {
     const struct build_node *node;
     uint32_t *values; /* of its match */
-    uint32_t *value;  /* its own, one of them */
+    uint32_t *value;  /* where its own goes */
 };
 
-/* What is looked up in this round. */
+/* A lookup of this pass. */
 struct query {
     uint32_t *value;
     uint32_t op, hash, candidate;
     uint64_t pair;
 };
 
-/* Where the parents of the class end, a new one begins. */
+/* A new parent is added at the end of the circle of parents. */
 static void prefetch_parents(struct egraph *g, uint32_t c)
 {
     uint32_t last = graph_eclass(g, graph_find(g, c))->parents;
@@ -38,8 +38,8 @@ struct prefetcher {
     struct query queries[MAX_OPEN];
 };
 
-/* Asks for the place of a node whose arguments are known; of others, it stays open, unless the
- * graph cannot have it. */
+/* Prefetches the slot of a node in the hash table. If an argument is not looked up yet, the node
+ * waits in `open`; if the graph lacks an argument, it lacks the node. */
 static inline void ask(struct prefetcher *f, const struct build_node *node, uint32_t *values,
                        uint32_t *value)
 {
@@ -61,7 +61,8 @@ static inline void ask(struct prefetcher *f, const struct build_node *node, uint
     hashcons_prefetch(&f->g->cons, q->hash);
 }
 
-/* What is known of its variables is read soon; where they stand, the search has just asked. */
+/* Prefetches the classes of the variables (the search has prefetched their members), and starts the
+ * lookups. */
 static void take_match(struct prefetcher *f, uint32_t *values, const struct build *b,
                        const uint32_t *vars)
 {
@@ -100,7 +101,7 @@ static inline void answer(const struct query *q, struct egraph *g)
     prefetch_parents(g, n);
 }
 
-/* What was asked for is there; who waited for it asks in turn. */
+/* Reads what was prefetched, then starts the lookups that waited for it. */
 static void answer_all(struct prefetcher *f)
 {
     size_t n = f->n_open;
@@ -125,15 +126,15 @@ void prefetch_matches(struct prefetched *out, struct egraph *g, const struct ema
     for (size_t i = 0; i < n; i++) {
         const struct ematch_match *match = &m->matches[from + i];
         const struct build *b = &m->set->rules[match->rule].rhs;
-        out->built[i] = NULL;
+        out->nodes[i] = NULL;
         if ((uint32_t)b->n_vars + b->n > PREFETCH_VALUES ||
             f.n_open + f.n_queries + b->n > MAX_OPEN)
             continue;
-        out->built[i] = out->values[i] + b->n_vars;
+        out->nodes[i] = out->values[i] + b->n_vars;
         take_match(&f, out->values[i], b, m->records.items + match->record + 1);
     }
     for (size_t i = 0; i < n; i++)
-        for (const uint32_t *v = out->values[i]; out->built[i] && v < out->built[i]; v++)
+        for (const uint32_t *v = out->values[i]; out->nodes[i] && v < out->nodes[i]; v++)
             prefetch_parents(g, *v);
     while (f.n_queries)
         answer_all(&f);

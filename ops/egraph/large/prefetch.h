@@ -1,7 +1,14 @@
-/* Prefetch: what a number of matches, or of nodes to be hashed again, will look up is looked up side
- * by side before the first of them is applied, so that their memory is fetched at once. In a graph
- * larger than the caches, applying a match is mostly waiting for memory. This changes nothing but
- * what the caches hold; what was found for a match holds until two classes are merged. */
+/* Prefetch, for graphs of more than 32,768 cells (egraph.near). What the next matches look up is
+ * looked up for all of them side by side, before the first is applied, so that cache misses
+ * overlap. This changes only what the caches hold. A node found for a match stays valid until two
+ * classes are joined.
+ *
+ * When the mechanisms of this folder act:
+ * prefetch    graphs of more than 32,768 cells, at nodes with several matches;
+ * prune       (with shapes and semijoin) graphs of 32,768 cells or more, once an iteration has
+ *             tried 16 nodes per cell, or 2 per cell if the previous iteration pruned;
+ * size_order  node budgets of 262,144 or more, in iterations that begin with at most 1/8 of the
+ *             budget used, until the first ban. */
 #ifndef OPS_EGRAPH_LARGE_PREFETCH_H
 #define OPS_EGRAPH_LARGE_PREFETCH_H
 
@@ -9,23 +16,23 @@
 
 enum { PREFETCH_MATCHES = 48, PREFETCH_VALUES = 24 };
 
-/* Of matches. */
+/* Prefetched nodes of some matches. */
 struct prefetched {
-    uint32_t unions; /* of the graph, when it was */
-    /* By match: classes of the variables, then nodes of what is built. */
+    uint32_t unions; /* unions of the graph at that time */
+    /* By match: classes of the variables, then nodes of the right-hand side. */
     uint32_t values[PREFETCH_MATCHES][PREFETCH_VALUES];
-    const uint32_t *built[PREFETCH_MATCHES]; /* the latter, or NULL if it is too much */
+    const uint32_t *nodes[PREFETCH_MATCHES]; /* the latter; NULL: not prefetched, it has too many */
 };
 
-/* The next PREFETCH_MATCHES matches of the machine, from this one on. */
+/* Prefetches for the next PREFETCH_MATCHES matches, from match `from` on. */
 void prefetch_matches(struct prefetched *out, struct egraph *g, const struct ematch *m,
                       size_t from);
 
-/* Part k of what a match builds, or NO_NODE: it is to be looked up. */
-static inline uint32_t prefetched_node(const struct prefetched *f, const uint32_t *built,
+/* Node k of a right-hand side, or NO_NODE: it has to be looked up. */
+static inline uint32_t prefetched_node(const struct prefetched *f, const uint32_t *nodes,
                                        uint32_t k, const struct egraph *g)
 {
-    return built && f->unions == g->n_unions ? built[k] : NO_NODE;
+    return nodes && f->unions == g->n_unions ? nodes[k] : NO_NODE;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Looking ahead; see prune.h. What a state asks for is found in prune_plan.c. */
+/* Pruning; see prune.h. prune_plan.c finds what the states need. */
 #include "ops/egraph/large/prune.h"
 
 #include "ops/egraph/large/prune_plan.h"
@@ -16,9 +16,9 @@ static void *new_array(size_t n, size_t size)
     return p;
 }
 
-/* ---- what classes hold ---- */
+/* ---- shapes of classes ---- */
 
-/* What a node that has shapes shows of its class. */
+/* The shapes that a node gives its class. */
 static uint16_t shapes_at(struct pruner *a, uint32_t n)
 {
     struct egraph *g = a->g;
@@ -31,7 +31,7 @@ static uint16_t shapes_at(struct pruner *a, uint32_t n)
 
 static bool has_shapes(const struct pruner *a, uint32_t n)
 {
-    uint32_t op = a->g->cells[n].op; /* dead nodes and leaves have numbers that are no operators' */
+    uint32_t op = a->g->cells[n].op; /* the op of a dead node or a leaf is no operator's number */
     return shapes_know(&a->shapes, op) && graph_arity(a->g, op) <= 2;
 }
 
@@ -50,8 +50,7 @@ static bool has_grown(const struct pruner *a, const uint8_t *grew, uint32_t n, u
     return false;
 }
 
-/* Of the whole graph: each pass sees one step farther down, or more, and shapes are few steps
- * high. */
+/* Shapes of the whole graph. Each pass goes at least one step up, and shapes are few steps high. */
 static void find_all(struct pruner *a, const struct ematch *m)
 {
     struct egraph *g = a->g;
@@ -61,8 +60,8 @@ static void find_all(struct pruner *a, const struct ematch *m)
         uint16_t *held = &a->held[graph_find(g, m->leaf_node[i])];
         *held = shapes_join(&a->shapes, *held, shapes_of_leaf(&a->shapes, i));
     }
-    /* By class: in which pass it did at last. */
-    uint8_t *grew = graph_memory_resize(NULL, 0, a->until, "e-graph");
+    /* By class: the last pass in which it gained shapes. */
+    uint8_t *grew = egraph_memory_resize(NULL, 0, a->until, "e-graph");
     memset(grew, 0, a->until);
     bool more = true;
     for (uint8_t pass = 1; more; pass++) {
@@ -80,11 +79,11 @@ static void find_all(struct pruner *a, const struct ematch *m)
             more = true;
         }
     }
-    graph_memory_free(grew, a->until);
+    egraph_memory_free(grew, a->until);
 }
 
-/* Those above a class that holds more now. */
-static void ask_parents(struct pruner *a, uint32_t class)
+/* The parents of a class that has gained shapes. */
+static void push_parents(struct pruner *a, uint32_t class)
 {
     struct egraph *g = a->g;
     uint32_t last = graph_eclass(g, class)->parents, slot = last;
@@ -142,7 +141,7 @@ static void drop_lists(struct pruner *a, uint32_t class)
         c->first = NO_NODE;
 }
 
-/* They take a part of what the graph does. */
+/* Lists take up to a fraction of the memory of the graph. */
 static void drop_all_lists(struct pruner *a)
 {
     a->nodes.n = a->n_lists = a->n_classes = 0;
@@ -165,7 +164,7 @@ static void list_nodes(struct pruner *a, struct node_range range, const struct p
     struct egraph *g = a->g;
     for (; range.begin < range.end; range.begin++) {
         uint32_t n = node_index_node(g->node_index, range.begin);
-        if (g->cells[n].op != op) /* one of those that share a place in masks, or dead */
+        if (g->cells[n].op != op) /* an operator that shares its mask bit, or a dead node */
             continue;
         uint16_t x = a->held[graph_find(g, *graph_kid(g, n, 0))];
         uint16_t y = arity > 1 ? a->held[graph_find(g, *graph_kid(g, n, 1))] : SHAPES_NONE;
@@ -190,7 +189,7 @@ bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, co
         if (!node_index_find(&range, a->g, &key, NO_NODE, true))
             return false;
         i = (uint32_t)a->n_lists;
-        a->lists = graph_memory_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
+        a->lists = egraph_memory_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
         a->lists[a->n_lists++] = (struct prune_list){state, (uint32_t)a->nodes.n, 0, of->first};
         of->first = i;
         list_nodes(a, range, k, s->x, s->arity);
@@ -202,14 +201,14 @@ bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, co
 
 /* ---- unions ---- */
 
-/* The class that goes is not asked for any more. */
+/* The class that is merged away is not searched again. */
 static void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from)
 {
     uint16_t joined = shapes_join(&a->shapes, a->held[into], a->held[from]);
     if (joined != a->held[into])
-        ask_parents(a, into);
+        push_parents(a, into);
     if (joined != a->held[from])
-        ask_parents(a, from);
+        push_parents(a, from);
     a->held[into] = a->held[from] = joined;
     drop_lists(a, into);
     drop_lists(a, from);
@@ -219,7 +218,7 @@ void pruner_begin(struct pruner *a)
 {
     for (size_t i = 0; i < a->asked.n; i++) {
         uint32_t n = a->asked.items[i];
-        if (!has_shapes(a, n)) /* it died: its twin was asked for, or sees what it saw before */
+        if (!has_shapes(a, n)) /* it died */
             continue;
         sweep(a);
         uint32_t c = graph_find(a->g, n);
@@ -228,7 +227,7 @@ void pruner_begin(struct pruner *a)
         if (joined == a->held[c])
             continue;
         a->held[c] = joined;
-        ask_parents(a, c);
+        push_parents(a, c);
     }
     a->asked.n = 0;
     if (a->nodes.n > a->until / 2 || a->n_lists > a->until / 4)
@@ -240,13 +239,13 @@ void pruner_begin(struct pruner *a)
 static void pruner_free(struct pruner *a)
 {
     shapes_free(&a->shapes);
-    graph_memory_free(a->held, a->until * sizeof *a->held);
+    egraph_memory_free(a->held, a->until * sizeof *a->held);
     free(a->states);
     free(a->tests);
     free(a->wanted);
     u32_free(&a->asked);
     u32_free(&a->nodes);
-    graph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
+    egraph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
     free(a->classes);
     free(a);
 }
@@ -256,7 +255,7 @@ struct pruner *pruner_new(const struct ematch *m)
     struct pruner *a = new_array(1, sizeof *a);
     a->g = m->g;
     a->until = m->until;
-    a->held = graph_memory_resize(NULL, 0, a->until * sizeof *a->held, "e-graph");
+    a->held = egraph_memory_resize(NULL, 0, a->until * sizeof *a->held, "e-graph");
     memset(a->held, 0, a->until * sizeof *a->held);
     new_classes(a, FIRST_CLASSES);
     shapes_init(&a->shapes, m->g->lang->n_ops);

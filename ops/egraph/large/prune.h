@@ -1,9 +1,8 @@
-/* Looking ahead: which shapes stand in which class, for searches that would bind many nodes in
- * vain. A state of the automaton is entered only if the classes in its registers hold the shapes
- * that some rule below it asks for; and of a class's nodes it is given those only whose arguments
- * do. What stands in classes is found out for the whole graph at once, and kept while classes join
- * one another: a class never holds less than what a search could find there at this moment, so that
- * looking ahead changes how long a search takes, never what it finds. */
+/* Pruning: a search that would bind many nodes in vain enters a state of the automaton only if the
+ * classes in its registers hold the shapes (shapes.h) that some rule below the state needs; of a
+ * class's nodes, the state gets only those whose arguments do. The shapes of all classes are
+ * computed at once and kept up to date while classes are joined. They are a superset of what a
+ * search can find in the class, so pruning changes how long a search takes, never what it finds. */
 #ifndef OPS_EGRAPH_LARGE_PRUNE_H
 #define OPS_EGRAPH_LARGE_PRUNE_H
 
@@ -11,41 +10,41 @@
 #include "ops/egraph/large/shapes.h"
 #include "ops/egraph/match/ematch.h"
 
-/* The class in a register holds one of these shapes, or no rule of the state matches. */
+/* The class in this register holds one of these shapes, or no rule of the state matches. */
 struct prune_test {
     uint16_t reg, n;
-    uint32_t shapes; /* the first, in struct ahead */
+    uint32_t shapes; /* the first, an index into `wanted` */
 };
 
-/* Of a state: its tests; and what the arguments of a node that it binds hold, in pairs of shapes of
- * which one has to fit, if it asks for anything. */
+/* A state: its tests, and the pairs of shapes of which the arguments of a node that it binds must
+ * fit one. */
 struct prune_state {
-    uint32_t semijoin; /* the one state after it, if a semijoin with it applies, or NO_STATE */
+    uint32_t semijoin; /* the only state after it, if semijoin_applies, or NO_STATE */
     uint32_t tests, pairs;
     uint16_t n_tests, n_pairs;
 };
 
-/* The nodes of a class that a state is given. */
+/* The nodes of a class for one state. */
 struct prune_list {
-    uint32_t state, begin, end; /* of `nodes` */
+    uint32_t state, begin, end; /* indices into `nodes` */
     uint32_t next;              /* of the same class, or NO_NODE */
 };
 
 struct prune_class {
-    uint32_t class, first; /* of its lists */
+    uint32_t class, first; /* the first of its lists */
 };
 
 struct pruner {
     struct egraph *g;
     struct shapes shapes;
-    uint16_t *held; /* by class: a set of shapes */
-    uint32_t until; /* classes are below this, as are nodes that are looked at */
+    uint16_t *held; /* by class: its set of shapes */
+    uint32_t until; /* classes and searched nodes are below this */
     struct prune_state *states;
     struct prune_test *tests;
     size_t n_tests, tests_cap;
-    uint16_t *wanted; /* of tests and of states, one after another */
+    uint16_t *wanted; /* the shapes of tests and the pairs of states */
     size_t n_wanted, wanted_cap;
-    struct u32_list asked; /* nodes whose arguments hold more than before */
+    struct u32_list asked; /* nodes whose arguments have gained shapes */
     struct u32_list nodes;
     struct prune_list *lists;
     size_t n_lists, lists_cap;
@@ -53,13 +52,13 @@ struct pruner {
     size_t n_classes, classes_cap;
 };
 
-/* For the active rules, in a graph whose congruence is restored. The node index owns it, and tells
- * it of unions. */
+/* For the active rules, in a graph whose congruence is restored. The node index owns it and reports
+ * unions to it. */
 struct pruner *pruner_new(const struct ematch *m);
-/* A search begins: what joined is seen to. */
+/* A search begins: takes in the unions since the last one. */
 void pruner_begin(struct pruner *a);
-/* The nodes of class c for this state, which are read until the search ends. False: it asks for
- * nothing, or there is no index of the class. */
+/* The nodes of class c for this state, valid until the search ends. False: the state needs no
+ * shapes, or the class has no index. */
 bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, const struct state *s,
                     uint32_t c);
 

@@ -1,14 +1,14 @@
-/* What the states of an automaton ask of classes: gathered rule by rule, on the way from the state
- * at which the rule is done up to its root, as numbers that are sorted: the state, then a register
- * and a shape, or the shapes of two arguments. A state can refuse a class only if all rules below
- * it ask for a shape there. */
+/* The shapes that the states of an automaton need. They are collected rule by rule, on the way from
+ * the final state of the rule up to its root, as integers that are then sorted: the state, then a
+ * register and a shape, or the shapes of two arguments. A state can reject a class only if all
+ * rules below it need a shape there. */
 #include "ops/egraph/large/prune_plan.h"
 
 #include "ops/egraph/large/semijoin.h"
 
 #include <stdlib.h>
 
-enum { MOST_WANTED = 32 }; /* of one test, or pairs of one state: with more, it asks for nothing */
+enum { MOST_WANTED = 32 }; /* of one test, or pairs of one state; beyond that nothing is tested */
 
 struct asks {
     uint64_t *items;
@@ -19,9 +19,9 @@ struct plan {
     struct pruner *a;
     const struct ematch *m;
     const struct automaton *automaton;
-    uint32_t *below; /* by state: rules that are awake */
+    uint32_t *below; /* by state: active rules below it */
     struct asks tests, pairs;
-    uint16_t shape[PATTERN_MAX_REGISTERS]; /* of one rule */
+    uint16_t shape[PATTERN_MAX_REGISTERS]; /* of the registers of one rule */
 };
 
 static void ask(struct asks *to, uint32_t state, uint16_t x, uint16_t y)
@@ -33,7 +33,7 @@ static void ask(struct asks *to, uint32_t state, uint16_t x, uint16_t y)
 static bool is_active(const struct ematch *m, uint32_t rule)
 {
     return m->set->automaton.done[rule] != NO_STATE &&
-           (m->alike || !(m->rules[rule].banned || m->rules[rule].exceeded));
+           (m->uniform || !(m->rules[rule].banned || m->rules[rule].exceeded));
 }
 
 static void find_shapes(struct plan *p, const struct compiled_rule *r)
@@ -44,8 +44,7 @@ static void find_shapes(struct plan *p, const struct compiled_rule *r)
             shapes_add(&p->a->shapes, p->m->set, &r->rule->lhs, r->lhs.register_position[q]);
 }
 
-/* The classes' masks tell whether an operator stands in a class, and states of their own ask for
- * leaves. */
+/* An operator alone is tested by the mask of the class, and a leaf by a state of its own. */
 static bool is_worth_a_test(const struct plan *p, uint16_t shape)
 {
     if (shape == SHAPE_ANY)
@@ -54,7 +53,7 @@ static bool is_worth_a_test(const struct plan *p, uint16_t shape)
     return s->kid[0] != SHAPE_ANY || s->kid[1] != SHAPE_ANY;
 }
 
-/* What the registers that are filled at `at` have to hold for state s, below it. */
+/* What state s, below `at`, needs in the registers that `at` fills. */
 static void ask_of_registers(struct plan *p, uint32_t s, uint32_t at, const struct pattern *pattern)
 {
     const struct state *k = &p->automaton->states[at];
@@ -65,18 +64,19 @@ static void ask_of_registers(struct plan *p, uint32_t s, uint32_t at, const stru
             ask(&p->tests, s, (uint16_t)q, p->shape[q]);
 }
 
-/* What a node has to have below it: where which nodes these are depends on the class alone. */
+/* What a node bound by this state needs below it. Only where the class alone decides which nodes
+ * are candidates. */
 static void ask_of_nodes(struct plan *p, uint32_t state)
 {
     const struct state *s = &p->automaton->states[state];
     if (s->kind != STATE_BIND || s->whole || s->arity > 2 ||
-        (s->key != PATTERN_NO_KEY && !(s->known[s->key] & AUTOMATON_LEAF)))
+        (s->key != PATTERN_NO_KEY && !(s->bound[s->key] & AUTOMATON_LEAF)))
         return;
     ask(&p->pairs, state, p->shape[s->out], s->arity > 1 ? p->shape[s->out + 1] : SHAPE_ANY);
 }
 
-/* A state below which all rules are that are below its parent has no more to ask of what was known
- * there. */
+/* If all rules below the parent are also below the state, the parent has tested the earlier
+ * registers. */
 static void gather(struct plan *p, uint32_t rule)
 {
     const struct compiled_rule *r = &p->m->set->rules[rule];
@@ -105,7 +105,7 @@ static void want(struct pruner *a, uint16_t shape)
     a->wanted[a->n_wanted++] = shape;
 }
 
-/* One register of one state: a shape from each rule, or there is no test. */
+/* One register of one state. There is a test only if each rule needs a shape. */
 static void add_test(struct plan *p, const uint64_t *asks, size_t n)
 {
     struct pruner *a = p->a;
@@ -127,13 +127,13 @@ static void add_test(struct plan *p, const uint64_t *asks, size_t n)
     a->tests[a->n_tests++] = t;
 }
 
-/* One state: a pair from each rule, unless one of them asks for nothing. */
+/* The pairs of one state, unless some rule needs nothing. */
 static void add_pairs(struct plan *p, const uint64_t *asks, size_t n)
 {
     struct pruner *a = p->a;
     struct prune_state *s = &a->states[asks[0] >> 32];
     const uint32_t nothing = (uint32_t)SHAPE_ANY << 16 | SHAPE_ANY;
-    if ((uint32_t)asks[n - 1] == nothing) /* the greatest number */
+    if ((uint32_t)asks[n - 1] == nothing) /* the maximum */
         return;
     s->pairs = (uint32_t)a->n_wanted;
     for (size_t i = 0; i < n; i++) {
@@ -146,7 +146,7 @@ static void add_pairs(struct plan *p, const uint64_t *asks, size_t n)
     s->n_pairs = (uint16_t)(pairs <= MOST_WANTED ? pairs : 0);
 }
 
-/* Runs of numbers that are equal but for their last `bits`. */
+/* Passes on groups of requests that are equal except for their last `bits`. */
 static void take_runs(struct plan *p, struct asks *from, unsigned bits,
                       void (*take)(struct plan *, const uint64_t *, size_t))
 {
@@ -159,7 +159,7 @@ static void take_runs(struct plan *p, struct asks *from, unsigned bits,
     }
 }
 
-/* What follows a state, where only one thing does. */
+/* The only state after this one, if semijoin_applies. */
 static uint32_t find_semijoin(const struct plan *p, uint32_t state)
 {
     const struct state *s = &p->automaton->states[state];

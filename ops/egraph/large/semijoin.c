@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Which argument of what s binds is register x, or one beyond the last. */
+/* Which argument of the node bound by s register x holds; at least s->arity if none. */
 static uint32_t argument_at(const struct state *s, uint32_t x)
 {
     return x & AUTOMATON_LEAF ? UINT32_MAX : x - s->out;
@@ -18,11 +18,12 @@ bool semijoin_applies(const struct state *s, const struct state *next)
         argument_at(s, next->a) < s->arity)
         return false;
     for (uint32_t k = 0; k < next->arity; k++)
-        some |= argument_at(s, next->known[k]) < s->arity;
+        some |= argument_at(s, next->bound[k]) < s->arity;
     return some;
 }
 
-/* The arguments that node q, as a partner, asks of another; false if it is none. */
+/* The arguments that node q of the second class requires of the first node; false if it cannot
+ * match. */
 static bool read_candidate(uint32_t *value, struct ematch *m, const struct state *s,
                            const struct state *next, uint32_t q)
 {
@@ -32,11 +33,11 @@ static bool read_candidate(uint32_t *value, struct ematch *m, const struct state
     if (g->cells[q].op != next->x)
         return false;
     for (uint32_t k = 0; k < next->arity; k++) {
-        uint32_t c = graph_find(g, g->cells[q].kid[k]), i = argument_at(s, next->known[k]);
+        uint32_t c = graph_find(g, g->cells[q].kid[k]), i = argument_at(s, next->bound[k]);
         if (i < s->arity && !set[i]) {
             value[i] = c;
             set[i] = true;
-        } else if (i < s->arity ? value[i] != c : ematch_bound(m, next->known[k]) != c) {
+        } else if (i < s->arity ? value[i] != c : ematch_bound(m, next->bound[k]) != c) {
             return false;
         }
     }
@@ -61,22 +62,22 @@ enum semijoin_found semijoin_find(struct semijoin *out, struct ematch *m, const 
     uint32_t semijoin = range.end - range.begin, value[2];
     if (semijoin > 2 * n || semijoin > SEMIJOIN_MAX)
         return SEMIJOIN_UNKNOWN;
-    uint32_t known = 0;
+    uint32_t bound = 0;
     for (uint32_t k = 0; k < 2; k++)
         out->argument[k] = SEMIJOIN_FREE;
     for (uint32_t k = 0; k < next->arity; k++) {
-        uint32_t i = argument_at(s, next->known[k]);
+        uint32_t i = argument_at(s, next->bound[k]);
         if (i < s->arity) {
-            known += out->argument[i] == SEMIJOIN_FREE;
+            bound += out->argument[i] == SEMIJOIN_FREE;
             out->argument[i] = 0;
         }
     }
-    /* all that the node has is known of few: these are looked for */
-    bool look = known == s->arity && 2 * semijoin < n, found = false;
+    /* few candidates with all arguments determined: look them up */
+    bool depth = bound == s->arity && 2 * semijoin < n, found = false;
     memset(out->filter, 0, sizeof out->filter);
     for (; range.begin < range.end; range.begin++) {
         if (!read_candidate(value, m, s, next, node_index_node(j, range.begin)) ||
-            (look && !is_there(m, s, c, value)))
+            (depth && !is_there(m, s, c, value)))
             continue;
         uint32_t h = semijoin_hash(value[0], value[1]);
         out->filter[h / 64] |= 1ull << h % 64;

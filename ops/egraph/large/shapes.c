@@ -33,7 +33,7 @@ void shapes_free(struct shapes *s)
 {
     free(s->items);
     free(s->first);
-    graph_memory_free(s->sets, s->sets_cap * sizeof *s->sets);
+    egraph_memory_free(s->sets, s->sets_cap * sizeof *s->sets);
     free(s->by_op);
     free(s->by_kid);
     free(s->slots);
@@ -43,7 +43,7 @@ void shapes_free(struct shapes *s)
 
 /* ---- shapes ---- */
 
-/* Leaves have the place behind the operators. */
+/* Leaves have the entry after the operators. */
 static uint16_t *first_of(struct shapes *s, uint32_t op)
 {
     return &s->first[op & OP_LEAF ? s->n_ops : op];
@@ -67,7 +67,7 @@ static uint32_t leaf_number(const struct ruleset *set, const struct expr_node *n
     const struct pattern_leaves *t = &set->leaves;
     uint32_t i = 0;
     while (t->items[i].op != node->op || strcmp(t->items[i].text, node->leaf) != 0)
-        i++; /* all leaves of patterns are there */
+        i++; /* every leaf of a pattern is there */
     return i;
 }
 
@@ -100,7 +100,7 @@ static void add_all(uint64_t *to, const uint64_t *from, size_t words)
         to[w] |= from[w];
 }
 
-/* What a class with these shapes will do for. */
+/* The shapes for whose arguments a class with this set fits. */
 static void find_uses(const struct shapes *s, uint64_t *set)
 {
     uint64_t *uses = set + s->words;
@@ -118,11 +118,11 @@ static uint64_t *row(const struct shapes *s, size_t set)
     return s->sets + 3 * set * s->words;
 }
 
-/* The one behind the last; what it holds is to be filled in. */
+/* The row after the last, to be filled in. */
 static uint64_t *next_row(struct shapes *s)
 {
     s->sets =
-        graph_memory_grow(s->sets, &s->sets_cap, 3 * (s->n_sets + 1) * s->words, sizeof *s->sets);
+        egraph_memory_grow(s->sets, &s->sets_cap, 3 * (s->n_sets + 1) * s->words, sizeof *s->sets);
     return row(s, s->n_sets);
 }
 
@@ -136,7 +136,7 @@ static uint64_t hash_set(const struct shapes *s, const uint64_t *set)
     return h;
 }
 
-/* The number of the set that stands behind the last one. */
+/* The number of the set in the row after the last: an existing one, or a new one. */
 static uint16_t number_set(struct shapes *s)
 {
     uint64_t *set = row(s, s->n_sets), any = 0;
@@ -230,7 +230,7 @@ uint16_t shapes_apply(struct shapes *s, uint32_t op, uint16_t a, uint16_t b)
     return made->set;
 }
 
-/* The rows move down only, and a free slot is found soon: there are twice as many as sets. */
+/* Rows only move down. Probes are short: there are twice as many slots as sets. */
 void shapes_sweep(struct shapes *s, uint16_t *held, size_t n)
 {
     uint16_t *number = new_array(s->n_sets, sizeof *number);

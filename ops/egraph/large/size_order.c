@@ -1,13 +1,13 @@
-/* Rounds of an iteration's visits; see size_order.h. Each is for nodes with up to four times as
- * many nodes in sight as the one before. */
+/* Passes of an iteration; see size_order.h. Each pass takes nodes with up to four times as many
+ * nodes in their own and their argument classes as the one before. */
 #include "ops/egraph/large/size_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST_OF_BUDGET = 4, /* expected matches: at most so many for each node */
-    BEGUN_BY = 8,       /* with more than one in so many of the nodes, it is not finished */
+    MOST_OF_BUDGET = 4, /* one pass if more matches are estimated per node of the budget */
+    BEGUN_BY = 8,       /* one pass once 1/8 of the budget is used: it may not be completed */
 };
 
 void size_order_free(struct size_order *r)
@@ -15,7 +15,7 @@ void size_order_free(struct size_order *r)
     free(r->of);
 }
 
-/* The live nodes of each class, or 65535. */
+/* The live nodes of each class, at most 65535. */
 static uint16_t *count_nodes(struct egraph *g)
 {
     uint16_t *count = calloc(g->n_cells + 1, sizeof *count);
@@ -34,8 +34,8 @@ static uint8_t pass_of(uint32_t in_sight)
     return in_sight ? (uint8_t)((31 - (unsigned)__builtin_clz(in_sight)) / 2) : 0;
 }
 
-/* The round of each node. Returns the nodes of all arguments' classes together: about the number
- * of matches. */
+/* Sets the pass of each node. Returns the sum of the sizes of all argument classes, about the
+ * number of matches. */
 static uint64_t sort_nodes(struct size_order *r, struct egraph *g, const uint16_t *count)
 {
     uint64_t below = 0;

@@ -1,5 +1,5 @@
-/* Building the automaton: the programs go into a tree of branches one after another, which is then
- * laid out branch by branch, the I_HAS tests of one register gathered in a switch. */
+/* Building the automaton: the programs are merged into a tree of branches, which is then laid out
+ * as states; the I_HAS tests of one register become a switch. */
 #include "ops/egraph/match/automaton.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A state in the making. */
+/* A node of the tree, before the layout. */
 struct branch {
     const struct instruction *i; /* NULL: a root */
     uint32_t rule;               /* of I_DONE */
@@ -20,7 +20,7 @@ static bool same_bind(const struct instruction *a, const struct instruction *b)
     if (a->x != b->x || a->out != b->out || a->arity != b->arity || a->key != b->key)
         return false;
     for (uint32_t k = 0; k < a->arity; k++)
-        if (a->known[k].kind != b->known[k].kind || a->known[k].x != b->known[k].x)
+        if (a->bound[k].kind != b->bound[k].kind || a->bound[k].x != b->bound[k].x)
             return false;
     return true;
 }
@@ -106,14 +106,14 @@ static void set_bind(struct layout *l, struct state *s, const struct instruction
     s->whole = i->whole;
     if (i->arity <= 2) {
         for (uint32_t k = 0; k < i->arity; k++)
-            s->known[k] = encode_bound(&i->known[k]);
+            s->bound[k] = encode_bound(&i->bound[k]);
         return;
     }
-    s->known[0] = (uint32_t)l->n_known;
-    l->out->known =
-        vec_grow(l->out->known, &l->known_cap, l->n_known + i->arity, sizeof *l->out->known);
+    s->bound[0] = (uint32_t)l->n_known;
+    l->out->bound =
+        vec_grow(l->out->bound, &l->known_cap, l->n_known + i->arity, sizeof *l->out->bound);
     for (uint32_t k = 0; k < i->arity; k++)
-        l->out->known[l->n_known++] = encode_bound(&i->known[k]);
+        l->out->bound[l->n_known++] = encode_bound(&i->bound[k]);
 }
 
 static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)
@@ -122,7 +122,7 @@ static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t pa
         [I_LEAF] = STATE_LEAF, [I_SAME] = STATE_SAME, [I_HAS] = STATE_STEP,
         [I_BIND] = STATE_BIND, [I_FIND] = STATE_FIND, [I_DONE] = STATE_DONE};
     struct state s = {.kind = STATE_ROOT};
-    s.look = look_of(b->levels);
+    s.depth = depth_of(b->levels);
     if (b->i) {
         s.kind = kinds[b->i->kind];
         s.a = b->i->a;
@@ -136,15 +136,15 @@ static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t pa
     return id;
 }
 
-static void raise_look(uint8_t *look, const uint8_t *levels)
+static void raise_depth(uint8_t *depth, const uint8_t *levels)
 {
-    uint8_t both[] = {(uint8_t)look_level(*look, 0), (uint8_t)look_level(*look, 1)};
+    uint8_t both[] = {(uint8_t)depth_level(*depth, 0), (uint8_t)depth_level(*depth, 1)};
     raise_levels(both, levels);
-    *look = look_of(both);
+    *depth = depth_of(both);
 }
 
-/* The branches below: those that are done, the switches, and the others but for their I_HAS, which
- * are below switches. */
+/* The children: final ones, the switches, and the others except for their I_HAS, which go below
+ * switches. */
 static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t at)
 {
     struct automaton *out = l->out;
@@ -162,7 +162,7 @@ static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t 
         if (i == out->n)
             add_state(l, (struct state){.kind = STATE_SWITCH, .a = k->i->a}, at);
         out->states[i].mask |= pattern_op_mask(k->i->x);
-        raise_look(&out->states[i].look, k->levels);
+        raise_depth(&out->states[i].depth, k->levels);
     }
     uint32_t others = out->n;
     for (const struct branch *k = b->child; k; k = k->next)
@@ -176,7 +176,7 @@ static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t 
 
 static void lay_out(struct layout *l, const struct branch *b, uint32_t at);
 
-/* The steps of a switch, by their bits, and what follows them. */
+/* The steps of a switch, by bit, and their children. */
 static void lay_out_switch(struct layout *l, const struct branch *b, uint32_t at)
 {
     const struct branch *of[64];
@@ -210,7 +210,7 @@ static void lay_out(struct layout *l, const struct branch *b, uint32_t at)
             lay_out(l, k, other++);
 }
 
-/* Into the arena, aligned to lines of the cache. */
+/* Copies into the arena, aligned to cache lines. */
 static void *keep(struct arena *a, void *array, size_t n, size_t size)
 {
     char *p = arena_alloc(a, n * size + 64);
@@ -247,6 +247,6 @@ void automaton_build(struct automaton *out, struct arena *a, const struct automa
     out->states = keep(a, out->states, out->n, sizeof *out->states);
     out->parent = keep(a, out->parent, out->n, sizeof *out->parent);
     out->steps = keep(a, out->steps, l.n_steps, 1);
-    out->known = keep(a, out->known, l.n_known, sizeof *out->known);
+    out->bound = keep(a, out->bound, l.n_known, sizeof *out->bound);
     arena_free(&scratch);
 }

@@ -1,4 +1,4 @@
-/* The state of a search: which rules it looks for, and the order of what it found; see ematch.h. */
+/* The state of a search: the active rules, and sorting the matches; see ematch.h. */
 #include "ops/egraph/match/ematch.h"
 
 #include "ops/egraph/graph/node_index.h"
@@ -33,10 +33,10 @@ static struct activity activity_below(const struct ematch *m, const struct state
     return a;
 }
 
-/* From here on each rule has a state of its own. */
+/* From here on each rule has its own state. */
 static void separate_rules(struct ematch *m)
 {
-    m->alike = false;
+    m->uniform = false;
     for (size_t i = 0; i < m->set->n; i++)
         m->rules[i] = (struct ematch_rule){.since = {m->since, m->since}};
     for (uint32_t s = 0; s < m->set->automaton.n; s++)
@@ -48,7 +48,7 @@ void ematch_ban(struct ematch *m, uint32_t rule)
     const struct automaton *automaton = &m->set->automaton;
     if (m->steps)
         m->settle(m->settle_arg);
-    if (m->alike)
+    if (m->uniform)
         separate_rules(m);
     m->rules[rule].exceeded = true;
     m->rules[rule].cursor = m->node;
@@ -71,13 +71,13 @@ static void sort_few(struct ematch_match *x, size_t n)
     }
 }
 
-/* A counting sort; `counted` has a bit for each rule that has matches, so that only these are gone
- * through. Both counts are zero before and after. */
+/* A counting sort; `counted` has a bit for each rule with matches, so that only these are read.
+ * Both counts are zero before and after. */
 static void sort_many(struct ematch *m)
 {
     size_t n = m->n_matches, words = m->set->n / 64 + 1;
     uint32_t begin = 0;
-    m->sorted = graph_memory_grow(m->sorted, &m->cap_sorted, m->cap_matches, sizeof *m->sorted);
+    m->sorted = egraph_memory_grow(m->sorted, &m->cap_sorted, m->cap_matches, sizeof *m->sorted);
     for (size_t i = 0; i < n; i++) {
         uint32_t rule = m->matches[i].rule;
         m->count[rule]++;
@@ -109,14 +109,14 @@ void ematch_begin(struct ematch *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
     m->until = until;
-    m->g->node_index->prune_soon &= m->pruner != NULL; /* it was of use in the last iteration */
+    m->g->node_index->prune_soon &= m->pruner != NULL; /* it was used in the last iteration */
     m->pruner = NULL;
-    m->looked = 0;
+    m->tried = 0;
     for (size_t i = 0; i < m->set->leaves.n; i++) {
         uint32_t n = m->g->leaves[m->leaf[i]].node;
         m->leaf_node[i] = n < until ? n : NO_NODE;
     }
-    for (uint32_t s = m->alike ? 0 : automaton->n; s-- > 0;)
+    for (uint32_t s = m->uniform ? 0 : automaton->n; s-- > 0;)
         m->active[s] = activity_below(m, &automaton->states[s]);
 }
 
@@ -127,7 +127,7 @@ void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
                          .set = set,
                          .states = set->automaton.states,
                          .leaf = leaf,
-                         .alike = true,
+                         .uniform = true,
                          .rules = rules,
                          .matched = matched};
     m->left = calloc(set->n + 1, sizeof *m->left);
@@ -141,8 +141,8 @@ void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
 
 void ematch_free(struct ematch *m)
 {
-    graph_memory_free(m->matches, m->cap_matches * sizeof *m->matches);
-    graph_memory_free(m->sorted, m->cap_sorted * sizeof *m->sorted);
+    egraph_memory_free(m->matches, m->cap_matches * sizeof *m->matches);
+    egraph_memory_free(m->sorted, m->cap_sorted * sizeof *m->sorted);
     u32_free(&m->records);
     free(m->count);
     free(m->counted);

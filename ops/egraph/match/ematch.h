@@ -1,37 +1,35 @@
-/* The matching machine: runs the automaton of a rule set at one node of an e-graph after another.
- * The matches at a node come in rule-set order, those of one rule in the order of the nodes bound,
- * as records:
+/* E-matching: runs the automaton of a rule set at one node of an e-graph after another. The matches
+ * at a node come in rule-set order, those of one rule in the order of the nodes bound, as records:
  *
  *     root node | class of each variable | with proofs: the node of each further bind
  *
  * (for a bare variable the root is the class, for a constant its node). Only new matches are found:
- * those that could not have been found when the rule was last searched for, because a node that
- * they bind was not there, or two classes were not one, or a fact was not known. Which these are
- * does not depend on the other rules; but unions since the last rebuild are seen at once where some
- * rule has a reason to look, and how far up such reasons go, the farthest look decides
- * (ruleset.reach).
+ * those that did not exist when the rule was last searched for, because a node that they bind was
+ * missing, two classes were different, or a fact was missing. This does not depend on the other
+ * rules, with one exception: unions since the last rebuild are seen at once where some rule has a
+ * reason to search, and the rule that looks deepest decides how far up that holds (ruleset.reach).
  *
- * The graph may grow between visits. Nodes from `until` on are not looked at, and in a graph with
- * unions that were not rebuilt yet, matches are found once or more, or not at all if it is these
- * unions that make two arguments congruent: then the next search counts them as new. */
+ * The graph may grow between searches. Nodes from `until` on are ignored. In a graph with unions
+ * that were not rebuilt, a match may be found more than once; or not at all, if these unions make
+ * two of its arguments congruent, and then the next search finds it as new. */
 #ifndef OPS_EGRAPH_MATCH_EMATCH_H
 #define OPS_EGRAPH_MATCH_EMATCH_H
 
 #include "ops/egraph/match/ruleset.h"
 
-/* A moment of a run: what came later is new. Zeroed: everything is. */
+/* A moment of a run: later nodes and changes are new. Zeroed: everything is new. */
 struct moment {
-    uint32_t cells; /* nodes from here on */
-    uint32_t epoch; /* stamps from here on */
+    uint32_t cells; /* nodes from here on are new */
+    uint32_t epoch; /* stamps from here on are new */
 };
 
-/* What is to be found of one rule. A rule that stopped in the middle of an iteration is at a later
- * moment before the node at which it stopped. */
+/* The search state of one rule. A rule that was stopped within an iteration has seen the nodes
+ * before its cursor at a later moment. */
 struct ematch_rule {
-    struct moment since[2]; /* of nodes before `cursor`, and from it on */
+    struct moment since[2]; /* for nodes before `cursor`, and from it on */
     uint32_t cursor;
     bool banned;
-    bool exceeded; /* its limit in this iteration */
+    bool exceeded; /* found more than its limit in this iteration */
 };
 
 struct ematch_match {
@@ -43,52 +41,52 @@ struct ematch {
     const struct ruleset *set;
     const struct state *states; /* of the automaton of the set */
     const uint32_t *leaf;       /* of the graph, by leaf of the rule set */
-    /* As long as no rule has stopped, all are awake and look for what is new since one moment;
-     * once one has, it is false, and `rules` says what is to be found of each. Both are of the
-     * caller, who may change them between searches. */
-    bool alike;
+    /* Until the first ban all rules are active and search for what is new since `since`; after that
+     * `uniform` is false and `rules` holds the state of each. The caller owns both and may change
+     * them between searches. */
+    bool uniform;
     struct moment since;
     struct ematch_rule *rules;
     uint64_t *left;    /* by rule: matches that may still be found */
     uint64_t *matched; /* by rule: counted up */
     uint32_t until;
-    struct pruner *pruner;        /* what helps to look ahead, or NULL */
-    uint64_t looked;              /* nodes that were to be bound, since the last ematch_begin */
-    struct ematch_match *matches; /* of the node visited last */
+    struct pruner *pruner;        /* or NULL */
+    uint64_t tried;               /* nodes tried since the last ematch_begin */
+    struct ematch_match *matches; /* of the node searched last */
     size_t n_matches, cap_matches;
-    struct ematch_match *sorted; /* scratch of sorting, as are the next two, by rule */
+    struct ematch_match *sorted; /* scratch of sorting, as are the next two (by rule) */
     size_t cap_sorted;
     uint32_t *count;
-    uint64_t *counted; /* a bit each */
+    uint64_t *counted; /* a bit for each rule */
     struct u32_list records;
 
-    uint32_t *leaf_node; /* by leaf of the rule set, NO_NODE if it is not there yet */
-    struct activity {    /* by state, unless all rules are alike: the oldest moment of its rules;
-                          * never: none is awake */
+    uint32_t *leaf_node; /* by leaf of the rule set; NO_NODE: not in the graph yet */
+    struct activity {    /* by state, unless `uniform`: the oldest moment of its rules; the maximum:
+                            none is active */
         uint32_t cells, epoch;
     } * active;
-    uint32_t node;              /* that is visited */
-    uint8_t age[2][STAMPS + 1]; /* stamps below its first argument, and below the others */
-    uint64_t fresh;             /* where all rules are alike: looks that see something new */
+    uint32_t node;              /* the one being searched */
+    uint8_t age[2][STAMPS + 1]; /* stamps below its first argument, and below its others */
+    uint64_t fresh;             /* if `uniform`: the depths at which something is new, as bits */
     uint32_t n_bound;
-    uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root, which is the node visited */
+    uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root */
     uint32_t reg[PATTERN_MAX_REGISTERS];
-    /* For a profile, else NULL: by state, how often it was entered or a node was tried there; and
-     * what is called before the rules that are searched for change. */
+    /* For a profile, else NULL: by state, how often it was entered or a node was tried; and a
+     * function called before the set of active rules changes. */
     uint64_t *steps;
     void (*settle)(void *arg);
     void *settle_arg;
 };
 
-/* All rules are alike, and nothing is left of any. */
+/* All rules are active, with no matches left. */
 void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
                  const uint32_t *leaf, struct ematch_rule *rules, uint64_t *matched);
 void ematch_free(struct ematch *m);
-/* To be called after `rules` and `left` changed and the graph was rebuilt, before visits: of the
- * nodes before `until`. */
+/* To be called when `rules` and `left` have changed and the graph was rebuilt, before nodes below
+ * `until` are searched. */
 void ematch_begin(struct ematch *m, uint32_t until);
-/* For ematch_search.c: the rule is not searched for any more in this iteration, and goes on at this
- * node later; the matches by rule, those of a rule in the order in which they were found. */
+/* For ematch_search.c. Ban: the rule is not searched for any more in this iteration, and continues
+ * at this node later. Sort: matches by rule, those of a rule in the order found. */
 void ematch_ban(struct ematch *m, uint32_t rule);
 void ematch_sort(struct ematch *m);
 /* Finds the new matches at a node. */
@@ -101,17 +99,17 @@ static inline uint32_t ematch_leaf(const struct ematch *m, uint32_t leaf)
     return n == NO_NODE ? NO_NODE : graph_find(m->g, n);
 }
 
-/* The class that an argument is known to be, or NO_NODE. */
-static inline uint32_t ematch_bound(const struct ematch *m, uint32_t known)
+/* The class of an argument that is bound already, or NO_NODE. */
+static inline uint32_t ematch_bound(const struct ematch *m, uint32_t bound)
 {
-    return known & AUTOMATON_LEAF ? ematch_leaf(m, known & ~AUTOMATON_LEAF) : m->reg[known];
+    return bound & AUTOMATON_LEAF ? ematch_leaf(m, bound & ~AUTOMATON_LEAF) : m->reg[bound];
 }
 
-/* Some rule that may begin at nodes of this kind has not stopped. */
+/* Some rule that may begin at nodes of this kind is active. */
 static inline bool ematch_wants(const struct ematch *m, unsigned kind)
 {
     const struct automaton *a = &m->set->automaton;
-    if (m->alike || kind >= MASK_OTHERS || MASK_LEAVES >> kind & 1)
+    if (m->uniform || kind >= MASK_OTHERS || MASK_LEAVES >> kind & 1)
         return true;
     if (a->any != NO_STATE && m->active[a->any].cells != UINT32_MAX)
         return true;
@@ -119,7 +117,7 @@ static inline bool ematch_wants(const struct ematch *m, unsigned kind)
            m->active[a->root[kind]].cells != UINT32_MAX;
 }
 
-/* Of a record: the nodes of further binds; the whole. */
+/* The length of a record: of its further binds; in all. */
 static inline uint32_t ematch_record_binds(const struct egraph *g, uint32_t n_binds)
 {
     return g->proofs && n_binds ? n_binds - 1 : 0;

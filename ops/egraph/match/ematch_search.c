@@ -17,12 +17,12 @@ static inline void count_step(const struct ematch *m, const struct state *s)
 
 static inline bool is_active(const struct ematch *m, const struct state *s)
 {
-    return m->alike || m->active[s - m->states].cells != UINT32_MAX;
+    return m->uniform || m->active[s - m->states].cells != UINT32_MAX;
 }
 
 /* ---- matches ---- */
 
-/* At a node that is not. */
+/* For a node that is not new itself. */
 static __attribute__((noinline)) bool is_new(const struct ematch *m, const struct rule_match *r,
                                              const struct moment *since)
 {
@@ -43,9 +43,9 @@ static __attribute__((noinline)) bool is_new(const struct ematch *m, const struc
 static __attribute__((noinline)) void make_room(struct ematch *m, size_t ids)
 {
     struct u32_list *out = &m->records;
-    out->items = graph_memory_grow(out->items, &out->cap, out->n + ids, sizeof *out->items);
+    out->items = egraph_memory_grow(out->items, &out->cap, out->n + ids, sizeof *out->items);
     m->matches =
-        graph_memory_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
+        egraph_memory_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
 }
 
 /* Rules of more than RULE_FIRST_VARS variables. */
@@ -62,7 +62,7 @@ static void record(struct ematch *m, uint32_t rule)
     const struct rule_match *r = &m->set->matches[rule];
     __builtin_prefetch(&m->set->rhs[rule]); /* read soon, if this is a match */
     const struct moment *since = &m->since;
-    if (!m->alike) {
+    if (!m->uniform) {
         const struct ematch_rule *own = &m->rules[rule];
         if (own->exceeded)
             return;
@@ -79,7 +79,7 @@ static void record(struct ematch *m, uint32_t rule)
     uint32_t binds = ematch_record_binds(m->g, r->n_binds), ids = 1u + r->n_vars + binds;
     size_t at = m->records.n;
     if (at + ids + RULE_FIRST_VARS > m->records.cap || m->n_matches == m->cap_matches)
-        make_room(m, ids + RULE_FIRST_VARS); /* who reads a record may read a little more */
+        make_room(m, ids + RULE_FIRST_VARS); /* readers may read this padding */
     m->records.n = at + ids;
     m->matches[m->n_matches++] = (struct ematch_match){rule, (uint32_t)at};
     uint32_t *out = m->records.items + at;
@@ -98,17 +98,17 @@ static void record(struct ematch *m, uint32_t rule)
 
 /* ---- states ---- */
 
-/* Could anything that the rules of this state see be new to them? */
+/* Whether anything that the rules of this state look at may be new to them. */
 static inline bool may_be_new(const struct ematch *m, const struct state *s)
 {
-    if (m->alike)
-        return m->fresh >> s->look & 1;
+    if (m->uniform)
+        return m->fresh >> s->depth & 1;
     const struct activity *a = &m->active[s - m->states];
-    return m->node >= a->cells || m->age[0][look_level(s->look, 0)] >= a->epoch ||
-           m->age[1][look_level(s->look, 1)] >= a->epoch;
+    return m->node >= a->cells || m->age[0][depth_level(s->depth, 0)] >= a->epoch ||
+           m->age[1][depth_level(s->depth, 1)] >= a->epoch;
 }
 
-/* As far as can be seen from here. */
+/* A necessary condition, cheap to test. */
 static inline bool may_match(const struct ematch *m, const struct state *s)
 {
     return !m->pruner || pruner_allows(m->pruner, (uint32_t)(s - m->states), m->reg);
@@ -129,14 +129,14 @@ static inline void follow(struct ematch *m, const struct state *s)
         enter_each(m, k + n_done, s->n - n_done);
 }
 
-/* The class that argument k is known to be. */
+/* The class of argument k, which is bound already. */
 static inline uint32_t bound_class(struct ematch *m, const struct state *s, uint32_t k)
 {
-    const uint32_t *known = s->arity <= 2 ? s->known : m->set->automaton.known + s->known[0];
-    return ematch_bound(m, known[k]);
+    const uint32_t *bound = s->arity <= 2 ? s->bound : m->set->automaton.bound + s->bound[0];
+    return ematch_bound(m, bound[k]);
 }
 
-/* The one node that has all known arguments, or NO_NODE. */
+/* The one node with all bound arguments, or NO_NODE. */
 static uint32_t find_whole(struct ematch *m, const struct state *s)
 {
     uint32_t *kids = m->reg + s->out;
@@ -154,13 +154,13 @@ static void bind_found(struct ematch *m, const struct state *s, uint32_t n)
     m->n_bound--;
 }
 
-/* If it is one that is asked for. Nearly all have one argument or two. */
+/* Binds node n if it fits. Nearly all nodes have one or two arguments. */
 static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n, uint32_t value)
 {
     struct egraph *g = m->g;
     const struct cell *c = &g->cells[n];
     count_step(m, s);
-    /* a dead node's operator differs by its bit */
+    /* the op of a dead node has one more bit */
     if (c->op != s->x || n >= m->until ||
         (s->key != PATTERN_NO_KEY && graph_find(g, *graph_kid(g, n, s->key)) != value))
         return;
@@ -174,7 +174,7 @@ static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n
     bind_found(m, s, n);
 }
 
-/* Binds only the nodes that the semijoin keeps; false: it does not apply. */
+/* Binds only candidates that pass the semijoin; false: there is no filter. */
 static bool bind_semijoined(struct ematch *m, const struct state *s, uint32_t c,
                             const struct u32_list *pool, struct node_range range, uint32_t value)
 {
@@ -191,25 +191,25 @@ static bool bind_semijoined(struct ematch *m, const struct state *s, uint32_t c,
     return true;
 }
 
-/* Of nodes of class c. */
+/* Binds the nodes of class c in this range. */
 static void bind_range(struct ematch *m, const struct state *s, uint32_t c,
                        const struct u32_list *pool, struct node_range range, uint32_t value)
 {
-    m->looked += range.end - range.begin;
+    m->tried += range.end - range.begin;
     if (m->pruner && bind_semijoined(m, s, c, pool, range, value))
         return;
     for (; range.begin < range.end && is_active(m, s); range.begin++)
         bind_node(m, s, pool->items[range.begin], value);
 }
 
-/* The nodes of a class that has no index yet. */
+/* Binds the nodes of a class without an index. */
 static __attribute__((noinline)) void bind_walked(struct ematch *m, const struct state *s,
                                                   uint32_t c, uint32_t value)
 {
     struct egraph *g = m->g;
     uint32_t few[NODE_INDEX_LARGE], n_few = 0, walked = 0, n = c;
     do {
-        few[n_few] = n; /* counted if it is one, without a branch */
+        few[n_few] = n; /* kept if it fits, without a branch */
         n_few += (g->cells[n].op == s->x) & (n < m->until);
         n = graph_next(g, n);
     } while (n != c && ++walked < NODE_INDEX_LARGE);
@@ -314,9 +314,9 @@ static void enter_each(struct ematch *m, const struct state *k, uint32_t n)
 
 /* ---- nodes ---- */
 
-/* What changed since the last rebuild is stamped at its own level only: whoever looks farther down
- * sees it, too, or a rule would find less because another that begins alike looks farther. */
-static void note_age(uint8_t *age, const struct eclass *c)
+/* A change since the last rebuild is stamped at its own level only. Rules that look deeper see it,
+ * too: otherwise what a rule finds would depend on how deep rules with the same beginning look. */
+static void add_age(uint8_t *age, const struct eclass *c)
 {
     uint8_t newest = 0;
     for (int k = 0; k < STAMPS; k++) {
@@ -335,11 +335,11 @@ static unsigned first_fresh(const struct ematch *m, int i)
     return k;
 }
 
-/* From a root, once the ages of what is below it are known. Who looks farther sees no less. */
+/* Starts at a root, when the ages below it are computed. A rule that looks deeper sees no less. */
 static void start(struct ematch *m, uint32_t root)
 {
     const struct state *s = &m->states[root];
-    if (m->alike)
+    if (m->uniform)
         m->fresh = m->node >= m->since.cells
                        ? UINT64_MAX
                        : (UINT8_MAX << first_fresh(m, 0) & UINT8_MAX) * 0x0101010101010101u |
@@ -350,32 +350,32 @@ static void start(struct ematch *m, uint32_t root)
     follow(m, s);
 }
 
-static void visit_class(struct ematch *m, uint32_t c)
+static void search_class(struct ematch *m, uint32_t c)
 {
     uint32_t root = m->set->automaton.any;
     if (root == NO_STATE || !graph_is_class(m->g, c))
         return;
     memset(m->age, 0, sizeof m->age);
-    note_age(m->age[0], graph_eclass(m->g, c));
+    add_age(m->age[0], graph_eclass(m->g, c));
     m->reg[0] = c;
     m->n_bound = 0;
     start(m, root);
 }
 
-static void visit_leaf(struct ematch *m, uint32_t n)
+static void search_leaf(struct ematch *m, uint32_t n)
 {
     uint32_t leaf = m->g->cells[n].op & ~OP_LEAF;
     for (size_t i = 0; i < m->set->n_constants; i++) {
         uint32_t rule = m->set->constants[i];
         if (m->leaf[m->set->rules[rule].lhs.leaves[0]] != leaf ||
-            (!m->alike && m->rules[rule].banned))
+            (!m->uniform && m->rules[rule].banned))
             continue;
         m->n_bound = 0;
         record(m, rule);
     }
 }
 
-static void visit_operator(struct ematch *m, uint32_t n)
+static void search_operator(struct ematch *m, uint32_t n)
 {
     struct egraph *g = m->g;
     uint32_t op = g->cells[n].op, arity = graph_arity(g, op);
@@ -386,14 +386,15 @@ static void visit_operator(struct ematch *m, uint32_t n)
     for (uint32_t k = 0; k < arity; k++) {
         uint32_t c = graph_find(g, *graph_kid(g, n, k));
         m->reg[1 + k] = c;
-        note_age(m->age[k > 0], graph_eclass(g, c));
+        add_age(m->age[k > 0], graph_eclass(g, c));
     }
     m->reg[0] = graph_find(g, n);
     m->n_bound = 0;
     start(m, automaton->root[op]);
 }
 
-/* Once so much was looked at that to see what stands where costs little beside it. */
+/* Starts pruning once so many nodes were tried that computing the shapes costs little in
+ * comparison. */
 static void consider_pruning(struct ematch *m)
 {
     struct node_index *j = m->g->node_index;
@@ -401,8 +402,8 @@ static void consider_pruning(struct ematch *m)
         pruner_begin(m->pruner);
         return;
     }
-    uint64_t each = j->prune_soon ? j->prune_looked / PRUNE_SOONER : j->prune_looked;
-    if (m->until < j->prune_cells || m->looked < m->until * each)
+    uint64_t each = j->prune_soon ? j->prune_tried / PRUNE_SOONER : j->prune_tried;
+    if (m->until < j->prune_cells || m->tried < m->until * each)
         return;
     m->pruner = pruner_new(m);
     j->prune_soon = true;
@@ -417,12 +418,12 @@ void ematch_search(struct ematch *m, uint32_t n)
         return;
     node_index_begin(m->g);
     consider_pruning(m);
-    visit_class(m, n);
+    search_class(m, n);
     if (op & OP_DEAD)
         return;
     if (op & OP_LEAF)
-        visit_leaf(m, n);
+        search_leaf(m, n);
     else
-        visit_operator(m, n);
+        search_operator(m, n);
     ematch_sort(m);
 }

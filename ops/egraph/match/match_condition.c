@@ -1,6 +1,6 @@
-/* Conditions of rules as facts of classes. The argument is a term over the match's classes: the
- * fact of its class if the graph holds it, else what follows from its arguments' facts; nothing is
- * added to the graph by asking. */
+/* Conditions of rules, decided by facts of classes. The argument is a term over the classes of the
+ * match: its fact is that of its class if the graph holds it, else it follows from the facts of its
+ * arguments. Deciding adds nothing to the graph. */
 #include "ops/egraph/match/ruleset.h"
 
 #include <stdlib.h>
@@ -67,8 +67,8 @@ static bool holds_symbol(struct egraph *g, uint32_t class)
     return class != NO_NODE && graph_eclass(g, class)->mask >> MASK_VARIABLE & 1;
 }
 
-/* No variable of the second occurs in the first. The second is a variable itself: its own bits
- * count, whatever else its class is known to be. */
+/* No variable of the second occurs in the first. The second is a variable: its own bits count,
+ * whatever its class depends on. */
 static bool is_free_of(struct egraph *g, const struct argument *a, const struct argument *x)
 {
     if (!holds_symbol(g, x->class))
@@ -92,23 +92,23 @@ static bool less(const struct fact *a, const struct fact *b, bool or_equal)
     return a->hi < b->lo || (a->hi == b->lo && (or_equal || strict));
 }
 
-static bool says(const struct fact *f, const struct numbers *numbers, enum rule_predicate p)
+static bool says(const struct fact *f, const struct constants *numbers, enum rule_predicate p)
 {
     struct interval v = fact_interval(f);
-    bool real = f->flags & FACT_REAL, constant = f->constant != NO_NUMBER;
+    bool real = f->flags & FACT_REAL, constant = f->constant != NO_CONSTANT;
     switch (p) {
     case RULE_POSITIVE: return real && interval_positive(v);
     case RULE_NONNEGATIVE: return real && interval_nonnegative(v);
     case RULE_NEGATIVE: return real && interval_positive(interval_neg(v));
     case RULE_NONPOSITIVE: return real && interval_nonnegative(interval_neg(v));
     case RULE_NONZERO: return f->flags & FACT_NONZERO;
-    case RULE_MAYBE_NONZERO: return !constant || numbers_sign(numbers, f->constant) != 0;
+    case RULE_MAYBE_NONZERO: return !constant || constant_sign(numbers, f->constant) != 0;
     case RULE_REAL: return real;
     case RULE_INTEGER: return f->flags & FACT_INTEGER;
-    case RULE_EVEN: return constant && numbers_is_even(numbers, f->constant);
+    case RULE_EVEN: return constant && constant_is_even(numbers, f->constant);
     case RULE_ODD:
-        return constant && numbers_is_integer(numbers, f->constant) &&
-               !numbers_is_even(numbers, f->constant);
+        return constant && constant_is_integer(numbers, f->constant) &&
+               !constant_is_even(numbers, f->constant);
     case RULE_CONSTANT: return constant;
     case RULE_SYMBOL:
     case RULE_FREE_OF:
@@ -120,15 +120,15 @@ static bool says(const struct fact *f, const struct numbers *numbers, enum rule_
     return false;
 }
 
-/* What a fact says to each of RULE_OF_FACTS, by bit; the bit above all others says that it was
- * asked. */
+/* The answers of a fact to RULE_OF_FACTS, by bit; the bit above them marks the answers as computed.
+ */
 static uint32_t answers_of(struct facts *t, uint32_t fact)
 {
     uint32_t *answers = &t->answers[fact];
     if (!*answers) {
         *answers = 1u << 31;
         for (uint32_t bits = RULE_OF_FACTS; bits; bits &= bits - 1)
-            if (says(&t->items[fact], &t->numbers, (enum rule_predicate)__builtin_ctz(bits)))
+            if (says(&t->items[fact], &t->constants, (enum rule_predicate)__builtin_ctz(bits)))
                 *answers |= bits & -bits;
     }
     return *answers;
@@ -148,7 +148,7 @@ bool graph_condition_decide(struct egraph *g, const struct condition *c, const u
     case RULE_SYMBOL: return holds_symbol(g, a.class);
     case RULE_FREE_OF: return is_free_of(g, &a, &b);
     case RULE_CONSTANT_OR_OTHER_SYMBOL:
-        return f->constant != NO_NUMBER || (holds_symbol(g, a.class) && a.class != b.class);
+        return f->constant != NO_CONSTANT || (holds_symbol(g, a.class) && a.class != b.class);
     case RULE_LESS: return less(f, &g->facts.items[b.fact], false);
     case RULE_LESS_EQUAL: return less(f, &g->facts.items[b.fact], true);
     case RULE_POSITIVE:

@@ -1,12 +1,12 @@
-/* The pattern compiler; see pattern.h. Tests that cost little come first: all that can be said of
- * the arguments of a node is said before the next node is bound. */
+/* The pattern compiler; see pattern.h. Cheap tests come first: the arguments of a node are tested
+ * before the next node is bound. */
 #include "ops/egraph/match/pattern.h"
 
 #include "base/buf.h"
 
 #include <string.h>
 
-/* An application in the pattern, and the register of the class in which it is to be found. */
+/* An application in the pattern, and the register of its class. */
 struct place {
     uint32_t position;
     uint16_t reg;
@@ -25,7 +25,7 @@ struct compiler {
     uint16_t *register_position;
     const char **var_name;
     uint32_t *bind_position;
-    struct place *queue; /* to be bound */
+    struct place *queue; /* still to be bound */
     uint32_t n_queue;
     uint16_t *watched;
     uint32_t *watched_leaves;
@@ -63,7 +63,7 @@ static bool add_var(struct compiler *c, const char *name, uint16_t reg)
     return true;
 }
 
-/* What argument `position` of a node is known to be, before the node is bound. */
+/* How argument `position` of a node is bound before the node, if it is. */
 static struct bound_argument bound_before(struct compiler *c, uint32_t position)
 {
     const struct expr_node *node = &c->x->nodes[position];
@@ -77,7 +77,7 @@ static struct bound_argument bound_before(struct compiler *c, uint32_t position)
     return (struct bound_argument){ARGUMENT_FREE, 0};
 }
 
-/* All variables of the term are known, so that its class is found without a search. */
+/* All variables of the term are bound, so its class is found without a search. */
 static bool is_ground(const struct compiler *c, uint32_t position)
 {
     for (uint32_t i = position; i < position + c->x->nodes[position].size; i++)
@@ -86,23 +86,22 @@ static bool is_ground(const struct compiler *c, uint32_t position)
     return true;
 }
 
-/* How much is known of an application: of its arguments those that are ground, of which one class
- * in many is right, twice as much as leaves, which stand below many nodes. A ground application
- * counts as more than any other. */
+/* How selective an application is: 2 for each ground argument, which few classes match, 1 for each
+ * leaf, which stands below many nodes. A ground application counts more than any other. */
 static uint32_t count_bound(struct compiler *c, uint32_t position)
 {
     if (is_ground(c, position))
         return UINT32_MAX;
-    uint32_t arity = c->x->nodes[position].arity, known = 0, at = position + 1;
+    uint32_t arity = c->x->nodes[position].arity, bound = 0, at = position + 1;
     for (uint32_t i = 0; i < arity; i++) {
         bool leaf = c->x->nodes[at].leaf && c->x->nodes[at].op != X_VAR;
-        known += leaf ? 1 : 2 * is_ground(c, at);
+        bound += leaf ? 1 : 2 * is_ground(c, at);
         at += c->x->nodes[at].size;
     }
-    return known;
+    return bound;
 }
 
-/* An argument of it is a leaf or a known variable. */
+/* Some argument is a leaf or a bound variable. */
 static bool has_bound_argument(struct compiler *c, uint32_t position)
 {
     uint32_t at = position + 1;
@@ -120,8 +119,8 @@ static void deepen(uint8_t *reach, uint8_t depth)
         *reach = depth;
 }
 
-/* The tests of one argument, unless it is known to pass them, and its place in the queue if it is
- * an application. */
+/* The tests of one argument, unless they were made, and its place in the queue if it is an
+ * application. */
 static bool compile_argument(struct compiler *c, const struct place *at, bool tested)
 {
     const struct expr_node *node = &c->x->nodes[at->position];
@@ -169,13 +168,13 @@ static struct place argument_of(const struct place *at, uint32_t position, uint1
 
 static bool emit_find(struct compiler *c, const struct place *at);
 
-/* I_BIND or I_FIND: what is known of its arguments. All of a ground application is; of another, an
- * argument that is ground is found if no other is known. */
+/* Emits I_BIND or I_FIND with the bound arguments. In a ground application all arguments are bound;
+ * in another, a ground argument is found first if no other argument is bound. */
 static bool emit_application(struct compiler *c, enum instruction_kind kind, const struct place *at,
                              uint16_t out)
 {
     const struct expr_node *node = &c->x->nodes[at->position];
-    struct bound_argument *known = arena_array(c->arena, struct bound_argument, node->arity);
+    struct bound_argument *bound = arena_array(c->arena, struct bound_argument, node->arity);
     struct instruction i = {.kind = (uint8_t)kind,
                             .arity = (uint8_t)node->arity,
                             .key = PATTERN_NO_KEY,
@@ -183,19 +182,19 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
                             .a = at->reg,
                             .out = out,
                             .x = node->op,
-                            .known = known};
+                            .bound = bound};
     bool find = i.whole || !has_bound_argument(c, at->position);
     uint32_t k = 0;
     for (uint32_t x = at->position + 1; k < node->arity; x += c->x->nodes[x].size, k++) {
         struct place argument = argument_of(at, x, (uint16_t)(out + k));
-        known[k] = bound_before(c, x);
+        bound[k] = bound_before(c, x);
         if (find && !c->x->nodes[x].leaf && is_ground(c, x)) {
             if (!emit_find(c, &argument))
                 return false;
-            known[k] = (struct bound_argument){ARGUMENT_REGISTER, argument.reg};
+            bound[k] = (struct bound_argument){ARGUMENT_REGISTER, argument.reg};
             find = i.whole;
         }
-        if (known[k].kind != ARGUMENT_FREE && i.key == PATTERN_NO_KEY)
+        if (bound[k].kind != ARGUMENT_FREE && i.key == PATTERN_NO_KEY)
             i.key = (uint8_t)k;
     }
     c->program[c->n_program++] = i;
@@ -219,7 +218,7 @@ static bool compile_arguments(struct compiler *c, const struct place *at, uint16
     return true;
 }
 
-/* A ground application: its class to the register, without a search. */
+/* A ground application: its class goes to the register, without a search. */
 static bool emit_find(struct compiler *c, const struct place *at)
 {
     uint16_t out;
@@ -227,16 +226,15 @@ static bool emit_find(struct compiler *c, const struct place *at)
            compile_arguments(c, at, out, &c->program[c->n_program - 1]);
 }
 
-/* Of the applications in the queue, the one of which most is known is bound next: it has the
- * fewest candidates. */
+/* The most selective application is bound next: it has the fewest candidates. */
 static struct place take_next(struct compiler *c)
 {
     uint32_t best = 0, most = 0;
     for (uint32_t i = 0; i < c->n_queue; i++) {
-        uint32_t known = count_bound(c, c->queue[i].position);
-        if (known > most) {
+        uint32_t bound = count_bound(c, c->queue[i].position);
+        if (bound > most) {
             best = i;
-            most = known;
+            most = bound;
         }
     }
     struct place next = c->queue[best];

@@ -1,7 +1,7 @@
-/* Patterns and right-hand sides compiled: a left side becomes a straight program of tests, from
- * which the automaton of the rule set is made (automaton.h), a right side (or the argument of a
- * condition) a list of nodes to build. Compiled once per rule set, read-only, shared by threads and
- * e-graphs. */
+/* Compiled patterns and right-hand sides. A left side becomes a straight-line program of tests,
+ * from which the automaton of the rule set is built (automaton.h); a right side (or the argument of
+ * a condition) becomes a list of nodes to build. Compiled once per rule set, read-only, shared by
+ * threads and e-graphs. */
 #ifndef OPS_EGRAPH_MATCH_PATTERN_H
 #define OPS_EGRAPH_MATCH_PATTERN_H
 
@@ -12,14 +12,14 @@ enum instruction_kind {
     I_LEAF, /* register a holds the leaf x */
     I_SAME, /* registers a and x hold the same class */
     I_HAS,  /* some node of register a may have operator x, by its class's mask */
-    I_BIND, /* for each node of register a with operator x that has the known arguments: its
-             * arguments to registers out.. */
-    I_FIND, /* the node of operator x with its arguments, all of which are known: its class to
-             * register a, they to registers out.. */
+    I_BIND, /* for each node of register a with operator x and the bound arguments: its arguments to
+               registers out.. */
+    I_FIND, /* the node of operator x, all arguments of which are bound: its class to register a,
+               its arguments to registers out.. */
     I_DONE,
 };
 
-/* What an argument is known to be before its node is bound. */
+/* An argument that is bound before its node. */
 struct bound_argument {
     enum { ARGUMENT_FREE, ARGUMENT_LEAF, ARGUMENT_REGISTER } kind;
     uint32_t x;
@@ -27,11 +27,11 @@ struct bound_argument {
 
 struct instruction {
     uint8_t kind, arity;
-    uint8_t key; /* I_BIND: the first known argument, or PATTERN_NO_KEY: only such nodes */
-    bool whole;  /* I_BIND: all arguments are known: at most one node */
+    uint8_t key; /* I_BIND: the first bound argument, or PATTERN_NO_KEY */
+    bool whole;  /* I_BIND: all arguments are bound: at most one node */
     uint16_t a, out;
     uint32_t x;
-    const struct bound_argument *known; /* by argument */
+    const struct bound_argument *bound; /* by argument */
 };
 enum { PATTERN_NO_KEY = 255 };
 
@@ -68,19 +68,20 @@ struct pattern {
     const uint32_t *bind_position;     /* in the pattern's expression, by bind */
     const struct instruction *program; /* of n_program instructions, the last I_DONE */
     uint32_t n_program;
-    /* How far below the root's first argument, and below its others, a match looks: 0 not at all,
-     * 1 at the argument's class; at operators, leaves and repeated variables (reach), and at first
-     * occurrences of variables. For a bare variable: below the class above it. */
+    /* How far below the root's first argument, and below its others, a match looks; 0: not at all,
+     * 1: at the argument's class. `reach` is for operators, leaves and repeated variables,
+     * `var_reach` for first occurrences of variables. For a bare variable: below the class above
+     * it. */
     uint8_t reach[2], var_reach[2];
-    /* A match that could be made before is made anew only if a node that it binds is new, or one of
-     * these leaves, or a class in one of these registers joined another. */
+    /* A match that was possible before is new again only if it binds a new node, if one of these
+     * leaves is new, or if a class in one of these registers joined another. */
     const uint16_t *watched;
     const uint32_t *leaves;
     uint16_t n_watched, n_leaves;
 };
 
-/* What to build: in order, arguments first. A reference below n_vars is a variable, others are
- * n_vars + the index of an earlier node. */
+/* The nodes to build, arguments first. A reference below n_vars is a variable, others are n_vars +
+ * the index of an earlier node. */
 struct build {
     struct build_node {
         bool is_leaf;

@@ -51,7 +51,7 @@ static uint64_t kinds_of(const struct pattern *p, const struct pattern_leaves *l
                                                    : MASK_LEAVES & ~(1ull << MASK_NUMBER);
 }
 
-/* Of its argument's fact alone. */
+/* Decided by its argument's fact alone. */
 static bool condition_is_of_fact(enum rule_predicate p)
 {
     return RULE_OF_FACTS >> p & 1;
@@ -76,7 +76,7 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
         c->n_args = r->conditions[i].n_args;
         for (size_t k = 0; k < c->n_args; k++)
             if ((code = build_compile(&args[k], a, &set->leaves, &out->lhs,
-                                        &r->conditions[i].args[k], e)))
+                                      &r->conditions[i].args[k], e)))
                 return err_up(e, code);
         c->args = args;
         c->direct = condition_is_of_fact(r->conditions[i].predicate) && args[0].n == 0;

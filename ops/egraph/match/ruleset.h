@@ -1,4 +1,4 @@
-/* A rule set compiled; the insides of struct ruleset. */
+/* A compiled rule set; the insides of struct ruleset. */
 #ifndef OPS_EGRAPH_MATCH_RULESET_H
 #define OPS_EGRAPH_MATCH_RULESET_H
 
@@ -8,13 +8,13 @@
 
 struct condition {
     uint8_t predicate; /* enum rule_predicate */
-    bool direct;       /* asks for the fact of `variable` and nothing else */
+    bool direct;       /* tests the fact of `variable` and nothing else */
     uint8_t n_args;
     uint16_t variable;
     const struct build *args;
 };
 
-/* Predicates that are answered by their argument's fact alone, a bit each. */
+/* Predicates that are decided by their argument's fact alone, a bit each. */
 #define RULE_OF_FACTS                                                                              \
     (1u << RULE_POSITIVE | 1u << RULE_NONNEGATIVE | 1u << RULE_NEGATIVE | 1u << RULE_NONPOSITIVE | \
      1u << RULE_NONZERO | 1u << RULE_MAYBE_NONZERO | 1u << RULE_REAL | 1u << RULE_INTEGER |        \
@@ -24,26 +24,26 @@ struct compiled_rule {
     struct build rhs;
     const struct condition *conditions;
     size_t n_conditions;
-    /* A condition asks for the fact of a term, which may come to stand anywhere: what fails waits,
-     * and is asked again. Of others, the variables are watched. */
+    /* A condition tests the fact of a term that may be anywhere in the graph: a match that fails is
+     * kept and tried again. Variables of other conditions are watched. */
     bool waits;
     /* How far below the root's first argument, and below its others, a change can make a match new;
-     * of a bare variable below the class above it. */
+     * for a bare variable below the class above it. */
     uint8_t levels[2];
     uint16_t n_watched;
-    /* Registers whose class makes a match new by joining another or by learning something. */
+    /* Registers whose class makes a match new when it joins another or its fact changes. */
     const uint16_t *watched;
     const struct rule *rule;
     struct pattern lhs;
-    uint64_t kinds; /* of nodes at which it begins, as a mask */
+    uint64_t kinds; /* kinds of nodes at which it begins, as a mask */
 };
 
 enum { RULE_FIRST_VARS = 4, RHS_NODES = 3 };
 
-/* What an application reads of its rule, in one line of the cache: nearly all there is. */
+/* What applying a match reads of its rule, in one cache line: nearly all of it. */
 struct compiled_rhs {
     const struct condition *conditions;
-    const struct build_node *nodes; /* of the right side: `first`, if there are few */
+    const struct build_node *nodes; /* of the right-hand side; `first` if they are few */
     uint16_t n_vars, n, root, first_variable;
     uint8_t n_conditions, first_predicate; /* of the first condition, if it is direct */
     bool first_direct, waits;
@@ -51,7 +51,7 @@ struct compiled_rhs {
 };
 _Static_assert(sizeof(struct compiled_rhs) == 64, "a line of the cache");
 
-/* What a search asks of a rule that it has matched; close together, since there are many rules. */
+/* What a search reads of a rule that has matched; packed, since there are many rules. */
 struct rule_match {
     uint32_t registers; /* in ruleset.registers: of the variables, then those watched */
     uint32_t leaves;    /* in ruleset.watched_leaves: a match is new if one of them is */
@@ -74,19 +74,19 @@ struct ruleset {
     size_t n_constants;
     uint32_t most_values; /* variables and nodes of one right side */
     uint64_t kinds;       /* of all rules */
-    unsigned reach;       /* the greatest of all levels */
+    unsigned reach;       /* the maximum of all levels */
     bool too_large;       /* some rule was: `problem` says which */
     struct err problem;
 };
 
-/* By leaf of the rule set, that leaf of the graph. In the arena. */
+/* The leaves of the rule set in the graph. In the arena. */
 uint32_t *ruleset_leaves(struct arena *a, const struct ruleset *set, struct egraph *g);
 
-/* Do the conditions hold for a match? `classes` are the variables' classes, `leaf` maps the rule
- * set's leaves to the graph's. Changes nothing. */
+/* Whether a condition holds for a match. `classes` are the classes of the variables, `leaf` maps
+ * the leaves of the rule set to those of the graph. Changes nothing. */
 bool graph_condition_decide(struct egraph *g, const struct condition *c, const uint32_t *classes,
                             const uint32_t *leaf);
-/* Most conditions ask for the fact of a variable, and have asked for that fact before. */
+/* Most conditions test the fact of a variable, with a cached answer. */
 static inline bool graph_condition_holds(struct egraph *g, const struct condition *c,
                                          const uint32_t *classes, const uint32_t *leaf)
 {

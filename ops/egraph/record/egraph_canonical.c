@@ -11,7 +11,7 @@
 
 struct canonical {
     struct egraph *g;
-    struct terms terms;
+    struct least_terms terms;
     uint32_t *number;  /* of a class */
     uint32_t *classes; /* by number */
     uint32_t n_classes, n_nodes, n_kids;
@@ -58,7 +58,7 @@ static int compare_nodes(const void *x, const void *y, void *arg)
     const struct canonical *c = arg;
     uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
     struct egraph *g = c->g;
-    int order = terms_compare_tokens(g, g->cells[a].op, g->cells[b].op);
+    int order = least_terms_compare_tokens(g, g->cells[a].op, g->cells[b].op);
     for (uint32_t i = 0, n = graph_arity(g, g->cells[a].op); !order && i < n; i++) {
         uint32_t p = c->number[graph_find(g, *graph_kid(g, a, i))];
         uint32_t q = c->number[graph_find(g, *graph_kid(g, b, i))];
@@ -96,7 +96,7 @@ static void arrange(struct canonical *c)
 
 static int compare_ops(const void *x, const void *y, void *arg)
 {
-    return terms_compare_tokens(arg, *(const uint32_t *)x, *(const uint32_t *)y);
+    return least_terms_compare_tokens(arg, *(const uint32_t *)x, *(const uint32_t *)y);
 }
 
 /* The tables of operators and leaves in use, and each token's index among them. */
@@ -166,7 +166,7 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
     struct canonical c = {.g = g};
     egraph_rebuild(g);
     root = graph_find(g, root);
-    terms_find(&c.terms, g);
+    least_terms_find(&c.terms, g);
     c.number = must(malloc((g->n_cells + 1u) * sizeof *c.number));
     memset(c.number, 0xff, (g->n_cells + 1u) * sizeof *c.number);
     reach(&c, root);
@@ -174,7 +174,7 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
     eqloom__egraph__init(out);
     write_nodes(out, a, &c);
     out->root = c.number[root];
-    terms_free(&c.terms);
+    least_terms_free(&c.terms);
     free(c.number);
     free(c.classes);
     free(c.nodes);

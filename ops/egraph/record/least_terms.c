@@ -27,7 +27,7 @@ static uint32_t node_size(const uint32_t *size, struct egraph *g, uint32_t n)
     return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
-/* A node with the classes of its arguments, so that they are looked for once. */
+/* A node with the classes of its arguments, found once. */
 struct sized {
     uint32_t class, node;
     uint32_t kid[2]; /* where there is none, a place of size 0 */
@@ -68,7 +68,7 @@ static void find_sizes(uint32_t *size, struct egraph *g)
     free(nodes);
 }
 
-int terms_compare_tokens(const struct egraph *g, uint32_t a, uint32_t b)
+int least_terms_compare_tokens(const struct egraph *g, uint32_t a, uint32_t b)
 {
     const struct leaf *x = a & OP_LEAF ? &g->leaves[a & ~OP_LEAF] : NULL;
     const struct leaf *y = b & OP_LEAF ? &g->leaves[b & ~OP_LEAF] : NULL;
@@ -79,11 +79,11 @@ int terms_compare_tokens(const struct egraph *g, uint32_t a, uint32_t b)
 }
 
 /* Token by token; both of the same size or not. */
-static int compare_nodes(const struct terms *t, struct egraph *g, uint32_t a, uint32_t b)
+static int compare_nodes(const struct least_terms *t, struct egraph *g, uint32_t a, uint32_t b)
 {
     for (;;) {
         uint32_t op = graph_op(g, a);
-        int c = terms_compare_tokens(g, op, graph_op(g, b));
+        int c = least_terms_compare_tokens(g, op, graph_op(g, b));
         if (c || op & OP_LEAF)
             return c;
         uint32_t arity = graph_arity(g, op), i = 0, x = 0, y = 0;
@@ -100,7 +100,7 @@ static int compare_nodes(const struct terms *t, struct egraph *g, uint32_t a, ui
     }
 }
 
-int terms_compare(const struct terms *t, struct egraph *g, uint32_t a, uint32_t b)
+int least_terms_compare(const struct least_terms *t, struct egraph *g, uint32_t a, uint32_t b)
 {
     if (t->size[a] != t->size[b])
         return t->size[a] < t->size[b] ? -1 : 1;
@@ -126,8 +126,8 @@ static uint32_t token_at(const struct egraph *g, uint32_t i)
 static int by_token(const void *a, const void *b, void *arg)
 {
     const struct egraph *g = arg;
-    return terms_compare_tokens(g, token_at(g, *(const uint32_t *)a),
-                                token_at(g, *(const uint32_t *)b));
+    return least_terms_compare_tokens(g, token_at(g, *(const uint32_t *)a),
+                                      token_at(g, *(const uint32_t *)b));
 }
 
 static void begin_none(struct beginnings *b, struct egraph *g)
@@ -170,7 +170,8 @@ static uint64_t begin_node(unsigned *n, const struct beginnings *b, struct egrap
     return tokens;
 }
 
-static void choose_best(struct terms *t, struct beginnings *b, struct egraph *g, uint32_t class)
+static void choose_best(struct least_terms *t, struct beginnings *b, struct egraph *g,
+                        uint32_t class)
 {
     uint32_t n = class, best = NO_NODE;
     do {
@@ -195,7 +196,7 @@ struct placed {
 };
 
 struct sorting {
-    const struct terms *t;
+    const struct least_terms *t;
     struct egraph *g;
 };
 
@@ -214,17 +215,17 @@ static int by_term(const void *a, const void *b, void *arg)
         return x->size < y->size ? -1 : 1;
     if (x->tokens != y->tokens)
         return x->tokens < y->tokens ? -1 : 1;
-    return terms_compare(s->t, s->g, x->class, y->class);
+    return least_terms_compare(s->t, s->g, x->class, y->class);
 }
 
-void terms_find(struct terms *t, struct egraph *g)
+void least_terms_find(struct least_terms *t, struct egraph *g)
 {
     size_t n = g->n_cells + 1u;
     struct beginnings b;
     struct sorting s = {t, g};
     struct placed *p = malloc((g->n_classes + 1u) * sizeof *p);
-    *t = (struct terms){malloc(n * sizeof *t->size), malloc(n * sizeof *t->best),
-                        malloc(n * sizeof *t->order), 0};
+    *t = (struct least_terms){malloc(n * sizeof *t->size), malloc(n * sizeof *t->best),
+                              malloc(n * sizeof *t->order), 0};
     if (!t->size || !t->best || !t->order || !p)
         abort();
     begin_none(&b, g);
@@ -244,12 +245,12 @@ void terms_find(struct terms *t, struct egraph *g)
     free_beginnings(&b);
 }
 
-void terms_free(struct terms *t)
+void least_terms_free(struct least_terms *t)
 {
     free(t->size);
     free(t->best);
     free(t->order);
-    *t = (struct terms){0};
+    *t = (struct least_terms){0};
 }
 
 static void write_token(struct buf *out, const struct egraph *g, uint32_t op)
@@ -259,28 +260,29 @@ static void write_token(struct buf *out, const struct egraph *g, uint32_t op)
     buf_puts(out, op & OP_LEAF ? g->leaves[op & ~OP_LEAF].text : g->lang->ops[op].name);
 }
 
-static void write_node(struct buf *out, const struct terms *t, struct egraph *g, uint32_t n)
+static void write_node(struct buf *out, const struct least_terms *t, struct egraph *g, uint32_t n)
 {
     uint32_t op = graph_op(g, n);
     write_token(out, g, op);
     for (uint32_t i = 0, arity = graph_arity(g, op); i < arity; i++)
-        terms_write(out, t, g, graph_find(g, *graph_kid(g, n, i)));
+        least_terms_write(out, t, g, graph_find(g, *graph_kid(g, n, i)));
 }
 
-void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class)
+void least_terms_write(struct buf *out, const struct least_terms *t, struct egraph *g,
+                       uint32_t class)
 {
     write_node(out, t, g, t->best[class]);
 }
 
-void terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
+void least_terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
 {
-    struct terms t;
+    struct least_terms t;
     struct buf prefix = {0};
     struct arena a = {0};
-    terms_find(&t, g);
+    least_terms_find(&t, g);
     write_node(&prefix, &t, g, node);
     buf_puts(out, expr_infix_of(&a, g->lang, prefix.data));
-    terms_free(&t);
+    least_terms_free(&t);
     buf_free(&prefix);
     arena_free(&a);
 }

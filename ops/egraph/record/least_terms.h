@@ -5,7 +5,7 @@
 
 #include "ops/egraph/graph/egraph_core.h"
 
-struct terms {
+struct least_terms {
     uint32_t *size;  /* by class: tokens; UINT32_MAX where there is no class */
     uint32_t *best;  /* by class: the root node of the least term */
     uint32_t *order; /* classes with a term, by their least terms */
@@ -13,14 +13,16 @@ struct terms {
 };
 
 /* Of a rebuilt graph. */
-void terms_find(struct terms *out, struct egraph *g);
-void terms_free(struct terms *t);
-int terms_compare(const struct terms *t, struct egraph *g, uint32_t class_a, uint32_t class_b);
+void least_terms_find(struct least_terms *out, struct egraph *g);
+void least_terms_free(struct least_terms *t);
+int least_terms_compare(const struct least_terms *t, struct egraph *g, uint32_t class_a,
+                        uint32_t class_b);
 /* The order of tokens: operators by number, leaves by kind and text. */
-int terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
+int least_terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
 /* The least term of a class, in prefix tokens. */
-void terms_write(struct buf *out, const struct terms *t, struct egraph *g, uint32_t class);
+void least_terms_write(struct buf *out, const struct least_terms *t, struct egraph *g,
+                       uint32_t class);
 /* A node over the least terms of its arguments, for people: infix. */
-void terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
+void least_terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
 
 #endif

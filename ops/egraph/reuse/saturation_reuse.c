@@ -355,7 +355,7 @@ static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
     struct ematch_rule *state = arena_array(a, struct ematch_rule, set->n + 1);
     struct ematch m;
     ematch_init(&m, g, set, ruleset_leaves(a, set, g), state, matched);
-    m.alike = false;
+    m.uniform = false;
     for (size_t i = 0; i < set->n; i++)
         state[i].banned = true;
     for (size_t i = 0; i < n; i++) {

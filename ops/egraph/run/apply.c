@@ -31,11 +31,10 @@ static inline uint32_t add(bool *placed, struct applier *x, size_t rule,
                            x->values[node->first[1]]);
 }
 
-/* Builds the right side; `values` has what was built, after the variables. Returns the root, which
- * is built last; if it is new, it is placed in the class of the match, to be settled. `known`: what
- * was prefetched of it, or NULL. */
+/* Builds the right-hand side; `values` gets its nodes after the variables. Returns the root, which
+ * is built last. A new root is put into the class of the match; graph_settle must follow. */
 static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
-                                   const uint32_t *record, const uint32_t *known)
+                                   const uint32_t *record, const uint32_t *prefetched)
 {
     const struct compiled_rhs *b = &x->rules->rhs[rule];
     uint32_t *values = x->values, *out = values + b->n_vars;
@@ -43,16 +42,16 @@ static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
     *placed = false;
     if (!b->n)
         return record[1 + b->root];
-    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* there is room behind a record */
+    for (uint32_t v = 0; v < RULE_FIRST_VARS; v++) /* records have this padding */
         values[v] = record[1 + v];
     for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
         values[v] = record[1 + v];
     for (; node < last; node++, out++) {
-        *out = prefetched_node(&x->prefetched, known, (uint32_t)(node - b->nodes), x->g);
+        *out = prefetched_node(&x->prefetched, prefetched, (uint32_t)(node - b->nodes), x->g);
         if (*out == NO_NODE)
             *out = add(placed, x, rule, node);
     }
-    *out = prefetched_node(&x->prefetched, known, b->n - 1u, x->g);
+    *out = prefetched_node(&x->prefetched, prefetched, b->n - 1u, x->g);
     if (*out != NO_NODE)
         return *out;
     if (node->is_leaf || node->arity > 2)
@@ -83,7 +82,7 @@ bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *recor
     const struct compiled_rhs *a = &x->rules->rhs[rule];
     struct egraph *g = x->g;
     uint32_t i = 0;
-    if (a->first_direct) { /* most are, and have asked for that fact before */
+    if (a->first_direct) { /* most conditions, and the answer is usually cached */
         uint32_t class = graph_find(g, record[1 + a->first_variable]);
         uint32_t answers = g->facts.answers[graph_eclass(g, class)->fact];
         if (answers && !(answers >> a->first_predicate & 1))
@@ -102,13 +101,13 @@ static void wait_for_conditions(struct applier *x, size_t rule, const uint32_t *
     struct u32_list *w = &x->waiting;
     size_t size = ematch_record(x->g, &x->rules->rules[rule].lhs);
     w->items =
-        graph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
+        egraph_memory_grow(w->items, &w->cap, w->n + 1 + size + RULE_FIRST_VARS, sizeof *w->items);
     w->items[w->n] = (uint32_t)rule;
     memcpy(w->items + w->n + 1, record, size * sizeof *record);
     w->n += 1 + size;
 }
 
-bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const uint32_t *known)
+bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const uint32_t *prefetched)
 {
     const struct compiled_rhs *a = &x->rules->rhs[rule];
     if (a->n_conditions && !apply_conditions_hold(x, rule, record)) {
@@ -117,7 +116,7 @@ bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const u
         return false;
     }
     bool placed;
-    uint32_t root = instantiate(&placed, x, rule, record, known);
+    uint32_t root = instantiate(&placed, x, rule, record, prefetched);
     struct proof_forest *p = x->g->proofs;
     if (placed) {
         if (p)

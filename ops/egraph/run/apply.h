@@ -1,5 +1,5 @@
-/* Applying one match: its conditions are asked, its right-hand side is built and joined with the
- * class of the match. Matches whose conditions may come to hold later are kept. */
+/* Applying one match: decides its conditions, builds the right-hand side, and joins it with the
+ * class of the match. A match whose conditions may hold later is kept. */
 #ifndef OPS_EGRAPH_RUN_APPLY_H
 #define OPS_EGRAPH_RUN_APPLY_H
 
@@ -10,14 +10,15 @@ struct applier {
     struct egraph *g;
     const struct ruleset *rules;
     const uint32_t *leaf; /* of the graph, by leaf of the rule set */
-    uint32_t *values;     /* scratch: the variables' classes, then what was built */
+    uint32_t *values;     /* scratch: the variables' classes, then the nodes built */
     struct prefetched prefetched;
-    struct u32_list waiting; /* matches whose conditions failed: each the rule, then its record */
+    struct u32_list
+        waiting; /* matches whose conditions failed: for each its rule, then its record */
 };
 
 bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *record);
-/* `known`: nodes of the right-hand side that were prefetched, or NULL. Returns whether the equality
- * is new. */
-bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const uint32_t *known);
+/* `prefetched`: nodes of the right-hand side, or NULL. Returns whether the equality is new. */
+bool apply_match(struct applier *x, size_t rule, const uint32_t *record,
+                 const uint32_t *prefetched);
 
 #endif

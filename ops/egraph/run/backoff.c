@@ -1,10 +1,10 @@
-/* Rests of rules; see backoff.h. */
+/* Bans of rules; see backoff.h. */
 #include "ops/egraph/run/backoff.h"
 
 enum {
     MOST_TIMES = 32,
     MOST_DOUBLED = 20
-}; /* beyond which there is no limit, and no longer rest */
+}; /* beyond these there is no limit, and bans grow no longer */
 
 uint64_t backoff_limit(const struct backoff *r, const struct saturate_options *o)
 {

@@ -1,4 +1,4 @@
-/* Which nodes an iteration has to visit; see dirty_set.h. */
+/* The dirty set; see dirty_set.h. */
 #include "ops/egraph/run/dirty_set.h"
 
 #include <stdlib.h>

@@ -1,28 +1,27 @@
-/* Which nodes an iteration has to visit: those of the kinds at which a rule that is awake begins,
- * and of these the ones at which something is new to such a rule. What it costs to say so follows
- * what is said; what is old and of no kind in question is passed over 64 nodes at a time. */
+/* The dirty set: the nodes that an iteration has to search. They are of a kind at which an active
+ * rule begins, and something about them is new to such a rule. Blocks of 64 old nodes are skipped
+ * at once. */
 #ifndef OPS_EGRAPH_RUN_DIRTY_SET_H
 #define OPS_EGRAPH_RUN_DIRTY_SET_H
 
 #include "ops/egraph/match/ematch.h"
 
 struct dirty_set {
-    /* By kind: nodes to visit are those from `cells` on, and older ones touched in `epoch` or
-     * later. */
+    /* By kind: nodes from `cells` on are dirty, and older ones touched in `epoch` or later. */
     uint32_t cells[GRAPH_KINDS], epoch[GRAPH_KINDS];
-    uint64_t *dirty; /* by cell, a bit: a node to visit */
+    uint64_t *dirty; /* a bit for each cell */
     size_t cap;
 };
 
 void dirty_set_free(struct dirty_set *v);
-/* No rule is awake, so far. */
+/* No rule is active yet. */
 void dirty_set_clear(struct dirty_set *v);
-/* One is, which begins at these kinds and has seen what was there at that moment. */
+/* Adds a rule that begins at these kinds and has seen everything up to that moment. */
 void dirty_set_widen(struct dirty_set *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
 /* Fills in `dirty`. */
 void dirty_set_fill(struct dirty_set *v, const struct egraph *g);
-/* These nodes of word `w` will soon be visited: memory that is far away is asked for. First where
- * their arguments stand, and once that is there, what is known of these. */
+/* Prefetch for these nodes of word `w`, which are searched soon: first the members of their
+ * arguments; then, when these have arrived, the classes. */
 void dirty_set_prefetch_members(const struct egraph *g, size_t w, uint64_t bits);
 void dirty_set_prefetch_classes(const struct egraph *g, size_t w, uint64_t bits);
 

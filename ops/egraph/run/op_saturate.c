@@ -29,18 +29,18 @@ static const struct op_port inputs[] = {
 static const struct op_port outputs[] = {
     {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}, {0}};
 
-/* Graphs between two elements: their memory and what they know of facts serve the next one. As many
- * as there were elements at a time. */
+/* Spare graphs, kept between elements with their memory and cached facts; as many as elements ran
+ * at a time. */
 struct spares {
     pthread_mutex_t lock;
     struct egraph **graphs;
     size_t n, cap;
 };
 
-/* What became of the rules since an earlier set, found once for each. */
+/* The changes of the rules since earlier sets, computed once for each. */
 struct change {
     struct digest before;
-    struct arena arena; /* what was there and is gone */
+    struct arena arena; /* removed rules */
     struct reuse_change *found;
     struct change *next;
 };
@@ -121,8 +121,8 @@ static void release(void *state)
     struct saturate_state *s = state;
     if (!s)
         return;
-    free_changes(s->changes); /* they know the rules */
-    free_spares(s->spares);   /* they know the language by a pointer into the arena */
+    free_changes(s->changes); /* they point to the rules */
+    free_spares(s->spares);   /* they point to the language, in the arena */
     reuse_rules_free(s->reuse);
     ruleset_free(s->compiled);
     arena_free(&s->arena);
@@ -245,7 +245,7 @@ static enum err_code find_change(struct change *out, struct op_ctx *ctx,
     return OK;
 }
 
-/* *out NULL: what the rules were cannot be read. */
+/* *out NULL: the earlier rules cannot be read. */
 static void change_since(const struct reuse_change **out, struct op_ctx *ctx,
                          const struct saturate_state *s, const struct op_earlier *x)
 {
@@ -312,7 +312,8 @@ static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx
     return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
 }
 
-/* Many expressions together: what their united trace does not refute is asked of each. */
+/* Many expressions at once: those that the union of their traces does not settle are decided one by
+ * one. */
 static enum err_code reuse_all(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *x, struct err *e)
 {
@@ -338,7 +339,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         language, s->from.rules.lang->name);
     struct egraph *g = take_graph(s);
     code = saturate_expr(g, ctx, s, seed, false, e);
-    if (code && egraph_contradicts(g)) { /* the same again, to say how it came about */
+    if (code && egraph_contradicts(g)) { /* run again with proofs, to explain it */
         egraph_clear(g);
         code = saturate_expr(g, ctx, s, seed, true, e);
     }

@@ -1,4 +1,4 @@
-/* What commands that rewrite expressions read; see rewrite_options.h. */
+/* Options of commands that rewrite expressions; see rewrite_options.h. */
 #include "ops/egraph/run/rewrite_options.h"
 
 #include "base/os.h"
@@ -10,8 +10,8 @@
 
 enum { MAX_RULES_FILE = 16 << 20 };
 
-enum err_code tool_read_number(uint64_t *out, const struct tool_args *args,
-                               const struct tool_number *n, struct err *e)
+enum err_code rewrite_read_number(uint64_t *out, const struct tool_args *args,
+                                  const struct rewrite_number *n, struct err *e)
 {
     const char *text = tool_value(args, n->option);
     *out = n->initial;
@@ -27,7 +27,7 @@ enum err_code tool_read_number(uint64_t *out, const struct tool_args *args,
     return OK;
 }
 
-/* What --language says, else what the first rules file is in, else the calculus. */
+/* --language, else the language of the first rules file, else the calculus. */
 static enum err_code find_language(const struct language **out, const char *name, struct err *e)
 {
     *out = name ? lang_by_name(name) : &lang_calculus;
@@ -41,8 +41,8 @@ static enum err_code find_language(const struct language **out, const char *name
     return code;
 }
 
-enum err_code tool_read_rules(struct rules *out, bool *own, const struct tool_args *args,
-                              struct err *e)
+enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool_args *args,
+                                 struct err *e)
 {
     enum err_code code;
     const char *name = tool_value(args, "language");
@@ -75,9 +75,9 @@ enum err_code tool_read_rules(struct rules *out, bool *own, const struct tool_ar
     return OK;
 }
 
-enum err_code tool_read_expr(struct expr *out, const struct tool_args *args,
-                             const struct language *lang, const char *name, const char *text,
-                             struct err *e)
+enum err_code rewrite_read_expr(struct expr *out, const struct tool_args *args,
+                                const struct language *lang, const char *name, const char *text,
+                                struct err *e)
 {
     expr_parser *read;
     struct source_text *source = arena_new(args->arena, struct source_text);
@@ -86,7 +86,7 @@ enum err_code tool_read_expr(struct expr *out, const struct tool_args *args,
     return code ? code : err_up(e, read(out, args->arena, lang, source, 0, source->len, false, e));
 }
 
-const char *tool_stop_words(Eqloom__StopReason stop)
+const char *rewrite_stop_text(Eqloom__StopReason stop)
 {
     switch (stop) {
     case EQLOOM__STOP_REASON__SATURATED: return "the rules have nothing more to say";

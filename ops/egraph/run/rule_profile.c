@@ -38,11 +38,11 @@ void search_profile_free(struct search_profile *p)
     free(p->share);
 }
 
-/* It has a state, unless its left side is a constant. */
+/* Rules whose left side is a constant have no state. */
 static bool is_active(const struct ematch *m, size_t rule)
 {
     const struct ematch_rule *r = &m->rules[rule];
-    return m->set->automaton.done[rule] != NO_STATE && (m->alike || (!r->banned && !r->exceeded));
+    return m->set->automaton.done[rule] != NO_STATE && (m->uniform || (!r->banned && !r->exceeded));
 }
 
 /* States come after their parents. */

@@ -1,8 +1,8 @@
-/* What searching costs each rule. A search looks for all rules that begin alike at once, so its
- * cost is divided among them: ematch counts the steps that it makes at each state of the automaton
- * (a state entered or a candidate node tried). A step is shared equally by the active rules below
- * its state, and the time of searching is divided in proportion to their steps. So a rule that
- * shares most of its way with others costs little.
+/* What searching costs each rule. A search looks for all rules with a common beginning at once, so
+ * its cost is divided among them: ematch counts the steps at each state of the automaton (a state
+ * entered or a candidate node tried). A step is shared equally by the active rules below its state,
+ * and the search time is divided in proportion to the steps. So a rule that shares most of its path
+ * with others costs little.
  *
  * Steps, unlike times, are a function of the run's input. Counts are settled whenever the set of
  * active rules changes: at the end of an iteration, and when a rule is banned within one. */
@@ -16,7 +16,7 @@ struct search_profile {
     const struct saturate_profile *out;
     struct ematch *m;
     uint64_t *steps;    /* by state, since the last settling */
-    uint64_t ns;        /* of searching, since then */
+    uint64_t ns;        /* of searching, since the last settling */
     uint32_t *n_active; /* by state: active rules below it */
     double *share;      /* by state: steps of each rule below it */
 };
@@ -25,7 +25,7 @@ struct search_profile {
 void search_profile_init(struct search_profile *p, const struct saturate_profile *out,
                          struct ematch *m);
 void search_profile_free(struct search_profile *p);
-/* Gives what was counted to the active rules. */
+/* Distributes the counts among the active rules. */
 void search_profile_settle(struct search_profile *p);
 
 static inline uint64_t search_profile_now(const struct search_profile *p)

@@ -8,9 +8,9 @@
 struct op_rules {
     struct rules rules;           /* sorted */
     const Eqloom__Rule **records; /* in the order of the input */
-    bool unsound;                 /* a refuted one was let through */
+    bool unsound;                 /* a refuted rule was allowed */
 };
-/* Of the input `rules`, into an arena that outlives the ctx. ERR_INPUT for a rule that is not
+/* Reads the input `rules` into an arena that outlives the ctx. ERR_INPUT for a rule that is not
  * certified, ERR_FAILED for one that is refuted. */
 enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx,
                             struct err *e);

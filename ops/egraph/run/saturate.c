@@ -1,13 +1,13 @@
-/* Saturation: iterations over the nodes at which something is new, and a rebuild, until nothing is
- * new or a budget is spent. Nodes come in the order of their ids, where the budget is large in
- * rounds of it (size_order.h); at each, all rules are searched for at once, and what was found is
- * applied, in rule-set order, before the next node is looked at. So nothing is searched for when a
- * budget is spent (the last iteration is by far the largest), and no group of rules takes all of
- * it. Matches are made of the nodes with which the iteration began, so no rule runs ahead of the
- * others; congruence is restored before the next node is looked at; what the iteration's own unions
- * hide until the rebuild, the next iteration sees as changed. A run is a function of its input.
- * Budgets are exact: no application begins when the graph has max_nodes nodes, and no match beyond
- * max_matches is applied. */
+/* Saturation: each iteration searches the dirty nodes, applies the matches, and rebuilds, until
+ * nothing is new or a budget is spent. Nodes are searched in id order, with a large node budget in
+ * passes (size_order.h). At each node all rules are searched for at once, and the matches are
+ * applied in rule-set order before the next node. So no search is wasted when a budget runs out in
+ * the middle of an iteration (the last one is by far the largest), and no group of rules takes the
+ * whole budget. Only nodes that were there when the iteration began are matched, so no rule gets
+ * ahead of the others. Congruence is restored after each node. Matches that the unions of the
+ * iteration hide until the rebuild are found in the next one, where their classes count as changed.
+ * A run is a function of its input. Budgets are exact: no match is applied once the graph has
+ * max_nodes nodes, and no more than max_matches in all. */
 #include "ops/egraph/explain/contradiction.h"
 #include "ops/egraph/graph/egraph_compact.h"
 #include "ops/egraph/graph/egraph_memory.h"
@@ -36,14 +36,14 @@ struct saturator {
     struct backoff *backoff;   /* by rule */
     struct applier applier;
     struct moment now; /* when this iteration began */
-    uint32_t pinned;   /* nodes whose ids somebody may know */
+    uint32_t pinned;   /* nodes below this keep their ids: callers may hold them */
     struct dirty_set dirty;
     struct size_order order;
     uint64_t spent;                /* matches applied */
-    uint64_t ask_at;               /* when so many are, whether to go on is asked */
-    struct search_profile profile; /* where options ask for one */
+    uint64_t ask_at;               /* when this many are, budgets and cancellation are checked */
+    struct search_profile profile; /* if options->profile */
     bool out_of_nodes, out_of_matches, is_cancelled, changed;
-    struct saturate_iteration seen; /* of this iteration, for who observes */
+    struct saturate_iteration seen; /* of this iteration, for options->observe */
 };
 
 static bool cancelled(const struct saturator *s)
@@ -51,9 +51,9 @@ static bool cancelled(const struct saturator *s)
     return s->options->cancelled && s->options->cancelled(s->options->cancelled_arg);
 }
 
-/* ---- what to visit ---- */
+/* ---- the dirty set ---- */
 
-/* A rule that has never been through looks at all nodes from its cursor on anyway. */
+/* A rule that has never completed an iteration searches all nodes from its cursor on anyway. */
 static void widen(struct dirty_set *v, uint64_t kinds, const struct ematch_rule *r)
 {
     uint32_t cells = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
@@ -63,7 +63,7 @@ static void widen(struct dirty_set *v, uint64_t kinds, const struct ematch_rule 
 
 /* ---- application ---- */
 
-/* `rule`: at which it shows, or NULL. */
+/* `rule`: the one whose match showed it, or NULL. */
 static enum err_code fail_contradiction(struct saturator *s, const struct rule *rule, struct err *e)
 {
     return err_up(e, contradiction_fail(s->arena, s->g, s->rules, rule, e));
@@ -75,7 +75,7 @@ static bool at_goal(struct saturator *s)
     return s->options->has_goal && graph_find(s->g, goal[0]) == graph_find(s->g, goal[1]);
 }
 
-/* Before match s->spent + 1, where a budget may be spent or somebody wants the run to stop. */
+/* Checks max_matches and cancellation before match s->spent + 1. */
 static bool may_go_on(struct saturator *s)
 {
     uint64_t most = s->options->max_matches;
@@ -86,9 +86,9 @@ static bool may_go_on(struct saturator *s)
     return !s->out_of_matches && !s->is_cancelled;
 }
 
-/* Applies one more match; `known` was prefetched for it. False: it was the last, for a reason that
- * why_ended tells. */
-static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, const uint32_t *known)
+/* Applies one match. False: the run ends, see why_ended. */
+static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record,
+                  const uint32_t *prefetched)
 {
     struct egraph *g = s->g;
     if (g->n_nodes >= s->options->max_nodes) {
@@ -99,16 +99,16 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record, co
         return false;
     s->spent++;
     uint32_t cells = g->n_cells;
-    if (apply_match(&s->applier, rule, record, known)) {
+    if (apply_match(&s->applier, rule, record, prefetched)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
-    /* a part of a right side may be new, where folding made its whole a term that is known */
+    /* new nodes count even if folding made the whole right-hand side a term that was there */
     s->changed |= g->n_cells != cells;
     return !g->conflict && !at_goal(s);
 }
 
-/* OK: for one that is no failure. */
+/* The error that ended the run, or OK if it was a budget or the goal. */
 static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e)
 {
     if (s->is_cancelled)
@@ -116,25 +116,25 @@ static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e
     return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
 }
 
-/* A class of very many nodes makes for as many matches at one node, and hardly for as many at the
- * next. */
+/* A very large class has very many matches at one node, and hardly as many at the next. */
 static void forget_matches(struct ematch *m)
 {
-    graph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
-    graph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
-    graph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
+    egraph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
+    egraph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
+    egraph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
 }
 
-/* As apply, and counts what it costs. */
+/* As apply, and profiles it. */
 static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32_t rule,
-                                                     const uint32_t *record, const uint32_t *known)
+                                                     const uint32_t *record,
+                                                     const uint32_t *prefetched)
 {
     struct rule_profile *p = &s->options->profile->rules[rule];
     bool holds =
         !s->rules->rhs[rule].n_conditions || apply_conditions_hold(&s->applier, rule, record);
     uint64_t spent = s->spent, begun = search_profile_now(&s->profile);
     uint32_t nodes = s->g->n_nodes;
-    bool go_on = apply(s, rule, record, known);
+    bool go_on = apply(s, rule, record, prefetched);
     p->apply_ns += search_profile_now(&s->profile) - begun;
     p->nodes += s->g->n_nodes - nodes;
     p->applied += holds && s->spent > spent;
@@ -152,32 +152,33 @@ static void search(struct saturator *s, uint32_t node)
     s->profile.ns += search_profile_now(&s->profile) - begun;
 }
 
-static enum err_code visit(struct saturator *s, uint32_t node, bool *go_on, struct err *e)
+static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *go_on,
+                                      struct err *e)
 {
     struct ematch *m = &s->ematch;
     enum err_code code;
     search(s, node);
     bool far = m->n_matches > 1 && graph_is_large(s->g);
-    s->seen.visited++;
+    s->seen.searched++;
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
         if (far && i % PREFETCH_MATCHES == 0)
             prefetch_matches(&s->applier.prefetched, s->g, m, i);
         const struct ematch_match *match = &m->matches[i];
-        const uint32_t *known = far ? s->applier.prefetched.built[i % PREFETCH_MATCHES] : NULL;
+        const uint32_t *prefetched = far ? s->applier.prefetched.nodes[i % PREFETCH_MATCHES] : NULL;
         const uint32_t *record = m->records.items + match->record;
-        *go_on = s->options->profile ? apply_profiled(s, match->rule, record, known)
-                                     : apply(s, match->rule, record, known);
+        *go_on = s->options->profile ? apply_profiled(s, match->rule, record, prefetched)
+                                     : apply(s, match->rule, record, prefetched);
         if (!*go_on && (code = why_ended(s, match->rule, e)))
             return err_up(e, code);
     }
     if (m->n_matches > MANY_MATCHES)
         forget_matches(m);
     graph_restore_congruence(s->g);
-    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* no rule alone is to blame */
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* not due to one rule alone */
 }
 
-/* Applies the matches that wait for their conditions, where these hold now. */
+/* Applies the kept matches whose conditions hold now. */
 static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
 {
     enum err_code code;
@@ -197,8 +198,7 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         kept += size;
     }
     w->n = kept;
-    graph_restore_congruence(
-        s->g); /* or what is found would depend on which node is visited first */
+    graph_restore_congruence(s->g); /* or matches would depend on which node is searched first */
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
@@ -212,16 +212,16 @@ static void halve_epochs(struct saturator *s)
             s->state[i].since[k].epoch /= 2;
 }
 
-/* What each rule may do in this iteration, and what is to be looked at. */
+/* The state of each rule in this iteration, and the dirty set. */
 static void begin_rules(struct saturator *s, uint32_t iteration)
 {
     struct ematch *m = &s->ematch;
     dirty_set_clear(&s->dirty);
-    if (m->alike)
+    if (m->uniform)
         widen(&s->dirty, s->rules->kinds, &(struct ematch_rule){.since = {m->since, m->since}});
     for (size_t i = 0; i < s->rules->n; i++)
         m->left[i] = backoff_limit(&s->backoff[i], s->options);
-    for (size_t i = 0; i < s->rules->n && !m->alike; i++) {
+    for (size_t i = 0; i < s->rules->n && !m->uniform; i++) {
         struct ematch_rule *r = &s->state[i];
         r->banned = iteration < s->backoff[i].until;
         r->exceeded = false;
@@ -240,7 +240,7 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     g->frozen = g->n_cells;
     begin_rules(s, iteration);
     s->order.n = 1;
-    if (s->ematch.alike) /* where a rule goes on with the node at which it stopped, order is one */
+    if (s->ematch.uniform) /* a rule that continues at its cursor needs id order */
         size_order_plan(&s->order, g, s->options->max_nodes);
     ematch_begin(&s->ematch, g->n_cells);
     s->result->searched = g->n_cells;
@@ -248,13 +248,13 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     s->changed = false;
 }
 
-/* Rules that stopped rest; the others have seen everything up to now. */
+/* Bans the rules that exceeded their limit; the others have seen everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
     if (s->options->profile)
         search_profile_settle(&s->profile);
     s->ematch.since = s->now;
-    for (size_t i = 0; i < s->rules->n && !s->ematch.alike; i++) {
+    for (size_t i = 0; i < s->rules->n && !s->ematch.uniform; i++) {
         struct ematch_rule *r = &s->state[i];
         if (r->banned)
             continue;
@@ -265,14 +265,15 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
             continue;
         }
         if (s->order.n > 1)
-            r->cursor = 0; /* younger nodes had their turn before the one at which it stopped */
+            r->cursor = 0; /* with several passes, younger nodes were searched before the one at
+                              which it stopped */
         backoff_ban(&s->backoff[i], s->options, iteration);
     }
     if (s->options->observe)
         s->options->observe(s->options->observe_arg, &s->seen);
 }
 
-/* Dead nodes leave; whoever names others names them by their new ids. */
+/* Compacts the graph and renames the nodes that the run refers to. */
 static void compact(struct saturator *s)
 {
     struct egraph *g = s->g;
@@ -280,7 +281,7 @@ static void compact(struct saturator *s)
     struct u32_list *w = &s->applier.waiting;
     for (size_t i = 0, size; i < w->n && !g->proofs; i += size) {
         size = 1 + ematch_record(g, &s->rules->rules[w->items[i]].lhs);
-        for (size_t k = 1; k < size; k++) /* a match means classes, where there are no proofs */
+        for (size_t k = 1; k < size; k++) /* without proofs a match refers to classes */
             w->items[i + k] = graph_find(g, w->items[i + k]);
     }
     graph_compact(&c, g, s->pinned);
@@ -290,7 +291,7 @@ static void compact(struct saturator *s)
             w->items[i + k] = compaction_map(&c, w->items[i + k]);
     }
     s->ematch.since.cells = compaction_map(&c, s->ematch.since.cells);
-    /* what was searched may have left, and a younger node stand for it */
+    /* searched nodes may be gone and younger ones in their place */
     s->result->searched = s->result->roots = g->n_cells;
     for (size_t i = 0; i < s->rules->n; i++) {
         struct ematch_rule *r = &s->state[i];
@@ -301,9 +302,9 @@ static void compact(struct saturator *s)
     compaction_free(&c);
 }
 
-/* *last: the node visited last. */
-static enum err_code visit_pass(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
-                                struct err *e)
+/* *last: the node searched last. */
+static enum err_code search_pass(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
+                                 struct err *e)
 {
     enum err_code code;
     size_t words = s->now.cells / 64 + 1;
@@ -319,7 +320,8 @@ static enum err_code visit_pass(struct saturator *s, unsigned k, uint32_t *last,
         dirty_set_prefetch_classes(s->g, w + 1, next);
         for (; bits && *go_on; bits &= bits - 1) {
             *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
-            if (ematch_wants(&s->ematch, s->g->kind[*last]) && (code = visit(s, *last, go_on, e)))
+            if (ematch_wants(&s->ematch, s->g->kind[*last]) &&
+                (code = search_and_apply(s, *last, go_on, e)))
                 return err_up(e, code);
         }
     }
@@ -330,17 +332,17 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
 {
     enum err_code code;
     bool go_on = true;
-    uint32_t node = UINT32_MAX; /* visited last */
+    uint32_t node = UINT32_MAX; /* searched last */
     begin_iteration(s, iteration);
     if ((code = retry(s, &go_on, e)))
         return err_up(e, code);
     for (unsigned k = 0; k < s->order.n && go_on; k++)
-        if ((code = visit_pass(s, k, &node, &go_on, e)))
+        if ((code = search_pass(s, k, &node, &go_on, e)))
             return err_up(e, code);
-    /* up to here one more rule, that begins at nodes of another kind, would have looked */
+    /* one more rule, which begins at nodes of another kind, would have searched up to here */
     uint32_t roots = go_on || s->order.n > 1 ? s->now.cells : node + 1;
     s->result->roots = roots > s->result->roots ? roots : s->result->roots;
-    s->g->watched = go_on; /* else no search follows */
+    s->g->watched = go_on; /* otherwise no search follows */
     egraph_rebuild(s->g);
     end_iteration(s, iteration);
     if (s->g->conflict)

@@ -73,7 +73,7 @@ static enum err_code read_limits(struct session *s, struct err *e)
 {
     enum err_code code;
     enum { ITERATIONS, NODES, MATCHES, LIMIT, BAN, TOP, N };
-    static const struct tool_number numbers[N] = {
+    static const struct rewrite_number numbers[N] = {
         [ITERATIONS] = {"iterations", 8, 1, MAX_ITERATIONS},
         [NODES] = {"max-nodes", 10000, 1, MAX_NODES},
         [MATCHES] = {"max-matches", 0, 0, 1000000000000000},
@@ -83,7 +83,7 @@ static enum err_code read_limits(struct session *s, struct err *e)
     };
     uint64_t v[N];
     for (size_t i = 0; i < N; i++)
-        if ((code = tool_read_number(&v[i], s->args, &numbers[i], e)))
+        if ((code = rewrite_read_number(&v[i], s->args, &numbers[i], e)))
             return err_up(e, code);
     s->limits = (struct saturate_options){.iterations = (uint32_t)v[ITERATIONS],
                                           .max_nodes = (uint32_t)v[NODES],
@@ -101,8 +101,8 @@ static enum err_code read_exprs(struct session *s, struct err *e)
     s->exprs = arena_array(s->a, struct expr, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = n > 1 ? arena_printf(s->a, "<expression %zu>", i + 1) : "<expression>";
-        if ((code = tool_read_expr(&s->exprs[i], s->args, s->rules.lang, name,
-                                   s->args->positional[i], e)))
+        if ((code = rewrite_read_expr(&s->exprs[i], s->args, s->rules.lang, name,
+                                      s->args->positional[i], e)))
             return err_up(e, code);
     }
     return OK;
@@ -110,7 +110,7 @@ static enum err_code read_exprs(struct session *s, struct err *e)
 
 /* ---- the run ---- */
 
-static void note_iteration(void *arg, const struct saturate_iteration *i)
+static void record_iteration(void *arg, const struct saturate_iteration *i)
 {
     struct session *s = arg;
     uint64_t now = os_monotonic_ns();
@@ -118,7 +118,7 @@ static void note_iteration(void *arg, const struct saturate_iteration *i)
         vec_grow(s->iterations, &s->cap_iterations, s->n_iterations + 1, sizeof *s->iterations);
     s->iterations[s->n_iterations++] = (struct iteration){.nodes = egraph_count_nodes(s->g),
                                                           .classes = egraph_count_classes(s->g),
-                                                          .searched = i->visited,
+                                                          .searched = i->searched,
                                                           .matched = i->matches,
                                                           .ns = now - s->begun};
     s->begun = now;
@@ -143,7 +143,7 @@ static enum err_code run_profiled(struct session *s, struct err *e)
     s->g = egraph_new(s->rules.lang);
     struct saturate_options o = s->limits;
     o.profile = &profile;
-    o.observe = note_iteration;
+    o.observe = record_iteration;
     o.observe_arg = s;
     enum err_code code = saturate(s, set, &o, e);
     if (code && egraph_contradicts(s->g)) { /* the same again, to say how it came about */
@@ -262,7 +262,7 @@ static void print_words(const struct session *s)
             "\n%" PRIu32 " e-nodes, %" PRIu32 " classes, %" PRIu32 " iteration%s: %s\n"
             "%.3f ms: search %.3f, application %.3f, the rest (rebuilding, counting) %.3f\n",
             egraph_count_nodes(s->g), egraph_count_classes(s->g), s->run.iterations,
-            s->run.iterations == 1 ? "" : "s", tool_stop_words(s->run.stop), ms((double)s->ns),
+            s->run.iterations == 1 ? "" : "s", rewrite_stop_text(s->run.stop), ms((double)s->ns),
             ms(s->search_ns), ms(s->apply_ns), ms((double)s->ns - s->search_ns - s->apply_ns));
 }
 
@@ -326,7 +326,7 @@ static void print_json(const struct session *s)
         json_array_append_new(exprs, json_string(expr_infix(s->a, &s->exprs[i])));
     json_object_set_new(o, "language", json_string(s->rules.lang->name));
     json_object_set_new(o, "expressions", exprs);
-    json_object_set_new(o, "stop", json_string(tool_stop_words(s->run.stop)));
+    json_object_set_new(o, "stop", json_string(rewrite_stop_text(s->run.stop)));
     set_count(o, "nodes", egraph_count_nodes(s->g));
     set_count(o, "classes", egraph_count_classes(s->g));
     set_ms(o, "ms", (double)s->ns);
@@ -348,7 +348,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     enum err_code code;
     if (!args->n_positional)
         return err_fail(e, ERR_INPUT, "saturate takes an expression, or several");
-    if ((code = read_limits(&s, e)) || (code = tool_read_rules(&s.rules, &own_rules, args, e)) ||
+    if ((code = read_limits(&s, e)) || (code = rewrite_read_rules(&s.rules, &own_rules, args, e)) ||
         (code = read_exprs(&s, e)))
         return err_up(e, code);
     code = run_profiled(&s, e);
@@ -372,7 +372,8 @@ static const struct tool_option options[] = {
     {"iterations", "N", false, "iterations of searching and applying, at most (default 8)"},
     {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
     {"max-matches", "N", false, "matches applied in all; 0: no limit (default)"},
-    {"match-limit", "N", false, "a rule with more matches in one iteration is banned (default 1000)"},
+    {"match-limit", "N", false,
+     "a rule with more matches in one iteration is banned (default 1000)"},
     {"ban-length", "N", false, "for so many iterations (default 5); 0: no rule is banned"},
     {"top", "N", false, "rules to list (default 20)"},
     {"sort", "KEY", false, "time (default), searched, steps, matched or effective"},

@@ -143,7 +143,7 @@ static void order_of_very_many_tokens(void **state)
                                            {"sin(v00009) + v00001", "sin(v00008) - v00001"}};
     struct arena a = {0};
     struct egraph *g = egraph_new(&lang_calculus);
-    struct terms t;
+    struct least_terms t;
     char name[16];
     for (int i = 0; i < LEAVES; i++) {
         snprintf(name, sizeof name, "v%05d", i);
@@ -156,7 +156,7 @@ static void order_of_very_many_tokens(void **state)
             class[i][k] = egraph_add_expr(g, &x);
         }
     egraph_rebuild(g);
-    terms_find(&t, g);
+    least_terms_find(&t, g);
     for (int i = 0; i < 4; i++) {
         uint32_t at[2] = {0, 0};
         for (int k = 0; k < 2; k++)
@@ -165,7 +165,7 @@ static void order_of_very_many_tokens(void **state)
         if (at[0] > at[1])
             fail_msg("%s is not before %s", pairs[i][0], pairs[i][1]);
     }
-    terms_free(&t);
+    least_terms_free(&t);
     egraph_free(g);
     arena_free(&a);
 }

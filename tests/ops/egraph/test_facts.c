@@ -51,7 +51,7 @@ static void what_is_undefined_is_not_folded(void **state)
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         struct arena a = {0};
         struct egraph *g = egraph_new(&lang_calculus);
-        assert_int_equal(fact_of(g, &a, terms[i])->constant, NO_NUMBER);
+        assert_int_equal(fact_of(g, &a, terms[i])->constant, NO_CONSTANT);
         check_graph(g);
         egraph_free(g);
         arena_free(&a);
@@ -186,12 +186,12 @@ static void facts_hold_at_random_points(void **state)
             if ((f.flags & FACT_REAL) && (v < f.lo - slack || v > f.hi + slack))
                 fail_msg("%s = %g at x = %g, y = %g is not in [%g, %g]", text.data, v, re[0], re[1],
                          f.lo, f.hi);
-            if (f.constant != NO_NUMBER) {
+            if (f.constant != NO_CONSTANT) {
                 double lo, hi;
-                numbers_bounds(&lo, &hi, &g->facts.numbers, f.constant);
+                constant_bounds(&lo, &hi, &g->facts.constants, f.constant);
                 if (v < lo - slack || v > hi + slack)
                     fail_msg("%s = %g is not %s", text.data, v,
-                             numbers_text(&g->facts.numbers, f.constant));
+                             constant_text(&g->facts.constants, f.constant));
             }
             /* by the exact text: a double may underflow */
             if ((f.flags & FACT_NONZERO) && v == 0 && strcmp(value, "0") == 0)

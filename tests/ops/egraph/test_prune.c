@@ -113,8 +113,8 @@ static bool has_partner(struct scene *s, const struct state *k, const struct sta
 {
     uint32_t kids[2];
     for (uint32_t i = 0; i < next->arity; i++) {
-        uint32_t own = next->known[i] - k->out;
-        kids[i] = own < k->arity ? kid(s, n, own) : ematch_bound(&s->m, next->known[i]);
+        uint32_t own = next->bound[i] - k->out;
+        kids[i] = own < k->arity ? kid(s, n, own) : ematch_bound(&s->m, next->bound[i]);
     }
     uint32_t found = graph_lookup(s->g, next->x, kids);
     return found < s->m.until && graph_find(s->g, found) == s->m.reg[next->a];
@@ -167,7 +167,7 @@ static void join_some(struct scene *s)
     graph_restore_congruence(s->g);
 }
 
-static void look(struct scene *s)
+static void depth(struct scene *s)
 {
     struct ematch *m = &s->m;
     node_index_begin(s->g);
@@ -197,7 +197,7 @@ static void epoch(struct scene *s)
         if (graph_is_class(g, c))
             expect_held(s, c, true);
     for (int step = 0; step < STEPS; step++) {
-        look(s);
+        depth(s);
         if (rng_below(s->r, 4) == 0)
             add_node(s);
         if (rng_below(s->r, 16) == 0)

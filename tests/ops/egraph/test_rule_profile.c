@@ -124,7 +124,7 @@ static void counting_changes_no_result(void **state)
 
 static void add_visited(void *sum, const struct saturate_iteration *i)
 {
-    *(uint32_t *)sum += i->visited;
+    *(uint32_t *)sum += i->searched;
 }
 
 /* All time between two readings of the clock around a search is given to some rule. */

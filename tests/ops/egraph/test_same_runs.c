@@ -186,7 +186,7 @@ static void looking_ahead_changes_nothing(void **state)
         o.explain = rng_below(&r, 2);
         struct egraph *ahead = egraph_new(s.rules.lang), *plain = egraph_new(s.rules.lang);
         ahead->node_index->prune_cells = 0;
-        ahead->node_index->prune_looked = (uint32_t)rng_below(&r, 3);
+        ahead->node_index->prune_tried = (uint32_t)rng_below(&r, 3);
         plain->node_index->prune_cells = UINT32_MAX;
         struct ran p = run(ahead, &s.a, &s.rules, &s.x, &o),
                    q = run(plain, &s.a, &s.rules, &s.x, &o);

@@ -283,7 +283,7 @@ static void no_match_is_missed(void **state)
         }
         if (round % 5 < 2) { /* looking ahead, always or soon */
             g->node_index->prune_cells = 0;
-            g->node_index->prune_looked = (uint32_t)(round % 5);
+            g->node_index->prune_tried = (uint32_t)(round % 5);
         }
         egraph_add_expr(g, &x);
         egraph_rebuild(g);

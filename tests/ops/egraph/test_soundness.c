@@ -103,7 +103,8 @@ static struct expr prefix_term(struct arena *a, const struct egraph *g, const st
 }
 
 /* The node over the least terms of its arguments. */
-static struct expr node_term(struct arena *a, struct egraph *g, const struct terms *t, uint32_t n)
+static struct expr node_term(struct arena *a, struct egraph *g, const struct least_terms *t,
+                             uint32_t n)
 {
     uint32_t op = graph_op(g, n);
     if (op & OP_LEAF)
@@ -113,7 +114,7 @@ static struct expr node_term(struct arena *a, struct egraph *g, const struct ter
     uint32_t arity = graph_arity(g, op);
     for (uint32_t i = 0; i < arity; i++) {
         struct buf b = {0};
-        terms_write(&b, t, g, graph_find(g, *graph_kid(g, n, i)));
+        least_terms_write(&b, t, g, graph_find(g, *graph_kid(g, n, i)));
         kids[i] = prefix_term(a, g, &b);
         buf_free(&b);
     }
@@ -139,7 +140,7 @@ static _Noreturn void report(struct arena *a, struct egraph *g, const struct rul
 }
 
 /* Returns how many nodes were compared with another of their class. */
-static size_t check_class(struct egraph *g, const struct ruleset *set, const struct terms *t,
+static size_t check_class(struct egraph *g, const struct ruleset *set, const struct least_terms *t,
                           uint32_t class, struct evaluation *e)
 {
     struct arena a = {0};
@@ -189,12 +190,12 @@ static size_t check_seed(const struct rules *rules, const struct ruleset *set, c
     struct saturate_result r;
     if (egraph_saturate(&r, g, set, &o, &a, &e))
         fail_msg("%s: %s", seed, e.message);
-    struct terms t;
-    terms_find(&t, g);
+    struct least_terms t;
+    least_terms_find(&t, g);
     size_t compared = 0;
     for (uint32_t i = 0; i < t.n; i++)
         compared += check_class(g, set, &t, t.order[i], evaluation);
-    terms_free(&t);
+    least_terms_free(&t);
     egraph_free(g);
     arena_free(&a);
     return compared;
@@ -251,8 +252,8 @@ static void languages_are_sound(void **state)
         struct expr x = term(&a, rules.lang, cases[i].seed);
         egraph_add_expr(g, &x);
         saturate(g, &rules, o, &a);
-        struct terms t;
-        terms_find(&t, g);
+        struct least_terms t;
+        least_terms_find(&t, g);
         size_t compared = 0;
         for (uint32_t k = 0; k < t.n; k++) {
             uint32_t class = t.order[k], n = t.best[class];
@@ -270,7 +271,7 @@ static void languages_are_sound(void **state)
             }
         }
         assert_true(compared > 100);
-        terms_free(&t);
+        least_terms_free(&t);
         egraph_free(g);
         arena_free(&a);
     }
