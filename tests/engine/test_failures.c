@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/os.h"
+#include "engine/cache/action.h"
 #include "engine/cache/source_files.h"
 #include "schemas/action.pb-c.h"
 #include "schemas/canonical.h"
@@ -298,6 +299,33 @@ static void test_parallel_ops_run_alone(void **state)
     place_free(&p);
 }
 
+/* `alone` and `count` may not start beside `slow`. */
+static void test_waiting_is_no_cost(void **state)
+{
+    enum { SLOW_NS = 800000000 };
+    struct place p;
+    struct graph g;
+    struct err e = {0};
+    struct action_result made;
+    place_new(&p);
+    graph_init(&g, "queue");
+    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\n"));
+    uint32_t slow = graph_add(&g, "slow", "upper", "ms=800", "exprs=seeds");
+    uint32_t waits[] = {graph_add(&g, "alone", "alone", "", "exprs=seeds"),
+                        graph_add(&g, "count", "count", "", "exprs=seeds")};
+    struct run_result r = run_with(&p, &g, (struct run_options){.threads = 4});
+    assert_int_equal(r.failed, 0);
+    assert_true(r.nodes[slow].wall_ns >= SLOW_NS);
+    for (size_t i = 0; i < 2; i++) {
+        const struct node_result *n = &r.nodes[waits[i]];
+        assert_true(n->wall_ns < SLOW_NS / 2);
+        check(action_read(&made, &p.arena, p.store, g.nodes[waits[i]].op, &n->key, &e), &e);
+        assert_true(made.cost_ns < SLOW_NS / 2);
+    }
+    graph_free(&g);
+    place_free(&p);
+}
+
 static void test_interrupt_and_resume(void **state)
 {
     struct place p;
@@ -349,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_check_finds_what_is_not_deterministic),
         cmocka_unit_test(test_threads_do_not_show),
         cmocka_unit_test(test_parallel_ops_run_alone),
+        cmocka_unit_test(test_waiting_is_no_cost),
         cmocka_unit_test(test_interrupt_and_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
  *   glance   map over exprs: likewise, with a number drawn for it; says that it reads no more
  *   alone    map over exprs, parallel
  *   join     task: all of exprs in one Expr
- *   count    task: an Expr that is not a function of its input when ops_drift moves
+ *   count    task, parallel: an Expr that is not a function of its input when ops_drift moves
  *   drifts   source -> exprs: likewise
  *   wait     task: until the run is cancelled */
 #include "graph_build.h"
@@ -373,6 +373,7 @@ static const struct op op_alone = {.name = "alone",
 static const struct op op_count_ = {.name = "count",
                                     .version = 1,
                                     .node = OP_TASK,
+                                    .parallel = true,
                                     .inputs = exprs_port,
                                     .outputs = expr_port,
                                     .run = count_run};
