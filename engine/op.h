@@ -123,8 +123,8 @@ struct op {
      * of several results; reuse_all decides by it whether reuse would hold for each of them. It has
      * neither an element nor earlier outputs, and may say no where reuse would say yes: the engine
      * then asks about smaller blocks, and in the end about each element. */
-    enum err_code (*merge_witnesses)(struct span *out, struct arena *a, const struct span *notes,
-                                     size_t n, struct err *e);
+    enum err_code (*merge_witnesses)(struct span *out, struct arena *a,
+                                     const struct span *witnesses, size_t n, struct err *e);
     enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                const struct op_earlier *earlier, struct err *e);
     /* Task only; may be NULL. What run() needs of one element of a collection, as bytes in the

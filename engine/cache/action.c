@@ -18,7 +18,7 @@ enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey
     ProtobufCMessage *message;
     enum err_code code = store_action(&bytes, s, key, a, e);
     if (code == ERR_CORRUPT)
-        return ERR_NOTFOUND; /* what it said is not known any more: do the work again */
+        return ERR_NOTFOUND; /* no longer readable: do the work again */
     if (code)
         return code;
     if (canonical_unpack(&message, a, &eqloom__action__descriptor, bytes, NULL))

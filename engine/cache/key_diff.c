@@ -1,6 +1,5 @@
-/* Differences of keys; see key_diff.h. Collections are compared as Merkle lists; elements that have
- * names are matched by name, so that a changed rule is one edited rule and not one removed and one
- * added. */
+/* Differences of keys; see key_diff.h. Collections are compared as Merkle lists. Elements with
+ * names are matched by name: a changed rule counts as edited, not as removed and added. */
 #include "engine/cache/key_diff.h"
 
 #include "base/buf.h"
@@ -22,15 +21,15 @@ struct change {
 
 struct changes {
     struct change items[NAMED_MAX];
-    uint64_t n; /* may be more than there are items */
+    uint64_t n; /* may exceed NAMED_MAX */
 };
 
 struct diff {
     struct changes added, removed;
-    uint64_t now; /* elements in all */
+    uint64_t now; /* elements of the new collection */
 };
 
-static void note_change(struct changes *c, const struct digest *id)
+static void add_change(struct changes *c, const struct digest *id)
 {
     if (c->n < NAMED_MAX)
         c->items[c->n] = (struct change){.id = *id};
@@ -39,14 +38,14 @@ static void note_change(struct changes *c, const struct digest *id)
 
 static enum err_code on_added(void *arg, uint64_t position, const struct digest *id, struct err *e)
 {
-    note_change(&((struct diff *)arg)->added, id);
+    add_change(&((struct diff *)arg)->added, id);
     return OK;
 }
 
 static enum err_code on_removed(void *arg, uint64_t position, const struct digest *id,
                                 struct err *e)
 {
-    note_change(&((struct diff *)arg)->removed, id);
+    add_change(&((struct diff *)arg)->removed, id);
     return OK;
 }
 
@@ -113,7 +112,7 @@ static void describe_collection(struct buf *b, struct arena *a, struct store *s,
     if (!d || diff_collections(d, s, before, now)) {
         buf_printf(b, "%s changed", role);
     } else if (d->added.n + d->removed.n == 0) {
-        buf_printf(b, "%s changed: another order", role);
+        buf_printf(b, "%s changed: only the order", role);
     } else if (d->added.n > NAMED_MAX || d->removed.n > NAMED_MAX) {
         buf_printf(b, "%s changed: %" PRIu64 " of %" PRIu64 " elements", role,
                    d->added.n > d->removed.n ? d->added.n : d->removed.n, d->now);
@@ -122,7 +121,7 @@ static void describe_collection(struct buf *b, struct arena *a, struct store *s,
         name_changes(&d->removed, a, s);
         uint64_t paired = pair_changes(d);
         uint64_t added = d->added.n - paired, removed = d->removed.n - paired;
-        /* Names help when they are few, or stay while what they name changes. */
+        /* Names are listed if they are few, or if some elements were edited. */
         if (!paired && added > SHOWN_MAX && removed > SHOWN_MAX) {
             buf_printf(b, "%s changed: %" PRIu64 " of %" PRIu64 " elements", role, d->added.n,
                        d->now);
@@ -235,8 +234,7 @@ static void compare_params(struct buf *b, const Eqloom__ActionKey *before,
         if (strchr(new->value, '\n') || (old && strchr(old->value, '\n')))
             buf_printf(b, "param %s changed", new->name);
         else
-            buf_printf(b, "param %s: %s -> %s", new->name, old ? old->value : "(not known)",
-                       new->value);
+            buf_printf(b, "param %s: %s -> %s", new->name, old ? old->value : "(none)", new->value);
     }
 }
 

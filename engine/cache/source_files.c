@@ -13,11 +13,11 @@
 static const int64_t RACY_NS = 2000000000;
 
 static bool is_remembered(struct digest *id, struct store *s, const char *path,
-                          const struct os_stat *st, struct arena *a, bool *known)
+                          const struct os_stat *st, struct arena *a, bool *certain)
 {
     struct span bytes;
     ProtobufCMessage *message;
-    *known = false;
+    *certain = false;
     if (store_source(&bytes, s, path, a, NULL) ||
         canonical_unpack(&message, a, &eqloom__source_file__descriptor, bytes, NULL))
         return false;
@@ -25,7 +25,7 @@ static bool is_remembered(struct digest *id, struct store *s, const char *path,
     if (f->file_id.len != DIGEST_SIZE)
         return false;
     memcpy(id->bytes, f->file_id.data, DIGEST_SIZE);
-    *known = f->changed_ns != 0;
+    *certain = f->changed_ns != 0;
     return f->size == st->size && f->inode == st->inode && f->changed_ns == st->changed_ns &&
            f->changed_ns != 0;
 }
@@ -80,7 +80,7 @@ static enum err_code scan_file(struct op_file *f, uint64_t *n_read, struct arena
     code = read_file(f, a, e);
     if (code || !b)
         return err_up(e, code);
-    /* A file that is still too young, and still the same, needs no second note of it. */
+    /* A file that is still too young, and still the same, is not recorded a second time. */
     bool young = st.changed_ns >= os_wall_ns() - RACY_NS;
     if (young && !settled && digest_equal(&remembered, &f->id))
         return OK;

@@ -15,7 +15,7 @@ bool trace_read(struct trace *out, struct arena *a, struct store *s, const struc
     const Eqloom__Trace *t = (const Eqloom__Trace *)m;
     if (t->action_key.len != DIGEST_SIZE || (t->made_by.len && t->made_by.len != DIGEST_SIZE))
         return false;
-    *out = (struct trace){.witness = span_of(t->note.data, t->note.len)};
+    *out = (struct trace){.witness = span_of(t->witness.data, t->witness.len)};
     memcpy(out->action.bytes, t->action_key.data, DIGEST_SIZE);
     if (t->made_by.len)
         memcpy(out->made_by.bytes, t->made_by.data, DIGEST_SIZE);
@@ -30,7 +30,7 @@ enum err_code trace_write(struct store_batch *b, struct arena *a, const struct d
     m.action_key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)trace->action.bytes};
     if (!digest_is_zero(&trace->made_by))
         m.made_by = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)trace->made_by.bytes};
-    m.note = (ProtobufCBinaryData){trace->witness.len, (uint8_t *)trace->witness.data};
+    m.witness = (ProtobufCBinaryData){trace->witness.len, (uint8_t *)trace->witness.data};
     enum err_code code = canonical_pack(&bytes, a, &m.base, e);
     if (!code)
         code = store_batch_trace(b, at, bytes, e);

@@ -1,5 +1,5 @@
-/* See witness_counts.h. Ops give few reasons, so a short list does. The order in which elements
- * come depends on threads: the text does not. */
+/* See witness_counts.h. Ops give few reasons, so a short list suffices. The text does not depend on
+ * the order in which elements are counted. */
 #include "engine/cache/witness_counts.h"
 
 #include "base/buf.h"
@@ -25,7 +25,7 @@ void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t e
         }
     char *copy = p->n < WITNESS_KINDS ? strdup(reason) : NULL;
     if (!copy)
-        return; /* told as "otherwise" */
+        return; /* counted as "otherwise" */
     p->kinds[p->n].reason = copy;
     p->kinds[p->n++].elements = elements;
 }
@@ -37,7 +37,7 @@ void witness_counts_clear(struct witness_counts *p)
     *p = (struct witness_counts){0};
 }
 
-/* The one with most elements below the one before; of equals by name. */
+/* The next reason by falling number of elements, then by name. */
 static int next_kind(const struct witness_counts *p, int before)
 {
     int best = -1;
@@ -59,7 +59,7 @@ char *witness_counts_text(const struct witness_counts *p, const char *why, uint6
 {
     struct buf b = {0};
     uint64_t rest = reused;
-    buf_printf(&b, "%s; %" PRIu64 " of %" PRIu64 " %s affected, %" PRIu64 " proved unaffected",
+    buf_printf(&b, "%s; %" PRIu64 " of %" PRIu64 " %s affected, %" PRIu64 " unaffected",
                why ? why : "", ran, elements, p->noun ? p->noun : "elements", reused);
     int k = -1;
     for (int shown = 0; shown < REASONS_SHOWN && (k = next_kind(p, k)) >= 0; shown++) {

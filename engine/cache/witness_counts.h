@@ -1,4 +1,4 @@
-/* For which reasons elements were reused, counted: what the report of a run and `why` say. */
+/* Counts the reasons for which elements were reused, for reports of runs and `why`. */
 #ifndef ENGINE_WITNESS_COUNTS_H
 #define ENGINE_WITNESS_COUNTS_H
 
@@ -24,7 +24,7 @@ const char *witness_reason(const char *note);
 /* `reason` as the op gave it. */
 void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements);
 void witness_counts_clear(struct witness_counts *p);
-/* On the heap: "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 proved unaffected
+/* On the heap: "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 unaffected
  * (4950: ...; 9: ...)". NULL: no memory. */
 char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
                           uint64_t elements, uint64_t reused);

@@ -12,16 +12,15 @@ enum {
 
 struct witness_union {
     struct arena arena;
-    struct span notes[UNION_BATCH];
+    struct span witnesses[UNION_BATCH];
     size_t n;
-    bool lacking; /* one of the results has no witness, so nothing can be said of all */
+    bool lacking; /* one of the results has no witness: then the union has none */
 };
 
-/* Copied; without data: the result has no witness. */
-void witness_union_add(struct witness_union *p, const struct op *op, struct span note);
-/* One witness for all, good until the next call; without data if there is none. */
+/* Copies the witness. One without data: the result has none. */
+void witness_union_add(struct witness_union *p, const struct op *op, struct span witness);
+/* One witness for all results, valid until the next call; without data if there is none. */
 struct span witness_union_get(struct witness_union *p, const struct op *op);
-/* Empties it. */
 void witness_union_clear(struct witness_union *p);
 
 #endif

@@ -88,8 +88,8 @@ static enum err_code make_key(struct key *key, struct arena *a, const struct dig
 }
 
 /* As many summaries as the leaf has elements, or NULL. */
-static const Eqloom__Action *read_known(struct summaries *s, struct arena *a,
-                                        const struct digest *key, uint64_t n)
+static const Eqloom__Action *read_stored(struct summaries *s, struct arena *a,
+                                         const struct digest *key, uint64_t n)
 {
     struct span bytes;
     ProtobufCMessage *m;
@@ -105,7 +105,7 @@ static struct span summary_of(const Eqloom__Action *action, size_t k)
     return span_of(action->summaries[k].data, action->summaries[k].len);
 }
 
-/* ---- what was known before ---- */
+/* ---- earlier summaries ---- */
 
 static void add_old_leaf(struct summaries *s, const struct leaves *l,
                          const struct collection_block *leaf, const struct op_ctx *ctx)
@@ -113,7 +113,8 @@ static void add_old_leaf(struct summaries *s, const struct leaves *l,
     struct key key;
     struct digest *ids = arena_array(&s->old_arena, struct digest, leaf->n);
     enum err_code code = make_key(&key, &s->old_arena, &leaf->id, ctx, NULL);
-    const Eqloom__Action *action = code ? NULL : read_known(s, &s->old_arena, &key.digest, leaf->n);
+    const Eqloom__Action *action =
+        code ? NULL : read_stored(s, &s->old_arena, &key.digest, leaf->n);
     if (!action || collection_ids(ids, l->reader, leaf->first, leaf->n, NULL))
         return; /* then they are summarized again */
     for (uint64_t k = 0; k < leaf->n; k++) {
@@ -204,14 +205,14 @@ static enum err_code load(struct summaries *s, struct op_ctx *ctx, size_t port, 
                           struct err *e)
 {
     struct key key;
-    const Eqloom__Action *known;
+    const Eqloom__Action *stored;
     s->items = arena_array(&s->arena, struct span, s->block.n);
     enum err_code code = make_key(&key, &s->arena, &s->block.id, ctx, e);
     if (code)
         return err_up(e, code);
-    if (!fresh && (known = read_known(s, &s->arena, &key.digest, s->block.n))) {
+    if (!fresh && (stored = read_stored(s, &s->arena, &key.digest, s->block.n))) {
         for (size_t k = 0; k < s->block.n; k++)
-            s->items[k] = summary_of(known, k);
+            s->items[k] = summary_of(stored, k);
         return OK;
     }
     if (s->has_before && !fresh)

@@ -1,6 +1,10 @@
-/* job_load: a job file, read in the stages of job_draft.h. Finding nodes by name, for the command
- * line. */
-#include "engine/job/job_draft.h"
+/* job_load: a job file, read in the stages of job_draft.h. Also finds nodes by name, for
+ * the command line. */
+#include "engine/job/job_graph.h"
+#include "engine/job/job_include.h"
+#include "engine/job/job_matrix.h"
+#include "engine/job/job_params.h"
+#include "engine/job/job_values.h"
 
 #include "base/os.h"
 

@@ -1,6 +1,9 @@
-/* Variants -> the graph: every node's keys, parameters, files and inputs checked against its op,
- * nodes in topological order. */
-#include "engine/job/job_draft.h"
+/* Variants -> the graph. Checks every node's keys, parameters, files and inputs against its op, and
+ * sorts the nodes topologically. */
+#include "engine/job/job_graph.h"
+#include "engine/job/job_include.h"
+#include "engine/job/job_matrix.h"
+#include "engine/job/job_values.h"
 
 #include "base/os.h"
 
@@ -175,7 +178,7 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
     return code;
 }
 
-/* The op that makes of such records those with the property, for the hint. */
+/* For the hint: the op that turns such records into ones with the property. */
 static const char *op_giving(const struct op_port *port)
 {
     for (size_t i = 0; op_table[i]; i++)
@@ -241,7 +244,7 @@ static enum err_code wire_list(struct node_input *out, struct draft *d,
     return OK;
 }
 
-/* Sources are variants' numbers until the nodes are sorted. */
+/* Until the nodes are sorted, a source holds a variant's number. */
 static enum err_code wire_inputs(struct node *out, struct draft *d, const struct draft_variant *v,
                                  struct err *e)
 {
@@ -313,7 +316,8 @@ static bool is_ready(const struct node *node, const uint32_t *place)
     return true;
 }
 
-/* Always the first in file order whose inputs are placed. Cycles were refused before. */
+/* Takes the first node in file order whose inputs are placed. There are no cycles: job_matrix.c
+ * refused them. */
 static void sort_nodes(struct job *job, struct draft *d, const struct node *nodes, uint32_t *place)
 {
     memset(place, 0xff, d->n_variants * sizeof *place);

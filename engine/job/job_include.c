@@ -1,7 +1,7 @@
-/* Reads a job file and the files that it includes, depth first, into one draft: an included
- * file's entries come before those of the file that includes it; the same file twice counts once.
- * Names given twice and files that include each other are refused. */
-#include "engine/job/job_draft.h"
+/* Reads a job file and the files that it includes, depth first, into one draft. The entries of an
+ * included file come first. A file that is included twice is read once. Duplicate names and cycles
+ * of files are errors. */
+#include "engine/job/job_include.h"
 
 #include "base/os.h"
 
@@ -62,7 +62,7 @@ static enum err_code check_version(const struct yaml_node *root, struct err *e)
     }
     if (version->type == YAML_SCALAR && !strcmp(version->text, "1"))
         return OK;
-    return yaml_fail(e, version, "job format '%.40s' is not known; this eqloom reads 'eqloom: 1'",
+    return yaml_fail(e, version, "unknown job format '%.40s': this eqloom reads 'eqloom: 1'",
                      version->type == YAML_SCALAR ? version->text : yaml_type_name(version->type));
 }
 
@@ -85,7 +85,7 @@ static enum err_code section(const struct yaml_node **out, const struct yaml_nod
     return err_up(e, yaml_expect(node, YAML_MAPPING, key, e));
 }
 
-/* Arrays of a draft grow by whole files: copied once per file into the arena. */
+/* Appends a file's entries; copies the array once per file. */
 static void *extend(struct arena *a, const void *old, size_t n, size_t more, size_t size)
 {
     void *p = arena_zalloc_array(a, n + more, size);
@@ -255,7 +255,7 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
     if (me)
         me->open = false;
     if (at)
-        return OK; /* the name of an included file is its own affair */
+        return OK; /* an included file may have a name of its own */
     d->name_at = yaml_get(root, "name");
     if (!d->name_at)
         return yaml_fail(e, root, "the job has no name: add 'name: ...'");

@@ -1,11 +1,13 @@
 /* References between nodes and the expansion of matrices.
  *
- * A node's axes are those of its own `matrix`, preceded by those of the nodes that stand in its
- * single inputs, unless the reference names them (model@pool=mean). Each combination of values is
- * a variant, named NODE@KEY=VALUE,..., in the order of the axes, the last running fastest. Axes are
- * known by their keys: where two inputs (or an input and the node's own matrix) have the same one,
- * they move together. Inputs that take a list get every variant and pass no axis on. */
-#include "engine/job/job_draft.h"
+ * A node has the axes of its own `matrix`. Before them come the axes of the nodes that it reads
+ * through single inputs, except those that the reference fixes (model@pool=mean). Each combination
+ * of values is a variant, named NODE@KEY=VALUE,... in the order of the axes; the last axis varies
+ * fastest. Axes with the same key are one axis, so that two inputs that share it vary together. An
+ * input that takes a list gets every variant and passes no axis on. */
+#include "engine/job/job_matrix.h"
+#include "engine/job/job_include.h"
+#include "engine/job/job_values.h"
 
 #include <string.h>
 
@@ -299,7 +301,7 @@ static enum err_code refuse_cycle(struct draft *d, const uint32_t *path, size_t 
     return yaml_fail(e, ref->at, "the nodes form a cycle: %.400s", text);
 }
 
-/* Axes and variants of a node after those of its inputs; path holds the nodes being visited. */
+/* Expands the inputs first, then the node. `path` holds the nodes being expanded. */
 static enum err_code visit(struct draft *d, uint32_t index, uint32_t *path, size_t depth,
                            struct err *e)
 {

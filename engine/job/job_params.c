@@ -1,10 +1,11 @@
 /* Job parameters: --set, and ${name} within values.
  *
- * A value that is nothing but ${name}, quoted or not, becomes the parameter's value, which may be
- * a list; elsewhere the parameter's text is put in. $${ stands for ${. Parameters may use each
- * other. What substitution may make is bounded, so that parameters that double each other end in
- * an error. */
-#include "engine/job/job_draft.h"
+ * A value that consists of ${name} alone, quoted or not, becomes the parameter's value, which may
+ * be a list. Within a longer text, ${name} becomes the parameter's text. $${ stands for ${.
+ * Parameters may use each other. The total size of substituted values is limited, so that
+ * parameters that double each other end in an error. */
+#include "engine/job/job_params.h"
+#include "engine/job/job_values.h"
 
 #include "base/buf.h"
 
@@ -24,7 +25,7 @@ static enum err_code count_expanded(struct draft *d, const struct yaml_node *at,
     return yaml_fail(e, at, "values grow past %d bytes by substitution", JOB_MAX_EXPANDED);
 }
 
-/* Where the placeholder stands, if the value is written as it reads. */
+/* The position of the placeholder, if the value has no escapes before it. */
 static size_t placeholder_offset(const struct yaml_node *at, const char *placeholder, size_t len)
 {
     const struct source_text *s = at->source;
@@ -136,7 +137,7 @@ static enum err_code substitute_scalar(const struct yaml_node **out, struct draf
         (code = resolve_param(&value, d, index, at, e)) ||
         (code = count_expanded(d, at, sizeof *value + value->len + 8 * value->n, e)))
         return err_up(e, code);
-    /* What is wrong with the value is wrong where it is used. */
+    /* Errors in the value are reported where it is used. */
     struct yaml_node *node = arena_memdup(d->arena, value, sizeof *value);
     node->source = at->source;
     node->offset = at->offset;
@@ -192,7 +193,7 @@ static enum err_code resolve_param(const struct yaml_node **out, struct draft *d
 
 /* ---- --set ---- */
 
-/* Anything that YAML does not read as a value or a list is taken as it stands. */
+/* A text that is no YAML value or list is taken literally. */
 static const struct yaml_node *set_value(struct draft *d, const char *key, const char *text)
 {
     struct source_text *source = arena_new(d->arena, struct source_text);
@@ -224,7 +225,7 @@ static void set_in_body(struct draft *d, struct draft_node *node, const char *se
             i += i == k;
     }
     if (i == old->n) {
-        /* What is wrong with the key is wrong on the command line. */
+        /* Errors in the key are reported on the command line. */
         struct source_text *source = arena_new(d->arena, struct source_text);
         *source = (struct source_text){"--set", set, strlen(set)};
         struct yaml_node *name = arena_memdup(d->arena, value, sizeof *value);

@@ -1,6 +1,6 @@
-/* Values of op parameters: checked against type and range, and as the canonical text that enters
- * action keys, so that 1e-4 and 0.00010 are the same parameter. */
-#include "engine/job/job_draft.h"
+/* Checks values of op parameters against type and range, and gives them the canonical text that
+ * enters action keys: 1e-4 and 0.00010 are the same parameter. */
+#include "engine/job/job_values.h"
 
 #include "base/buf.h"
 

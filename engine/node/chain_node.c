@@ -48,7 +48,7 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
         chain->made[segment->index] = made.outputs[0].ids[0];
         /* The next segment reads this one's record. */
         if (action_write(w->batch, &w->arena, node->op, key, &made, &e) ||
-            chain_note(w->batch, chain, segment->index, &key->digest, &w->arena, &e) ||
+            chain_remember(w->batch, chain, segment->index, &key->digest, &w->arena, &e) ||
             (!s->options->check && node_set_ref(w->batch, s->store, head_ref(&w->arena, s, i),
                                                 &chain->made[segment->index], &e)) ||
             committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e)) {
@@ -77,16 +77,16 @@ static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain
     struct err e = {0};
     if (chain_key(&key, &segment, chain, &w->arena, index, &e))
         return node_fail(w, i, "", &e);
-    bool known = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                 made.outputs[0].n == 1 &&
-                 action_is_whole(s->store, op, &made, &w->arena, r->damaged);
-    bool run = !known || s->options->check;
+    bool cached = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
+                  made.outputs[0].n == 1 &&
+                  action_is_whole(s->store, op, &made, &w->arena, r->damaged);
+    bool run = !cached || s->options->check;
     if (!run) {
         chain_step(chain, &made);
     } else {
         const char *reason;
         chain_read(&reason, chain, &segment, &w->arena);
-        enum outcome outcome = segment_run(w, i, chain, &segment, &key, known ? &made : NULL);
+        enum outcome outcome = segment_run(w, i, chain, &segment, &key, cached ? &made : NULL);
         if (outcome != OUT_DONE)
             return outcome;
     }
@@ -106,7 +106,7 @@ static void count_witness(struct node_run *r, const struct chain *chain)
         witness_counts_add(&r->witnesses, chain->reason, chain->reused);
 }
 
-/* Counts what is done, and gives what stands by proof actions of its own. */
+/* Counts the segments that are done, and writes actions for those that are reused. */
 static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain, uint64_t done)
 {
     struct session *s = w->s;

@@ -1,4 +1,4 @@
-/* What is known of a chain; see chain_node.h. */
+/* Finds the segments of a chain that are stored; see chain_node.h. */
 #include "engine/node/chain_resume.h"
 
 #include "engine/cache/trace.h"
@@ -121,8 +121,8 @@ static bool read_segment(struct action_result *made, struct chain *c, struct are
     return there && made->outputs[0].n == 1;
 }
 
-enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
-                         const struct digest *action, struct arena *a, struct err *e)
+enum err_code chain_remember(struct store_batch *b, struct chain *c, uint64_t index,
+                             const struct digest *action, struct arena *a, struct err *e)
 {
     const struct digest *reads = &c->segments[index].reads;
     chain_index_add(&c->index, action, &c->made[index]);
@@ -136,8 +136,8 @@ enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
 
 /* ---- the end of what is done ---- */
 
-/* Whether a record is known to come of the segment, whether it is still stored or not. */
-static bool is_known(struct chain *c, struct arena *a, const struct op_segment *segment)
+/* Whether the chain index has a record for the segment. The record itself may be gone. */
+static bool is_indexed(struct chain *c, struct arena *a, const struct op_segment *segment)
 {
     uint64_t index = segment->index;
     struct chain_segment *x = &c->segments[index];
@@ -158,7 +158,7 @@ static bool is_known(struct chain *c, struct arena *a, const struct op_segment *
     return output != NULL;
 }
 
-/* Follows the keys as far as segments' records are known. */
+/* Follows the keys as far as the index has segments' records. */
 static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
 {
     struct arena a = {0};
@@ -176,7 +176,7 @@ static enum err_code follow(uint64_t *n, struct chain *c, struct err *e)
         if (*n == 0)
             chain_index_load(&c->index, c->w->s->store, &begin);
         c->segments[*n].key = key.digest;
-        if (!is_known(c, &a, &segment))
+        if (!is_indexed(c, &a, &segment))
             break;
         chain_index_add(&c->index, &key.digest, &c->made[*n]);
         c->previous = c->made[*n];
@@ -226,7 +226,7 @@ enum err_code chain_adopt(struct store_batch *b, struct chain *c, uint64_t done,
         made.note = arena_printf(&a, WITNESS_NOTE "%s", c->reason);
         if (!(code = chain_key(&key, &segment, &at, &a, k, e)) &&
             !(code = action_write(b, &a, op_of(c), &key, &made, e)))
-            code = chain_note(b, c, k, &key.digest, &a, e);
+            code = chain_remember(b, c, k, &key.digest, &a, e);
     }
     arena_free(&a);
     return err_up(e, code);

@@ -24,7 +24,7 @@ struct chain {
     struct digest previous;
     struct digest *outputs; /* of the last segment done, by op->outputs */
     struct chain_segment *segments;
-    struct digest *made; /* by segment: its first output; zero: not known */
+    struct digest *made; /* by segment: its first output; zero: none */
     struct chain_index index;
     uint64_t reused;    /* segments before the end that were found by what they read ... */
     const char *reason; /* ... as the op says of the last one; in the node's arena `work` */
@@ -48,7 +48,7 @@ enum err_code chain_find_end(uint64_t *done, struct chain *c, struct err *e);
 /* Into the batch: actions for the reused ones among these whose records are there. */
 enum err_code chain_adopt(struct store_batch *b, struct chain *c, uint64_t done, struct err *e);
 /* Into the batch: what leads to a segment's action, which gave made[index]. */
-enum err_code chain_note(struct store_batch *b, struct chain *c, uint64_t index,
-                         const struct digest *action, struct arena *a, struct err *e);
+enum err_code chain_remember(struct store_batch *b, struct chain *c, uint64_t index,
+                             const struct digest *action, struct arena *a, struct err *e);
 
 #endif

@@ -6,12 +6,12 @@
 #include <string.h>
 
 struct op_earlier {
-    const Eqloom__ActionKey *key; /* with the side inputs of then */
+    const Eqloom__ActionKey *key; /* includes the side inputs of that time */
     struct action_result made;
     struct span witness;
 };
 
-/* Of the element alone, without side inputs. */
+/* The key of the element without side inputs. */
 static enum err_code trace_key(struct digest *out, struct worker *w, uint32_t i,
                                const struct digest *id, struct err *e)
 {
@@ -20,18 +20,18 @@ static enum err_code trace_key(struct digest *out, struct worker *w, uint32_t i,
                                   node->op->inputs[0].role, id, e));
 }
 
-enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
-                         const struct digest *id, const struct digest *action, struct span note,
-                         struct err *e)
+enum err_code reuse_store_witness(struct store_batch *b, struct worker *w, uint32_t i,
+                                  const struct digest *id, const struct digest *action,
+                                  struct span witness, struct err *e)
 {
     struct digest key;
     struct trace latest = {.action = *action, .made_by = *action};
-    struct trace witness = {.action = *action, .witness = note};
+    struct trace own = {.action = *action, .witness = witness};
     enum err_code code = trace_key(&key, w, i, id, e);
     if (!code)
         code = trace_write(b, &w->arena, &key, &latest, e);
     if (!code)
-        code = trace_write(b, &w->arena, action, &witness, e);
+        code = trace_write(b, &w->arena, action, &own, e);
     return err_up(e, code);
 }
 
@@ -50,8 +50,8 @@ static struct span witness_under(struct worker *w, const struct digest *action)
     return found ? t.witness : (struct span){0};
 }
 
-struct span reuse_find_note(struct worker *w, uint32_t i, const struct digest *id,
-                            const struct digest *action)
+struct span reuse_find_witness(struct worker *w, uint32_t i, const struct digest *id,
+                               const struct digest *action)
 {
     struct digest key;
     struct trace latest;
@@ -81,7 +81,7 @@ static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, stru
     return x->witness.len > 0;
 }
 
-/* `element` NULL: a block. */
+/* Asks the op. `element` is NULL for a block. */
 static bool stands(const char **reason, const struct op_earlier *x, struct worker *w, uint32_t i,
                    const struct digest *element)
 {
@@ -101,7 +101,7 @@ static bool stands(const char **reason, const struct op_earlier *x, struct worke
     return yes;
 }
 
-bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *note,
+bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *witness,
                    struct worker *w, uint32_t i, const struct digest *id)
 {
     struct session *s = w->s;
@@ -112,13 +112,13 @@ bool reuse_element(struct action_result *made, struct reuse_origin *origin, stru
         !action_is_whole(s->store, op, &x.made, &w->arena, false) || !stands(&reason, &x, w, i, id))
         return false;
     *made = x.made;
-    *note = x.witness;
+    *witness = x.witness;
     made->note = arena_printf(&w->arena, WITNESS_NOTE "%s", reason);
     made->run = s->run;
     return true;
 }
 
-/* Of a leaf's outputs it is not asked whether they are there, as map_tree.c does not. */
+/* Does not check that a leaf's outputs exist; nor does map_tree.c. */
 bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker *w, uint32_t i,
                  const struct digest *id)
 {

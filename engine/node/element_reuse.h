@@ -10,23 +10,23 @@
 struct reuse_origin {
     struct digest action;  /* the latest action with this result */
     struct digest trace;   /* the element's key in `traces` */
-    struct digest made_by; /* the action that ran, and under which the note stands */
+    struct digest made_by; /* the action that ran; its witness is stored under its key */
 };
 
-/* True: the earlier result is reused; *made has its outputs and says why, *note is its witness.
- * False also when anything goes wrong: the element is then computed. The op is prepared. */
-bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *note,
+/* True: the earlier result is reused; *made has its outputs and says why, *witness is its witness.
+ * False also on any failure: the element is then computed. The op must be prepared. */
+bool reuse_element(struct action_result *made, struct reuse_origin *origin, struct span *witness,
                    struct worker *w, uint32_t i, const struct digest *id);
 /* The same for all results of a block. Prepares the op. */
 bool reuse_block(struct reuse_origin *origin, const char **reason, struct worker *w, uint32_t i,
                  const struct digest *id);
 /* The witness of an action of an element or block, in the worker's arena; data NULL: none. */
-struct span reuse_find_note(struct worker *w, uint32_t i, const struct digest *id,
-                            const struct digest *action);
+struct span reuse_find_witness(struct worker *w, uint32_t i, const struct digest *id,
+                               const struct digest *action);
 /* Stores the witness of an action that ran. */
-enum err_code reuse_note(struct store_batch *b, struct worker *w, uint32_t i,
-                         const struct digest *id, const struct digest *action, struct span note,
-                         struct err *e);
+enum err_code reuse_store_witness(struct store_batch *b, struct worker *w, uint32_t i,
+                                  const struct digest *id, const struct digest *action,
+                                  struct span witness, struct err *e);
 /* Makes another action, with the same result, the element's latest one. */
 enum err_code reuse_follow(struct store_batch *b, struct worker *w,
                            const struct reuse_origin *origin, const struct digest *action,

@@ -20,12 +20,12 @@ enum { BLOCKS_BYTES = 1 << 20 };
 struct slot {
     bool full;
     struct id_list *outputs;
-    struct span note; /* for proofs; heap */
+    struct span witness; /* heap */
 };
 
 struct map_run {
     /* Under the session's mutex. */
-    uint64_t next;           /* first element not handed out, and in no known leaf */
+    uint64_t next;           /* first element not handed out, and in no found leaf */
     unsigned in_flight;      /* ranges */
     struct map_tree *blocks; /* NULL: every element is looked up */
     /* Under `mutex`. */
@@ -100,7 +100,7 @@ static void empty_slot(struct slot *slot, size_t n_outputs)
     for (size_t r = 0; r < n_outputs; r++)
         free(slot->outputs[r].ids);
     free(slot->outputs);
-    free((void *)slot->note.data);
+    free((void *)slot->witness.data);
     *slot = (struct slot){0};
 }
 
@@ -180,7 +180,7 @@ bool map_is_over(struct session *s, uint32_t i)
 
 /* ---- results in order ---- */
 
-/* What many known leaves leave behind is not gathered in memory. */
+/* Committed in parts, so that many found leaves do not fill the memory. */
 static enum err_code commit_some(struct worker *w, struct err *e)
 {
     return store_batch_bytes(w->batch) > BLOCKS_BYTES
@@ -199,7 +199,7 @@ static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
         uint64_t before = m->floor;
         struct slot *slot = &m->slots[m->floor % MAP_WINDOW];
         if (slot->full) {
-            code = map_tree_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->note,
+            code = map_tree_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->witness,
                                 w->batch, e);
             empty_slot(slot, n_outputs);
             m->floor++;
@@ -222,9 +222,9 @@ static void *copy_bytes(const void *data, size_t len)
     return copy ? memcpy(copy, data, len) : NULL;
 }
 
-/* `note`: what goes with it for proofs; data NULL: nothing is known. */
+/* A `witness` without data: none. */
 static void deliver(struct worker *w, uint32_t i, uint64_t position,
-                    const struct action_result *made, struct span note)
+                    const struct action_result *made, struct span witness)
 {
     struct session *s = w->s;
     struct map_run *m = s->nodes[i].map;
@@ -235,9 +235,9 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position,
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
         slot->full = true;
-        slot->note = (struct span){0};
+        slot->witness = (struct span){0};
         if (op->merge_witnesses && m->blocks)
-            slot->note = span_of(copy_bytes(note.data, note.len), note.len);
+            slot->witness = span_of(copy_bytes(witness.data, witness.len), witness.len);
         slot->outputs = copy_bytes(made->outputs, n * sizeof *slot->outputs);
         for (size_t r = 0; r < n; r++)
             slot->outputs[r].ids =
@@ -298,7 +298,7 @@ static enum err_code write_element(struct worker *w, uint32_t i, const struct di
     const struct op *op = w->s->job->nodes[i].op;
     enum err_code code = action_write(w->batch, &w->arena, op, key, made, e);
     if (!code && op->reuse && ctx->witness.data)
-        code = reuse_note(w->batch, w, i, id, &key->digest, ctx->witness, e);
+        code = reuse_store_witness(w->batch, w, i, id, &key->digest, ctx->witness, e);
     if (!code)
         code = recall_write(w->batch, ctx, &key->digest, e);
     return code ? err_up(e, code) : err_up(e, committer_append(w->s->commit, w->batch, e));
@@ -369,9 +369,10 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
     struct session *s = w->s;
     struct action_result made;
     struct reuse_origin origin;
-    struct span note;
+    struct span witness;
     struct err e = {0};
-    if (s->options->check || s->nodes[i].damaged || !reuse_element(&made, &origin, &note, w, i, id))
+    if (s->options->check || s->nodes[i].damaged ||
+        !reuse_element(&made, &origin, &witness, w, i, id))
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
@@ -382,7 +383,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
         return false;
     }
     count_witness(s, i, &made);
-    deliver(w, i, position, &made, note);
+    deliver(w, i, position, &made, witness);
     return true;
 }
 
@@ -405,25 +406,25 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
         session_fail(s, &e);
         return OUT_DROPPED;
     }
-    bool known = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                 action_is_whole(s->store, op, &made, &w->arena, r->damaged);
-    if (known && !s->options->check) {
-        struct span note = {0};
+    bool cached = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
+                  action_is_whole(s->store, op, &made, &w->arena, r->damaged);
+    if (cached && !s->options->check) {
+        struct span witness = {0};
         if (op->merge_witnesses && r->map->blocks)
-            note = reuse_find_note(w, i, &id, &key.digest);
-        deliver(w, i, position, &made, note);
+            witness = reuse_find_witness(w, i, &id, &key.digest);
+        deliver(w, i, position, &made, witness);
         return OUT_DONE;
     }
     *state = ELEMENT_RAN;
     if (node_prepare(w, i, &e))
         return prepare_failed(w, i, &e);
-    if (!known && op->reuse && element_reuse(w, i, position, &id, &key)) {
+    if (!cached && op->reuse && element_reuse(w, i, position, &id, &key)) {
         *state = ELEMENT_REUSED;
         return OUT_DONE;
     }
-    if (!known && s->options->check) /* it may stand by proof, with its block */
-        known = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
-    return element_run(w, i, position, &id, &key, known ? &made : NULL, state);
+    if (!cached && s->options->check) /* it may have been reused with its block */
+        cached = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
+    return element_run(w, i, position, &id, &key, cached ? &made : NULL, state);
 }
 
 void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)

@@ -1,4 +1,5 @@
-/* What is known goes out unread, what is new comes in; see map_tree.h. */
+/* Feeds the outputs of found blocks, adds those of new elements, and writes blocks' actions; see
+ * map_tree.h. */
 #include "engine/node/map_tree_internal.h"
 
 #include "base/buf.h"
@@ -10,7 +11,7 @@
 enum { IDS_MAX = 1 << 16 }; /* outputs of one leaf: actions stay small */
 
 enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
-                           uint64_t prove_until_ns, struct err *e)
+                           uint64_t reuse_until_ns, struct err *e)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -32,8 +33,8 @@ enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
     b->sum = arena_array(&b->arena, struct id_list, n_outputs);
     b->caps = arena_array(&b->arena, size_t, n_outputs);
     b->open = arena_array(&b->arena, size_t, collection_depth(c));
-    /* A parallel op is prepared when it has the machine for itself. */
-    b->prove_until_ns = op->reuse_all && !op->parallel && !r->damaged ? prove_until_ns : 0;
+    /* A parallel op is prepared when no other op runs. */
+    b->reuse_until_ns = op->reuse_all && !op->parallel && !r->damaged ? reuse_until_ns : 0;
     code = map_tree_find(b, c, w, i, e);
     collection_close(c);
     *out = b;
@@ -47,15 +48,15 @@ void map_tree_free(struct map_tree *b, const struct op *op)
     for (size_t r = 0; r < op_count_outputs(op); r++)
         free(b->sum[r].ids);
     for (size_t k = 0; k < b->n_inners; k++)
-        witness_union_clear(&b->inners[k].notes);
-    witness_union_clear(&b->notes);
+        witness_union_clear(&b->inners[k].witnesses);
+    witness_union_clear(&b->witnesses);
     arena_free(&b->arena);
     free(b->spans);
     free(b->inners);
     free(b);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static uint64_t end_of(const struct collection_block *block)
 {
@@ -83,7 +84,7 @@ uint64_t map_tree_cached(const struct map_tree *b)
 
 uint64_t map_tree_reused(const struct map_tree *b)
 {
-    return b ? b->proved : 0;
+    return b ? b->reused : 0;
 }
 
 void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b)
@@ -95,7 +96,7 @@ void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b)
 
 uint64_t map_tree_skip(const struct map_tree *b, uint64_t at)
 {
-    for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].known; k++)
+    for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].found; k++)
         at = end_of(&b->spans[k].block);
     return at;
 }
@@ -105,15 +106,15 @@ uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most)
     if (!b)
         return most;
     uint64_t end = at;
-    for (size_t k = span_at(b, at); k < b->n && !b->spans[k].known && end - at < most; k++)
+    for (size_t k = span_at(b, at); k < b->n && !b->spans[k].found && end - at < most; k++)
         end = end_of(&b->spans[k].block);
     return end - at < most ? end - at : most;
 }
 
 /* ---- feeding ---- */
 
-/* Outputs of the element at `at`, or of a block that begins there, come next. */
-static void note_beginnings(struct map_tree *b, const struct assemble *out, uint64_t at,
+/* Called before the outputs of the element or block at `at` are added. */
+static void mark_beginnings(struct map_tree *b, const struct assemble *out, uint64_t at,
                             size_t n_outputs)
 {
     while (b->n_open && end_of(&b->inners[b->open[b->n_open - 1]].block) <= at)
@@ -126,23 +127,24 @@ static void note_beginnings(struct map_tree *b, const struct assemble *out, uint
     }
 }
 
-/* What went with a block goes with all that it stands in. */
-static void pass_note(struct map_tree *b, const struct op *op, unsigned depth, struct span note)
+/* Adds a block's witness to the larger blocks that contain it. */
+static void pass_witness(struct map_tree *b, const struct op *op, unsigned depth,
+                         struct span witness)
 {
     for (size_t k = 0; k < b->n_open; k++)
         if (b->inners[b->open[k]].depth > depth)
-            witness_union_add(&b->inners[b->open[k]].notes, op, note);
+            witness_union_add(&b->inners[b->open[k]].witnesses, op, witness);
 }
 
-static bool stands_in_another(const struct map_tree *b, unsigned depth)
+static bool is_in_larger(const struct map_tree *b, unsigned depth)
 {
     return b->n_open && b->inners[b->open[0]].depth > depth;
 }
 
-/* The action of a block under the node's inputs as they are, and the way to it. `origin`: it was
- * proved to stand; else `note` is what goes with it, if anything. */
+/* Writes the action of a block for the node's present inputs, and its trace. A reused block has an
+ * `origin`; any other one may have a witness. */
 static enum err_code write_block(const struct collection_block *block, struct action_result *made,
-                                 const struct reuse_origin *origin, struct span note,
+                                 const struct reuse_origin *origin, struct span witness,
                                  struct worker *w, uint32_t i, struct store_batch *batch,
                                  struct err *e)
 {
@@ -155,12 +157,12 @@ static enum err_code write_block(const struct collection_block *block, struct ac
         code = action_write(batch, &w->arena, w->s->job->nodes[i].op, &key, made, e);
     if (!code && origin)
         code = reuse_follow(batch, w, origin, &key.digest, e);
-    else if (!code && note.data)
-        code = reuse_note(batch, w, i, &block->id, &key.digest, note, e);
+    else if (!code && witness.data)
+        code = reuse_store_witness(batch, w, i, &block->id, &key.digest, witness, e);
     return err_up(e, code);
 }
 
-static enum err_code feed_known(struct map_tree *b, struct assemble *out,
+static enum err_code feed_found(struct map_tree *b, struct assemble *out,
                                 const struct input_block *x, struct worker *w, uint32_t i,
                                 struct store_batch *batch, struct err *e)
 {
@@ -169,18 +171,19 @@ static enum err_code feed_known(struct map_tree *b, struct assemble *out,
     struct action_result made;
     enum err_code code;
     if (action_read(&made, &w->arena, s->store, op, &x->action, NULL))
-        return err_fail(e, ERR_CORRUPT, "what was known of node %s a moment ago cannot be read",
+        return err_fail(e, ERR_CORRUPT, "a cached result of node %s can no longer be read",
                         s->job->nodes[i].name);
     if (x->depth == 0)
         code = assemble_add(out, made.outputs, e);
     else
-        code = made.slices ? assemble_add_slices(out, made.slices, e) : OK; /* all are empty */
+        code = made.slices ? assemble_add_slices(out, made.slices, e)
+                           : OK; /* no slices: all outputs are empty */
     if (code || !batch)
         return err_up(e, code);
-    if (op->merge_witnesses && stands_in_another(b, x->depth))
-        pass_note(b, op, x->depth, reuse_find_note(w, i, &x->block.id, &x->action));
+    if (op->merge_witnesses && is_in_larger(b, x->depth))
+        pass_witness(b, op, x->depth, reuse_find_witness(w, i, &x->block.id, &x->action));
     if (!x->origin || x->depth)
-        return OK; /* larger ones are written when all is there */
+        return OK; /* larger blocks are written by map_tree_finish */
     made.note = arena_printf(&w->arena, WITNESS_NOTE "%s", x->reason);
     return err_up(e, write_block(&x->block, &made, x->origin, (struct span){0}, w, i, batch, e));
 }
@@ -188,13 +191,13 @@ static enum err_code feed_known(struct map_tree *b, struct assemble *out,
 enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
                             struct session *s, uint32_t i, struct store_batch *batch, struct err *e)
 {
-    if (!b || b->feeding == b->n || !b->spans[b->feeding].known ||
+    if (!b || b->feeding == b->n || !b->spans[b->feeding].found ||
         b->spans[b->feeding].block.first != *at)
         return OK;
     struct worker work = {.s = s};
     const struct input_block *x = &b->spans[b->feeding++];
-    note_beginnings(b, out, *at, op_count_outputs(s->job->nodes[i].op));
-    enum err_code code = feed_known(b, out, x, &work, i, batch, e);
+    mark_beginnings(b, out, *at, op_count_outputs(s->job->nodes[i].op));
+    enum err_code code = feed_found(b, out, x, &work, i, batch, e);
     *at = end_of(&x->block);
     arena_free(&work.arena);
     return err_up(e, code);
@@ -207,30 +210,31 @@ static enum err_code write_leaf(struct map_tree *b, const struct collection_bloc
     const struct op *op = s->job->nodes[i].op;
     struct worker work = {.s = s};
     struct action_result made = {.outputs = b->sum};
-    struct span note = op->merge_witnesses ? witness_union_get(&b->notes, op) : (struct span){0};
+    struct span witness =
+        op->merge_witnesses ? witness_union_get(&b->witnesses, op) : (struct span){0};
     enum err_code code = OK;
     size_t n = 0;
     for (size_t r = 0; r < op_count_outputs(op); r++)
         n += b->sum[r].n;
     if (n <= IDS_MAX)
-        code = write_block(block, &made, NULL, note, &work, i, batch, e);
+        code = write_block(block, &made, NULL, witness, &work, i, batch, e);
     if (op->merge_witnesses)
-        pass_note(b, op, 0, note);
+        pass_witness(b, op, 0, witness);
     for (size_t r = 0; r < op_count_outputs(op); r++)
         b->sum[r].n = 0;
-    witness_union_clear(&b->notes);
+    witness_union_clear(&b->witnesses);
     arena_free(&work.arena);
     return err_up(e, code);
 }
 
 enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s, uint32_t i,
-                           uint64_t at, const struct id_list *outputs, struct span note,
+                           uint64_t at, const struct id_list *outputs, struct span witness,
                            struct store_batch *batch, struct err *e)
 {
     const struct op *op = s->job->nodes[i].op;
     size_t n_outputs = op_count_outputs(op);
     if (b)
-        note_beginnings(b, out, at, n_outputs);
+        mark_beginnings(b, out, at, n_outputs);
     enum err_code code = assemble_add(out, outputs, e);
     if (code)
         return err_up(e, code);
@@ -242,15 +246,15 @@ enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct sess
         sum->n += outputs[r].n;
     }
     if (b && batch && op->merge_witnesses)
-        witness_union_add(&b->notes, op, note);
+        witness_union_add(&b->witnesses, op, witness);
     if (!b || at + 1 < end_of(&b->spans[b->feeding].block))
         return OK;
     const struct input_block *x = &b->spans[b->feeding++];
     return batch ? err_up(e, write_leaf(b, &x->block, s, i, batch, e)) : OK;
 }
 
-/* Where the outputs of what begins at a position begin: every upper block ends where another one
- * does, or all. */
+/* Where the outputs of the block at a position begin. Every upper block ends where another one
+ * begins, or at the end of the input. */
 static uint64_t from_at(const struct map_tree *b, const struct assemble *out, uint64_t at, size_t r)
 {
     size_t low = 0, high = b->n_inners;
@@ -276,13 +280,13 @@ enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
         struct inner_block *u = &b->inners[k];
         struct action_result made = {.outputs = (struct id_list *)outputs,
                                      .slices = arena_array(&work.arena, struct slice, n)};
-        struct span note = {0};
+        struct span witness = {0};
         for (size_t r = 0; r < n; r++)
             made.slices[r] = (struct slice){outputs[r].ids[0], u->from[r],
                                             from_at(b, out, end_of(&u->block), r) - u->from[r]};
-        if (!u->known && op->merge_witnesses)
-            note = witness_union_get(&u->notes, op);
-        code = write_block(&u->block, &made, u->origin, note, &work, i, batch, e);
+        if (!u->found && op->merge_witnesses)
+            witness = witness_union_get(&u->witnesses, op);
+        code = write_block(&u->block, &made, u->origin, witness, &work, i, batch, e);
         arena_reset(&work.arena);
     }
     arena_free(&work.arena);

@@ -21,27 +21,27 @@ struct map_tree;
 /* NULL when the input (inputs[0], stored) has no blocks. Looks up blocks, and tries to reuse those
  * that are not cached (reuse_block) until this moment of os_process_ns; 0: none. */
 enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
-                           uint64_t prove_until_ns, struct err *e);
+                           uint64_t reuse_until_ns, struct err *e);
 void map_tree_free(struct map_tree *b, const struct op *op);
-/* Elements in cached and in reused blocks; "known" below means either. */
+/* Elements in cached and in reused blocks; "found" below means either. */
 uint64_t map_tree_cached(const struct map_tree *b);
 uint64_t map_tree_reused(const struct map_tree *b);
 void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b); /* of these */
-/* The first position from `at` on that is not in a known block. */
+/* The first position from `at` on that is not in a found block. */
 uint64_t map_tree_skip(const struct map_tree *b, uint64_t at);
-/* How many of the positions from `at` on, which is in no known block, are before the next known
+/* How many of the positions from `at` on, which is in no found block, are before the next found
  * one; at most `most`. */
 uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most);
 
-/* If a known block begins at *at, adds its outputs and moves *at behind it. The action of a reused
+/* If a found block begins at *at, adds its outputs and moves *at behind it. The action of a reused
  * leaf goes into the batch (NULL: nowhere). */
 enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
                             struct session *s, uint32_t i, struct store_batch *batch,
                             struct err *e);
-/* Adds the outputs and the witness of the element at `at`, which is in no known block; elements come
- * in order. At the end of a leaf its action goes into the batch (NULL: nowhere). */
+/* Adds the outputs and the witness of the element at `at`, which is in no found block; elements
+ * come in order. At the end of a leaf its action goes into the batch (NULL: nowhere). */
 enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s, uint32_t i,
-                           uint64_t at, const struct id_list *outputs, struct span note,
+                           uint64_t at, const struct id_list *outputs, struct span witness,
                            struct store_batch *batch, struct err *e);
 /* When everything has been fed and the map's outputs are these: writes the actions of the larger
  * blocks. */

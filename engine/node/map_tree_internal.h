@@ -8,24 +8,24 @@
 #include "engine/node/map_tree.h"
 #include "store/collection/collection.h"
 
-/* The input is covered by known blocks of any depth and unknown leaves. */
+/* The input is covered by found blocks of any depth, and leaves that were not found. */
 struct input_block {
     struct collection_block block;
     unsigned depth;
-    bool known;
-    struct digest action;              /* of a known one: where its outputs stand */
-    const struct reuse_origin *origin; /* proved to stand; else NULL */
-    const char *reason;                /* the proof's, as the op gave it */
+    bool found;
+    struct digest action;              /* if found: has its outputs */
+    const struct reuse_origin *origin; /* if reused; else NULL */
+    const char *reason;                /* of the reuse, as the op gave it */
 };
 
-/* A block above the leaves that was looked up; what lies in a known one is not listed. */
+/* A block above the leaves that was looked up. Blocks inside a found one are not listed. */
 struct inner_block {
     struct collection_block block;
     unsigned depth;
-    bool known;
+    bool found;
     const struct reuse_origin *origin;
-    uint64_t *from;             /* by output: where its outputs begin in the map's */
-    struct witness_union notes; /* of what lies in it, as far as it came; of an unknown one */
+    uint64_t *from;                 /* by output: where its outputs begin in the map's */
+    struct witness_union witnesses; /* if not found: of the elements in it so far */
 };
 
 struct map_tree {
@@ -34,16 +34,16 @@ struct map_tree {
     size_t n, cap;
     struct inner_block *inners; /* ascending; larger ones first */
     size_t n_inners, cap_inners;
-    uint64_t cached, proved;       /* elements */
-    uint64_t prove_until_ns;       /* 0: nothing (more) is proved */
-    size_t feeding, feeding_inner; /* what comes next */
-    size_t *open, n_open;          /* inners that the next element stands in, larger ones first */
-    struct id_list *sum;           /* of the unknown leaf that comes in */
-    size_t *caps;                  /* both by output */
-    struct witness_union notes;    /* of that leaf */
+    uint64_t cached, reused;        /* elements */
+    uint64_t reuse_until_ns;        /* 0: no (more) blocks are reused */
+    size_t feeding, feeding_inner;  /* what comes next */
+    size_t *open, n_open;           /* inners that contain the next element, larger ones first */
+    struct id_list *sum;            /* outputs of the leaf that is being added */
+    size_t *caps;                   /* both by output */
+    struct witness_union witnesses; /* of that leaf */
 };
 
-/* Covers the input of the node: spans and inners. */
+/* Covers the node's input: fills spans and inners. */
 enum err_code map_tree_find(struct map_tree *b, struct collection *c, struct worker *w, uint32_t i,
                             struct err *e);
 

@@ -285,15 +285,15 @@ enum err_code node_check_same(const struct op *op, const struct action_result *b
 }
 
 /* Whether the store has just these outputs for the node. */
-static bool is_known(struct session *s, uint32_t i, const struct action_result *made)
+static bool is_stored(struct session *s, uint32_t i, const struct action_result *made)
 {
     const struct op *op = s->job->nodes[i].op;
     struct arena a = {0};
     struct action_result before;
-    bool known = action_find(&before, &a, s->store, op, &s->nodes[i].key.digest) &&
-                 action_same_outputs(op, &before, made);
+    bool cached = action_find(&before, &a, s->store, op, &s->nodes[i].key.digest) &&
+                  action_same_outputs(op, &before, made);
     arena_free(&a);
-    return known;
+    return cached;
 }
 
 enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *made)
@@ -302,7 +302,7 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
     node_adopt(s, i, made);
-    if (s->options->check && is_known(s, i, made)) {
+    if (s->options->check && is_stored(s, i, made)) {
         session_drop_batch(w);
         r->state = NODE_RAN;
         return OUT_DONE;
@@ -317,7 +317,7 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     made->cost_ns =
         s->job->nodes[i].op->node == OP_MAP ? r->work_ns : os_monotonic_ns() - r->start_ns;
     made->finished_ns = os_wall_ns();
-    /* Put together from elements that were all known: nothing ran. */
+    /* A map whose elements were all cached or reused did not run. */
     enum op_node kind = s->job->nodes[i].op->node;
     r->state = r->ran || kind == OP_TASK ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
     if (action_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||

@@ -23,7 +23,7 @@ char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missi
 /* Of a cached node: which inputs were made anew and came out the same (early cutoff). On the heap;
  * NULL: none. */
 char *node_cut_off(const struct session *s, uint32_t i);
-/* Adds to the node's `why` how many elements were reused, and by which proofs. */
+/* Adds to the node's `why` how many elements were reused, and why. */
 void node_explain_reuse(struct session *s, uint32_t i);
 
 /* Once per attempt, whoever comes first. */

@@ -203,7 +203,7 @@ static enum err_code make_key(struct session *s, uint32_t i, const struct source
     return err_up(e, code);
 }
 
-static bool all_known(struct session *s, const struct op *op, const struct action_result *made)
+static bool all_stored(struct session *s, const struct op *op, const struct action_result *made)
 {
     return action_is_whole(s->store, op, made, NULL, false);
 }
@@ -224,9 +224,9 @@ enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, str
         code = make_key(s, i, &files, e);
     if (code)
         return err_up(e, code);
-    bool known = !action_read(&before, a, s->store, node->op, &r->key.digest, NULL) &&
-                 all_known(s, node->op, &before);
-    if (known && !r->damaged && !s->options->check) {
+    bool cached = !action_read(&before, a, s->store, node->op, &r->key.digest, NULL) &&
+                  all_stored(s, node->op, &before);
+    if (cached && !r->damaged && !s->options->check) {
         *out = before;
         *hit = true;
         return OK;
@@ -234,14 +234,14 @@ enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, str
     code = run_op(out, s, i, &files, a, b, e);
     if (code)
         return err_up(e, code);
-    if (known && s->options->check && node_check_same(node->op, &before, out, &differs)) {
+    if (cached && s->options->check && node_check_same(node->op, &before, out, &differs)) {
         /* The node fails; those below are checked with what is stored. */
         r->failure = strdup(node_failure_text(a, node, "", &differs));
         r->failed = 1;
         *out = before;
         return OK;
     }
-    *fresh = !all_known(s, node->op, out);
+    *fresh = !all_stored(s, node->op, out);
     out->run = s->run;
     out->cost_ns = os_monotonic_ns() - start;
     out->finished_ns = os_wall_ns();

@@ -1,9 +1,8 @@
-/* What a run would do, without doing it. Sources are read (and parsed, if they changed) into a
- * batch that is thrown away but can be read (store_overlay), so that what is below them is known; a
- * map is put together there, too, if all its elements are known, are proved to stand, or are few
- * that took next to no time when they ran last: those are run. Below a node that would really have
- * to run, nothing is known. All this looking ahead ends after LOOKAHEAD_NS of the processor's time,
- * so that what is said does not depend on what else the machine does. */
+/* Predicts what a run would do. Sources are read, and parsed if they changed, into a batch that can
+ * be read (store_overlay) and is dropped at the end. The outputs of a map are made in the same
+ * batch if all its elements are cached, can be reused, or are few and ran very fast the last time:
+ * those few are run. Nodes below one that would have to run are undecided. Planning stops looking
+ * at elements after LOOKAHEAD_NS of processor time, which does not depend on the machine's load. */
 #include "engine/run/run_open.h"
 
 #include "base/os.h"
@@ -23,10 +22,10 @@ struct plan {
     struct session s;     /* first: ops have its address for theirs */
     struct worker worker; /* its batch is thrown away */
     uint64_t deadline_ns;
-    bool *unknown; /* by node: its outputs are */
+    bool *undecided; /* by node: its outputs are not determined */
 };
 
-/* What an op looks into for a proof ends with the time there is. */
+/* Cancels ops that are still deciding about reuse at the deadline. */
 static bool is_late(void *arg)
 {
     return os_process_ns() >= ((const struct plan *)arg)->deadline_ns;
@@ -62,13 +61,13 @@ struct walk {
     struct assemble *out;
     uint64_t at; /* elements before it are counted */
     uint64_t to_run;
-    bool whole;  /* the outputs of all before it are known */
-    bool trying; /* elements are run, as long as they are few */
-    bool proving;
+    bool whole;   /* all elements before `at` have outputs */
+    bool trying;  /* elements may be run while they are few */
+    bool reusing; /* elements may be reused */
 };
 
-/* What an element of the node takes, if the last run says. */
-static uint64_t expected_ns(const struct walk *w)
+/* The time for one element in the last run. */
+static uint64_t element_ns(const struct walk *w)
 {
     const Eqloom__RunNode *last = w->p->s.history.made[w->node];
     if (!last || !last->ran)
@@ -87,14 +86,14 @@ static bool prepare(struct walk *w)
     return node_prepare(&w->p->worker, w->node, &e) == OK;
 }
 
-/* Runs one element, if that is next to nothing. */
+/* Runs one element if it is cheap. */
 static bool try_element(struct action_result *made, struct walk *w, const struct digest *id)
 {
     struct node_run *r = &w->p->s.nodes[w->node];
     const struct node *node = &w->p->s.job->nodes[w->node];
     struct arena *a = &w->p->worker.arena;
     struct op_ctx ctx;
-    uint64_t each = expected_ns(w);
+    uint64_t each = element_ns(w);
     w->trying = w->trying && !node->op->parallel && has_time(w) && each < CHEAP_NS &&
                 (w->to_run + 1) * each < CHEAP_NS && prepare(w);
     if (!w->trying)
@@ -102,7 +101,7 @@ static bool try_element(struct action_result *made, struct walk *w, const struct
     ctx_init(&ctx, r->shared, node, a, w->p->worker.batch);
     ctx.element = id;
     ctx.recall.may = true;
-    struct err failure = {0}; /* the run will say it */
+    struct err failure = {0}; /* reported by the run */
     bool done = !node->op->run(&ctx, r->op_state, &failure) && ctx.loss.input == LOST_NONE;
     if (done && ctx.recall.found) {
         *made = ctx.recall.made;
@@ -119,12 +118,12 @@ static bool try_element(struct action_result *made, struct walk *w, const struct
     return done;
 }
 
-static bool prove_element(struct action_result *made, struct walk *w, const struct digest *id)
+static bool try_reuse(struct action_result *made, struct walk *w, const struct digest *id)
 {
     struct reuse_origin origin;
     struct span note;
-    w->proving = w->proving && has_time(w) && prepare(w);
-    return w->proving && reuse_element(made, &origin, &note, &w->p->worker, w->node, id);
+    w->reusing = w->reusing && has_time(w) && prepare(w);
+    return w->reusing && reuse_element(made, &origin, &note, &w->p->worker, w->node, id);
 }
 
 static void count_witness(struct node_run *r, const struct action_result *made)
@@ -147,18 +146,18 @@ static enum err_code walk_element(struct walk *w, struct err *e)
         code = node_element_key(&key, s, a, w->node, &id, e);
     if (code)
         return err_up(e, code);
-    bool known = true;
+    bool made_now = true;
     if (!action_read(&made, a, s->store, op, &key.digest, NULL) &&
         action_is_whole(s->store, op, &made, a, false)) {
         r->cached++;
-    } else if (prove_element(&made, w, &id)) {
+    } else if (try_reuse(&made, w, &id)) {
         count_witness(r, &made);
-    } else if (!(known = try_element(&made, w, &id)) || !made.note) {
+    } else if (!(made_now = try_element(&made, w, &id)) || !made.note) {
         w->to_run++;
     } else {
         count_witness(r, &made);
     }
-    w->whole = w->whole && known;
+    w->whole = w->whole && made_now;
     if (w->whole)
         code = map_tree_add(w->blocks, w->out, s, w->node, w->at, made.outputs, (struct span){0},
                             NULL, e);
@@ -166,11 +165,11 @@ static enum err_code walk_element(struct walk *w, struct err *e)
     return err_up(e, code);
 }
 
-/* When there is no time left to look at each, elements that stand in no known block may all run. */
+/* After the deadline, counts all elements outside found blocks as elements to run. */
 static void count_rest(struct walk *w)
 {
     struct node_run *r = &w->p->s.nodes[w->node];
-    w->whole = w->proving = false;
+    w->whole = w->reusing = false;
     while (w->at < r->elements) {
         uint64_t n = map_tree_run(w->blocks, w->at, r->elements - w->at);
         w->to_run += n;
@@ -210,12 +209,12 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
     struct node_run *r = &p->s.nodes[i];
     const struct node *node = &p->s.job->nodes[i];
     struct walk w = {
-        .p = p, .node = i, .whole = true, .trying = true, .proving = node->op->reuse != NULL};
+        .p = p, .node = i, .whole = true, .trying = true, .reusing = node->op->reuse != NULL};
     struct err unread = {0};
     int lost;
-    p->unknown[i] = true;
+    p->undecided[i] = true;
     if (ctx_node_new(&r->shared, &p->s.host, node, i, r->inputs, &lost, &unread))
-        return OK; /* damaged: the run will find out, and heal it */
+        return OK; /* a damaged input: the run will make it again */
     w.out = assemble_new(node->op, p->s.store, p->worker.batch);
     enum err_code code = walk_map(&w, e);
     if (!code && w.whole) {
@@ -223,16 +222,16 @@ static enum err_code plan_map(struct plan *p, uint32_t i, struct err *e)
         code = assemble_finish(&made.outputs, &r->arena, w.out, e);
         if (!code)
             set_outputs(p, i, &made);
-        p->unknown[i] = code != OK;
+        p->undecided[i] = code != OK;
         r->state = r->ran ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
     }
-    if (code == ERR_CORRUPT || code == ERR_NOTFOUND) { /* damaged, as above */
+    if (code == ERR_CORRUPT || code == ERR_NOTFOUND) { /* damaged as well */
         err_clear(e);
         code = OK;
         r->ran = r->elements;
         r->cached = r->reused = 0;
     }
-    if (!code && node->op->reuse && !w.proving) { /* there was no time to prove all */
+    if (!code && node->op->reuse && !w.reusing) { /* too late to decide about all */
         r->ran += r->reused;
         r->reused = 0;
     }
@@ -247,9 +246,9 @@ static void plan_chain(struct plan *p, uint32_t i)
     struct node_run *r = &p->s.nodes[i];
     struct err e = {0};
     int lost;
-    p->unknown[i] = true;
+    p->undecided[i] = true;
     if (ctx_node_new(&r->shared, &p->s.host, &p->s.job->nodes[i], i, r->inputs, &lost, &e))
-        return; /* a damaged input: the run will find out, and heal it */
+        return; /* a damaged input: the run will make it again */
     size_t n_outputs = op_count_outputs(p->s.job->nodes[i].op);
     struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
     if (chain_plan(outputs, &p->worker, i, &e))
@@ -258,7 +257,7 @@ static void plan_chain(struct plan *p, uint32_t i)
     if (r->ran || r->elements == 0)
         return;
     memcpy(r->outputs, outputs, n_outputs * sizeof *outputs);
-    p->unknown[i] = false;
+    p->undecided[i] = false;
     r->state = r->reused ? NODE_REUSED : NODE_CACHED;
 }
 
@@ -270,7 +269,7 @@ static bool is_after(struct plan *p, uint32_t i)
     for (size_t k = 0; k < op_count_inputs(node->op); k++)
         for (size_t m = 0; m < node->inputs[k].n_sources; m++) {
             uint32_t source = node->inputs[k].sources[m].node;
-            if (!p->unknown[source])
+            if (!p->undecided[source])
                 continue;
             if (asprintf(&p->s.nodes[i].why, "after %s", p->s.job->nodes[source].name) < 0)
                 p->s.nodes[i].why = NULL;
@@ -285,7 +284,7 @@ static enum err_code plan_node(struct plan *p, uint32_t i, struct err *e)
     const struct op *op = p->s.job->nodes[i].op;
     struct action_result made;
     if (is_after(p, i)) {
-        p->unknown[i] = true;
+        p->undecided[i] = true;
         r->state = NODE_WAITING;
         return OK;
     }
@@ -305,7 +304,7 @@ static enum err_code plan_node(struct plan *p, uint32_t i, struct err *e)
     r->why = strdup(node_why(&p->s, i, &r->arena, exists));
     if (op->node == OP_MAP)
         return err_up(e, plan_map(p, i, e));
-    p->unknown[i] = true;
+    p->undecided[i] = true;
     if (op->node == OP_CHAIN)
         plan_chain(p, i);
     return OK;
@@ -326,7 +325,7 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
         goto out;
     p.worker = (struct worker){.s = &p.s, .batch = store_batch_new(store)};
     store_overlay(store, p.worker.batch);
-    p.unknown = arena_array(a, bool, job->n_nodes);
+    p.undecided = arena_array(a, bool, job->n_nodes);
     p.deadline_ns = os_process_ns() + LOOKAHEAD_NS;
     p.s.host.spill = NULL;
     p.s.host.cancelled = is_late;

@@ -1,5 +1,5 @@
-/* The longer answer about one node, on one screen: what it is, from what it was made and when, what
- * the last run did with it and why, what a run would do now, and what hangs on it. */
+/* The text of `why` for one node: its op, parameters and inputs, when it was made, what the last
+ * run did with it and why, what a run would do now, and which nodes depend on it. */
 #include "engine/run/run.h"
 
 #include "base/buf.h"
@@ -47,7 +47,7 @@ static void put_params(struct buf *b, const struct node *node)
 
 static void put_id(struct buf *b, struct arena *a, const struct digest *id)
 {
-    buf_puts(b, digest_is_zero(id) ? "not known yet" : label_short_id(a, id));
+    buf_puts(b, digest_is_zero(id) ? "not made yet" : label_short_id(a, id));
 }
 
 static void put_inputs(struct buf *b, struct arena *a, const struct job *job, uint32_t i,
@@ -78,7 +78,7 @@ static void put_duration(struct buf *b, uint64_t ns)
                ns < 1000000000 ? (double)ns / 1e6 : (double)ns / 1e9);
 }
 
-/* What the action that gave the present outputs says of itself. */
+/* The action that made the present outputs. */
 static void put_made(struct buf *b, struct arena *a, struct store *s, const struct node *node,
                      const struct node_result *now, const Eqloom__RunNode *before)
 {
@@ -114,7 +114,7 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
     const Eqloom__RunNode *n = history_node(last, node->name);
     buf_printf(b, "  last run  %s (%s): ", last->run, last->state);
     if (!n) {
-        buf_puts(b, "it was not part of it\n");
+        buf_puts(b, "not part of that run\n");
         return;
     }
     buf_puts(b, n->state);
@@ -122,7 +122,7 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
         buf_printf(b, ", %" PRIu64 " of %" PRIu64 " %ss ran", n->ran, n->elements,
                    node_unit(node->op));
     if (n->reused)
-        buf_printf(b, ", %" PRIu64 " reused by proof", n->reused);
+        buf_printf(b, ", %" PRIu64 " reused", n->reused);
     if (n->cached && (n->ran || n->reused))
         buf_printf(b, ", %" PRIu64 " cached", n->cached);
     if (n->failed)
@@ -136,7 +136,7 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
     buf_putc(b, '\n');
 }
 
-/* What is decided only later hangs on nodes further up that would run: those, with their reasons.
+/* Whether the node runs depends on nodes above it that would run: lists those with their reasons.
  */
 static void put_causes(struct buf *b, struct arena *a, const struct job *job, uint32_t i,
                        const struct run_result *plan)
@@ -191,7 +191,7 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
         buf_puts(b, "would run, unless what it reads stays the same: ");
         put_causes(b, a, job, i, plan);
         break;
-    case NODE_REUSED: buf_printf(b, "its elements would be proved to stand: %s", why); break;
+    case NODE_REUSED: buf_printf(b, "its elements would be reused: %s", why); break;
     case NODE_FAILED:
     case NODE_SKIPPED: buf_puts(b, node_state_name(now->state)); break;
     }

@@ -6,7 +6,7 @@
 #include "engine/run/run.h"
 
 struct progress; /* NULL from progress_new: no memory */
-/* `estimate_ns`: how long each node may take, by job->nodes (0: not known); copied. */
+/* `estimate_ns`: how long each node may take, by job->nodes (0: no estimate); copied. */
 struct progress *progress_new(const struct job *job, const struct run_options *options,
                               const bool *wanted, const uint64_t *estimate_ns);
 void progress_free(struct progress *p);
@@ -17,7 +17,7 @@ enum element_state { ELEMENT_CACHED, ELEMENT_RAN, ELEMENT_REUSED, ELEMENT_FAILED
 /* `failure` for ELEMENT_FAILED: the whole sentence; position and id for machines. */
 void progress_element(struct progress *p, uint32_t node, enum element_state state,
                       uint64_t position, const struct digest *id, const char *failure);
-/* So many more were known without being looked at one by one. */
+/* So many more elements are done, by blocks that are cached or reused. */
 void progress_cached(struct progress *p, uint32_t node, uint64_t n);
 /* Of a source, of which no event tells that it began: how many bytes of its files were read, and
  * what is done with them. */

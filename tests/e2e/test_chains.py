@@ -72,10 +72,10 @@ class Chains(ProjectTest):
         node = self.train(self.p)
         self.assertEqual((node["ran"], node["reused"], node["state"]), (0, 9, "reused"))
         self.assertEqual(self.model(self.p), kept)
-        self.assertRegex(node["why"], "batches changed: .*; 0 of 9 segments affected, 9 proved "
+        self.assertRegex(node["why"], "batches changed: .*; 0 of 9 segments affected, 9 "
                          r"unaffected \(the same examples are drawn up to step 8\)")
         why = self.p.eqloom("why", "job.yaml", MODEL).out
-        self.assertIn("9 proved unaffected (the same examples are drawn up to step 8)", why)
+        self.assertIn("9 unaffected (the same examples are drawn up to step 8)", why)
         self.assertIn("reused    in run small/000002: the same examples are drawn up to step 8",
                       self.p.eqloom("why", kept).out)
         self.assertIn("made      in run small/000001", self.p.eqloom("why", kept).out)
@@ -91,7 +91,7 @@ class Chains(ProjectTest):
             self.p.run("train-tokens")
             planned = self.p.eqloom("plan", "job.yaml", MODEL).out
             node = self.train(self.p)
-            said = re.search(r"(\d+) of 9 segments affected, (\d+) proved", planned)
+            said = re.search(r"(\d+) of 9 segments affected, (\d+) unaffected", planned)
             self.assertEqual((int(said[1]), int(said[2])), (node["ran"], node["reused"]), planned)
 
     def test_a_longer_training_of_other_data(self):

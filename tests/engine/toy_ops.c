@@ -30,7 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_lines, ops_summarized, ops_proved, ops_prepared, ops_beside, ops_drift;
+atomic_int ops_ran, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside, ops_drift;
 atomic_int ops_until_signal;
 volatile int ops_signals;
 static atomic_int now_running;
@@ -199,7 +199,7 @@ static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx
     struct span trace = op_earlier_witness(x);
     const uint64_t *added;
     size_t n;
-    atomic_fetch_add(&ops_proved, 1);
+    atomic_fetch_add(&ops_asked, 1);
     if (op_earlier_added(&added, &n, ctx, x, "names", e))
         return e->code;
     *stands = true;
@@ -222,7 +222,7 @@ static void add_name(uint8_t *out, size_t *n, const uint8_t *name)
     *n += DIGEST_SIZE;
 }
 
-static enum err_code rank_unite(struct span *out, struct arena *a, const struct span *notes,
+static enum err_code rank_merge(struct span *out, struct arena *a, const struct span *notes,
                                 size_t n, struct err *e)
 {
     size_t len = LETTERS, most = LETTERS;
@@ -418,7 +418,7 @@ static const struct op op_rank = {.name = "rank",
                                   .prepare = rank_prepare,
                                   .run = rank_run,
                                   .reuse = rank_reuse,
-                                  .merge_witnesses = rank_unite,
+                                  .merge_witnesses = rank_merge,
                                   .reuse_all = rank_reuse};
 static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
                                                {0}};
