@@ -1,7 +1,6 @@
 /* Maps: one action per element, except in blocks of the input that are cached as a whole
- * (map_tree.h). Workers take ranges of positions; results come back in any order and are put
- * together in element order, so at most MAP_WINDOW elements (their output ids) are held, whatever
- * the size of the map. */
+ * (map_tree.h). Workers take ranges of positions. Results come back in any order and are assembled
+ * in element order; at most MAP_WINDOW elements (their output ids) are held. */
 #include "engine/node/map_node.h"
 
 #include "base/os.h"
