@@ -355,6 +355,15 @@ static void do_node(struct worker *w, const struct task *t)
     pthread_mutex_unlock(&s->mutex);
 }
 
+/* While one node had all threads, open maps waited: that time is not theirs. Caller holds the
+ * mutex. */
+static void skip_exclusive_time(struct session *s, uint32_t exclusive, uint64_t ns)
+{
+    for (uint32_t i = 0; i < s->job->n_nodes; i++)
+        if (i != exclusive && s->nodes[i].working && s->nodes[i].phase != PHASE_DONE)
+            s->nodes[i].start_ns += ns;
+}
+
 static void work(void *arg)
 {
     struct session *s = arg;
@@ -371,14 +380,17 @@ static void work(void *arg)
         s->active++;
         s->exclusive = t.exclusive;
         pthread_mutex_unlock(&s->mutex);
+        uint64_t begin_ns = os_monotonic_ns();
         if (t.kind == TASK_RANGE)
             do_range(&w, &t);
         else
             do_node(&w, &t);
         pthread_mutex_lock(&s->mutex);
         s->active--;
-        if (t.exclusive)
+        if (t.exclusive) {
             s->exclusive = false;
+            skip_exclusive_time(s, t.node, os_monotonic_ns() - begin_ns);
+        }
         pthread_cond_broadcast(&s->work);
     }
     pthread_mutex_unlock(&s->mutex);
