@@ -1,14 +1,8 @@
 /* Errors: messages, positions, carets, suggestions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/err.h"
+#include "tests/unit.h"
 
-#include <string.h>
+#include <stdint.h>
 
 static enum err_code inner(struct err *e)
 {

@@ -1,18 +1,11 @@
 /* Arenas, buffers and maps, against what is plain to see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/rng.h"
+#include "tests/unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <stdint.h>
 
 static void test_arena(void **state)
 {

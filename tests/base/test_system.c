@@ -1,22 +1,13 @@
 /* Digests, randomness, threads and files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/digest.h"
 #include "base/err.h"
 #include "base/os.h"
 #include "base/pool.h"
 #include "base/rng.h"
+#include "tests/unit.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,14 +1,8 @@
 /* YAML trees: shapes, positions, and every refusal. */
 #include "base/yaml.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 struct fixture {
     struct arena arena;

@@ -8,22 +8,15 @@
  *
  *     seeds (lines) ── first (map) ── weigh (task, by summaries)
  *     names (100 rules) ── rank (map over seeds, with proofs) */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
+#include "place.h"
+#include "tests/unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { RULES = 100, REPEATS = 5, LEAF = 128 };
 enum { SEEDS, NAMES, FIRST, WEIGH, RANK };

@@ -1,18 +1,11 @@
 /* See place.h. */
-#include "place.h"
-
 #include "base/os.h"
+#include "place.h"
+#include "tests/unit.h"
 
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {

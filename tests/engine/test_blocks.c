@@ -1,24 +1,17 @@
 /* Maps over collections that have leaves: whatever few elements change, the outputs are those of a
  * run from scratch, and what did not change is not looked at one by one. The seed is printed and
  * may be given in EQLOOM_TEST_SEED. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
+#include "place.h"
 #include "store/collection/collection.h"
 #include "store/internal.h"
 #include "store/maintain.h"
+#include "tests/unit.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { SEEDS, NAMES, UPPER, FIRST, RANK, WEIGH, NODES };
 enum { LINES_MAX = 60000, ROUNDS = 5, LARGE = 56000 };

@@ -1,20 +1,13 @@
 /* Chains: they go on from the last record that is there, after more steps, after gc, and with other
  * inputs as far as the segments read the same. EQLOOM_TEST_SEED. */
-#include "small.h"
-
 #include "base/os.h"
+#include "small.h"
 #include "store/maintain.h"
 #include "store/store.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static void test_chain_goes_on(void **state)
 {

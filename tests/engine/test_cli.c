@@ -12,16 +12,10 @@
 #include "engine/cli/records/diff.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct line {
     struct arena arena;

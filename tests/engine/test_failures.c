@@ -1,24 +1,17 @@
 /* Runs that do not end well: failures, interruption; and that results depend on nothing but the
  * inputs. */
-#include "small.h"
-
 #include "base/buf.h"
 #include "base/os.h"
 #include "engine/cache/action.h"
 #include "engine/cache/source_files.h"
 #include "schemas/action.pb-c.h"
 #include "schemas/canonical.h"
+#include "small.h"
 #include "store/store.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- failures ---- */
 

@@ -1,20 +1,12 @@
 /* Damaged records: whoever made them makes them again, and everything is as it was. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
+#include "place.h"
 #include "schemas/checkpoint.pb-c.h"
 #include "store/collection/collection.h"
 #include "store/internal.h"
 #include "store/maintain.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { SEEDS, NAMES, UPPER, FIRST, JOINED, MODEL, EXTRA };
 

@@ -1,20 +1,13 @@
 /* Property: whatever is edited, the outputs of an incremental run are those of a run from scratch
  * in an empty store. Random graphs, random edits; the seed is printed and may be given in
  * EQLOOM_TEST_SEED. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/rng.h"
+#include "place.h"
+#include "tests/unit.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { NODES = 12, LINES = 24, SOURCES = 2, ROUNDS = 4, EDITS = 8 };
 

@@ -3,16 +3,10 @@
 #include "base/os.h"
 #include "engine/cli/console/cli.h"
 #include "engine/job/job.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define RULES "  rules: {op: rules, files: job_errors/files/*.rules}\n"
 #define SEEDS "  seeds: {op: templates, files: [job_errors/files/seeds.yaml]}\n"

@@ -1,12 +1,8 @@
 /* jq programs as conditions: what they yield, and errors that are told once. */
 #include "engine/cli/records/jq_filter.h"
+#include "tests/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void test_jq_filter(void **state)
 {

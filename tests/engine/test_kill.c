@@ -1,26 +1,19 @@
 /* Killed at random moments, a run goes on where it was and ends with the same ids as one that was
  * left alone. This process never opens a store (its threads would not survive fork): every run is
  * a child. Seed printed; EQLOOM_TEST_SEED. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
+#include "place.h"
 #include "store/maintain.h"
+#include "tests/unit.h"
 
 #include <inttypes.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NODES = 9, WIDE = 1200, BUDGET_S = 15, KILLS_LEAST = 4 };
 

@@ -1,18 +1,10 @@
 /* Elements that changed where their op does not look: their results stand by what was read of them,
  * what is below is not touched, and nothing that is doubted is believed. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
+#include "place.h"
 #include "store/maintain.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { SEEDS, GLANCE, ALL, LINES = 300, LETTERS = 7 };
 

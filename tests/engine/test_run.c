@@ -1,23 +1,16 @@
 /* The engine against a real store, with small ops: keys, what runs again after what, source files,
  * what is printed. */
-#include "small.h"
-
 #include "base/os.h"
 #include "engine/cache/action_key.h"
-#include "engine/session/progress.h"
 #include "engine/cache/source_files.h"
+#include "engine/session/progress.h"
+#include "small.h"
 #include "store/store.h"
+#include "tests/unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- keys ---- */
 

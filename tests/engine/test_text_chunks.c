@@ -1,24 +1,17 @@
 /* Sources in chunks: whatever of the files changes, the collection is that of their lines, what did
  * not change is not parsed, and errors are where they are. The seed is printed and may be given in
  * EQLOOM_TEST_SEED. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
+#include "place.h"
 #include "schemas/expr.pb-c.h"
 #include "store/collection/collection.h"
 #include "store/maintain.h"
+#include "tests/unit.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { LINES_MAX = 20000, ROUNDS = 40, FILES = 2 };
 

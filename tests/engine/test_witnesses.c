@@ -1,24 +1,17 @@
 /* Maps whose op proves that results stand, over collections with leaves: whatever rules and lines
  * are edited, the outputs are those of a run from scratch; and where an edit can have touched
  * little, little is asked. The seed is printed and may be given in EQLOOM_TEST_SEED. */
-#include "place.h"
-
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "engine/cache/witness_counts.h"
+#include "place.h"
 #include "store/internal.h"
 #include "store/maintain.h"
+#include "tests/unit.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { SEEDS, NAMES, RANK, NODES };
 enum { LINES = 4000, RARE = 1000, LARGE = 44000, RULES = 12, ROUNDS = 6 };

@@ -1,15 +1,7 @@
 /* All terms of small e-graphs by plain recursion; see ref_terms.h. */
-#include "ref_terms.h"
-
 #include "ops/egraph/record/egraph_arrays.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "ref_terms.h"
+#include "tests/unit.h"
 
 enum { MAX_TERMS = 1500 };
 

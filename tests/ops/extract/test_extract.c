@@ -1,15 +1,6 @@
 /* Counting, unranking and drawing against brute force (tests/ref/ref_terms.h) on small e-graphs. */
 #include "../../ref/ref_terms.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 /* How many terms were compared. */
 static uint64_t compare_length(const struct graph *graph, const struct grammar *g, int length)
 {

@@ -1,14 +1,7 @@
 /* Clusters: the seed leads, every member is compared with it, and a lie in the e-graph is found. */
 #include "ops/egraph/record/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { MAX = 32 };
 struct graph {

@@ -3,13 +3,7 @@
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/rules/certify.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static const struct rule_check_options options = {.points = 64, .seed = 1};
 

@@ -4,15 +4,7 @@
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/rules/certify.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct rules load(struct arena *a)
 {

@@ -1,13 +1,7 @@
 /* The rule language: what is read, what is refused and where, and the records. */
 #include "ops/rules/rule.h"
 #include "schemas/canonical.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct rules parse(struct arena *a, const char *text)
 {

@@ -1,14 +1,8 @@
 /* `check-rules`: what it prints and how it ends. */
 #include "engine/tool.h"
+#include "tests/unit.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 extern const struct tool tool_check_rules;
 
