@@ -16,6 +16,9 @@ void *cpu_alloc(size_t bytes);
 /* NULL after recording the failure in the queue. */
 void *cpu_scratch(struct gpu_queue *q, size_t bytes);
 void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
+/* Lets oneDNN make its kernels, once: it does so at the first product, and crashes if it cannot map
+ * memory for them. ERR_NOMEM if there is none now. */
+enum err_code cpu_prepare_products(struct err *e);
 
 #ifdef CPU_ISA
 #define CPU_JOIN2(name, isa) cpu_##name##_##isa

@@ -49,6 +49,9 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
         isa = cpu_isa();
     if (!cpu_supports(isa))
         return err_fail(e, ERR_UNSUPPORTED, "this processor does not support '%s'", isa);
+    enum err_code code = cpu_prepare_products(e);
+    if (code)
+        return err_up(e, code);
     struct gpu_device *d = calloc(1, sizeof *d);
     if (!d)
         return err_fail(e, ERR_NOMEM, "no memory for a device");

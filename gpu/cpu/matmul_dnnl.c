@@ -13,6 +13,7 @@
 #include <dnnl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* libgomp's; <omp.h> belongs to one compiler. The setting is the calling thread's own. */
 extern void omp_set_num_threads(int n);
@@ -44,6 +45,26 @@ const char *gpu_cpu_bf16(void)
 {
     pthread_once(&library.once, set_up);
     return strcmp(cpu_isa(), "amx") == 0 ? "tiles" : library.bf16 ? "avx512-bf16" : NULL;
+}
+
+static void make_kernels(void)
+{
+    float x[64] = {0}, y[64] = {0}, z[64];
+    omp_set_num_threads(1);
+    dnnl_sgemm('N', 'N', 8, 8, 8, 1, x, 8, y, 8, 0, z, 8);
+}
+
+enum err_code cpu_prepare_products(struct err *e)
+{
+    enum { ROOM = 32 << 20 };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return err_fail(e, ERR_NOMEM, "no memory for the kernels of matrix products");
+    munmap(room, ROOM);
+    pthread_once(&library.once, set_up);
+    pthread_once(&once, make_kernels);
+    return OK;
 }
 
 static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
