@@ -163,8 +163,9 @@ static void update(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
     struct update_state s = {t->weights, t->m, t->v, t->gradient};
-    update_piece(q, &t->plan.pieces[item], &s, &t->how, t->config.precision,
-                 (char *)t->update_work + q->index * t->plan.scratch);
+    /* NULL where the plan needs none */
+    char *work = t->plan.scratch ? (char *)t->update_work + q->index * t->plan.scratch : NULL;
+    update_piece(q, &t->plan.pieces[item], &s, &t->how, t->config.precision, work);
 }
 
 /* ---- the step ---- */
