@@ -29,22 +29,24 @@ static enum err_code fold_segment(struct op_segment *out, struct op_ctx *ctx, ui
 static enum err_code read_state(uint64_t *value, struct op_ctx *ctx, const ProtobufCMessage *m,
                                 struct err *e)
 {
+    enum err_code code;
     const Eqloom__Checkpoint *before = (const Eqloom__Checkpoint *)m;
     struct span data;
-    if (op_get_chunk(&data, ctx, before->tensors[0]->chunk_ids.data, op_arena(ctx), e))
-        return e->code;
+    if ((code = op_get_chunk(&data, ctx, before->tensors[0]->chunk_ids.data, op_arena(ctx), e)))
+        return err_up(e, code);
     memcpy(value, data.data, sizeof *value);
     return OK;
 }
 
 static enum err_code emit_state(struct op_ctx *ctx, uint64_t value, struct err *e)
 {
+    enum err_code code;
     uint64_t data[32];
     for (size_t i = 0; i < 32; i++)
         data[i] = rng_mix(value + i + op_segment_index(ctx));
     struct digest chunk;
-    if (op_emit_chunk(&chunk, ctx, span_of(data, sizeof data), e))
-        return e->code;
+    if ((code = op_emit_chunk(&chunk, ctx, span_of(data, sizeof data), e)))
+        return err_up(e, code);
     Eqloom__Tensor tensor = EQLOOM__TENSOR__INIT, *tensors[] = {&tensor};
     tensor.name = (char *)"w";
     tensor.chunk_ids = (ProtobufCBinaryData){DIGEST_SIZE, chunk.bytes};
@@ -57,18 +59,19 @@ static enum err_code emit_state(struct op_ctx *ctx, uint64_t value, struct err *
 
 static enum err_code fold_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     ProtobufCMessage *m;
     uint64_t value = 1;
     atomic_fetch_add(&ops_ran, 1);
     if (op_int(ctx, "ms"))
         usleep((useconds_t)op_int(ctx, "ms") * 1000);
-    if (op_previous(&m, ctx, e))
-        return e->code;
+    if ((code = op_previous(&m, ctx, e)))
+        return err_up(e, code);
     if (m) {
-        if (read_state(&value, ctx, m, e))
-            return e->code;
-    } else if (op_get(&m, ctx, "expr", 0, e)) {
-        return e->code;
+        if ((code = read_state(&value, ctx, m, e)))
+            return err_up(e, code);
+    } else if ((code = op_get(&m, ctx, "expr", 0, e))) {
+        return err_up(e, code);
     } else {
         value = strlen(((Eqloom__Expr *)m)->prefix);
     }
@@ -78,13 +81,14 @@ static enum err_code fold_run(struct op_ctx *ctx, void *state, struct err *e)
 /* The letter that the segment reads; 0: none. */
 static enum err_code spell_letter(uint8_t *out, struct op_ctx *ctx, struct err *e)
 {
+    enum err_code code;
     ProtobufCMessage *m;
     uint64_t index = op_segment_index(ctx);
     *out = 0;
     if (!index)
         return OK;
-    if (op_get(&m, ctx, "expr", 0, e))
-        return e->code;
+    if ((code = op_get(&m, ctx, "expr", 0, e)))
+        return err_up(e, code);
     const char *text = ((Eqloom__Expr *)m)->prefix;
     *out = index <= strlen(text) ? (uint8_t)text[index - 1] : 0;
     return OK;
@@ -103,13 +107,14 @@ static enum err_code spell_reads(struct digest *out, const char **reason, struct
 
 static enum err_code spell_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     ProtobufCMessage *before;
     uint8_t letter;
     uint64_t value = 1;
     atomic_fetch_add(&ops_ran, 1);
-    if (spell_letter(&letter, ctx, e) || op_previous(&before, ctx, e) ||
-        (before && read_state(&value, ctx, before, e)))
-        return e->code;
+    if ((code = spell_letter(&letter, ctx, e)) || (code = op_previous(&before, ctx, e)) ||
+        (before && (code = read_state(&value, ctx, before, e))))
+        return err_up(e, code);
     return emit_state(ctx, value + letter, e);
 }
 

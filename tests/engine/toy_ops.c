@@ -45,6 +45,7 @@ static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char 
 
 static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
     for (size_t i = 0; i < n; i++) {
@@ -60,8 +61,8 @@ static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
                 return err_fail_at(e, &files[i].text, (size_t)(at - files[i].text.text),
                                    "a line begins with '!'");
             if (len && *at != '#' &&
-                emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e))
-                return e->code;
+                (code = emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e)))
+                return err_up(e, code);
         }
     }
     return OK;
@@ -75,6 +76,7 @@ static size_t lines_cut(struct op_ctx *ctx, const struct source_text *text, size
 
 static enum err_code names_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
     atomic_fetch_add(&ops_ran, 1);
@@ -87,20 +89,21 @@ static enum err_code names_run(struct op_ctx *ctx, void *state, struct err *e)
             m.group = group;
             m.name = name;
             m.lhs = text;
-            if (op_emit(NULL, ctx, "names", &m.base, e))
-                return e->code;
+            if ((code = op_emit(NULL, ctx, "names", &m.base, e)))
+                return err_up(e, code);
         }
     return OK;
 }
 
 static enum err_code upper_prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
+    enum err_code code;
     char *suffix = arena_strdup(op_arena(ctx), "");
     atomic_fetch_add(&ops_prepared, 1);
     for (uint64_t i = 0; i < op_count(ctx, "names"); i++) {
         ProtobufCMessage *m;
-        if (op_get(&m, ctx, "names", i, e))
-            return e->code;
+        if ((code = op_get(&m, ctx, "names", i, e)))
+            return err_up(e, code);
         suffix = arena_printf(op_arena(ctx), "%s %s", suffix, ((Eqloom__Rule *)m)->lhs);
     }
     *state = suffix;
@@ -127,11 +130,11 @@ static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
         __atomic_store_n(&ops_signals, 1, __ATOMIC_RELAXED);
     struct rng rng = op_rng(ctx);
     for (int64_t i = 0; i < op_int(ctx, "repeat"); i++)
-        if (emit_text(ctx, "exprs",
+        if ((code = emit_text(ctx, "exprs",
                       arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
                                    rng_below(&rng, 1000)),
-                      e))
-            return e->code;
+                      e)))
+            return err_up(e, code);
     return OK;
 }
 
@@ -148,6 +151,7 @@ struct rank_state {
 
 static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
+    enum err_code code;
     struct arena *a = op_arena(ctx);
     struct rank_state *s = arena_new(a, struct rank_state);
     s->n = op_count(ctx, "names");
@@ -155,8 +159,8 @@ static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *
     s->names = arena_array(a, const Eqloom__Rule *, s->n);
     for (uint64_t i = 0; i < s->n; i++) {
         s->ids[i] = op_input_id(ctx, "names", i);
-        if (op_get((ProtobufCMessage **)&s->names[i], ctx, "names", i, e))
-            return e->code;
+        if ((code = op_get((ProtobufCMessage **)&s->names[i], ctx, "names", i, e)))
+            return err_up(e, code);
     }
     *state = s;
     return OK;
@@ -164,14 +168,15 @@ static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *
 
 static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     const struct rank_state *s = state;
     struct arena *a = op_arena(ctx);
     uint8_t *trace = arena_zalloc(a, LETTERS + s->n * DIGEST_SIZE);
     ProtobufCMessage *m;
     size_t n = 0;
     atomic_fetch_add(&ops_ran, 1);
-    if (op_get(&m, ctx, "exprs", 0, e))
-        return e->code;
+    if ((code = op_get(&m, ctx, "exprs", 0, e)))
+        return err_up(e, code);
     char *text = arena_strdup(a, ((Eqloom__Expr *)m)->prefix), letter = text[0];
     for (uint64_t i = 0; i < s->n; i++)
         if (s->names[i]->name[0] == letter) {
@@ -195,13 +200,14 @@ static bool rank_has(const struct rank_state *s, const uint8_t *id)
 static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                                 const struct op_earlier *x, struct err *e)
 {
+    enum err_code code;
     const struct rank_state *s = state;
     struct span trace = op_earlier_witness(x);
     const uint64_t *added;
     size_t n;
     atomic_fetch_add(&ops_asked, 1);
-    if (op_earlier_added(&added, &n, ctx, x, "names", e))
-        return e->code;
+    if ((code = op_earlier_added(&added, &n, ctx, x, "names", e)))
+        return err_up(e, code);
     *stands = true;
     *reason = "no name of its letter changed";
     for (size_t i = LETTERS; i + DIGEST_SIZE <= trace.len; i += DIGEST_SIZE)
@@ -253,27 +259,30 @@ static enum err_code weigh_summarize(struct span *out, struct arena *a, struct o
 
 static enum err_code weigh_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     uint64_t sum = 0;
     atomic_fetch_add(&ops_ran, 1);
     for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
         struct span bytes;
         uint64_t letters;
-        if (op_summary(&bytes, ctx, "exprs", i, e))
-            return e->code;
+        if ((code = op_summary(&bytes, ctx, "exprs", i, e)))
+            return err_up(e, code);
         memcpy(&letters, bytes.data, sizeof letters);
         sum += letters;
-        if (letters <= (uint64_t)op_int(ctx, "most") && op_pass(ctx, "short", "exprs", i, e))
-            return e->code;
+        if (letters <= (uint64_t)op_int(ctx, "most") &&
+            (code = op_pass(ctx, "short", "exprs", i, e)))
+            return err_up(e, code);
     }
     return emit_text(ctx, "expr", arena_printf(op_arena(ctx), "%" PRIu64, sum), e);
 }
 
 static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     ProtobufCMessage *m;
     atomic_fetch_add(&ops_ran, 1);
-    if (op_get(&m, ctx, "exprs", 0, e))
-        return e->code;
+    if ((code = op_get(&m, ctx, "exprs", 0, e)))
+        return err_up(e, code);
     return emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
 }
 
@@ -305,18 +314,19 @@ static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
 
 static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    enum err_code code;
     struct buf b = {0};
     atomic_fetch_add(&ops_ran, 1);
     buf_puts(&b, op_string(ctx, "prefix"));
     for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
         ProtobufCMessage *m;
-        if (op_get(&m, ctx, "exprs", i, e)) {
+        if ((code = op_get(&m, ctx, "exprs", i, e))) {
             buf_free(&b);
-            return e->code;
+            return err_up(e, code);
         }
         buf_printf(&b, "%s,", ((Eqloom__Expr *)m)->prefix);
     }
-    enum err_code code = emit_text(ctx, "expr", b.data, e);
+    code = emit_text(ctx, "expr", b.data, e);
     buf_free(&b);
     return code;
 }
