@@ -74,3 +74,10 @@ void buf_printf(struct buf *b, const char *format, ...)
     }
     va_end(again);
 }
+
+char *buf_text(struct buf *b, struct arena *a)
+{
+    char *text = arena_strndup(a, b->data ? b->data : "", b->len);
+    buf_free(b);
+    return text;
+}

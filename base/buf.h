@@ -3,7 +3,7 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
-#include <stddef.h>
+#include "base/arena.h"
 
 struct buf {
     char *data;
@@ -16,6 +16,8 @@ void buf_reserve(struct buf *b, size_t more);
 void buf_add(struct buf *b, const void *data, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
+/* What it holds, in the arena, as a string; the buffer is freed. */
+char *buf_text(struct buf *b, struct arena *a);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Grows a heap array to hold `need` elements; returns the (moved) array and updates *cap.

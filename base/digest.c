@@ -52,11 +52,6 @@ void hasher_free(struct hasher *h)
     }
 }
 
-void hasher_reset(struct hasher *h)
-{
-    must(EVP_DigestInit_ex(h->ctx, NULL, NULL));
-}
-
 void hasher_add(struct hasher *h, const void *data, size_t n)
 {
     if (n)
@@ -68,7 +63,7 @@ struct digest hasher_finish(struct hasher *h)
     struct digest d;
     unsigned n = sizeof d.bytes;
     must(EVP_DigestFinal_ex(h->ctx, d.bytes, &n));
-    hasher_reset(h);
+    must(EVP_DigestInit_ex(h->ctx, NULL, NULL));
     return d;
 }
 
@@ -111,28 +106,4 @@ char *digest_hex(char out[DIGEST_HEX], const struct digest *d)
     }
     out[64] = 0;
     return out;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
-bool digest_from_hex(struct digest *d, const char *hex, size_t n)
-{
-    if (n != 64)
-        return false;
-    for (int i = 0; i < DIGEST_SIZE; i++) {
-        int hi = hex_value(hex[2 * i]), lo = hex_value(hex[2 * i + 1]);
-        if (hi < 0 || lo < 0)
-            return false;
-        d->bytes[i] = (uint8_t)(hi << 4 | lo);
-    }
-    return true;
 }

@@ -17,7 +17,6 @@ struct digest {
 struct hasher; /* an incremental SHA-256 */
 struct hasher *hasher_new(void);
 void hasher_free(struct hasher *h);
-void hasher_reset(struct hasher *h);
 void hasher_add(struct hasher *h, const void *data, size_t n);
 /* Also resets. */
 struct digest hasher_finish(struct hasher *h);
@@ -29,7 +28,5 @@ int digest_compare(const struct digest *a, const struct digest *b);
 bool digest_is_zero(const struct digest *d);
 /* Writes 64 lower-case digits and a NUL; returns out. */
 char *digest_hex(char out[DIGEST_HEX], const struct digest *d);
-/* Exactly 64 hexadecimal digits, either case. */
-bool digest_from_hex(struct digest *d, const char *hex, size_t n);
 
 #endif

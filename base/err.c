@@ -26,18 +26,23 @@ void err_clear(struct err *e)
         memset(e, 0, sizeof *e);
 }
 
+static void set(struct err *e, enum err_code code, const char *file, int line, const char *format,
+                va_list args)
+{
+    err_clear(e);
+    e->code = code;
+    vsnprintf(e->message, sizeof e->message, format, args);
+    add_frame(e, file, line);
+}
+
 enum err_code err_fail_from(struct err *e, enum err_code code, const char *file, int line,
                             const char *format, ...)
 {
-    if (!e)
-        return code;
-    err_clear(e);
-    e->code = code;
     va_list args;
     va_start(args, format);
-    vsnprintf(e->message, sizeof e->message, format, args);
+    if (e)
+        set(e, code, file, line, format, args);
     va_end(args);
-    add_frame(e, file, line);
     return code;
 }
 
@@ -95,16 +100,12 @@ void err_locate(struct err *e, const struct source_text *source, size_t offset)
 enum err_code err_fail_at_from(struct err *e, const struct source_text *source, size_t offset,
                                const char *file, int line, const char *format, ...)
 {
-    if (!e)
-        return ERR_INPUT;
-    err_clear(e);
-    e->code = ERR_INPUT;
     va_list args;
     va_start(args, format);
-    vsnprintf(e->message, sizeof e->message, format, args);
+    if (e)
+        set(e, ERR_INPUT, file, line, format, args);
     va_end(args);
     err_locate(e, source, offset);
-    add_frame(e, file, line);
     return ERR_INPUT;
 }
 
@@ -204,6 +205,15 @@ const char *err_nearest(const char *word, const char *const *names, size_t n)
         }
     }
     return found;
+}
+
+enum err_code err_suggest(enum err_code code, const char *word, const char *const *names, size_t n,
+                          struct err *e)
+{
+    const char *near = err_nearest(word, names, n);
+    if (near)
+        err_hint(e, "did you mean '%s'?", near);
+    return code;
 }
 
 void last_words(const char *line, size_t n)

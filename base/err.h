@@ -76,6 +76,9 @@ const char *err_code_name(enum err_code code);
 /* The nearest of n names to `word` by edit distance (at most 1/3 of its length, at least 1), or
  * NULL: for 'did you mean'. */
 const char *err_nearest(const char *word, const char *const *names, size_t n);
+/* Hints at the nearest of the names, if there is one; returns code. */
+enum err_code err_suggest(enum err_code code, const char *word, const char *const *names, size_t n,
+                          struct err *e);
 
 /* ---- when the process cannot go on ---- */
 /* Writes the line before the process ends. Only the first thread comes back, to end it: others that
@@ -83,6 +86,6 @@ const char *err_nearest(const char *word, const char *const *names, size_t n);
 void last_words(const char *line, size_t n);
 /* Says so in one line and ends the process: for allocations too small to be handled one by one.
  * Nothing committed is lost; the next run goes on. */
-_Noreturn void out_of_memory(size_t bytes);
+__attribute__((noreturn)) void out_of_memory(size_t bytes);
 
 #endif

@@ -25,7 +25,7 @@ void map64_free(struct map64 *m)
 
 void map64_clear(struct map64 *m)
 {
-    if (m->used)
+    if (m->n)
         memset(m->used, 0, m->size);
     m->n = 0;
 }

@@ -13,7 +13,7 @@
 struct map64 {
     struct map64_slot {
         uint64_t key, value;
-    } *slots;
+    } * slots;
     uint8_t *used;
     size_t n, size;
 };
@@ -29,7 +29,7 @@ struct digest_map {
     struct digest_map_slot {
         struct digest key;
         uint64_t value;
-    } *slots;
+    } * slots;
     uint8_t *used;
     size_t n, size;
 };
@@ -45,7 +45,7 @@ struct name_map {
     struct name_map_slot {
         char *key;
         uint64_t value;
-    } *slots;
+    } * slots;
     size_t n, size;
 };
 

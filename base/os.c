@@ -1,16 +1,17 @@
 /* The operating system; see os.h. */
 #include "base/os.h"
 
+#include "base/buf.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <glob.h>
 #include <limits.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,12 +32,13 @@ enum err_code os_stat(struct os_stat *out, const char *path, struct err *e)
     struct stat st;
     if (stat(path, &st) != 0)
         return fail_errno(e, "cannot look at", path);
-    int64_t mtime = in_ns(st.st_mtim), ctime = in_ns(st.st_ctim);
     *out = (struct os_stat){
         .size = (uint64_t)st.st_size,
         .inode = (uint64_t)st.st_ino,
-        .changed_ns = mtime > ctime ? mtime : ctime,
+        .modified_ns = in_ns(st.st_mtim),
+        .changed_ns = in_ns(st.st_ctim),
         .is_dir = S_ISDIR(st.st_mode),
+        .is_mine = st.st_uid == geteuid(),
     };
     return OK;
 }
@@ -57,89 +59,40 @@ enum err_code os_read_file(struct span *out, struct arena *a, const char *path, 
         code = err_fail(e, ERR_INPUT, "%s is a directory", path);
         goto out;
     }
-    /* Pipes and /proc have no size: read until the end, growing. */
-    size_t cap = st.st_size > 0 ? (size_t)st.st_size : 4096, n = 0;
+    /* Pipes and /proc have no size: read until the end, growing. One byte more than there should be
+     * shows the end. */
+    size_t cap = (st.st_size > 0 ? (size_t)st.st_size : 4096) + 1, n = 0;
     if (cap > limit)
-        cap = limit;
+        cap = limit + 1;
     char *data = arena_try_alloc(a, cap + 1, 1);
-    for (;;) {
-        if (!data) {
-            code = err_fail(e, ERR_NOMEM, "cannot read %s: out of memory", path);
-            goto out;
-        }
-        if (n == cap) {
-            char more;
-            ssize_t r = read(fd, &more, 1);
-            if (r < 0 && errno == EINTR)
-                continue;
-            if (r < 0) {
-                code = fail_errno(e, "cannot read", path);
-                goto out;
-            }
-            if (r == 0)
-                break;
-            if (n >= limit) {
-                code = err_fail(e, ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
-                goto out;
-            }
-            size_t grown = cap * 2 < limit ? cap * 2 : limit;
-            char *moved = arena_try_alloc(a, grown + 1, 1);
-            if (moved) {
-                memcpy(moved, data, n);
-                moved[n++] = more;
-            }
-            data = moved;
-            cap = grown;
-            continue;
-        }
-        ssize_t r = read(fd, data + n, cap - n);
+    for (ssize_t r = 1; data && r != 0;) {
+        r = read(fd, data + n, cap - n);
         if (r < 0 && errno == EINTR)
             continue;
         if (r < 0) {
             code = fail_errno(e, "cannot read", path);
             goto out;
         }
-        if (r == 0)
-            break;
         n += (size_t)r;
+        if (n > limit) {
+            code = err_fail(e, ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
+            goto out;
+        }
+        if (n == cap) {
+            cap = cap * 2 < limit ? cap * 2 : limit + 1;
+            char *grown = arena_try_alloc(a, cap + 1, 1);
+            data = grown ? memcpy(grown, data, n) : NULL;
+        }
+    }
+    if (!data) {
+        code = err_fail(e, ERR_NOMEM, "cannot read %s: out of memory", path);
+        goto out;
     }
     data[n] = 0;
     *out = span_of(data, n);
 out:
     close(fd);
     return code;
-}
-
-enum err_code os_write_file(const char *path, const void *data, size_t n, struct err *e)
-{
-    char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof temporary, "%s.tmp-%ld", path, (long)getpid()) >=
-        (int)sizeof temporary)
-        return err_fail(e, ERR_INPUT, "path too long: %s", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return fail_errno(e, "cannot create", temporary);
-    const char *p = data;
-    size_t left = n;
-    while (left) {
-        ssize_t w = write(fd, p, left);
-        if (w < 0 && errno == EINTR)
-            continue;
-        if (w < 0) {
-            enum err_code code = fail_errno(e, "cannot write", temporary);
-            close(fd);
-            unlink(temporary);
-            return code;
-        }
-        p += w;
-        left -= (size_t)w;
-    }
-    if (close(fd) != 0 || rename(temporary, path) != 0) {
-        enum err_code code = fail_errno(e, "cannot write", path);
-        unlink(temporary);
-        return code;
-    }
-    return OK;
 }
 
 enum err_code os_mkdirs(const char *path, struct err *e)
@@ -170,12 +123,41 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *pattern, struct err *e)
+enum { MAX_WILD_PARTS = 8 };
+
+/* Each part with wildcards multiplies the directories that are looked at. */
+static enum err_code check_pattern(const char *pattern, struct err *e)
+{
+    size_t wild = 0;
+    for (const char *p = pattern; *p;) {
+        size_t len = strcspn(p, "/");
+        if (wild && len == 2 && p[0] == '.' && p[1] == '.')
+            return err_fail(e, ERR_INPUT, "'..' after a wildcard in the pattern '%.100s'", pattern);
+        wild += strcspn(p, "*?[") < len;
+        p += len + (p[len] == '/');
+    }
+    return wild <= MAX_WILD_PARTS
+               ? OK
+               : err_fail(e, ERR_INPUT, "more than %d parts with wildcards in the pattern '%.100s'",
+                          MAX_WILD_PARTS, pattern);
+}
+
+enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir,
+                      const char *pattern, struct err *e)
 {
     glob_t g;
-    int r = glob(pattern, GLOB_NOSORT | GLOB_ERR, NULL, &g);
     *paths = NULL;
     *n = 0;
+    enum err_code code = check_pattern(pattern, e);
+    if (code)
+        return err_up(e, code);
+    char *plain = arena_alloc(a, 2 * strlen(dir) + 1), *to = plain;
+    for (const char *p = dir; *p; *to++ = *p++)
+        if (strchr("*?[\\", *p))
+            *to++ = '\\';
+    *to = 0;
+    pattern = os_join(a, plain, pattern);
+    int r = glob(pattern, GLOB_NOSORT | GLOB_ERR, NULL, &g);
     if (r == GLOB_NOMATCH)
         return OK;
     if (r != 0) {
@@ -190,6 +172,43 @@ enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *pat
     *paths = out;
     *n = g.gl_pathc;
     globfree(&g);
+    return OK;
+}
+
+static bool ends_in_one(const char *name, const char *const *suffixes)
+{
+    size_t n = strlen(name);
+    for (; *suffixes; suffixes++) {
+        size_t m = strlen(*suffixes);
+        if (m ? n > m && !strcasecmp(name + n - m, *suffixes) : !strchr(name, '.'))
+            return true;
+    }
+    return false;
+}
+
+enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
+                           const char *const *suffixes, struct err *e)
+{
+    char *const roots[] = {(char *)folder, NULL};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    char **found = NULL;
+    size_t cap = 0;
+    *n = 0;
+    if (!tree)
+        return fail_errno(e, "cannot list", folder);
+    for (FTSENT *x; (x = fts_read(tree));) {
+        if (x->fts_level > 0 && x->fts_name[0] == '.') {
+            fts_set(tree, x, FTS_SKIP);
+        } else if (x->fts_info == FTS_F && ends_in_one(x->fts_name, suffixes)) {
+            found = vec_grow(found, &cap, *n + 1, sizeof *found);
+            found[(*n)++] = arena_strdup(a, x->fts_path);
+        }
+    }
+    fts_close(tree);
+    if (*n)
+        qsort(found, *n, sizeof *found, compare_paths);
+    *paths = arena_memdup(a, found, *n * sizeof *found);
+    free(found);
     return OK;
 }
 
@@ -217,6 +236,13 @@ char *os_dirname(struct arena *a, const char *path)
     if (!slash)
         return arena_strdup(a, ".");
     return slash == path ? arena_strdup(a, "/") : arena_strndup(a, path, (size_t)(slash - path));
+}
+
+void os_hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+            abort();
 }
 
 static uint64_t clock_ns(clockid_t id)
@@ -260,21 +286,4 @@ unsigned os_cpus(void)
 void os_few_heaps(void)
 {
     mallopt(M_ARENA_MAX, (int)os_cpus());
-}
-
-uint64_t os_peak_rss(void)
-{
-    struct rusage u;
-    return getrusage(RUSAGE_SELF, &u) == 0 ? (uint64_t)u.ru_maxrss * 1024 : 0;
-}
-
-bool os_is_terminal(int fd)
-{
-    return isatty(fd) == 1;
-}
-
-int os_terminal_width(int fd)
-{
-    struct winsize w;
-    return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
 }

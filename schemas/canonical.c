@@ -6,6 +6,8 @@
  * and then asks the checker: whatever is packed can be read. */
 #include "schemas/canonical.h"
 
+#include "base/text/utf8.h"
+
 #include "base/span.h"
 
 #include <assert.h>
@@ -71,110 +73,52 @@ static size_t plain_prefix(const uint8_t *s, size_t n)
     return i;
 }
 
-static bool is_utf8(const uint8_t *s, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        uint8_t b = s[i];
-        if (b < 0x80) {
-            i++;
-            continue;
-        }
-        size_t more = b >= 0xc2 && b <= 0xdf   ? 1
-                      : b >= 0xe0 && b <= 0xef ? 2
-                      : b >= 0xf0 && b <= 0xf4 ? 3
-                                               : 0;
-        if (more == 0 || more > n - i - 1)
-            return false;
-        /* The second byte excludes overlong forms, surrogates and what lies past U+10FFFF. */
-        uint8_t low = b == 0xe0 ? 0xa0 : b == 0xf0 ? 0x90 : 0x80;
-        uint8_t high = b == 0xed ? 0x9f : b == 0xf4 ? 0x8f : 0xbf;
-        if (s[i + 1] < low || s[i + 1] > high)
-            return false;
-        for (size_t k = 2; k <= more; k++)
-            if ((s[i + k] & 0xc0) != 0x80)
-                return false;
-        i += more + 1;
-    }
-    return true;
-}
-
-static ProtobufCWireType wire_type_of(ProtobufCType type)
-{
-    switch (type) {
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_BOOL:
-    case PROTOBUF_C_TYPE_ENUM: return PROTOBUF_C_WIRE_TYPE_VARINT;
-    case PROTOBUF_C_TYPE_SFIXED32:
-    case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_FLOAT: return PROTOBUF_C_WIRE_TYPE_32BIT;
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE: return PROTOBUF_C_WIRE_TYPE_64BIT;
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_BYTES:
-    case PROTOBUF_C_TYPE_MESSAGE: return PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
-    }
-    assert(!"a protobuf type that protobuf-c does not have");
-    return PROTOBUF_C_WIRE_TYPE_VARINT;
-}
-
-/* A varint in the range of its type. Negative int32 and enum values are sign-extended to 64 bits,
- * as protobuf has it. */
-static bool in_range(ProtobufCType type, uint64_t value)
-{
-    switch (type) {
-    case PROTOBUF_C_TYPE_BOOL: return value <= 1;
-    case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_SINT32: return value <= UINT32_MAX;
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_ENUM: return value <= INT32_MAX || value >= (uint64_t)INT32_MIN;
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_SFIXED32:
-    case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_FLOAT:
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE:
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_BYTES:
-    case PROTOBUF_C_TYPE_MESSAGE: return true;
-    }
-    return true;
-}
+/* How a type is written. Of varints: the greatest value, and whether a negative one is
+ * sign-extended to 64 bits; of floating point: the sign. */
+static const struct {
+    ProtobufCWireType wire;
+    uint64_t most;
+    bool extended;
+    uint64_t sign;
+} types[] = {
+    [PROTOBUF_C_TYPE_INT32] = {PROTOBUF_C_WIRE_TYPE_VARINT, INT32_MAX, true},
+    [PROTOBUF_C_TYPE_ENUM] = {PROTOBUF_C_WIRE_TYPE_VARINT, INT32_MAX, true},
+    [PROTOBUF_C_TYPE_UINT32] = {PROTOBUF_C_WIRE_TYPE_VARINT, UINT32_MAX},
+    [PROTOBUF_C_TYPE_SINT32] = {PROTOBUF_C_WIRE_TYPE_VARINT, UINT32_MAX},
+    [PROTOBUF_C_TYPE_INT64] = {PROTOBUF_C_WIRE_TYPE_VARINT, UINT64_MAX},
+    [PROTOBUF_C_TYPE_SINT64] = {PROTOBUF_C_WIRE_TYPE_VARINT, UINT64_MAX},
+    [PROTOBUF_C_TYPE_UINT64] = {PROTOBUF_C_WIRE_TYPE_VARINT, UINT64_MAX},
+    [PROTOBUF_C_TYPE_BOOL] = {PROTOBUF_C_WIRE_TYPE_VARINT, 1},
+    [PROTOBUF_C_TYPE_SFIXED32] = {PROTOBUF_C_WIRE_TYPE_32BIT},
+    [PROTOBUF_C_TYPE_FIXED32] = {PROTOBUF_C_WIRE_TYPE_32BIT},
+    [PROTOBUF_C_TYPE_FLOAT] = {PROTOBUF_C_WIRE_TYPE_32BIT, .sign = (uint64_t)1 << 31},
+    [PROTOBUF_C_TYPE_SFIXED64] = {PROTOBUF_C_WIRE_TYPE_64BIT},
+    [PROTOBUF_C_TYPE_FIXED64] = {PROTOBUF_C_WIRE_TYPE_64BIT},
+    [PROTOBUF_C_TYPE_DOUBLE] = {PROTOBUF_C_WIRE_TYPE_64BIT, .sign = (uint64_t)1 << 63},
+    [PROTOBUF_C_TYPE_STRING] = {PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED},
+    [PROTOBUF_C_TYPE_BYTES] = {PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED},
+    [PROTOBUF_C_TYPE_MESSAGE] = {PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED},
+};
 
 /* One scalar; *zero says whether it is the default, which for floating point is zero of either
  * sign. NULL, or what is wrong. */
 static const char *read_scalar(bool *zero, struct cursor *c, ProtobufCType type)
 {
     uint64_t value = 0;
-    size_t width = 0;
-    switch (wire_type_of(type)) {
-    case PROTOBUF_C_WIRE_TYPE_VARINT: {
+    if (types[type].wire == PROTOBUF_C_WIRE_TYPE_VARINT) {
         const char *wrong = read_varint(&value, c);
-        if (!wrong && !in_range(type, value))
-            wrong = "a value out of range";
         *zero = value == 0;
+        if (!wrong && value > types[type].most &&
+            !(types[type].extended && value >= (uint64_t)INT32_MIN))
+            wrong = "a value out of range";
         return wrong;
     }
-    case PROTOBUF_C_WIRE_TYPE_32BIT: width = 4; break;
-    case PROTOBUF_C_WIRE_TYPE_64BIT: width = 8; break;
-    case PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED: return "not a scalar";
-    }
+    size_t width = types[type].wire == PROTOBUF_C_WIRE_TYPE_32BIT ? 4 : 8;
     if ((size_t)(c->end - c->at) < width)
         return "a number that is cut off";
     value = get_le(c->at, (int)width);
     c->at += width;
-    uint64_t sign = type == PROTOBUF_C_TYPE_FLOAT    ? (uint64_t)1 << 31
-                    : type == PROTOBUF_C_TYPE_DOUBLE ? (uint64_t)1 << 63
-                                                     : 0;
-    *zero = (value & ~sign) == 0;
+    *zero = (value & ~types[type].sign) == 0;
     return NULL;
 }
 
@@ -230,7 +174,7 @@ static enum err_code check_message(const struct walk *w, const ProtobufCMessageD
         if (!f)
             return refuse(w, type, NULL, at, "an unknown field");
         bool repeated = f->label == PROTOBUF_C_LABEL_REPEATED;
-        ProtobufCWireType wire = wire_type_of(f->type);
+        ProtobufCWireType wire = types[f->type].wire;
         bool packed = repeated && wire != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
         if (number == previous && (!repeated || packed))
             return refuse(w, type, f, at, "a field given twice");
@@ -255,7 +199,7 @@ static enum err_code check_message(const struct walk *w, const ProtobufCMessageD
             size_t n = (size_t)(body.end - body.at), plain = plain_prefix(body.at, n);
             if (plain < n && memchr(body.at + plain, 0, n - plain))
                 wrong = "a NUL in a string";
-            else if (!is_utf8(body.at + plain, n - plain))
+            else if (utf8_prefix(body.at + plain, n - plain) < n - plain)
                 wrong = "a string that is not UTF-8";
         }
         if (!wrong && f->type == PROTOBUF_C_TYPE_MESSAGE && depth + 1 >= MAX_DEPTH)

@@ -9,7 +9,9 @@
 #include "exercise.pb-c.h"
 #include "expr.pb-c.h"
 #include "generation.pb-c.h"
+#include "graph.pb-c.h"
 #include "index.pb-c.h"
+#include "paper.pb-c.h"
 #include "report.pb-c.h"
 #include "rule.pb-c.h"
 #include "token.pb-c.h"
@@ -34,6 +36,10 @@ static const struct kind_info kinds[] = {
     {KIND_INDEX, "index", 1, &eqloom__index__descriptor},
     {KIND_GENERATION, "generation", 1, &eqloom__generation__descriptor},
     {KIND_EXERCISE, "exercise", 1, &eqloom__exercise__descriptor},
+    {KIND_PAPER, "paper", 1, &eqloom__paper__descriptor},
+    {KIND_EQUATION, "equation", 1, &eqloom__equation__descriptor},
+    {KIND_MATHML, "mathml", 1, &eqloom__math_ml__descriptor},
+    {KIND_GRAPH, "graph", 1, &eqloom__graph__descriptor},
 };
 
 const struct kind_info *kind_info(enum record_kind kind)

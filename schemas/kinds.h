@@ -25,6 +25,10 @@ enum record_kind {
     KIND_INDEX = 15,
     KIND_GENERATION = 16,
     KIND_EXERCISE = 17,
+    KIND_PAPER = 18,
+    KIND_EQUATION = 19,
+    KIND_MATHML = 20,
+    KIND_GRAPH = 21,
     KIND_END
 };
 

@@ -18,7 +18,6 @@ enum { STORE_FORMAT = 1 };
 struct store {
     struct rocks *rocks;
     char *path;        /* the .eqloom directory */
-    char *reader_path; /* a reader's own directory, removed on closing */
     int lock_fd;       /* -1 for a reader */
     bool durable;
     struct buf notice; /* see store_notice */

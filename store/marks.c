@@ -3,6 +3,7 @@
 #include "store/marks.h"
 
 #include "base/os.h"
+#include "base/io/out_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ void mark_damaged(const char *store_path, const char *why)
     struct arena a = {0};
     const char *path = damaged_path(&a, store_path);
     if (access(path, F_OK) != 0)
-        os_write_file(path, why, strlen(why), NULL);
+        out_file_write(path, why, strlen(why), NULL);
     arena_free(&a);
 }
 

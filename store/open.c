@@ -1,7 +1,4 @@
-/* Opening and closing a store, by its one writer or by a reader; see store.h.
- *
- * A reader has a directory of its own, where RocksDB keeps what it says of itself: in the store, or
- * in $TMPDIR if it may not write there. A reader that dies leaves it to the next writer. */
+/* Opening and closing a store, by its one writer or by a reader; see store.h. */
 #include "store/internal.h"
 #include "store/lock.h"
 #include "store/marks.h"
@@ -10,79 +7,15 @@
 #include "base/os.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdatomic.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { TRIES = 50, PAUSE_NS = 20000000, CHECKED = 2 << 20 };
-
-static void remove_directory(const char *path)
-{
-    DIR *d = opendir(path);
-    if (!d)
-        return;
-    for (struct dirent *entry; (entry = readdir(d));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(d), entry->d_name, 0);
-    closedir(d);
-    rmdir(path);
-}
-
-/* Directories of readers that died. */
-static void sweep_readers(const char *path)
-{
-    DIR *d = opendir(path);
-    if (!d)
-        return;
-    for (struct dirent *entry; (entry = readdir(d));) {
-        long pid = strtol(entry->d_name, NULL, 10);
-        if (pid <= 0 || (kill((pid_t)pid, 0) == 0 || errno != ESRCH))
-            continue;
-        struct buf dead = {0};
-        buf_printf(&dead, "%s/%s", path, entry->d_name);
-        remove_directory(dead.data);
-        buf_free(&dead);
-    }
-    closedir(d);
-}
-
-/* A directory of a reader's own, in the store or, if that cannot be written, in $TMPDIR. */
-static enum err_code make_reader_path(char **out, const char *store_path, struct err *e)
-{
-    static atomic_uint counter;
-    struct buf path = {0};
-    buf_printf(&path, "%s/readers/%ld.%u", store_path, (long)getpid(),
-               atomic_fetch_add(&counter, 1));
-    if (os_mkdirs(path.data, NULL) != OK) {
-        const char *tmp = getenv("TMPDIR");
-        buf_clear(&path);
-        buf_printf(&path, "%s/eqloom-reader-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-        if (!mkdtemp(path.data)) {
-            enum err_code code =
-                err_fail(e, ERR_IO, "cannot make %s: %s", path.data, strerror(errno));
-            buf_free(&path);
-            return code;
-        }
-    }
-    *out = path.data;
-    return OK;
-}
-
-/* .eqloom/readers, once the last reader has gone; $TMPDIR is not ours. */
-static void remove_parent(const struct store *s)
-{
-    struct buf parent = {0};
-    buf_printf(&parent, "%s/readers", s->path);
-    size_t n = strlen(parent.data);
-    if (strncmp(s->reader_path, parent.data, n) == 0 && s->reader_path[n] == '/')
-        rmdir(parent.data);
-    buf_free(&parent);
-}
 
 static bool has_records(struct rocks *r)
 {
@@ -104,7 +37,7 @@ static enum err_code write_format(struct store *s, struct err *e)
 static enum err_code check_format(struct store *s, struct err *e)
 {
     struct rocks_value v;
-    bool reader = s->reader_path != NULL;
+    bool reader = rocks_is_read_only(s->rocks);
     enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str("format"), e);
     if (code == ERR_NOTFOUND) {
         err_clear(e);
@@ -153,6 +86,25 @@ static void check_small_families(struct store *s)
     }
 }
 
+/* A store from elsewhere could lead writes out of itself. Writers, when they have the lock, remove
+ * what files were left half written. */
+static enum err_code check_files(const char *path, bool tidy, struct err *e)
+{
+    DIR *d = opendir(path);
+    enum err_code code = OK;
+    struct stat st;
+    for (struct dirent *entry; d && !code && (entry = readdir(d));) {
+        const char *name = entry->d_name, *dot = strrchr(name, '.');
+        if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+            code = err_fail(e, ERR_INPUT, "%s/%s is a link: a store has none", path, name);
+        else if (tidy && dot && strcmp(dot, ".tmp") == 0)
+            unlinkat(dirfd(d), name, 0);
+    }
+    if (d)
+        closedir(d);
+    return code;
+}
+
 static enum err_code open_writer(struct store *s, const struct store_options *o, struct err *e)
 {
     struct buf path = {0};
@@ -172,13 +124,12 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     buf_printf(&path, "%s/lock", o->path);
     if ((code = err_up(e, lock_acquire(&s->lock_fd, path.data, o->command, o->wait_s, e))))
         goto out;
-    buf_clear(&path);
-    buf_printf(&path, "%s/readers", o->path);
-    sweep_readers(path.data);
     salvage_settle(o->path);
     buf_clear(&path);
     buf_printf(&path, "%s/db", o->path);
-    code = err_up(e, rocks_open(&s->rocks, path.data, NULL, o->create, e));
+    if ((code = err_up(e, check_files(path.data, true, e))))
+        goto out;
+    code = err_up(e, rocks_open(&s->rocks, path.data, o->create ? ROCKS_CREATE : ROCKS_WRITE, e));
     if (code == OK && rocks_lost_writes(s->rocks))
         buf_printf(&s->notice,
                    "the log of the store was damaged: the last %llu entries acknowledged are lost; "
@@ -204,26 +155,35 @@ bool store_has_writer(const struct store *s)
     return held;
 }
 
+/* Anything that a writer may do to the files of the database since. */
+static bool has_moved(const char *db, const struct os_stat *before)
+{
+    struct os_stat now;
+    return os_stat(&now, db, NULL) != OK || now.changed_ns != before->changed_ns;
+}
+
+/* RocksDB reads the list of files, then the files: a writer may have replaced them in between.
+ * Without one, and with the same files as before, what cannot be read is damaged. */
 static enum err_code open_reader(struct store *s, const struct store_options *o, struct err *e)
 {
-    struct buf path = {0};
-    buf_printf(&path, "%s/db", o->path);
-    struct os_stat st;
+    struct buf db = {0};
+    struct os_stat before;
     enum err_code code;
-    if (os_stat(&st, path.data, NULL) != OK)
-        code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
-    else if ((code = err_up(e, make_reader_path(&s->reader_path, o->path, e))) == OK)
-        code = err_up(e, rocks_open(&s->rocks, path.data, s->reader_path, false, e));
-    /* A writer may have replaced files in between. */
-    for (int i = 0; (code == ERR_CORRUPT || code == ERR_IO) && i < TRIES && store_has_writer(s);
-         i++) {
+    buf_printf(&db, "%s/db", o->path);
+    for (int i = 0;; i++) {
+        if (os_stat(&before, db.data, NULL) != OK)
+            code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
+        else
+            code = err_up(e, rocks_open(&s->rocks, db.data, ROCKS_READ, e));
+        if ((code != ERR_CORRUPT && code != ERR_IO) || i == TRIES ||
+            (!store_has_writer(s) && !has_moved(db.data, &before)))
+            break;
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
         err_clear(e);
-        code = err_up(e, rocks_open(&s->rocks, path.data, s->reader_path, false, e));
     }
     if (code == ERR_CORRUPT)
         mark_suspect(s->path);
-    buf_free(&path);
+    buf_free(&db);
     return code;
 }
 
@@ -241,7 +201,9 @@ enum err_code store_open(struct store **out, const struct store_options *o, stru
     pthread_mutex_init(&s->lock, NULL);
     pthread_rwlock_init(&s->commit_lock, NULL);
     dictionaries_init(&s->dictionaries, s, !o->read_only);
-    enum err_code code = o->read_only ? open_reader(s, o, e) : open_writer(s, o, e);
+    enum err_code code = check_files(s->path, false, e);
+    if (code == OK)
+        code = o->read_only ? open_reader(s, o, e) : open_writer(s, o, e);
     if (code == OK)
         code = check_format(s, e);
     if (code == ERR_CORRUPT && s->rocks && !o->read_only) {
@@ -262,16 +224,12 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    if (s->rocks && !s->reader_path && rocks_is_damaged(s->rocks))
+    if (s->rocks && !rocks_is_read_only(s->rocks) && rocks_is_damaged(s->rocks))
         mark_damaged(s->path, rocks_damage(s->rocks));
     if (s->rocks && rocks_is_damaged(s->rocks))
         mark_suspect(s->path);
     rocks_close(s->rocks);
     buf_free(&s->notice);
-    if (s->reader_path) {
-        remove_directory(s->reader_path);
-        remove_parent(s);
-    }
     lock_release(s->lock_fd);
     for (size_t i = 0; i < s->n_coders; i++)
         coder_free(s->coders[i]);
@@ -279,7 +237,6 @@ void store_close(struct store *s)
     dictionaries_free(&s->dictionaries);
     pthread_rwlock_destroy(&s->commit_lock);
     pthread_mutex_destroy(&s->lock);
-    free(s->reader_path);
     free(s->path);
     free(s);
 }

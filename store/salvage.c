@@ -250,7 +250,7 @@ static enum err_code rescue_all(struct rocks *to, struct store *s, struct err *e
 static enum err_code copy_database(struct store *s, const char *path, struct err *e)
 {
     struct copier c = {0};
-    enum err_code code = rocks_open(&c.to, path, NULL, true, e);
+    enum err_code code = rocks_open(&c.to, path, ROCKS_CREATE, e);
     for (int family = ROCKS_DEFAULT + 1; code == OK && family < ROCKS_FAMILIES; family++) {
         c.family = (enum rocks_family)family;
         code = store_scan(s->rocks, c.family, copy_entry, NULL, &c, e);
@@ -293,7 +293,7 @@ enum err_code store_salvage(struct store *s, struct err *e)
                             strerror(errno));
             salvage_settle(s->path);
         }
-        enum err_code reopened = rocks_open(&s->rocks, p.db, NULL, false, code == OK ? e : NULL);
+        enum err_code reopened = rocks_open(&s->rocks, p.db, ROCKS_WRITE, code == OK ? e : NULL);
         code = code == OK ? reopened : code;
     }
     if (code == OK) {

@@ -5,6 +5,7 @@
 #include "store/maintain.h"
 
 #include "base/os.h"
+#include "base/io/out_file.h"
 #include "store/internal.h"
 #include "store/salvage.h"
 
@@ -33,7 +34,7 @@ static enum err_code check_copy(const char *db, struct err *e)
 {
     struct rocks *r = NULL;
     struct buf fault = {0};
-    enum err_code code = rocks_open(&r, db, NULL, false, e);
+    enum err_code code = rocks_open(&r, db, ROCKS_WRITE, e);
     if (!code && rocks_is_damaged(r))
         buf_puts(&fault, rocks_damage(r));
     for (int i = ROCKS_DEFAULT + 1; !code && !fault.len && i < ROCKS_FAMILIES; i++)
@@ -59,7 +60,7 @@ static enum err_code remove_leftover(const char *partial, struct err *e)
     if (!d)
         return err_fail(e, ERR_INPUT, "%s is in the way: %s", partial, strerror(errno));
     for (struct dirent *entry; code == OK && (entry = readdir(d));) {
-        bool known = strncmp(entry->d_name, "lock.tmp-", 9) == 0;
+        bool known = strncmp(entry->d_name, "lock.", 5) == 0;
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
             known = known || strcmp(entry->d_name, ours[i]) == 0;
         if (!known)
@@ -81,7 +82,7 @@ static enum err_code copy_checked(struct store *s, const char *partial, struct a
     if (code == OK)
         code = rocks_checkpoint(s->rocks, db, e);
     if (code == OK) /* writers look for it */
-        code = os_write_file(arena_printf(a, "%s/lock", partial), "", 0, e);
+        code = out_file_write(arena_printf(a, "%s/lock", partial), "", 0, e);
     if (code == OK)
         code = check_copy(db, e);
     return err_up(e, code);

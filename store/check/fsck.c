@@ -8,8 +8,9 @@
  * 4. Every other family can be read to the end; runs and source files decode.
  *
  * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
- * stay: they are right again once their record has been made again. If RocksDB cannot read blocks
- * of its own, the database is rebuilt without them (rebuild.c). */
+ * stay if the next run makes their record again; those to what is lost for good go where somebody is
+ * told of it. If RocksDB cannot read blocks of its own, the database is rebuilt without them
+ * (salvage.c). */
 #include "store/check/fsck.h"
 
 #include "action.pb-c.h"
@@ -79,22 +80,65 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
     return code;
 }
 
-static enum err_code check_ref(void *arg, struct span key, struct span value, struct err *e)
+struct made_search {
+    struct digest id;
+    char job[256];
+    bool found;
+};
+
+static enum err_code compare_id(void *arg, const uint8_t id[32], struct err *e)
 {
     (void)e;
+    struct made_search *m = arg;
+    m->found |= memcmp(m->id.bytes, id, DIGEST_SIZE) == 0;
+    return OK;
+}
+
+/* Runs come job by job, the newest first. */
+static enum err_code search_run(void *arg, const char *run, struct span value, struct err *e)
+{
+    (void)e;
+    struct made_search *m = arg;
+    struct arena a = {0};
+    ProtobufCMessage *message;
+    int n = (int)(strrchr(run, '/') - run);
+    if (strncmp(run, m->job, (size_t)n) != 0 || m->job[n])
+        if (canonical_unpack(&message, &a, &eqloom__run__descriptor, value, NULL) == OK)
+            message_visit_ids(message, compare_id, m, NULL);
+    snprintf(m->job, sizeof m->job, "%.*s", n, run);
+    arena_free(&a);
+    return OK;
+}
+
+/* A job's last run made the record, and so will the next. */
+static bool is_made_again(const struct fsck *f, const struct digest *id)
+{
+    struct made_search m = {.id = *id};
+    store_each_run(f->store, NULL, search_run, &m, NULL);
+    return m.found;
+}
+
+static enum err_code check_ref(void *arg, struct span key, struct span value, struct err *e)
+{
     struct fsck *f = arg;
     struct buf what = {0};
     struct digest id;
+    enum err_code code = OK;
     bool good = scan_key_id(&id, value);
-    if (!good)
-        buf_printf(&what, "the ref %.*s is not a record id", (int)key.len, (const char *)key.data);
-    else if (fsck_check_link(f, id.bytes, NULL) != OK && f->stop == OK)
-        buf_printf(&what, "the ref %.*s leads to this record", (int)key.len,
-                   (const char *)key.data);
+    bool there = good && (fsck_check_link(f, id.bytes, NULL) == OK || f->stop != OK);
+    bool dropped = !there && f->drop_refs && !(good && is_made_again(f, &id));
+    if (!there)
+        buf_printf(&what, "the ref %.*s %s%s", (int)key.len, (const char *)key.data,
+                   good ? "leads to this record" : "is not a record id",
+                   dropped ? ", which no job's last run made: the ref is dropped" : "");
     if (what.len)
         fsck_report(f, good ? &id : NULL, what.data);
+    if (dropped) {
+        struct rocks_write w = {.family = ROCKS_REFS, .remove = true, .key = key};
+        code = rocks_write(f->store->rocks, &w, 1, false, e);
+    }
     buf_free(&what);
-    return OK;
+    return err_up(e, code);
 }
 
 static void check_decodes(struct fsck *f, const char *name, struct span key, struct span value,
@@ -167,14 +211,8 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
 static void check_database(struct fsck *f)
 {
     struct rocks *r = f->store->rocks;
-    char what[100];
     if (rocks_is_damaged(r))
         note_damage(f, rocks_damage(r));
-    if (rocks_is_read_only(r) && rocks_lost_writes(r)) {
-        snprintf(what, sizeof what, "the log does not give back the last %" PRIu64 " entries",
-                 rocks_lost_writes(r));
-        note_damage(f, what);
-    }
 }
 
 static enum err_code repair_all(struct fsck *f, struct err *e)
@@ -193,7 +231,7 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
                          void (*bad)(void *arg, const struct digest *id, const char *what),
                          void *arg, struct err *e)
 {
-    struct fsck f = {.store = s, .repair = repair};
+    struct fsck f = {.store = s, .repair = repair, .drop_refs = repair && bad};
     if (repair && rocks_is_read_only(s->rocks))
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
     if (repair)

@@ -10,7 +10,7 @@
 
 struct fsck {
     struct store *store;
-    bool repair;
+    bool repair, drop_refs;
     bool damaged;       /* files of the database are bad: */
     struct err damage;  /* the first of them */
     const char *family; /* being scanned */

@@ -46,6 +46,10 @@ static enum stage stage_of(enum record_kind kind)
     case KIND_CHUNK:
     case KIND_DICTIONARY:
     case KIND_EXERCISE:
+    case KIND_PAPER:
+    case KIND_EQUATION:
+    case KIND_MATHML:
+    case KIND_GRAPH:
     case KIND_END: break;
     }
     return STAGE_LEAVES;

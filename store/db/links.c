@@ -58,7 +58,9 @@ enum err_code links_make(const char *to, const char *db_path, struct err *e)
     DIR *d = code == OK ? opendir(db_path) : NULL;
     for (struct dirent *entry; d && code == OK && (entry = readdir(d));) {
         const char *name = entry->d_name, *new = arena_printf(&a, "%s/%s", to, name);
+        char bad[64];
         if ((!ends_with(name, ".sst") && !ends_with(name, ".log")) ||
+            !listed_is_whole(bad, db_path, name) ||
             linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
             continue;
         code = is_refusal(errno) ? err_up(e, copy_file(new, dirfd(d), name, e))

@@ -10,6 +10,10 @@
 
 enum { WRITTEN = 16 << 20 }; /* bytes put by this process before tables may be merged */
 
+const char rocks_repair_hint[] =
+    "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is missing then is "
+    "made again";
+
 struct rocks_iter {
     struct rocks *rocks;
     rocksdb_iterator_t *it;
@@ -37,8 +41,7 @@ enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char 
     err_fail(e, code, "%s: %s", what, message);
     if (code == ERR_CORRUPT) {
         rocks_note_damage(r, message);
-        err_hint(e, "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is "
-                    "missing then is made again");
+        err_hint(e, "%s", rocks_repair_hint);
     }
     if (strstr(message, "No space left"))
         err_hint(e, "what is stored stays; make room and run again");

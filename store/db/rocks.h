@@ -25,10 +25,11 @@ enum rocks_family {
 struct rocks;
 /* Appended to the path of a database whose files are bad: it is repaired and opened there. */
 #define ROCKS_REPAIRED ".repair"
-/* NULL opens for writing; else for reading, beside a writer if there is one, and log_path is where
- * RocksDB may write a log of its own. ERR_NOTFOUND when there is no database and create is false.
- * ERR_CORRUPT for a reader; a writer repairs what it can (rocks_is_damaged). */
-enum err_code rocks_open(struct rocks **out, const char *path, const char *log_path, bool create,
+enum rocks_mode { ROCKS_READ, ROCKS_WRITE, ROCKS_CREATE };
+/* A reader may have a writer beside it. ERR_NOTFOUND when there is no database, but for
+ * ROCKS_CREATE. ERR_CORRUPT for a reader that does not get all that was acknowledged; a writer
+ * repairs what it can (rocks_is_damaged). */
+enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode,
                          struct err *e);
 /* Writes out what is in memory when replaying it from the log would be slow. */
 void rocks_close(struct rocks *r);
@@ -36,7 +37,7 @@ void rocks_close(struct rocks *r);
 bool rocks_is_damaged(const struct rocks *r);
 /* What was met first, with the file's name; good for as long as nobody else uses it. */
 const char *rocks_damage(const struct rocks *r);
-/* How many acknowledged writes the log did not give back when it was opened. */
+/* Writer: how many acknowledged writes the log did not give back when it was opened. */
 uint64_t rocks_lost_writes(const struct rocks *r);
 const char *rocks_path(const struct rocks *r);
 bool rocks_is_read_only(const struct rocks *r);

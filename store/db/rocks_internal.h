@@ -36,6 +36,7 @@ struct rocks {
     char *path;
 };
 
+extern const char rocks_repair_hint[];
 /* Whether RocksDB's message stands for damage. */
 bool rocks_is_corruption(const char *message);
 void rocks_note_damage(struct rocks *r, const char *what);
@@ -43,7 +44,7 @@ void rocks_note_damage(struct rocks *r, const char *what);
 enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char *message);
 
 extern const char *const rocks_family_names[ROCKS_FAMILIES];
-rocksdb_options_t *rocks_database_options(bool create, const char *log_path);
+rocksdb_options_t *rocks_database_options(enum rocks_mode mode);
 rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_t *cache);
 
 enum { /* unsorted tables: RocksDB would merge so many; so many slow reading down */
@@ -60,14 +61,14 @@ void watermark_open(struct watermark *w, const char *db_path, uint64_t value);
 void watermark_raise(struct watermark *w, uint64_t value);
 void watermark_close(struct watermark *w);
 
-/* Takes note of the MANIFEST, RocksDB's list of files, as it is now; only its end may change from
- * now on. */
-void manifest_note(const char *db_path);
-/* False if what was noted has changed. RocksDB takes a list that was cut short for that of an older
- * database, and removes the tables that are not in it. */
-bool manifest_is_whole(const char *db_path);
+/* Takes note of the MANIFEST, RocksDB's list of files, and of the tables as they are now; only the
+ * end of the MANIFEST may change from now on. */
+void listed_note(struct rocks *r);
+/* False if what was noted (of the file `only`, or NULL) has changed in this one. */
+bool listed_is_whole(char bad[64], const char *db_path, const char *only);
 
-/* Makes `to` a directory with links to the tables and logs, or copies where links are refused. */
+/* Makes `to` a directory with links to the tables that are as they were noted and to the logs, or
+ * copies where links are refused. */
 enum err_code links_make(const char *to, const char *db_path, struct err *e);
 /* Makes `to` a directory with copies of all that the database consists of. Nobody may write to it
  * meanwhile. */

@@ -67,11 +67,9 @@ static void settle_watermark(struct rocks *r, uint64_t acknowledged)
 {
     uint64_t latest = rocksdb_get_latest_sequence_number(r->db);
     r->lost = acknowledged > latest ? acknowledged - latest : 0;
-    if (r->read_only)
-        return;
     if (r->lost == 0 || leave_log(r) == OK)
         watermark_open(&r->watermark, r->path, latest);
-    manifest_note(r->path);
+    listed_note(r);
 }
 
 /* Opens what rocksdb_repair_db can make of the tables and logs. It begins with an empty list of
@@ -102,8 +100,11 @@ static char *open_repaired(struct rocks *r)
 /* NULL or a message. */
 static char *open_checked(struct rocks *r)
 {
-    return manifest_is_whole(r->path) ? open_database(r)
-                                      : strdup("Corruption: the MANIFEST is not as it was written");
+    char bad[64], message[120];
+    if (listed_is_whole(bad, r->path, NULL))
+        return open_database(r);
+    snprintf(message, sizeof message, "Corruption: %s is not as it was written", bad);
+    return strdup(message);
 }
 
 /* NULL or a message. */
@@ -117,12 +118,11 @@ static char *open_writer(struct rocks *r)
     return open_repaired(r);
 }
 
-enum err_code rocks_open(struct rocks **out, const char *path, const char *log_path, bool create,
-                         struct err *e)
+enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e)
 {
-    bool read_only = log_path != NULL;
+    bool read_only = mode == ROCKS_READ;
     uint64_t acknowledged = watermark_read(path);
-    if (!acknowledged && !exists(path) && (!create || read_only))
+    if (!acknowledged && !exists(path) && mode != ROCKS_CREATE)
         return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
     struct rocks *r = calloc(1, sizeof *r);
     if (!r || !(r->path = strdup(path))) {
@@ -132,7 +132,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *log_p
     r->read_only = read_only;
     r->watermark.fd = -1;
     pthread_mutex_init(&r->lock, NULL);
-    r->options = rocks_database_options(create && !acknowledged, log_path);
+    r->options = rocks_database_options(acknowledged && !read_only ? ROCKS_WRITE : mode);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
         r->family_options[i] = rocks_family_options((enum rocks_family)i, cache);
@@ -143,6 +143,11 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *log_p
     rocksdb_writeoptions_set_sync(r->write_sync, 1);
 
     char *message = read_only ? open_checked(r) : open_writer(r);
+    if (message && read_only && !acknowledged && strstr(message, "Column family not found")) {
+        rocksdb_free(message);
+        rocks_close(r);
+        return err_fail(e, ERR_NOTFOUND, "the store in %s is empty: it is being made", path);
+    }
     if (message) {
         char what[300];
         snprintf(what, sizeof what, "cannot open the store in %.200s", path);
@@ -150,9 +155,19 @@ enum err_code rocks_open(struct rocks **out, const char *path, const char *log_p
         rocks_close(r);
         return code;
     }
-    settle_watermark(r, acknowledged);
-    if (!read_only)
+    if (read_only && rocksdb_get_latest_sequence_number(r->db) < acknowledged) {
+        rocks_close(r);
+        enum err_code code = err_fail(e, ERR_CORRUPT,
+                                      "the log of the store in %s does not give back all that was "
+                                      "acknowledged",
+                                      path);
+        err_hint(e, "%s", rocks_repair_hint);
+        return code;
+    }
+    if (!read_only) {
+        settle_watermark(r, acknowledged);
         rocks_merge_tables(r, ROCKS_MANY_TABLES);
+    }
     *out = r;
     return OK;
 }
@@ -184,10 +199,9 @@ void rocks_close(struct rocks *r)
     /* Failing to flush loses nothing: the log is there. */
     if (r->db && !r->read_only && logs_are_long(r->path))
         rocks_flush(r, NULL);
-    bool written = r->db && !r->read_only;
+    if (r->db && !r->read_only)
+        listed_note(r);
     close_database(r);
-    if (written)
-        manifest_note(r->path);
     watermark_close(&r->watermark);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
         rocksdb_options_destroy(r->family_options[i]);

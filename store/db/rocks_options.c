@@ -27,22 +27,22 @@ static rocksdb_options_t *from_string(rocksdb_options_t *base, const char *text)
     return out;
 }
 
-rocksdb_options_t *rocks_database_options(bool create, const char *log_path)
+rocksdb_options_t *rocks_database_options(enum rocks_mode mode)
 {
     rocksdb_options_t *o = rocksdb_options_create();
-    rocksdb_options_set_create_if_missing(o, create);
+    rocksdb_options_set_create_if_missing(o, mode == ROCKS_CREATE);
     rocksdb_options_set_paranoid_checks(o, 1);
-    rocksdb_options_set_create_missing_column_families(o, !log_path);
-    rocksdb_options_set_max_open_files(o, log_path ? -1 : 512);
-    if (log_path)
-        rocksdb_options_set_db_log_dir(o, log_path);
+    rocksdb_options_set_create_missing_column_families(o, mode != ROCKS_READ);
+    rocksdb_options_set_max_open_files(o, mode == ROCKS_READ ? -1 : 512);
     /* RocksDB starts so many threads for every family, however few files there are. */
     rocksdb_options_set_max_file_opening_threads(o, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(o, 1);
     /* Only what it says on opening: errors reach us anyway, and on a full disk RocksDB 7.8 dies of
-     * an assertion in its own logger. */
+     * an assertion in its own logger. A reader, which need not be able to write, goes without. */
     rocksdb_options_set_info_log_level(o, 5);
     rocksdb_options_set_keep_log_file_num(o, 2);
+    if (mode == ROCKS_READ)
+        rocksdb_options_set_db_log_dir(o, "/dev/null");
     rocksdb_options_set_recycle_log_file_num(o, 0);
     rocksdb_options_set_max_total_wal_size(o, 256 << 20);
     rocksdb_options_set_wal_recovery_mode(o, rocksdb_point_in_time_recovery);

@@ -39,6 +39,6 @@ enum err_code rocks_flush(struct rocks *r, struct err *e)
     rocksdb_flushoptions_destroy(options);
     if (message)
         return rocks_fail(e, r, "cannot write to the store", message);
-    manifest_note(r->path);
+    listed_note(r);
     return OK;
 }

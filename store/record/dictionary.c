@@ -38,7 +38,8 @@ void samples_free(struct samples *s)
 bool dictionary_serves(enum record_kind kind)
 {
     return kind == KIND_EXPR || kind == KIND_RULE || kind == KIND_EGRAPH || kind == KIND_CLUSTER ||
-           kind == KIND_TOKEN_BATCH;
+           kind == KIND_TOKEN_BATCH || kind == KIND_EQUATION || kind == KIND_MATHML ||
+           kind == KIND_GRAPH;
 }
 
 void dictionaries_init(struct dictionaries *d, struct store *s, bool trains)
@@ -231,12 +232,14 @@ static enum err_code current(const struct dictionary **out, struct dictionaries 
                              enum record_kind kind, enum effort effort, struct err *e)
 {
     enum err_code code = OK;
+    if ((*out = atomic_load(&d->kinds[kind].ready[effort])))
+        return OK;
     pthread_mutex_lock(&d->lock);
     if (!d->kinds[kind].known)
         code = look_for_current(d, kind, e);
     *out = d->kinds[kind].current;
-    if (!code && *out)
-        code = prepare(d->kinds[kind].current, effort, e);
+    if (!code && *out && !(code = prepare(d->kinds[kind].current, effort, e)))
+        atomic_store(&d->kinds[kind].ready[effort], d->kinds[kind].current);
     pthread_mutex_unlock(&d->lock);
     return err_up(e, code);
 }
@@ -331,6 +334,8 @@ enum err_code dictionaries_train(struct dictionaries *d, enum record_kind kind,
         if (!code)
             code = load(&d->kinds[kind].current, d, id.bytes, e);
         d->kinds[kind].known = code == OK;
+        for (int effort = 0; effort < EFFORTS; effort++)
+            atomic_store(&d->kinds[kind].ready[effort], NULL);
         pthread_mutex_unlock(&d->lock);
     }
     free(content);

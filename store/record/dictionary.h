@@ -7,6 +7,7 @@
 #include "store/record/envelope.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* In the family meta, before the id: a second copy of the record. */
 #define DICTIONARY_COPY_PREFIX "dictionary-copy/"
@@ -29,6 +30,7 @@ struct dictionaries {
         bool known; /* whether `current` has been looked for */
         bool full;  /* enough samples have been taken */
         struct dictionary *current;
+        struct dictionary *_Atomic ready[EFFORTS]; /* the same, when prepared */
         struct samples samples;
     } kinds[KIND_END];
 };

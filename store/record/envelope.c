@@ -26,6 +26,9 @@ struct coder {
     ZSTD_DCtx *decompress;
     struct buf scratch;
     struct coder_dictionaries dictionaries;
+    int level;                     /* as set in `compress`, */
+    const ZSTD_CDict *compress_by; /* and this, too */
+    const struct dictionary *last; /* read with: mostly the next one, too */
 };
 
 static void *must(void *p)
@@ -53,6 +56,7 @@ void coder_free(struct coder *c)
 void coder_set_dictionaries(struct coder *c, struct coder_dictionaries dictionaries)
 {
     c->dictionaries = dictionaries;
+    c->last = NULL;
 }
 
 struct digest record_id(enum record_kind kind, struct span payload)
@@ -102,8 +106,10 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
         c->compress = must(ZSTD_createCCtx());
         ZSTD_CCtx_setParameter(c->compress, ZSTD_c_dictIDFlag, 0); /* the envelope names it */
     }
-    ZSTD_CCtx_setParameter(c->compress, ZSTD_c_compressionLevel, level);
-    ZSTD_CCtx_refCDict(c->compress, dictionary);
+    if (c->level != level || c->compress_by != dictionary) {
+        ZSTD_CCtx_setParameter(c->compress, ZSTD_c_compressionLevel, c->level = level);
+        ZSTD_CCtx_refCDict(c->compress, c->compress_by = dictionary);
+    }
     size_t size = ZSTD_compress2(c->compress, out, room, in, n);
     return ZSTD_isError(size) ? SIZE_MAX : size;
 }
@@ -229,9 +235,8 @@ struct span envelope_dictionary(struct span bytes)
 static enum err_code decompress(uint8_t *out, size_t length, struct coder *c, struct span body,
                                 const struct dictionary *d, struct err *e)
 {
-    if (ZSTD_getFrameContentSize(body.data, body.len) != length ||
-        ZSTD_findFrameCompressedSize(body.data, body.len) != body.len)
-        return err_fail(e, ERR_CORRUPT, "not one zstd frame of the length stated");
+    if (ZSTD_findFrameCompressedSize(body.data, body.len) != body.len)
+        return err_fail(e, ERR_CORRUPT, "not one zstd frame");
     if (!c->decompress)
         c->decompress = must(ZSTD_createDCtx());
     size_t n = d ? ZSTD_decompress_usingDDict(c->decompress, out, length, body.data, body.len,
@@ -250,8 +255,8 @@ static enum err_code find_dictionary(const struct dictionary **out, struct span 
     enum err_code code;
     if (!name.len)
         return err_fail(e, ERR_CORRUPT, "too short for its codec");
-    *out = NULL;
-    if (c->dictionaries.by_prefix &&
+    *out = c->last && memcmp(c->last->id.bytes, name.data, name.len) == 0 ? c->last : NULL;
+    if (!*out && c->dictionaries.by_prefix &&
         (code = c->dictionaries.by_prefix(out, c->dictionaries.arg, name.data, e)))
         return err_up(e, code);
     if (!*out) {
@@ -260,6 +265,7 @@ static enum err_code find_dictionary(const struct dictionary **out, struct span 
         memcpy(shown.bytes, name.data, name.len);
         return err_fail(e, ERR_CORRUPT, "its dictionary %.16s is missing", digest_hex(hex, &shown));
     }
+    c->last = *out;
     *body = span_of(body->data + name.len, body->len - name.len);
     return OK;
 }

@@ -1,9 +1,9 @@
 /* YAML 1.2 documents as trees of nodes that remember where they stand, so that whoever reads them
  * can say 'file:line:column' about anything. The only user of libfyaml.
  *
- * One document a text. Keys are scalars and occur once in a mapping; anchors and aliases work
- * (an alias is the same node again), tags and merge keys are refused. Size, depth and the number
- * of nodes after expanding aliases are bounded. Nodes and their texts live in the arena. */
+ * One document a text. Keys are scalars and occur once in a mapping; aliases, tags and merge keys
+ * are refused. Size, depth and the number of nodes are bounded. Nodes and their texts live in the
+ * arena. */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
 
@@ -30,6 +30,7 @@ struct yaml_node {
     size_t n;                             /* items or pairs */
     const struct source_text *source;     /* as given to yaml_parse */
     size_t offset;                        /* of the first byte in it */
+    bool by_user; /* false from yaml_parse; set by who knows it: given on the command line */
 };
 
 struct yaml_pair {
@@ -39,7 +40,7 @@ struct yaml_pair {
 enum {
     YAML_MAX_BYTES = 16 << 20,
     YAML_MAX_DEPTH = 64,
-    YAML_MAX_NODES = 4 << 20, /* aliases counted as often as they are used */
+    YAML_MAX_NODES = 1 << 20,
 };
 
 struct yaml_options {

@@ -5,28 +5,22 @@
  * parser therefore sees a copy of the text in which the two braces of each ${name} are replaced,
  * byte for byte (positions stay), and scalars are translated back. The bytes standing in are chosen
  * so that "$" is nowhere followed by the first of them in the text itself. */
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/text/utf8.h"
 
 #include <libfyaml.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct anchor {
-    char *name;
-    const struct yaml_node *node;
-    size_t nodes;
-};
-
 /* A collection being read: what it holds so far. */
 struct frame {
     struct yaml_node *node;
     const struct yaml_node **items; /* a mapping: keys and values in turn */
-    size_t n, cap, nodes;
-    char *anchor;
+    size_t n, cap;
     struct name_map keys;
 };
 
@@ -36,10 +30,8 @@ struct reader {
     struct fy_parser *parser;
     struct frame stack[YAML_MAX_DEPTH];
     size_t depth;
-    struct anchor *anchors;
-    size_t n_anchors, cap_anchors;
     const struct yaml_node *root;
-    size_t nodes; /* nodes made, aliases expanded */
+    size_t nodes;
     char stand_in; /* for the opening brace of a placeholder; 0 if none */
 };
 
@@ -106,13 +98,12 @@ static enum err_code fail_parse(struct reader *r, struct fy_diag *diag, struct e
     return err_fail_at(e, r->source, at, "YAML: %s", d->msg);
 }
 
-static enum err_code count_nodes(struct reader *r, size_t more, size_t offset, struct err *e)
+static enum err_code count_node(struct reader *r, size_t offset, struct err *e)
 {
-    r->nodes += more;
-    if (r->nodes <= YAML_MAX_NODES)
+    if (++r->nodes <= YAML_MAX_NODES)
         return OK;
-    enum err_code code = err_fail(e, ERR_LIMIT, "more than %d values in one file (aliases expanded)",
-                                  YAML_MAX_NODES);
+    enum err_code code =
+        err_fail(e, ERR_LIMIT, "more than %d values in one file", YAML_MAX_NODES);
     err_locate(e, r->source, offset);
     return code;
 }
@@ -127,24 +118,8 @@ static size_t event_offset(const struct reader *r, struct fy_event *event)
     return mark->input_pos < r->source->len ? mark->input_pos : r->source->len;
 }
 
-static char *token_name(struct reader *r, struct fy_token *token)
-{
-    size_t len = 0;
-    const char *text = token ? fy_token_get_text(token, &len) : NULL;
-    return text ? arena_strndup(r->arena, text, len) : NULL;
-}
-
-static void keep_anchor(struct reader *r, char *name, const struct yaml_node *node, size_t nodes)
-{
-    if (!name)
-        return;
-    r->anchors = vec_grow(r->anchors, &r->cap_anchors, r->n_anchors + 1, sizeof *r->anchors);
-    r->anchors[r->n_anchors++] = (struct anchor){name, node, nodes};
-}
-
 /* Puts a finished node where it belongs. */
-static enum err_code attach(struct reader *r, const struct yaml_node *node, size_t nodes,
-                            struct err *e)
+static enum err_code attach(struct reader *r, const struct yaml_node *node, struct err *e)
 {
     if (!r->depth) {
         r->root = node;
@@ -165,7 +140,6 @@ static enum err_code attach(struct reader *r, const struct yaml_node *node, size
     }
     f->items = vec_grow(f->items, &f->cap, f->n + 1, sizeof *f->items);
     f->items[f->n++] = node;
-    f->nodes += nodes;
     return OK;
 }
 
@@ -209,24 +183,19 @@ static enum err_code read_scalar(struct reader *r, struct fy_event *event, size_
     node->text = copy;
     node->len = len;
     node->style = style;
-    enum err_code code = count_nodes(r, 1, at, e);
-    if (code)
-        return err_up(e, code);
-    keep_anchor(r, token_name(r, event->scalar.anchor), node, 1);
-    return err_up(e, attach(r, node, 1, e));
+    enum err_code code = count_node(r, at, e);
+    return err_up(e, code ? code : attach(r, node, e));
 }
 
-static enum err_code begin(struct reader *r, enum yaml_type type, struct fy_token *anchor,
-                           size_t at, struct err *e)
+static enum err_code begin(struct reader *r, enum yaml_type type, size_t at, struct err *e)
 {
     if (r->depth == YAML_MAX_DEPTH) {
         enum err_code code = err_fail(e, ERR_LIMIT, "nested deeper than %d", YAML_MAX_DEPTH);
         err_locate(e, r->source, at);
         return code;
     }
-    struct frame *f = &r->stack[r->depth++];
-    *f = (struct frame){.node = new_node(r, type, at), .anchor = token_name(r, anchor)};
-    return err_up(e, count_nodes(r, 1, at, e));
+    r->stack[r->depth++] = (struct frame){.node = new_node(r, type, at)};
+    return err_up(e, count_node(r, at, e));
 }
 
 static enum err_code end(struct reader *r, struct err *e)
@@ -247,22 +216,7 @@ static enum err_code end(struct reader *r, struct err *e)
     free(f->items);
     f->items = NULL;
     name_map_free(&f->keys);
-    keep_anchor(r, f->anchor, node, f->nodes + 1);
-    return err_up(e, attach(r, node, f->nodes + 1, e));
-}
-
-static enum err_code read_alias(struct reader *r, struct fy_event *event, size_t at, struct err *e)
-{
-    char *name = token_name(r, event->alias.anchor);
-    for (size_t i = r->n_anchors; name && i-- > 0;)
-        if (!strcmp(r->anchors[i].name, name)) {
-            enum err_code code = count_nodes(r, r->anchors[i].nodes, at, e);
-            if (code)
-                return err_up(e, code);
-            return err_up(e, attach(r, r->anchors[i].node, r->anchors[i].nodes, e));
-        }
-    return err_fail_at(e, r->source, at, "no finished anchor '&%.100s' before this alias",
-                       name ? name : "");
+    return err_up(e, attach(r, node, e));
 }
 
 static enum err_code read_event(struct reader *r, struct fy_event *event, struct err *e)
@@ -277,11 +231,9 @@ static enum err_code read_event(struct reader *r, struct fy_event *event, struct
             return err_fail_at(e, r->source, at, "a second document in one file");
         return OK;
     case FYET_SCALAR: return err_up(e, read_scalar(r, event, at, e));
-    case FYET_ALIAS: return err_up(e, read_alias(r, event, at, e));
-    case FYET_SEQUENCE_START:
-        return err_up(e, begin(r, YAML_SEQUENCE, event->sequence_start.anchor, at, e));
-    case FYET_MAPPING_START:
-        return err_up(e, begin(r, YAML_MAPPING, event->mapping_start.anchor, at, e));
+    case FYET_ALIAS: return err_fail_at(e, r->source, at, "YAML aliases ('*...') are not supported");
+    case FYET_SEQUENCE_START: return err_up(e, begin(r, YAML_SEQUENCE, at, e));
+    case FYET_MAPPING_START: return err_up(e, begin(r, YAML_MAPPING, at, e));
     case FYET_SEQUENCE_END:
     case FYET_MAPPING_END: return err_up(e, end(r, e));
     case FYET_NONE:
@@ -312,22 +264,10 @@ static enum err_code check_text(const struct source_text *source, struct err *e)
 {
     if (source->len > YAML_MAX_BYTES)
         return err_fail(e, ERR_LIMIT, "%s: more than %d bytes", source->name, YAML_MAX_BYTES);
-    const unsigned char *p = (const unsigned char *)source->text, *end = p + source->len;
-    while (p < end) {
-        size_t n = *p < 0x80             ? 1
-                   : (*p & 0xe0) == 0xc0 ? 2
-                   : (*p & 0xf0) == 0xe0 ? 3
-                   : (*p & 0xf8) == 0xf0 ? 4
-                                         : 0;
-        bool good = n && (size_t)(end - p) >= n && *p != 0;
-        for (size_t i = 1; good && i < n; i++)
-            good = (p[i] & 0xc0) == 0x80;
-        if (!good)
-            return err_fail_at(e, source, (size_t)(p - (const unsigned char *)source->text),
-                               "a byte (0x%02x) that is not UTF-8 text", *p);
-        p += n;
-    }
-    return OK;
+    const char *nul = memchr(source->text, 0, source->len);
+    if (nul)
+        return err_fail_at(e, source, (size_t)(nul - source->text), "a NUL character");
+    return err_up(e, utf8_check(source, e));
 }
 
 static void discard(struct fy_diag *diag, void *user, const char *text, size_t len)
@@ -378,7 +318,6 @@ out:
         free(f->items);
         name_map_free(&f->keys);
     }
-    free(r->anchors);
     if (r->parser)
         fy_parser_destroy(r->parser);
     if (diag)
@@ -424,10 +363,7 @@ enum err_code yaml_only_keys(const struct yaml_node *mapping, const char *const 
         if (k < n)
             continue;
         enum err_code code = yaml_fail(e, key, "unknown key '%.100s' in %s", key->text, what);
-        const char *near = err_nearest(key->text, names, n);
-        if (near)
-            err_hint(e, "did you mean '%s'?", near);
-        return code;
+        return err_suggest(code, key->text, names, n, e);
     }
     return OK;
 }

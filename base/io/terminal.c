@@ -1,0 +1,91 @@
+/* See terminal.h. A guard is a stream of stdio's own kind (fopencookie), so that all who print need
+ * not know of it. */
+#include "base/io/terminal.h"
+
+#include "base/text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Of stdout and stderr: as many as the process has, and as they global to it. */
+static struct guard {
+    FILE *guarded, *raw;
+    uint8_t held[4]; /* the beginning of a character */
+    size_t n;
+} guards[2];
+
+static FILE *raw_of(FILE *to)
+{
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
+        if (guards[i].guarded == to)
+            return guards[i].raw;
+    return to;
+}
+
+static bool is_control(const uint8_t *s)
+{
+    return (s[0] < 0x20 && s[0] != '\n' && s[0] != '\t') || s[0] == 0x7f ||
+           (s[0] == 0xc2 && s[1] < 0xa0);
+}
+
+/* Writes the characters that are held, but for one that is not finished. */
+static void let_out(struct guard *g)
+{
+    while (g->n) {
+        size_t length = utf8_character(g->held, g->n);
+        if (length == UTF8_CUT)
+            return;
+        if (length == 0 || is_control(g->held))
+            fprintf(g->raw, "\\x%02x", g->held[length > 1]);
+        else
+            fwrite(g->held, 1, length, g->raw);
+        length += length == 0;
+        g->n -= length;
+        memmove(g->held, g->held + length, g->n);
+    }
+}
+
+static ssize_t write_guarded(void *cookie, const char *text, size_t n)
+{
+    struct guard *g = cookie;
+    for (size_t i = 0; i < n; i++) {
+        g->held[g->n++] = (uint8_t)text[i];
+        let_out(g);
+    }
+    return fflush(g->raw) ? 0 : (ssize_t)n;
+}
+
+FILE *terminal_guard(FILE *to)
+{
+    struct guard *g = &guards[guards[0].raw != NULL];
+    if (!isatty(fileno(to)) || g->raw)
+        return to;
+    g->raw = to;
+    g->guarded = fopencookie(g, "w", (cookie_io_functions_t){.write = write_guarded});
+    if (!g->guarded)
+        abort();
+    setvbuf(g->guarded, NULL, _IOLBF, BUFSIZ);
+    return g->guarded;
+}
+
+void terminal_control(FILE *to, const char *sequence)
+{
+    fflush(to);
+    fputs(sequence, raw_of(to));
+    fflush(raw_of(to));
+}
+
+bool terminal_is(FILE *to)
+{
+    int fd = fileno(raw_of(to));
+    return fd >= 0 && isatty(fd) == 1;
+}
+
+int terminal_width(FILE *to)
+{
+    struct winsize w;
+    int fd = fileno(raw_of(to));
+    return fd >= 0 && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}

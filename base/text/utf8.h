@@ -1,0 +1,18 @@
+/* UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF. */
+#ifndef BASE_TEXT_UTF8_H
+#define BASE_TEXT_UTF8_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The length of the character at s; 0 if there is none, UTF8_CUT if more bytes may make it one. */
+enum { UTF8_CUT = 8 };
+size_t utf8_character(const uint8_t *s, size_t n);
+/* How many bytes of whole characters s begins with. */
+size_t utf8_prefix(const uint8_t *s, size_t n);
+/* ERR_INPUT at the first byte that is no text: for whoever parses it, before all else. */
+enum err_code utf8_check(const struct source_text *source, struct err *e);
+
+#endif

@@ -1,0 +1,119 @@
+/* Whether the files of a database are as they were; see rocks_internal.h. RocksDB takes a list of
+ * files (MANIFEST) that was cut short for that of an older database, and removes the tables that are
+ * not in it; what a table says of itself at its end it reads unchecked, so that one bit may stop the
+ * program.
+ *
+ * The file LISTED has a line for the MANIFEST and for each table: name, length, SHA-256 of so many
+ * bytes, for a table of the last TAIL of them; and at last eight digits of the SHA-256 of all that.
+ * A note that is damaged itself counts for nothing; so does what it says of a file that is gone, as
+ * the MANIFEST at each opening: whether the database can do without it, RocksDB says. */
+#include "store/db/rocks_internal.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/io/out_file.h"
+#include "base/os.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TAIL = 4096, NOTE_MAX = 1 << 24, NAME = 64, SUM = 9 };
+
+static bool is_table(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strcmp(dot, ".sst") == 0;
+}
+
+/* The line of a file that had this length, or has it now (0); NULL if the file is not there, "" if
+ * it has become shorter. */
+static const char *line_of(struct arena *a, const char *db_path, const char *name, size_t length)
+{
+    char hex[DIGEST_HEX];
+    struct stat st;
+    const char *line = NULL;
+    int fd = open(arena_printf(a, "%s/%s", db_path, name), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        length = length ? length : (size_t)st.st_size;
+        size_t from = is_table(name) && length > TAIL ? length - TAIL : 0;
+        char *bytes = arena_alloc(a, length - from + 1);
+        ssize_t n = pread(fd, bytes, length - from, (off_t)from);
+        struct digest d = digest_of(&(struct span){(uint8_t *)bytes, length - from}, n >= 0);
+        line = n == (ssize_t)(length - from)
+                   ? arena_printf(a, "%s %zu %s\n", name, length, digest_hex(hex, &d))
+                   : "";
+    }
+    if (fd >= 0)
+        close(fd);
+    return line;
+}
+
+static const char *sum_of(struct arena *a, struct span lines)
+{
+    char hex[DIGEST_HEX];
+    struct digest d = digest_of(&lines, 1);
+    return arena_printf(a, "%.8s\n", digest_hex(hex, &d));
+}
+
+/* The newest; NULL: none. While one replaces another there are two. */
+static const char *find_manifest(struct arena *a, const char *db_path)
+{
+    const char *found = NULL;
+    DIR *d = opendir(db_path);
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        if (strncmp(entry->d_name, "MANIFEST-", 9) == 0 && strlen(entry->d_name) < NAME &&
+            (!found || strcmp(entry->d_name, found) > 0))
+            found = arena_strdup(a, entry->d_name);
+    if (d)
+        closedir(d);
+    return found;
+}
+
+void listed_note(struct rocks *r)
+{
+    struct arena a = {0};
+    struct buf note = {0};
+    const rocksdb_livefiles_t *files = rocksdb_livefiles(r->db);
+    const char *line, *manifest = find_manifest(&a, r->path);
+    for (int i = 0; i < rocksdb_livefiles_count(files); i++)
+        if ((line = line_of(&a, r->path, rocksdb_livefiles_name(files, i) + 1, 0)))
+            buf_puts(&note, line);
+    rocksdb_livefiles_destroy(files);
+    if (manifest && (line = line_of(&a, r->path, manifest, 0))) {
+        buf_puts(&note, line);
+        buf_puts(&note, sum_of(&a, span_of(note.data, note.len)));
+        out_file_write(arena_printf(&a, "%s/LISTED", r->path), note.data, note.len, NULL);
+    }
+    buf_free(&note);
+    arena_free(&a);
+}
+
+bool listed_is_whole(char bad[64], const char *db_path, const char *only)
+{
+    struct arena a = {0};
+    struct span note;
+    bool whole = true;
+    *bad = 0;
+    if (os_read_file(&note, &a, arena_printf(&a, "%s/LISTED", db_path), NOTE_MAX, NULL) == OK &&
+        note.len > SUM) {
+        char *text = (char *)note.data, *sum = text + note.len - SUM, *end;
+        if (memcmp(sum_of(&a, span_of(text, note.len - SUM)), sum, SUM) != 0)
+            *text = 0;
+        *sum = 0;
+        for (; whole && *text; text = end + 1) {
+            size_t length;
+            end = strchr(text, '\n');
+            if (sscanf(text, "%63s %zu", bad, &length) != 2 || (only && strcmp(only, bad) != 0))
+                continue;
+            const char *line = line_of(&a, db_path, bad, length);
+            whole = !line || strncmp(line, text, (size_t)(end + 1 - text)) == 0;
+        }
+    }
+    arena_free(&a);
+    return whole;
+}
