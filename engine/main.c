@@ -2,6 +2,7 @@
  * of the write that meets it, and a library that gives up (most cannot report a lack of memory) is
  * followed by a line that says what to do. */
 #include "base/err.h"
+#include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/cli.h"
 
@@ -20,8 +21,9 @@ int main(int argc, char **argv)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
     os_few_heaps();
+    os_hold_standard_streams();
     sigaction(SIGXFSZ, &action, NULL);
     action = (struct sigaction){.sa_handler = on_abort, .sa_flags = SA_RESETHAND | SA_NODEFER};
     sigaction(SIGABRT, &action, NULL);
-    return cli_main(argc, argv, stdout, stderr);
+    return cli_main(argc, argv, terminal_guard(stdout), terminal_guard(stderr));
 }

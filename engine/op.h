@@ -43,6 +43,7 @@ struct op_param {
     const char *values;  /* OP_ENUM: "a|b|c" */
     double min, max;     /* numbers: inclusive; both 0: unbounded */
     const char *doc;     /* one sentence */
+    bool unkeyed;        /* not in action keys: results depend on it through op->units alone */
 };
 
 enum op_cardinality {
@@ -83,13 +84,16 @@ struct op {
     const char *doc; /* one paragraph for docs/ops.md */
     const struct op_param *params;          /* ended by name == NULL; may be NULL */
     const struct op_port *inputs, *outputs; /* ended by role == NULL; inputs may be NULL */
+    /* Source; NULL: its files may not be folders. A folder stands for the files below it whose names
+     * end so (ended by NULL; "": without a dot), sorted; links and hidden files are left out. */
+    const char *const *folder_suffixes;
 
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
      * plan time: only op_param_* may be used. */
     enum err_code (*check)(struct op_ctx *ctx, struct err *e);
-    /* Not for chains, whose segments have keys; may be NULL. The arithmetic that the result depends
-     * on with these parameters besides the numerics class ("avx512-bf16"), for the action key;
-     * NULL: none. Called when check is. */
+    /* May be NULL. What the result depends on with these parameters besides the numerics class, for
+     * the action key: arithmetic ("avx512-bf16") or a program that was compiled in ("katex
+     * 0123456789abcdef"); NULL: none. Called when check is. */
     const char *(*units)(struct op_ctx *ctx);
     /* Map, chain, task: work shared by all elements or segments (compiled rules, loaded weights).
      * Side inputs may be read, inputs[0] of a map not. *state is shared by threads and read-only
@@ -97,13 +101,6 @@ struct op {
     enum err_code (*prepare)(void **state, struct op_ctx *ctx, struct err *e);
     void (*release)(void *state);
     enum err_code (*run)(struct op_ctx *ctx, void *state, struct err *e);
-    /* Source with one output, a collection; may be NULL. Finds the first place from `at` on where
-     * the text may be cut: run() of the text before it, followed by run() of the rest, gives what
-     * run() of the whole gives. A place begins a line and depends on the text around it only; the
-     * length of the text if there is none. cut(0) is 0, or more if the op has to see its files as a
-     * whole. Otherwise run() is called for chunks of a file: their text has no final 0, and op_rng
-     * may not be used. */
-    size_t (*cut)(struct op_ctx *ctx, const struct source_text *text, size_t at);
     /* Chain only: how many segments, and each one. */
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
@@ -114,19 +111,17 @@ struct op {
      * to this one are reused ("the same examples are drawn up to step 400"). */
     enum err_code (*reads)(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
                            struct err *e);
-    /* Map only; may be NULL. Given an earlier result for the element, of this op, version and
-     * parameters but with other side inputs: would run() give the very same records now? *reason
-     * is for people ("1 rule edited, which matches nowhere"), in the ctx's arena. If unsure: no. */
-    enum err_code (*reuse)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+    /* Map only; may be NULL. Given the witness of an earlier result for the element, of this op,
+     * version and parameters but with other side inputs: would run() give the very same records
+     * now? *reason is for people ("1 rule edited, which matches nowhere"), in the ctx's arena. If
+     * unsure: no. */
+    enum err_code (*reuse)(bool *same, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
-    /* With reuse; both or neither. Many results at once: merge_witnesses makes one witness of those
-     * of several results; reuse_all decides by it whether reuse would hold for each of them. It has
-     * neither an element nor earlier outputs, and may say no where reuse would say yes: the engine
-     * then asks about smaller blocks, and in the end about each element. */
+    /* With reuse; may be NULL. Makes one witness of those of several results: reuse decides by it
+     * about all of them. It may then say no where it would say yes of each: the engine asks about
+     * smaller blocks, and in the end about each element. */
     enum err_code (*merge_witnesses)(struct span *out, struct arena *a,
                                      const struct span *witnesses, size_t n, struct err *e);
-    enum err_code (*reuse_all)(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
-                               const struct op_earlier *earlier, struct err *e);
     /* Task only; may be NULL. What run() needs of one element of a collection, as bytes in the
      * arena: a function of the element and the parameters alone, so that the engine can store it
      * and, after a small change, asks for new elements only. */
@@ -192,9 +187,6 @@ enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span dat
  * called for results without a witness. */
 void op_set_witness(struct op_ctx *ctx, struct span witness);
 struct span op_earlier_witness(const struct op_earlier *x);
-/* An output of the earlier result, decoded into the ctx's arena. */
-enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const struct op_earlier *x,
-                             const char *role, uint64_t i, struct err *e);
 /* Positions of the elements that a side input (a collection) has gained since, as multisets. */
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e);

@@ -16,11 +16,16 @@
 
 struct tool_option {
     const char *name;  /* "rules": --rules */
-    const char *value; /* "FILE"; NULL: a flag */
+    const char *value; /* "FILE"; "[=S]": may be left out; NULL: a flag */
     bool repeats;
     const char *doc;
     char letter; /* 'k': -k; 0: none */
 };
+/* For tables of options: sets `json`. */
+#define TOOL_JSON                                                                                  \
+    {                                                                                              \
+        "json", NULL, false, "One JSON object a line instead of text."                             \
+    }
 
 struct tool_value {
     const char *option, *value; /* value "" for a flag */
@@ -45,7 +50,7 @@ struct tool {
     const char *help;                  /* paragraphs for --help and the manual */
     const char *example;               /* lines, each a command; or NULL */
     const char *exit_codes;            /* what 0, 1, 3, 4 mean here, or NULL */
-    const struct tool_option *options; /* ended by name == NULL; --json is everybody's */
+    const struct tool_option *options; /* ended by name == NULL */
     enum err_code (*run)(int *exit_status, const struct tool_args *args, struct err *e);
 };
 
@@ -53,6 +58,9 @@ extern const struct tool *const tool_table[]; /* ops/registry.c; ended by NULL *
 
 /* The last value given for an option, or NULL. */
 const char *tool_value(const struct tool_args *args, const char *option);
+/* A whole number within [min, max]; `initial` when the option is absent. */
+enum err_code tool_number(uint32_t *out, const struct tool_args *args, const char *option,
+                          uint32_t initial, uint32_t min, uint32_t max, struct err *e);
 
 /* ---- the store, to read: opened at the first call, while others may write ---- */
 struct tool_record {
@@ -60,12 +68,17 @@ struct tool_record {
     enum record_kind kind;
     const char *name; /* as the user would write it: a tag, JOB/NODE or the given digits */
 };
-/* What a REF stands for, as in `eqloom show`. */
-enum err_code tool_find(struct tool_record *out, const struct tool_args *args, const char *ref,
-                        struct err *e);
-/* All names of records of a kind, tags first, then in name order. */
-enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_args *args,
-                         enum record_kind kind, struct err *e);
+struct tool_choice {
+    const char *option; /* "model": --model REF */
+    enum record_kind kind;
+    const char *tag;    /* taken when the store has it: "best" */
+    const char *what;   /* for messages: "a trained model" */
+    const char *remedy; /* what makes one: "'eqloom run jobs/quickstart.yaml' trains one" */
+};
+/* The record that the option names, else the tag's, else the only one of the kind. Where there is
+ * none, or several, the error says what to do. */
+enum err_code tool_choose(struct tool_record *out, const struct tool_args *args,
+                          const struct tool_choice *choice, struct err *e);
 /* Thread-safe once the store is open; each thread with its own arena. */
 enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
                        const struct digest *id, enum record_kind kind, struct arena *a,

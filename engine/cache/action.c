@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage,
-                              struct arena *a, struct store *s, const struct op *op,
-                              const struct digest *key, struct err *e)
+enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
+                          const struct op *op, const struct digest *key, struct err *e)
 {
     struct span bytes;
     ProtobufCMessage *message;
@@ -25,8 +24,7 @@ enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey
         return ERR_NOTFOUND;
     const Eqloom__Action *action = (const Eqloom__Action *)message;
     size_t n = op_count_outputs(op);
-    *preimage = action->key;
-    memset(out, 0, sizeof *out);
+    *out = (struct action_result){.key = action->key};
     out->outputs = arena_array(a, struct id_list, n);
     out->cost_ns = action->cost_ns;
     out->finished_ns = action->finished_ns;
@@ -53,62 +51,20 @@ enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey
     return OK;
 }
 
-enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
-                          const struct op *op, const struct digest *key, struct err *e)
-{
-    const Eqloom__ActionKey *preimage;
-    return action_read_key(out, &preimage, a, s, op, key, e);
-}
-
-static enum err_code visit_reference(void *arg, const uint8_t id[32], struct err *e)
-{
-    struct digest d;
-    memcpy(d.bytes, id, sizeof d.bytes);
-    return store_has(arg, &d) ? OK : ERR_NOTFOUND;
-}
-
-static bool record_is_whole(struct store *s, const struct digest *id, enum record_kind kind,
-                            struct arena *scratch)
-{
-    struct arena_mark mark = arena_mark(scratch);
-    ProtobufCMessage *message;
-    bool whole = store_get_message(&message, s, id, kind, scratch, NULL) == OK &&
-                 message_visit_ids(message, visit_reference, s, NULL) == OK;
-    arena_release(scratch, mark);
-    return whole;
-}
-
-bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made,
-                     struct arena *scratch, bool deep)
+bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made)
 {
     size_t n = op_count_outputs(op);
     for (size_t r = 0; r < n; r++)
-        for (size_t i = 0; i < made->outputs[r].n; i++) {
-            const struct digest *id = &made->outputs[r].ids[i];
-            if (!store_has(s, id))
+        for (size_t i = 0; i < made->outputs[r].n; i++)
+            if (!store_has(s, &made->outputs[r].ids[i]))
                 return false;
-            if (deep && !record_is_whole(s, id, op->outputs[r].kind, scratch))
-                return false;
-        }
     return true;
 }
 
 bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                  const struct digest *key)
 {
-    return !action_read(out, a, s, op, key, NULL) && action_is_whole(s, op, out, NULL, false);
-}
-
-bool action_same_outputs(const struct op *op, const struct action_result *a,
-                         const struct action_result *b)
-{
-    size_t n = op_count_outputs(op);
-    for (size_t r = 0; r < n; r++)
-        if (a->outputs[r].n != b->outputs[r].n ||
-            (a->outputs[r].n && memcmp(a->outputs[r].ids, b->outputs[r].ids,
-                                       a->outputs[r].n * sizeof(struct digest)) != 0))
-            return false;
-    return true;
+    return !action_read(out, a, s, op, key, NULL) && action_is_whole(s, op, out);
 }
 
 static int compare_outputs(const void *a, const void *b)

@@ -18,8 +18,9 @@ struct slice {
 };
 
 struct action_result {
-    struct id_list *outputs; /* by op->outputs */
-    uint64_t elements;       /* of a whole map or chain */
+    struct id_list *outputs;      /* by op->outputs */
+    const Eqloom__ActionKey *key; /* of one that was read: its preimage, or NULL */
+    uint64_t elements;            /* of a whole map or chain */
     uint64_t cost_ns;
     int64_t finished_ns;
     const char *run;
@@ -32,19 +33,11 @@ struct action_result {
 /* ERR_NOTFOUND when there is no such action, or none that can be understood. */
 enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
                           const struct op *op, const struct digest *key, struct err *e);
-/* The same; *preimage is its whole key, in the arena. */
-enum err_code action_read_key(struct action_result *out, const Eqloom__ActionKey **preimage,
-                              struct arena *a, struct store *s, const struct op *op,
-                              const struct digest *key, struct err *e);
-/* Whether every output exists. Deep: reads each (and so verifies it) and asks for what they refer
- * to; done only for nodes whose outputs were found damaged. */
-bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made,
-                     struct arena *scratch, bool deep);
+/* Whether every output exists. */
+bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made);
 /* Reads an action of which all outputs exist. */
 bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                  const struct digest *key);
-bool action_same_outputs(const struct op *op, const struct action_result *a,
-                         const struct action_result *b);
 enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
                            const struct key *key, const struct action_result *made, struct err *e);
 

@@ -1,6 +1,5 @@
-/* Action keys; see action_key.h. Segments of a chain use names that no op can declare ("@segment"
- * among the parameters, "@previous" among the inputs), so that they never meet a whole node's key.
- */
+/* Action keys; see action_key.h. Segments of a chain use a name that no op can declare
+ * ("@segment"), so that they never meet a whole node's key. */
 #include "engine/cache/action_key.h"
 
 #include "base/isa.h"
@@ -49,12 +48,17 @@ static void add_params(Eqloom__ActionKey *m, struct arena *a, const struct key_s
         n++;
     m->params = arena_array(a, Eqloom__KeyParam *, n + 1);
     if (spec->segment) {
-        m->params[m->n_params++] = new_param(a, "@segment", spec->segment);
+        char hex[DIGEST_HEX];
+        const char *text = spec->segment;
+        if (spec->after)
+            text = arena_printf(a, "%s\nafter=%s\n", text, digest_hex(hex, spec->after));
+        m->params[m->n_params++] = new_param(a, "@segment", text);
         return;
     }
     for (size_t i = 0; i < n; i++)
-        m->params[m->n_params++] =
-            new_param(a, spec->node->params[i].param->name, spec->node->params[i].value);
+        if (!spec->node->params[i].param->unkeyed)
+            m->params[m->n_params++] =
+                new_param(a, spec->node->params[i].param->name, spec->node->params[i].value);
     qsort(m->params, m->n_params, sizeof *m->params, compare_params);
 }
 
@@ -64,10 +68,11 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
     eqloom__action_key__init(m);
     m->op = (char *)spec->node->op->name;
     m->version = spec->node->op->version;
-    if (spec->node->op->numerics)
-        m->numerics = spec->node->units
-                          ? arena_printf(a, "%s, %s", spec->numerics, spec->node->units)
-                          : (char *)spec->numerics;
+    const char *numerics = spec->node->op->numerics ? spec->numerics : NULL;
+    const char *units = spec->node->units;
+    if (numerics || units)
+        m->numerics = numerics && units ? arena_printf(a, "%s, %s", numerics, units)
+                                        : (char *)(numerics ? numerics : units);
     add_params(m, a, spec);
     m->inputs = arena_array(a, Eqloom__KeyInput *, spec->n_inputs + 1);
     for (size_t i = 0; i < spec->n_inputs; i++) {
@@ -75,8 +80,6 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
         if (in->n)
             m->inputs[m->n_inputs++] = new_input(a, in->role, in->ids, in->n);
     }
-    if (spec->previous)
-        m->inputs[m->n_inputs++] = new_input(a, "@previous", spec->previous, 1);
     qsort(m->inputs, m->n_inputs, sizeof *m->inputs, compare_inputs);
     out->message = m;
     struct span bytes;
@@ -87,17 +90,13 @@ enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *
     return OK;
 }
 
-enum err_code key_of_input(struct digest *out, struct arena *a, const struct node *node,
+enum err_code key_of_input(struct key *out, struct arena *a, const struct node *node,
                            const char *numerics, const char *role, const struct digest *id,
                            struct err *e)
 {
     struct key_input input = {role, id, 1};
     struct key_spec spec = {.node = node, .numerics = numerics, .inputs = &input, .n_inputs = 1};
-    struct key key;
-    enum err_code code = key_make(&key, a, &spec, e);
-    if (!code)
-        *out = key.digest;
-    return err_up(e, code);
+    return err_up(e, key_make(out, a, &spec, e));
 }
 
 const char *key_numerics(void)

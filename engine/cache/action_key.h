@@ -18,10 +18,10 @@ struct key_spec {
     const char *numerics; /* enters only if the op says that its result depends on it */
     const struct key_input *inputs;
     size_t n_inputs;
-    /* Chain segments: the text that replaces the parameters, and the record before (NULL in the
-     * first segment). */
+    /* Chain segments: the text that replaces the parameters, and the key of the segment before
+     * (NULL in the first one). */
     const char *segment;
-    const struct digest *previous;
+    const struct digest *after;
 };
 
 struct key {
@@ -33,9 +33,9 @@ enum { KEY_INPUTS_MAX = 64 };
 
 enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *spec,
                        struct err *e);
-/* The key's digest with one input, of a role that only this purpose uses ("@reads"), or of a map's
+/* The key with one input, of a role that only this purpose uses ("@reads"), or of a map's
  * element without its side inputs. */
-enum err_code key_of_input(struct digest *out, struct arena *a, const struct node *node,
+enum err_code key_of_input(struct key *out, struct arena *a, const struct node *node,
                            const char *numerics, const char *role, const struct digest *id,
                            struct err *e);
 /* The numerics class of this machine: results of ops that depend on it may differ in the last bit

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 struct committer {
+    struct store *store;
+    bool held;
     pthread_mutex_t write, append;
     struct store_batch *pending, *writing;
     uint64_t first_ns; /* when the oldest pending result came */
@@ -24,6 +26,7 @@ struct committer *committer_new(struct store *s, uint64_t memory)
         return NULL;
     pthread_mutex_init(&c->write, NULL);
     pthread_mutex_init(&c->append, NULL);
+    c->store = s;
     c->pending = store_batch_new(s);
     c->writing = store_batch_new(s);
     /* As much again may wait while a batch is written. */
@@ -35,6 +38,8 @@ void committer_free(struct committer *c)
 {
     if (!c)
         return;
+    if (c->held)
+        store_overlay(c->store, NULL);
     store_batch_free(c->pending);
     store_batch_free(c->writing);
     pthread_mutex_destroy(&c->write);
@@ -42,9 +47,17 @@ void committer_free(struct committer *c)
     free(c);
 }
 
+void committer_hold(struct committer *c)
+{
+    c->held = true;
+    store_overlay(c->store, c->pending);
+}
+
 enum err_code committer_flush(struct committer *c, struct err *e)
 {
     struct err mine = {0};
+    if (c->held)
+        return OK;
     pthread_mutex_lock(&c->write);
     pthread_mutex_lock(&c->append);
     struct store_batch *full = c->pending;

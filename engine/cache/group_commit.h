@@ -15,6 +15,8 @@ struct committer *committer_new(struct store *s, uint64_t memory);
 void committer_free(struct committer *c);
 /* Empties the batch. Blocks while too much waits to be written. */
 enum err_code committer_append(struct committer *c, struct store_batch *b, struct err *e);
+/* From now on nothing is written, and what is appended can be read as if it had been. */
+void committer_hold(struct committer *c);
 /* Everything appended so far is in the store when it returns OK. */
 enum err_code committer_flush(struct committer *c, struct err *e);
 /* Flushes if the oldest result has waited long enough. */

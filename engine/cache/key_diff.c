@@ -254,7 +254,5 @@ char *explain_difference(struct arena *a, struct store *s, const struct node *no
         compare_params(&b, before, now);
         compare_inputs(&b, a, s, node, before, now);
     }
-    char *line = arena_strdup(a, b.data ? b.data : "");
-    buf_free(&b);
-    return line;
+    return buf_text(&b, a);
 }

@@ -26,8 +26,8 @@ static bool is_remembered(struct digest *id, struct store *s, const char *path,
         return false;
     memcpy(id->bytes, f->file_id.data, DIGEST_SIZE);
     *certain = f->changed_ns != 0;
-    return f->size == st->size && f->inode == st->inode && f->changed_ns == st->changed_ns &&
-           f->changed_ns != 0;
+    return f->size == st->size && f->inode == st->inode && f->modified_ns == st->modified_ns &&
+           f->changed_ns == st->changed_ns && f->changed_ns != 0;
 }
 
 static enum err_code remember(struct store_batch *b, const char *path, const struct os_stat *st,
@@ -36,6 +36,7 @@ static enum err_code remember(struct store_batch *b, const char *path, const str
     Eqloom__SourceFile f = EQLOOM__SOURCE_FILE__INIT;
     f.size = st->size;
     f.inode = st->inode;
+    f.modified_ns = st->modified_ns;
     f.changed_ns = st->changed_ns < os_wall_ns() - RACY_NS ? st->changed_ns : 0;
     f.file_id.data = (uint8_t *)id->bytes;
     f.file_id.len = DIGEST_SIZE;

@@ -5,7 +5,7 @@
 #include "engine/job/job.h"
 #include "store/store.h"
 
-enum { SOURCE_FILE_MAX = 256 << 20 };
+enum { SOURCE_FILE_MAX = 1 << 30 };
 
 struct source_files {
     struct op_file *files; /* text.text is NULL where the file was not read */

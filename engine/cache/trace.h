@@ -8,7 +8,7 @@
 
 struct trace {
     struct digest action;
-    struct digest made_by; /* the action that ran, under which the witness stands; zero: none */
+    struct digest made_by; /* the action that ran, under which the witness is stored; zero: none */
     struct span witness;   /* in the arena */
 };
 

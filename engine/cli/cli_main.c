@@ -12,9 +12,7 @@ static char *join(struct arena *a, int argc, char **argv)
     buf_puts(&line, "eqloom");
     for (int i = 1; i < argc && line.len < 400; i++)
         buf_printf(&line, " %s", argv[i]);
-    char *copy = arena_strndup(a, line.data, line.len);
-    buf_free(&line);
-    return copy;
+    return buf_text(&line, a);
 }
 
 static enum err_code answer_help(struct cli *c, struct err *e)
@@ -35,12 +33,8 @@ static enum err_code answer(struct cli *c, const char *asked, struct err *e)
         return err_up(e, answer_help(c, e));
     if (!strcmp(asked, "version"))
         fprintf(c->out, "eqloom %s\n", EQLOOM_VERSION);
-    else if (!strcmp(asked, "man"))
-        cli_print_man(c->out, c);
-    else if (!strcmp(asked, "markdown"))
-        cli_print_markdown(c->out, c);
     else
-        cli_print_completion(c->out, c);
+        cli_print_markdown(c->out, c);
     return OK;
 }
 

@@ -5,16 +5,15 @@
 #include <string.h>
 
 /* clang-format off */
-#define OPTIONS(...) (const struct cli_option[]){__VA_ARGS__, {0}}
-#define JSON {"json", 0, NULL, false, "One JSON object a line instead of text."}
+#define OPTIONS(...) (const struct tool_option[]){__VA_ARGS__, {0}}
 #define SET                                                                                        \
-    {"set", 0, "KEY=VALUE", true, "Set a parameter of the job, or of a node: NODE.KEY=VALUE."}
+    {"set", "KEY=VALUE", true, "Set a parameter of the job, or of a node: NODE.KEY=VALUE."}
 #define WAIT                                                                                       \
-    {"wait", 0, "[=SECONDS]", false,                                                               \
+    {"wait", "[=SECONDS]", false,                                                                  \
      "Wait while another process writes the store, for at most so long; without SECONDS for ever."}
 #define OUTSIDE                                                                                    \
-    {"allow-outside", 0, NULL, false, "Let the job read files outside its directory."}
-#define LIMIT(doc) {"limit", 'n', "N", false, doc}
+    {"allow-outside", NULL, false, "Let the job read files outside its directory."}
+#define LIMIT(doc) {"limit", "N", false, doc, 'n'}
 /* clang-format on */
 
 static const struct cli_command own_commands[] = {
@@ -31,26 +30,26 @@ static const struct cli_command own_commands[] = {
      "at once.",
      "eqloom run jobs/quickstart.yaml\n"
      "eqloom run jobs/quickstart.yaml model -j2 --set seed=7 --set model.steps=2000",
-     OPTIONS({"jobs", 'j', "N", false, "Use N threads; the default is one for each processor."},
-             {"keep-going", 'k', NULL, false,
-              "Go on with other elements after a failure (the default)."},
-             {"fail-fast", 0, NULL, false, "Stop at the first failed element."},
-             {"dry-run", 'n', NULL, false, "Only say what would be done, as 'plan' does."}, SET,
-             JSON, {"check", 0, NULL, false, "Compute cached results again and compare."},
-             {"memory", 0, "SIZE", false, "Limit the memory of unfinished results: 512M, 4G."},
-             {"durable", 0, NULL, false, "Sync every commit to disk."}, WAIT, OUTSIDE),
+     OPTIONS({"jobs", "N", false, "Use N threads; the default is one for each processor.", 'j'},
+             {"keep-going", NULL, false, "Go on with other elements after a failure (the default).",
+              'k'},
+             {"fail-fast", NULL, false, "Stop at the first failed element."},
+             {"dry-run", NULL, false, "Only say what would be done, as 'plan' does.", 'n'}, SET,
+             TOOL_JSON, {"check", NULL, false, "Compute cached results again and compare."},
+             {"memory", "SIZE", false, "Limit the memory of unfinished results: 512M, 4G."},
+             {"durable", NULL, false, "Sync every commit to disk."}, WAIT, OUTSIDE),
      "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. 130: "
      "interrupted."},
     {"plan", "JOB [NODE...]", 1, UINT_MAX, CLI_STORE_OWN, cli_plan,
      "Say what a run would do, and why",
      "Writes nothing. Nodes that read the output of a node that would run 'may run': if that "
      "output comes out as before, they do not.",
-     "eqloom plan jobs/quickstart.yaml", OPTIONS(SET, JSON, OUTSIDE)},
+     "eqloom plan jobs/quickstart.yaml", OPTIONS(SET, TOOL_JSON, OUTSIDE)},
     {"status", "JOB", 1, 1, CLI_STORE_OWN, cli_status,
      "Say what the last run did and which nodes are up to date",
      "For each node: its state in the last run, its elements, and whether it is up to date or "
      "the next run would compute it again.",
-     "eqloom status jobs/quickstart.yaml", OPTIONS(SET, JSON, OUTSIDE)},
+     "eqloom status jobs/quickstart.yaml", OPTIONS(SET, TOOL_JSON, OUTSIDE)},
     {"why", "JOB NODE | REF", 1, 2, CLI_STORE_OWN, cli_why,
      "Say why a node ran or a record was made, and what has changed",
      "NODE is a node of JOB. JOB/NODE as the only argument means the job file of the job's last "
@@ -59,7 +58,7 @@ static const struct cli_command own_commands[] = {
      "eqloom why jobs/quickstart.yaml egraphs\n"
      "eqloom why quickstart/egraphs\n"
      "eqloom why 3fa9",
-     OPTIONS(SET, JSON, OUTSIDE)},
+     OPTIONS(SET, TOOL_JSON, OUTSIDE)},
     {"show", "REF", 1, 1, CLI_STORE_READ, cli_show,
      "Print a record or the beginning of a collection",
      "REF is a node's output (JOB/NODE, JOB/NODE.ROLE, or NODE if only one job has it), another "
@@ -67,14 +66,15 @@ static const struct cli_command own_commands[] = {
      "candidates are listed.",
      "eqloom show quickstart/clusters\n"
      "eqloom show 3fa9 --json",
-     OPTIONS(JSON, {"raw", 0, NULL, false, "The stored bytes, as they are."},
+     OPTIONS(TOOL_JSON, {"raw", NULL, false, "The stored bytes, as they are."},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given."))},
     {"ls", "[PREFIX]", 0, 1, CLI_STORE_READ, cli_ls, "List the names in the store",
      "Outputs of nodes (JOB/NODE), refs of jobs and tags (tag/NAME) that begin with PREFIX, "
-     "with kind, id and number of elements.",
+     "with kind, id and number of elements. What a name leads to may be lost: then it is told, and "
+     "the exit status is 1.",
      "eqloom ls quickstart/\n"
      "eqloom ls tag/",
-     OPTIONS(JSON)},
+     OPTIONS(TOOL_JSON)},
     {"export", "REF", 1, 1, CLI_STORE_READ, cli_export,
      "Write a record or collection for other programs",
      "jsonl: one object a line, one for each element of a collection. tsv: one row for each "
@@ -86,10 +86,10 @@ static const struct cli_command own_commands[] = {
      "eqloom export quickstart/clusters -o clusters.jsonl\n"
      "eqloom export quickstart/trained-vectors -o vectors.npy\n"
      "eqloom export quickstart/model -o model.safetensors",
-     OPTIONS({"format", 'f', "FORMAT", false,
-              "jsonl, tsv, npy, safetensors or raw; the default is PATH's ending."},
-             {"output", 'o', "PATH", false,
-              "The file to write; '-' or none is standard output (jsonl, tsv, raw)."})},
+     OPTIONS({"format", "FORMAT", false,
+              "jsonl, tsv, npy, safetensors or raw; the default is PATH's ending.", 'f'},
+             {"output", "PATH", false,
+              "The file to write; '-' or none is standard output (jsonl, tsv, raw).", 'o'})},
     {"log", "[JOB|RUN]", 0, 1, CLI_STORE_OWN, cli_log,
      "List runs, newest first, or the nodes of one run",
      "JOB is a job's name or its file; RUN is JOB/NUMBER. A run that had nothing to do leaves "
@@ -99,7 +99,7 @@ static const struct cli_command own_commands[] = {
      "'why' says how that is known), and how many were in the store (cached).",
      "eqloom log quickstart\n"
      "eqloom log quickstart/12",
-     OPTIONS(LIMIT("List at most N runs; 20 if not given."), JSON)},
+     OPTIONS(LIMIT("List at most N runs; 20 if not given."), TOOL_JSON)},
     {"lineage", "REF", 1, 1, CLI_STORE_READ, cli_lineage,
      "Say what something was made from, or what was made with it",
      "A tree from REF up to the files, seeds and parameters it was made from; with --down, to "
@@ -110,8 +110,8 @@ static const struct cli_command own_commands[] = {
      "already.",
      "eqloom lineage quickstart/model\n"
      "eqloom lineage --down quickstart/rules",
-     OPTIONS({"down", 'd', NULL, false, "What was made with it, instead of what it was made from."},
-             JSON)},
+     OPTIONS({"down", NULL, false, "What was made with it, instead of what it was made from.", 'd'},
+             TOOL_JSON)},
     {"query", "KIND [PROGRAM]", 1, 2, CLI_STORE_READ, cli_query, "Find records by what they say",
      "Lists records of a kind: all, or those that PROGRAM selects. PROGRAM is written in the "
      "language of jq (see jq(1)) and gets a record as 'eqloom show REF --json' prints it: an "
@@ -125,13 +125,13 @@ static const struct cli_command own_commands[] = {
      "eqloom query checkpoint '.value.metrics[-1].value < 1'\n"
      "eqloom query egraph '.bytes > 1e6' --limit 10\n"
      "eqloom query checkpoint .value.step --op train --since 2026-11-22",
-     OPTIONS({"job", 0, "JOB", false, "Only records that nodes of this job hold now."},
-             {"node", 0, "NODE", false, "Only records that nodes of this name hold now."},
-             {"op", 0, "OP", false, "Only records that this op made."},
-             {"since", 0, "TIME", false,
+     OPTIONS({"job", "JOB", false, "Only records that nodes of this job hold now."},
+             {"node", "NODE", false, "Only records that nodes of this name hold now."},
+             {"op", "OP", false, "Only records that this op made."},
+             {"since", "TIME", false,
               "Only records made at TIME or later, like 2026-11-22 or 2026-11-22T14:30."},
-             {"until", 0, "TIME", false, "Only records made before TIME."},
-             LIMIT("List at most N records."), JSON),
+             {"until", "TIME", false, "Only records made before TIME."},
+             LIMIT("List at most N records."), TOOL_JSON),
      "0: done. 1: some records were too large for jq. 2: the program is wrong."},
     {"diff", "A B", 2, 2, CLI_STORE_READ, cli_diff, "Say how two records or two runs differ",
      "A and B are REFs as for 'show', of one kind. Collections: elements added (+), removed "
@@ -144,7 +144,7 @@ static const struct cli_command own_commands[] = {
      "eqloom diff tag/v1 quickstart/clusters\n"
      "eqloom diff trained-eval untrained-eval\n"
      "eqloom diff quickstart/1 quickstart/2",
-     OPTIONS(LIMIT("List at most N elements of each sort; 20 if not given."), JSON),
+     OPTIONS(LIMIT("List at most N elements of each sort; 20 if not given."), TOOL_JSON),
      "0: they are the same. 3: they differ."},
     {"tag", "NAME REF", 2, 2, CLI_STORE_WRITE, cli_tag,
      "Name a record, so that it is kept and found",
@@ -154,41 +154,43 @@ static const struct cli_command own_commands[] = {
      "eqloom tag v1 quickstart/model\n"
      "eqloom show tag/v1\n"
      "eqloom tag --force v1 best",
-     OPTIONS({"force", 'f', NULL, false, "Move a tag that names something else."}, WAIT, JSON)},
+     OPTIONS({"force", NULL, false, "Move a tag that names something else.", 'f'}, WAIT,
+             TOOL_JSON)},
     {"untag", "NAME", 1, 1, CLI_STORE_WRITE, cli_untag, "Remove a tag",
      "The record stays in the store until gc finds that nothing else refers to it.",
-     "eqloom untag v1", OPTIONS(WAIT, JSON)},
+     "eqloom untag v1", OPTIONS(WAIT, TOOL_JSON)},
     {"gc", "", 0, 0, CLI_STORE_WRITE, cli_gc, "Remove records that nothing refers to any more",
      "Kept are tags and refs, the results of the last runs of each job, and everything that "
      "these refer to.",
      "eqloom gc --dry-run",
-     OPTIONS({"dry-run", 'n', NULL, false, "Only count."},
-             {"keep-runs", 0, "N", false,
+     OPTIONS({"dry-run", NULL, false, "Only count.", 'n'},
+             {"keep-runs", "N", false,
               "Keep the results of the last N runs of each job; 3 if not given."},
-             WAIT, JSON)},
+             WAIT, TOOL_JSON)},
     {"fsck", "", 0, 0, CLI_STORE_OWN, cli_fsck, "Check every record of the store",
      "Reads and hashes everything and names what is damaged. With --repair, damaged records are "
-     "set aside and the next run computes them again.",
+     "set aside and the next run computes them again. Names of records that no job makes are "
+     "dropped with a word when these are lost.",
      "eqloom fsck --repair",
-     OPTIONS({"repair", 0, NULL, false,
+     OPTIONS({"repair", NULL, false,
               "Set damaged records aside, so that the next run computes them again."},
-             WAIT, JSON),
+             WAIT, TOOL_JSON),
      "0: the store is sound, or --repair has set aside what was damaged. 1: faults were found."},
     {"stats", "", 0, 0, CLI_STORE_READ, cli_stats, "Count what the store holds",
      "For each kind of record: how many there are, their bytes, the bytes they take in the store, "
      "and how many are compressed under a dictionary.",
-     "eqloom stats", OPTIONS(JSON)},
+     "eqloom stats", OPTIONS(TOOL_JSON)},
     {"pack", "REF...", 1, UINT_MAX, CLI_STORE_READ, cli_pack,
      "Write records and everything they refer to into one file",
      "REF as for 'show'. Refs keep their names.",
      "eqloom pack quickstart/clusters quickstart/model -o quickstart.pack",
-     OPTIONS({"output", 'o', "FILE", false, "The file to write."}, JSON)},
+     OPTIONS({"output", "FILE", false, "The file to write.", 'o'}, TOOL_JSON)},
     {"unpack", "FILE", 1, 1, CLI_STORE_OWN, cli_unpack,
      "Read the records of a packed file into the store",
      "Every record is verified before it is stored, and records that the store has are skipped: "
      "an interrupted unpack is continued by repeating it. A ref that names another record in "
      "this store stays as it is. If there is no store, one is made.",
-     "eqloom unpack quickstart.pack", OPTIONS(WAIT, JSON)},
+     "eqloom unpack quickstart.pack", OPTIONS(WAIT, TOOL_JSON)},
     {"backup", "DIR", 1, 1, CLI_STORE_WRITE, cli_backup, "Copy the store as it is now",
      "DIR, which must not exist, becomes a store. On the same file system its tables are hard "
      "links where possible: they take no space, but share the fate of the disk.",
@@ -196,31 +198,17 @@ static const struct cli_command own_commands[] = {
     {"compact", "", 0, 0, CLI_STORE_WRITE, cli_compact, "Make the store smaller",
      "Compresses records again at a high level, with new dictionaries, and frees the space of "
      "records that gc removed. Prints the size before and after.",
-     "eqloom compact", OPTIONS(WAIT, JSON)},
+     "eqloom compact", OPTIONS(WAIT, TOOL_JSON)},
     {"ops", "[OP]", 0, 1, CLI_STORE_OWN, cli_ops, "List the ops that nodes may use",
      "With OP, its inputs, outputs and parameters.",
      "eqloom ops\n"
      "eqloom ops saturate",
-     OPTIONS({"markdown", 0, NULL, false, "The reference, as in docs/ops.md."})},
+     OPTIONS({"markdown", NULL, false, "The reference, as in docs/ops.md."})},
     {"schema", "", 0, 0, CLI_STORE_OWN, cli_schema,
      "Print the JSON Schema of job files, for editors",
      "Made from the table of ops; also kept as docs/eqloom.schema.json.",
      "eqloom schema > eqloom.schema.json", NULL},
 };
-
-static const struct cli_option *tool_options(struct arena *a, const struct tool *t)
-{
-    size_t n = 0;
-    while (t->options && t->options[n].name)
-        n++;
-    struct cli_option *options = arena_array(a, struct cli_option, n + 2);
-    for (size_t i = 0; i < n; i++)
-        options[i] =
-            (struct cli_option){t->options[i].name, t->options[i].letter, t->options[i].value,
-                                t->options[i].repeats, t->options[i].doc};
-    options[n] = (struct cli_option)JSON;
-    return options;
-}
 
 /* Tools may begin their summaries in lower case. */
 static const char *capitalized(struct arena *a, const char *text)
@@ -248,7 +236,7 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a)
                                               .help = t->help,
                                               .example = t->example,
                                               .exit_codes = t->exit_codes,
-                                              .options = tool_options(a, t),
+                                              .options = t->options,
                                               .run = cli_tool,
                                               .tool = t};
     }

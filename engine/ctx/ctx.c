@@ -25,7 +25,6 @@ void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *no
     ctx->node = node;
     ctx->arena = a;
     ctx->batch = batch;
-    ctx->loss.input = LOST_NONE;
     size_t n = op_count_outputs(node->op);
     ctx->outputs = arena_array(a, struct id_list, n);
     ctx->output_caps = arena_array(a, size_t, n);
@@ -55,14 +54,14 @@ static bool is_element(const struct op_ctx *ctx, size_t port)
     return port == 0 && ctx->node->op->node == OP_MAP;
 }
 
-/* Notes a record that the store should have had. The first one is enough. */
-enum err_code ctx_note_loss(struct op_ctx *ctx, int input, enum err_code code, const struct err *e)
+enum err_code ctx_note_loss(struct op_ctx *ctx, enum err_code code, const struct err *e)
 {
-    if ((code == ERR_NOTFOUND || code == ERR_CORRUPT) && ctx->loss.input == LOST_NONE) {
-        ctx->loss.input = input;
-        snprintf(ctx->loss.message, sizeof ctx->loss.message, "%s",
-                 e ? e->message : err_code_name(code));
-    }
+    if (code != ERR_NOTFOUND && code != ERR_CORRUPT)
+        return code;
+    pthread_mutex_lock(&ctx->shared->mutex);
+    if (!ctx->lost[0])
+        snprintf(ctx->lost, sizeof ctx->lost, "%s", e ? e->message : err_code_name(code));
+    pthread_mutex_unlock(&ctx->shared->mutex);
     return code;
 }
 
@@ -73,7 +72,15 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
         return ctx->element ? 1 : 0;
     if (ctx->node->op->inputs[p].cardinality != OP_COLLECTION)
         return ctx->shared->inputs[p].n;
-    return ctx->shared->ports[p].elements ? elements_count(ctx->shared->ports[p].elements) : 0;
+    return ctx->shared->ports[p].reader ? collection_count(ctx->shared->ports[p].reader) : 0;
+}
+
+enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, struct err *e)
+{
+    pthread_mutex_lock(&port->mutex);
+    enum err_code code = collection_ids(id, port->reader, i, 1, e);
+    pthread_mutex_unlock(&port->mutex);
+    return err_up(e, code);
 }
 
 enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t p, uint64_t i,
@@ -88,7 +95,7 @@ enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t p, uint
         *id = ctx->shared->inputs[p].ids[i];
         return OK;
     }
-    return err_up(e, elements_at(id, ctx->shared->ports[p].elements, i, e));
+    return err_up(e, ctx_port_id(id, &ctx->shared->ports[p], i, e));
 }
 
 struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
@@ -97,24 +104,18 @@ struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
     struct err e = {0};
     size_t p = ctx_port_of(ctx, role);
     /* No error to return: the engine sees the loss and discards what the op makes of the zero. */
-    ctx_note_loss(ctx, (int)p, ctx_input_id(&id, ctx, p, i, &e), &e);
+    ctx_note_loss(ctx, ctx_input_id(&id, ctx, p, i, &e), &e);
     return id;
 }
 
 static enum err_code get_record(ProtobufCMessage **out, struct op_ctx *ctx, size_t p, uint64_t i,
-                                struct arena *a, struct ctx_loss *loss, struct err *e)
+                                struct arena *a, struct err *e)
 {
     struct digest id;
-    struct err mine = {0};
-    struct err *to = e ? e : &mine;
-    enum err_code code = ctx_input_id(&id, ctx, p, i, to);
+    enum err_code code = ctx_input_id(&id, ctx, p, i, e);
     if (!code)
         code = store_get_message(out, ctx->shared->host.store, &id, ctx->node->op->inputs[p].kind,
-                                 a, to);
-    if ((code == ERR_NOTFOUND || code == ERR_CORRUPT) && loss->input == LOST_NONE) {
-        loss->input = (int)p;
-        snprintf(loss->message, sizeof loss->message, "%s", to->message);
-    }
+                                 a, e);
     return err_up(e, code);
 }
 
@@ -139,8 +140,7 @@ static enum err_code get_shared(ProtobufCMessage **out, struct op_ctx *ctx, size
     if (!port->decoded[i]) {
         bool keep = n->arena.used < SHARED_BYTES || ctx->node->op->inputs[p].cardinality == OP_ONE;
         ProtobufCMessage *m = NULL;
-        enum err_code code =
-            get_record(&m, ctx, p, i, keep ? &n->arena : ctx->arena, &ctx->loss, e);
+        enum err_code code = get_record(&m, ctx, p, i, keep ? &n->arena : ctx->arena, e);
         if (code)
             return err_up(e, code);
         *out = m;
@@ -157,48 +157,34 @@ enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *rol
 {
     size_t p = ctx_port_of(ctx, role);
     if (!is_shared(ctx, p))
-        return err_up(e, get_record(out, ctx, p, i, ctx->arena, &ctx->loss, e));
+        return err_up(e, ctx_get_element(out, ctx, p, i, ctx->arena, e));
     pthread_mutex_lock(&ctx->shared->mutex);
     enum err_code code = get_shared(out, ctx, p, i, e);
     pthread_mutex_unlock(&ctx->shared->mutex);
-    return err_up(e, code);
+    return err_up(e, ctx_note_loss(ctx, code, e));
 }
 
 enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e)
 {
-    struct ctx_loss loss = {.input = LOST_NONE};
-    enum err_code code = get_record(out, ctx, ctx_port_of(ctx, role), i, a, &loss, e);
-    if (loss.input != LOST_NONE) {
-        pthread_mutex_lock(&ctx->shared->mutex);
-        if (ctx->loss.input == LOST_NONE)
-            ctx->loss = loss;
-        pthread_mutex_unlock(&ctx->shared->mutex);
-    }
-    return err_up(e, code);
+    return err_up(e, ctx_get_element(out, ctx, ctx_port_of(ctx, role), i, a, e));
 }
 
 enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
                               struct arena *a, struct err *e)
 {
-    return err_up(e, get_record(out, ctx, port, i, a, &ctx->loss, e));
+    return err_up(e, ctx_note_loss(ctx, get_record(out, ctx, port, i, a, e), e));
 }
 
 enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
                            struct arena *a, struct err *e)
 {
     struct digest d;
-    struct err mine = {0};
-    struct err *to = e ? e : &mine;
     ProtobufCMessage *m;
     memcpy(d.bytes, id, sizeof d.bytes);
-    enum err_code code = store_get_message(&m, ctx->shared->host.store, &d, KIND_CHUNK, a, to);
-    if (code) {
-        pthread_mutex_lock(&ctx->shared->mutex);
-        ctx_note_loss(ctx, LOST_ANY, code, to);
-        pthread_mutex_unlock(&ctx->shared->mutex);
-        return err_up(e, code);
-    }
+    enum err_code code = store_get_message(&m, ctx->shared->host.store, &d, KIND_CHUNK, a, e);
+    if (code)
+        return err_up(e, ctx_note_loss(ctx, code, e));
     const Eqloom__Chunk *chunk = (const Eqloom__Chunk *)m;
     *out = span_of(chunk->data.data, chunk->data.len);
     return OK;
@@ -215,11 +201,9 @@ enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err
     *out = NULL;
     if (!ctx->previous)
         return OK;
-    struct err mine = {0};
-    struct err *to = e ? e : &mine;
     enum err_code code = store_get_message(out, ctx->shared->host.store, ctx->previous,
-                                           ctx->node->op->outputs[0].kind, ctx->arena, to);
-    return err_up(e, ctx_note_loss(ctx, LOST_SELF, code, to));
+                                           ctx->node->op->outputs[0].kind, ctx->arena, e);
+    return err_up(e, ctx_note_loss(ctx, code, e));
 }
 
 struct digest op_previous_id(struct op_ctx *ctx)
@@ -235,12 +219,6 @@ uint64_t op_segment_index(struct op_ctx *ctx)
 void op_set_witness(struct op_ctx *ctx, struct span witness)
 {
     ctx->witness = span_of(arena_memdup(ctx->arena, witness.data, witness.len), witness.len);
-}
-
-enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
-                             enum record_kind kind, struct err *e)
-{
-    return err_up(e, store_get_message(out, ctx->shared->host.store, id, kind, ctx->arena, e));
 }
 
 /* ---- surroundings ---- */

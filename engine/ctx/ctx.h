@@ -6,7 +6,6 @@
 #define ENGINE_CTX_H
 
 #include "engine/cache/action.h"
-#include "engine/ctx/recall.h"
 #include "engine/job/job.h"
 #include "store/collection/collection.h"
 #include "store/store.h"
@@ -30,20 +29,23 @@ struct ctx_input {
 };
 
 struct ctx_node;
-/* Opens every collection among the inputs. On failure *lost_input says which could not be read. */
+/* Opens every collection among the inputs. */
 enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
                            const struct node *node, uint32_t index, const struct ctx_input *inputs,
-                           int *lost_input, struct err *e);
+                           struct err *e);
 void ctx_node_free(struct ctx_node *n);
 /* Elements of inputs[0] of a map. */
 uint64_t ctx_node_elements(const struct ctx_node *n);
 enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e);
 
-/* Which stored input could not be read, if any: then the failure is the store's, not the op's. */
-enum { LOST_NONE = -1, LOST_SELF = -2, LOST_ANY = -3 }; /* or the index of an input */
-struct ctx_loss {
-    int input;
-    char message[512];
+/* An op may say in the middle of its run all that its result depends on from there on (op_recall);
+ * a trace leads from that to the action that did the rest. So an element that changed where the op
+ * does not look costs the looking, and its result is reused. */
+struct recall {
+    bool may; /* earlier results may be used */
+    bool asked, found;
+    struct digest at; /* in `traces`: of what is read, with op, version, numerics, parameters */
+    struct action_result made; /* found: the result, and the note that says why */
 };
 
 struct op_ctx {
@@ -59,11 +61,16 @@ struct op_ctx {
     struct store_batch *batch; /* NULL: nothing may be emitted (prepare) */
     struct id_list *outputs;   /* by op->outputs, grown by op_emit */
     size_t *output_caps;
-    struct collection_builder *
-        *builders; /* by op->outputs, see ctx_collect; NULL: all are listed */
-    struct ctx_loss loss;
+    /* Which record could not be read, if any: then the failure is the store's, not the op's. */
+    char lost[512];
     struct span witness; /* what the op left for later reuse; data NULL: nothing */
     struct recall recall;
+};
+
+/* An earlier result of an element or block, for op.reuse. */
+struct op_earlier {
+    struct action_result made; /* its key includes the side inputs of that time */
+    struct span witness;
 };
 
 /* `batch` NULL: for prepare and for counting segments. */
@@ -71,24 +78,15 @@ void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *no
               struct store_batch *batch);
 /* Every output that must be there is there, and those of one record are one. */
 enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
-/* A record that is not an input, into the ctx's arena. */
-enum err_code ctx_get_record(ProtobufCMessage **out, struct op_ctx *ctx, const struct digest *id,
-                             enum record_kind kind, struct err *e);
-/* An element of a collection among the inputs. A loss is noted. */
+/* An element of a collection among the inputs. */
 enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
                               struct arena *a, struct err *e);
-/* See op_earlier_added. Found once for each collection of before. */
-enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
-                        const struct digest *before, struct err *e);
-/* See op_earlier_removed. */
-enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx, const char *role,
-                          const struct digest *before, struct arena *a, struct err *e);
-/* Before anything is emitted: of outputs that are collections, ids are not listed, but put together
- * as they come in. */
-void ctx_collect(struct op_ctx *ctx);
-/* What was emitted, one id by output (or none); see ctx_collect. */
+/* What was emitted, one id by output (or none): collections are built. */
 enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a,
                             struct err *e);
+/* Into the batch: a trace from what op_recall was asked for to this action. */
+enum err_code recall_write(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
+                           struct err *e);
 /* Frees what op_emit grew. */
 void ctx_finish(struct op_ctx *ctx);
 

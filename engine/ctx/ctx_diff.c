@@ -1,11 +1,28 @@
-/* What a side input has now and had not when an earlier result was made, and the other way round;
- * see op_earlier_added and op_earlier_removed. */
+/* What ops see of an earlier result (op.reuse), and how its side inputs differ from those of now.
+ */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
 #include "store/collection/collection.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+struct span op_earlier_witness(const struct op_earlier *x)
+{
+    return x->witness;
+}
+
+struct digest op_earlier_input_id(const struct op_earlier *x, const char *role)
+{
+    struct digest id = {0};
+    for (size_t k = 0; k < x->made.key->n_inputs; k++) {
+        const Eqloom__KeyInput *in = x->made.key->inputs[k];
+        if (strcmp(in->role, role) == 0 && in->input_ids.len == DIGEST_SIZE)
+            memcpy(id.bytes, in->input_ids.data, DIGEST_SIZE);
+    }
+    return id;
+}
 
 static enum err_code note_added(void *arg, uint64_t position, const struct digest *id,
                                 struct err *e)
@@ -16,20 +33,22 @@ static enum err_code note_added(void *arg, uint64_t position, const struct diges
     return OK;
 }
 
-enum err_code ctx_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx, const char *role,
-                        const struct digest *before, struct err *e)
+/* Found once for each collection of before. */
+enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
+                               const struct op_earlier *x, const char *role, struct err *e)
 {
     struct ctx_node *node = ctx->shared;
+    struct digest before = op_earlier_input_id(x, role);
     size_t p = ctx_port_of(ctx, role);
     pthread_mutex_lock(&node->mutex);
     struct ctx_difference *d = node->differences;
-    while (d && (d->port != p || !digest_equal(&d->before, before)))
+    while (d && (d->port != p || !digest_equal(&d->before, &before)))
         d = d->next;
     if (!d) {
         d = arena_new(&node->arena, struct ctx_difference);
-        *d = (struct ctx_difference){.port = p, .before = *before, .next = node->differences};
+        *d = (struct ctx_difference){.port = p, .before = before, .next = node->differences};
         node->differences = d;
-        d->code = collection_diff(node->host.store, before, node->inputs[p].ids, note_added, NULL,
+        d->code = collection_diff(node->host.store, &before, node->inputs[p].ids, note_added, NULL,
                                   d, NULL);
     }
     pthread_mutex_unlock(&node->mutex);
@@ -54,19 +73,19 @@ static enum err_code note_removed(void *arg, uint64_t position, const struct dig
     return err_up(e, store_get_message(&r->messages[r->n++], r->store, id, r->kind, r->arena, e));
 }
 
-enum err_code ctx_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx, const char *role,
-                          const struct digest *before, struct arena *a, struct err *e)
+enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx,
+                                 const struct op_earlier *x, const char *role, struct arena *a,
+                                 struct err *e)
 {
     struct ctx_node *node = ctx->shared;
+    struct digest before = op_earlier_input_id(x, role);
     size_t p = ctx_port_of(ctx, role);
     struct removal r = {
         .store = node->host.store, .kind = ctx->node->op->inputs[p].kind, .arena = a};
     enum err_code code =
-        collection_diff(node->host.store, before, node->inputs[p].ids, NULL, note_removed, &r, e);
+        collection_diff(node->host.store, &before, node->inputs[p].ids, NULL, note_removed, &r, e);
     *n = r.n;
-    *out = arena_array(a, ProtobufCMessage *, r.n + 1);
-    for (size_t i = 0; i < r.n; i++)
-        (*out)[i] = r.messages[i];
+    *out = arena_memdup(a, r.messages, r.n * sizeof *r.messages);
     free(r.messages);
     return err_up(e, code);
 }

@@ -4,13 +4,13 @@
 #define ENGINE_CTX_INTERNAL_H
 
 #include "engine/ctx/ctx.h"
-#include "engine/ctx/element_reader.h"
 #include "engine/ctx/leaf_summary.h"
 
 #include <pthread.h>
 
 struct ctx_port {
-    struct elements *elements;        /* collections */
+    struct collection *reader;        /* collections; NULL: absent */
+    pthread_mutex_t mutex;            /* of the reader */
     const ProtobufCMessage **decoded; /* side inputs, by position; NULL until one is read */
     struct summaries *summaries;      /* NULL until one is asked for */
 };
@@ -37,10 +37,11 @@ struct ctx_node {
     struct ctx_difference *differences;
 };
 
+enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, struct err *e);
 size_t ctx_port_of(const struct op_ctx *ctx, const char *role);
 enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t port, uint64_t i,
                            struct err *e);
-/* Notes a record that the store should have had. The first one is enough. */
-enum err_code ctx_note_loss(struct op_ctx *ctx, int input, enum err_code code, const struct err *e);
+/* Notes a record that the store should have had; returns the code. The first one is enough. */
+enum err_code ctx_note_loss(struct op_ctx *ctx, enum err_code code, const struct err *e);
 
 #endif

@@ -8,7 +8,8 @@ void ctx_node_free(struct ctx_node *n)
     if (!n)
         return;
     for (size_t p = 0; p < n->n_ports; p++) {
-        elements_close(n->ports[p].elements);
+        collection_close(n->ports[p].reader);
+        pthread_mutex_destroy(&n->ports[p].mutex);
         summaries_close(n->ports[p].summaries);
     }
     for (struct ctx_difference *d = n->differences; d; d = d->next)
@@ -21,9 +22,8 @@ void ctx_node_free(struct ctx_node *n)
 
 enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
                            const struct node *node, uint32_t index, const struct ctx_input *inputs,
-                           int *lost_input, struct err *e)
+                           struct err *e)
 {
-    *lost_input = LOST_NONE;
     struct ctx_node *n = calloc(1, sizeof *n);
     size_t n_ports = op_count_inputs(node->op);
     if (n)
@@ -39,13 +39,12 @@ enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
     n->n_ports = n_ports;
     pthread_mutex_init(&n->mutex, NULL);
     for (size_t p = 0; p < n_ports; p++) {
+        pthread_mutex_init(&n->ports[p].mutex, NULL);
         if (node->op->inputs[p].cardinality != OP_COLLECTION || inputs[p].n == 0)
             continue;
         enum err_code code =
-            elements_open(&n->ports[p].elements, host->store, &inputs[p].ids[0], e);
+            collection_open(&n->ports[p].reader, host->store, &inputs[p].ids[0], e);
         if (code) {
-            if (code == ERR_NOTFOUND || code == ERR_CORRUPT)
-                *lost_input = (int)p;
             ctx_node_free(n);
             return err_up(e, code);
         }
@@ -56,10 +55,10 @@ enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
 
 uint64_t ctx_node_elements(const struct ctx_node *n)
 {
-    return n->ports[0].elements ? elements_count(n->ports[0].elements) : 0;
+    return n->ports[0].reader ? collection_count(n->ports[0].reader) : 0;
 }
 
 enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i, struct err *e)
 {
-    return err_up(e, elements_at(id, n->ports[0].elements, i, e));
+    return err_up(e, ctx_port_id(id, &n->ports[0], i, e));
 }

@@ -1,5 +1,4 @@
-/* Outputs of ops; see op.h. What one call emits is listed, by role; collections of sources and
- * tasks, which may be long, are put together as they come in instead. */
+/* Outputs of ops; see op.h. What one call emits is listed, by role. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
@@ -15,25 +14,24 @@ enum { SPILL_BYTES = 32 << 20, SPILL_RECORDS = 50000 };
 
 void ctx_finish(struct op_ctx *ctx)
 {
-    size_t n = op_count_outputs(ctx->node->op);
-    for (size_t r = 0; r < n; r++) {
+    for (size_t r = 0; r < op_count_outputs(ctx->node->op); r++) {
         free(ctx->outputs[r].ids);
         ctx->outputs[r] = (struct id_list){0};
         ctx->output_caps[r] = 0;
-        if (ctx->builders)
-            collection_builder_free(ctx->builders[r]);
     }
-    ctx->builders = NULL;
 }
 
-void ctx_collect(struct op_ctx *ctx)
+static enum err_code collect(struct digest *id, struct op_ctx *ctx, size_t r, struct err *e)
 {
-    const struct op *op = ctx->node->op;
-    size_t n = op_count_outputs(op);
-    ctx->builders = arena_array(ctx->arena, struct collection_builder *, n);
-    for (size_t r = 0; r < n; r++)
-        if (op->outputs[r].cardinality == OP_COLLECTION)
-            ctx->builders[r] = collection_builder_new(ctx->batch, op->outputs[r].kind);
+    struct collection_builder *b =
+        collection_builder_new(ctx->batch, ctx->node->op->outputs[r].kind);
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < ctx->outputs[r].n; i++)
+        code = collection_builder_add(b, &ctx->outputs[r].ids[i], e);
+    if (!code)
+        code = collection_builder_finish(id, b, e);
+    collection_builder_free(b);
+    return err_up(e, code);
 }
 
 enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a,
@@ -44,11 +42,12 @@ enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struc
     *out = (struct action_result){.outputs = arena_array(a, struct id_list, n)};
     for (size_t r = 0; !code && r < n; r++) {
         struct digest *id = arena_new(a, struct digest);
-        if (ctx->builders[r])
-            code = collection_builder_finish(id, ctx->builders[r], e);
+        bool many = ctx->node->op->outputs[r].cardinality == OP_COLLECTION;
+        if (many)
+            code = collect(id, ctx, r, e);
         else if (ctx->outputs[r].n)
             *id = ctx->outputs[r].ids[0];
-        out->outputs[r] = (struct id_list){id, ctx->builders[r] || ctx->outputs[r].n};
+        out->outputs[r] = (struct id_list){id, many || ctx->outputs[r].n};
     }
     return err_up(e, code);
 }
@@ -63,15 +62,11 @@ static void spill_if_large(struct op_ctx *ctx)
         host->spill(host->arg, ctx->batch);
 }
 
-static enum err_code add_output(struct op_ctx *ctx, size_t output, const struct digest *id,
-                                struct err *e)
+static void add_output(struct op_ctx *ctx, size_t output, const struct digest *id)
 {
-    if (ctx->builders && ctx->builders[output])
-        return err_up(e, collection_builder_add(ctx->builders[output], id, e));
     struct id_list *list = &ctx->outputs[output];
     list->ids = vec_grow(list->ids, &ctx->output_caps[output], list->n + 1, sizeof *list->ids);
     list->ids[list->n++] = *id;
-    return OK;
 }
 
 static size_t output_of(const struct op *op, const char *role)
@@ -95,10 +90,9 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
     struct digest made;
     enum err_code code =
         store_batch_put_message(&made, ctx->batch, op->outputs[r].kind, message, e);
-    if (!code)
-        code = add_output(ctx, r, &made, e);
     if (code)
         return err_up(e, code);
+    add_output(ctx, r, &made);
     if (id)
         *id = made;
     spill_if_large(ctx);
@@ -116,9 +110,10 @@ enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, u
         abort();
     }
     enum err_code code = ctx_input_id(&id, ctx, p, i, e);
-    if (err_up(e, ctx_note_loss(ctx, (int)p, code, e)))
+    if (err_up(e, ctx_note_loss(ctx, code, e)))
         return code;
-    return err_up(e, add_output(ctx, r, &id, e));
+    add_output(ctx, r, &id);
+    return OK;
 }
 
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e)

@@ -81,10 +81,7 @@ void summaries_close(struct summaries *s)
 static enum err_code make_key(struct key *key, struct arena *a, const struct digest *leaf,
                               const struct op_ctx *ctx, struct err *e)
 {
-    struct key_input in = {"@summary", leaf, 1};
-    struct key_spec spec = {
-        .node = ctx->node, .numerics = op_numerics(ctx), .inputs = &in, .n_inputs = 1};
-    return err_up(e, key_make(key, a, &spec, e));
+    return err_up(e, key_of_input(key, a, ctx->node, op_numerics(ctx), "@summary", leaf, e));
 }
 
 /* As many summaries as the leaf has elements, or NULL. */
@@ -152,8 +149,8 @@ static void load_before(struct summaries *s, const struct op_ctx *ctx)
 
 /* ---- a leaf ---- */
 
-static enum err_code write_known(struct summaries *s, struct op_ctx *ctx, const struct key *key,
-                                 struct err *e)
+static enum err_code write_summaries(struct summaries *s, struct op_ctx *ctx, const struct key *key,
+                                     struct err *e)
 {
     Eqloom__ActionOutput output = EQLOOM__ACTION_OUTPUT__INIT, *outputs[] = {&output};
     Eqloom__Action m = EQLOOM__ACTION__INIT;
@@ -219,7 +216,7 @@ static enum err_code load(struct summaries *s, struct op_ctx *ctx, size_t port, 
         load_before(s, ctx);
     code = summarize(s, ctx, port, e);
     if (!code)
-        code = write_known(s, ctx, &key, e);
+        code = write_summaries(s, ctx, &key, e);
     return err_up(e, code);
 }
 
@@ -256,5 +253,5 @@ enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role,
                               ctx->shared->inputs[p].before, e);
     if (!code)
         code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.recompute, e);
-    return err_up(e, ctx_note_loss(ctx, (int)p, code, e));
+    return err_up(e, ctx_note_loss(ctx, code, e));
 }

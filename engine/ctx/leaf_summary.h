@@ -1,8 +1,8 @@
-/* Summaries of the elements of a large collection (op.summarize), stored by leaf of the collection's
- * tree: one action holds those of some 128 elements; its key has the op, its version and parameters
- * and the leaf's id. So a task over a collection of which little changed reads few records. In a
- * new leaf, elements that the collection had before are found in its former leaves. The actions
- * name the leaf as their output, so that gc drops them together. */
+/* Summaries of the elements of a large collection (op.summarize), stored by leaf of the
+ * collection's tree: one action holds those of some 128 elements; its key has the op, its version
+ * and parameters and the leaf's id. So a task over a collection of which little changed reads few
+ * records. In a new leaf, elements that the collection had before are found in its former leaves.
+ * The actions name the leaf as their output, so that gc drops them together. */
 #ifndef ENGINE_LEAF_SUMMARY_H
 #define ENGINE_LEAF_SUMMARY_H
 

@@ -38,7 +38,7 @@ enum err_code job_load(struct job **out, struct arena *a, const char *path,
         return yaml_fail(e, d->name_at,
                          "no job can be named 'tag': " JOB_TAGS
                          "... are the names that 'eqloom tag' gives");
-    if (!d->n_nodes)
+    if (!d->sections[DRAFT_NODES].n)
         return yaml_fail(e, d->name_at, "job '%s' has no nodes", d->name);
     if ((code = draft_expand(d, e)))
         return err_up(e, code);
@@ -53,8 +53,8 @@ static enum err_code refuse_name(struct arena *a, const struct job *job, const c
         names[2 * i] = job->nodes[i].base;
         names[2 * i + 1] = job->nodes[i].name;
     }
-    return draft_suggest(err_fail(e, ERR_INPUT, "job '%s' has no node '%.100s'", job->name, name),
-                         name, names, 2 * job->n_nodes, e);
+    return err_suggest(err_fail(e, ERR_INPUT, "job '%s' has no node '%.100s'", job->name, name),
+                       name, names, 2 * job->n_nodes, e);
 }
 
 /* "model@a=1,b=2" is named by "model", "model@b=2" and "model@b=2,a=1". */

@@ -71,7 +71,7 @@ struct job_export {
 
 struct job {
     const char *name, *path, *dir;
-    struct node *nodes; /* topological order; ties in file order */
+    struct node *nodes; /* topological order: inputs first, else in file order */
     size_t n_nodes;
     const struct job_ref *refs;
     size_t n_refs;

@@ -10,20 +10,29 @@
 #ifndef ENGINE_JOB_DRAFT_H
 #define ENGINE_JOB_DRAFT_H
 
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 #include "engine/job/job.h"
 
 enum {
     JOB_MAX_BYTES = 1 << 20,    /* of a job file */
     JOB_MAX_FILES = 64,         /* included */
     JOB_MAX_NODES = 4096,       /* after matrix expansion */
+    JOB_MAX_PARAMS = 1000,      /* they may use each other in a row */
     JOB_MAX_EXPANDED = 8 << 20, /* bytes of values after substitution */
 };
 
-struct draft_param {
-    const char *name;
-    const struct yaml_node *value; /* resolved once state is PARAM_DONE */
+/* An entry of a section of the file. */
+struct draft_pair {
+    const struct yaml_node *key, *value;
+    /* Of params: `value` is resolved once state is PARAM_DONE. */
     enum { PARAM_RAW, PARAM_OPEN, PARAM_DONE } state;
+};
+
+enum draft_section { DRAFT_PARAMS, DRAFT_NODES, DRAFT_REFS, DRAFT_EXPORTS, DRAFT_SECTIONS };
+
+struct draft_pairs {
+    struct draft_pair *items;
+    size_t n;
 };
 
 /* One axis of a matrix: a key and the values that it takes. */
@@ -54,11 +63,6 @@ struct draft_node {
     uint32_t first_variant, n_variants;
 };
 
-/* A mapping entry of refs or exports. */
-struct draft_pair {
-    const struct yaml_node *key, *value;
-};
-
 struct draft_variant {
     uint32_t node;
     const char *name;
@@ -71,12 +75,9 @@ struct draft {
     const char *path, *dir, *real_dir;
     const char *name;
     const struct yaml_node *name_at;
-    struct draft_param *params;
-    size_t n_params;
-    struct draft_node *nodes;
+    struct draft_pairs sections[DRAFT_SECTIONS];
+    struct draft_node *nodes; /* of the section, from draft_expand on */
     size_t n_nodes;
-    struct draft_pair *refs, *exports;
-    size_t n_refs, n_exports;
     struct draft_variant *variants;
     size_t n_variants;
     size_t expanded; /* bytes made by substitution so far */

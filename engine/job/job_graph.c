@@ -1,10 +1,11 @@
 /* Variants -> the graph. Checks every node's keys, parameters, files and inputs against its op, and
- * sorts the nodes topologically. */
+ * finds what refs and exports stand for. */
 #include "engine/job/job_graph.h"
 #include "engine/job/job_include.h"
 #include "engine/job/job_matrix.h"
 #include "engine/job/job_values.h"
 
+#include "base/map.h"
 #include "base/os.h"
 
 #include <stdio.h>
@@ -81,7 +82,43 @@ static enum err_code read_params(struct node *out, struct draft *d, const struct
 
 /* ---- files ---- */
 
-static enum err_code add_matches(const char ***files, size_t *n, struct draft *d,
+/* Files that the node has not yet. */
+static void add_files(struct node *out, struct draft *d, char **matches, size_t n)
+{
+    const char **all = arena_array(d->arena, const char *, out->n_files + n);
+    struct name_map seen = {0};
+    for (size_t i = 0; i < out->n_files; i++)
+        name_map_put(&seen, all[i] = out->files[i], 0, NULL);
+    for (size_t i = 0; i < n; i++) {
+        bool added;
+        name_map_put(&seen, matches[i], 0, &added);
+        if (added)
+            all[out->n_files++] = matches[i];
+    }
+    name_map_free(&seen);
+    out->files = all;
+}
+
+static enum err_code add_folder(struct node *out, struct draft *d, const char *folder,
+                                const struct yaml_node *pattern, struct err *e)
+{
+    char **paths;
+    size_t n;
+    if (!out->op->folder_suffixes)
+        return yaml_fail(e, pattern, "'%.200s' is a directory", folder);
+    enum err_code code = os_list_tree(&paths, &n, d->arena, folder, out->op->folder_suffixes, e);
+    if (code && e)
+        err_locate(e, pattern->source, pattern->offset);
+    if (code)
+        return err_up(e, code);
+    if (n == 0)
+        return yaml_fail(e, pattern, "the folder '%.200s' holds no file that %s reads", folder,
+                         out->op->name);
+    add_files(out, d, paths, n);
+    return OK;
+}
+
+static enum err_code add_matches(struct node *out, struct draft *d,
                                  const struct yaml_node *pattern, struct err *e)
 {
     enum err_code code;
@@ -89,10 +126,10 @@ static enum err_code add_matches(const char ***files, size_t *n, struct draft *d
         return err_up(e, code);
     if (!pattern->len)
         return yaml_fail(e, pattern, "an empty file pattern");
-    char *full = os_join(d->arena, d->dir, pattern->text);
+    const char *full = os_join(d->arena, d->dir, pattern->text);
     char **matches = NULL;
     size_t n_matches = 0;
-    code = os_glob(&matches, &n_matches, d->arena, full, e);
+    code = os_glob(&matches, &n_matches, d->arena, d->dir, pattern->text, e);
     if (code && code != ERR_NOTFOUND) {
         if (e)
             err_locate(e, pattern->source, pattern->offset);
@@ -100,23 +137,19 @@ static enum err_code add_matches(const char ***files, size_t *n, struct draft *d
     }
     if (code || !n_matches)
         return yaml_fail(e, pattern, "no file matches '%.200s'", full);
-    const char **all = arena_array(d->arena, const char *, *n + n_matches);
-    if (*n)
-        memcpy(all, *files, *n * sizeof *all);
-    for (size_t i = 0; i < n_matches; i++) {
+    size_t from = 0; /* of the files not added yet */
+    for (size_t i = 0; i < n_matches && !code; i++) {
         struct os_stat st;
-        if ((code = draft_check_inside(d, matches[i], pattern, e)))
-            return err_up(e, code);
-        if (!os_stat(&st, matches[i], NULL) && st.is_dir)
-            return yaml_fail(e, pattern, "'%.200s' is a directory", matches[i]);
-        size_t k = 0;
-        while (k < *n && strcmp(all[k], matches[i]))
-            k++;
-        if (k == *n)
-            all[(*n)++] = matches[i];
+        code = pattern->by_user ? OK : draft_check_inside(d, matches[i], pattern, e);
+        if (code || os_stat(&st, matches[i], NULL) || !st.is_dir)
+            continue;
+        add_files(out, d, matches + from, i - from);
+        from = i + 1;
+        code = add_folder(out, d, matches[i], pattern, e);
     }
-    *files = all;
-    return OK;
+    if (!code)
+        add_files(out, d, matches + from, n_matches - from);
+    return err_up(e, code);
 }
 
 static enum err_code read_files(struct node *out, struct draft *d, const struct draft_node *node,
@@ -130,11 +163,11 @@ static enum err_code read_files(struct node *out, struct draft *d, const struct 
         return yaml_fail(e, list ? list : node->key, "node '%s' (op %s) reads files: add 'files:'",
                          node->name, node->op->name);
     if (list->type == YAML_SCALAR)
-        return err_up(e, add_matches((const char ***)&out->files, &out->n_files, d, list, e));
+        return err_up(e, add_matches(out, d, list, e));
     if ((code = yaml_expect(list, YAML_SEQUENCE, "files", e)))
         return err_up(e, code);
     for (size_t i = 0; i < list->n; i++)
-        if ((code = add_matches((const char ***)&out->files, &out->n_files, d, list->items[i], e)))
+        if ((code = add_matches(out, d, list->items[i], e)))
             return err_up(e, code);
     return OK;
 }
@@ -244,7 +277,6 @@ static enum err_code wire_list(struct node_input *out, struct draft *d,
     return OK;
 }
 
-/* Until the nodes are sorted, a source holds a variant's number. */
 static enum err_code wire_inputs(struct node *out, struct draft *d, const struct draft_variant *v,
                                  struct err *e)
 {
@@ -305,51 +337,6 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
     return code;
 }
 
-/* ---- order ---- */
-
-static bool is_ready(const struct node *node, const uint32_t *place)
-{
-    for (size_t i = 0; i < op_count_inputs(node->op); i++)
-        for (size_t k = 0; k < node->inputs[i].n_sources; k++)
-            if (place[node->inputs[i].sources[k].node] == UINT32_MAX)
-                return false;
-    return true;
-}
-
-/* Takes the first node in file order whose inputs are placed. There are no cycles: job_matrix.c
- * refused them. */
-static void sort_nodes(struct job *job, struct draft *d, const struct node *nodes, uint32_t *place)
-{
-    memset(place, 0xff, d->n_variants * sizeof *place);
-    uint32_t *file_order = arena_array(d->arena, uint32_t, d->n_variants);
-    size_t n = 0, first = 0;
-    for (size_t i = 0; i < d->n_nodes; i++)
-        for (uint32_t v = 0; v < d->nodes[i].n_variants; v++)
-            file_order[n++] = d->nodes[i].first_variant + v;
-    job->nodes = arena_array(d->arena, struct node, n);
-    while (job->n_nodes < n) {
-        while (place[file_order[first]] != UINT32_MAX)
-            first++;
-        size_t i = first;
-        while (place[file_order[i]] != UINT32_MAX || !is_ready(&nodes[file_order[i]], place))
-            i++;
-        place[file_order[i]] = (uint32_t)job->n_nodes;
-        job->nodes[job->n_nodes++] = nodes[file_order[i]];
-    }
-}
-
-static void renumber_sources(struct job *job, const uint32_t *place)
-{
-    for (size_t i = 0; i < job->n_nodes; i++)
-        for (size_t k = 0; k < op_count_inputs(job->nodes[i].op); k++) {
-            const struct node_input *input = &job->nodes[i].inputs[k];
-            for (size_t s = 0; s < input->n_sources; s++) {
-                struct node_source *source = (struct node_source *)&input->sources[s];
-                source->node = place[source->node];
-            }
-        }
-}
-
 /* ---- refs and exports ---- */
 
 static bool is_relative_path(const char *path, const char *also)
@@ -370,62 +357,59 @@ static bool is_relative_path(const char *path, const char *also)
 }
 
 static enum err_code find_target(struct node_source *out, struct draft *d,
-                                 const struct yaml_node *at, const uint32_t *place,
-                                 struct draft_reference *ref, struct err *e)
+                                 const struct yaml_node *at, struct draft_reference *ref,
+                                 struct err *e)
 {
     enum err_code code;
-    uint32_t variant;
     if ((code = draft_read_reference(ref, d, at, e)))
         return err_up(e, code);
-    if ((code = draft_select_one(&variant, d, ref, NULL, e)))
-        return err_up(e, code);
-    *out = (struct node_source){place[variant], ref->output};
-    return OK;
+    out->output = ref->output;
+    return err_up(e, draft_select_one(&out->node, d, ref, NULL, e));
 }
 
-static enum err_code wire_refs(struct job *job, struct draft *d, const uint32_t *place,
-                               struct err *e)
+static enum err_code wire_refs(struct job *job, struct draft *d, struct err *e)
 {
     enum err_code code;
-    struct job_ref *refs = arena_array(d->arena, struct job_ref, d->n_refs);
-    for (size_t i = 0; i < d->n_refs; i++) {
+    const struct draft_pairs *in = &d->sections[DRAFT_REFS];
+    struct job_ref *refs = arena_array(d->arena, struct job_ref, in->n);
+    for (size_t i = 0; i < in->n; i++) {
         struct draft_reference ref;
-        refs[i].name = d->refs[i].key->text;
+        refs[i].name = in->items[i].key->text;
         if (!is_relative_path(refs[i].name, "._@=,+"))
-            return yaml_fail(e, d->refs[i].key, "'%.100s' cannot be a ref's name", refs[i].name);
+            return yaml_fail(e, in->items[i].key, "'%.100s' cannot be a ref's name", refs[i].name);
         if (!strncmp(refs[i].name, JOB_TAGS, strlen(JOB_TAGS)))
-            return yaml_fail(e, d->refs[i].key,
+            return yaml_fail(e, in->items[i].key,
                              "'%.100s' cannot be a ref's name: " JOB_TAGS
                              "... are the names that 'eqloom tag' gives",
                              refs[i].name);
-        if ((code = find_target(&refs[i].target, d, d->refs[i].value, place, &ref, e)))
+        if ((code = find_target(&refs[i].target, d, in->items[i].value, &ref, e)))
             return err_up(e, code);
     }
     job->refs = refs;
-    job->n_refs = d->n_refs;
+    job->n_refs = in->n;
     return OK;
 }
 
-static enum err_code wire_exports(struct job *job, struct draft *d, const uint32_t *place,
-                                  struct err *e)
+static enum err_code wire_exports(struct job *job, struct draft *d, struct err *e)
 {
     enum err_code code;
-    struct job_export *exports = arena_array(d->arena, struct job_export, d->n_exports);
-    for (size_t i = 0; i < d->n_exports; i++) {
+    const struct draft_pairs *in = &d->sections[DRAFT_EXPORTS];
+    struct job_export *exports = arena_array(d->arena, struct job_export, in->n);
+    for (size_t i = 0; i < in->n; i++) {
         struct draft_reference ref;
-        exports[i].path = d->exports[i].key->text;
+        exports[i].path = in->items[i].key->text;
         if (!is_relative_path(exports[i].path, "._@=,+ "))
-            return yaml_fail(e, d->exports[i].key,
+            return yaml_fail(e, in->items[i].key,
                              "'%.100s' cannot be an export's path: it is "
                              "relative to out/%s and has no '..'",
                              exports[i].path, d->name);
-        if ((code = find_target(&exports[i].target, d, d->exports[i].value, place, &ref, e)))
+        if ((code = find_target(&exports[i].target, d, in->items[i].value, &ref, e)))
             return err_up(e, code);
         const struct op *op = d->nodes[ref.node].op;
         if (op->outputs[ref.output].kind == KIND_FILE && !gives_collection(op, ref.output))
             continue;
         code = yaml_fail(
-            e, d->exports[i].value, "only a file can be exported; '%.60s' gives %s", ref.at->text,
+            e, in->items[i].value, "only a file can be exported; '%.60s' gives %s", ref.at->text,
             describe(d->arena, op->outputs[ref.output].kind, gives_collection(op, ref.output)));
         for (uint32_t k = 0; op->outputs[k].role; k++)
             if (op->outputs[k].kind == KIND_FILE)
@@ -433,7 +417,7 @@ static enum err_code wire_exports(struct job *job, struct draft *d, const uint32
         return code;
     }
     job->exports = exports;
-    job->n_exports = d->n_exports;
+    job->n_exports = in->n;
     return OK;
 }
 
@@ -441,21 +425,19 @@ enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
 {
     enum err_code code;
     struct job *job = arena_new(d->arena, struct job);
-    struct node *nodes = arena_array(d->arena, struct node, d->n_variants);
-    uint32_t *place = arena_array(d->arena, uint32_t, d->n_variants);
+    job->nodes = arena_array(d->arena, struct node, d->n_variants);
+    job->n_nodes = d->n_variants;
     for (size_t i = 0; i < d->n_nodes; i++) {
         const struct draft_node *node = &d->nodes[i];
         if ((code = check_keys(d, node, e)))
             return err_up(e, code);
         for (uint32_t v = node->first_variant; v < node->first_variant + node->n_variants; v++) {
-            code = err_up(e, make_node(&nodes[v], d, &d->variants[v], e));
+            code = err_up(e, make_node(&job->nodes[v], d, &d->variants[v], e));
             if (code)
                 return code;
         }
     }
-    sort_nodes(job, d, nodes, place);
-    renumber_sources(job, place);
-    if ((code = wire_refs(job, d, place, e)) || (code = wire_exports(job, d, place, e)))
+    if ((code = wire_refs(job, d, e)) || (code = wire_exports(job, d, e)))
         return err_up(e, code);
     job->name = d->name;
     char *real;

@@ -55,109 +55,63 @@ enum err_code draft_check_inside(const struct draft *d, const char *path,
 static enum err_code check_version(const struct yaml_node *root, struct err *e)
 {
     const struct yaml_node *version = yaml_get(root, "eqloom");
-    if (!version) {
-        enum err_code code =
-            yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?");
-        return code;
-    }
+    if (!version)
+        return yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?");
     if (version->type == YAML_SCALAR && !strcmp(version->text, "1"))
         return OK;
     return yaml_fail(e, version, "unknown job format '%.40s': this eqloom reads 'eqloom: 1'",
                      version->type == YAML_SCALAR ? version->text : yaml_type_name(version->type));
 }
 
-static enum err_code refuse_twice(const struct yaml_node *key, const struct yaml_node *before,
-                                  const char *what, struct err *e)
-{
-    return yaml_fail(e, key, "%s '%.100s' is defined twice: already in %.150s", what, key->text,
-                     before->source->name);
-}
+/* Of a section: its name in the file, what an entry is, and what it may be called; NULL: that is
+ * checked where it is used. */
+static const struct {
+    const char *key, *what, *also;
+    size_t most;
+} sections[DRAFT_SECTIONS] = {
+    [DRAFT_PARAMS] = {"params", "parameter", "", JOB_MAX_PARAMS},
+    [DRAFT_NODES] = {"nodes", "node", "", JOB_MAX_NODES},
+    [DRAFT_REFS] = {"refs", "ref", NULL, JOB_MAX_NODES},
+    [DRAFT_EXPORTS] = {"exports", "export", NULL, JOB_MAX_NODES},
+};
 
-static enum err_code section(const struct yaml_node **out, const struct yaml_node *root,
-                             const char *key, struct err *e)
+static enum err_code check_pair(enum draft_section k, const struct yaml_pair *pair, struct err *e)
 {
-    static const struct yaml_node empty = {.type = YAML_MAPPING};
-    const struct yaml_node *node = yaml_get(root, key);
-    *out = &empty;
-    if (!node || yaml_is_null(node))
-        return OK;
-    *out = node;
-    return err_up(e, yaml_expect(node, YAML_MAPPING, key, e));
+    if (sections[k].also && !draft_is_name(pair->key->text, sections[k].also))
+        return yaml_fail(e, pair->key,
+                         "'%.100s' cannot be a %s's name: use letters, digits, '_' and '-'",
+                         pair->key->text, sections[k].what);
+    if (k == DRAFT_PARAMS && pair->value->type == YAML_MAPPING)
+        return yaml_fail(e, pair->value, "a parameter must be a value or a list, not a mapping");
+    return k == DRAFT_NODES ? err_up(e, yaml_expect(pair->value, YAML_MAPPING, "a node", e)) : OK;
 }
 
 /* Appends a file's entries; copies the array once per file. */
-static void *extend(struct arena *a, const void *old, size_t n, size_t more, size_t size)
-{
-    void *p = arena_zalloc_array(a, n + more, size);
-    if (n)
-        memcpy(p, old, n * size);
-    return p;
-}
-
-static enum err_code add_params(struct draft *d, const struct yaml_node *root, struct err *e)
+static enum err_code add_section(struct draft *d, const struct yaml_node *root,
+                                 enum draft_section k, struct err *e)
 {
     enum err_code code;
-    const struct yaml_node *from;
-    if ((code = section(&from, root, "params", e)))
+    struct draft_pairs *to = &d->sections[k];
+    const struct yaml_node *from = yaml_get(root, sections[k].key);
+    if (!from || yaml_is_null(from))
+        return OK;
+    if ((code = yaml_expect(from, YAML_MAPPING, sections[k].key, e)))
         return err_up(e, code);
-    d->params = extend(d->arena, d->params, d->n_params, from->n, sizeof *d->params);
+    if (to->n + from->n > sections[k].most)
+        return yaml_fail(e, from, "more than %zu %ss", sections[k].most, sections[k].what);
+    struct draft_pair *items = arena_array(d->arena, struct draft_pair, to->n + from->n);
+    if (to->n)
+        memcpy(items, to->items, to->n * sizeof *items);
+    to->items = items;
     for (size_t i = 0; i < from->n; i++) {
-        const struct yaml_node *key = from->pairs[i].key, *value = from->pairs[i].value;
-        if (!draft_is_name(key->text, ""))
-            return yaml_fail(e, key,
-                             "'%.100s' cannot be a parameter's name: use letters, digits, "
-                             "'_' and '-'",
-                             key->text);
-        if (value->type == YAML_MAPPING)
-            return yaml_fail(e, value, "a parameter must be a value or a list, not a mapping");
-        for (size_t k = 0; k < d->n_params; k++)
-            if (!strcmp(d->params[k].name, key->text))
-                return refuse_twice(key, d->params[k].value, "parameter", e);
-        d->params[d->n_params++] = (struct draft_param){.name = key->text, .value = value};
-    }
-    return OK;
-}
-
-static enum err_code add_nodes(struct draft *d, const struct yaml_node *root, struct err *e)
-{
-    enum err_code code;
-    const struct yaml_node *from;
-    if ((code = section(&from, root, "nodes", e)))
-        return err_up(e, code);
-    if (d->n_nodes + from->n > JOB_MAX_NODES)
-        return yaml_fail(e, from, "more than %d nodes", JOB_MAX_NODES);
-    d->nodes = extend(d->arena, d->nodes, d->n_nodes, from->n, sizeof *d->nodes);
-    for (size_t i = 0; i < from->n; i++) {
-        const struct yaml_node *key = from->pairs[i].key, *body = from->pairs[i].value;
-        if (!draft_is_name(key->text, ""))
-            return yaml_fail(e, key,
-                             "'%.100s' cannot be a node's name: use letters, digits, "
-                             "'_' and '-'",
-                             key->text);
-        if ((code = yaml_expect(body, YAML_MAPPING, "a node", e)))
+        const struct yaml_node *key = from->pairs[i].key;
+        if ((code = check_pair(k, &from->pairs[i], e)))
             return err_up(e, code);
-        for (size_t k = 0; k < d->n_nodes; k++)
-            if (!strcmp(d->nodes[k].name, key->text))
-                return refuse_twice(key, d->nodes[k].key, "node", e);
-        d->nodes[d->n_nodes++] = (struct draft_node){.name = key->text, .key = key, .body = body};
-    }
-    return OK;
-}
-
-static enum err_code add_pairs(struct draft_pair **pairs, size_t *n, struct draft *d,
-                               const struct yaml_node *root, const char *key, struct err *e)
-{
-    enum err_code code;
-    const struct yaml_node *from;
-    if ((code = section(&from, root, key, e)))
-        return err_up(e, code);
-    *pairs = extend(d->arena, *pairs, *n, from->n, sizeof **pairs);
-    for (size_t i = 0; i < from->n; i++) {
-        for (size_t k = 0; k < *n; k++)
-            if (!strcmp((*pairs)[k].key->text, from->pairs[i].key->text))
-                return refuse_twice(from->pairs[i].key, (*pairs)[k].key,
-                                    key[0] == 'r' ? "ref" : "export", e);
-        (*pairs)[(*n)++] = (struct draft_pair){from->pairs[i].key, from->pairs[i].value};
+        for (size_t m = 0; m < to->n; m++)
+            if (!strcmp(items[m].key->text, key->text))
+                return yaml_fail(e, key, "%s '%.100s' is defined twice: already in %.150s",
+                                 sections[k].what, key->text, items[m].key->source->name);
+        items[to->n++] = (struct draft_pair){.key = key, .value = from->pairs[i].value};
     }
     return OK;
 }
@@ -248,10 +202,9 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
         return err_up(e, code);
     if ((code = read_includes(in, root, path, e)))
         return err_up(e, code);
-    if ((code = add_params(d, root, e)) || (code = add_nodes(d, root, e)) ||
-        (code = add_pairs(&d->refs, &d->n_refs, d, root, "refs", e)) ||
-        (code = add_pairs(&d->exports, &d->n_exports, d, root, "exports", e)))
-        return err_up(e, code);
+    for (enum draft_section k = 0; k < DRAFT_SECTIONS; k++)
+        if ((code = add_section(d, root, k, e)))
+            return err_up(e, code);
     if (me)
         me->open = false;
     if (at)

@@ -29,8 +29,8 @@ static enum err_code refuse_node(struct draft *d, const struct yaml_node *at, co
     const char **names = arena_array(d->arena, const char *, d->n_nodes);
     for (size_t i = 0; i < d->n_nodes; i++)
         names[i] = d->nodes[i].name;
-    return draft_suggest(yaml_fail(e, at, "there is no node '%.100s'", name), name, names,
-                         d->n_nodes, e);
+    return err_suggest(yaml_fail(e, at, "there is no node '%.100s'", name), name, names, d->n_nodes,
+                       e);
 }
 
 static bool find_output(uint32_t *output, const struct op *op, const char *role)
@@ -235,6 +235,9 @@ static enum err_code read_axis(struct draft *d, struct draft_node *node,
     if (yaml_get(node->body, pair->key->text))
         return yaml_fail(e, pair->key, "'%.100s' is set by the matrix and by the node",
                          pair->key->text);
+    if (list->n > JOB_MAX_NODES)
+        return yaml_fail(e, list, "axis '%.100s' makes more than %d nodes", pair->key->text,
+                         JOB_MAX_NODES);
     const char **texts = arena_array(d->arena, const char *, list->n);
     for (size_t i = 0; i < list->n; i++) {
         if ((code = yaml_expect(list->items[i], YAML_SCALAR, "a value of an axis", e)))
@@ -338,9 +341,16 @@ static enum err_code visit(struct draft *d, uint32_t index, uint32_t *path, size
 enum err_code draft_expand(struct draft *d, struct err *e)
 {
     enum err_code code;
-    for (size_t i = 0; i < d->n_nodes; i++)
+    const struct draft_pairs *in = &d->sections[DRAFT_NODES];
+    d->nodes = arena_array(d->arena, struct draft_node, in->n);
+    d->n_nodes = in->n;
+    for (size_t i = 0; i < in->n; i++) {
+        const struct draft_pair *pair = &in->items[i];
+        d->nodes[i] =
+            (struct draft_node){.name = pair->key->text, .key = pair->key, .body = pair->value};
         if ((code = find_op(d, &d->nodes[i], e)))
             return err_up(e, code);
+    }
     for (size_t i = 0; i < d->n_nodes; i++)
         if ((code = read_inputs(d, &d->nodes[i], e)))
             return err_up(e, code);

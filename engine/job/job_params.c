@@ -37,17 +37,16 @@ static enum err_code find_param(size_t *index, struct draft *d, const struct yam
                                 const char *placeholder, size_t len, struct err *e)
 {
     char *name = arena_strndup(d->arena, placeholder + 2, len - 3);
-    const char **names = arena_array(d->arena, const char *, d->n_params);
-    for (size_t i = 0; i < d->n_params; i++) {
-        names[i] = d->params[i].name;
-        if (!strcmp(name, names[i])) {
-            *index = i;
+    const struct draft_pairs *params = &d->sections[DRAFT_PARAMS];
+    for (*index = 0; *index < params->n; ++*index)
+        if (!strcmp(name, params->items[*index].key->text))
             return OK;
-        }
-    }
+    const char **names = arena_array(d->arena, const char *, params->n);
+    for (size_t i = 0; i < params->n; i++)
+        names[i] = params->items[i].key->text;
     enum err_code code = err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
                                      "there is no parameter '%.100s'", name);
-    const char *near = err_nearest(name, names, d->n_params);
+    const char *near = err_nearest(name, names, params->n);
     if (near)
         err_hint(e, "did you mean '${%s}'?", near);
     else
@@ -82,7 +81,7 @@ static enum err_code add_param_text(struct buf *text, struct draft *d, const str
     if (value->type != YAML_SCALAR)
         return err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
                            "parameter '%s' is a list: it cannot stand within a text",
-                           d->params[index].name);
+                           d->sections[DRAFT_PARAMS].items[index].key->text);
     if ((code = count_expanded(d, at, value->len, e)))
         return err_up(e, code);
     buf_add(text, value->text, value->len);
@@ -177,9 +176,9 @@ static enum err_code resolve_param(const struct yaml_node **out, struct draft *d
                                    const struct yaml_node *at, struct err *e)
 {
     enum err_code code;
-    struct draft_param *p = &d->params[index];
+    struct draft_pair *p = &d->sections[DRAFT_PARAMS].items[index];
     if (p->state == PARAM_OPEN)
-        return yaml_fail(e, p->value, "parameter '%s' is defined by itself", p->name);
+        return yaml_fail(e, p->value, "parameter '%s' is defined by itself", p->key->text);
     if (p->state == PARAM_RAW) {
         const struct yaml_node *raw = p->value;
         p->state = PARAM_OPEN;
@@ -201,21 +200,25 @@ static const struct yaml_node *set_value(struct draft *d, const char *key, const
     const struct yaml_node *node;
     const struct yaml_options options = {.placeholders = true};
     bool good = !yaml_parse(&node, d->arena, source, &options, NULL) && node;
-    if (good && node->type != YAML_MAPPING)
-        return node;
+    if (good && node->type != YAML_MAPPING) {
+        struct yaml_node *mine = arena_memdup(d->arena, node, sizeof *node);
+        mine->by_user = true;
+        return mine;
+    }
     struct yaml_node *plain = arena_new(d->arena, struct yaml_node);
     *plain = (struct yaml_node){.type = YAML_SCALAR,
                                 .style = YAML_PLAIN,
                                 .text = text,
                                 .len = source->len,
-                                .source = source};
+                                .source = source,
+                                .by_user = true};
     return plain;
 }
 
-static void set_in_body(struct draft *d, struct draft_node *node, const char *set, const char *key,
+static void set_in_body(struct draft *d, struct draft_pair *node, const char *set, const char *key,
                         const struct yaml_node *value)
 {
-    const struct yaml_node *old = node->body;
+    const struct yaml_node *old = node->value;
     struct yaml_node *body = arena_memdup(d->arena, old, sizeof *old);
     struct yaml_pair *pairs = arena_array(d->arena, struct yaml_pair, old->n + 1);
     size_t i = 0;
@@ -239,22 +242,32 @@ static void set_in_body(struct draft *d, struct draft_node *node, const char *se
     }
     pairs[i].value = value;
     body->pairs = pairs;
-    node->body = body;
+    node->value = body;
 }
 
 static enum err_code refuse_set(struct draft *d, const char *key, struct err *e)
 {
-    const char **names = arena_array(d->arena, const char *, d->n_params + d->n_nodes);
+    const struct draft_pairs *params = &d->sections[DRAFT_PARAMS],
+                             *nodes = &d->sections[DRAFT_NODES];
+    const char **names = arena_array(d->arena, const char *, params->n + nodes->n);
     size_t n = 0;
-    for (size_t i = 0; i < d->n_params; i++)
-        names[n++] = d->params[i].name;
+    for (size_t i = 0; i < params->n; i++)
+        names[n++] = params->items[i].key->text;
     const char *dot = strchr(key, '.');
-    for (size_t i = 0; dot && i < d->n_nodes; i++)
-        names[n++] = arena_printf(d->arena, "%s%s", d->nodes[i].name, dot);
-    return draft_suggest(err_fail(e, ERR_INPUT,
-                                  "--set %.100s: the job has no parameter of this name%s", key,
-                                  dot ? ", nor a node" : ""),
-                         key, names, n, e);
+    for (size_t i = 0; dot && i < nodes->n; i++)
+        names[n++] = arena_printf(d->arena, "%s%s", nodes->items[i].key->text, dot);
+    return err_suggest(err_fail(e, ERR_INPUT,
+                                "--set %.100s: the job has no parameter of this name%s", key,
+                                dot ? ", nor a node" : ""),
+                       key, names, n, e);
+}
+
+static struct draft_pair *find_pair(struct draft_pairs *in, const char *name)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (!strcmp(in->items[i].key->text, name))
+            return &in->items[i];
+    return NULL;
 }
 
 static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
@@ -264,21 +277,19 @@ static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
         return err_fail(e, ERR_INPUT, "--set takes KEY=VALUE, not '%.200s'", set);
     char *key = arena_strndup(d->arena, set, (size_t)(equals - set));
     const struct yaml_node *value = set_value(d, key, equals + 1);
-    for (size_t i = 0; i < d->n_params; i++)
-        if (!strcmp(d->params[i].name, key)) {
-            d->params[i].value = value;
-            return OK;
-        }
     const char *dot = strchr(key, '.');
-    for (size_t i = 0; dot && i < d->n_nodes; i++) {
-        size_t n = (size_t)(dot - key);
-        if (strlen(d->nodes[i].name) != n || strncmp(d->nodes[i].name, key, n))
-            continue;
-        if (!strcmp(dot + 1, "op") || !strcmp(dot + 1, "matrix"))
-            return err_fail(e, ERR_INPUT, "--set cannot change '%s' of a node", dot + 1);
-        set_in_body(d, &d->nodes[i], set, dot + 1, value);
+    struct draft_pair *param = find_pair(&d->sections[DRAFT_PARAMS], key), *node = NULL;
+    if (param)
+        param->value = value;
+    else if (dot)
+        node =
+            find_pair(&d->sections[DRAFT_NODES], arena_strndup(d->arena, key, (size_t)(dot - key)));
+    if (node && (!strcmp(dot + 1, "op") || !strcmp(dot + 1, "matrix")))
+        return err_fail(e, ERR_INPUT, "--set cannot change '%s' of a node", dot + 1);
+    if (node)
+        set_in_body(d, node, set, dot + 1, value);
+    if (param || node)
         return OK;
-    }
     return err_up(e, refuse_set(d, key, e));
 }
 
@@ -288,19 +299,18 @@ enum err_code draft_substitute(struct draft *d, struct err *e)
     for (size_t i = 0; i < d->options->n_sets; i++)
         if ((code = apply_set(d, d->options->sets[i], e)))
             return err_up(e, code);
-    const struct yaml_node *value;
-    for (size_t i = 0; i < d->n_params; i++)
-        if ((code = resolve_param(&value, d, i, d->params[i].value, e)))
-            return err_up(e, code);
-    for (size_t i = 0; i < d->n_nodes; i++)
-        if ((code = substitute(&d->nodes[i].body, d, d->nodes[i].body, e)))
-            return err_up(e, code);
-    for (size_t i = 0; i < d->n_refs; i++)
-        if ((code = substitute(&d->refs[i].value, d, d->refs[i].value, e)))
-            return err_up(e, code);
-    for (size_t i = 0; i < d->n_exports; i++)
-        if ((code = substitute(&d->exports[i].key, d, d->exports[i].key, e)) ||
-            (code = substitute(&d->exports[i].value, d, d->exports[i].value, e)))
-            return err_up(e, code);
+    for (enum draft_section k = 0; k < DRAFT_SECTIONS; k++)
+        for (size_t i = 0; i < d->sections[k].n; i++) {
+            struct draft_pair *pair = &d->sections[k].items[i];
+            const struct yaml_node *value;
+            if (k == DRAFT_PARAMS)
+                code = resolve_param(&value, d, i, pair->value, e);
+            else
+                code = substitute(&pair->value, d, pair->value, e);
+            if (!code && k == DRAFT_EXPORTS)
+                code = substitute(&pair->key, d, pair->key, e);
+            if (code)
+                return err_up(e, code);
+        }
     return err_up(e, substitute(&d->name_at, d, d->name_at, e));
 }

@@ -93,9 +93,9 @@ static enum err_code enum_text(const char **out, struct arena *a, const struct o
             return OK;
         names[n++] = v;
     }
-    return draft_suggest(yaml_fail(e, value, "'%s' must be one of %.200s, not '%.60s'", param->name,
-                                   param->values, value->text),
-                         value->text, names, n, e);
+    return err_suggest(yaml_fail(e, value, "'%s' must be one of %.200s, not '%.60s'", param->name,
+                                 param->values, value->text),
+                       value->text, names, n, e);
 }
 
 static enum err_code strings_text(const char **out, struct arena *a, const struct op_param *param,
@@ -119,15 +119,6 @@ static enum err_code strings_text(const char **out, struct arena *a, const struc
     code = OK;
 out:
     buf_free(&text);
-    return code;
-}
-
-enum err_code draft_suggest(enum err_code code, const char *word, const char *const *names,
-                            size_t n, struct err *e)
-{
-    const char *near = err_nearest(word, names, n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
     return code;
 }
 

@@ -7,9 +7,6 @@
 /* The canonical text of a parameter's value. */
 enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
                              const struct yaml_node *value, struct err *e);
-/* Adds a hint at the nearest of the names, if any is near; returns the code. */
-enum err_code draft_suggest(enum err_code code, const char *word, const char *const *names,
-                            size_t n, struct err *e);
 /* Of its default; NULL if it has none. */
 const char *job_param_initial(struct arena *a, const struct op_param *param);
 

@@ -1,7 +1,7 @@
-/* Chains: a fold in segments. Each segment is an action whose key holds the id of the record before
- * it and, in place of the parameters, the text that the op says the segment depends on. So a chain
- * with more steps continues from what is stored, and a crash costs at most one segment. gc may
- * remove the records in between: a chain continues from the last one that is there. */
+/* Chains: a fold in segments. Each segment is an action whose key holds the key of the segment
+ * before it and, in place of the parameters, the text that the op says the segment depends on. So a
+ * chain with more steps continues from what is stored, and a crash costs at most one segment. gc
+ * may remove the records in between: a chain continues from the last one that is there. */
 #include "engine/node/chain_node.h"
 
 #include "base/os.h"
@@ -35,9 +35,8 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
     struct action_result made = {.outputs = ctx.outputs, .run = s->run};
     enum outcome outcome = OUT_DONE;
     if (node_prepare(w, i, &e)) {
-        outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
-    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
-               ctx_check_outputs(&ctx, &e) ||
+        outcome = node_op_failed(w, i, &ctx, "", &e);
+    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
                (before && node_check_same(node->op, before, &made, &e))) {
         outcome = node_op_failed(w, i, &ctx, where, &e);
     } else if (before) {
@@ -45,17 +44,12 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
     } else {
         made.cost_ns = os_monotonic_ns() - start;
         made.finished_ns = os_wall_ns();
-        chain->made[segment->index] = made.outputs[0].ids[0];
         /* The next segment reads this one's record. */
-        if (action_write(w->batch, &w->arena, node->op, key, &made, &e) ||
-            chain_remember(w->batch, chain, segment->index, &key->digest, &w->arena, &e) ||
+        if (chain_write(w->batch, chain, segment->index, key, &made, &w->arena, &e) ||
             (!s->options->check && node_set_ref(w->batch, s->store, head_ref(&w->arena, s, i),
-                                                &chain->made[segment->index], &e)) ||
-            committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e)) {
-            session_drop_batch(w);
-            session_fail(s, &e);
-            outcome = OUT_DROPPED;
-        }
+                                                &made.outputs[0].ids[0], &e)) ||
+            committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
+            outcome = node_store_failed(w, &e);
     }
     if (outcome == OUT_DONE)
         chain_step(chain, &made);
@@ -69,33 +63,22 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
 static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain, uint64_t index)
 {
     struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
     struct op_segment segment;
     struct key key;
-    struct action_result made;
+    struct action_result before;
     struct err e = {0};
     if (chain_key(&key, &segment, chain, &w->arena, index, &e))
         return node_fail(w, i, "", &e);
-    bool cached = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                  made.outputs[0].n == 1 &&
-                  action_is_whole(s->store, op, &made, &w->arena, r->damaged);
-    bool run = !cached || s->options->check;
-    if (!run) {
-        chain_step(chain, &made);
-    } else {
-        const char *reason;
-        chain_read(&reason, chain, &segment, &w->arena);
-        enum outcome outcome = segment_run(w, i, chain, &segment, &key, cached ? &made : NULL);
-        if (outcome != OUT_DONE)
-            return outcome;
-    }
-    chain->made[index] = chain->outputs[0];
+    bool check = s->options->check &&
+                 action_find(&before, &w->arena, s->store, s->job->nodes[i].op, &key.digest) &&
+                 before.outputs[0].n == 1;
+    enum outcome outcome = segment_run(w, i, chain, &segment, &key, check ? &before : NULL);
+    if (outcome != OUT_DONE)
+        return outcome;
     pthread_mutex_lock(&s->mutex);
-    r->ran += run;
-    r->cached += !run;
+    s->nodes[i].ran++;
     pthread_mutex_unlock(&s->mutex);
-    progress_element(s->progress, i, run ? ELEMENT_RAN : ELEMENT_CACHED, index, NULL, NULL);
+    progress_element(s->progress, i, ELEMENT_RAN, index, NULL, NULL);
     return OUT_DONE;
 }
 
@@ -103,45 +86,36 @@ static void count_witness(struct node_run *r, const struct chain *chain)
 {
     r->witnesses.noun = "segments";
     if (chain->reused)
-        witness_counts_add(&r->witnesses, chain->reason, chain->reused);
+        witness_counts_add(&r->witnesses, chain->segments[chain->done - 1].reason, chain->reused);
 }
 
-/* Counts the segments that are done, and writes actions for those that are reused. */
-static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain, uint64_t done)
+/* Counts the segments that are done, and writes the action of a reused one. */
+static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
     pthread_mutex_lock(&s->mutex);
-    r->cached += done - chain->reused;
+    r->cached += chain->done - chain->reused;
     r->reused += chain->reused;
     count_witness(r, chain);
     pthread_mutex_unlock(&s->mutex);
-    progress_cached(s->progress, i, done);
-    if (!chain->reused)
-        return OUT_DONE;
-    if (chain_adopt(w->batch, chain, done, &e) || committer_append(s->commit, w->batch, &e)) {
-        session_drop_batch(w);
-        session_fail(s, &e);
-        return OUT_DROPPED;
-    }
+    progress_cached(s->progress, i, chain->done);
+    if (chain->reused &&
+        (chain_adopt(w->batch, chain, &e) || committer_append(s->commit, w->batch, &e)))
+        return node_store_failed(w, &e);
     return OUT_DONE;
 }
 
 static enum outcome run_segments(struct worker *w, uint32_t i, struct chain *chain)
 {
     struct session *s = w->s;
-    struct err e = {0};
-    uint64_t done = 0;
-    enum outcome outcome = OUT_DONE;
-    if (chain_find_end(&done, chain, &e))
-        return node_fail(w, i, "", &e);
     if (s->options->check) { /* each again, from the first */
-        done = 0;
+        chain->done = 0;
         chain->has_previous = false;
     }
-    outcome = take_over(w, i, chain, done);
-    for (uint64_t k = done; k < chain->n && outcome == OUT_DONE; k++) {
+    enum outcome outcome = take_over(w, i, chain);
+    for (uint64_t k = chain->done; k < chain->n && outcome == OUT_DONE; k++) {
         if (session_interrupted(s))
             return OUT_DROPPED;
         arena_reset(&w->arena);
@@ -161,10 +135,8 @@ static enum outcome finish(struct worker *w, uint32_t i, struct chain *chain)
     struct action_result made = {.outputs = arena_array(&r->work, struct id_list, n)};
     for (size_t k = 0; k < n; k++)
         made.outputs[k] = (struct id_list){&chain->outputs[k], !digest_is_zero(&chain->outputs[k])};
-    if (!s->options->check && store_batch_ref_delete(w->batch, head_ref(&r->work, s, i), &e)) {
-        session_fail(s, &e);
-        return OUT_DROPPED;
-    }
+    if (!s->options->check && store_batch_ref_delete(w->batch, head_ref(&r->work, s, i), &e))
+        return node_store_failed(w, &e);
     return node_commit(w, i, &made);
 }
 
@@ -198,16 +170,14 @@ enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, s
 {
     struct node_run *r = &w->s->nodes[i];
     struct chain chain;
-    uint64_t done;
     enum err_code code = chain_open(&chain, w, i, outputs, e);
     if (code)
         return err_up(e, code);
-    code = chain_find_end(&done, &chain, e);
     r->elements = chain.n;
     r->reused = chain.reused;
-    r->cached = done - chain.reused;
-    r->ran = chain.n - done;
+    r->cached = chain.done - chain.reused;
+    r->ran = chain.n - chain.done;
     count_witness(r, &chain);
     chain_close(&chain);
-    return err_up(e, code);
+    return OK;
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS_BYTES = 1 << 20 };
+enum { BLOCKS_BYTES = 1 << 20, CHEAP_NS = 100000000 };
 
 /* Output ids of one element, copied out of its arena. */
 struct slot {
@@ -30,24 +30,14 @@ struct map_run {
     /* Under `mutex`. */
     pthread_mutex_t mutex;
     uint64_t floor; /* elements before it are in the builders */
-    bool broken;    /* no result will come of it: failed, lost or dropped */
-    bool failed, lost, dropped;
+    bool broken;    /* no result will come of it: failed, dropped, or only planned */
+    bool failed, dropped;
     struct slot slots[MAP_WINDOW];
     struct store_batch *batch; /* blocks of the collections */
     struct assemble *out;
 };
 
 static enum err_code feed(struct worker *w, uint32_t i, struct err *e);
-
-/* Where the cache of a block leads to something damaged, the node is made again, its elements
- * looked up one by one. Any other failure ends the run. */
-static void feed_failed(struct session *s, uint32_t i, const struct err *failure)
-{
-    if (failure->code == ERR_CORRUPT || failure->code == ERR_NOTFOUND)
-        node_lost_input(s, i, LOST_SELF, failure);
-    else
-        session_fail(s, failure);
-}
 
 /* With --check no block is taken from the store. */
 static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
@@ -58,7 +48,7 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     if (s->options->check)
         return;
     /* A damaged input shows when its elements are asked for. */
-    if (map_tree_new(&m->blocks, w, i, UINT64_MAX, &e)) {
+    if (map_tree_new(&m->blocks, w, i, &e)) {
         map_tree_free(m->blocks, s->job->nodes[i].op);
         m->blocks = NULL;
     }
@@ -69,7 +59,7 @@ static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
     progress_cached(s->progress, i, r->cached + map_tree_reused(m->blocks));
     if (feed(w, i, &e)) {
         m->broken = m->dropped = true;
-        feed_failed(s, i, &e);
+        node_cannot_read(w, i, &e);
     }
 }
 
@@ -123,7 +113,7 @@ static bool is_stopping(struct session *s, uint32_t i)
 {
     struct map_run *m = s->nodes[i].map;
     pthread_mutex_lock(&m->mutex);
-    bool stop = m->dropped || m->lost || (m->failed && !s->options->keep_going);
+    bool stop = m->dropped || (m->failed && !s->options->keep_going);
     pthread_mutex_unlock(&m->mutex);
     return stop;
 }
@@ -248,7 +238,7 @@ static void deliver(struct worker *w, uint32_t i, uint64_t position,
     }
     pthread_mutex_unlock(&m->mutex);
     if (fed.code)
-        feed_failed(s, i, &fed);
+        node_cannot_read(w, i, &fed);
     if (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e))
         session_fail(s, &e);
 }
@@ -258,7 +248,6 @@ static void give_up(struct map_run *m, enum outcome outcome)
     pthread_mutex_lock(&m->mutex);
     m->broken = true;
     m->failed |= outcome == OUT_FAILED;
-    m->lost |= outcome == OUT_LOST;
     m->dropped |= outcome == OUT_DROPPED;
     pthread_mutex_unlock(&m->mutex);
 }
@@ -316,10 +305,10 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
     ctx.element = id;
     ctx.pool = node->op->parallel ? s->pool : NULL;
-    ctx.recall.may = !before && !s->options->check && !r->damaged;
+    ctx.recall.may = !before && !s->options->check;
     enum outcome outcome = OUT_DONE;
     struct action_result made = {.outputs = ctx.outputs};
-    if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
+    if (node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] ||
         (before && node_check_same(node->op, before, &made, &e))) {
         outcome = element_failed(w, i, position, id, &ctx, &e);
     } else {
@@ -347,9 +336,7 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
 
 static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct err *failure)
 {
-    if (node_is_lost(w->s, i))
-        return OUT_LOST;
-    if (failure->code == ERR_CANCELLED)
+    if (failure->code == ERR_CANCELLED || atomic_load(&w->s->lost))
         return OUT_DROPPED;
     struct map_run *m = w->s->nodes[i].map;
     pthread_mutex_lock(&m->mutex);
@@ -370,8 +357,7 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
     struct reuse_origin origin;
     struct span witness;
     struct err e = {0};
-    if (s->options->check || s->nodes[i].damaged ||
-        !reuse_element(&made, &origin, &witness, w, i, id))
+    if (s->options->check || !reuse_element(&made, &origin, &witness, w, i, id))
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
@@ -386,6 +372,16 @@ static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const
     return true;
 }
 
+/* Whether `plan` may run an element: as long as all that run take little time, by the last run. */
+static bool is_cheap(const struct session *s, uint32_t i)
+{
+    const Eqloom__RunNode *last = s->history.made[i];
+    if (!last || !last->ran || s->job->nodes[i].op->parallel || s->nodes[i].map->broken)
+        return false;
+    uint64_t each = (last->work_ns ? last->work_ns : last->wall_ns) / last->ran;
+    return (s->nodes[i].ran + 1) * each < CHEAP_NS;
+}
+
 static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
                             enum element_state *state)
 {
@@ -398,15 +394,14 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     struct err e = {0};
     *state = ELEMENT_CACHED;
     arena_reset(&w->arena);
-    if (ctx_node_element(&id, r->shared, position, &e)) {
-        return node_lost_input(s, i, 0, &e);
-    }
+    if (ctx_node_element(&id, r->shared, position, &e))
+        return node_cannot_read(w, i, &e);
     if (node_element_key(&key, s, &w->arena, i, &id, &e)) {
         session_fail(s, &e);
         return OUT_DROPPED;
     }
     bool cached = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                  action_is_whole(s->store, op, &made, &w->arena, r->damaged);
+                  action_is_whole(s->store, op, &made);
     if (cached && !s->options->check) {
         struct span witness = {0};
         if (op->merge_witnesses && r->map->blocks)
@@ -415,6 +410,11 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
         return OUT_DONE;
     }
     *state = ELEMENT_RAN;
+    bool may_run = !s->planning || is_cheap(s, i);
+    if (session_late(s) || (!may_run && !op->reuse)) {
+        give_up(r->map, OUT_OPEN);
+        return OUT_DONE;
+    }
     if (node_prepare(w, i, &e))
         return prepare_failed(w, i, &e);
     if (!cached && op->reuse && element_reuse(w, i, position, &id, &key)) {
@@ -423,7 +423,10 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     }
     if (!cached && s->options->check) /* it may have been reused with its block */
         cached = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
-    return element_run(w, i, position, &id, &key, cached ? &made : NULL, state);
+    if (may_run)
+        return element_run(w, i, position, &id, &key, cached ? &made : NULL, state);
+    give_up(r->map, OUT_OPEN);
+    return OUT_DONE;
 }
 
 void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
@@ -460,15 +463,6 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 
 /* ---- the end ---- */
 
-/* From what the store has for the whole map, if anything. */
-static bool differs(struct worker *w, uint32_t i, const struct action_result *made, struct err *e)
-{
-    const struct op *op = w->s->job->nodes[i].op;
-    struct action_result before;
-    return action_find(&before, &w->arena, w->s->store, op, &w->s->nodes[i].key.digest) &&
-           node_check_same(op, &before, made, e);
-}
-
 enum outcome map_close(struct worker *w, uint32_t i)
 {
     struct session *s = w->s;
@@ -476,8 +470,6 @@ enum outcome map_close(struct worker *w, uint32_t i)
     struct map_run *m = r->map;
     struct err e = {0};
     struct action_result made = {0};
-    if (r->loss.input != LOST_NONE)
-        return OUT_LOST;
     if (r->failed)
         return OUT_FAILED;
     if (m->broken || m->floor < r->elements)
@@ -487,14 +479,8 @@ enum outcome map_close(struct worker *w, uint32_t i)
     node_explain_reuse(s, i);
     arena_reset(&w->arena);
     if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
-        map_tree_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e)) {
-        feed_failed(s, i, &e);
-        return node_is_lost(s, i) ? OUT_LOST : OUT_DROPPED;
-    }
-    if (s->options->check && differs(w, i, &made, &e)) {
-        session_drop_batch(w);
-        return node_fail(w, i, "", &e);
-    }
+        map_tree_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e))
+        return node_cannot_read(w, i, &e);
     store_batch_append(w->batch, m->batch);
     return node_commit(w, i, &made);
 }

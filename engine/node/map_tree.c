@@ -1,17 +1,151 @@
-/* Feeds the outputs of found blocks, adds those of new elements, and writes blocks' actions; see
- * map_tree.h. */
-#include "engine/node/map_tree_internal.h"
+/* See map_tree.h. Blocks are looked up from the top of the input's tree; one that is neither cached
+ * nor reused is divided into its children. Then the outputs of found blocks are fed, those of new
+ * elements added, and blocks' actions written. */
+#include "engine/node/map_tree.h"
 
 #include "base/buf.h"
 #include "base/os.h"
+#include "engine/cache/witness_union.h"
+#include "engine/node/element_reuse.h"
+#include "store/collection/collection.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { IDS_MAX = 1 << 16 }; /* outputs of one leaf: actions stay small */
 
-enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
-                           uint64_t reuse_until_ns, struct err *e)
+/* The input is covered by found blocks of any depth, and leaves that were not found. */
+struct input_block {
+    struct collection_block block;
+    unsigned depth;
+    bool found;
+    struct digest action;              /* if found: has its outputs */
+    const struct reuse_origin *origin; /* if reused; else NULL */
+    const char *reason;                /* of the reuse, as the op gave it */
+};
+
+/* A block above the leaves that was looked up. Blocks inside a found one are not listed. */
+struct inner_block {
+    struct collection_block block;
+    unsigned depth;
+    bool found;
+    const struct reuse_origin *origin;
+    uint64_t *from;                 /* by output: where its outputs begin in the map's */
+    struct witness_union witnesses; /* if not found: of the elements in it so far */
+};
+
+struct map_tree {
+    struct arena arena;
+    struct input_block *spans;
+    size_t n, cap;
+    struct inner_block *inners; /* ascending; larger ones first */
+    size_t n_inners, cap_inners;
+    uint64_t cached, reused; /* elements */
+    bool may_reuse;
+    size_t feeding, feeding_inner;  /* what comes next */
+    size_t *open, n_open;           /* inners that contain the next element, larger ones first */
+    struct id_list *sum;            /* outputs of the leaf that is being added */
+    size_t *caps;                   /* both by output */
+    struct witness_union witnesses; /* of that leaf */
+};
+
+/* ---- looking up ---- */
+
+struct finding {
+    struct map_tree *b;
+    struct collection *c;
+    struct worker work; /* its arena is of one block */
+    uint32_t node;
+    uint64_t *absent_end; /* by depth: the end of the last block that was not found */
+};
+
+/* With the node's present inputs. The outputs of a block above the leaves must exist. */
+static bool is_cached(struct input_block *x, struct finding *f)
+{
+    struct session *s = f->work.s;
+    const struct op *op = s->job->nodes[f->node].op;
+    struct action_result made;
+    struct key key;
+    if (node_element_key(&key, s, &f->work.arena, f->node, &x->block.id, NULL) ||
+        action_read(&made, &f->work.arena, s->store, op, &key.digest, NULL) ||
+        (x->depth && !action_is_whole(s->store, op, &made)))
+        return false;
+    x->action = key.digest;
+    return true;
+}
+
+static bool is_reused(struct input_block *x, struct finding *f)
+{
+    struct map_tree *b = f->b;
+    struct reuse_origin origin;
+    const char *reason;
+    b->may_reuse = b->may_reuse && !session_late(f->work.s);
+    if (!b->may_reuse || !reuse_block(&origin, &reason, &f->work, f->node, &x->block.id))
+        return false;
+    x->action = origin.action;
+    x->origin = arena_memdup(&b->arena, &origin, sizeof origin);
+    x->reason = arena_strdup(&b->arena, reason);
+    return true;
+}
+
+static void add_span(struct map_tree *b, const struct input_block *x)
+{
+    b->spans = vec_grow(b->spans, &b->cap, b->n + 1, sizeof *b->spans);
+    b->spans[b->n++] = *x;
+    b->cached += x->found && !x->origin ? x->block.n : 0;
+    b->reused += x->origin ? x->block.n : 0;
+}
+
+static void add_inner(struct map_tree *b, const struct input_block *x, size_t n_outputs)
+{
+    b->inners = vec_grow(b->inners, &b->cap_inners, b->n_inners + 1, sizeof *b->inners);
+    b->inners[b->n_inners++] =
+        (struct inner_block){.block = x->block,
+                             .depth = x->depth,
+                             .found = x->found,
+                             .origin = x->origin,
+                             .from = arena_array(&b->arena, uint64_t, n_outputs + 1)};
+}
+
+/* Adds the largest block that begins at `at` and is found, or the leaf there. */
+static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
+{
+    size_t n_outputs = op_count_outputs(f->work.s->job->nodes[f->node].op);
+    for (unsigned d = collection_depth(f->c); d-- > 0;) {
+        struct input_block x = {.depth = d};
+        if (*at < f->absent_end[d])
+            continue;
+        enum err_code code = err_up(e, collection_block(&x.block, f->c, d, *at, e));
+        if (code)
+            return code;
+        x.found = is_cached(&x, f) || is_reused(&x, f);
+        arena_reset(&f->work.arena);
+        if (d > 0)
+            add_inner(f->b, &x, n_outputs);
+        f->absent_end[d] = x.block.first + x.block.n;
+        if (!x.found && d > 0)
+            continue;
+        add_span(f->b, &x);
+        *at = x.block.first + x.block.n;
+        break;
+    }
+    return OK;
+}
+
+/* Covers the input: fills spans and inners. */
+static enum err_code cover(struct map_tree *b, struct collection *c, struct worker *w, uint32_t i,
+                           struct err *e)
+{
+    struct finding f = {.b = b, .c = c, .work = {.s = w->s}, .node = i};
+    f.absent_end = arena_array(&b->arena, uint64_t, collection_depth(c));
+    enum err_code code = OK;
+    for (uint64_t at = 0; at < collection_count(c) && !code;)
+        code = find_span(&f, &at, e);
+    arena_free(&f.work.arena);
+    return err_up(e, code);
+}
+
+enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i, struct err *e)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -34,8 +168,8 @@ enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
     b->caps = arena_array(&b->arena, size_t, n_outputs);
     b->open = arena_array(&b->arena, size_t, collection_depth(c));
     /* A parallel op is prepared when no other op runs. */
-    b->reuse_until_ns = op->reuse_all && !op->parallel && !r->damaged ? reuse_until_ns : 0;
-    code = map_tree_find(b, c, w, i, e);
+    b->may_reuse = op->merge_witnesses && !op->parallel;
+    code = cover(b, c, w, i, e);
     collection_close(c);
     *out = b;
     return err_up(e, code);

@@ -5,7 +5,7 @@
  * which few elements changed is looked up from the top: only changed blocks are opened, and only
  * the elements of changed leaves are looked up one by one.
  *
- * Where side inputs changed and the op can decide (merge_witnesses and reuse_all), blocks are
+ * Where side inputs changed and the op can decide (reuse and merge_witnesses), blocks are
  * reused from the top, too, by one witness for all their elements. Elements of a reused block get
  * no actions of their own; should one be needed, it is reused by its own witness.
  *
@@ -19,9 +19,8 @@
 
 struct map_tree;
 /* NULL when the input (inputs[0], stored) has no blocks. Looks up blocks, and tries to reuse those
- * that are not cached (reuse_block) until this moment of os_process_ns; 0: none. */
-enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i,
-                           uint64_t reuse_until_ns, struct err *e);
+ * that are not cached (reuse_block) unless the session is late. */
+enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i, struct err *e);
 void map_tree_free(struct map_tree *b, const struct op *op);
 /* Elements in cached and in reused blocks; "found" below means either. */
 uint64_t map_tree_cached(const struct map_tree *b);

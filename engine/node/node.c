@@ -43,13 +43,13 @@ void node_bind(struct session *s, uint32_t i)
     }
 }
 
-enum err_code node_make_key(struct session *s, uint32_t i, struct err *e)
+enum err_code node_make_key(struct session *s, uint32_t i, size_t n_inputs, struct err *e)
 {
     struct node_run *r = &s->nodes[i];
     struct key_spec spec = {.node = &s->job->nodes[i],
                             .numerics = s->host.numerics,
                             .inputs = r->key_inputs,
-                            .n_inputs = op_count_inputs(s->job->nodes[i].op)};
+                            .n_inputs = n_inputs};
     enum err_code code = key_make(&r->key, &r->arena, &spec, e);
     r->has_key = code == OK;
     return err_up(e, code);
@@ -74,8 +74,6 @@ char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missi
     const struct node_run *r = &s->nodes[i];
     const Eqloom__RunNode *before = s->history.made[i];
     const Eqloom__RunNode *last = history_node(s->history.last, node->name);
-    if (r->damaged)
-        return arena_strdup(a, "an output was damaged");
     if (output_missing)
         return arena_strdup(a, "output missing");
     if (before) {
@@ -124,11 +122,6 @@ void node_explain_reuse(struct session *s, uint32_t i)
 
 /* ---- failures ---- */
 
-static bool is_loss(const struct op_ctx *ctx)
-{
-    return ctx->loss.input != LOST_NONE;
-}
-
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,
                         const struct err *e)
 {
@@ -153,37 +146,30 @@ enum outcome node_fail(struct worker *w, uint32_t i, const char *where, const st
     return OUT_FAILED;
 }
 
-bool node_is_lost(struct session *s, uint32_t i)
+enum outcome node_lost(struct session *s, uint32_t i, const char *message)
 {
     pthread_mutex_lock(&s->mutex);
-    bool lost = s->nodes[i].loss.input != LOST_NONE;
+    if (!s->loss[0])
+        snprintf(s->loss, sizeof s->loss, "%s: %s", s->job->nodes[i].name, message);
     pthread_mutex_unlock(&s->mutex);
-    return lost;
+    atomic_store(&s->lost, true);
+    return OUT_DROPPED;
 }
 
-enum outcome node_lost(struct session *s, uint32_t i, const struct ctx_loss *loss)
+enum outcome node_cannot_read(struct worker *w, uint32_t i, const struct err *failure)
 {
-    pthread_mutex_lock(&s->mutex);
-    if (s->nodes[i].loss.input == LOST_NONE)
-        s->nodes[i].loss = *loss;
-    pthread_mutex_unlock(&s->mutex);
-    return OUT_LOST;
-}
-
-enum outcome node_lost_input(struct session *s, uint32_t i, int input, const struct err *e)
-{
-    struct ctx_loss loss = {.input = input};
-    snprintf(loss.message, sizeof loss.message, "%s", e->message);
-    return node_lost(s, i, &loss);
+    bool lost = failure->code == ERR_CORRUPT || failure->code == ERR_NOTFOUND;
+    return lost ? node_lost(w->s, i, failure->message) : node_store_failed(w, failure);
 }
 
 enum outcome node_op_failed(struct worker *w, uint32_t i, const struct op_ctx *ctx,
                             const char *where, const struct err *failure)
 {
     session_drop_batch(w);
-    if (is_loss(ctx))
-        return node_lost(w->s, i, &ctx->loss);
-    return failure->code == ERR_CANCELLED ? OUT_DROPPED : node_fail(w, i, where, failure);
+    if (ctx->lost[0])
+        return node_lost(w->s, i, ctx->lost);
+    bool dropped = failure->code == ERR_CANCELLED || atomic_load(&w->s->lost);
+    return dropped ? OUT_DROPPED : node_fail(w, i, where, failure);
 }
 
 /* The store itself failed: the run ends. */
@@ -248,8 +234,8 @@ enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e)
         r->prepare_failure = (struct err){0};
         ctx_init(&ctx, r->shared, &s->job->nodes[i], &r->work, NULL);
         ctx.pool = op->parallel ? s->pool : NULL;
-        if (op->prepare && op->prepare(&r->op_state, &ctx, &r->prepare_failure) && is_loss(&ctx))
-            node_lost(s, i, &ctx.loss);
+        if (op->prepare && op->prepare(&r->op_state, &ctx, &r->prepare_failure) && ctx.lost[0])
+            node_lost(s, i, ctx.lost);
         r->prepared = true;
     }
     enum err_code code = r->prepare_failure.code;
@@ -284,26 +270,18 @@ enum err_code node_check_same(const struct op *op, const struct action_result *b
     return OK;
 }
 
-/* Whether the store has just these outputs for the node. */
-static bool is_stored(struct session *s, uint32_t i, const struct action_result *made)
-{
-    const struct op *op = s->job->nodes[i].op;
-    struct arena a = {0};
-    struct action_result before;
-    bool cached = action_find(&before, &a, s->store, op, &s->nodes[i].key.digest) &&
-                  action_same_outputs(op, &before, made);
-    arena_free(&a);
-    return cached;
-}
-
 enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *made)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
+    const struct op *op = s->job->nodes[i].op;
+    struct action_result before;
     node_adopt(s, i, made);
-    if (s->options->check && is_stored(s, i, made)) {
+    if (s->options->check && action_find(&before, &w->arena, s->store, op, &r->key.digest)) {
         session_drop_batch(w);
+        if (node_check_same(op, &before, made, &e))
+            return node_fail(w, i, "", &e);
         r->state = NODE_RAN;
         return OUT_DONE;
     }
@@ -314,13 +292,11 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     }
     made->elements = r->elements;
     made->run = s->run;
-    made->cost_ns =
-        s->job->nodes[i].op->node == OP_MAP ? r->work_ns : os_monotonic_ns() - r->start_ns;
+    made->cost_ns = op->node == OP_MAP ? r->work_ns : os_monotonic_ns() - r->start_ns;
     made->finished_ns = os_wall_ns();
     /* A map whose elements were all cached or reused did not run. */
-    enum op_node kind = s->job->nodes[i].op->node;
-    r->state = r->ran || kind == OP_TASK ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
-    if (action_write(w->batch, &w->arena, s->job->nodes[i].op, &r->key, made, &e) ||
+    r->state = r->ran || op->node == OP_TASK ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
+    if (action_write(w->batch, &w->arena, op, &r->key, made, &e) ||
         node_write_refs(w->batch, s, i, r->outputs, &e) ||
         committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
         return node_store_failed(w, &e);

@@ -9,12 +9,12 @@ enum outcome {
     OUT_DONE,
     OUT_OPEN,    /* has work to hand out */
     OUT_FAILED,  /* node_run.failure says why */
-    OUT_LOST,    /* node_run.loss: a stored input is damaged */
-    OUT_DROPPED, /* interrupted, or the run ends */
+    OUT_DROPPED, /* interrupted, or the run ends, or heals the store first */
 };
 
 void node_bind(struct session *s, uint32_t i); /* inputs from outputs; caller holds the mutex */
-enum err_code node_make_key(struct session *s, uint32_t i, struct err *e);
+/* From the first n_inputs of the key_inputs. */
+enum err_code node_make_key(struct session *s, uint32_t i, size_t n_inputs, struct err *e);
 /* The key of one element of a map, or of a block of its input. */
 enum err_code node_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
                                const struct digest *id, struct err *e);
@@ -47,10 +47,10 @@ enum outcome node_op_failed(struct worker *w, uint32_t i, const struct op_ctx *c
                             const char *where, const struct err *failure);
 /* The store itself failed: the run ends. */
 enum outcome node_store_failed(struct worker *w, const struct err *e);
-enum outcome node_lost(struct session *s, uint32_t i, const struct ctx_loss *loss);
-/* The same of an error met when reading input number `input`. */
-enum outcome node_lost_input(struct session *s, uint32_t i, int input, const struct err *e);
-bool node_is_lost(struct session *s, uint32_t i);
+/* A record that the node needs cannot be read, as the message says: see session.h. */
+enum outcome node_lost(struct session *s, uint32_t i, const char *message);
+/* Where the store lacks a record, the node is lost; any other error ends the run. */
+enum outcome node_cannot_read(struct worker *w, uint32_t i, const struct err *failure);
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,
                         const struct err *e);
 

@@ -6,7 +6,6 @@
 #include "base/os.h"
 #include "engine/node/chain_node.h"
 #include "engine/node/map_node.h"
-#include "engine/node/source_node.h"
 #include "engine/session/run_record.h"
 
 #include <stdlib.h>
@@ -19,14 +18,14 @@ static enum err_code look_up(bool *hit, bool *missing, struct action_result *mad
     struct node_run *r = &w->s->nodes[i];
     const struct op *op = w->s->job->nodes[i].op;
     *hit = *missing = false;
-    if (r->damaged || w->s->options->check)
+    if (w->s->options->check)
         return OK;
     enum err_code code = action_read(made, &r->arena, w->s->store, op, &r->key.digest, e);
     if (code == ERR_NOTFOUND)
         return OK;
     if (code)
         return err_up(e, code);
-    *hit = action_is_whole(w->s->store, op, made, &w->arena, false);
+    *hit = action_is_whole(w->s->store, op, made);
     *missing = !*hit;
     return OK;
 }
@@ -38,9 +37,10 @@ static enum outcome finish_hit(struct worker *w, uint32_t i, const struct action
     struct err e = {0};
     node_adopt(s, i, made);
     r->elements = made->elements;
-    /* A node made again because of damage may have run earlier in this run. */
+    /* It may have run earlier in this run, before the store was healed. */
     r->cached = made->elements > r->ran + r->reused ? made->elements - r->ran - r->reused : 0;
-    r->state = r->ran ? NODE_RAN : s->job->nodes[i].op->node == OP_SOURCE ? NODE_READ : NODE_CACHED;
+    if (r->state == NODE_WAITING)
+        r->state = NODE_CACHED;
     pthread_mutex_lock(&s->mutex);
     if (r->state == NODE_CACHED && !r->why)
         r->why = node_cut_off(s, i);
@@ -68,10 +68,9 @@ static enum outcome open_inputs(struct worker *w, uint32_t i)
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
     struct err e = {0};
-    int lost;
-    if (!ctx_node_new(&r->shared, &s->host, &s->job->nodes[i], i, r->inputs, &lost, &e))
-        return OUT_OPEN;
-    return lost == LOST_NONE ? node_store_failed(w, &e) : node_lost_input(s, i, lost, &e);
+    return ctx_node_new(&r->shared, &s->host, &s->job->nodes[i], i, r->inputs, &e)
+               ? node_cannot_read(w, i, &e)
+               : OUT_OPEN;
 }
 
 enum outcome node_begin(struct worker *w, uint32_t i)
@@ -84,10 +83,8 @@ enum outcome node_begin(struct worker *w, uint32_t i)
     bool hit, missing;
     uint64_t start = os_monotonic_ns();
     arena_reset(&w->arena);
-    r->loss.input = LOST_NONE;
-    if (node->op->node == OP_SOURCE)
-        return OUT_OPEN; /* only when its outputs were damaged: else see run.c */
-    if (node_make_key(s, i, &e) || look_up(&hit, &missing, &made, w, i, &e))
+    if (node_make_key(s, i, op_count_inputs(node->op), &e) ||
+        look_up(&hit, &missing, &made, w, i, &e))
         return node_store_failed(w, &e);
     if (hit)
         return finish_hit(w, i, &made);
@@ -97,13 +94,14 @@ enum outcome node_begin(struct worker *w, uint32_t i)
     free(r->failure);
     r->failure = NULL;
     r->why = strdup(why);
+    r->again = false;
     if (!r->start_ns)
         r->start_ns = start;
     pthread_mutex_unlock(&s->mutex);
     enum outcome opened = open_inputs(w, i);
     if (opened != OUT_OPEN)
         return opened;
-    if (!s->options->check)
+    if (!s->options->check && !s->planning)
         announce(s, w);
     r->elements = node->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
     r->cached = r->failed = 0;
@@ -143,15 +141,14 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     enum outcome outcome;
     arena_reset(&w->arena);
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
-    ctx_collect(&ctx);
     ctx.pool = node->op->parallel ? s->pool : NULL;
     bool check =
         s->options->check && action_find(&before, &w->arena, s->store, node->op, &r->key.digest);
     progress_node_start(s->progress, i, 0, r->why);
     if (node_prepare(w, i, &e)) {
-        outcome = node_is_lost(s, i) ? OUT_LOST : node_op_failed(w, i, &ctx, "", &e);
-    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.loss.input != LOST_NONE ||
-               ctx_check_outputs(&ctx, &e) || ctx_collected(&made, &ctx, &w->arena, &e) ||
+        outcome = node_op_failed(w, i, &ctx, "", &e);
+    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
+               ctx_collected(&made, &ctx, &w->arena, &e) ||
                (check && node_check_same(node->op, &before, &made, &e))) {
         outcome = node_op_failed(w, i, &ctx, "", &e);
     } else if (check) {
@@ -166,29 +163,12 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     return outcome;
 }
 
-static enum outcome source_again(struct worker *w, uint32_t i)
-{
-    struct session *s = w->s;
-    struct action_result made;
-    struct err e = {0};
-    bool fresh, hit;
-    if (source_node(&made, &fresh, &hit, s, i, &w->arena, w->batch, &e)) {
-        session_drop_batch(w);
-        return e.code == ERR_CANCELLED ? OUT_DROPPED : node_fail(w, i, "", &e);
-    }
-    node_adopt(s, i, &made);
-    if (node_write_refs(w->batch, s, i, s->nodes[i].outputs, &e) ||
-        committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
-        return node_store_failed(w, &e);
-    return OUT_DONE;
-}
-
 enum outcome node_whole(struct worker *w, uint32_t i)
 {
     switch (w->s->job->nodes[i].op->node) {
-    case OP_SOURCE: return source_again(w, i);
     case OP_TASK: return task_run(w, i);
     case OP_CHAIN: return chain_run(w, i);
+    case OP_SOURCE:     /* see run.c */
     case OP_MAP: break; /* in ranges */
     }
     abort();

@@ -4,9 +4,9 @@
 
 #include "engine/node/node.h"
 
-/* Looks a source up and, if its files are new, runs it into the batch. *fresh: it gave something
- * that the store did not have. Under --check, a difference is noted as the node's failure. */
-enum err_code source_node(struct action_result *out, bool *fresh, bool *hit, struct session *s,
-                          uint32_t i, struct arena *a, struct store_batch *b, struct err *e);
+/* Looks a source up and, if its files are new, runs it into the batch. Sets the node's outputs,
+ * refs, state (NODE_RAN: it gave something that the store did not have) and reason. Under --check,
+ * a difference is noted as the node's failure. */
+enum err_code source_read(struct session *s, uint32_t i, struct store_batch *b, struct err *e);
 
 #endif

@@ -11,65 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HEALS_MAX = 3 };
+
 /* ---- sources ---- */
 
-static enum err_code read_source(struct session *s, uint32_t i, struct store_batch *b,
-                                 struct err *e)
+/* That is to be read. */
+static bool is_source(const struct session *s, uint32_t i)
 {
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
-    struct arena a = {0};
-    struct action_result made;
-    bool fresh, hit;
-    uint64_t start = os_monotonic_ns();
-    r->start_ns = start;
-    enum err_code code = source_node(&made, &fresh, &hit, s, i, &a, b, e);
-    if (!code) {
-        for (size_t k = 0; k < op_count_outputs(op); k++)
-            r->outputs[k] = made.outputs[k].n ? made.outputs[k].ids[0] : (struct digest){0};
-        r->state = r->failure ? NODE_FAILED : fresh ? NODE_RAN : NODE_READ;
-        if (!hit)
-            r->why = strdup(node_why(s, i, &a, false));
-        code = node_write_refs(b, s, i, r->outputs, e);
-        r->wall_ns = os_monotonic_ns() - start;
-        r->phase = PHASE_DONE;
-        s->done++;
-    }
-    arena_free(&a);
-    return err_up(e, code);
-}
-
-/* What was read of sources before the user asked to stop has not been committed. */
-static void forget_sources(struct session *s)
-{
-    for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (s->nodes[i].phase == PHASE_DONE) {
-            s->nodes[i].phase = PHASE_WAITING;
-            s->done--;
-        }
+    return s->job->nodes[i].op->node == OP_SOURCE && s->nodes[i].phase == PHASE_WAITING;
 }
 
 /* All or nothing: one mistake in one file, and the store stays as it is. */
 static enum err_code store_sources(struct session *s, struct store_batch *b, struct err *e)
 {
-    if (store_batch_count(b) == 0 || s->options->check)
-        return OK;
+    bool fresh = false;
     for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (s->nodes[i].phase == PHASE_DONE && s->nodes[i].state == NODE_RAN)
-            progress_source(s->progress, i, 0, 0, "being stored");
+        if (is_source(s, i) && s->nodes[i].state == NODE_RAN) {
+            progress_source(s->progress, i, "being stored");
+            fresh = true;
+        }
+    if (store_batch_count(b) == 0 || (s->options->check && !fresh))
+        return OK;
     enum err_code code = committer_append(s->commit, b, e);
     return err_up(e, code ? code : committer_flush(s->commit, e));
-}
-
-static void report_source(struct session *s, uint32_t i)
-{
-    const struct node_run *r = &s->nodes[i];
-    struct node_result view = {.state = r->state,
-                               .wall_ns = r->wall_ns,
-                               .why = r->why,
-                               .failed = r->failed,
-                               .failure = r->failure};
-    progress_node_done(s->progress, i, &view);
 }
 
 struct reading {
@@ -84,8 +48,9 @@ static void read_all(void *arg)
     struct session *s = x->session;
     struct store_batch *b = store_batch_new(s->store);
     for (uint32_t i = 0; !x->code && i < s->job->n_nodes; i++)
-        if (s->nodes[i].phase == PHASE_WAITING && s->job->nodes[i].op->node == OP_SOURCE)
-            x->code = read_source(s, i, b, &x->err);
+        if (is_source(s, i))
+            x->code = session_interrupted(s) ? err_fail(&x->err, ERR_CANCELLED, "interrupted")
+                                             : source_read(s, i, b, &x->err);
     if (!x->code)
         x->code = store_sources(s, b, &x->err);
     store_batch_free(b);
@@ -98,15 +63,16 @@ static enum err_code read_sources(struct session *s, struct err *e)
     enum err_code code = sched_watch(s, 1, read_all, x, e);
     if (code || s->left)
         return err_up(e, code);
-    if (x->code == ERR_CANCELLED && session_interrupted(s)) {
-        forget_sources(s);
+    if (x->code == ERR_CANCELLED && session_interrupted(s))
         return OK;
-    }
     if (x->code && e)
         *e = x->err;
     for (uint32_t i = 0; !x->code && i < s->job->n_nodes; i++)
-        if (s->nodes[i].phase == PHASE_DONE)
-            report_source(s, i);
+        if (is_source(s, i)) {
+            s->nodes[i].phase = PHASE_DONE;
+            s->done++;
+            sched_report(s, i);
+        }
     return err_up(e, x->code);
 }
 
@@ -116,6 +82,30 @@ static void start_pool(struct session *s)
     for (size_t i = 0; i < s->job->n_nodes; i++)
         parallel |= s->nodes[i].phase != PHASE_UNWANTED && s->job->nodes[i].op->parallel;
     s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
+}
+
+static void note_healed(struct session *s, const struct fsck_result *r)
+{
+    progress_note(s->progress,
+                  "the store was found damaged: checked %" PRIu64 " records, set %" PRIu64 " aside",
+                  r->records, r->quarantined);
+}
+
+/* After a loss: checks the store and drops what is damaged, and all actions that led to it. */
+static enum err_code heal(struct session *s, struct err *e)
+{
+    struct fsck_result r;
+    if (s->heals++ == HEALS_MAX)
+        return err_fail(e, ERR_CORRUPT, "%s, and making it again did not help", s->loss);
+    progress_note(s->progress, "%s", s->loss);
+    enum err_code code = committer_flush(s->commit, e);
+    if (!code)
+        code = store_fsck(&r, s->store, true, NULL, NULL, e);
+    if (code)
+        return err_up(e, code);
+    note_healed(s, &r);
+    sched_restart(s);
+    return OK;
 }
 
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
@@ -135,15 +125,16 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
     start_pool(s);
     progress_run_start(s->progress, s->run);
     if (checked)
-        progress_note(s->progress,
-                      "the store was found damaged: checked %" PRIu64 " records, set %" PRIu64
-                      " aside",
-                      healed.records, healed.quarantined);
-    code = read_sources(s, e);
-    if (!code && !s->left)
-        code = sched_run(s, e);
-    if (code)
-        goto out;
+        note_healed(s, &healed);
+    do {
+        code = atomic_load(&s->lost) ? heal(s, e) : OK;
+        if (!code)
+            code = read_sources(s, e);
+        if (!code && !s->left)
+            code = sched_run(s, e);
+        if (code)
+            goto out;
+    } while (atomic_load(&s->lost) && !s->left && !s->fatal.code && !session_signals(s));
     out->left = s->left;
     if (s->fatal.code) {
         code = s->fatal.code;

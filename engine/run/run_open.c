@@ -72,6 +72,7 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     s->store = store;
     s->options = options;
     s->arena = a;
+    s->deadline_ns = UINT64_MAX;
     s->start_ns = os_monotonic_ns();
     s->started_ns = os_wall_ns();
     s->threads = options->threads ? options->threads : os_cpus();
@@ -123,15 +124,7 @@ void session_fill_result(struct run_result *out, struct session *s)
         if (r->phase == PHASE_UNWANTED)
             continue;
         bool done = r->phase == PHASE_DONE;
-        n->state = done ? r->state : NODE_SKIPPED;
-        n->key = r->has_key ? r->key.digest : (struct digest){0};
-        n->outputs = r->outputs;
-        n->elements = r->elements;
-        n->ran = r->ran;
-        n->cached = r->cached;
-        n->reused = r->reused;
-        n->failed = r->failed;
-        n->wall_ns = r->wall_ns;
+        *n = session_view(s, i);
         n->why = r->why ? arena_strdup(s->arena, r->why) : "";
         n->failure = r->failure ? arena_strdup(s->arena, r->failure) : NULL;
         out->nodes_ran += n->state == NODE_RAN;

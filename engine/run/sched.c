@@ -1,4 +1,4 @@
-/* The ready list and its workers. A node waits for its inputs, is looked up in the store, and is
+/* The scheduler and its workers. A node waits for its inputs, is looked up in the store, and is
  * opened if it has to run: a map hands out ranges of elements to as many workers as ask; any other
  * node goes to one worker whole. Highest priority (longest path to the end) first. An op that uses
  * the pool has all threads for itself: it starts when no worker is busy, and no other work starts
@@ -19,116 +19,92 @@
 #include <string.h>
 #include <time.h>
 
-enum { TICK_MS = 25, REOPEN_MAX = 3, LEAVE_MS = 800 };
+enum { TICK_MS = 25, LEAVE_MS = 800 };
 
-/* ---- the ready list: a scan finds the best, since few nodes are ready at a time ---- */
+/* ---- what may be worked on: a scan finds the best, since nodes are few ---- */
 
-static bool goes_before(const struct session *s, uint32_t a, uint32_t b)
+/* Caller holds the mutex. */
+static bool has_work(struct session *s, uint32_t i)
 {
-    uint64_t p = s->nodes[a].priority, q = s->nodes[b].priority;
-    return p != q ? p > q : a < b;
+    enum phase phase = s->nodes[i].phase;
+    bool map = s->job->nodes[i].op->node == OP_MAP;
+    return phase == PHASE_READY || (phase == PHASE_OPEN && (!map || map_has_more(s, i)));
 }
 
-static void push(struct session *s, uint32_t node)
+/* n_nodes: none. */
+static uint32_t find_best(struct session *s)
 {
-    if (!s->nodes[node].queued)
-        s->ready[s->n_ready++] = node;
-    s->nodes[node].queued = true;
-}
-
-static size_t find_best(const struct session *s)
-{
-    size_t best = 0;
-    for (size_t k = 1; k < s->n_ready; k++)
-        if (goes_before(s, s->ready[k], s->ready[best]))
-            best = k;
+    uint32_t n = (uint32_t)s->job->n_nodes, best = n;
+    for (uint32_t i = 0; i < n; i++)
+        if ((best == n || s->nodes[i].priority > s->nodes[best].priority) && has_work(s, i))
+            best = i;
     return best;
-}
-
-static void remove_at(struct session *s, size_t place)
-{
-    s->nodes[s->ready[place]].queued = false;
-    s->ready[place] = s->ready[--s->n_ready];
 }
 
 /* ---- the graph ---- */
 
-static uint32_t count_waiting(struct session *s, uint32_t i)
+static bool is_ready(const struct session *s, uint32_t i)
 {
     const struct node *node = &s->job->nodes[i];
-    uint32_t n = 0;
     for (size_t p = 0; p < op_count_inputs(node->op); p++)
         for (size_t k = 0; k < node->inputs[p].n_sources; k++)
-            n += s->nodes[node->inputs[p].sources[k].node].phase != PHASE_DONE;
-    return n;
+            if (s->nodes[node->inputs[p].sources[k].node].phase != PHASE_DONE)
+                return false;
+    return true;
 }
 
-/* One pass counts each node's consumers, a second one fills them in, by node. */
-static void find_consumers(struct session *s)
+static bool reads(const struct node *node, uint32_t source)
 {
-    size_t n = s->job->n_nodes;
-    uint32_t *begin = s->consumer_begin = arena_array(s->arena, uint32_t, n + 2);
-    for (int fill = 0; fill < 2; fill++) {
-        for (uint32_t i = 0; i < n; i++) {
-            const struct node *node = &s->job->nodes[i];
-            for (size_t p = 0; p < op_count_inputs(node->op); p++)
-                for (size_t k = 0; k < node->inputs[p].n_sources; k++) {
-                    uint32_t source = node->inputs[p].sources[k].node;
-                    if (fill)
-                        s->consumers[begin[source + 1]++] = i;
-                    else
-                        begin[source + 2]++;
-                }
+    for (size_t p = 0; p < op_count_inputs(node->op); p++)
+        for (size_t k = 0; k < node->inputs[p].n_sources; k++)
+            if (node->inputs[p].sources[k].node == source)
+                return true;
+    return false;
+}
+
+/* To what a node reads, of the longest path below it. Nodes are in topological order. */
+static void pass_priority(struct session *s, uint32_t i)
+{
+    const struct node *node = &s->job->nodes[i];
+    for (size_t p = 0; p < op_count_inputs(node->op); p++)
+        for (size_t k = 0; k < node->inputs[p].n_sources; k++) {
+            struct node_run *above = &s->nodes[node->inputs[p].sources[k].node];
+            if (above->priority < s->nodes[i].priority)
+                above->priority = s->nodes[i].priority;
         }
-        for (size_t i = 1; !fill && i <= n + 1; i++)
-            begin[i] += begin[i - 1];
-        if (!fill)
-            s->consumers = arena_array(s->arena, uint32_t, begin[n + 1]);
-    }
 }
 
 void sched_init(struct session *s, const bool *wanted)
 {
     size_t n = s->job->n_nodes;
     s->nodes = arena_array(s->arena, struct node_run, n);
-    s->ready = arena_array(s->arena, uint32_t, n);
-    find_consumers(s);
-    for (size_t i = n; i-- > 0;) {
+    for (uint32_t i = (uint32_t)n; i-- > 0;) {
         struct node_run *r = &s->nodes[i];
         pthread_mutex_init(&r->prepare_mutex, NULL);
         r->outputs = arena_array(s->arena, struct digest, op_count_outputs(s->job->nodes[i].op));
         r->phase = wanted[i] ? PHASE_WAITING : PHASE_UNWANTED;
         s->wanted += wanted[i];
-        for (uint32_t k = s->consumer_begin[i]; k < s->consumer_begin[i + 1]; k++) {
-            uint64_t below = s->nodes[s->consumers[k]].priority;
-            r->priority = below > r->priority ? below : r->priority;
-        }
         const Eqloom__RunNode *before = s->history.made[i];
         r->priority += before && before->ran ? before->wall_ns + 1 : 1000000000;
+        pass_priority(s, i);
     }
 }
 
-static void make_ready(struct session *s, uint32_t i)
+/* Whoever waits for nothing that is not done. */
+static void release(struct session *s)
 {
-    s->nodes[i].phase = PHASE_READY;
-    push(s, i);
+    for (uint32_t i = 0; i < s->job->n_nodes; i++)
+        if (s->nodes[i].phase == PHASE_WAITING && is_ready(s, i))
+            s->nodes[i].phase = PHASE_READY;
 }
 
 /* ---- ends of nodes; all under the mutex ---- */
 
-static void report(struct session *s, uint32_t i)
+void sched_report(struct session *s, uint32_t i)
 {
-    struct node_run *r = &s->nodes[i];
-    struct node_result view = {.state = r->state,
-                               .elements = r->elements,
-                               .ran = r->ran,
-                               .cached = r->cached,
-                               .reused = r->reused,
-                               .failed = r->failed,
-                               .wall_ns = r->wall_ns,
-                               .why = r->why,
-                               .failure = r->failure};
-    progress_node_done(s->progress, i, &view);
+    struct node_result view = session_view(s, i);
+    if (!s->nodes[i].again)
+        progress_node_done(s->progress, i, &view);
 }
 
 static void mark_done(struct session *s, uint32_t i, enum node_state state)
@@ -136,19 +112,17 @@ static void mark_done(struct session *s, uint32_t i, enum node_state state)
     struct node_run *r = &s->nodes[i];
     r->state = state;
     r->phase = PHASE_DONE;
-    r->damaged = false;
     s->done++;
     if (r->start_ns)
         r->wall_ns = os_monotonic_ns() - r->start_ns;
-    report(s, i);
+    sched_report(s, i);
 }
 
 static void skip_below(struct session *s, uint32_t i)
 {
-    for (uint32_t k = s->consumer_begin[i]; k < s->consumer_begin[i + 1]; k++) {
-        uint32_t c = s->consumers[k];
+    for (uint32_t c = i + 1; c < s->job->n_nodes; c++) {
         struct node_run *r = &s->nodes[c];
-        if (r->phase != PHASE_WAITING && r->phase != PHASE_READY)
+        if (r->phase != PHASE_WAITING || !reads(&s->job->nodes[c], i))
             continue;
         free(r->why);
         if (asprintf(&r->why, "%s failed", s->job->nodes[i].name) < 0)
@@ -158,105 +132,23 @@ static void skip_below(struct session *s, uint32_t i)
     }
 }
 
-static void release_below(struct session *s, uint32_t i)
-{
-    for (uint32_t k = s->consumer_begin[i]; k < s->consumer_begin[i + 1]; k++) {
-        struct node_run *c = &s->nodes[s->consumers[k]];
-        if (c->phase == PHASE_WAITING && --c->waiting == 0)
-            make_ready(s, s->consumers[k]);
-    }
-}
-
-/* Makes a finished node be looked at again, its outputs not trusted. False: tried too often. */
-static bool reopen(struct session *s, uint32_t i)
-{
-    struct node_run *r = &s->nodes[i];
-    if (r->phase != PHASE_DONE)
-        return true; /* somebody asked already */
-    if (r->state == NODE_FAILED || r->state == NODE_SKIPPED || r->reopened++ >= REOPEN_MAX)
-        return false;
-    r->damaged = true;
-    r->phase = PHASE_WAITING;
-    r->waiting = count_waiting(s, i);
-    s->done--;
-    for (uint32_t k = s->consumer_begin[i]; k < s->consumer_begin[i + 1]; k++) {
-        struct node_run *c = &s->nodes[s->consumers[k]];
-        if (c->phase == PHASE_READY)
-            c->phase = PHASE_WAITING; /* its place in the queue is ignored */
-        if (c->phase == PHASE_WAITING)
-            c->waiting++;
-    }
-    if (r->waiting == 0)
-        make_ready(s, i);
-    return true;
-}
-
-static bool reopen_input(struct session *s, const struct node *node, size_t p)
-{
-    bool can = true;
-    for (size_t k = 0; k < node->inputs[p].n_sources; k++) {
-        uint32_t source = node->inputs[p].sources[k].node;
-        can = reopen(s, source) && can;
-        progress_note(s->progress, "making %s again, which %s reads", s->job->nodes[source].name,
-                      node->name);
-    }
-    return can;
-}
-
-/* A record that an input claims to have cannot be read: those who made it do so again. */
-static void heal(struct session *s, uint32_t i)
-{
-    struct node_run *r = &s->nodes[i];
-    const struct node *node = &s->job->nodes[i];
-    bool can = true;
-    progress_note(s->progress, "%s: %s", node->name, r->loss.message);
-    int input = r->loss.input;
-    r->loss.input = LOST_NONE;
-    if (input >= 0)
-        can = reopen_input(s, node, (size_t)input);
-    for (size_t p = 0; input == LOST_ANY && p < op_count_inputs(node->op); p++)
-        can = reopen_input(s, node, p) && can;
-    if (input == LOST_SELF || (input == LOST_ANY && node->op->node == OP_CHAIN)) {
-        r->damaged = true;
-        can = r->reopened++ < REOPEN_MAX && can;
-        progress_note(s->progress, "making %s again from where it is whole", node->name);
-    }
-    if (!can) {
-        free(r->failure);
-        if (asprintf(&r->failure, "%s: %s, and making it again did not help", node->name,
-                     r->loss.message) < 0)
-            r->failure = NULL;
-        r->failed++;
-        mark_done(s, i, NODE_FAILED);
-        skip_below(s, i);
-        return;
-    }
-    r->phase = PHASE_WAITING;
-    r->waiting = count_waiting(s, i);
-    if (r->waiting == 0)
-        make_ready(s, i);
-}
-
 static void settle(struct session *s, uint32_t i, enum outcome outcome)
 {
     struct node_run *r = &s->nodes[i];
-    if (outcome == OUT_OPEN) {
-        r->phase = PHASE_OPEN;
-        push(s, i);
-        return;
-    }
     switch (outcome) {
     case OUT_DONE:
         mark_done(s, i, r->state);
-        release_below(s, i);
+        release(s);
         break;
     case OUT_FAILED:
         mark_done(s, i, NODE_FAILED);
         skip_below(s, i);
         break;
-    case OUT_LOST: heal(s, i); break;
-    case OUT_DROPPED: mark_done(s, i, NODE_SKIPPED); break;
-    case OUT_OPEN: break;
+    case OUT_DROPPED:
+        if (!atomic_load(&s->lost)) /* else see sched_restart */
+            mark_done(s, i, NODE_SKIPPED);
+        break;
+    case OUT_OPEN: r->phase = PHASE_OPEN; break;
     }
 }
 
@@ -280,47 +172,28 @@ static void start_work(struct node_run *r)
 /* The best that may start now; caller holds the mutex. */
 static bool take(struct task *t, struct session *s)
 {
-    while (s->n_ready && !s->exclusive && !session_interrupted(s)) {
-        size_t place = find_best(s);
-        uint32_t i = s->ready[place];
-        struct node_run *r = &s->nodes[i];
-        const struct op *op = s->job->nodes[i].op;
-        if (r->phase != PHASE_READY && r->phase != PHASE_OPEN) {
-            remove_at(s, place);
-            continue;
-        }
-        *t = (struct task){.node = i, .kind = TASK_BEGIN};
-        if (r->phase == PHASE_READY) {
-            remove_at(s, place);
-            node_bind(s, i);
-            r->phase = PHASE_BUSY;
-            return true;
-        }
-        if (op->parallel && s->active)
-            return false; /* wait until it can have all threads */
-        t->exclusive = op->parallel;
-        remove_at(s, place);
-        start_work(r);
-        if (op->node != OP_MAP) {
-            t->kind = TASK_WHOLE;
-            r->phase = PHASE_BUSY;
-            return true;
-        }
-        t->kind = TASK_RANGE;
-        if (!map_take(&t->from, &t->n, s, i))
-            continue;
-        if (map_has_more(s, i))
-            push(s, i);
+    uint32_t i = s->exclusive || session_interrupted(s) ? (uint32_t)s->job->n_nodes : find_best(s);
+    if (i == s->job->n_nodes)
+        return false;
+    struct node_run *r = &s->nodes[i];
+    const struct op *op = s->job->nodes[i].op;
+    *t = (struct task){.node = i, .kind = TASK_BEGIN};
+    if (r->phase == PHASE_READY) {
+        node_bind(s, i);
+        r->phase = PHASE_BUSY;
         return true;
     }
-    return false;
-}
-
-static bool is_over(const struct session *s)
-{
-    if (s->active)
-        return false;
-    return s->done == s->wanted || session_interrupted(s) || (!s->n_ready && !s->exclusive);
+    if (op->parallel && s->active)
+        return false; /* wait until it can have all threads */
+    t->exclusive = op->parallel;
+    start_work(r);
+    if (op->node == OP_MAP) {
+        t->kind = TASK_RANGE;
+        return map_take(&t->from, &t->n, s, i);
+    }
+    t->kind = TASK_WHOLE;
+    r->phase = PHASE_BUSY;
+    return true;
 }
 
 static void do_range(struct worker *w, const struct task *t)
@@ -332,8 +205,6 @@ static void do_range(struct worker *w, const struct task *t)
     bool close = map_is_over(s, t->node);
     if (close)
         s->nodes[t->node].phase = PHASE_BUSY;
-    else if (map_has_more(s, t->node))
-        push(s, t->node);
     pthread_mutex_unlock(&s->mutex);
     if (!close)
         return;
@@ -370,9 +241,9 @@ static void work(void *arg)
     struct worker w = {.s = s, .batch = store_batch_new(s->store)};
     struct task t;
     pthread_mutex_lock(&s->mutex);
-    while (!is_over(s)) {
+    for (;;) {
         if (!take(&t, s)) {
-            if (is_over(s))
+            if (!s->active)
                 break;
             pthread_cond_wait(&s->work, &s->mutex);
             continue;
@@ -396,17 +267,6 @@ static void work(void *arg)
     pthread_mutex_unlock(&s->mutex);
     store_batch_free(w.batch);
     arena_free(&w.arena);
-}
-
-static void start_nodes(struct session *s)
-{
-    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
-        if (s->nodes[i].phase != PHASE_WAITING)
-            continue;
-        s->nodes[i].waiting = count_waiting(s, i);
-        if (s->nodes[i].waiting == 0)
-            make_ready(s, i);
-    }
 }
 
 /* Called with the mutex held. */
@@ -487,8 +347,26 @@ enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), 
     return started ? OK : err_fail(e, ERR_IO, "cannot start a thread");
 }
 
+void sched_restart(struct session *s)
+{
+    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
+        struct node_run *r = &s->nodes[i];
+        bool done = r->phase == PHASE_DONE;
+        node_end_attempt(s, i);
+        if (r->phase == PHASE_UNWANTED ||
+            (done && (r->state == NODE_FAILED || r->state == NODE_SKIPPED)))
+            continue;
+        r->again = done;
+        r->phase = PHASE_WAITING;
+        r->start_ns = 0;
+        s->done -= done;
+    }
+    s->loss[0] = 0;
+    atomic_store(&s->lost, false);
+}
+
 enum err_code sched_run(struct session *s, struct err *e)
 {
-    start_nodes(s);
+    release(s);
     return err_up(e, sched_watch(s, s->threads, work, s, e));
 }

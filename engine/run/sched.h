@@ -1,4 +1,4 @@
-/* The ready list and its workers; see sched.c. */
+/* The scheduler and its workers; see sched.c. */
 #ifndef ENGINE_SCHED_H
 #define ENGINE_SCHED_H
 
@@ -10,5 +10,9 @@ void sched_init(struct session *s, const bool *wanted);
 enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), void *arg,
                           struct err *e);
 enum err_code sched_run(struct session *s, struct err *e);
+/* Tells that the node is done, unless that has been told. */
+void sched_report(struct session *s, uint32_t i);
+/* All nodes are looked up again by the next sched_run; no worker is left. */
+void sched_restart(struct session *s);
 
 #endif

@@ -7,6 +7,7 @@
 #include "engine/session/progress.h"
 
 #include "base/buf.h"
+#include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/session/history.h"
 
@@ -24,7 +25,6 @@ struct line {
     uint64_t start_ns, said_ns;
     uint64_t elements, ran, cached, failed;
     uint64_t op_done, op_total;
-    bool bytes; /* these two are */
     char text[80];
 };
 
@@ -42,8 +42,10 @@ struct progress {
 
 static void erase(struct progress *p)
 {
+    char up[40];
+    snprintf(up, sizeof up, "\033[%uA\r\033[J", p->rows);
     if (p->rows)
-        fprintf(p->out, "\033[%uA\r\033[J", p->rows);
+        terminal_control(p->out, up);
     p->rows = 0;
 }
 
@@ -177,9 +179,7 @@ static void put_node(struct buf *b, const struct progress *p, size_t i, uint64_t
     buf_printf(b, "  %-18s ", p->job->nodes[i].name);
     if (l->elements)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->ran + l->cached + l->failed, l->elements);
-    if (l->op_total && l->bytes)
-        buf_printf(b, "%.1f/%.1f MB  ", (double)l->op_done / 1e6, (double)l->op_total / 1e6);
-    else if (l->op_total)
+    if (l->op_total)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->op_done, l->op_total);
     put_duration(b, now - l->start_ns);
     if (l->failed)
@@ -190,7 +190,7 @@ static void put_node(struct buf *b, const struct progress *p, size_t i, uint64_t
 
 static void draw(struct progress *p, uint64_t now)
 {
-    int width = os_terminal_width(fileno(p->out));
+    int width = terminal_width(p->out);
     struct buf b = {0};
     erase(p);
     buf_printf(&b, "%zu/%zu nodes, %zu cached, %zu ran, %zu running", p->done, p->wanted, p->cached,
@@ -222,8 +222,9 @@ static void say(struct progress *p, const char *style, const char *text)
 {
     if (p->terminal)
         erase(p);
-    bool styled = p->color && *style;
-    fprintf(p->out, "%s%s%s\n", styled ? style : "", text, styled ? "\033[0m" : "");
+    terminal_control(p->out, p->color ? style : "");
+    fputs(text, p->out);
+    terminal_control(p->out, p->color && *style ? "\033[0m\n" : "\n");
     fflush(p->out);
 }
 
@@ -300,19 +301,21 @@ void progress_element(struct progress *p, uint32_t node, enum element_state stat
     pthread_mutex_unlock(&p->mutex);
 }
 
-void progress_source(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
-                     const char *text)
+/* Caller holds the mutex. */
+static void begin_line(struct progress *p, uint32_t node, uint64_t elements)
+{
+    struct line *l = &p->lines[node];
+    uint64_t now = os_monotonic_ns();
+    p->running += !l->running;
+    *l = (struct line){.running = true, .elements = elements, .start_ns = now, .said_ns = now};
+}
+
+void progress_source(struct progress *p, uint32_t node, const char *text)
 {
     pthread_mutex_lock(&p->mutex);
-    struct line *l = &p->lines[node];
-    if (!l->running) {
-        p->running++;
-        *l = (struct line){.running = true, .bytes = true, .start_ns = os_monotonic_ns()};
-        l->said_ns = l->start_ns;
-    }
-    l->op_done = done;
-    l->op_total = total;
-    snprintf(l->text, sizeof l->text, "%s", text);
+    if (!p->lines[node].running)
+        begin_line(p, node, 0);
+    snprintf(p->lines[node].text, sizeof p->lines[node].text, "%s", text);
     pthread_mutex_unlock(&p->mutex);
 }
 

@@ -19,10 +19,8 @@ void progress_element(struct progress *p, uint32_t node, enum element_state stat
                       uint64_t position, const struct digest *id, const char *failure);
 /* So many more elements are done, by blocks that are cached or reused. */
 void progress_cached(struct progress *p, uint32_t node, uint64_t n);
-/* Of a source, of which no event tells that it began: how many bytes of its files were read, and
- * what is done with them. */
-void progress_source(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
-                     const char *text);
+/* Of a source, of which no event tells that it began: what is done with it. */
+void progress_source(struct progress *p, uint32_t node, const char *text);
 /* From ops. */
 void progress_op(struct progress *p, uint32_t node, uint64_t done, uint64_t total,
                  const char *text);

@@ -2,6 +2,7 @@
 #include "engine/session/run_record.h"
 
 #include "base/os.h"
+#include "base/text/utf8.h"
 #include "schemas/canonical.h"
 
 #include <string.h>
@@ -61,7 +62,9 @@ static enum err_code write_run(struct store_batch *b, struct session *s, const c
     Eqloom__Run run = EQLOOM__RUN__INIT;
     run.run = s->run;
     run.job = (char *)s->job->name;
-    run.job_path = (char *)(s->job->path ? s->job->path : "");
+    const char *path = s->job->path ? s->job->path : "";
+    if (utf8_prefix((const uint8_t *)path, strlen(path)) == strlen(path))
+        run.job_path = (char *)path;
     run.started_ns = s->started_ns;
     run.finished_ns = strcmp(state, "running") == 0 ? 0 : os_wall_ns();
     run.state = (char *)state;
@@ -141,7 +144,7 @@ static bool has_node(const struct job *job, const char *name)
     return false;
 }
 
-/* Nothing ran, and every node stands where it stood, and there are no fewer. */
+/* Nothing ran, and every node has the key of its last run, and there are no fewer. */
 static bool is_nothing_new(const struct session *s)
 {
     if (!s->history.last || strcmp(s->history.last->state, "done") != 0)

@@ -6,6 +6,24 @@
 
 enum { GRACE_MS = 300 };
 
+struct node_result session_view(const struct session *s, uint32_t i)
+{
+    const struct node_run *r = &s->nodes[i];
+    struct node_result view = {.state = r->phase == PHASE_DONE ? r->state : NODE_SKIPPED,
+                               .outputs = r->outputs,
+                               .elements = r->elements,
+                               .ran = r->ran,
+                               .cached = r->cached,
+                               .reused = r->reused,
+                               .failed = r->failed,
+                               .wall_ns = r->wall_ns,
+                               .why = r->why,
+                               .failure = r->failure};
+    if (r->has_key)
+        view.key = r->key.digest;
+    return view;
+}
+
 int session_signals(const struct session *s)
 {
     return s->options->interrupted ? __atomic_load_n(s->options->interrupted, __ATOMIC_RELAXED) : 0;
@@ -13,7 +31,7 @@ int session_signals(const struct session *s)
 
 bool session_interrupted(const struct session *s)
 {
-    return atomic_load(&s->stop) || session_signals(s) >= 1;
+    return atomic_load(&s->stop) || atomic_load(&s->lost) || session_signals(s) >= 1;
 }
 
 uint64_t session_ms_since_signal(const struct session *s)
@@ -25,7 +43,13 @@ uint64_t session_ms_since_signal(const struct session *s)
 bool session_cancelled(const struct session *s)
 {
     return atomic_load(&s->stop) || session_signals(s) >= 2 ||
-           session_ms_since_signal(s) > GRACE_MS;
+           session_ms_since_signal(s) > GRACE_MS || session_late(s);
+}
+
+/* Processor time does not depend on the machine's load. */
+bool session_late(const struct session *s)
+{
+    return s->deadline_ns != UINT64_MAX && os_process_ns() >= s->deadline_ns;
 }
 
 void session_fail(struct session *s, const struct err *e)

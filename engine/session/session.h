@@ -1,7 +1,7 @@
 /* A run in progress: the state that the scheduler (run/sched.c), the nodes (node/) and the run
  * record (run_record.c) share. Internal to the engine.
  *
- * Locks: `mutex` guards phases, counts, outputs and the ready list; it is never held while an op
+ * Locks: `mutex` guards phases, counts and outputs; it is never held while an op
  * runs, a record is read or a batch is written. Each map has a mutex of its own for the order of
  * its results. A node's arena is used by the one worker that begins or closes it, and by the one
  * that prepares it in between. */
@@ -32,12 +32,8 @@ struct map_run;
 
 struct node_run {
     enum phase phase;
-    bool queued;
-    uint32_t waiting;  /* inputs (edges) not done */
-    uint64_t priority; /* estimated time along the longest path to the end of the run */
-    /* An output turned out to be damaged: only outputs that can be read and verified count. */
-    bool damaged;
-    unsigned reopened;
+    uint64_t priority;      /* estimated time along the longest path to the end of the run */
+    bool again;             /* it was done before the store was healed, and this has been told */
     enum node_state state;  /* when done */
     struct digest *outputs; /* by op->outputs; zero: absent */
     struct arena arena;     /* keys and inputs; kept for the run record */
@@ -52,7 +48,6 @@ struct node_run {
     void *op_state;
     struct err prepare_failure;
     struct map_run *map;
-    struct ctx_loss loss;
     uint64_t elements, cached, failed;
     uint64_t ran, reused; /* over all attempts */
     uint64_t work_ns;     /* of maps: processor time of the ranges in which any element ran */
@@ -81,9 +76,6 @@ struct session {
     pthread_mutex_t mutex;
     pthread_cond_t work, over;
     struct node_run *nodes;
-    uint32_t *consumers, *consumer_begin; /* edges to the nodes that read a node */
-    uint32_t *ready;                      /* nodes with work to hand out, in any order */
-    size_t n_ready;
     size_t wanted, done;
     unsigned active; /* workers at work */
     bool exclusive;  /* one of them has the pool: nobody else may start */
@@ -93,6 +85,15 @@ struct session {
     uint64_t recorded;    /* how many elements were done then */
     struct err fatal;     /* the store failed, ...: the run ends */
     atomic_bool stop;
+    /* A record that should be there cannot be read. Nothing new starts; when the workers are gone,
+     * the store is checked and repaired, and the nodes are looked up once more. */
+    atomic_bool lost;
+    char loss[600]; /* which one, and whose it is */
+    unsigned heals;
+    /* `plan` looks at a run that is never committed. After this moment of os_process_ns it no
+     * longer looks at single elements, and ops are cancelled. */
+    bool planning;
+    uint64_t deadline_ns;       /* UINT64_MAX: none */
     _Atomic uint64_t signal_ns; /* when the first signal was seen; 0: none */
     bool left;                  /* workers were left behind; the mutex stays locked */
 };
@@ -103,10 +104,13 @@ struct worker {
     struct store_batch *batch;
 };
 
+/* The node as run_result shows it; its texts are the session's. */
+struct node_result session_view(const struct session *s, uint32_t i);
 int session_signals(const struct session *s); /* received so far */
 uint64_t session_ms_since_signal(const struct session *s);
 bool session_interrupted(const struct session *s); /* start nothing new */
 bool session_cancelled(const struct session *s);   /* end what has been started, too */
+bool session_late(const struct session *s);        /* past the deadline of a plan */
 /* The store failed: the run ends with this error. */
 void session_fail(struct session *s, const struct err *e);
 void session_drop_batch(struct worker *w);

@@ -1,9 +1,151 @@
-/* eqloom diff: two records, or two runs. */
+/* eqloom diff: two records, or two runs: their nodes side by side, the parameters and outputs that
+ * differ, and the values of reports that differ. */
 #include "engine/cli/cmd/cmd.h"
 
+#include "base/buf.h"
+#include "engine/cli/console/text_table.h"
 #include "engine/cli/records/diff.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/cli/records/runs.h"
+#include "engine/session/history.h"
+
+#include <string.h>
+
+/* "steps: 20 -> 1000; op: train -> fit"; both nodes are there. */
+static char *differing_params(struct arena *a, const Eqloom__ActionKey *x,
+                              const Eqloom__ActionKey *y)
+{
+    struct buf b = {0};
+    if (x && y && strcmp(x->op, y->op))
+        buf_printf(&b, "op: %s -> %s", x->op, y->op);
+    else if (x && y && x->version != y->version)
+        buf_printf(&b, "version of %s: %u -> %u", x->op, x->version, y->version);
+    for (size_t i = 0; x && y && i < x->n_params; i++)
+        for (size_t k = 0; k < y->n_params; k++) {
+            const Eqloom__KeyParam *p = x->params[i], *q = y->params[k];
+            if (!strcmp(p->name, q->name) && strcmp(p->value, q->value))
+                buf_printf(&b, "%s%s: %.40s -> %.40s", b.len ? "; " : "", p->name, p->value,
+                           q->value);
+        }
+    char *text = arena_strdup(a, b.data ? b.data : "");
+    buf_free(&b);
+    return text;
+}
+
+static bool same_outputs(const Eqloom__RunNode *x, const Eqloom__RunNode *y)
+{
+    if (x->n_outputs != y->n_outputs)
+        return false;
+    for (size_t i = 0; i < x->n_outputs; i++) {
+        ProtobufCBinaryData p = x->outputs[i]->output_ids, q = y->outputs[i]->output_ids;
+        if (!span_equal(span_of(p.data, p.len), span_of(q.data, q.len)))
+            return false;
+    }
+    return true;
+}
+
+/* The first output; false if there is none. */
+static bool first_output(struct digest *id, const Eqloom__RunNode *n)
+{
+    if (!n || !n->n_outputs || n->outputs[0]->output_ids.len != DIGEST_SIZE)
+        return false;
+    memcpy(id->bytes, n->outputs[0]->output_ids.data, DIGEST_SIZE);
+    return true;
+}
+
+static const char *id_text(struct arena *a, const Eqloom__RunNode *n)
+{
+    struct digest id;
+    char hex[DIGEST_HEX];
+    return first_output(&id, n) ? arena_printf(a, "%.12s", digest_hex(hex, &id)) : "-";
+}
+
+static const char *verdict_of(const Eqloom__RunNode *x, const Eqloom__RunNode *y)
+{
+    if (!x || !y)
+        return x ? "only before" : "only after";
+    if (!x->n_outputs || !y->n_outputs)
+        return !x->n_outputs && !y->n_outputs ? "not made"
+               : x->n_outputs                 ? "only before"
+                                              : "only after";
+    return same_outputs(x, y) ? "same" : "differs";
+}
+
+static const char *seconds(struct arena *a, const Eqloom__RunNode *n)
+{
+    return n ? arena_printf(a, "%.2f", (double)n->wall_ns / 1e9) : "-";
+}
+
+static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
+                     const Eqloom__RunNode *y)
+{
+    struct arena *a = d->c->arena;
+    const Eqloom__RunNode *n = x ? x : y;
+    const char *verdict = verdict_of(x, y);
+    const char *params = x && y ? differing_params(a, x->key, y->key) : "";
+    struct digest p, q;
+    size_t added = 0, removed = 0;
+    const char *elements = "-";
+    if (first_output(&p, x) && first_output(&q, y) && !digest_equal(&p, &q) &&
+        diff_count(&added, &removed, d->c, &p, &q))
+        elements = arena_printf(a, "+%zu -%zu", added, removed);
+    d->differ = d->differ || (strcmp(verdict, "same") && strcmp(verdict, "not made"));
+    if (d->c->json)
+        reflect_dump(d->c->out,
+                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f}",
+                               "event", "node", "node", n->name, "verdict", verdict, "before",
+                               id_text(a, x), "after", id_text(a, y), "params", params,
+                               "elements_before", (json_int_t)(x ? x->elements : 0),
+                               "elements_after", (json_int_t)(y ? y->elements : 0), "added",
+                               (json_int_t)added, "removed", (json_int_t)removed, "wall_s_before",
+                               x ? (double)x->wall_ns / 1e9 : 0.0, "wall_s_after",
+                               y ? (double)y->wall_ns / 1e9 : 0.0));
+    table_add(t, (const char *const[]){n->name, verdict, id_text(a, x), id_text(a, y), elements,
+                                       seconds(a, x), seconds(a, y), params});
+}
+
+/* What reports say; whether they are the same stands in the table of nodes. */
+static enum err_code compare_reports(struct diff *d, const Eqloom__RunNode *x,
+                                     const Eqloom__RunNode *y, struct err *e)
+{
+    struct digest p, q;
+    struct record r;
+    if (!x || !y || !first_output(&p, x) || !first_output(&q, y) || digest_equal(&p, &q))
+        return OK;
+    enum err_code code = store_get(&r, d->c->store, &p, d->c->arena, NULL);
+    if (code || r.kind != KIND_REPORT || store_get(&r, d->c->store, &q, d->c->arena, NULL) ||
+        r.kind != KIND_REPORT)
+        return OK; /* not a report, or removed by gc */
+    if (!d->c->json)
+        fprintf(d->c->out, "\n%s\n", x->name);
+    return err_up(e, diff_records(d, x->name, &p, &q, e));
+}
+
+static enum err_code diff_runs(struct diff *d, const char *name_before, const Eqloom__Run *before,
+                               const char *name_after, const Eqloom__Run *after, struct err *e)
+{
+    struct cli *c = d->c;
+    struct table *t =
+        table_new(c->arena, "node||before|after|elements|s before|s after|parameters");
+    for (size_t i = 0; i < before->n_nodes; i++)
+        add_node(d, t, before->nodes[i], history_node(after, before->nodes[i]->name));
+    for (size_t i = 0; i < after->n_nodes; i++)
+        if (!history_node(before, after->nodes[i]->name))
+            add_node(d, t, NULL, after->nodes[i]);
+    if (!c->json) {
+        fprintf(c->out, "%s (%s, %s) -> %s (%s, %s)\n", name_before, before->state,
+                run_time(c->arena, before->started_ns), name_after, after->state,
+                run_time(c->arena, after->started_ns));
+        table_print(c->out, t);
+    }
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < before->n_nodes; i++)
+        code = compare_reports(d, before->nodes[i], history_node(after, before->nodes[i]->name), e);
+    return err_up(e, code);
+}
+
+/* ---- the command ---- */
 
 static void print_summary(struct diff *d, const char *what)
 {

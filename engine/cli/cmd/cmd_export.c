@@ -2,11 +2,12 @@
  * target, which then replaces it. */
 #include "engine/cli/cmd/cmd.h"
 
+#include "base/io/out_file.h"
 #include "checkpoint.pb-c.h"
 #include "engine/cli/console/naming.h"
 #include "engine/cli/export/export_safetensors.h"
+#include "engine/cli/export/file_record.h"
 #include "engine/cli/export/npy.h"
-#include "engine/cli/export/out_file.h"
 #include "engine/cli/export/tsv.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"

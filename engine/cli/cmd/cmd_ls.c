@@ -10,6 +10,7 @@
 struct listing {
     struct cli *c;
     struct table *table;
+    size_t lost; /* names of records that cannot be read */
 };
 
 static enum err_code list_ref(void *arg, const char *name, const struct digest *id, struct err *e)
@@ -20,8 +21,12 @@ static enum err_code list_ref(void *arg, const char *name, const struct digest *
     struct record r = {0};
     ProtobufCMessage *m;
     char hex[DIGEST_HEX];
-    bool there = !store_get(&r, c->store, id, &a, NULL) && kind_info(r.kind);
-    const char *kind = there ? kind_info(r.kind)->name : "missing", *elements = there ? "-" : "0";
+    enum err_code code = store_get(&r, c->store, id, &a, NULL);
+    bool there = code == OK && kind_info(r.kind);
+    const char *kind = there ? kind_info(r.kind)->name
+                             : code == ERR_NOTFOUND ? "missing" : "damaged";
+    const char *elements = there ? "-" : "0";
+    l->lost += !there;
     uint64_t count = there;
     digest_hex(hex, id);
     if (there && r.kind == KIND_COLLECTION &&
@@ -52,5 +57,11 @@ enum err_code cli_ls(int *status, struct cli *c, struct err *e)
         fputs("the store has no names yet: nothing was run\n", c->narration);
     else if (!c->json)
         table_print(c->out, l.table);
-    return OK;
+    if (!l.lost)
+        return OK;
+    code = err_fail(e, ERR_CORRUPT, "%zu of these names lead%s to what is missing or damaged",
+                    l.lost, l.lost == 1 ? "s" : "");
+    err_hint(e, "the next run makes it again, if the job still asks for it; 'eqloom fsck --repair' "
+                "drops the names of what is lost for good");
+    return code;
 }

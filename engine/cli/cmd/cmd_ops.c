@@ -3,7 +3,6 @@
 
 #include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/console/wrap.h"
 #include "engine/op.h"
 
 #include <string.h>

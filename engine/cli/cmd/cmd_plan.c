@@ -75,36 +75,11 @@ static void print_plan(struct cli *c, const struct job *job, const struct run_op
         table_print(c->out, t);
 }
 
-enum err_code cli_plan(int *status, struct cli *c, struct err *e)
-{
-    struct job *job;
-    struct run_list runs;
-    struct run_options options = {.keep_going = true};
-    struct run_result result = {0};
-    struct plan_store p = {0};
-    enum err_code code = cmd_load_job(&job, c, e);
-    if (!code)
-        code = cmd_targets(&options.targets, &options.n_targets, c, job, e);
-    if (!code)
-        code = plan_store_open(&p, c, c->arguments[0], e);
-    if (!code)
-        code = job_plan(&result, c->arena, job, p.store, &options, e);
-    if (!code)
-        print_plan(c, job, &options, result.nodes);
-    if (!code)
-        code = runs_load(&runs, c->arena, p.store, job->name, e);
-    if (!code && runs.n && !strcmp(runs.runs[0].state, "killed"))
-        fprintf(c->narration, "the last run, %s, was killed; its finished results are kept\n",
-                runs.runs[0].name);
-    plan_store_close(&p);
-    return err_up(e, code);
-}
-
-/* ---- status ---- */
-
 static void print_status(struct cli *c, const struct job *job, const struct node_result *results,
-                         const Eqloom__Run *last)
+                         const char *run, const Eqloom__Run *last)
 {
+    if (!c->json)
+        fprintf(c->out, "%s: %s\n", run ? run : job->name, last ? last->state : "never run");
     struct table *t = table_new(c->arena, "node|last|elements|ran|failed|current|");
     static const Eqloom__RunNode none = EQLOOM__RUN_NODE__INIT;
     for (size_t i = 0; i < job->n_nodes; i++) {
@@ -131,9 +106,11 @@ static void print_status(struct cli *c, const struct job *job, const struct node
         table_print(c->out, t);
 }
 
-enum err_code cli_status(int *status, struct cli *c, struct err *e)
+/* A plan, printed with what the last run did, or alone. */
+static enum err_code plan(struct cli *c, bool with_last, struct err *e)
 {
     struct job *job;
+    struct run_list runs = {0};
     struct run_options options = {.keep_going = true};
     struct run_result result = {0};
     struct plan_store p = {0};
@@ -141,15 +118,32 @@ enum err_code cli_status(int *status, struct cli *c, struct err *e)
     const char *name;
     enum err_code code = cmd_load_job(&job, c, e);
     if (!code)
-        code = plan_store_open(&p, c, c->arguments[0], e);
+        code = cmd_targets(&options.targets, &options.n_targets, c, job, e);
     if (!code)
+        code = plan_store_open(&p, c, c->arguments[0], e);
+    if (!code && with_last)
         code = run_last(&last, &name, c->arena, p.store, job->name, e);
     if (!code)
         code = job_plan(&result, c->arena, job, p.store, &options, e);
-    if (!code && !c->json)
-        fprintf(c->out, "%s: %s\n", last ? name : job->name, last ? last->state : "never run");
-    if (!code)
-        print_status(c, job, result.nodes, last);
+    if (!code && with_last)
+        print_status(c, job, result.nodes, last ? name : NULL, last);
+    else if (!code)
+        print_plan(c, job, &options, result.nodes);
+    if (!code && !with_last)
+        code = runs_load(&runs, c->arena, p.store, job->name, e);
+    if (!code && runs.n && !strcmp(runs.runs[0].state, "killed"))
+        fprintf(c->narration, "the last run, %s, was killed; its finished results are kept\n",
+                runs.runs[0].name);
     plan_store_close(&p);
     return err_up(e, code);
+}
+
+enum err_code cli_plan(int *status, struct cli *c, struct err *e)
+{
+    return err_up(e, plan(c, false, e));
+}
+
+enum err_code cli_status(int *status, struct cli *c, struct err *e)
+{
+    return err_up(e, plan(c, true, e));
 }

@@ -81,13 +81,15 @@ static void print_match(struct query *q, const struct digest *id, const char *yi
 static enum err_code made_in_time(bool *passes, struct query *q, const struct digest *id,
                                   struct err *e)
 {
-    const char *op;
-    int64_t finished_ns;
+    const struct digest *made;
+    uint32_t maker;
     *passes = true;
     if (!q->lineage)
         return OK;
-    enum err_code code = lineage_maker(&op, &finished_ns, q->lineage, id, e);
-    *passes = !code && (!q->op || !strcmp(op, q->op)) && finished_ns >= q->since_ns &&
+    enum err_code code = lineage_maker(&maker, &made, q->lineage, id, e);
+    const struct act *act = code || maker == NO_ACT ? NULL : &q->lineage->acts[maker];
+    int64_t finished_ns = act ? act->finished_ns : 0;
+    *passes = !code && (!q->op || (act && !strcmp(act->op, q->op))) && finished_ns >= q->since_ns &&
               finished_ns < q->until_ns;
     return err_up(e, code);
 }

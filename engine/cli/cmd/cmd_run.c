@@ -1,14 +1,18 @@
 /* eqloom run: the job, its exports, and the tables of reports that nothing else reads. */
 #include "engine/cli/cmd/cmd_job.h"
 
+#include "base/io/out_file.h"
+#include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/export/out_file.h"
+#include "engine/cli/export/file_record.h"
 #include "engine/cli/records/place.h"
 #include "report.pb-c.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_FILE = 1 << 30 };
@@ -64,7 +68,7 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
         .check = cli_flag(c, "check"),
         .json = c->json,
         .events = c->json ? c->out : c->narration,
-        .terminal = !c->json && os_is_terminal(fileno(c->narration)),
+        .terminal = !c->json && terminal_is(c->narration),
         .color = c->color,
         .interrupted = &signals_received,
         .leave = true,
@@ -80,9 +84,26 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
 
 /* ---- exports ---- */
 
+/* A link in the way would lead the export out of the project. */
+static enum err_code check_no_link(struct arena *a, const char *path, const char *base,
+                                   struct err *e)
+{
+    struct stat st;
+    for (size_t n = strlen(base) + 1; path[n]; n++) {
+        n += strcspn(path + n, "/");
+        const char *part = arena_strndup(a, path, n);
+        if (!lstat(part, &st) && S_ISLNK(st.st_mode))
+            return err_fail(e, ERR_INPUT, "%s is a link: exports are written below %s only", part,
+                            base);
+        if (!path[n])
+            break;
+    }
+    return OK;
+}
+
 /* A file that would not change is not written: it keeps its time. */
-static enum err_code write_export(struct cli *c, const char *path, const struct digest *id,
-                                  struct err *e)
+static enum err_code write_export(struct cli *c, const char *path, const char *base,
+                                  const struct digest *id, struct err *e)
 {
     struct arena a = {0};
     struct span old;
@@ -91,7 +112,9 @@ static enum err_code write_export(struct cli *c, const char *path, const struct 
     FILE *memory = open_memstream(&bytes, &len);
     if (!memory)
         return err_fail(e, ERR_NOMEM, "no memory for %s", path);
-    enum err_code code = file_record_write(memory, c->store, id, e);
+    enum err_code code = check_no_link(&a, path, base, e);
+    if (!code)
+        code = file_record_write(memory, c->store, id, e);
     if (fclose(memory) && !code)
         code = err_fail(e, ERR_NOMEM, "no memory for %s", path);
     bool same = !code && !os_read_file(&old, &a, path, MAX_FILE, NULL) &&
@@ -99,7 +122,7 @@ static enum err_code write_export(struct cli *c, const char *path, const struct 
     if (!code && !same)
         code = os_mkdirs(os_dirname(&a, path), e);
     if (!code && !same)
-        code = os_write_file(path, bytes, len, e);
+        code = out_file_write(path, bytes, len, e);
     if (!code && !c->json)
         fprintf(c->out, "%s\n", place_shown(c->arena, path));
     free(bytes);
@@ -123,12 +146,12 @@ static enum err_code write_exports(struct cli *c, const struct job *job, const s
     enum err_code code = OK;
     if (os_realpath(&real, c->arena, c->store_path, NULL))
         real = arena_strdup(c->arena, c->store_path);
-    char *dir =
-        os_join(c->arena, os_dirname(c->arena, real), arena_printf(c->arena, "out/%s", job->name));
+    char *base = os_dirname(c->arena, real);
+    char *dir = os_join(c->arena, base, arena_printf(c->arena, "out/%s", job->name));
     for (size_t i = 0; !code && i < job->n_exports; i++) {
         const struct digest *id = output_of(r, job->exports[i].target);
         if (id)
-            code = write_export(c, os_join(c->arena, dir, job->exports[i].path), id, e);
+            code = write_export(c, os_join(c->arena, dir, job->exports[i].path), base, id, e);
     }
     return err_up(e, code);
 }
@@ -203,7 +226,8 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     code = job_run(&result, c->arena, job, c->store, &options, &failure);
     if (result.left) {
         if (code)
-            fprintf(stderr, "eqloom: %s\n", failure.message);
+            fprintf(c->narration, "eqloom: %s\n", failure.message);
+        fflush(c->narration);
         fflush(c->out);
         _exit(CLI_INTERRUPTED);
     }

@@ -1,8 +1,8 @@
 /* eqloom stats, pack, unpack, backup and compact. */
 #include "engine/cli/cmd/cmd.h"
 
+#include "base/io/out_file.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/export/out_file.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"

@@ -2,7 +2,6 @@
  * that jobs may not write into: no run moves or removes one, and gc keeps what refs name. */
 #include "engine/cli/cmd/cmd.h"
 
-#include "engine/cli/console/naming.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"
@@ -62,30 +61,17 @@ enum err_code cli_tag(int *status, struct cli *c, struct err *e)
     return err_up(e, set_ref(c, moved ? "moved" : "tagged", name, &target.id, &target.id, e));
 }
 
-struct tags {
-    struct arena *arena;
-    const char *names[256]; /* enough to find what was meant */
-    size_t n;
-};
-
-static enum err_code take_tag(void *arg, const char *name, const struct digest *id, struct err *e)
-{
-    struct tags *t = arg;
-    if (t->n < sizeof t->names / sizeof *t->names)
-        t->names[t->n++] = arena_strdup(t->arena, name + strlen(JOB_TAGS));
-    return OK;
-}
-
 enum err_code cli_untag(int *status, struct cli *c, struct err *e)
 {
     struct digest id;
-    struct tags tags = {.arena = c->arena};
+    struct resolved other;
     char *name = tag_name(c->arena, c->arguments[0]), *given = name + strlen(JOB_TAGS);
     enum err_code code = store_ref(&id, c->store, name, NULL);
     if (code != ERR_NOTFOUND)
         return err_up(e, set_ref(c, "untagged", name, NULL, &id, e));
-    if ((code = store_each_ref(c->store, JOB_TAGS, take_tag, &tags, e)))
-        return err_up(e, code);
-    return err_up(e, naming_refuse(given, tags.names, tags.n, "'eqloom ls " JOB_TAGS "' lists them",
-                                   e, "there is no tag '%.100s'", given));
+    if ((code = resolve(&other, c, given, e)))
+        return err_up(e, code); /* with what was meant */
+    code = err_fail(e, ERR_INPUT, "'%.100s' is not a tag", given);
+    err_hint(e, "'eqloom ls " JOB_TAGS "' lists them");
+    return code;
 }

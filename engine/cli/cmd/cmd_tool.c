@@ -1,9 +1,11 @@
 /* Runs the commands that ops bring, and reads the store for them (engine/tool.h). */
 #include "engine/cli/cmd/cmd.h"
 
+#include "base/buf.h"
+#include "base/io/out_file.h"
+#include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/export/npy.h"
-#include "engine/cli/export/out_file.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"
@@ -28,54 +30,72 @@ static enum err_code kind_of(enum record_kind *out, struct store *s, const struc
     return err_up(e, code);
 }
 
-enum err_code tool_find(struct tool_record *out, const struct tool_args *args, const char *ref,
-                        struct err *e)
+static enum err_code find_named(struct tool_record *out, const struct tool_args *args,
+                                const struct tool_choice *choice, const char *ref, struct err *e)
 {
-    struct cli *c = args->cli;
     struct resolved found;
-    enum err_code code = place_open(c, NULL, CLI_STORE_READ, e);
+    enum err_code code = resolve(&found, args->cli, ref, e);
     if (!code)
-        code = resolve(&found, c, ref, e);
+        code = kind_of(&out->kind, args->cli->store, &found.id, e);
     if (code)
         return err_up(e, code);
-    *out = (struct tool_record){.id = found.id,
-                                .name = found.name ? shown_name(args->arena, found.name)
-                                                   : arena_strdup(args->arena, ref)};
-    return err_up(e, kind_of(&out->kind, c->store, &out->id, e));
+    out->id = found.id;
+    out->name = found.name ? shown_name(args->arena, found.name) : ref;
+    if (out->kind == choice->kind)
+        return OK;
+    code = err_fail(e, ERR_INPUT, "'%.100s' is not %s but a record of kind '%s'", ref, choice->what,
+                    kind_info(out->kind) ? kind_info(out->kind)->name : "?");
+    err_hint(e, "%s", choice->remedy);
+    return code;
 }
 
-struct names {
-    struct store *store;
-    struct arena *arena;
-    enum record_kind kind;
-    bool tags; /* this pass takes tags, else all other names */
-    struct tool_record *list;
-    size_t n, cap;
+/* The names of records of the kind. */
+struct candidates {
+    const struct tool_args *args;
+    const struct tool_choice *choice;
+    struct tool_record first, tagged;
+    size_t n;
+    bool several; /* different records */
+    struct buf names;
 };
 
-static enum err_code add_name(void *arg, const char *name, const struct digest *id, struct err *e)
+static enum err_code add_candidate(void *arg, const char *name, const struct digest *id,
+                                   struct err *e)
 {
-    struct names *l = arg;
-    enum record_kind kind = KIND_NONE;
-    if (l->tags == (strncmp(name, JOB_TAGS, strlen(JOB_TAGS)) != 0) ||
-        kind_of(&kind, l->store, id, NULL) || kind != l->kind)
+    enum { SHOWN = 6 };
+    struct candidates *c = arg;
+    struct tool_record r = {.id = *id, .name = shown_name(c->args->arena, name)};
+    if (kind_of(&r.kind, c->args->cli->store, id, NULL) || r.kind != c->choice->kind)
         return OK; /* a ref to a missing record is for fsck */
-    l->list = cli_grow(l->arena, l->list, l->n, &l->cap, sizeof *l->list);
-    l->list[l->n++] = (struct tool_record){*id, kind, shown_name(l->arena, name)};
+    if (!strcmp(r.name, c->choice->tag))
+        c->tagged = r;
+    if (!c->n)
+        c->first = r;
+    c->several = c->several || !digest_equal(id, &c->first.id);
+    if (c->n++ <= SHOWN)
+        buf_printf(&c->names, "%s%.60s", c->n > 1 ? ", " : "", c->n > SHOWN ? "..." : r.name);
     return OK;
 }
 
-enum err_code tool_names(struct tool_record **out, size_t *n, const struct tool_args *args,
-                         enum record_kind kind, struct err *e)
+enum err_code tool_choose(struct tool_record *out, const struct tool_args *args,
+                          const struct tool_choice *choice, struct err *e)
 {
+    const char *ref = tool_value(args, choice->option);
+    struct candidates c = {.args = args, .choice = choice};
     enum err_code code = place_open(args->cli, NULL, CLI_STORE_READ, e);
-    struct names l = {.store = args->cli->store, .arena = args->arena, .kind = kind};
-    for (int pass = 0; pass < 2 && !code; pass++) {
-        l.tags = pass == 0;
-        code = store_each_ref(l.store, "", add_name, &l, e);
+    if (!code && ref)
+        return err_up(e, find_named(out, args, choice, ref, e));
+    if (!code)
+        code = store_each_ref(args->cli->store, "", add_candidate, &c, e);
+    *out = c.tagged.name ? c.tagged : c.first;
+    if (!code && !c.n) {
+        code = err_fail(e, ERR_NOTFOUND, "the store has no %s", kind_info(choice->kind)->name);
+        err_hint(e, "%s", choice->remedy);
+    } else if (!code && !c.tagged.name && c.several) {
+        code = err_fail(e, ERR_AMBIGUOUS, "the store has several; choose %s by --%s REF: %s",
+                        choice->what, choice->option, c.names.data);
     }
-    *out = l.list;
-    *n = l.n;
+    buf_free(&c.names);
     return err_up(e, code);
 }
 
@@ -113,10 +133,16 @@ enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *bat
 
 const char *tool_value(const struct tool_args *args, const char *option)
 {
-    for (size_t i = args->n_values; i-- > 0;)
-        if (!strcmp(args->values[i].option, option))
-            return args->values[i].value;
-    return NULL;
+    return cli_value(args->cli, option);
+}
+
+enum err_code tool_number(uint32_t *out, const struct tool_args *args, const char *option,
+                          uint32_t initial, uint32_t min, uint32_t max, struct err *e)
+{
+    uint64_t n;
+    enum err_code code = cli_number(&n, args->cli, option, initial, min, max, e);
+    *out = (uint32_t)n;
+    return err_up(e, code);
 }
 
 /* c->color is about narration; a tool colors its data, too. */
@@ -124,18 +150,15 @@ static bool wants_color(const struct cli *c)
 {
     const char *when = cli_value(c, "color");
     bool always = when && !strcmp(when, "always");
-    return c->color && (always || os_is_terminal(fileno(c->out)));
+    return c->color && (always || terminal_is(c->out));
 }
 
 enum err_code cli_tool(int *status, struct cli *c, struct err *e)
 {
-    struct tool_value *values = arena_array(c->arena, struct tool_value, c->n_values);
-    for (size_t i = 0; i < c->n_values; i++)
-        values[i] = (struct tool_value){c->values[i].option->name, c->values[i].value};
     struct tool_args args = {
         .positional = c->arguments,
         .n_positional = c->n_arguments,
-        .values = values,
+        .values = c->values,
         .n_values = c->n_values,
         .json = c->json,
         .color = wants_color(c),

@@ -1,14 +1,220 @@
-/* eqloom why: of nodes of a job, and of records. */
+/* eqloom why, of nodes of a job and of records, and lineage. Of a record `why` tells what it is,
+ * the op and parameters that made it, its inputs, the run, and whether the job's last run still
+ * gives it. */
 #include "engine/cli/cmd/cmd_job.h"
 
+#include "base/buf.h"
 #include "base/os.h"
-#include "engine/cli/console/wrap.h"
-#include "engine/cli/provenance/why_artifact.h"
+#include "engine/cache/label.h"
+#include "engine/cache/witness_counts.h"
+#include "engine/cli/console/text_table.h"
+#include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
+#include "engine/cli/records/resolve.h"
 #include "engine/cli/records/runs.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+/* ---- records ---- */
+
+enum { INPUTS_SHOWN = 4, PARAM_SHOWN = 60 };
+
+struct why {
+    struct buf b;
+    struct cli *c;
+    struct lineage *l;
+};
+
+static bool is_segment(const Eqloom__ActionKey *key)
+{
+    return key->n_params == 1 && !strcmp(key->params[0]->name, "@segment");
+}
+
+/* Of a segment, whose one parameter is a text of several lines, all but the key of the segment
+ * before. */
+static void put_params(struct buf *b, const Eqloom__ActionKey *key)
+{
+    bool segment = is_segment(key);
+    for (size_t i = 0; i < key->n_params; i++) {
+        const char *value = key->params[i]->value;
+        const char *after = segment ? strstr(value, "\nafter=") : NULL;
+        size_t n = after ? (size_t)(after - value) : strlen(value);
+        size_t shown = segment || n < PARAM_SHOWN ? n : PARAM_SHOWN;
+        buf_puts(b, i ? "  " : segment ? "  segment   " : "  params    ");
+        if (!segment)
+            buf_printf(b, "%s=", key->params[i]->name);
+        for (const char *at = value; at < value + shown; at++)
+            if (*at != '\n')
+                buf_putc(b, *at);
+            else if (at + 1 < value + shown)
+                buf_puts(b, segment ? "  " : ",");
+    }
+    buf_puts(b, key->n_params ? "\n" : "");
+}
+
+/* "3fa9c1d2  quickstart/rules" */
+static const char *shown(struct why *w, const struct digest *id)
+{
+    struct arena *a = w->c->arena;
+    const char *name = lineage_describe(a, w->l, id).name;
+    return arena_printf(a, "%s%s%s", label_short_id(a, id), *name ? "  " : "", name);
+}
+
+static void put_inputs(struct why *w, const Eqloom__ActionKey *key)
+{
+    for (size_t i = 0; i < key->n_inputs; i++) {
+        size_t n = key->inputs[i]->input_ids.len / DIGEST_SIZE;
+        const char *role = key->inputs[i]->role;
+        for (size_t k = 0; k < n && k < INPUTS_SHOWN; k++) {
+            struct digest id = lineage_id(key->inputs[i]->input_ids, k);
+            buf_printf(&w->b, "  from      %s: %s\n", role, shown(w, &id));
+        }
+        if (n > INPUTS_SHOWN)
+            buf_printf(&w->b, "  from      %s: ... and %zu more\n", role, n - INPUTS_SHOWN);
+    }
+}
+
+/* ---- the job's last run ---- */
+
+/* Whether the node does what the action did: the same op with the same parameters; a segment's are
+ * not comparable to a node's. */
+static bool is_alike(const Eqloom__RunNode *node, const Eqloom__ActionKey *key)
+{
+    const Eqloom__ActionKey *k = node->key;
+    bool alike = k && !strcmp(k->op, key->op) && (is_segment(key) || k->n_params == key->n_params);
+    for (size_t i = 0; alike && !is_segment(key) && i < key->n_params; i++)
+        alike = !strcmp(k->params[i]->value, key->params[i]->value);
+    return alike;
+}
+
+/* Whether a node gave the record, as an output or as an element of one. */
+static bool gives(const struct lineage *l, const Eqloom__RunNode *node, const struct digest *id)
+{
+    size_t n;
+    const struct link *links = link_find(&n, &l->members, id);
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        if (node->outputs[i]->output_ids.len != DIGEST_SIZE)
+            continue;
+        struct digest output = lineage_id(node->outputs[i]->output_ids, 0);
+        bool found = digest_equal(&output, id);
+        for (size_t k = 0; k < n && !found; k++)
+            found = digest_equal(&output, &l->collections.ids[links[k].to]);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* What became of the record in the run: "still current: node egraphs, cached". */
+static void put_nodes(struct why *w, const Eqloom__Run *run, const Eqloom__ActionKey *key,
+                      const struct digest *id, bool made_then)
+{
+    bool segment = is_segment(key), current = false, alike = false;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        current = current || gives(w->l, run->nodes[i], id);
+        alike = alike || is_alike(run->nodes[i], key);
+    }
+    buf_puts(&w->b, made_then ? "made then"
+                    : current ? "still current"
+                    : segment ? "an earlier step of a chain"
+                    : alike   ? "not current: its inputs have changed"
+                              : "not current: no node has this op and these parameters");
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        const Eqloom__RunNode *node = run->nodes[i];
+        if (is_alike(node, key) && (!current || gives(w->l, node, id)))
+            buf_printf(&w->b, "; node %s: %s%s%s", node->name, node->state, *node->why ? ", " : "",
+                       node->why);
+    }
+}
+
+static enum err_code put_last_run(struct why *w, const Eqloom__Action *action,
+                                  const struct digest *id, struct err *e)
+{
+    const char *slash = strrchr(action->run, '/'), *name;
+    const Eqloom__Run *run;
+    enum err_code code = lineage_members(w->l, e);
+    if (code || !slash)
+        return err_up(e, code);
+    char *job = arena_strndup(w->c->arena, action->run, (size_t)(slash - action->run));
+    if (run_find(&run, &name, w->c, job, NULL)) {
+        buf_printf(&w->b, "  last run  no run of job %s is stored\n", job);
+        return OK;
+    }
+    buf_printf(&w->b, "  last run  %s (%s): ", name, run->state);
+    put_nodes(w, run, action->key, id, !strcmp(name, action->run));
+    buf_putc(&w->b, '\n');
+    return OK;
+}
+
+/* ---- the record ---- */
+
+static enum err_code put_action(struct why *w, uint32_t act, const struct digest *id, struct err *e)
+{
+    const Eqloom__Action *action, *later;
+    enum err_code code = lineage_action(&action, w->c->arena, w->l, act, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__ActionKey *key = action->key;
+    buf_printf(&w->b, "  made by   op %s version %u%s%s\n", key->op, key->version,
+               *key->numerics ? ", " : "", key->numerics);
+    put_params(&w->b, key);
+    put_inputs(w, key);
+    buf_printf(&w->b, "  made      in run %s, %s, at a cost of %.0f ms\n", action->run,
+               run_time(w->c->arena, action->finished_ns), (double)action->cost_ns / 1e6);
+    if (*action->note && strncmp(action->note, "elements=", 9))
+        buf_printf(&w->b, "  note      %s\n", action->note);
+    uint32_t reuser = lineage_reuser(w->l, id);
+    if (reuser != NO_ACT) {
+        if ((code = lineage_action(&later, w->c->arena, w->l, reuser, e)))
+            return err_up(e, code);
+        buf_printf(&w->b, "  reused    in run %s: %s\n", later->run, witness_reason(later->note));
+    }
+    return err_up(e, put_last_run(w, action, id, e));
+}
+
+static enum err_code describe(struct why *w, const struct resolved *ref, struct err *e)
+{
+    const struct digest *made;
+    uint32_t act;
+    char hex[DIGEST_HEX];
+    enum err_code code = lineage_maker(&act, &made, w->l, &ref->id, e);
+    if (code)
+        return err_up(e, code);
+    const char *kind = lineage_describe(w->c->arena, w->l, &ref->id).kind;
+    const char *label = resolve_label(w->c->arena, w->c->store, &ref->id);
+    buf_printf(&w->b, "%s: %s%s%s\n", digest_hex(hex, &ref->id), kind, *label ? ", " : "", label);
+    if (ref->name)
+        buf_printf(&w->b, "  ref       %s\n", ref->name);
+    if (made && !digest_equal(made, &ref->id)) /* made with its collection */
+        buf_printf(&w->b, "  element   of collection %s\n", shown(w, made));
+    if (act != NO_ACT)
+        return err_up(e, put_action(w, act, made, e));
+    buf_printf(&w->b, "  made by   %s\n",
+               lineage_kind(w->l, &ref->id) == KIND_DICTIONARY
+                   ? "the store, to compress small records"
+                   : "no action that is stored");
+    return OK;
+}
+
+static enum err_code why_record(char **out, struct cli *c, const char *text, struct err *e)
+{
+    struct resolved ref;
+    struct why w = {.c = c};
+    enum err_code code = resolve(&ref, c, text, e);
+    if (!code)
+        code = lineage_open(&w.l, c->store, e);
+    if (!code)
+        code = describe(&w, &ref, e);
+    if (!code)
+        *out = arena_strdup(c->arena, w.b.data);
+    lineage_close(w.l);
+    buf_free(&w.b);
+    return err_up(e, code);
+}
+
+/* ---- nodes ---- */
 
 enum { LABELS = 12 }; /* columns that the labels of lines take */
 
@@ -35,7 +241,7 @@ static enum err_code find_job(const char **path, const char **node, struct cli *
     if (!code && slash)
         code = run_last(&last, &name, c->arena, c->store,
                         arena_strndup(c->arena, text, (size_t)(slash - text)), e);
-    *path = last ? last->job_path : NULL;
+    *path = last && *last->job_path ? last->job_path : NULL;
     *node = last ? slash + 1 : NULL;
     return err_up(e, code);
 }
@@ -69,7 +275,7 @@ enum err_code cli_why(int *status, struct cli *c, struct err *e)
 {
     struct os_stat st;
     const char *ref = c->arguments[0], *path = ref, *node = NULL;
-    char *why;
+    char *why = NULL;
     enum err_code code = OK;
     if (c->n_arguments > 1)
         node = c->arguments[1];
@@ -78,8 +284,23 @@ enum err_code cli_why(int *status, struct cli *c, struct err *e)
     if (!code && path)
         return err_up(e, why_nodes(c, path, node, e));
     if (!code)
-        code = why_artifact(&why, c, ref, e);
+        code = why_record(&why, c, ref, e);
     if (!code)
         print_why(c, "ref", ref, why);
+    return err_up(e, code);
+}
+
+/* ---- lineage ---- */
+
+enum err_code cli_lineage(int *status, struct cli *c, struct err *e)
+{
+    struct resolved ref;
+    struct lineage *l = NULL;
+    enum err_code code = resolve(&ref, c, c->arguments[0], e);
+    if (!code)
+        code = lineage_open(&l, c->store, e);
+    if (!code)
+        code = lineage_print(c, l, &ref.id, cli_flag(c, "down"), e);
+    lineage_close(l);
     return err_up(e, code);
 }

@@ -3,7 +3,7 @@
  * ('-j2') and flags be joined ('-kn'). */
 #include "engine/cli/console/cli.h"
 
-#include "base/os.h"
+#include "base/io/terminal.h"
 #include "engine/cli/console/naming.h"
 
 #include <errno.h>
@@ -14,15 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cli_option cli_global_options[] = {
-    {"store", 0, "DIR", false,
-     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job."},
-    {"color", 0, "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
-    {"help", 'h', NULL, false, "Show help for eqloom, or for a command."},
-    {"version", 0, NULL, false, "Print the version."},
-    {"man", 0, NULL, false, "Print the manual page's source (scdoc)."},
-    {"markdown", 0, NULL, false, "Print the reference of the command line."},
-    {"completion", 0, "bash", false, "Print completions for a shell."},
+const struct tool_option cli_global_options[] = {
+    {"store", "DIR", false,
+     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job and owned by the user."},
+    {"color", "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
+    {"help", NULL, false, "Show help for eqloom, or for a command.", 'h'},
+    {"version", NULL, false, "Print the version."},
+    {"markdown", NULL, false, "Print the reference of the command line."},
     {0},
 };
 
@@ -31,7 +29,7 @@ struct parser {
     char **argv;
     int argc, at;
     const char **arguments;
-    struct cli_value *values;
+    struct tool_value *values;
     bool only_arguments;
     const char *asked;
 };
@@ -44,31 +42,31 @@ const struct cli_command *cli_command_find(const struct cli *c, const char *name
     return NULL;
 }
 
-static bool is_optional(const struct cli_option *o)
+static bool is_optional(const struct tool_option *o)
 {
     return o->value && o->value[0] == '[';
 }
 
-static const struct cli_option *find_in(const struct cli_option *options, const char *name,
-                                        size_t len, char letter)
+static const struct tool_option *find_in(const struct tool_option *options, const char *name,
+                                         size_t len, char letter)
 {
-    for (const struct cli_option *o = options; o && o->name; o++)
+    for (const struct tool_option *o = options; o && o->name; o++)
         if (letter ? o->letter == letter : strlen(o->name) == len && !strncmp(o->name, name, len))
             return o;
     return NULL;
 }
 
-static const struct cli_option *find_option(const struct parser *p, const char *name, size_t len,
-                                            char letter)
+static const struct tool_option *find_option(const struct parser *p, const char *name, size_t len,
+                                             char letter)
 {
     const struct cli_command *command = p->c->command;
-    const struct cli_option *o = command ? find_in(command->options, name, len, letter) : NULL;
+    const struct tool_option *o = command ? find_in(command->options, name, len, letter) : NULL;
     return o ? o : find_in(cli_global_options, name, len, letter);
 }
 
-static bool is_global(const struct cli_option *o)
+static bool is_global(const struct tool_option *o)
 {
-    const struct cli_option *g = cli_global_options;
+    const struct tool_option *g = cli_global_options;
     while (g->name && g != o)
         g++;
     return g == o;
@@ -78,11 +76,11 @@ static enum err_code refuse_option(const struct parser *p, const char *shown, co
                                    struct err *e)
 {
     const struct cli_command *command = p->c->command;
-    const struct cli_option *lists[] = {cli_global_options, command ? command->options : NULL};
+    const struct tool_option *lists[] = {cli_global_options, command ? command->options : NULL};
     const char *names[128], *of = command ? command->name : "";
     size_t n = 0;
     for (size_t i = 0; i < 2; i++)
-        for (const struct cli_option *o = lists[i]; o && o->name && n < 128; o++)
+        for (const struct tool_option *o = lists[i]; o && o->name && n < 128; o++)
             names[n++] = arena_printf(p->c->arena, "--%s", o->name);
     return err_up(
         e,
@@ -91,7 +89,7 @@ static enum err_code refuse_option(const struct parser *p, const char *shown, co
                       e, "'eqloom%s%s' has no option %.100s", command ? " " : "", of, shown));
 }
 
-static enum err_code take_option(struct parser *p, const struct cli_option *o, const char *value,
+static enum err_code take_option(struct parser *p, const struct tool_option *o, const char *value,
                                  struct err *e)
 {
     struct cli *c = p->c;
@@ -101,13 +99,11 @@ static enum err_code take_option(struct parser *p, const struct cli_option *o, c
         c->json = true;
     else if (is_global(o) && strcmp(o->name, "color"))
         p->asked = p->asked ? p->asked : o->name; /* --help, --version, ... */
-    if (is_global(o) && !strcmp(o->name, "completion") && strcmp(value, "bash"))
-        return err_fail(e, ERR_INPUT, "--completion knows 'bash', not '%.40s'", value);
-    p->values[c->n_values++] = (struct cli_value){o, value};
+    p->values[c->n_values++] = (struct tool_value){o->name, value};
     return OK;
 }
 
-static enum err_code lacks_value(const struct cli_option *o, struct err *e)
+static enum err_code lacks_value(const struct tool_option *o, struct err *e)
 {
     return err_fail(e, ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->value);
 }
@@ -116,7 +112,7 @@ static enum err_code read_long(struct parser *p, const char *arg, struct err *e)
 {
     const char *name = arg + 2, *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    const struct cli_option *o = find_option(p, name, len, 0);
+    const struct tool_option *o = find_option(p, name, len, 0);
     if (!o)
         return err_up(e, refuse_option(p, arg, arena_strndup(p->c->arena, name, len), e));
     if (!o->value && equals)
@@ -133,7 +129,7 @@ static enum err_code read_long(struct parser *p, const char *arg, struct err *e)
 static enum err_code read_short(struct parser *p, const char *arg, struct err *e)
 {
     for (const char *s = arg + 1; *s; s++) {
-        const struct cli_option *o = find_option(p, NULL, 0, *s);
+        const struct tool_option *o = find_option(p, NULL, 0, *s);
         const char shown[] = {'-', *s, 0};
         if (!o)
             return err_up(e, refuse_option(p, shown, shown, e));
@@ -179,7 +175,7 @@ static enum err_code choose_color(struct cli *c, struct err *e)
 {
     const char *when = cli_value(c, "color"), *no = getenv("NO_COLOR");
     if (!when || !strcmp(when, "auto"))
-        c->color = !(no && *no) && os_is_terminal(fileno(c->narration));
+        c->color = !(no && *no) && terminal_is(c->narration);
     else if (!strcmp(when, "always") || !strcmp(when, "never"))
         c->color = !strcmp(when, "always");
     else
@@ -243,7 +239,7 @@ enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv
     size_t letters = 0;
     for (int i = 1; i < argc; i++)
         letters += strlen(argv[i]) + 1;
-    p.values = arena_array(c->arena, struct cli_value, letters + 1);
+    p.values = arena_array(c->arena, struct tool_value, letters + 1);
     c->arguments = p.arguments;
     c->values = p.values;
     const char *store = getenv("EQLOOM_STORE");
@@ -268,7 +264,7 @@ bool cli_flag(const struct cli *c, const char *option)
 const char *cli_value(const struct cli *c, const char *option)
 {
     for (size_t i = c->n_values; i-- > 0;)
-        if (!strcmp(c->values[i].option->name, option))
+        if (!strcmp(c->values[i].option, option))
             return c->values[i].value;
     return NULL;
 }
@@ -278,7 +274,7 @@ size_t cli_values(const char *const **out, const struct cli *c, const char *opti
     const char **values = arena_array(c->arena, const char *, c->n_values);
     size_t n = 0;
     for (size_t i = 0; i < c->n_values; i++)
-        if (!strcmp(c->values[i].option->name, option))
+        if (!strcmp(c->values[i].option, option))
             values[n++] = c->values[i].value;
     *out = values;
     return n;

@@ -1,5 +1,5 @@
-/* The command line: a table of commands from which --help, the manual page, docs/cli.md and the
- * bash completion are made. Data goes to `out`, messages to `narration`. */
+/* The command line: a table of commands from which --help and docs/cli.md are made. Data goes to
+ * `out`, messages to `narration`. */
 #ifndef ENGINE_CLI_CLI_H
 #define ENGINE_CLI_CLI_H
 
@@ -21,14 +21,6 @@ enum {
     CLI_INTERRUPTED = 130,
 };
 
-struct cli_option {
-    const char *name;  /* "set": --set */
-    char letter;       /* 's': -s; 0: none */
-    const char *value; /* "KEY=VALUE"; "[=S]": may be left out; NULL: a flag */
-    bool repeats;
-    const char *doc;
-};
-
 struct cli;
 
 /* How a command uses the store. */
@@ -45,17 +37,12 @@ struct cli_command {
     unsigned min_arguments, max_arguments; /* UINT_MAX: any number */
     enum cli_store store;                  /* opened before it runs */
     enum err_code (*run)(int *status, struct cli *c, struct err *e);
-    const char *summary;              /* one line */
-    const char *help;                 /* paragraphs, separated by blank lines */
-    const char *example;              /* lines, each a command */
-    const struct cli_option *options; /* ended by name == NULL; may be NULL */
-    const char *exit_codes;           /* what 0, 1, 3, 4 mean here; NULL: the usual */
-    const struct tool *tool;          /* a command that ops bring */
-};
-
-struct cli_value {
-    const struct cli_option *option;
-    const char *value; /* "" for a flag */
+    const char *summary;               /* one line */
+    const char *help;                  /* paragraphs, separated by blank lines */
+    const char *example;               /* lines, each a command */
+    const struct tool_option *options; /* ended by name == NULL; may be NULL */
+    const char *exit_codes;            /* what 0, 1, 3, 4 mean here; NULL: the usual */
+    const struct tool *tool;           /* a command that ops bring */
 };
 
 /* A parsed command line. */
@@ -65,13 +52,14 @@ struct cli {
     const char *store_named; /* --store or EQLOOM_STORE; NULL: look for it */
     struct store *store;     /* NULL: not open */
     const char *store_path;  /* of the open one */
+    bool store_foreign;      /* it was found, and belongs to another user */
     bool json, color;        /* color: of `narration` */
     const struct cli_command *commands;
     size_t n_commands;
     const struct cli_command *command;
     const char *const *arguments;
     size_t n_arguments;
-    const struct cli_value *values; /* in the order given */
+    const struct tool_value *values; /* in the order given */
     size_t n_values;
     const char *line; /* the whole command line: told to others that wait for the store */
 };
@@ -83,10 +71,10 @@ int cli_main(int argc, char **argv, FILE *out, FILE *narration);
 const struct cli_command *cli_commands(size_t *n, struct arena *a);
 
 /* ---- args.c ---- */
-extern const struct cli_option cli_global_options[]; /* ended by name == NULL */
+extern const struct tool_option cli_global_options[]; /* ended by name == NULL */
 const struct cli_command *cli_command_find(const struct cli *c, const char *name);
 /* Fills command, arguments, values, store, json and color. `asked` gets the name of a global
- * request ("help", "version", "man", "completion", "markdown") with c->arguments as its operands,
+ * request ("help", "version", "markdown") with c->arguments as its operands,
  * or NULL. */
 enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e);
 /* ERR_INPUT: there is no such command; did you mean ...? */
@@ -107,12 +95,10 @@ int cli_exit_status(enum err_code code);
 /* Makes room for one more in an array of n items in the arena, which moves by doubling. */
 void *cli_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size);
 
-/* ---- help.c, man.c, completion.c ---- */
+/* ---- help.c ---- */
 void cli_print_error(FILE *to, const struct err *e, bool color);
 void cli_print_usage(FILE *to, const struct cli *c);
 void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *command);
-void cli_print_man(FILE *to, const struct cli *c);      /* scdoc source */
 void cli_print_markdown(FILE *to, const struct cli *c); /* docs/cli.md */
-void cli_print_completion(FILE *to, const struct cli *c);
 
 #endif

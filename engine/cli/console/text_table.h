@@ -1,5 +1,5 @@
-/* Tables as aligned text; columns of numbers are aligned to the right. On a terminal the last
- * column is wrapped. */
+/* Text broken into lines at blanks, and tables as aligned text; columns of numbers are aligned to
+ * the right. On a terminal the last column is wrapped. */
 #ifndef ENGINE_CLI_TEXT_TABLE_H
 #define ENGINE_CLI_TEXT_TABLE_H
 
@@ -7,6 +7,16 @@
 #include "report.pb-c.h"
 
 #include <stdio.h>
+
+enum { WRAP_NEVER = 1 << 30 };
+
+/* The width of the terminal; WRAP_NEVER if `to` is not one: other programs read whole lines. */
+int wrap_width(FILE *to);
+/* Columns that UTF-8 text takes. */
+int wrap_columns(const char *text);
+/* Writes text, which begins in column `column`, and a newline. Lines after the first are indented;
+ * none is wider than `width` unless a word is. */
+void wrap_print(FILE *to, const char *text, int column, int indent, int width);
 
 struct table {
     struct arena *arena;

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 static bool is_list(const ProtobufCFieldDescriptor *f)
 {
@@ -21,33 +22,25 @@ static const ProtobufCFieldDescriptor *row_field(const ProtobufCMessageDescripto
 
 static bool is_column(const ProtobufCFieldDescriptor *f)
 {
+    size_t n = strlen(f->name);
     if (f->type == PROTOBUF_C_TYPE_BYTES)
-        return !is_list(f) && reflect_bytes_kind(f) == BYTES_ID;
+        return !is_list(f) && n > 3 && !strcmp(f->name + n - 3, "_id");
     return f->type != PROTOBUF_C_TYPE_MESSAGE;
 }
 
-static void print_cell(FILE *to, const char *text)
+static void print_cell(FILE *to, const json_t *value)
 {
-    for (; *text; text++)
+    struct arena a = {0};
+    for (const char *text = reflect_text(&a, value); *text; text++)
         switch (*text) {
         case '\t': fputs("\\t", to); break;
         case '\n': fputs("\\n", to); break;
         case '\\': fputs("\\\\", to); break;
         default: fputc(*text, to);
         }
-}
-
-static void print_field(FILE *to, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
-{
-    struct arena a = {0};
-    fputc('\t', to);
-    for (size_t i = 0; m && i < reflect_count(m, f); i++) {
-        const void *item = reflect_item(m, f, i);
-        const ProtobufCBinaryData *b = item;
-        if (i)
-            fputc(' ', to);
-        print_cell(to, f->type == PROTOBUF_C_TYPE_BYTES ? reflect_hex(&a, b->data, b->len)
-                                                        : reflect_text(&a, f, item));
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        fputs(i ? " " : "", to);
+        print_cell(to, json_array_get(value, i));
     }
     arena_free(&a);
 }
@@ -60,7 +53,7 @@ static void print_fields(FILE *to, const ProtobufCMessageDescriptor *type,
         const ProtobufCFieldDescriptor *f = &type->fields[i];
         if (f->type == PROTOBUF_C_TYPE_MESSAGE && !is_list(f) && !*prefix) {
             const ProtobufCMessage *inner =
-                m ? *(const ProtobufCMessage *const *)reflect_item(m, f, 0) : NULL;
+                m ? *(const ProtobufCMessage *const *)((const char *)m + f->offset) : NULL;
             char nested[80];
             snprintf(nested, sizeof nested, "%s.", f->name);
             print_fields(to, f->descriptor, inner, nested, names);
@@ -70,7 +63,12 @@ static void print_fields(FILE *to, const ProtobufCMessageDescriptor *type,
         if (names)
             fprintf(to, "\t%s%s", prefix, f->name);
         else
-            print_field(to, m, f);
+            fputc('\t', to);
+        if (names || !m)
+            continue;
+        json_t *value = reflect_field(m, f);
+        print_cell(to, value);
+        json_decref(value);
     }
 }
 
@@ -87,11 +85,14 @@ void tsv_header(FILE *to, const ProtobufCMessageDescriptor *type)
 void tsv_rows(FILE *to, const ProtobufCMessage *m, uint64_t index)
 {
     const ProtobufCFieldDescriptor *rows = row_field(m->descriptor);
-    for (size_t i = 0; i < (rows ? reflect_count(m, rows) : 1); i++) {
+    const char *at = (const char *)m;
+    size_t n = rows ? *(const size_t *)(at + rows->quantifier_offset) : 1;
+    for (size_t i = 0; i < n; i++) {
         fprintf(to, "%" PRIu64, index);
         if (rows)
             print_fields(to, rows->descriptor,
-                         *(const ProtobufCMessage *const *)reflect_item(m, rows, i), "", false);
+                         (*(const ProtobufCMessage *const *const *)(at + rows->offset))[i], "",
+                         false);
         print_fields(to, m->descriptor, m, "", false);
         fputc('\n', to);
     }

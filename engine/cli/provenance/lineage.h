@@ -1,55 +1,123 @@
 /* Where records come from and what was made with them, from the stored actions. The store has no
- * index for this: lineage_open reads every action and every record's kind once.
- *
- * The answer is a tree of items. An item is a set of records that stand together: one record, a
- * collection, the files of a source, or, downward, all that one op made from the item above. */
+ * index for this: lineage_open reads every action and every record's kind once. */
 #ifndef ENGINE_CLI_LINEAGE_H
 #define ENGINE_CLI_LINEAGE_H
 
+#include "base/map.h"
+#include "engine/cli/console/cli.h"
 #include "engine/op.h"
 #include "schemas/action.pb-c.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-#include <stdio.h>
+enum { NO_ACT = UINT32_MAX };
 
-struct lineage_item {
-    const struct digest *ids;
-    size_t n;
-    enum record_kind kind; /* KIND_NONE: not in the store (source files, removed records) */
-    uint64_t elements;     /* of a collection, else 0 */
-    const char *element_kind;
-    const char *name; /* a ref, a file's path, what the record says of itself; "" */
-    /* The input port of the action between this item and the one above, or "element". */
-    const char *role;
-    /* Up: the action that made it. Down: the action that made it from the item above, the first of
-     * `actions`. NULL: none is known. */
-    const Eqloom__Action *action;
-    struct digest action_key;
-    size_t actions;
-    bool took_part; /* an element of a side input: see op.took_part */
-    bool above;     /* stands further up in the tree, with all that follows from it */
-    struct lineage_item **items;
-    size_t n_items, cap_items;
+enum act_class {
+    ACT_NODE,    /* a source, a task, a whole map or chain */
+    ACT_ELEMENT, /* of a map */
+    ACT_SEGMENT, /* of a chain */
 };
 
-struct lineage;
+struct act {
+    struct digest key;
+    enum act_class class;
+    bool reused; /* took over another action's result: the note says by which witness */
+    int64_t finished_ns;
+    const char *op;
+};
+
+/* From a record to an action, or to a collection that holds it (by index). */
+struct link {
+    struct digest from;
+    uint32_t to;
+};
+
+struct link_list {
+    struct link *links; /* sorted by from, then to */
+    size_t n, cap;
+};
+
+/* Ids on the heap. */
+struct id_set {
+    struct digest *ids;
+    size_t n, cap;
+};
+
+struct lineage {
+    struct store *store;
+    struct arena arena;
+    struct digest_map kinds; /* of every record */
+    struct act *acts;
+    size_t n_acts, cap_acts;
+    struct link_list uses, outputs; /* input -> act, output -> act */
+    struct id_set collections;      /* that nodes gave */
+    struct link_list members;       /* element -> collection; filled by lineage_members */
+    bool has_members;
+    struct digest_map names; /* id -> index into name_list */
+    const char **name_list;
+    size_t n_names, cap_names;
+};
+
 enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e);
 void lineage_close(struct lineage *l); /* NULL is fine */
 
-/* ---- lineage_walk.c: trees live as long as the arena and the lineage ---- */
-enum err_code lineage_down(struct lineage_item **out, struct arena *a, struct lineage *l,
-                           const struct digest *id, struct err *e);
-/* Shallow: ends at the inputs of the first action. */
-enum err_code lineage_up(struct lineage_item **out, struct arena *a, struct lineage *l,
-                         const struct digest *id, bool shallow, struct err *e);
-/* The op that made a record (of an element without an action of its own: its collection), and when.
- * *op: "" if no action says so. */
-enum err_code lineage_maker(const char **op, int64_t *finished_ns, struct lineage *l,
+/* The action that made a record: of several a whole node's, else the first that ran; NO_ACT: none.
+ */
+uint32_t lineage_act(const struct lineage *l, const struct digest *id);
+/* The last that took it over from another action; NO_ACT: none. */
+uint32_t lineage_reuser(const struct lineage *l, const struct digest *id);
+enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct lineage *l,
+                             uint32_t act, struct err *e);
+
+/* All links from a record. */
+const struct link *link_find(size_t *n, const struct link_list *list, const struct digest *from);
+enum err_code lineage_members(struct lineage *l, struct err *e);
+/* The collection that holds a record, best one that a source gave; NULL: none. */
+enum err_code lineage_holder(const struct digest **out, struct lineage *l, const struct digest *id,
+                             struct err *e);
+
+/* The action that made a record, or, where it has none of its own, a collection that holds it.
+ * *made: the one or the other; NULL and NO_ACT: none. */
+enum err_code lineage_maker(uint32_t *act, const struct digest **made, struct lineage *l,
                             const struct digest *id, struct err *e);
 
+void id_set_add(struct id_set *s, const struct digest *id);
+void id_set_sort(struct id_set *s); /* and drops duplicates */
+enum err_code id_set_add_elements(struct id_set *s, struct lineage *l,
+                                  const struct digest *collection, struct err *e);
+
+enum record_kind lineage_kind(const struct lineage *l, const struct digest *id);
+/* What a record is, for people. */
+struct lineage_text {
+    const char *kind;         /* "file": not in the store (source files, removed records) */
+    const char *name;         /* a ref, a file's path, what the record says of itself; "" */
+    const char *element_kind; /* of a collection, else NULL */
+    uint64_t elements;
+};
+struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
+                                     const struct digest *id);
+struct digest lineage_id(ProtobufCBinaryData ids, size_t i);
+
 /* ---- lineage_print.c ---- */
-void lineage_print(FILE *to, const struct lineage_item *root, bool down);
-void lineage_dump(FILE *to, const struct lineage_item *root, bool down); /* JSON */
+
+/* A set of records that stand together in a tree: one record, a collection, a file, or, downward,
+ * all that one op made from the item above. */
+struct lineage_item {
+    const struct digest *ids;
+    size_t n;
+    const char *role; /* the input port between it and the item above, or "element" */
+    /* Up: the action that made it. Down: the first of `actions` that made it from the item above.
+     * NULL: none is known. */
+    const Eqloom__Action *action;
+    struct digest action_key;
+    size_t actions;
+    bool above; /* stands further up in the tree, with all that follows from it */
+};
+/* As a line of text or of JSON. */
+void lineage_print_item(struct cli *c, const struct lineage *l, const struct lineage_item *item,
+                        bool down, int depth);
+
+/* ---- lineage_walk.c ---- */
+enum err_code lineage_print(struct cli *c, struct lineage *l, const struct digest *id, bool down,
+                            struct err *e);
 
 #endif

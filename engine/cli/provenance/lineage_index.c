@@ -1,9 +1,11 @@
-/* See lineage_index.h: one pass over records (kinds), actions, refs and source files. */
-#include "engine/cli/provenance/lineage_index.h"
+/* The index of lineage.h: one pass over records (kinds), actions, refs and source files. */
+#include "engine/cli/provenance/lineage.h"
 
 #include "base/buf.h"
+#include "collection.pb-c.h"
 #include "engine/cache/witness_counts.h"
 #include "engine/cli/records/place.h"
+#include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"
 #include "schemas/canonical.h"
 #include "store/collection/collection.h"
@@ -17,10 +19,22 @@ enum record_kind lineage_kind(const struct lineage *l, const struct digest *id)
     return kind ? (enum record_kind) * kind : KIND_NONE;
 }
 
-const char *lineage_name(const struct lineage *l, const struct digest *id)
+struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
+                                     const struct digest *id)
 {
+    const struct kind_info *kind = kind_info(lineage_kind(l, id));
     const uint64_t *name = digest_map_get(&l->names, id);
-    return name ? l->name_list[*name] : NULL;
+    struct lineage_text text = {.kind = kind ? kind->name : "file",
+                                .name = name ? l->name_list[*name] : ""};
+    ProtobufCMessage *m;
+    if (kind && kind->kind == KIND_COLLECTION &&
+        !store_get_message(&m, l->store, id, KIND_COLLECTION, a, NULL)) {
+        text.elements = ((Eqloom__Collection *)m)->count;
+        text.element_kind = ((Eqloom__Collection *)m)->element_kind;
+    } else if (!name && kind) {
+        text.name = resolve_label(a, l->store, id);
+    }
+    return text;
 }
 
 struct digest lineage_id(ProtobufCBinaryData ids, size_t i)
@@ -146,7 +160,7 @@ static bool is_internal(const struct lineage *l, const Eqloom__ActionKey *key)
 {
     for (size_t i = 0; i < key->n_inputs; i++) {
         const Eqloom__KeyInput *in = key->inputs[i];
-        if (in->role[0] == '@' && strcmp(in->role, "@previous"))
+        if (in->role[0] == '@')
             return true;
         if (in->input_ids.len != DIGEST_SIZE)
             continue;
@@ -275,6 +289,18 @@ enum err_code lineage_holder(const struct digest **out, struct lineage *l, const
             break;
     }
     return OK;
+}
+
+enum err_code lineage_maker(uint32_t *act, const struct digest **made, struct lineage *l,
+                            const struct digest *id, struct err *e)
+{
+    *made = id;
+    if ((*act = lineage_act(l, id)) != NO_ACT)
+        return OK;
+    enum err_code code = lineage_holder(made, l, id, e);
+    if (!code && *made)
+        *act = lineage_act(l, *made);
+    return err_up(e, code);
 }
 
 /* ---- names ---- */

@@ -1,4 +1,4 @@
-/* Trees of lineage.h as text and JSON.
+/* The lines of a tree, as text and JSON.
  *
  *     quickstart/model  checkpoint 2e0763b826c7  <- train steps=20 seed=42
  *       batches: quickstart/train-tokens  259 of token-batch 322468e104bc  <- tokenize
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_INPUTS = 12, SHOWN_IDS = 4, SHOWN_TEXT = 40 };
+enum { SHOWN_IDS = 4, SHOWN_TEXT = 40 };
 
 static const char *short_id(char hex[DIGEST_HEX], const struct digest *id)
 {
@@ -21,29 +21,23 @@ static const char *short_id(char hex[DIGEST_HEX], const struct digest *id)
     return hex;
 }
 
-static const char *kind_name(const struct lineage_item *item)
-{
-    const struct kind_info *kind = kind_info(item->kind);
-    return kind ? kind->name : "file";
-}
-
-static void put_what(struct buf *b, const struct lineage_item *item)
+static void put_what(struct buf *b, const struct lineage_text *text,
+                     const struct lineage_item *item)
 {
     char hex[DIGEST_HEX];
     if (item->n > 1) {
-        buf_printf(b, "%zu of %s", item->n, kind_name(item));
+        buf_printf(b, "%zu of %s", item->n, text->kind);
         for (size_t i = 0; i < item->n && i < SHOWN_IDS; i++)
             buf_printf(b, "%s%s", i ? ", " : ": ", short_id(hex, &item->ids[i]));
         if (item->n > SHOWN_IDS)
             buf_puts(b, ", ...");
         return;
     }
-    if (*item->name)
-        buf_printf(b, "%s  ", item->name);
-    if (item->element_kind)
-        buf_printf(b, "%" PRIu64 " of %s", item->elements, item->element_kind);
+    buf_printf(b, "%s%s", text->name, *text->name ? "  " : "");
+    if (text->element_kind)
+        buf_printf(b, "%" PRIu64 " of %s", text->elements, text->element_kind);
     else
-        buf_puts(b, kind_name(item));
+        buf_puts(b, text->kind);
     buf_printf(b, " %s", short_id(hex, item->ids));
 }
 
@@ -77,17 +71,18 @@ static void put_op(struct buf *b, const Eqloom__ActionKey *key)
     }
 }
 
-static void print_item(FILE *to, const struct lineage_item *item, bool down, int depth)
+static void print_text(FILE *to, const struct lineage_text *text, const struct lineage_item *item,
+                       bool down, int depth)
 {
     struct buf b = {0};
     if (down && item->action) {
         put_op(&b, item->action->key);
         buf_printf(&b, " (%s) -> ", item->role);
-        put_what(&b, item);
+        put_what(&b, text, item);
     } else {
         if (depth)
             buf_printf(&b, "%s: ", item->role);
-        put_what(&b, item);
+        put_what(&b, text, item);
         if (item->action && !item->above) {
             buf_puts(&b, "  <- ");
             put_op(&b, item->action->key);
@@ -95,24 +90,6 @@ static void print_item(FILE *to, const struct lineage_item *item, bool down, int
     }
     fprintf(to, "%*s%s%s\n", 2 * depth, "", b.data, item->above ? "  (above)" : "");
     buf_free(&b);
-    size_t shown = 0, n = item->n_items;
-    for (size_t i = 0; i < n; i++) {
-        /* Files of a source and rules that matched can be many. */
-        bool small = !item->items[i]->n_items || item->items[i]->took_part;
-        if (small && n > SHOWN_INPUTS && ++shown > SHOWN_INPUTS)
-            continue;
-        print_item(to, item->items[i], down, depth + 1);
-    }
-    if (shown > SHOWN_INPUTS)
-        fprintf(to, "%*s... and %zu more\n", 2 * depth + 2, "", shown - SHOWN_INPUTS);
-}
-
-void lineage_print(FILE *to, const struct lineage_item *root, bool down)
-{
-    print_item(to, root, down, 0);
-    if (!root->n_items && !root->action)
-        fprintf(to, "  %s\n",
-                down ? "nothing was made with it" : "the store has no action that made it");
 }
 
 /* ---- JSON ---- */
@@ -134,22 +111,23 @@ static json_t *action_json(const struct lineage_item *item)
                      item->action->run, "actions", (json_int_t)item->actions, "params", params);
 }
 
-static void dump_item(FILE *to, const struct lineage_item *item, bool down, int depth)
+void lineage_print_item(struct cli *c, const struct lineage *l, const struct lineage_item *item,
+                        bool down, int depth)
 {
+    struct lineage_text text = lineage_describe(c->arena, l, item->ids);
+    if (item->n > 1)
+        text = (struct lineage_text){.kind = text.kind, .name = ""};
+    if (!c->json) {
+        print_text(c->out, &text, item, down, depth);
+        return;
+    }
     json_t *ids = json_array();
     for (size_t i = 0; i < item->n; i++)
         json_array_append_new(ids, id_json(&item->ids[i]));
     json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:o, s:I, s:b}", "depth", depth, "role",
-                             item->role, "kind", kind_name(item), "name", item->name, "ids", ids,
-                             "elements", (json_int_t)item->elements, "above", item->above);
+                             item->role, "kind", text.kind, "name", text.name, "ids", ids,
+                             "elements", (json_int_t)text.elements, "above", item->above);
     if (item->action)
         json_object_set_new(line, down ? "by" : "made_by", action_json(item));
-    reflect_dump(to, line);
-    for (size_t i = 0; i < item->n_items; i++)
-        dump_item(to, item->items[i], down, depth + 1);
-}
-
-void lineage_dump(FILE *to, const struct lineage_item *root, bool down)
-{
-    dump_item(to, root, down, 0);
+    reflect_dump(c->out, line);
 }

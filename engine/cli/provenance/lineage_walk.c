@@ -1,4 +1,4 @@
-/* The trees of lineage.h.
+/* The trees of lineage.h, printed on the way.
  *
  * Up: each record has an action that made it, whose inputs stand below it. An element without an
  * action of its own (the expressions of a source) stands below its collection.
@@ -7,54 +7,22 @@
  * followed element by element from elements and as a whole from collections, never both. Where an
  * op knows which elements of a side input took part in what (op.took_part), an element leads to
  * those outputs alone; and up, an output leads to the elements that took part. */
-#include "engine/cli/provenance/lineage_index.h"
+#include "engine/cli/provenance/lineage.h"
 
 #include "base/buf.h"
-#include "collection.pb-c.h"
-#include "engine/cli/console/cli.h"
-#include "engine/cli/records/resolve.h"
-#include "schemas/canonical.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHOWN_INPUTS = 12 };
+
 struct walk {
+    struct cli *c;
     struct lineage *l;
-    struct arena *a;
+    bool down;
     struct digest_map seen; /* items that were followed, by the digest of their ids */
-    bool shallow;
+    size_t items;           /* printed */
 };
-
-static struct lineage_item *new_item(struct walk *w, const struct digest *ids, size_t n,
-                                     const char *role)
-{
-    struct lineage_item *item = arena_new(w->a, struct lineage_item);
-    *item = (struct lineage_item){.ids = arena_memdup(w->a, ids, n * sizeof *ids),
-                                  .n = n,
-                                  .role = role,
-                                  .name = "",
-                                  .kind = lineage_kind(w->l, ids)};
-    if (n > 1)
-        return item;
-    const char *name = lineage_name(w->l, ids);
-    ProtobufCMessage *m;
-    if (item->kind == KIND_COLLECTION &&
-        !store_get_message(&m, w->l->store, ids, KIND_COLLECTION, w->a, NULL)) {
-        item->elements = ((Eqloom__Collection *)m)->count;
-        item->element_kind = ((Eqloom__Collection *)m)->element_kind;
-    } else if (!name && item->kind != KIND_NONE) {
-        name = resolve_label(w->a, w->l->store, ids);
-    }
-    item->name = name ? name : "";
-    return item;
-}
-
-static struct lineage_item *add_item(struct walk *w, struct lineage_item *to,
-                                     struct lineage_item *item)
-{
-    to->items = cli_grow(w->a, to->items, to->n_items, &to->cap_items, sizeof *to->items);
-    return to->items[to->n_items++] = item;
-}
 
 static bool follow(struct walk *w, struct lineage_item *item)
 {
@@ -64,6 +32,12 @@ static bool follow(struct walk *w, struct lineage_item *item)
     digest_map_put(&w->seen, &what, 1, &added);
     item->above = !added;
     return added;
+}
+
+static void print_item(struct walk *w, const struct lineage_item *item, int depth)
+{
+    lineage_print_item(w->c, w->l, item, w->down, depth);
+    w->items++;
 }
 
 /* ---- elements that took part ---- */
@@ -130,90 +104,79 @@ static enum err_code keep_related(struct id_set *candidates, struct lineage *l, 
 
 /* ---- up ---- */
 
-static enum err_code walk_up(struct walk *w, struct lineage_item *item, struct err *e);
+static enum err_code walk_up(struct walk *w, const struct digest *id, const char *role, int depth,
+                             struct err *e);
+
+/* Files of a source and rules that matched can be many: as text, only the first are shown. */
+static enum err_code walk_some(struct walk *w, const struct digest *ids, size_t n, bool many,
+                               const char *role, int depth, struct err *e)
+{
+    enum err_code code = OK;
+    size_t shown = many && !w->c->json && n > SHOWN_INPUTS ? SHOWN_INPUTS : n;
+    for (size_t i = 0; !code && i < shown; i++)
+        code = walk_up(w, &ids[i], role, depth, e);
+    if (!code && shown < n)
+        fprintf(w->c->out, "%*s... and %zu more\n", 2 * depth, "", n - shown);
+    return err_up(e, code);
+}
 
 /* Of a side input's elements, those that took part in the one record. */
-static enum err_code add_parts(struct walk *w, struct lineage_item *item,
-                               const struct lineage_item *input, struct err *e)
+static enum err_code walk_parts(struct walk *w, const struct lineage_item *item, const char *role,
+                                const struct digest *input, int depth, struct err *e)
 {
     const struct op *op = op_find(item->action->key->op);
-    if (!op || !op->took_part || item->kind == KIND_COLLECTION || input->kind != KIND_COLLECTION ||
-        !strcmp(input->role, op->inputs[0].role))
+    if (!op || !op->took_part || lineage_kind(w->l, item->ids) == KIND_COLLECTION ||
+        lineage_kind(w->l, input) != KIND_COLLECTION || !strcmp(role, op->inputs[0].role))
         return OK;
     struct id_set parts = {0};
-    enum err_code code = id_set_add_elements(&parts, w->l, input->ids, e);
+    enum err_code code = id_set_add_elements(&parts, w->l, input, e);
     if (!code)
-        code = keep_related(&parts, w->l, op, input->role, item->ids, 1, true, e);
-    for (size_t i = 0; !code && i < parts.n; i++) {
-        struct lineage_item *part = add_item(w, item, new_item(w, &parts.ids[i], 1, input->role));
-        part->took_part = true;
-        code = walk_up(w, part, e);
-    }
+        code = keep_related(&parts, w->l, op, role, item->ids, 1, true, e);
+    if (!code)
+        code = walk_some(w, parts.ids, parts.n, true, role, depth, e);
     free(parts.ids);
     return err_up(e, code);
 }
 
-static enum err_code add_inputs(struct walk *w, struct lineage_item *item, struct err *e)
+static enum err_code walk_inputs(struct walk *w, const struct lineage_item *item, int depth,
+                                 struct err *e)
 {
     const Eqloom__ActionKey *key = item->action->key;
     enum err_code code = OK;
-    for (size_t i = 0; i < key->n_inputs; i++) {
-        ProtobufCBinaryData ids = key->inputs[i]->input_ids;
-        for (size_t k = 0; !code && k < ids.len / DIGEST_SIZE; k++) {
-            struct digest id = lineage_id(ids, k);
-            struct lineage_item *input =
-                add_item(w, item, new_item(w, &id, 1, key->inputs[i]->role));
-            /* Earlier segments differ only in their steps. */
-            if (!w->shallow && strcmp(input->role, "@previous"))
-                code = walk_up(w, input, e);
-            if (!w->shallow && !code)
-                code = add_parts(w, item, input, e);
-        }
+    for (size_t i = 0; !code && i < key->n_inputs; i++) {
+        const char *role = key->inputs[i]->role;
+        ProtobufCBinaryData bytes = key->inputs[i]->input_ids;
+        size_t n = bytes.len / DIGEST_SIZE;
+        struct digest *ids = arena_memdup(w->c->arena, bytes.data, n * DIGEST_SIZE);
+        bool files = n && lineage_kind(w->l, &ids[0]) == KIND_NONE;
+        code = walk_some(w, ids, n, files, role, depth, e);
+        for (size_t k = 0; !code && k < n; k++)
+            code = walk_parts(w, item, role, &ids[k], depth, e);
     }
     return err_up(e, code);
 }
 
-static enum err_code walk_up(struct walk *w, struct lineage_item *item, struct err *e)
+static enum err_code walk_up(struct walk *w, const struct digest *id, const char *role, int depth,
+                             struct err *e)
 {
-    uint32_t maker = lineage_act(w->l, item->ids);
+    struct lineage_item item = {.ids = id, .n = 1, .role = role, .actions = 1};
+    uint32_t maker = lineage_act(w->l, id);
+    const struct digest *list = NULL;
     enum err_code code = OK;
     if (maker != NO_ACT) {
-        if ((code = lineage_action(&item->action, w->a, w->l, maker, e)))
+        if ((code = lineage_action(&item.action, w->c->arena, w->l, maker, e)))
             return err_up(e, code);
-        item->action_key = w->l->acts[maker].key;
-        item->actions = 1;
-        return follow(w, item) ? err_up(e, add_inputs(w, item, e)) : OK;
+        item.action_key = w->l->acts[maker].key;
     }
-    const struct digest *list = NULL;
-    if (item->kind != KIND_NONE && follow(w, item))
-        code = lineage_holder(&list, w->l, item->ids, e);
+    bool ends = (!item.action && lineage_kind(w->l, id) == KIND_NONE) || !follow(w, &item);
+    print_item(w, &item, depth);
+    if (ends)
+        return OK;
+    if (item.action)
+        return err_up(e, walk_inputs(w, &item, depth + 1, e));
+    code = lineage_holder(&list, w->l, id, e);
     if (!code && list)
-        code = walk_up(w, add_item(w, item, new_item(w, list, 1, "element")), e);
-    return err_up(e, code);
-}
-
-enum err_code lineage_up(struct lineage_item **out, struct arena *a, struct lineage *l,
-                         const struct digest *id, bool shallow, struct err *e)
-{
-    struct walk w = {.l = l, .a = a, .shallow = shallow};
-    *out = new_item(&w, id, 1, "");
-    enum err_code code = walk_up(&w, *out, e);
-    digest_map_free(&w.seen);
-    return err_up(e, code);
-}
-
-enum err_code lineage_maker(const char **op, int64_t *finished_ns, struct lineage *l,
-                            const struct digest *id, struct err *e)
-{
-    const struct digest *list = NULL;
-    enum err_code code = OK;
-    uint32_t maker = lineage_act(l, id);
-    if (maker == NO_ACT)
-        code = lineage_holder(&list, l, id, e);
-    if (list)
-        maker = lineage_act(l, list);
-    *op = maker == NO_ACT ? "" : l->acts[maker].op;
-    *finished_ns = maker == NO_ACT ? 0 : l->acts[maker].finished_ns;
+        code = walk_up(w, list, "element", depth + 1, e);
     return err_up(e, code);
 }
 
@@ -305,26 +268,29 @@ static const char *role_of(const Eqloom__Action *action, const struct digest *in
     return "";
 }
 
-static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct err *e);
+static enum err_code walk_down(struct walk *w, struct lineage_item *item, int depth, struct err *e);
 
 /* Collections that only hold the item's own records again, or others like them (split, merge), are
  * followed with the collections that hold the item. */
-static bool holds_alike(const struct lineage_item *item, const struct lineage_item *made,
-                        const struct uses *u)
+static bool holds_alike(const struct walk *w, const struct lineage_item *item,
+                        const struct digest *made, const struct uses *u)
 {
-    const struct kind_info *kind = kind_info(item->kind);
-    return digest_map_get(&u->wholes, made->ids) || (made->element_kind && kind && u->whole_ids.n &&
-                                                     !strcmp(made->element_kind, kind->name));
+    if (digest_map_get(&u->wholes, made))
+        return true;
+    const struct kind_info *kind = kind_info(lineage_kind(w->l, item->ids));
+    const char *of = lineage_describe(w->c->arena, w->l, made).element_kind;
+    return of && kind && u->whole_ids.n && !strcmp(of, kind->name);
 }
 
 /* What a group of actions of one op made: a whole node's outputs one by one, elements' together. */
-static enum err_code add_made(struct walk *w, struct lineage_item *item, const struct uses *u,
-                              const struct use *use, size_t n_uses, bool by_part, struct err *e)
+static enum err_code walk_made(struct walk *w, const struct lineage_item *item,
+                               const struct uses *u, const struct use *use, size_t n_uses,
+                               bool by_part, int depth, struct err *e)
 {
     struct id_set made = {0};
     const Eqloom__Action *action;
     bool one_by_one = !by_part && w->l->acts[use->act].class == ACT_NODE;
-    enum err_code code = lineage_action(&action, w->a, w->l, use->act, e);
+    enum err_code code = lineage_action(&action, w->c->arena, w->l, use->act, e);
     const char *role = code ? "" : role_of(action, &use->input);
     for (size_t i = 0; !code && i < n_uses; i++)
         code = id_set_add_outputs(&made, w->l, use[i].act, by_part, e);
@@ -335,37 +301,36 @@ static enum err_code add_made(struct walk *w, struct lineage_item *item, const s
                             false, e);
     size_t step = one_by_one ? 1 : made.n;
     for (size_t i = 0; !code && i < made.n; i += step) {
-        struct lineage_item *next = new_item(w, &made.ids[i], step, role);
-        bool same = item->n == 1 && digest_equal(next->ids, item->ids);
-        if (one_by_one && (same || holds_alike(item, next, u)))
-            continue;
-        next->action = action;
-        next->action_key = w->l->acts[use->act].key;
-        next->actions = n_uses;
-        code = walk_down(w, add_item(w, item, next), e);
+        struct lineage_item next = {&made.ids[i], step, role, action, w->l->acts[use->act].key,
+                                    n_uses,       false};
+        bool same = item->n == 1 && digest_equal(next.ids, item->ids);
+        if (!one_by_one || !(same || holds_alike(w, item, next.ids, u)))
+            code = walk_down(w, &next, depth, e);
     }
     free(made.ids);
     return err_up(e, code);
 }
 
-static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct err *e)
+static enum err_code walk_down(struct walk *w, struct lineage_item *item, int depth, struct err *e)
 {
     struct uses u = {0};
-    if (!follow(w, item))
+    bool ends = !follow(w, item);
+    print_item(w, item, depth);
+    if (ends)
         return OK;
     enum err_code code = find_uses(&u, w, item, e);
     for (size_t i = 0, n; !code && i < u.n;) {
         const struct use *use = &u.list[i];
         const struct act *act = &w->l->acts[use->act];
         const struct op *op = op_find(act->op);
-        bool by_part =
-            op && op->took_part && use->rank <= WHOLE_INTO_NODE && item->kind != op->inputs[0].kind;
+        bool by_part = op && op->took_part && use->rank <= WHOLE_INTO_NODE &&
+                       lineage_kind(w->l, item->ids) != op->inputs[0].kind;
         bool apart = act->class == ACT_NODE && !by_part;
         for (n = 0; i < u.n && !strcmp(w->l->acts[u.list[i].act].op, act->op); i++)
             n += u.list[i].rank == use->rank;
         for (size_t k = 0; !code && k < n; k += apart ? 1 : n)
             if (!apart || !k || use[k].act != use[k - 1].act) /* by way of two collections */
-                code = add_made(w, item, &u, use + k, apart ? 1 : n, by_part, e);
+                code = walk_made(w, item, &u, use + k, apart ? 1 : n, by_part, depth + 1, e);
     }
     free(u.list);
     free(u.whole_ids.ids);
@@ -373,12 +338,15 @@ static enum err_code walk_down(struct walk *w, struct lineage_item *item, struct
     return err_up(e, code);
 }
 
-enum err_code lineage_down(struct lineage_item **out, struct arena *a, struct lineage *l,
-                           const struct digest *id, struct err *e)
+enum err_code lineage_print(struct cli *c, struct lineage *l, const struct digest *id, bool down,
+                            struct err *e)
 {
-    struct walk w = {.l = l, .a = a};
-    *out = new_item(&w, id, 1, "");
-    enum err_code code = walk_down(&w, *out, e);
+    struct walk w = {.c = c, .l = l, .down = down};
+    struct lineage_item root = {.ids = id, .n = 1, .role = ""};
+    enum err_code code = down ? walk_down(&w, &root, 0, e) : walk_up(&w, id, "", 0, e);
+    if (!code && !c->json && w.items == 1 && (down || lineage_act(l, id) == NO_ACT))
+        fprintf(c->out, "  %s\n",
+                down ? "nothing was made with it" : "the store has no action that made it");
     digest_map_free(&w.seen);
     return err_up(e, code);
 }

@@ -1,9 +1,8 @@
-/* Differences between two records or two runs. */
+/* Differences between two records. */
 #ifndef ENGINE_CLI_DIFF_H
 #define ENGINE_CLI_DIFF_H
 
 #include "engine/cli/console/cli.h"
-#include "engine/cli/records/runs.h"
 #include "store/store.h"
 
 struct diff {
@@ -34,9 +33,8 @@ void diff_print_fields(struct cli *c, const char *of, const struct field_changes
 /* Any two records; collections too. */
 enum err_code diff_records(struct diff *d, const char *of, const struct digest *before,
                            const struct digest *after, struct err *e);
-
-/* ---- diff_run.c ---- */
-enum err_code diff_runs(struct diff *d, const char *name_before, const Eqloom__Run *before,
-                        const char *name_after, const Eqloom__Run *after, struct err *e);
+/* How many elements differ; false if these are not collections, or gc removed one. */
+bool diff_count(size_t *added, size_t *removed, struct cli *c, const struct digest *before,
+                const struct digest *after);
 
 #endif

@@ -29,23 +29,21 @@ struct collections {
     struct elements gone, come;
 };
 
-static void take(struct collections *b, struct elements *to, uint64_t position,
-                 const struct digest *id)
+static void take(struct elements *to, uint64_t position, const struct digest *id)
 {
     to->list = vec_grow(to->list, &to->cap, to->n + 1, sizeof *to->list);
-    to->list[to->n++] =
-        (struct element){*id, position, resolve_label(b->c->arena, b->c->store, id), NULL};
+    to->list[to->n++] = (struct element){.id = *id, .position = position};
 }
 
 static enum err_code take_gone(void *arg, uint64_t position, const struct digest *id, struct err *e)
 {
-    take(arg, &((struct collections *)arg)->gone, position, id);
+    take(&((struct collections *)arg)->gone, position, id);
     return OK;
 }
 
 static enum err_code take_come(void *arg, uint64_t position, const struct digest *id, struct err *e)
 {
-    take(arg, &((struct collections *)arg)->come, position, id);
+    take(&((struct collections *)arg)->come, position, id);
     return OK;
 }
 
@@ -56,11 +54,13 @@ static int by_label(const void *a, const void *b)
     return c ? c : (x->position > y->position) - (x->position < y->position);
 }
 
-static struct element **sorted(const struct elements *s, struct arena *a)
+static struct element **sorted(const struct elements *s, struct cli *c)
 {
-    struct element **list = arena_array(a, struct element *, s->n + 1);
-    for (size_t i = 0; i < s->n; i++)
+    struct element **list = arena_array(c->arena, struct element *, s->n + 1);
+    for (size_t i = 0; i < s->n; i++) {
         list[i] = &s->list[i];
+        list[i]->label = resolve_label(c->arena, c->store, &list[i]->id);
+    }
     qsort(list, s->n, sizeof *list, by_label);
     return list;
 }
@@ -68,7 +68,7 @@ static struct element **sorted(const struct elements *s, struct arena *a)
 /* Elements without a label are never taken for the same one changed. */
 static size_t pair_up(struct collections *b)
 {
-    struct element **x = sorted(&b->gone, b->c->arena), **y = sorted(&b->come, b->c->arena);
+    struct element **x = sorted(&b->gone, b->c), **y = sorted(&b->come, b->c);
     size_t i = 0, k = 0, pairs = 0;
     while (i < b->gone.n && k < b->come.n) {
         int c = strcmp(x[i]->label, y[k]->label);
@@ -185,6 +185,18 @@ static enum err_code diff_collections(struct diff *d, const struct digest *befor
     free(b.gone.list);
     free(b.come.list);
     return err_up(e, code);
+}
+
+bool diff_count(size_t *added, size_t *removed, struct cli *c, const struct digest *before,
+                const struct digest *after)
+{
+    struct collections b = {.c = c};
+    bool good = !collection_diff(c->store, before, after, take_come, take_gone, &b, NULL);
+    *added = b.come.n;
+    *removed = b.gone.n;
+    free(b.gone.list);
+    free(b.come.list);
+    return good;
 }
 
 enum err_code diff_records(struct diff *d, const char *of, const struct digest *before,

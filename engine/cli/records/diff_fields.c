@@ -21,19 +21,9 @@ static const char *cut(struct arena *a, const char *text, int n)
     return strlen(text) > (size_t)n ? arena_printf(a, "%.*s...", n, text) : text;
 }
 
-/* Of a plain value, or of an object as a whole. */
 static const char *value_text(struct arena *a, const json_t *v)
 {
-    if (json_is_string(v))
-        return cut(a, arena_strdup(a, json_string_value(v)), KEPT_TEXT);
-    if (json_is_real(v))
-        return arena_printf(a, "%.10g", json_real_value(v));
-    if (json_is_integer(v))
-        return arena_printf(a, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-    return json_is_true(v)     ? "true"
-           : json_is_false(v)  ? "false"
-           : json_is_object(v) ? "present"
-                               : "";
+    return cut(a, reflect_text(a, v), KEPT_TEXT);
 }
 
 /* ---- values with names ---- */

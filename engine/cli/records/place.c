@@ -30,8 +30,10 @@ char *place_find_store(struct cli *c, const char *job)
     for (char *dir = start_dir(c, job);; dir = os_dirname(c->arena, dir)) {
         char *path = os_join(c->arena, dir, store_name);
         struct os_stat st;
-        if (!os_stat(&st, path, NULL) && st.is_dir)
+        if (!os_stat(&st, path, NULL) && st.is_dir) {
+            c->store_foreign = !st.is_mine;
             return path;
+        }
         if (!strcmp(dir, "/"))
             return NULL;
     }
@@ -103,6 +105,11 @@ enum err_code place_open(struct cli *c, const char *job, enum cli_store use, str
     if (!c->store_path) {
         code = err_fail(e, ERR_NOTFOUND, "there is no store here or above");
         err_hint(e, "'eqloom run JOB' makes one; --store DIR names one");
+        return code;
+    }
+    if (c->store_foreign) {
+        code = err_fail(e, ERR_INPUT, "%s belongs to another user", c->store_path);
+        err_hint(e, "'--store %s' takes it all the same", c->store_path);
         return code;
     }
     options.path = c->store_path;

@@ -1,59 +1,15 @@
-/* Messages as text; see reflect.h. */
+/* Messages as JSON; see reflect.h. NaN and infinities, which JSON lacks, are null. */
 #include "engine/cli/records/reflect.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { ID = 32, SHOWN_BYTES = 16 };
 
-enum bytes_kind reflect_bytes_kind(const ProtobufCFieldDescriptor *f)
-{
-    size_t n = strlen(f->name);
-    if (n > 3 && !strcmp(f->name + n - 3, "_id"))
-        return BYTES_ID;
-    if (n > 4 && !strcmp(f->name + n - 4, "_ids"))
-        return BYTES_IDS;
-    return BYTES_PLAIN;
-}
-
-static size_t item_size(ProtobufCType type)
-{
-    switch (type) {
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_SFIXED32:
-    case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_FLOAT:
-    case PROTOBUF_C_TYPE_ENUM: return 4;
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE: return 8;
-    case PROTOBUF_C_TYPE_BOOL: return sizeof(protobuf_c_boolean);
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_MESSAGE: return sizeof(void *);
-    case PROTOBUF_C_TYPE_BYTES: return sizeof(ProtobufCBinaryData);
-    }
-    return 0;
-}
-
-size_t reflect_count(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
-{
-    if (f->label != PROTOBUF_C_LABEL_REPEATED)
-        return 1;
-    return *(const size_t *)((const char *)m + f->quantifier_offset);
-}
-
-const void *reflect_item(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, size_t i)
-{
-    const char *field = (const char *)m + f->offset;
-    if (f->label != PROTOBUF_C_LABEL_REPEATED)
-        return field;
-    return *(const char *const *)field + i * item_size(f->type);
-}
+struct form {
+    bool brief;   /* see reflect_brief */
+    size_t limit; /* SIZE_MAX unless brief */
+};
 
 char *reflect_hex(struct arena *a, const uint8_t *data, size_t n)
 {
@@ -67,190 +23,166 @@ char *reflect_hex(struct arena *a, const uint8_t *data, size_t n)
     return hex;
 }
 
-char *reflect_text(struct arena *a, const ProtobufCFieldDescriptor *f, const void *item)
+static bool ends_in(const char *name, const char *end)
 {
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && !strcmp(name + n - m, end);
+}
+
+/* "2 ids: 3fa9... ..." */
+static json_t *brief_bytes(struct arena *a, bool ids, const ProtobufCBinaryData *b, size_t limit)
+{
+    size_t n = b->len / ID;
+    if (!ids)
+        return json_sprintf("%zu bytes: %s%s", b->len,
+                            reflect_hex(a, b->data, b->len < SHOWN_BYTES ? b->len : SHOWN_BYTES),
+                            b->len > SHOWN_BYTES ? "..." : "");
+    const char *text = arena_printf(a, "%zu id%s:", n, n == 1 ? "" : "s");
+    for (size_t i = 0; i < n && i < limit; i++)
+        text = arena_printf(a, "%s %.12s", text, reflect_hex(a, b->data + i * ID, ID));
+    return json_sprintf("%s%s", text, n > limit ? " ..." : "");
+}
+
+static json_t *bytes_json(const char *name, const ProtobufCBinaryData *b, struct form form)
+{
+    struct arena a = {0};
+    json_t *value;
+    bool ids = ends_in(name, "_ids");
+    if (form.brief && !ends_in(name, "_id")) {
+        value = b->len ? brief_bytes(&a, ids, b, form.limit) : json_null();
+    } else if (!ids) {
+        value = json_string(reflect_hex(&a, b->data, b->len));
+    } else {
+        value = json_array();
+        for (size_t i = 0; i + ID <= b->len; i += ID)
+            json_array_append_new(value, json_string(reflect_hex(&a, b->data + i, ID)));
+    }
+    arena_free(&a);
+    return value;
+}
+
+static json_t *message_json(const ProtobufCMessage *m, struct form form);
+
+/* *size is that of the item in a list. */
+static json_t *item_json(size_t *size, const ProtobufCFieldDescriptor *f, const void *item,
+                         struct form form)
+{
+    *size = 8;
     switch (f->type) {
     case PROTOBUF_C_TYPE_INT32:
     case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_SFIXED32: return arena_printf(a, "%" PRId32, *(const int32_t *)item);
+    case PROTOBUF_C_TYPE_SFIXED32: *size = 4; return json_integer(*(const int32_t *)item);
     case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_FIXED32: return arena_printf(a, "%" PRIu32, *(const uint32_t *)item);
+    case PROTOBUF_C_TYPE_FIXED32: *size = 4; return json_integer(*(const uint32_t *)item);
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64: return arena_printf(a, "%" PRId64, *(const int64_t *)item);
+    case PROTOBUF_C_TYPE_SFIXED64:
     case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64: return arena_printf(a, "%" PRIu64, *(const uint64_t *)item);
-    case PROTOBUF_C_TYPE_FLOAT: return arena_printf(a, "%.7g", (double)*(const float *)item);
-    case PROTOBUF_C_TYPE_DOUBLE: return arena_printf(a, "%.10g", *(const double *)item);
-    case PROTOBUF_C_TYPE_BOOL: return *(const protobuf_c_boolean *)item ? "true" : "false";
-    case PROTOBUF_C_TYPE_STRING: {
-        const char *s = *(const char *const *)item;
-        return arena_strdup(a, s ? s : "");
+    case PROTOBUF_C_TYPE_FIXED64: return json_integer(*(const json_int_t *)item);
+    case PROTOBUF_C_TYPE_FLOAT: {
+        double v = (double)*(const float *)item;
+        *size = 4;
+        return isfinite(v) ? json_real(v) : json_null();
     }
+    case PROTOBUF_C_TYPE_DOUBLE: {
+        double v = *(const double *)item;
+        return isfinite(v) ? json_real(v) : json_null();
+    }
+    case PROTOBUF_C_TYPE_BOOL:
+        *size = sizeof(protobuf_c_boolean);
+        return json_boolean(*(const protobuf_c_boolean *)item);
     case PROTOBUF_C_TYPE_ENUM: {
         int value = *(const int *)item;
         const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(f->descriptor, value);
-        return v ? arena_strdup(a, v->name) : arena_printf(a, "%d", value);
+        *size = sizeof value;
+        if (form.brief && !value)
+            return json_null();
+        return v ? json_string(v->name) : json_sprintf("%d", value);
+    }
+    case PROTOBUF_C_TYPE_STRING: {
+        json_t *text = json_string(*(const char *const *)item ? *(const char *const *)item : "");
+        return text ? text : json_null();
     }
     case PROTOBUF_C_TYPE_BYTES:
-    case PROTOBUF_C_TYPE_MESSAGE: break;
+        *size = sizeof(ProtobufCBinaryData);
+        return bytes_json(f->name, item, form);
+    case PROTOBUF_C_TYPE_MESSAGE: {
+        const ProtobufCMessage *m = *(const ProtobufCMessage *const *)item;
+        return m ? message_json(m, form) : json_null();
     }
-    return NULL;
+    }
+    return json_null();
 }
 
-static bool is_empty(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
+static size_t count_of(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
 {
-    if (f->label == PROTOBUF_C_LABEL_REPEATED)
-        return !reflect_count(m, f);
-    const char *item = reflect_item(m, f, 0);
-    if (f->type == PROTOBUF_C_TYPE_STRING)
-        return !*(const char *const *)item || !**(const char *const *)item;
-    if (f->type == PROTOBUF_C_TYPE_BYTES)
-        return !((const ProtobufCBinaryData *)item)->len;
-    for (size_t i = 0; i < item_size(f->type); i++)
-        if (item[i])
-            return false;
-    return true;
+    return *(const size_t *)((const char *)m + f->quantifier_offset);
 }
 
-static void print_bytes(FILE *to, struct arena *a, const ProtobufCFieldDescriptor *f,
-                        const ProtobufCBinaryData *b, size_t limit)
+static json_t *field_json(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f,
+                          struct form form)
 {
-    enum bytes_kind kind = reflect_bytes_kind(f);
-    if (kind == BYTES_ID) {
-        fputs(reflect_hex(a, b->data, b->len), to);
-        return;
-    }
-    if (kind == BYTES_PLAIN) {
-        size_t n = b->len < SHOWN_BYTES ? b->len : SHOWN_BYTES;
-        fprintf(to, "%zu bytes: %s%s", b->len, reflect_hex(a, b->data, n), n < b->len ? "..." : "");
-        return;
-    }
-    size_t n = b->len / ID, shown = n < limit ? n : limit;
-    fprintf(to, "%zu id%s:", n, n == 1 ? "" : "s");
-    for (size_t i = 0; i < shown; i++)
-        fprintf(to, " %.12s", reflect_hex(a, b->data + i * ID, ID));
-    fputs(shown < n ? " ..." : "", to);
+    const char *field = (const char *)m + f->offset;
+    size_t size;
+    if (f->label != PROTOBUF_C_LABEL_REPEATED)
+        return item_json(&size, f, field, form);
+    json_t *list = json_array();
+    size_t n = count_of(m, f);
+    field = *(const char *const *)field;
+    for (size_t i = 0; i < n && i < form.limit; i++, field += size)
+        json_array_append_new(list, item_json(&size, f, field, form));
+    return list;
 }
 
-/* `hanging`: the first line follows something already written. */
-static void print_message(FILE *to, const ProtobufCMessage *m, int indent, bool hanging,
-                          size_t limit);
-
-static void print_value(FILE *to, struct arena *a, const ProtobufCFieldDescriptor *f,
-                        const void *item, int indent, size_t limit)
+static bool is_empty(const json_t *v)
 {
-    if (f->type == PROTOBUF_C_TYPE_BYTES) {
-        print_bytes(to, a, f, item, limit);
-    } else {
-        const char *text = reflect_text(a, f, item);
-        bool lines = strchr(text, '\n') != NULL;
-        if (lines)
-            fprintf(to, "\n%*s", indent + 4, "");
-        for (const char *p = text; *p; p++) {
-            if (*p != '\n')
-                fputc(*p, to);
-            else if (p[1])
-                fprintf(to, "\n%*s", indent + 4, "");
-        }
-    }
-    fputc('\n', to);
+    return json_is_null(v) || json_is_false(v) || (json_is_string(v) && !*json_string_value(v)) ||
+           (json_is_number(v) && json_number_value(v) == 0);
 }
 
-static void print_list(FILE *to, struct arena *a, const ProtobufCMessage *m,
-                       const ProtobufCFieldDescriptor *f, int indent, size_t limit)
+static json_t *message_json(const ProtobufCMessage *m, struct form form)
 {
-    size_t n = reflect_count(m, f), shown = n < limit ? n : limit;
-    bool blocks = f->type == PROTOBUF_C_TYPE_MESSAGE || f->type == PROTOBUF_C_TYPE_BYTES ||
-                  f->type == PROTOBUF_C_TYPE_STRING;
-    fprintf(to, "%s (%zu):%s", f->name, n, blocks ? "\n" : "");
-    for (size_t i = 0; i < shown; i++) {
-        const void *item = reflect_item(m, f, i);
-        if (!blocks) {
-            fprintf(to, " %s", reflect_text(a, f, item));
-            continue;
-        }
-        fprintf(to, "%*s- ", indent + 2, "");
-        if (f->type == PROTOBUF_C_TYPE_MESSAGE)
-            print_message(to, *(const ProtobufCMessage *const *)item, indent + 4, true, limit);
+    json_t *object = json_object();
+    for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
+        json_t *value = field_json(m, f, form);
+        char name[80];
+        if (form.brief && json_is_array(value))
+            snprintf(name, sizeof name, "%s (%zu)", f->name, count_of(m, f));
+        if (form.brief && (json_is_array(value) ? !count_of(m, f) : is_empty(value)))
+            json_decref(value);
         else
-            print_value(to, a, f, item, indent + 2, limit);
+            json_object_set_new(object, form.brief && json_is_array(value) ? name : f->name, value);
     }
-    if (shown < n)
-        blocks ? fprintf(to, "%*s... %zu more\n", indent + 2, "", n - shown) : fputs(" ...", to);
-    if (!blocks)
-        fputc('\n', to);
+    return object;
 }
 
-/* Messages of a few plain fields go on one line. */
-static bool is_short(const ProtobufCMessage *m)
+json_t *reflect_json(const ProtobufCMessage *m)
 {
-    for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
-        const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
-        if (is_empty(m, f))
-            continue;
-        if (f->label == PROTOBUF_C_LABEL_REPEATED || f->type == PROTOBUF_C_TYPE_BYTES ||
-            f->type == PROTOBUF_C_TYPE_MESSAGE)
-            return false;
-        if (f->type == PROTOBUF_C_TYPE_STRING) {
-            const char *text = *(const char *const *)reflect_item(m, f, 0);
-            if (strlen(text) > 60 || strchr(text, '\n'))
-                return false;
-        }
-    }
-    return true;
+    return message_json(m, (struct form){.limit = SIZE_MAX});
 }
 
-static void print_short(FILE *to, const ProtobufCMessage *m)
+json_t *reflect_brief(const ProtobufCMessage *m, size_t limit)
 {
-    struct arena a = {0};
-    const char *glue = "";
-    for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
-        const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
-        if (is_empty(m, f))
-            continue;
-        fprintf(to, "%s%s: %s", glue, f->name, reflect_text(&a, f, reflect_item(m, f, 0)));
-        glue = ", ";
-    }
+    return message_json(m, (struct form){true, limit});
+}
+
+json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
+{
+    return field_json(m, f, (struct form){.limit = SIZE_MAX});
+}
+
+json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m)
+{
+    char hex[DIGEST_HEX];
+    return json_pack("{s:s, s:s, s:I, s:o}", "id", digest_hex(hex, id), "kind",
+                     kind_info(r->kind)->name, "bytes", (json_int_t)r->payload.len, "value",
+                     reflect_json(m));
+}
+
+void reflect_dump(FILE *to, json_t *value)
+{
+    json_dumpf(value, to, JSON_COMPACT);
     fputc('\n', to);
-    arena_free(&a);
-}
-
-static void print_message(FILE *to, const ProtobufCMessage *m, int indent, bool hanging,
-                          size_t limit)
-{
-    if (hanging && is_short(m)) {
-        print_short(to, m);
-        return;
-    }
-    struct arena a = {0};
-    for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
-        const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
-        if (is_empty(m, f))
-            continue;
-        fprintf(to, "%*s", hanging ? 0 : indent, "");
-        hanging = false;
-        if (f->label == PROTOBUF_C_LABEL_REPEATED) {
-            print_list(to, &a, m, f, indent, limit);
-            continue;
-        }
-        fprintf(to, "%s: ", f->name);
-        const void *item = reflect_item(m, f, 0);
-        const ProtobufCMessage *inner =
-            f->type == PROTOBUF_C_TYPE_MESSAGE ? *(const ProtobufCMessage *const *)item : NULL;
-        if (!inner) {
-            print_value(to, &a, f, item, indent, limit);
-        } else if (is_short(inner)) {
-            print_short(to, inner);
-        } else {
-            fputc('\n', to);
-            print_message(to, inner, indent + 2, false, limit);
-        }
-    }
-    arena_free(&a);
-}
-
-void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit)
-{
-    print_message(to, m, 0, false, limit);
+    json_decref(value);
 }

@@ -11,24 +11,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Fields that are not empty, one a line; lists shortened to `limit` items, with their count. */
+/* What reflect_brief gives, a field a line. */
 void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit);
 /* Every field, complete. A new reference. */
 json_t *reflect_json(const ProtobufCMessage *m);
+/* Without empty fields, items of lists from `limit` on, and most of bytes; the names of lists tell
+ * their length: "members (20)". A new reference. */
+json_t *reflect_brief(const ProtobufCMessage *m, size_t limit);
+/* One field, complete. A new reference. */
+json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
 /* {"id", "kind", "bytes", "value"}: a record as `show --json` prints it. A new reference. */
 json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m);
-/* One line and a newline. */
+/* One line and a newline. Takes the reference. */
 void reflect_dump(FILE *to, json_t *value);
 
-/* ---- for both, and for tables ---- */
-enum bytes_kind { BYTES_PLAIN, BYTES_ID, BYTES_IDS };
-enum bytes_kind reflect_bytes_kind(const ProtobufCFieldDescriptor *f);
-/* Items of a field, 1 for a single one. */
-size_t reflect_count(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
-/* The i-th item: a pointer to its C value. */
-const void *reflect_item(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, size_t i);
-/* A number, boolean, enum or string as text; NULL for bytes and messages. */
-char *reflect_text(struct arena *a, const ProtobufCFieldDescriptor *f, const void *item);
+/* A number, truth value or text as text; "" for null, "present" for an object. */
+const char *reflect_text(struct arena *a, const json_t *value);
 char *reflect_hex(struct arena *a, const uint8_t *data, size_t n);
 
 #endif

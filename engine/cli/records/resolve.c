@@ -62,9 +62,10 @@ static const char *describe(struct arena *a, const ProtobufCMessage *m)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const ProtobufCFieldDescriptor *f =
             protobuf_c_message_descriptor_get_field_by_name(m->descriptor, fields[i]);
-        const char *text =
-            f && reflect_count(m, f) ? reflect_text(a, f, reflect_item(m, f, 0)) : NULL;
-        if (!text || !*text)
+        json_t *value = f ? reflect_field(m, f) : NULL;
+        const char *text = reflect_text(a, json_is_array(value) ? json_array_get(value, 0) : value);
+        json_decref(value);
+        if (!*text)
             continue;
         return !strcmp(f->name, "step")   ? arena_printf(a, "step %s", text)
                : strlen(text) > LABEL_MAX ? arena_printf(a, "%.*s...", LABEL_MAX, text)

@@ -1,0 +1,12 @@
+/* The bytes of File records. */
+#ifndef ENGINE_CLI_FILE_RECORD_H
+#define ENGINE_CLI_FILE_RECORD_H
+
+#include "store/store.h"
+
+#include <stdio.h>
+
+/* Chunks are read one by one. */
+enum err_code file_record_write(FILE *to, struct store *s, const struct digest *id, struct err *e);
+
+#endif
