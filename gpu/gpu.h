@@ -1,18 +1,19 @@
 /* A small tensor-op interface: a device, memory on it, queues, and a table of ops. Models and
- * training are written once on top of it; each back end (cpu/, later cuda/) fills the table.
+ * training are written once on top of it; each back end (cpu/, cuda/) fills the table.
  *
  * Memory: a device pointer is an ordinary pointer that only ops, gpu_read and gpu_write may
  * dereference (on the CPU it is host memory). Pointers in an op's arguments are device pointers
  * unless their comment says otherwise. Matrices are row-major f32; `ld` is the distance of rows in
  * elements. Sequences are packed: sequence i has rows offset[i] .. offset[i+1]-1.
  *
- * Order: ops on one queue take effect in order; a queue is used by one thread at a time. An op does
- * not return an error: the first failure stays in the queue, the results of later ops are
- * undefined, and gpu_finish returns the failure.
+ * Order: ops on one queue take effect in order, at once or later; a queue is used by one thread at
+ * a time. An op does not return an error: the first failure stays in the queue, the results of
+ * later ops are undefined, and gpu_finish returns the failure.
  *
  * Determinism: an op is a fixed sequence of operations on its inputs, whatever the number of
- * threads. Parallelism is the caller's: gpu_each runs items that were cut independently of the
- * number of threads, and the caller joins their results in a fixed order. */
+ * threads. Parallelism between ops is the caller's: gpu_each runs items that were cut as the device
+ * likes it (gpu_cuts), independently of the number of threads, and the caller joins their results
+ * in a fixed order. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 
@@ -29,17 +30,18 @@ struct gpu_queue;
 enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */ };
 enum gpu_pooling { GPU_MEAN, GPU_MAX };
 
-/* What products read: the values as they are, or rounded to bf16 (to nearest, ties to even) where
- * the device has units for it, else as they are. Sums are f32 in either case. */
-enum gpu_precision { GPU_F32, GPU_BF16 };
+/* What products read: the values as they are, or rounded to TF32 or bf16 (to nearest, ties to even)
+ * where the device has units for it, else as they are. Sums are f32 in all cases. */
+enum gpu_precision { GPU_F32, GPU_TF32, GPU_BF16 };
 
-/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ base] [+ bias]). op is the transpose
- * if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where the mask is
- * not positive: the gradient through a ReLU. */
+/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ beta * base] [+ bias]). op is the
+ * transpose if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where
+ * the mask is not positive: the gradient through a ReLU. */
 struct gpu_matmul {
     bool ta, tb, accumulate;
     bool relu;         /* act */
     const float *base; /* (m, n), rows ldc apart; not with accumulate */
+    float beta;        /* 0: 1 */
     const float *mask; /* (m, n), rows ldc apart; not with accumulate, base, bias or relu */
     const float *bias; /* (n), added to each row */
     enum gpu_precision precision;
@@ -57,12 +59,22 @@ struct gpu_matmul {
  * then there is no backward. `causal`: query i of n sees the first m - n + 1 + i of m >= n keys. */
 struct gpu_attention {
     size_t sequences, heads, size;
+    size_t rows; /* of q; all ranges lie below */
     const uint32_t *first, *end, *key_first, *key_end;
     const float *q, *k, *v;
     size_t q_ld, kv_ld;
     float *lse;  /* (rows of q, heads): logarithm of the softmax's denominator */
     float scale; /* of the scores */
     bool causal;
+};
+
+/* Packed sequences of tokens: token[t] is a row of the table, t's place in its sequence one of the
+ * positions. */
+struct gpu_embedding {
+    const uint32_t *token, *offset;
+    size_t sequences, tokens, cols;
+    size_t vocabulary, places; /* rows of the table and of the positions */
+    float scale;               /* of the table's rows */
 };
 
 /* One step of AdamW (Loshchilov and Hutter 2019) as PyTorch's. */
@@ -104,6 +116,9 @@ struct gpu_ops {
     void (*fill)(struct gpu_queue *q, float *x, size_t n, float value);
     void (*add)(struct gpu_queue *q, float *y, const float *x, size_t n);
     void (*copy)(struct gpu_queue *q, float *y, const float *x, size_t n);
+    /* Row i of y = row from[i] of x, or row i if `from` is NULL; rows of cols numbers, ld apart. */
+    void (*copy_rows)(struct gpu_queue *q, float *y, size_t y_ld, const float *x, size_t x_ld,
+                      const uint32_t *from, size_t rows, size_t cols);
     void (*scale)(struct gpu_queue *q, float *x, size_t n, float factor);
     /* y (rows, cols) = x, whose rows are ld apart, rounded to bf16 */
     void (*round_bf16)(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,
@@ -149,21 +164,19 @@ struct gpu_ops {
     void (*attention_back)(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,
                            const struct gpu_attention *at);
 
-    /* x (T, cols) = table[token] * scale + positions[place in the sequence]. */
+    /* x (tokens, cols) = table[token] * scale + positions[place in the sequence]. */
     void (*embed)(struct gpu_queue *q, float *x, const float *table, const float *positions,
-                  const uint32_t *token, const uint32_t *offset, size_t sequences, size_t cols,
-                  float scale);
+                  const struct gpu_embedding *how);
     /* dtable += ...; dpositions += ... unless NULL. */
     void (*embed_back)(struct gpu_queue *q, float *dtable, float *dpositions, const float *dx,
-                       const uint32_t *token, const uint32_t *offset, size_t sequences, size_t cols,
-                       float scale);
+                       const struct gpu_embedding *how);
 
     /* y (segments, cols): mean or maximum of the rows x[row[j]], offset[s] <= j < offset[s+1];
      * no segment is empty. `arg` (segments, cols) is the row of the maximum, the first of equals.
      */
     void (*pool)(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, const uint32_t *row,
                  const uint32_t *offset, size_t segments, size_t cols, enum gpu_pooling kind);
-    /* dx += ... */
+    /* dx += ...; no row is pooled twice. */
     void (*pool_back)(struct gpu_queue *q, float *dx, const float *dy, const uint32_t *arg,
                       const uint32_t *row, const uint32_t *offset, size_t segments, size_t cols,
                       enum gpu_pooling kind);
@@ -205,21 +218,74 @@ struct gpu_queue {
     struct err failure;
 };
 
+/* How work is cut for a device. Sums go along with the cuts, so results are a function of them. */
+enum { GPU_GROUPS = 8 };
+struct gpu_cuts {
+    size_t groups;                     /* chains of shards that add up gradients; <= GPU_GROUPS */
+    size_t shard_tokens, shard_widths; /* a shard's tokens in training, about, at least; and as
+                                        * many times the width of the model */
+    size_t block;                      /* parameters that are one piece */
+    size_t loss_rows;                  /* rows of a matrix of scores that are one piece */
+    size_t embed_min, embed_max;       /* tokens of an inference's shard */
+    size_t beam_rows;                  /* hypotheses of a step, about */
+    bool clear_whole;                  /* one fill of all gradients is better than many small */
+};
+
+/* The head of every device; back ends add to it. Calls are those of the functions below. */
+typedef void gpu_item(void *arg, size_t item, struct gpu_queue *q);
+struct gpu_calls {
+    void (*close)(struct gpu_device *d);
+    enum err_code (*alloc)(void **out, struct gpu_device *d, size_t bytes, struct err *e);
+    void (*free)(struct gpu_device *d, void *memory);
+    size_t (*room)(struct gpu_device *d);
+    void (*write)(struct gpu_queue *q, void *device, const void *host, size_t bytes);
+    void (*read)(struct gpu_queue *q, void *host, const void *device, size_t bytes);
+    enum err_code (*queue_new)(struct gpu_queue **out, struct gpu_device *d, struct err *e);
+    void (*queue_free)(struct gpu_queue *q);
+    enum err_code (*finish)(struct gpu_queue *q, struct err *e);
+    enum err_code (*each)(struct gpu_queue *q, size_t n, size_t chains, gpu_item *fn, void *arg,
+                          struct err *e);
+};
+struct gpu_device {
+    const struct gpu_calls *calls;
+    struct gpu_ops ops;
+    struct gpu_cuts cuts;
+    unsigned queues; /* that gpu_each uses at a time */
+};
+
 /* The CPU. gpu_each runs on the pool (NULL: on the calling thread), which must outlive the device.
- * isa is "base", "avx2", "avx512", "amx", or NULL for cpu_isa() of base/cpu.h. */
+ * isa is "base", "avx2", "avx512", "amx", or NULL for cpu_isa() of base/isa.h. */
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e);
+/* A card, and what its results depend on. */
+struct gpu_card {
+    int index, driver; /* driver: 1000 * major + 10 * minor */
+    char name[128];
+    char class_name[128]; /* "cuda sm_90, runtime 13.0, cuBLASLt 13.1.0" */
+    size_t bytes;
+    bool bf16;
+};
+/* Which device a name stands for: "cpu", "cuda" (the first card), "cuda:N", or "auto": the first
+ * card, else the CPU. *cpu is set, or *card is. The first call that may mean a card looks for the
+ * CUDA back end: a shared library beside the program, or $EQLOOM_CUDA. ERR_UNSUPPORTED says in one
+ * line why there is no card. */
+enum err_code gpu_find(bool *cpu, struct gpu_card *card, const char *name, struct err *e);
+/* Why "auto" is the CPU, in one line, or NULL. */
+const char *gpu_why_cpu(void);
+/* How many cards there are. */
+enum err_code gpu_count_cards(int *n, struct err *e);
+/* By name; the pool is the CPU's. */
+enum err_code gpu_open(struct gpu_device **out, const char *name, struct pool *pool, struct err *e);
 void gpu_close(struct gpu_device *d);
 /* The units that multiply bf16 with cpu_isa(): "tiles", "avx512-bf16", or NULL if there are none
  * and GPU_BF16 is computed as GPU_F32. Results of different units may differ in the last bits. */
 const char *gpu_cpu_bf16(void);
-const struct gpu_ops *gpu_device_ops(const struct gpu_device *d);
-/* The number of queues that gpu_each uses at a time. */
-unsigned gpu_queues(const struct gpu_device *d);
 
 /* Aligned to 64 bytes, zeroed. */
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e);
 void gpu_free(struct gpu_device *d, void *memory);
+/* Bytes that are free, or 0 if nobody knows. */
+size_t gpu_room(struct gpu_device *d);
 /* Copy between host and device, in the queue's order; on return the host memory is the caller's
  * again. */
 void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
@@ -231,16 +297,15 @@ void gpu_queue_free(struct gpu_queue *q);
 /* Waits; the first failure since the last call. */
 enum err_code gpu_finish(struct gpu_queue *q, struct err *e);
 
-/* Runs fn for items 0..n-1, in any order, each on one of the device's queues, and waits. Returns
- * the failure of the first queue that has one. */
-enum err_code gpu_each(struct gpu_device *d, size_t n,
-                       void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
-                       struct err *e);
+/* Runs fn for items 0..n-1, in any order, each on one of the device's queues, behind what q has
+ * been given before and ahead of what it is given next. Need not wait: on a device that works later
+ * fn has been called for all items, and what it asked for may be still to come. Returns the failure
+ * of the first queue that has one. */
+enum err_code gpu_each(struct gpu_queue *q, size_t n, gpu_item *fn, void *arg, struct err *e);
 /* The same in chains: an item begins when item - chains has ended, so that the items of a chain may
  * add to one result in a fixed order. */
-enum err_code gpu_each_in_chains(struct gpu_device *d, size_t n, size_t chains,
-                                 void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
-                                 struct err *e);
+enum err_code gpu_each_in_chains(struct gpu_queue *q, size_t n, size_t chains, gpu_item *fn,
+                                 void *arg, struct err *e);
 
 /* Carves aligned pieces from a block. With base == NULL it only counts bytes, so that one function
  * can both measure and lay out. */
@@ -258,7 +323,7 @@ static inline void *gpu_carve(struct gpu_layout *l, size_t bytes)
 
 static inline float *gpu_carve_floats(struct gpu_layout *l, size_t n)
 {
-    return gpu_carve(l, n * sizeof(float));
+    return (float *)gpu_carve(l, n * sizeof(float));
 }
 
 #endif

@@ -101,8 +101,21 @@ static void epilogue(const struct gpu_matmul *mm, const float *sums, size_t row,
         }
 }
 
-void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
+/* A base that is scaled becomes c, to which the product is then added. */
+static void begin_with_scaled(struct gpu_queue *q, struct gpu_matmul *mm)
 {
+    if (!mm->base || mm->beta == 0)
+        return;
+    q->op->copy_rows(q, mm->c, mm->ldc, mm->base, mm->ldc, NULL, mm->m, mm->n);
+    for (size_t i = 0; i < mm->m; i++)
+        q->op->scale(q, mm->c + i * mm->ldc, mm->n, mm->beta);
+    mm->base = NULL;
+    mm->accumulate = true;
+}
+
+void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
+{
+    struct gpu_matmul copy = *how, *mm = &copy;
     struct amx_operand left = {mm->a, mm->lda, mm->m, mm->k, mm->ta, true};
     struct amx_operand right = {mm->b, mm->ldb, mm->n, mm->k, !mm->tb, false};
     size_t all_m = amx_blocks(mm->m), all_n = amx_blocks(mm->n), all_k = amx_blocks(mm->k);
@@ -113,6 +126,7 @@ void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm)
     uint32_t *panel = cpu_scratch(q, ((PANEL + all_n) * words + 1) * sizeof *panel);
     if (!panel)
         return;
+    begin_with_scaled(q, mm);
     uint32_t *columns = panel + PANEL * words;
     amx_pack(columns, &right, 0, all_n);
     configure();

@@ -6,6 +6,6 @@
 #include "gpu/gpu.h"
 
 /* GPU_BF16 only. */
-void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
+void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *how);
 
 #endif

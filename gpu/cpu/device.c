@@ -7,19 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gpu_device {
-    struct gpu_ops ops;
+struct cpu_device {
+    struct gpu_device base;
     struct pool *pool;
-    unsigned n_queues;
-    struct cpu_queue *queues;
+    struct cpu_queue *queues; /* of gpu_each */
 };
+
+/* A shard's layer stays in the second cache; and weights and gradients pass through the caches once
+ * for each shard. Inference keeps a shard's tensors there from one op to the next. */
+static const struct gpu_cuts cuts = {.groups = GPU_GROUPS,
+                                     .shard_tokens = 512,
+                                     .shard_widths = 2,
+                                     .block = 1 << 14,
+                                     .loss_rows = 64,
+                                     .embed_min = 128,
+                                     .embed_max = 512,
+                                     .beam_rows = 256};
 
 #if defined(__x86_64__)
 /* Tiles multiply bf16 only. */
 static void matmul_with_tiles(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     switch (mm->precision) {
-    case GPU_F32: cpu_matmul(q, mm); break;
+    case GPU_F32:
+    case GPU_TF32: cpu_matmul(q, mm); break;
     case GPU_BF16: amx_matmul(q, mm); break;
     }
 }
@@ -42,6 +53,102 @@ static struct gpu_ops isa_table(const char *isa)
     return cpu_table_base();
 }
 
+static void close_device(struct gpu_device *base)
+{
+    struct cpu_device *d = (struct cpu_device *)base;
+    for (unsigned i = 0; d->queues && i < base->queues; i++)
+        free(d->queues[i].scratch);
+    free(d->queues);
+    free(d);
+}
+
+static enum err_code alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
+{
+    if (!(*out = cpu_alloc(bytes)))
+        return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
+    memset(*out, 0, bytes);
+    return OK;
+}
+
+static void release(struct gpu_device *d, void *memory)
+{
+    free(memory);
+}
+
+static size_t room(struct gpu_device *d)
+{
+    return 0;
+}
+
+static void write_now(struct gpu_queue *q, void *device, const void *host, size_t bytes)
+{
+    memcpy(device, host, bytes);
+}
+
+static void read_now(struct gpu_queue *q, void *host, const void *device, size_t bytes)
+{
+    memcpy(host, device, bytes);
+}
+
+static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e)
+{
+    struct cpu_queue *q = calloc(1, sizeof *q);
+    if (!q)
+        return err_fail(e, ERR_NOMEM, "no memory for a queue");
+    q->base = (struct gpu_queue){.op = &d->ops, .device = d};
+    *out = &q->base;
+    return OK;
+}
+
+static void queue_free(struct gpu_queue *q)
+{
+    free(((struct cpu_queue *)q)->scratch);
+    free(q);
+}
+
+static enum err_code finish(struct gpu_queue *q, struct err *e)
+{
+    enum err_code code = q->failure.code;
+    if (code && e)
+        *e = q->failure;
+    err_clear(&q->failure);
+    return code;
+}
+
+struct each {
+    struct cpu_device *d;
+    gpu_item *fn;
+    void *arg;
+};
+
+static void run_item(void *arg, size_t item, unsigned worker)
+{
+    struct each *each = arg;
+    each->fn(each->arg, item, &each->d->queues[worker].base);
+}
+
+/* Ops on q have been done when it is called, so there is nothing to order. The first failure of the
+ * first queue that has one; all are cleared. */
+static enum err_code run_each(struct gpu_queue *q, size_t n, size_t chains, gpu_item *fn, void *arg,
+                              struct err *e)
+{
+    struct cpu_device *d = (struct cpu_device *)q->device;
+    struct each each = {d, fn, arg};
+    if (chains)
+        pool_for_chains(d->pool, n, chains, run_item, &each);
+    else
+        pool_for(d->pool, n, run_item, &each);
+    enum err_code code = finish(q, e);
+    for (unsigned i = 0; i < d->base.queues; i++) {
+        enum err_code failure = finish(&d->queues[i].base, code ? NULL : e);
+        code = code ? code : failure;
+    }
+    return code;
+}
+
+static const struct gpu_calls calls = {close_device, alloc,     release,    room,   write_now,
+                                       read_now,     queue_new, queue_free, finish, run_each};
+
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e)
 {
@@ -52,132 +159,16 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
     enum err_code code = cpu_prepare_products(e);
     if (code)
         return err_up(e, code);
-    struct gpu_device *d = calloc(1, sizeof *d);
-    if (!d)
-        return err_fail(e, ERR_NOMEM, "no memory for a device");
-    d->n_queues = pool_threads(pool);
-    d->queues = calloc(d->n_queues, sizeof *d->queues);
-    if (!d->queues) {
-        gpu_close(d);
+    struct cpu_device *d = calloc(1, sizeof *d);
+    unsigned n = pool_threads(pool);
+    if (!d || !(d->queues = calloc(n, sizeof *d->queues))) {
+        free(d);
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     }
-    d->ops = isa_table(isa);
+    d->base = (struct gpu_device){&calls, isa_table(isa), cuts, n};
     d->pool = pool;
-    for (unsigned i = 0; i < d->n_queues; i++)
-        d->queues[i].base = (struct gpu_queue){.op = &d->ops, .device = d, .index = i};
-    *out = d;
+    for (unsigned i = 0; i < n; i++)
+        d->queues[i].base = (struct gpu_queue){.op = &d->base.ops, .device = &d->base, .index = i};
+    *out = &d->base;
     return OK;
-}
-
-void gpu_close(struct gpu_device *d)
-{
-    if (!d)
-        return;
-    for (unsigned i = 0; d->queues && i < d->n_queues; i++)
-        free(d->queues[i].scratch);
-    free(d->queues);
-    free(d);
-}
-
-const struct gpu_ops *gpu_device_ops(const struct gpu_device *d)
-{
-    return &d->ops;
-}
-
-unsigned gpu_queues(const struct gpu_device *d)
-{
-    return d->n_queues;
-}
-
-enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
-{
-    if (!(*out = cpu_alloc(bytes)))
-        return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
-    memset(*out, 0, bytes);
-    return OK;
-}
-
-void gpu_free(struct gpu_device *d, void *memory)
-{
-    free(memory);
-}
-
-void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes)
-{
-    if (bytes)
-        memcpy(device, host, bytes);
-}
-
-void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes)
-{
-    if (bytes)
-        memcpy(host, device, bytes);
-}
-
-enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e)
-{
-    struct cpu_queue *q = calloc(1, sizeof *q);
-    if (!q)
-        return err_fail(e, ERR_NOMEM, "no memory for a queue");
-    q->base = (struct gpu_queue){.op = &d->ops, .device = d};
-    *out = &q->base;
-    return OK;
-}
-
-void gpu_queue_free(struct gpu_queue *q)
-{
-    if (!q)
-        return;
-    free(((struct cpu_queue *)q)->scratch);
-    free(q);
-}
-
-enum err_code gpu_finish(struct gpu_queue *q, struct err *e)
-{
-    enum err_code code = q->failure.code;
-    if (code && e)
-        *e = q->failure;
-    err_clear(&q->failure);
-    return code;
-}
-
-struct each {
-    struct gpu_device *d;
-    void (*fn)(void *arg, size_t item, struct gpu_queue *q);
-    void *arg;
-};
-
-static void run_item(void *arg, size_t item, unsigned worker)
-{
-    struct each *each = arg;
-    each->fn(each->arg, item, &each->d->queues[worker].base);
-}
-
-/* The first failure of the first queue that has one; all are cleared. */
-static enum err_code finish_all(struct gpu_device *d, struct err *e)
-{
-    enum err_code code = OK;
-    for (unsigned i = 0; i < d->n_queues; i++) {
-        enum err_code failure = gpu_finish(&d->queues[i].base, code ? NULL : e);
-        code = code ? code : failure;
-    }
-    return code;
-}
-
-enum err_code gpu_each(struct gpu_device *d, size_t n,
-                       void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
-                       struct err *e)
-{
-    struct each each = {d, fn, arg};
-    pool_for(d->pool, n, run_item, &each);
-    return finish_all(d, e);
-}
-
-enum err_code gpu_each_in_chains(struct gpu_device *d, size_t n, size_t chains,
-                                 void (*fn)(void *arg, size_t item, struct gpu_queue *q), void *arg,
-                                 struct err *e)
-{
-    struct each each = {d, fn, arg};
-    pool_for_chains(d->pool, n, chains, run_item, &each);
-    return finish_all(d, e);
 }

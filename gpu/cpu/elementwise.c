@@ -25,6 +25,13 @@ static void copy(struct gpu_queue *q, float *y, const float *x, size_t n)
         memcpy(y, x, n * sizeof *y);
 }
 
+static void copy_rows(struct gpu_queue *q, float *y, size_t y_ld, const float *x, size_t x_ld,
+                      const uint32_t *from, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++)
+        copy(q, y + i * y_ld, x + (from ? from[i] : i) * x_ld, cols);
+}
+
 static void scale(struct gpu_queue *q, float *x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++)
@@ -179,6 +186,7 @@ void CPU(fill_elementwise)(struct gpu_ops *t)
     t->fill = fill;
     t->add = add;
     t->copy = copy;
+    t->copy_rows = copy_rows;
     t->scale = scale;
     t->round_bf16 = round_bf16;
     t->sum_many = sum_many;

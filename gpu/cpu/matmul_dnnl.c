@@ -91,16 +91,23 @@ static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul 
                                  mm->c, (dnnl_dim_t)mm->ldc);
 }
 
-/* The base with the bias becomes c, to which the product is then added. */
+/* The base, scaled, with the bias becomes c, to which the product is then added. */
 static void begin_with_base(struct gpu_queue *q, struct gpu_matmul *mm)
 {
     if (!mm->base)
         return;
-    if (mm->ldc == mm->n)
-        q->op->add_bias(q, mm->c, mm->base, mm->bias, mm->m, mm->n);
-    else
-        for (size_t i = 0; i < mm->m; i++)
-            q->op->add_bias(q, mm->c + i * mm->ldc, mm->base + i * mm->ldc, mm->bias, 1, mm->n);
+    bool close = mm->ldc == mm->n;
+    size_t rows = close ? mm->m : 1;
+    for (size_t i = 0; i < mm->m; i += rows) {
+        float *c = mm->c + i * mm->ldc;
+        const float *base = mm->base + i * mm->ldc;
+        if (mm->beta != 0) {
+            q->op->copy(q, c, base, rows * mm->n);
+            q->op->scale(q, c, rows * mm->n, mm->beta);
+            base = c;
+        }
+        q->op->add_bias(q, c, base, mm->bias, rows, mm->n);
+    }
     mm->accumulate = true;
     mm->bias = NULL;
 }

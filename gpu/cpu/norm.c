@@ -22,39 +22,31 @@ static float row_sum(const float *x, size_t n)
     return vf_sum(a + b);
 }
 
-static float row_dot(const float *x, const float *y, size_t n)
+/* The sum of (x - mean) * (y - mean). */
+static inline __attribute__((always_inline)) float products(const float *x, const float *y,
+                                                            float mean, size_t n)
 {
     vf a = {0}, b = {0};
     size_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        a += vf_load(x + i) * vf_load(y + i);
-        b += vf_load(x + i + LANES) * vf_load(y + i + LANES);
+        a += (vf_load(x + i) - mean) * (vf_load(y + i) - mean);
+        b += (vf_load(x + i + LANES) - mean) * (vf_load(y + i + LANES) - mean);
     }
     for (; i + LANES <= n; i += LANES)
-        a += vf_load(x + i) * vf_load(y + i);
+        a += (vf_load(x + i) - mean) * (vf_load(y + i) - mean);
     if (i < n)
-        b += vf_load_some(x + i, n - i) * vf_load_some(y + i, n - i);
+        b += (vf_load_part(x + i, n - i, mean) - mean) * (vf_load_part(y + i, n - i, mean) - mean);
     return vf_sum(a + b);
+}
+
+static float row_dot(const float *x, const float *y, size_t n)
+{
+    return products(x, y, 0, n);
 }
 
 static float row_variance(const float *x, float mean, size_t n)
 {
-    vf a = {0}, b = {0};
-    size_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        vf s = vf_load(x + i) - mean, t = vf_load(x + i + LANES) - mean;
-        a += s * s;
-        b += t * t;
-    }
-    for (; i + LANES <= n; i += LANES) {
-        vf s = vf_load(x + i) - mean;
-        a += s * s;
-    }
-    if (i < n) {
-        vf s = vf_load_part(x + i, n - i, mean) - mean;
-        b += s * s;
-    }
-    return vf_sum(a + b) / (float)n;
+    return products(x, x, mean, n) / (float)n;
 }
 
 static void norm(struct gpu_queue *q, float *restrict y, float *mean, float *rstd,

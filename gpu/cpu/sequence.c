@@ -3,29 +3,32 @@
 #include "gpu/cpu/vec.h"
 
 static void embed(struct gpu_queue *q, float *restrict x, const float *restrict table,
-                  const float *restrict positions, const uint32_t *token, const uint32_t *offset,
-                  size_t sequences, size_t cols, float scale)
+                  const float *restrict positions, const struct gpu_embedding *how)
 {
-    for (size_t s = 0; s < sequences; s++)
-        for (size_t t = offset[s]; t < offset[s + 1]; t++) {
-            const float *e = table + token[t] * cols, *p = positions + (t - offset[s]) * cols;
+    size_t cols = how->cols;
+    float scale = how->scale;
+    for (size_t s = 0; s < how->sequences; s++)
+        for (size_t t = how->offset[s]; t < how->offset[s + 1]; t++) {
+            const float *e = table + how->token[t] * cols;
+            const float *p = positions + (t - how->offset[s]) * cols;
             for (size_t c = 0; c < cols; c++)
                 x[t * cols + c] = e[c] * scale + p[c];
         }
 }
 
 static void embed_back(struct gpu_queue *q, float *restrict dtable, float *restrict dpositions,
-                       const float *restrict dx, const uint32_t *token, const uint32_t *offset,
-                       size_t sequences, size_t cols, float scale)
+                       const float *restrict dx, const struct gpu_embedding *how)
 {
-    for (size_t s = 0; s < sequences; s++)
-        for (size_t t = offset[s]; t < offset[s + 1]; t++) {
-            float *e = dtable + token[t] * cols;
+    size_t cols = how->cols;
+    float scale = how->scale;
+    for (size_t s = 0; s < how->sequences; s++)
+        for (size_t t = how->offset[s]; t < how->offset[s + 1]; t++) {
+            float *e = dtable + how->token[t] * cols;
             for (size_t c = 0; c < cols; c++)
                 e[c] += dx[t * cols + c] * scale;
             if (!dpositions)
                 continue;
-            float *p = dpositions + (t - offset[s]) * cols;
+            float *p = dpositions + (t - how->offset[s]) * cols;
             for (size_t c = 0; c < cols; c++)
                 p[c] += dx[t * cols + c];
         }

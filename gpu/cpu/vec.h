@@ -100,8 +100,6 @@ static inline vf vf_min(vf a, vf b)
 
 typedef float vf8 __attribute__((vector_size(32)));
 typedef float vf4 __attribute__((vector_size(16)));
-typedef int32_t vi8 __attribute__((vector_size(32)));
-typedef int32_t vi4 __attribute__((vector_size(16)));
 
 /* The sum of the lanes, by halves. */
 static inline float vf_sum(vf x)
@@ -115,16 +113,10 @@ static inline float vf_sum(vf x)
 /* The maximum; any result if a lane is NaN. */
 static inline float vf_max_lane(vf x)
 {
-    vf8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
-    vf8 a2 = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
-    vi8 less = a < a2;
-    a = (vf8)((less & (vi8)a2) | (~less & (vi8)a));
-    vf4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3);
-    vf4 b2 = __builtin_shufflevector(a, a, 4, 5, 6, 7);
-    vi4 below = b < b2;
-    b = (vf4)((below & (vi4)b2) | (~below & (vi4)b));
-    float c = b[0] < b[2] ? b[2] : b[0], d = b[1] < b[3] ? b[3] : b[1];
-    return c < d ? d : c;
+    float top = x[0];
+    for (int i = 1; i < LANES; i++)
+        top = x[i] > top ? x[i] : top;
+    return top;
 }
 
 /* 16 rows become columns: pairs, then pairs of pairs, and so on. */

@@ -33,6 +33,7 @@ void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t 
     t->self_end = numbers(l, rows);
     t->cross_first = numbers(l, rows);
     t->cross_end = numbers(l, rows);
+    t->parent = numbers(l, rows);
     nn_attend_layout(&t->self, c, rows, 0, false, l);
     nn_attend_layout(&t->other, c, rows, 1, false, l); /* its kv is the cross table's */
     nn_feed_layout(&t->feed, c, rows, false, l);
@@ -73,9 +74,9 @@ static void move(struct gpu_queue *q, struct nn_decoding *t, const struct nn_mod
         still &= s->parent[i] == i;
     if (still)
         return;
+    gpu_write(q, t->parent, s->parent, s->n * sizeof *s->parent);
     for (uint32_t i = 0; i < m->config.decoder_layers; i++)
-        for (size_t j = 0; j < s->n; j++)
-            q->op->copy(q, t->spare[i] + j * row, t->cache[i] + s->parent[j] * row, used);
+        q->op->copy_rows(q, t->spare[i], row, t->cache[i], row, t->parent, s->n, used);
     float **old = t->cache;
     t->cache = t->spare;
     t->spare = old;

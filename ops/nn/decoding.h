@@ -15,6 +15,7 @@ struct nn_decoding {
     float **spare;       /* the same again, for moving hypotheses */
     float **cross;       /* by decoder layer: (keys, 2d) */
     uint32_t *token, *offset, *self_first, *self_end, *cross_first, *cross_end; /* device */
+    uint32_t *parent;                                                           /* device */
     struct nn_attend_tape self, other;
     struct nn_feed_tape feed;
     struct nn_final_tape final;

@@ -3,12 +3,6 @@
 
 #include "ops/nn/part.h"
 
-/* A pool of one row, the first or the last, is its mean. */
-static enum gpu_pooling pooling_of(const struct nn_model *m)
-{
-    return m->config.pooling == NN_POOL_MAX ? GPU_MAX : GPU_MEAN;
-}
-
 void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                         struct nn_tape *t, bool pool, const struct nn_scratch *s,
                         const struct nn_dropout *drop)
@@ -25,7 +19,7 @@ void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
     nn_final(&p, &t->final, m->norm);
     if (pool)
         q->op->pool(q, t->pooled, t->arg, t->final.out, t->pool_row, t->pool_offset, t->sequences,
-                    p.d, pooling_of(m));
+                    p.d, m->config.pooling);
 }
 
 void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dout,
@@ -38,7 +32,7 @@ void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, c
     if (pool) {
         q->op->fill(q, s->dn, t->tokens * p.d, 0);
         q->op->pool_back(q, s->dn, dout, t->arg, t->pool_row, t->pool_offset, t->sequences, p.d,
-                         pooling_of(m));
+                         m->config.pooling);
         dout = s->dn;
     }
     nn_final_back(&p, dout, &t->final, m->norm);

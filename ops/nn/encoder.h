@@ -4,7 +4,7 @@
  *
  *     x0 = embedding[token] * sqrt(d_model) + position
  *     x' = x + W_o attention(W_qkv norm1(x));  x = x' + W_2 act(W_1 norm2(x'))    for each layer
- *     states = norm(x);  pooled = mean | max | first | last of the states of a sequence
+ *     states = norm(x);  pooled = mean | max of the states of a sequence
  *
  * A shard is a run of whole sequences, computed on one queue; gradients of shards add up. A
  * training tape of T tokens has per layer T * (6 d + ff) floats or so. */

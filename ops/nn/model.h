@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 enum nn_positions { NN_SINUSOIDAL, NN_LEARNED };
-enum nn_pooling { NN_POOL_MEAN, NN_POOL_MAX, NN_POOL_FIRST, NN_POOL_LAST };
 /* What a decoder sees of its input: each token's state, or the pooled vector alone. */
 enum nn_memory { NN_MEMORY_STATES, NN_MEMORY_VECTOR };
 
@@ -26,16 +25,15 @@ struct nn_config {
     uint32_t max_length; /* of a sequence, in tokens: the rows of the table of positions */
     enum nn_positions positions;
     enum gpu_activation activation;
-    enum nn_pooling pooling;
+    enum gpu_pooling pooling;
     bool attention_bias; /* in_proj and out_proj have biases */
     bool wrap;           /* the encoder's inputs stand between start and end tokens */
-    bool pool_special;   /* special tokens are pooled like others */
     uint32_t decoder_layers;
     enum nn_memory memory;
     bool tied_output; /* the decoder's output weights are the embedding's */
 };
 
-/* What no encoding of an expression contains, and is not pooled unless asked. */
+/* What no encoding of an expression contains, and is not pooled. */
 enum { NN_PAD, NN_START, NN_END, NN_SPECIAL_TOKENS };
 
 /* How many tokens a sequence may have, what the model adds to it left out. */

@@ -8,22 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum field_type { FIELD_NUMBER, FIELD_CHOICE };
-
 struct field {
     const char *key;
     size_t at;
-    enum field_type type;
-    const char *const *names; /* FIELD_CHOICE: by value, ended by NULL */
+    const char *const *names; /* of a choice, by value, ended by NULL; NULL: a number */
     bool optional;            /* not written where it is 0 */
 };
 
 static const char *const activations[] = {[GPU_RELU] = "relu", [GPU_GELU] = "gelu", NULL};
-static const char *const poolings[] = {[NN_POOL_MEAN] = "mean",
-                                       [NN_POOL_MAX] = "max",
-                                       [NN_POOL_FIRST] = "first",
-                                       [NN_POOL_LAST] = "last",
-                                       NULL};
+static const char *const poolings[] = {[GPU_MEAN] = "mean", [GPU_MAX] = "max", NULL};
 static const char *const memories[] = {
     [NN_MEMORY_STATES] = "states", [NN_MEMORY_VECTOR] = "vector", NULL};
 static const char *const positions[] = {
@@ -32,21 +25,20 @@ static const char *const booleans[] = {"false", "true", NULL};
 
 /* Sorted by key: the order of the text. */
 static const struct field fields[] = {
-    {"activation", offsetof(struct nn_config, activation), FIELD_CHOICE, activations},
-    {"attention_bias", offsetof(struct nn_config, attention_bias), FIELD_CHOICE, booleans},
-    {"d_ff", offsetof(struct nn_config, d_ff), FIELD_NUMBER, NULL},
-    {"d_model", offsetof(struct nn_config, d_model), FIELD_NUMBER, NULL},
-    {"decoder_layers", offsetof(struct nn_config, decoder_layers), FIELD_NUMBER, NULL, true},
-    {"heads", offsetof(struct nn_config, heads), FIELD_NUMBER, NULL},
-    {"layers", offsetof(struct nn_config, layers), FIELD_NUMBER, NULL},
-    {"max_length", offsetof(struct nn_config, max_length), FIELD_NUMBER, NULL},
-    {"memory", offsetof(struct nn_config, memory), FIELD_CHOICE, memories, true},
-    {"pool_special", offsetof(struct nn_config, pool_special), FIELD_CHOICE, booleans, true},
-    {"pooling", offsetof(struct nn_config, pooling), FIELD_CHOICE, poolings},
-    {"positions", offsetof(struct nn_config, positions), FIELD_CHOICE, positions},
-    {"tied_output", offsetof(struct nn_config, tied_output), FIELD_CHOICE, booleans, true},
-    {"vocabulary", offsetof(struct nn_config, vocabulary), FIELD_NUMBER, NULL},
-    {"wrap", offsetof(struct nn_config, wrap), FIELD_CHOICE, booleans, true},
+    {"activation", offsetof(struct nn_config, activation), activations},
+    {"attention_bias", offsetof(struct nn_config, attention_bias), booleans},
+    {"d_ff", offsetof(struct nn_config, d_ff)},
+    {"d_model", offsetof(struct nn_config, d_model)},
+    {"decoder_layers", offsetof(struct nn_config, decoder_layers), NULL, true},
+    {"heads", offsetof(struct nn_config, heads)},
+    {"layers", offsetof(struct nn_config, layers)},
+    {"max_length", offsetof(struct nn_config, max_length)},
+    {"memory", offsetof(struct nn_config, memory), memories, true},
+    {"pooling", offsetof(struct nn_config, pooling), poolings},
+    {"positions", offsetof(struct nn_config, positions), positions},
+    {"tied_output", offsetof(struct nn_config, tied_output), booleans, true},
+    {"vocabulary", offsetof(struct nn_config, vocabulary)},
+    {"wrap", offsetof(struct nn_config, wrap), booleans, true},
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
@@ -98,34 +90,29 @@ char *nn_config_text(struct arena *a, const struct nn_config *c)
         const struct field *f = &fields[i];
         if (f->optional && !get(c, f))
             continue;
-        switch (f->type) {
-        case FIELD_NUMBER: buf_printf(&b, "%s=%u\n", f->key, get(c, f)); break;
-        case FIELD_CHOICE: buf_printf(&b, "%s=%s\n", f->key, f->names[get(c, f)]); break;
-        }
+        if (f->names)
+            buf_printf(&b, "%s=%s\n", f->key, f->names[get(c, f)]);
+        else
+            buf_printf(&b, "%s=%u\n", f->key, get(c, f));
     }
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 static bool parse_value(unsigned *value, const struct field *f, const char *s, size_t n)
 {
-    switch (f->type) {
-    case FIELD_NUMBER:
-        *value = 0;
-        for (size_t i = 0; i < n; i++) {
-            if (s[i] < '0' || s[i] > '9' || *value > UINT32_MAX / 10 - 1)
-                return false;
-            *value = *value * 10 + (unsigned)(s[i] - '0');
-        }
-        return n > 0;
-    case FIELD_CHOICE:
-        for (*value = 0; f->names[*value]; ++*value)
+    *value = 0;
+    if (f->names) {
+        for (; f->names[*value]; ++*value)
             if (strlen(f->names[*value]) == n && memcmp(f->names[*value], s, n) == 0)
                 return true;
         return false;
     }
-    return false;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] < '0' || s[i] > '9' || *value > UINT32_MAX / 10 - 1)
+            return false;
+        *value = *value * 10 + (unsigned)(s[i] - '0');
+    }
+    return n > 0;
 }
 
 enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e)

@@ -36,11 +36,25 @@ static void dropout(const struct nn_pass *p, float *y, const float *x, const flo
 
 /* ---- embedding ---- */
 
+static struct gpu_embedding embedding_of(const struct nn_pass *p, const uint32_t *token,
+                                         const uint32_t *offset, size_t sequences)
+{
+    const struct nn_config *c = &p->m->config;
+    return (struct gpu_embedding){.token = token,
+                                  .offset = offset,
+                                  .sequences = sequences,
+                                  .tokens = p->tokens,
+                                  .cols = p->d,
+                                  .vocabulary = c->vocabulary,
+                                  .places = c->max_length,
+                                  .scale = sqrtf((float)p->d)};
+}
+
 void nn_embed(const struct nn_pass *p, float *x, const uint32_t *token, const uint32_t *offset,
               size_t sequences)
 {
-    p->op->embed(p->q, x, p->w + p->m->embedding, p->positions, token, offset, sequences, p->d,
-                 sqrtf((float)p->d));
+    struct gpu_embedding how = embedding_of(p, token, offset, sequences);
+    p->op->embed(p->q, x, p->w + p->m->embedding, p->positions, &how);
     if (p->drop)
         dropout(p, x, x, NULL, p->d, 0, SITE_EMBEDDING);
 }
@@ -50,8 +64,9 @@ void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
 {
     if (p->drop)
         dropout(p, dx, dx, NULL, p->d, 0, SITE_EMBEDDING);
+    struct gpu_embedding how = embedding_of(p, token, offset, sequences);
     p->op->embed_back(p->q, p->grad.flat + p->m->embedding, nn_gradient(p, p->m->positions), dx,
-                      token, offset, sequences, p->d, sqrtf((float)p->d));
+                      &how);
 }
 
 /* ---- a residual branch: y = x + dropout(a W^T + b) ---- */
@@ -156,6 +171,7 @@ static struct gpu_attention attention_of(const struct nn_pass *p, const struct n
     return (struct gpu_attention){.sequences = how->sequences,
                                   .heads = heads,
                                   .size = d / heads,
+                                  .rows = p->tokens,
                                   .first = how->offset,
                                   .end = how->offset + 1,
                                   .key_first = how->key_first,
@@ -205,9 +221,9 @@ void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, 
 static void append_to_cache(const struct nn_pass *p, const struct nn_attend_tape *t,
                             const struct nn_cache *c)
 {
-    for (size_t i = 0; i < p->tokens; i++)
-        p->op->copy(p->q, c->kv + (i * c->length + c->at) * 2 * p->d, t->q + i * 3 * p->d + p->d,
-                    2 * p->d);
+    size_t d = p->d;
+    p->op->copy_rows(p->q, c->kv + c->at * 2 * d, c->length * 2 * d, t->q + d, 3 * d, NULL,
+                     p->tokens, 2 * d);
 }
 
 /* t->q, and t->kv if it is of other rows. */

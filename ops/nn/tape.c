@@ -36,21 +36,15 @@ void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t 
     t->out = gpu_carve_floats(l, n * c->d_model);
 }
 
-/* The rows that sequence i pools: all that are not special unless these count too; of a sequence
- * of special tokens only, these. The first or the last of them, if that is the pooling. Returns how
- * many; rows may be NULL. */
-static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i,
-                          const struct nn_config *c)
+/* The rows that sequence i pools: all that are not special; of a sequence of special tokens only,
+ * these. Returns how many; rows may be NULL. */
+static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i)
 {
     size_t n = 0;
-    for (int special = c->pool_special; special < 2 && n == 0; special++)
+    for (int special = 0; special < 2 && n == 0; special++)
         for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++) {
             if (!special && s->tokens[t] < NN_SPECIAL_TOKENS)
                 continue;
-            if (c->pooling == NN_POOL_FIRST && n)
-                break;
-            if (c->pooling == NN_POOL_LAST)
-                n = 0;
             if (rows)
                 rows[n] = t;
             n++;
@@ -65,7 +59,7 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     size_t n = s->offset[s->n], d = c->d_model;
     *t = (struct nn_tape){.tokens = n, .sequences = s->n};
     for (size_t i = 0; i < s->n; i++)
-        t->pooled_rows += pooled_rows(NULL, s, i, c);
+        t->pooled_rows += pooled_rows(NULL, s, i);
     t->token = gpu_carve(l, n * sizeof(uint32_t));
     t->offset = gpu_carve(l, (s->n + 1) * sizeof(uint32_t));
     t->pool_row = gpu_carve(l, t->pooled_rows * sizeof(uint32_t));
@@ -84,7 +78,7 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     else
         t->final = (struct nn_final_tape){t->layers[0].self.x, t->layers[0].self.mean,
                                           t->layers[0].self.rstd, t->layers[0].self.n};
-    t->arg = c->pooling == NN_POOL_MAX ? gpu_carve(l, s->n * d * sizeof(uint32_t)) : NULL;
+    t->arg = c->pooling == GPU_MAX ? gpu_carve(l, s->n * d * sizeof(uint32_t)) : NULL;
     t->pooled = gpu_carve_floats(l, s->n * d);
     bool vector = c->memory == NN_MEMORY_VECTOR;
     t->memory = vector ? t->pooled : t->final.out;
@@ -107,7 +101,10 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t to
 
 struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m)
 {
-    for (size_t i = 0; i < m->n_params; i++) {
+    bool whole = q->device->cuts.clear_whole;
+    if (whole)
+        q->op->fill(q, flat, m->total, 0);
+    for (size_t i = 0; i < m->n_params && !whole; i++) {
         const struct nn_param *x = &m->params[i];
         if (x->rank == 1 || x->at == m->embedding || x->at == m->positions)
             q->op->fill(q, flat + x->at, x->size, 0);
@@ -122,7 +119,7 @@ void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model 
     uint32_t *row = arena_array(a, uint32_t, t->pooled_rows);
     uint32_t *offset = arena_array(a, uint32_t, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
-        offset[i + 1] = offset[i] + (uint32_t)pooled_rows(row + offset[i], s, i, &m->config);
+        offset[i + 1] = offset[i] + (uint32_t)pooled_rows(row + offset[i], s, i);
     gpu_write(q, t->token, s->tokens, t->tokens * sizeof(uint32_t));
     gpu_write(q, t->offset, s->offset, (s->n + 1) * sizeof(uint32_t));
     gpu_write(q, t->pool_row, row, t->pooled_rows * sizeof(uint32_t));

@@ -19,28 +19,62 @@ struct chunk_io learn_chunks(struct op_ctx *ctx)
     return (struct chunk_io){ctx, put, get};
 }
 
-static const char *units(const struct op_ctx *ctx)
+enum err_code learn_check_device(struct op_ctx *ctx, struct err *e)
 {
-    return strcmp(op_string(ctx, "precision"), "bf16") == 0 ? gpu_cpu_bf16() : NULL;
+    bool cpu;
+    struct gpu_card card;
+    return err_up(e, gpu_find(&cpu, &card, op_string(ctx, "device"), e));
+}
+
+enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, struct pool *pool,
+                                struct err *e)
+{
+    return err_up(e, gpu_open(out, op_string(ctx, "device"), pool, e));
+}
+
+/* Where there is no such device the op's check has failed, or does when it runs. */
+static enum gpu_precision find(bool *is_card, struct gpu_card *card, const struct op_ctx *ctx)
+{
+    const char *text = op_string(ctx, "precision");
+    bool cpu = true, bf16 = strcmp(text, "bf16") == 0;
+    *is_card = !gpu_find(&cpu, card, op_string(ctx, "device"), NULL) && !cpu;
+    if (strcmp(text, "f32") == 0 || !(*is_card ? card->bf16 : bf16 && gpu_cpu_bf16()))
+        return GPU_F32;
+    return bf16 ? GPU_BF16 : GPU_TF32;
 }
 
 enum gpu_precision learn_precision(const struct op_ctx *ctx)
 {
-    return units(ctx) ? GPU_BF16 : GPU_F32;
+    bool is_card;
+    struct gpu_card card;
+    return find(&is_card, &card, ctx);
 }
 
-const char *learn_bf16_units(struct op_ctx *ctx)
+const char *learn_units_of(bool *is_card, struct op_ctx *ctx)
 {
-    return units(ctx);
+    static const char *const names[] = {"f32", "tf32", "bf16"};
+    struct gpu_card card;
+    enum gpu_precision p = find(is_card, &card, ctx);
+    if (*is_card)
+        return arena_printf(op_arena(ctx), "%s, %s", card.class_name, names[p]);
+    return p == GPU_BF16 ? gpu_cpu_bf16() : NULL;
 }
 
-bool learn_vocabularies_differ(const ProtobufCBinaryData *a, const ProtobufCBinaryData *b)
+const char *learn_units(struct op_ctx *ctx)
 {
-    return a->len && b->len && !span_equal(span_of(a->data, a->len), span_of(b->data, b->len));
+    bool is_card;
+    return learn_units_of(&is_card, ctx);
 }
 
-ProtobufCBinaryData learn_input_id(struct op_ctx *ctx, const char *role)
+const char *learn_card_units(struct op_ctx *ctx)
 {
-    struct digest id = op_input_id(ctx, role, 0);
-    return (ProtobufCBinaryData){DIGEST_SIZE, arena_memdup(op_arena(ctx), id.bytes, DIGEST_SIZE)};
+    bool is_card;
+    const char *units = learn_units_of(&is_card, ctx);
+    return is_card ? units : NULL;
+}
+
+bool learn_vocabulary_differs(const ProtobufCBinaryData *named, struct digest vocabulary)
+{
+    return named->len && !digest_is_zero(&vocabulary) &&
+           !span_equal(span_of(named->data, named->len), span_of(vocabulary.bytes, DIGEST_SIZE));
 }

@@ -1,5 +1,5 @@
 /* What ops that train or use models have in common: the chunks of checkpoints, the parameter
- * `precision`, and vocabularies that must agree. */
+ * `precision` and `device`, and vocabularies that must agree. */
 #ifndef OPS_LEARN_CHECKPOINT_LEARN_CTX_H
 #define OPS_LEARN_CHECKPOINT_LEARN_CTX_H
 
@@ -12,19 +12,32 @@ struct chunk_io learn_chunks(struct op_ctx *ctx);
 
 #define LEARN_PRECISION_PARAM                                                                      \
     {                                                                                              \
-        "precision", OP_ENUM, "f32", "f32|bf16",                                                   \
-            .doc = "What matrix products read; sums and all else are f32. bf16 takes effect "      \
-                   "where the "                                                                    \
-                   "processor has units for it (AVX512-BF16, AMX), and is f32 elsewhere."          \
+        "precision", OP_ENUM, "f32", "f32|tf32|bf16",                                              \
+            .doc = "What matrix products read; sums and all else are f32. tf32 and bf16 take "     \
+                   "effect where there are units for it: a card from sm_80 on, for bf16 "          \
+                   "processors with AVX512-BF16 or AMX. Elsewhere they are f32."                   \
     }
-/* Of that parameter; bf16 without units for it is f32. */
+#define LEARN_DEVICE_PARAM                                                                         \
+    {                                                                                              \
+        "device", OP_STRING, "auto",                                                               \
+            .doc = "Where to compute: cpu, cuda (the first card), cuda:N, or auto: the first "     \
+                   "card, else the CPU. Action keys name the arithmetic of a card instead.",       \
+            .unkeyed = true                                                                        \
+    }
+/* An op's check: ERR_INPUT, ERR_UNSUPPORTED if there is no such device. */
+enum err_code learn_check_device(struct op_ctx *ctx, struct err *e);
+enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, struct pool *pool,
+                                struct err *e);
+/* Of that parameter; what the device has no units for is f32. */
 enum gpu_precision learn_precision(const struct op_ctx *ctx);
-/* An op's `units`: those that multiply bf16; NULL for f32, which the numerics class covers. */
-const char *learn_bf16_units(struct op_ctx *ctx);
+/* An op's `units`: a card's class and precision; of a CPU what multiplies bf16, or NULL for f32,
+ * which the numerics class covers. *card, unless NULL: which of these. */
+const char *learn_units(struct op_ctx *ctx);
+/* The same for a chain, whose segments name the CPU's: a card's, or NULL. */
+const char *learn_card_units(struct op_ctx *ctx);
+const char *learn_units_of(bool *card, struct op_ctx *ctx);
 
-/* Whether both records name a vocabulary, and not the same. */
-bool learn_vocabularies_differ(const ProtobufCBinaryData *a, const ProtobufCBinaryData *b);
-/* The id of the input under a role, to be compared or written; valid as long as the ctx. */
-ProtobufCBinaryData learn_input_id(struct op_ctx *ctx, const char *role);
+/* Whether a record names a vocabulary other than this one, which may be none (all 0). */
+bool learn_vocabulary_differs(const ProtobufCBinaryData *named, struct digest vocabulary);
 
 #endif

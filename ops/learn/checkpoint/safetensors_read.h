@@ -8,12 +8,10 @@
 #include "base/span.h"
 #include "ops/nn/model.h"
 
-/* The configuration as text (Checkpoint.architecture): from the JSON that is exported beside the
- * tensors if it is given, else from the file's own metadata. */
+/* The configuration as text (Checkpoint.architecture), from the file's metadata. */
 enum err_code safetensors_architecture(char **out, struct arena *a, const struct source_text *file,
-                                       const struct source_text *config, struct err *e);
-/* weights (m->total), zeroed: every parameter, of the model's shape and of
- * type F32, or F64, F16 or BF16, which become f32; no other tensor. */
+                                       struct err *e);
+/* weights (m->total), zeroed: every parameter, of the model's shape, as F32; no other tensor. */
 enum err_code safetensors_weights(float *weights, const struct nn_model *m,
                                   const struct source_text *file, struct err *e);
 

@@ -70,21 +70,14 @@ struct entry {
     uint32_t cluster, index;
 };
 
-static int compare_marks(const void *x, const void *y)
+/* By cluster and place, as long as there are no marks. */
+static int compare_entries(const void *x, const void *y)
 {
     const struct entry *a = x, *b = y;
     if (a->cluster != b->cluster)
         return a->cluster < b->cluster ? -1 : 1;
     if (a->mark != b->mark)
         return a->mark < b->mark ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-static int compare_entries(const void *x, const void *y)
-{
-    const struct entry *a = x, *b = y;
-    if (a->cluster != b->cluster)
-        return a->cluster < b->cluster ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
 }
 
@@ -96,7 +89,7 @@ static void add_marks(struct dataset *d, struct entry *entries, size_t n, size_t
         const size_t *at = &d->offset[base + entries[i].index];
         entries[i].mark = mark_of(d->tokens + at[0], at[1] - at[0]);
     }
-    qsort(entries, n, sizeof *entries, compare_marks);
+    qsort(entries, n, sizeof *entries, compare_entries);
     for (size_t i = 0, equal = 0; i < n; i++) {
         bool again = i && entries[i].cluster == entries[i - 1].cluster &&
                      entries[i].mark == entries[i - 1].mark;
@@ -140,9 +133,9 @@ enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *b, uint32
     for (size_t i = 0; i < n; i++)
         entries[i] = (struct entry){.cluster = b->cluster[i], .index = (uint32_t)i};
     add_sequences(d, b);
-    add_marks(d, entries, n, base);
     qsort(entries, n, sizeof *entries, compare_entries);
     add_clusters(d, entries, n, base);
+    add_marks(d, entries, n, base);
     free(entries);
     return OK;
 }

@@ -7,10 +7,7 @@
 void beam_init(struct beam *b, const struct generator_options *options, struct arena *a)
 {
     uint32_t width = options->beam;
-    *b = (struct beam){.width = width,
-                       .max_tokens = options->max_tokens,
-                       .length_penalty = options->length_penalty,
-                       .n_live = 1};
+    *b = (struct beam){.width = width, .max_tokens = options->max_tokens, .n_live = 1};
     b->live = arena_array(a, uint32_t, width);
     b->parent = arena_array(a, uint32_t, width);
     b->candidates = arena_array(a, struct beam_candidate, 2 * (size_t)width);
@@ -59,24 +56,16 @@ void beam_offer(struct beam *b, uint32_t i, const float *logits, uint32_t vocabu
             keep(b, (struct beam_candidate){i, token, base + logits[token]});
 }
 
-/* Of `length` tokens and the end. */
-static double corrected(const struct beam *b, double log_probability, uint32_t length)
-{
-    return log_probability / pow((double)length + 1, b->length_penalty);
-}
-
 static void end(struct beam *b, const struct beam_candidate *c)
 {
-    double score = corrected(b, c->score, b->at);
-    if (b->n_ended == b->width && !(score > b->ended[b->n_ended - 1].score))
+    if (b->n_ended == b->width && !(c->score > b->ended[b->n_ended - 1].score))
         return;
     size_t at = b->n_ended < b->width ? b->n_ended++ : b->n_ended - 1;
-    for (; at > 0 && score > b->ended[at - 1].score; at--)
+    for (; at > 0 && c->score > b->ended[at - 1].score; at--)
         b->ended[at] = b->ended[at - 1];
     b->ended[at].node = b->live[c->live];
     b->ended[at].length = b->at;
-    b->ended[at].log_probability = c->score;
-    b->ended[at].score = score;
+    b->ended[at].score = c->score;
 }
 
 static uint32_t add_node(struct beam *b, const struct beam_candidate *c, struct arena *a)
@@ -110,10 +99,8 @@ void beam_choose(struct beam *b, struct arena *a)
     memcpy(b->live, next, n * sizeof *next);
     b->n_live = n;
     b->at++;
-    /* The best that can become of a hypothesis is that it ends as probable, and as long as may be.
-     */
-    if (n && b->n_ended == b->width &&
-        corrected(b, score_of(b, 0), b->max_tokens) <= b->ended[b->width - 1].score)
+    /* The best that can become of a hypothesis is that it ends as probable. */
+    if (n && b->n_ended == b->width && score_of(b, 0) <= b->ended[b->width - 1].score)
         b->n_live = 0;
 }
 
@@ -129,8 +116,7 @@ void beam_results(struct generated *out, const struct beam *b, struct arena *a)
     for (size_t i = 0; i < b->n_ended; i++) {
         struct hypothesis *h = &out->best[i];
         h->n = b->ended[i].length;
-        h->log_probability = b->ended[i].log_probability;
-        h->score = b->ended[i].score;
+        h->log_probability = b->ended[i].score;
         h->tokens = arena_array(a, uint32_t, h->n);
         for (uint32_t node = b->ended[i].node, at = (uint32_t)h->n; node != BEAM_ROOT;
              node = b->nodes[node].parent)

@@ -20,7 +20,6 @@ struct beam_candidate {
 
 struct beam {
     uint32_t width, max_tokens, at; /* at: tokens so far */
-    double length_penalty;
     struct beam_node *nodes;
     size_t n_nodes, cap;
     uint32_t *live;   /* nodes, best first; BEAM_ROOT at the start */
@@ -31,8 +30,8 @@ struct beam {
     struct {
         uint32_t node; /* its last token */
         uint32_t length;
-        double log_probability, score; /* score: corrected for the length */
-    } * ended;                         /* (width), best first */
+        double score; /* its log-probability */
+    } * ended;        /* (width), best first */
     size_t n_ended;
 };
 

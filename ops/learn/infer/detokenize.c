@@ -41,7 +41,5 @@ char *detokenize(struct arena *a, const uint32_t *tokens, size_t n, char *const 
         while (i + 1 < n && is_digit(names[tokens[i + 1]]))
             buf_puts(&b, names[tokens[++i]]);
     }
-    char *text = arena_strndup(a, b.data ? b.data : "", b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }

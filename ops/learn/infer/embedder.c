@@ -4,8 +4,9 @@
 #include "ops/nn/encoder.h"
 
 /* A shard's tensors are to stay in the second cache from one op to the next: so many numbers of
- * each that is as wide as the model, within bounds. */
-enum { SHARD_NUMBERS = 1 << 16, MIN_TOKENS = 128, MAX_TOKENS = 512 };
+ * each that is as wide as the model, within the
+ * device's bounds. */
+enum { SHARD_NUMBERS = 1 << 16 };
 
 /* What the shards of a batch share. */
 struct job {
@@ -15,10 +16,10 @@ struct job {
     bool normalize;
 };
 
-static size_t shard_tokens(size_t width)
+static size_t shard_tokens(const struct gpu_cuts *cuts, size_t width)
 {
     size_t n = SHARD_NUMBERS / width;
-    return n < MIN_TOKENS ? MIN_TOKENS : n > MAX_TOKENS ? MAX_TOKENS : n;
+    return n < cuts->embed_min ? cuts->embed_min : n > cuts->embed_max ? cuts->embed_max : n;
 }
 
 /* The end of the shard that begins with sequence `first`: about `tokens` tokens at most, and at
@@ -65,7 +66,7 @@ enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__Tok
     size_t n = b->n_offset - 1, d = m->model->config.d_model;
     for (size_t first = 0, end; first < n && !code; first = end) {
         struct arena_mark mark = arena_mark(a);
-        end = shard_end(b, first, shard_tokens(d));
+        end = shard_end(b, first, shard_tokens(&m->device->cuts, d));
         struct nn_sequences s = loaded_inputs(m, b, first, end - first, a);
         code = err_up(e, embed_shard(out + first * d, &job, &s, a, e));
         arena_release(a, mark);

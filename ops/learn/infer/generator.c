@@ -6,8 +6,6 @@
 #include "ops/nn/decoding.h"
 #include "ops/nn/encoder.h"
 
-enum { ROWS = 256 }; /* about: hypotheses of a step */
-
 /* One group of inputs: rows r of a step are the live hypotheses of all beams, in order. */
 struct group {
     const struct loaded *model;
@@ -115,7 +113,8 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
     struct gpu_queue *q = NULL;
     struct loaded_memory memory = {0};
     struct arena work = {0};
-    size_t n = b->n_offset - 1, at_once = o.beam < ROWS ? ROWS / o.beam : 1;
+    size_t n = b->n_offset - 1, rows = m->device->cuts.beam_rows;
+    size_t at_once = o.beam < rows ? rows / o.beam : 1;
     if (o.max_tokens > c->max_length - 1)
         o.max_tokens = c->max_length - 1; /* START has a place too */
     if ((code = err_up(e, gpu_queue_new(&q, m->device, e))))

@@ -4,10 +4,9 @@
  * candidates, by log-probability; of the best `beam` of these, what ends is a result, and the best
  * `beam` that do not end are the next hypotheses. An input is done when it has `beam` results and
  * no hypothesis can become better than the last of them (probabilities only fall), or at
- * max_tokens. Results are in order of their scores: log_probability / tokens^length_penalty, the
- * end being a token. So a beam of 1 is the greedy choice at each step, and a beam as wide as there
- * are sequences finds them all. Equal candidates are taken in the order of their hypotheses, then
- * of tokens. */
+ * max_tokens. Results are in order of their log-probabilities. So a beam of 1 is the greedy choice
+ * at each step, and a beam as wide as there are sequences finds them all. Equal candidates are
+ * taken in the order of their hypotheses, then of tokens. */
 #ifndef OPS_LEARN_INFER_GENERATOR_H
 #define OPS_LEARN_INFER_GENERATOR_H
 
@@ -15,15 +14,13 @@
 
 struct generator_options {
     uint32_t beam;
-    uint32_t max_tokens;   /* of a result */
-    double length_penalty; /* 0: scores are log-probabilities; 1: their means over tokens */
+    uint32_t max_tokens; /* of a result */
 };
 
 struct hypothesis {
     uint32_t *tokens; /* without start and end */
     size_t n;
     double log_probability; /* of all tokens and the end */
-    double score;
 };
 
 /* What was written for one input: at most `beam`, best first. */

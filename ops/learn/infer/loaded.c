@@ -39,7 +39,7 @@ out:
     return code;
 }
 
-enum err_code loaded_new(struct loaded **out, const Eqloom__Checkpoint *c,
+enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
                          const struct chunk_io *io, struct err *e)
 {
     struct loaded *m = calloc(1, sizeof *m);
@@ -47,7 +47,7 @@ enum err_code loaded_new(struct loaded **out, const Eqloom__Checkpoint *c,
         return err_fail(e, ERR_NOMEM, "no memory for a model");
     enum err_code code;
     if ((code = err_up(e, checkpoint_model(&m->model, c, &m->arena, e))) ||
-        (code = err_up(e, gpu_open_cpu(&m->device, NULL, NULL, e))) ||
+        (code = err_up(e, gpu_open(&m->device, device, NULL, e))) ||
         (code = err_up(e, load_weights(m, c, io, e)))) {
         loaded_free(m);
         return code;

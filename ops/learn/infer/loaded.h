@@ -15,7 +15,7 @@ struct loaded {
     enum gpu_precision precision; /* GPU_F32 unless it is set */
 };
 
-enum err_code loaded_new(struct loaded **out, const Eqloom__Checkpoint *c,
+enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
                          const struct chunk_io *io, struct err *e);
 void loaded_free(struct loaded *m);
 struct nn_weights loaded_weights(const struct loaded *m);

@@ -11,6 +11,7 @@
 static const struct op_param params[] = {
     {"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
     LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
     {0},
 };
 
@@ -27,8 +28,7 @@ static const struct op_port outputs[] = {
 
 struct shared {
     struct loaded *model;
-    ProtobufCBinaryData vocabulary; /* empty: the checkpoint does not say */
-    uint8_t id[DIGEST_SIZE];
+    struct digest vocabulary; /* 0: the checkpoint does not say */
 };
 
 static void release(void *state)
@@ -50,16 +50,14 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)
-        code = err_up(e, loaded_new(&s->model, c, &io, e));
+        code = err_up(e, loaded_new(&s->model, op_string(ctx, "device"), c, &io, e));
     if (code) {
         release(s);
         return code;
     }
     s->model->precision = learn_precision(ctx);
-    if (c->vocabulary_id.len == DIGEST_SIZE) {
-        memcpy(s->id, c->vocabulary_id.data, DIGEST_SIZE);
-        s->vocabulary = (ProtobufCBinaryData){DIGEST_SIZE, s->id};
-    }
+    if (c->vocabulary_id.len == DIGEST_SIZE)
+        memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
     *state = s;
     return OK;
 }
@@ -73,7 +71,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = op_get(&message, ctx, "batches", 0, e)))
         return err_up(e, code);
     const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
-    if (learn_vocabularies_differ(&s->vocabulary, &b->vocabulary_id))
+    if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
         return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the model");
     if (b->n_offset == 0)
         return err_fail(e, ERR_CORRUPT, "token batch without offsets");
@@ -104,7 +102,8 @@ const struct op op_embed = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .units = learn_bf16_units,
+    .check = learn_check_device,
+    .units = learn_units,
     .prepare = prepare,
     .release = release,
     .run = run,

@@ -13,11 +13,8 @@ static const struct op_param params[] = {
      "Hypotheses kept at each step, and the maximal number of results; 1: greedy."},
     {"max_tokens", OP_INT, "64", NULL, 1, 1048576,
      "Maximal tokens of a result; bounded by the model's max_length."},
-    {"length_penalty", OP_REAL, "0", NULL, 0, 10,
-     "Results are ordered by log-probability / tokens^length_penalty, counting the end token. 0: "
-     "by "
-     "log-probability, which favours short results; 1: by its mean over tokens."},
     LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
     {"limit", OP_INT, "0", NULL, 0, 1e9, "Only the first sequences of each batch; 0: all."},
     {0},
 };
@@ -55,14 +52,13 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
 {
     ProtobufCMessage *message;
     struct chunk_io io = learn_chunks(ctx);
-    ProtobufCBinaryData vocabulary = learn_input_id(ctx, "vocabulary");
     enum err_code code;
     if ((code = op_get(&message, ctx, "checkpoint", 0, e)))
         return err_up(e, code);
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
-    if (learn_vocabularies_differ(&c->vocabulary_id, &vocabulary))
+    if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
         return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
-    if ((code = err_up(e, loaded_new(&s->model, c, &io, e))))
+    if ((code = err_up(e, loaded_new(&s->model, op_string(ctx, "device"), c, &io, e))))
         return code;
     if (s->model->model->config.vocabulary != s->n_names)
         return err_fail(e, ERR_INPUT, "the model has %u tokens, the vocabulary %zu",
@@ -126,8 +122,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     ProtobufCMessage *message;
     struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),
-                                        .max_tokens = (uint32_t)op_int(ctx, "max_tokens"),
-                                        .length_penalty = op_real(ctx, "length_penalty")};
+                                        .max_tokens = (uint32_t)op_int(ctx, "max_tokens")};
     enum err_code code;
     if ((code = op_get(&message, ctx, "batches", 0, e)))
         return err_up(e, code);
@@ -161,7 +156,8 @@ const struct op op_generate = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
-    .units = learn_bf16_units,
+    .check = learn_check_device,
+    .units = learn_units,
     .prepare = prepare,
     .release = release,
     .run = run,

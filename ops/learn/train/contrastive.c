@@ -11,8 +11,6 @@
  */
 #include "ops/learn/train/objective.h"
 
-enum { LOSS_ROWS = 64 }; /* rows of the matrix of scores that are one piece of work */
-
 static bool own_negatives(const struct trainer *t)
 {
     return t->config.examples.negatives > 0;
@@ -25,7 +23,8 @@ static bool histogram(const struct trainer *t)
 
 static size_t n_blocks(const struct trainer *t)
 {
-    return (t->c.rows + LOSS_ROWS - 1) / LOSS_ROWS;
+    size_t rows = t->device->cuts.loss_rows;
+    return (t->c.rows + rows - 1) / rows;
 }
 
 static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
@@ -59,7 +58,7 @@ static void lay_out(struct trainer *t, struct gpu_layout *l)
         nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
         s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
-    for (unsigned i = 0; i < gpu_queues(t->device); i++)
+    for (unsigned i = 0; i < t->device->queues; i++)
         nn_scratch_layout(&t->scratch[i], t->model, max, 0, l);
 }
 
@@ -75,7 +74,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     lay_out(t, &l);
     for (size_t i = 0; i < t->n_shards; i++)
         nn_tape_load(t->queue, &t->shards[i].tape, t->model, &t->shards[i].s, &t->arena);
-    return err_up(e, gpu_finish(t->queue, e));
+    return OK;
 }
 
 static void load_loss(struct trainer *t)
@@ -128,9 +127,9 @@ static float *score_rows(const struct trainer *t, size_t first, size_t rows, str
 static struct gpu_loss rows_of(const struct trainer *t, size_t item)
 {
     const struct contrastive *c = &t->c;
-    size_t first = item * LOSS_ROWS;
+    size_t most = t->device->cuts.loss_rows, first = item * most;
     return (struct gpu_loss){
-        .rows = c->rows - first < LOSS_ROWS ? c->rows - first : LOSS_ROWS,
+        .rows = c->rows - first < most ? c->rows - first : most,
         .cols = t->batch.inputs.n,
         .first_row = first,
         .target = c->target,
@@ -208,10 +207,10 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t group = item % LEARN_GROUPS, place = item / LEARN_GROUPS;
+    size_t groups = t->device->cuts.groups, group = item % groups, place = item / groups;
     struct nn_weights w = trainer_weights(t);
     struct nn_gradients gradients = trainer_gradients(t, q, group, place);
-    struct shard *s = &t->shards[group * (t->n_shards / LEARN_GROUPS) + place];
+    struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
     struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
@@ -278,21 +277,17 @@ static enum err_code join_histograms(struct step_result *r, struct trainer *t, s
     double dbins[N];
     r->loss = histogram_loss(dbins, bins);
     gpu_write(t->queue, c->bins, dbins, sizeof dbins);
-    enum err_code code = gpu_finish(t->queue, e);
-    if (!code)
-        code = gpu_each(t->device, n_blocks(t), histogram_rows, t, e);
-    return err_up(e, code);
+    return err_up(e, gpu_each(t->queue, n_blocks(t), histogram_rows, t, e));
 }
 
 static enum err_code evaluate(struct step_result *r, struct trainer *t, struct err *e)
 {
     enum err_code code;
     if ((code = err_up(e, prepare(t, e))) ||
-        (code = err_up(e, gpu_each(t->device, t->n_shards, forward_shard, t, e))))
+        (code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))))
         return code;
     load_loss(t);
-    if ((code = err_up(e, gpu_finish(t->queue, e))) ||
-        (code = err_up(e, gpu_each(t->device, n_blocks(t), loss_rows, t, e))))
+    if ((code = err_up(e, gpu_each(t->queue, n_blocks(t), loss_rows, t, e))))
         return code;
     read_loss(r, t);
     if (histogram(t) && (code = err_up(e, join_histograms(r, t, e))))
@@ -304,7 +299,8 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
 {
     enum err_code code;
     if ((code = evaluate(r, t, e)) ||
-        (code = gpu_each_in_chains(t->device, t->n_shards, LEARN_GROUPS, backward_shard, t, e)))
+        (code = gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups, backward_shard, t,
+                                   e)))
         return err_up(e, code);
     return OK;
 }

@@ -8,7 +8,7 @@
 struct objective {
     /* Loss and accuracy; t->dropout applies. */
     enum err_code (*evaluate)(struct step_result *r, struct trainer *t, struct err *e);
-    /* The same, and t->groups: the gradient in LEARN_GROUPS parts. */
+    /* The same, and t->groups: the gradient in parts. */
     enum err_code (*differentiate)(struct step_result *r, struct trainer *t, struct err *e);
 };
 extern const struct objective objective_contrastive; /* all that compare vectors */
@@ -39,7 +39,7 @@ struct trainer {
     struct trainer_config config;
     uint64_t steps;
     float *weights, *m, *v, *sinusoids; /* device */
-    float *groups[LEARN_GROUPS];        /* device: gradients */
+    float *groups[GPU_GROUPS];          /* device: gradients; as many as the device likes */
     float *gradient;                    /* their sum, in the memory of the first */
     struct gpu_queue *queue;
 

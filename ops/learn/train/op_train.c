@@ -1,4 +1,5 @@
 /* Op train: a model as a chain of checkpoints. */
+#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/train.h"
 
 #include <inttypes.h>
@@ -47,9 +48,7 @@ static enum err_code load_batches(struct dataset *d, const struct nn_config *c, 
         if (code)
             break;
         const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
-        if (b->vocabulary_id.len &&
-            !span_equal(span_of(b->vocabulary_id.data, b->vocabulary_id.len),
-                        span_of(vocabulary.bytes, DIGEST_SIZE)))
+        if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
             code = err_fail(e, ERR_INPUT,
                             "%s: element %" PRIu64 " was made with another vocabulary", role, i);
         else
@@ -117,6 +116,7 @@ const struct op op_train = {
     .inputs = inputs,
     .outputs = outputs,
     .check = train_check,
+    .units = learn_card_units,
     .prepare = prepare,
     .release = release,
     .run = train_run,

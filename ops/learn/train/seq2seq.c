@@ -117,9 +117,9 @@ static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
 static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t group = item % LEARN_GROUPS, place = item / LEARN_GROUPS;
+    size_t groups = t->device->cuts.groups, group = item % groups, place = item / groups;
     struct nn_gradients gradients = trainer_gradients(t, q, group, place);
-    struct shard *s = &t->shards[group * (t->n_shards / LEARN_GROUPS) + place];
+    struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
     if (s->s.n)
         run_shard(t, s, &gradients, q);
 }
@@ -141,7 +141,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
         arena_release(&t->arena, mark);
         t->region = l.used > t->region ? l.used : t->region;
     }
-    return err_up(e, trainer_reserve(t, t->region * gpu_queues(t->device), e));
+    return err_up(e, trainer_reserve(t, t->region * t->device->queues, e));
 }
 
 static void sum_up(struct step_result *r, const struct trainer *t)
@@ -158,7 +158,7 @@ static enum err_code evaluate(struct step_result *r, struct trainer *t, struct e
 {
     enum err_code code = err_up(e, prepare(t, e));
     if (!code)
-        code = err_up(e, gpu_each(t->device, t->n_shards, evaluate_shard, t, e));
+        code = err_up(e, gpu_each(t->queue, t->n_shards, evaluate_shard, t, e));
     if (!code)
         sum_up(r, t);
     return code;
@@ -168,8 +168,8 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
 {
     enum err_code code = err_up(e, prepare(t, e));
     if (!code)
-        code = err_up(
-            e, gpu_each_in_chains(t->device, t->n_shards, LEARN_GROUPS, differentiate_shard, t, e));
+        code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups,
+                                            differentiate_shard, t, e));
     if (!code)
         sum_up(r, t);
     return code;

@@ -2,12 +2,6 @@
  * computed with; see objective.h. */
 #include "ops/learn/train/objective.h"
 
-enum {
-    SHARD_TOKENS = 512, /* about, at least: so that a shard's layer stays in the second cache */
-    SHARD_WIDTHS = 2,   /* and so many times the width of the model, whose weights and gradients
-                         * pass through the caches once for each shard */
-};
-
 enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e)
 {
     if (bytes <= t->memory_size)
@@ -17,6 +11,13 @@ enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e)
     t->memory_size = 0;
     size_t size = bytes + bytes / 32; /* batches differ by one or two percent in their tokens */
     enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
+    size_t room = code == ERR_NOMEM ? gpu_room(t->device) : 0, n = t->config.examples.batch;
+    if (room)
+        return err_fail(e, ERR_NOMEM,
+                        "a batch of %zu examples needs %zu MiB, and %zu are free: about %zu would "
+                        "fit",
+                        n, size >> 20, room >> 20,
+                        (size_t)((double)n * (double)room / (double)size));
     if (!code)
         t->memory_size = size;
     return err_up(e, code);
@@ -36,10 +37,11 @@ void trainer_cut(struct trainer *t, const uint32_t *weight)
 {
     const struct nn_sequences *all = &t->batch.inputs;
     size_t tokens = weight[all->n];
-    size_t wide = (size_t)SHARD_WIDTHS * t->model->config.d_model;
-    size_t group = LEARN_GROUPS * (wide > SHARD_TOKENS ? wide : SHARD_TOKENS);
+    const struct gpu_cuts *cuts = &t->device->cuts;
+    size_t wide = cuts->shard_widths * t->model->config.d_model;
+    size_t group = cuts->groups * (wide > cuts->shard_tokens ? wide : cuts->shard_tokens);
     size_t per_group = (tokens + group - 1) / group;
-    t->n_shards = LEARN_GROUPS * per_group;
+    t->n_shards = cuts->groups * per_group;
     t->shards = arena_array(&t->arena, struct shard, t->n_shards);
     size_t at = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
@@ -61,7 +63,7 @@ struct nn_weights trainer_weights(const struct trainer *t)
 struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
                                       size_t place)
 {
-    size_t n = t->n_shards / LEARN_GROUPS, sequences[2] = {0}; /* before it, from it on */
+    size_t n = t->n_shards / t->device->cuts.groups, sequences[2] = {0}; /* before it, from it on */
     for (size_t i = 0; i < n; i++)
         sequences[i >= place] += t->shards[group * n + i].s.n;
     if (place == 0 && sequences[1])

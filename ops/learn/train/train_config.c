@@ -21,10 +21,9 @@ const struct op_param train_params[] = {
     {"positions", OP_ENUM, "sinusoidal", "sinusoidal|learned", .doc = "Encoding of positions."},
     {"activation", OP_ENUM, "relu", "relu|gelu", .doc = "Of the feed-forward layers."},
     {"attention_bias", OP_BOOL, "false", .doc = "Biases in the attention's projections."},
-    {"pooling", OP_ENUM, "mean", "mean|max|first|last",
+    {"pooling", OP_ENUM, "mean", "mean|max",
      .doc = "How the states of a sequence's tokens are pooled to its vector."},
     {"wrap", OP_BOOL, "false", .doc = "Start and end tokens around the encoder's inputs."},
-    {"pool_special", OP_BOOL, "false", .doc = "Start and end tokens are pooled too."},
     {"memory", OP_ENUM, "states", "states|vector",
      .doc = "What the decoder attends to: the states of the input's tokens, or the pooled vector "
             "alone, which must then hold all that the target needs."},
@@ -83,6 +82,7 @@ const struct op_param train_params[] = {
     {"clip", OP_REAL, "1", NULL, 0, 1e9, "Maximal norm of the gradient; 0: unlimited."},
     {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
     LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
     {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
     {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs in a validation."},
     {"patience", OP_INT, "0", NULL, 0, 1e9,
@@ -117,9 +117,8 @@ struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
         .max_length = (uint32_t)op_int(ctx, "max_length"),
         .positions = choice(ctx, "positions", "sinusoidal|learned") ? NN_LEARNED : NN_SINUSOIDAL,
         .activation = choice(ctx, "activation", "relu|gelu") ? GPU_GELU : GPU_RELU,
-        .pooling = (enum nn_pooling)choice(ctx, "pooling", "mean|max|first|last"),
+        .pooling = (enum gpu_pooling)choice(ctx, "pooling", "mean|max"),
         .wrap = op_bool(ctx, "wrap"),
-        .pool_special = op_bool(ctx, "pool_special"),
         .decoder_layers = (uint32_t)op_int(ctx, "decoder_layers"),
         .memory = (enum nn_memory)choice(ctx, "memory", "states|vector"),
         .tied_output = op_bool(ctx, "tied_output"),
@@ -256,7 +255,8 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         "objective simcse needs dropout: nothing else tells the two "
                         "passes of a sequence apart");
     enum err_code code;
-    if ((code = err_up(e, check_negatives(ctx, objective, e))) ||
+    if ((code = err_up(e, learn_check_device(ctx, e))) ||
+        (code = err_up(e, check_negatives(ctx, objective, e))) ||
         (code = err_up(e, check_idle(ctx, objective, e))))
         return code;
     return err_up(e, nn_config_check(&c, e));

@@ -79,9 +79,7 @@ static char *steps_key(struct arena *a, const struct op_ctx *ctx)
         for (size_t i = 0; i < sizeof steps_params / sizeof *steps_params; i++)
             if (strcmp(p->name, steps_params[i]) == 0)
                 add_param(&b, ctx, p);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
@@ -97,7 +95,7 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
     out->label = "initialisation";
     if (index == 0)
         return OK;
-    const char *units = learn_bf16_units(ctx);
+    const char *units = learn_units(ctx);
     out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
     out->key =
         arena_printf(a, "%s%sprecision=%s\n%s%s\nsteps %" PRIu64 "-%" PRIu64 "\n", out->key,

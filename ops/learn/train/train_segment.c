@@ -4,12 +4,104 @@
  * training stops, gives these alone; the segments after a stop pass them on. */
 #include "base/os.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/train/series.h"
 #include "ops/learn/train/train.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- the series of metrics, as the checkpoint records them ---- */
+
+/* Means over windows of steps, and measurements on validation data. */
+struct series {
+    struct arena *arena;
+    Eqloom__Metric **all;
+    size_t n, cap;
+    struct step_result sum; /* of the current window */
+    uint64_t steps;
+};
+
+static void add(struct series *s, uint64_t step, const char *name, double value)
+{
+    if (s->n == s->cap) {
+        s->cap = s->cap ? 2 * s->cap : 64;
+        Eqloom__Metric **grown = arena_array(s->arena, Eqloom__Metric *, s->cap);
+        if (s->n)
+            memcpy(grown, s->all, s->n * sizeof *grown);
+        s->all = grown;
+    }
+    Eqloom__Metric *m = s->all[s->n++] = arena_new(s->arena, Eqloom__Metric);
+    eqloom__metric__init(m);
+    m->step = step;
+    m->name = (char *)name;
+    m->value = value;
+}
+
+static void series_load(struct series *s, const Eqloom__Checkpoint *c)
+{
+    for (size_t i = 0; i < c->n_metrics; i++)
+        add(s, c->metrics[i]->step, c->metrics[i]->name, c->metrics[i]->value);
+}
+
+/* One step into the window. */
+static void series_step(struct series *s, const struct step_result *r)
+{
+    s->sum.loss += r->loss;
+    s->sum.accuracy += r->accuracy;
+    s->sum.gradient_norm += r->gradient_norm;
+    s->sum.lr += r->lr;
+    s->sum.tokens += r->tokens;
+    s->steps++;
+}
+
+/* The window's means, as of `step`; an empty window is none. */
+static void series_close_window(struct series *s, uint64_t step)
+{
+    if (s->steps == 0)
+        return;
+    double n = (double)s->steps;
+    add(s, step, "loss", s->sum.loss / n);
+    add(s, step, "accuracy", s->sum.accuracy / n);
+    add(s, step, "gradient_norm", s->sum.gradient_norm / n);
+    add(s, step, "learning_rate", s->sum.lr / n);
+    add(s, step, "tokens", (double)s->sum.tokens / n);
+    s->sum = (struct step_result){0};
+    s->steps = 0;
+}
+
+static void series_validation(struct series *s, uint64_t step, const struct step_result *r)
+{
+    add(s, step, "valid_loss", r->loss);
+    add(s, step, "valid_accuracy", r->accuracy);
+}
+
+/* The measurement of minimal validation loss, the first of equals. */
+struct series_best {
+    uint64_t count; /* of all measurements; 0: there is no best */
+    uint64_t since; /* measurements after the best one */
+    uint64_t step;
+    double loss;
+};
+static struct series_best series_best(const struct series *s)
+{
+    struct series_best best = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        const Eqloom__Metric *m = s->all[i];
+        if (strcmp(m->name, "valid_loss") != 0)
+            continue;
+        if (best.count == 0 || m->value < best.loss) {
+            best.step = m->step;
+            best.loss = m->value;
+            best.since = 0;
+        } else {
+            best.since++;
+        }
+        best.count++;
+    }
+    return best;
+}
+
+/* ---- the work ---- */
 
 /* The rate is shown and forgotten: the only use of a clock, outside every result. */
 static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct step_result *r,
@@ -97,7 +189,6 @@ static enum err_code compare_architectures(const struct nn_config *theirs,
 {
     struct nn_config same = *theirs;
     same.pooling = ours->pooling;
-    same.pool_special = ours->pool_special;
     const char *has = nn_config_text(a, &same), *needs = nn_config_text(a, ours);
     size_t at = 0;
     if (strcmp(has, needs) == 0)
@@ -116,15 +207,13 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
 {
     struct chunk_io io = learn_chunks(s->ctx);
     const struct nn_model *m = s->shared->model;
-    struct digest vocabulary = op_input_id(s->ctx, "vocabulary", 0);
     struct trainer_state weights = {.weights = s->state.weights};
     struct nn_model *theirs;
     struct arena *a = op_arena(s->ctx);
     enum err_code code = err_up(e, checkpoint_model(&theirs, c, a, e));
     if (code || (code = err_up(e, compare_architectures(&theirs->config, &m->config, a, e))))
         return code;
-    if (c->vocabulary_id.len && !span_equal(span_of(c->vocabulary_id.data, c->vocabulary_id.len),
-                                            span_of(vocabulary.bytes, DIGEST_SIZE)))
+    if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(s->ctx, "vocabulary", 0)))
         return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
     if ((code = err_up(e, checkpoint_read(&weights, m, c, &io, a, e))))
         return code;
@@ -167,12 +256,15 @@ static enum err_code check_finite(const struct session *s, struct err *e)
                : OK;
 }
 
-/* The numerics class, and the units of bf16 products, which the class does not cover. The initial
- * weights do not depend on them. */
+/* A card's class; or the processor's, and the units of bf16 products, which that does not cover.
+ * The initial weights do not depend on them. */
 static char *numerics(struct op_ctx *ctx, uint64_t steps)
 {
-    const char *units = steps ? learn_bf16_units(ctx) : NULL;
+    bool card;
+    const char *units = steps ? learn_units_of(&card, ctx) : NULL;
     struct arena *a = op_arena(ctx);
+    if (units && card)
+        return arena_strdup(a, units);
     return units ? arena_printf(a, "%s, bf16 products: %s", op_numerics(ctx), units)
                  : arena_strdup(a, op_numerics(ctx));
 }
@@ -226,7 +318,7 @@ enum err_code train_run(struct op_ctx *ctx, void *shared, struct err *e)
         return err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
     bool stop = false;
     if ((code = err_up(e, alloc_state(&s, e))) ||
-        (code = err_up(e, gpu_open_cpu(&s.device, op_pool(ctx), NULL, e))) ||
+        (code = err_up(e, learn_open_device(&s.device, ctx, op_pool(ctx), e))) ||
         (code = err_up(e, trainer_new(&s.trainer, s.device, s.shared->model, &c, e))) ||
         (code = err_up(e, restore(&s, previous, from, e))) ||
         (code = err_up(e, train_steps(&stop, &s, to, e))))

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BLOCK = 1 << 14, /* parameters whose gradient is added up in one piece */
-};
-
 enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
 
 /* ---- life ---- */
@@ -26,7 +22,8 @@ static enum err_code alloc_floats(float **out, struct trainer *t, size_t n, stru
 
 static size_t n_blocks(const struct trainer *t)
 {
-    return (t->model->total + BLOCK - 1) / BLOCK;
+    size_t block = t->device->cuts.block;
+    return (t->model->total + block - 1) / block;
 }
 
 static enum err_code set_up(struct trainer *t, struct err *e)
@@ -40,21 +37,20 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if ((code = err_up(e, alloc_floats(parts[i], t, n, e))))
             return code;
-    for (size_t i = 0; i < LEARN_GROUPS; i++)
+    for (size_t i = 0; i < t->device->cuts.groups; i++)
         if ((code = err_up(e, alloc_floats(&t->groups[i], t, n, e))))
             return code;
     t->gradient = t->groups[0];
-    update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer);
+    update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer, t->device->cuts.block);
     if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))) ||
         (code = err_up(
              e, gpu_alloc((void **)&t->squares, t->device, n_blocks(t) * sizeof *t->squares, e))) ||
-        (t->plan.scratch &&
-         (code = err_up(e, gpu_alloc(&t->update_work, t->device,
-                                     gpu_queues(t->device) * t->plan.scratch, e)))))
+        (t->plan.scratch && (code = err_up(e, gpu_alloc(&t->update_work, t->device,
+                                                        t->device->queues * t->plan.scratch, e)))))
         return code;
     float *host = malloc((n > table ? n : table) * sizeof *host);
-    t->scratch = calloc(gpu_queues(t->device), sizeof *t->scratch);
-    t->work = calloc(gpu_queues(t->device), sizeof *t->work);
+    t->scratch = calloc(t->device->queues, sizeof *t->scratch);
+    t->work = calloc(t->device->queues, sizeof *t->work);
     if (!host || !t->scratch || !t->work) {
         free(host);
         return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->count);
@@ -96,7 +92,7 @@ void trainer_free(struct trainer *t)
     float *parts[] = {t->weights, t->m, t->v, t->sinusoids};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         gpu_free(t->device, parts[i]);
-    for (size_t i = 0; i < LEARN_GROUPS; i++)
+    for (size_t i = 0; i < GPU_GROUPS; i++)
         gpu_free(t->device, t->groups[i]);
     gpu_free(t->device, t->memory);
     gpu_free(t->device, t->update_work);
@@ -106,7 +102,7 @@ void trainer_free(struct trainer *t)
     example_sampler_free(&t->measured);
     arena_free(&t->arena);
     arena_free(&t->plan_arena);
-    for (unsigned i = 0; t->work && i < gpu_queues(t->device); i++)
+    for (unsigned i = 0; t->work && i < t->device->queues; i++)
         arena_free(&t->work[i]);
     free(t->work);
     free(t->scratch);
@@ -144,18 +140,20 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
 
 static size_t block_length(const struct trainer *t, size_t item)
 {
-    size_t left = t->model->total - item * BLOCK;
-    return left < BLOCK ? left : BLOCK;
+    size_t block = t->device->cuts.block, left = t->model->total - item * block;
+    return left < block ? left : block;
 }
 
 static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t at = item * BLOCK, n = block_length(t, item);
-    const float *parts[LEARN_GROUPS];
-    for (size_t i = 0; i < LEARN_GROUPS; i++)
+    size_t at = item * t->device->cuts.block, n = block_length(t, item);
+    size_t groups = t->device->cuts.groups;
+    const float *parts[GPU_GROUPS];
+    for (size_t i = 0; i < groups; i++)
         parts[i] = t->groups[i] + at;
-    q->op->sum_many(q, t->gradient + at, parts, LEARN_GROUPS, n);
+    if (groups > 1) /* else the gradient is the group's */
+        q->op->sum_many(q, t->gradient + at, parts, groups, n);
     q->op->sum_squares(q, &t->squares[item], t->gradient + at, n);
 }
 
@@ -185,7 +183,7 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
     *r = (struct step_result){.lr = schedule_lr(&t->config.schedule, t->steps)};
     set_dropout(t, t->config.dropout);
     if ((code = err_up(e, t->objective->differentiate(r, t, e))) ||
-        (code = err_up(e, gpu_each(t->device, n_blocks(t), reduce_block, t, e))))
+        (code = err_up(e, gpu_each(t->queue, n_blocks(t), reduce_block, t, e))))
         return code;
     double sum = 0, *squares = arena_array(&t->arena, double, n_blocks(t));
     gpu_read(t->queue, squares, t->squares, n_blocks(t) * sizeof *squares);
@@ -246,7 +244,7 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
                                 .correction1 = (float)(1 - pow(c->beta1, n)),
                                 .correction2 = (float)(1 - pow(c->beta2, n)),
                                 .scale = (float)scale};
-    code = gpu_each(t->device, t->plan.n_pieces, update, t, e);
+    code = gpu_each(t->queue, t->plan.n_pieces, update, t, e);
     if (!code)
         t->steps++;
     return err_up(e, code);

@@ -2,8 +2,9 @@
  * time.
  *
  * A step's batch is cut into shards of whole sequences and about equal tokens, a function of the
- * batch alone; shards are joined into LEARN_GROUPS groups, each of which adds up its gradients in
- * shard order; groups are summed pairwise. So a step gives the same bits for any number of threads. */
+ * batch alone; shards are joined into as many groups as the device likes, each of which adds up its
+ * gradients in shard order; groups are summed pairwise. So a step gives the same bits for any
+ * number of threads. */
 #ifndef OPS_LEARN_TRAIN_TRAINER_H
 #define OPS_LEARN_TRAIN_TRAINER_H
 
@@ -12,8 +13,6 @@
 #include "ops/learn/train/schedule.h"
 #include "ops/learn/train/update.h"
 #include "ops/nn/encoder.h"
-
-enum { LEARN_GROUPS = 8 };
 
 struct trainer_config {
     struct examples_config examples;

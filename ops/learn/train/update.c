@@ -4,10 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    BLOCK = 1 << 14, /* numbers that are one piece */
-    NEWTON_STEPS = 5,
-};
+enum { NEWTON_STEPS = 5 };
 
 /* ---- what Muon works with ---- */
 
@@ -39,7 +36,7 @@ static int compare_pieces(const void *x, const void *y)
 struct planning {
     struct update_plan *plan;
     struct arena *arena;
-    size_t cap;
+    size_t block, cap;
 };
 
 static void add_piece(struct planning *p, struct update_piece x)
@@ -90,15 +87,15 @@ static void add_layers(struct planning *p, const struct nn_layer *layers, size_t
 /* What lies between matrices, in blocks. */
 static void add_between(struct planning *p, size_t from, size_t to)
 {
-    for (; from < to; from += BLOCK)
-        add_piece(p, (struct update_piece){from, to - from < BLOCK ? to - from : BLOCK, 0, 0});
+    for (size_t block = p->block; from < to; from += to - from < block ? to - from : block)
+        add_piece(p, (struct update_piece){from, to - from < block ? to - from : block, 0, 0});
 }
 
 void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_model *m,
-                      enum optimizer_kind kind)
+                      enum optimizer_kind kind, size_t block)
 {
     *out = (struct update_plan){0};
-    struct planning p = {out, a, 0};
+    struct planning p = {out, a, block, 0};
     if (kind == OPTIMIZER_MUON) {
         add_layers(&p, m->layers, m->config.layers, &m->config);
         add_layers(&p, m->decoder, m->config.decoder_layers, &m->config);
@@ -148,11 +145,10 @@ static void newton_step(struct gpu_queue *q, struct newton *w)
 {
     static const float a = 3.4445F, b = -4.7750F, c = 2.0315F;
     bool wide = w->rows <= w->cols;
-    size_t n = w->rows * w->cols, s = w->smaller;
+    size_t s = w->smaller;
     gram(q, w);
-    q->op->copy(q, w->square, w->gram, s * s);
-    q->op->scale(q, w->square, s * s, b);
-    struct gpu_matmul mm = {.accumulate = true,
+    struct gpu_matmul mm = {.base = w->gram,
+                            .beta = b,
                             .precision = w->precision,
                             .m = s,
                             .n = s,
@@ -165,8 +161,8 @@ static void newton_step(struct gpu_queue *q, struct newton *w)
                             .ldb = s,
                             .ldc = s};
     q->op->matmul(q, &mm);
-    q->op->copy(q, w->y, w->x, n);
-    q->op->scale(q, w->y, n, a);
+    mm.base = w->x;
+    mm.beta = a;
     mm.m = w->rows;
     mm.n = w->cols;
     mm.alpha = 1;

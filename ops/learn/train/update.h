@@ -33,8 +33,9 @@ struct update_plan {
     size_t scratch; /* bytes that a queue needs for its largest matrix */
 };
 
+/* Numbers that belong to no matrix go in blocks. */
 void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_model *m,
-                      enum optimizer_kind kind);
+                      enum optimizer_kind kind, size_t block);
 
 /* Flat vectors on the device; v of a matrix is not touched. */
 struct update_state {

@@ -1,0 +1,272 @@
+/* Matrix products by cuBLASLt, with bias and ReLU as its epilogues. It is column-major: a row-major
+ * c = a b is its c^T = b^T a^T.
+ *
+ * Which algorithm a product takes is asked once per plan and kept. Sizes of a plan are rounded up,
+ * to an eighth of a power of two at most, since the number of tokens differs from step to step;
+ * what a plan gives is a function of the plan alone, not of what came before. */
+#include "gpu/cuda/cuda_queue.h"
+
+#include <cublasLt.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plan_key {
+    size_t m, n, k, lda, ldb, ldc;
+    bool ta, tb, beta, aligned; /* aligned: all pointers to 16 bytes */
+    int precision, epilogue;
+};
+
+struct plan {
+    struct plan_key key;
+    cublasLtMatmulAlgo_t algorithm;
+};
+
+struct cuda_plans {
+    pthread_mutex_t lock;
+    struct plan *all;
+    size_t n, cap;
+};
+
+struct cuda_plans *cuda_plans_new(void)
+{
+    struct cuda_plans *p = calloc(1, sizeof *p);
+    if (p)
+        pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+void cuda_plans_free(struct cuda_plans *p)
+{
+    if (p)
+        free(p->all);
+    free(p);
+}
+
+static bool find(cublasLtMatmulAlgo_t *out, struct cuda_plans *p, const struct plan_key *key)
+{
+    bool found = false;
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->n && !found; i++)
+        if ((found = memcmp(&p->all[i].key, key, sizeof *key) == 0))
+            *out = p->all[i].algorithm;
+    pthread_mutex_unlock(&p->lock);
+    return found;
+}
+
+/* Without memory for it, it is asked for again. */
+static void keep(struct cuda_plans *p, const struct plan_key *key,
+                 const cublasLtMatmulAlgo_t *algorithm)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 64;
+        struct plan *more = realloc(p->all, cap * sizeof *more);
+        if (more) {
+            p->all = more;
+            p->cap = cap;
+        }
+    }
+    if (p->n < p->cap)
+        p->all[p->n++] = (struct plan){*key, *algorithm};
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Up to a multiple of an eighth of the power of two below. */
+static size_t rounded(size_t n)
+{
+    size_t step = 1;
+    while (step * 16 <= n)
+        step *= 2;
+    return (n + step - 1) / step * step;
+}
+
+/* One product as cuBLASLt sees it. */
+struct product {
+    cublasLtMatmulDesc_t how;
+    cublasLtMatrixLayout_t a, b, c; /* a: ours is its b */
+};
+
+static void product_free(struct product *p)
+{
+    if (p->how)
+        cublasLtMatmulDescDestroy(p->how);
+    cublasLtMatrixLayout_t all[] = {p->a, p->b, p->c};
+    for (int i = 0; i < 3; i++)
+        if (all[i])
+            cublasLtMatrixLayoutDestroy(all[i]);
+}
+
+static cublasStatus_t layout(cublasLtMatrixLayout_t *out, bool transposed, size_t rows, size_t cols,
+                             size_t ld)
+{
+    size_t r = transposed ? cols : rows, c = transposed ? rows : cols;
+    return cublasLtMatrixLayoutCreate(out, CUDA_R_32F, r, c, (int64_t)(ld > r ? ld : r));
+}
+
+static cublasComputeType_t compute_type(const struct plan_key *k)
+{
+    return k->precision == GPU_BF16   ? CUBLAS_COMPUTE_32F_FAST_16BF
+           : k->precision == GPU_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                      : CUBLAS_COMPUTE_32F;
+}
+
+static cublasStatus_t set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t what,
+                          const void *value, size_t size)
+{
+    return cublasLtMatmulDescSetAttribute(d, what, value, size);
+}
+
+/* Of the key's sizes. */
+static cublasStatus_t product_new(struct product *p, const struct plan_key *k, const float *bias)
+{
+    *p = (struct product){0};
+    cublasOperation_t op[] = {k->tb ? CUBLAS_OP_T : CUBLAS_OP_N, k->ta ? CUBLAS_OP_T : CUBLAS_OP_N};
+    cublasLtEpilogue_t epilogue = (cublasLtEpilogue_t)k->epilogue;
+    cublasStatus_t s;
+    if ((s = cublasLtMatmulDescCreate(&p->how, compute_type(k), CUDA_R_32F)) ||
+        (s = set(p->how, CUBLASLT_MATMUL_DESC_TRANSA, &op[0], sizeof op[0])) ||
+        (s = set(p->how, CUBLASLT_MATMUL_DESC_TRANSB, &op[1], sizeof op[1])) ||
+        (s = set(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue)) ||
+        (bias && (s = set(p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias))) ||
+        (s = layout(&p->a, k->tb, k->n, k->k, k->ldb)) ||
+        (s = layout(&p->b, k->ta, k->k, k->m, k->lda)))
+        return s;
+    return layout(&p->c, false, k->n, k->m, k->ldc);
+}
+
+static cublasStatus_t prefer(cublasLtMatmulPreference_t p,
+                             cublasLtMatmulPreferenceAttributes_t what, const void *value,
+                             size_t size)
+{
+    return cublasLtMatmulPreferenceSetAttribute(p, what, value, size);
+}
+
+/* Split sums go through the workspace, in a fixed order. */
+static cublasStatus_t ask(cublasLtMatmulAlgo_t *out, cublasLtHandle_t lt, const struct product *p,
+                          const struct plan_key *k)
+{
+    size_t workspace = CUBLAS_WORKSPACE;
+    uint32_t align = k->aligned ? 16 : 4;
+    uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    cublasLtMatmulHeuristicResult_t result;
+    cublasLtMatmulPreference_t how = NULL;
+    int n = 0;
+    cublasStatus_t s = cublasLtMatmulPreferenceCreate(&how);
+    if (s ||
+        (s = prefer(how, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
+        (s = prefer(how, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &sums, sizeof sums)) ||
+        (s = prefer(how, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &align, sizeof align)) ||
+        (s = prefer(how, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &align, sizeof align)) ||
+        (s = prefer(how, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align, sizeof align)) ||
+        (s = prefer(how, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align, sizeof align)))
+        goto out;
+    s = cublasLtMatmulAlgoGetHeuristic(lt, p->how, p->a, p->b, p->c, p->c, how, 1, &result, &n);
+    if (!s && n == 0)
+        s = CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!s)
+        *out = result.algo;
+out:
+    if (how)
+        cublasLtMatmulPreferenceDestroy(how);
+    return s;
+}
+
+/* The algorithm of a plan. */
+static cublasStatus_t plan(cublasLtMatmulAlgo_t *out, struct cuda_device *d,
+                           const struct plan_key *key, const float *bias)
+{
+    struct product p;
+    if (find(out, d->plans, key))
+        return CUBLAS_STATUS_SUCCESS;
+    cublasStatus_t s = product_new(&p, key, bias);
+    if (!s)
+        s = ask(out, d->lt, &p, key);
+    if (!s)
+        keep(d->plans, key, out);
+    product_free(&p);
+    return s;
+}
+
+static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm,
+                               const struct plan_key *key)
+{
+    struct plan_key plans[] = {*key, *key};
+    struct product p;
+    cublasLtMatmulAlgo_t algorithm;
+    float beta = mm->accumulate ? 1 : !mm->base ? 0 : mm->beta != 0 ? mm->beta : 1;
+    const float *base = mm->base ? mm->base : mm->c;
+    plans[0].m = rounded(key->m);
+    plans[0].n = rounded(key->n);
+    plans[0].k = rounded(key->k);
+    cublasStatus_t s = product_new(&p, key, mm->bias);
+    bool again = true; /* an algorithm for rounded sizes need not do for these */
+    for (int i = 0; i < 2 && !(i && s == CUBLAS_STATUS_ALLOC_FAILED) && again; i++) {
+        s = p.c ? plan(&algorithm, q->device, &plans[i], mm->bias) : s;
+        if (!s)
+            s = cublasLtMatmul(q->device->lt, p.how, &mm->alpha, mm->b, p.a, mm->a, p.b, &beta,
+                               base, p.c, mm->c, p.c, &algorithm, q->workspace, CUBLAS_WORKSPACE,
+                               q->stream);
+        again = s == CUBLAS_STATUS_NOT_SUPPORTED || s == CUBLAS_STATUS_INVALID_VALUE;
+    }
+    product_free(&p);
+    return s;
+}
+
+static struct plan_key key_of(const struct cuda_queue *q, const struct gpu_matmul *mm)
+{
+    const float *all[] = {mm->a, mm->b, mm->c, mm->base, mm->bias};
+    uintptr_t bits = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        bits |= (uintptr_t)all[i];
+    struct plan_key k;
+    memset(&k, 0, sizeof k); /* keys are compared byte by byte */
+    k.m = mm->m;
+    k.n = mm->n;
+    k.k = mm->k;
+    k.lda = mm->lda;
+    k.ldb = mm->ldb;
+    k.ldc = mm->ldc;
+    k.ta = mm->ta;
+    k.tb = mm->tb;
+    k.beta = mm->accumulate || mm->base;
+    k.aligned = bits % 16 == 0;
+    k.precision = q->device->bf16 ? (int)mm->precision : GPU_F32;
+    k.epilogue = mm->bias   ? mm->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS
+                 : mm->relu ? CUBLASLT_EPILOGUE_RELU
+                            : CUBLASLT_EPILOGUE_DEFAULT;
+    return k;
+}
+
+void cuda_matmul(struct gpu_queue *base, const struct gpu_matmul *mm)
+{
+    struct cuda_queue *q = (struct cuda_queue *)base;
+    if (mm->m == 0 || mm->n == 0 || !cuda_begin(base))
+        return;
+    if (mm->k == 0) {
+        cuda_around_product(base, mm);
+        return;
+    }
+    struct plan_key key = key_of(q, mm);
+    /* What is left to do once the product is in c. */
+    struct gpu_matmul bare = *mm, rest = {.accumulate = true, .mask = mm->mask};
+    cublasStatus_t s = multiply(q, mm, &key);
+    if (s == CUBLAS_STATUS_NOT_SUPPORTED && key.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+        key.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+        rest.bias = mm->bias;
+        rest.relu = mm->relu;
+        bare.bias = NULL;
+        s = multiply(q, &bare, &key);
+    }
+    if (s)
+        err_fail(&base->failure, s == CUBLAS_STATUS_ALLOC_FAILED ? ERR_NOMEM : ERR_FAILED,
+                 "cuda:%d: cuBLASLt: product of %zu x %zu x %zu: %s", q->device->index, mm->m,
+                 mm->n, mm->k, cublasLtGetStatusName(s));
+    if (rest.mask || rest.bias || rest.relu) {
+        rest.m = mm->m;
+        rest.n = mm->n;
+        rest.c = mm->c;
+        rest.ldc = mm->ldc;
+        cuda_around_product(base, &rest);
+    }
+}

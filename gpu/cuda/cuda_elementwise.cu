@@ -1,0 +1,285 @@
+/* Ops on vectors element by element, activations, and the optimizer. */
+#include "gpu/cuda/launch.h"
+
+#include <math.h>
+
+__global__ static void fill_kernel(float *x, size_t n, float value)
+{
+    if (ELEMENT < n)
+        x[ELEMENT] = value;
+}
+
+static void fill(struct gpu_queue *q, float *x, size_t n, float value)
+{
+    if (n && value == 0 && cuda_begin(q))
+        cuda_did(q, cudaMemsetAsync(x, 0, n * sizeof *x, cuda_stream(q)), "clear memory");
+    else if (n)
+        LAUNCH_FLAT(q, fill_kernel, cuda_cover(n), THREADS, x, n, value);
+}
+
+__global__ static void add_kernel(float *y, const float *x, size_t n)
+{
+    if (ELEMENT < n)
+        y[ELEMENT] += x[ELEMENT];
+}
+
+static void add(struct gpu_queue *q, float *y, const float *x, size_t n)
+{
+    LAUNCH_FLAT(q, add_kernel, cuda_cover(n), THREADS, y, x, n);
+}
+
+static void copy(struct gpu_queue *q, float *y, const float *x, size_t n)
+{
+    if (n && cuda_begin(q))
+        cuda_did(q,
+                 cudaMemcpyAsync(y, x, n * sizeof *y, cudaMemcpyDeviceToDevice, cuda_stream(q)),
+                 "copy memory");
+}
+
+__global__ static void copy_rows_kernel(float *y, size_t y_ld, const float *x, size_t x_ld,
+                                        const uint32_t *from, size_t rows, size_t cols)
+{
+    size_t r = ELEMENT / cols, c = ELEMENT % cols;
+    if (r < rows)
+        y[r * y_ld + c] = x[(from ? from[r] : r) * x_ld + c];
+}
+
+static void copy_rows(struct gpu_queue *q, float *y, size_t y_ld, const float *x, size_t x_ld,
+                      const uint32_t *from, size_t rows, size_t cols)
+{
+    LAUNCH_FLAT(q, copy_rows_kernel, cuda_cover(rows * cols), THREADS, y, y_ld, x, x_ld, from, rows,
+                cols);
+}
+
+__global__ static void scale_kernel(float *x, size_t n, float factor)
+{
+    if (ELEMENT < n)
+        x[ELEMENT] *= factor;
+}
+
+static void scale(struct gpu_queue *q, float *x, size_t n, float factor)
+{
+    LAUNCH_FLAT(q, scale_kernel, cuda_cover(n), THREADS, x, n, factor);
+}
+
+__global__ static void round_bf16_kernel(uint16_t *y, const float *x, size_t rows, size_t cols,
+                                         size_t ld)
+{
+    size_t r = ELEMENT / cols, c = ELEMENT % cols;
+    if (r >= rows)
+        return;
+    union {
+        float value;
+        uint32_t bits;
+    } u = {x[r * ld + c]};
+    uint32_t rounded = (u.bits + 0x7fff + (u.bits >> 16 & 1)) >> 16;
+    bool nan = (u.bits & 0x7fffffff) > 0x7f800000;
+    y[ELEMENT] = (uint16_t)(nan ? u.bits >> 16 | 0x40 : rounded);
+}
+
+static void round_bf16(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,
+                       size_t ld)
+{
+    LAUNCH_FLAT(q, round_bf16_kernel, cuda_cover(rows * cols), THREADS, y, x, rows, cols, ld);
+}
+
+enum { SUM_MOST = 64 };
+struct vectors {
+    const float *at[SUM_MOST];
+};
+
+__global__ static void sum_many_kernel(float *y, struct vectors x, size_t count, size_t n)
+{
+    float part[SUM_MOST];
+    if (ELEMENT >= n)
+        return;
+    for (size_t i = 0; i < count; i++)
+        part[i] = x.at[i][ELEMENT];
+    for (size_t k = count; k > 1; k = (k + 1) / 2)
+        for (size_t j = 0; j < k / 2 + k % 2; j++)
+            part[j] = 2 * j + 1 < k ? part[2 * j] + part[2 * j + 1] : part[2 * j];
+    y[ELEMENT] = part[0];
+}
+
+static void sum_many(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n)
+{
+    struct vectors all = {};
+    for (size_t i = 0; i < count; i++)
+        all.at[i] = x[i];
+    LAUNCH_FLAT(q, sum_many_kernel, cuda_cover(n), THREADS, y, all, count, n);
+}
+
+__global__ static void add_bias_kernel(float *y, const float *x, const float *bias, size_t n,
+                                       size_t cols)
+{
+    if (ELEMENT < n)
+        y[ELEMENT] = x[ELEMENT] + bias[ELEMENT % cols];
+}
+
+static void add_bias(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
+                     size_t cols)
+{
+    if (bias)
+        LAUNCH_FLAT(q, add_bias_kernel, cuda_cover(rows * cols), THREADS, y, x, bias, rows * cols,
+                    cols);
+    else if (y != x)
+        copy(q, y, x, rows * cols);
+}
+
+/* ---- activations ---- */
+
+__device__ static inline float normal_cdf(float x)
+{
+    return 0.5f * erfcf(-x * 0.70710678118654752f);
+}
+
+__device__ static inline float gelu_slope(float x)
+{
+    return normal_cdf(x) + x * 0.39894228040143268f * expf(-0.5f * x * x);
+}
+
+__global__ static void activate_kernel(float *y, const float *x, const float *bias, size_t n,
+                                       size_t cols, enum gpu_activation kind)
+{
+    if (ELEMENT >= n)
+        return;
+    float v = x[ELEMENT] + (bias ? bias[ELEMENT % cols] : 0);
+    y[ELEMENT] = kind == GPU_GELU ? v * normal_cdf(v) : v > 0 ? v : v != v ? v : 0;
+}
+
+static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
+                     size_t cols, enum gpu_activation kind)
+{
+    LAUNCH_FLAT(q, activate_kernel, cuda_cover(rows * cols), THREADS, y, x, bias, rows * cols, cols,
+                kind);
+}
+
+__global__ static void activate_back_kernel(float *dx, const float *dy, const float *saved,
+                                            const float *bias, size_t n, size_t cols,
+                                            enum gpu_activation kind)
+{
+    if (ELEMENT >= n)
+        return;
+    float s = saved[ELEMENT], d = dy[ELEMENT];
+    if (kind == GPU_GELU)
+        d *= gelu_slope(bias ? s + bias[ELEMENT % cols] : s);
+    else
+        d = s > 0 ? d : 0;
+    dx[ELEMENT] = d;
+}
+
+static void activate_back(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
+                          const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
+{
+    LAUNCH_FLAT(q, activate_back_kernel, cuda_cover(rows * cols), THREADS, dx, dy, saved, bias,
+                rows * cols, cols, kind);
+}
+
+__global__ static void around_kernel(struct gpu_matmul mm)
+{
+    size_t r = ELEMENT / mm.n, c = ELEMENT % mm.n, at = r * mm.ldc + c;
+    if (r >= mm.m)
+        return;
+    float x = mm.accumulate ? mm.c[at] : 0;
+    if (mm.base)
+        x += (mm.beta != 0 ? mm.beta : 1) * mm.base[at];
+    if (mm.bias)
+        x += mm.bias[c];
+    if ((mm.relu && x < 0) || (mm.mask && !(mm.mask[at] > 0)))
+        x = 0;
+    mm.c[at] = x;
+}
+
+void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm)
+{
+    LAUNCH_FLAT(q, around_kernel, cuda_cover(mm->m * mm->n), THREADS, *mm);
+}
+
+/* ---- dropout and the optimizer ---- */
+
+/* SplitMix64's finaliser, as rng_mix(). */
+__device__ static inline uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* The CPU's bits: the mask is the same on each device. */
+__device__ static inline bool kept(uint64_t at, uint64_t key, uint32_t threshold)
+{
+    uint64_t mixed = mix(key ^ mix(at >> 32));
+    uint32_t x = (uint32_t)at ^ (uint32_t)mixed;
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x ^= (uint32_t)(mixed >> 32);
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x >= threshold;
+}
+
+__global__ static void dropout_kernel(float *y, const float *x, const float *base, size_t n,
+                                      float keep, uint32_t threshold, uint64_t key, uint64_t first)
+{
+    if (ELEMENT >= n)
+        return;
+    float v = kept(first + ELEMENT, key, threshold) ? x[ELEMENT] * keep : 0.0f;
+    y[ELEMENT] = base ? base[ELEMENT] + v : v;
+}
+
+static void dropout(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
+                    float rate, uint64_t key, uint64_t first)
+{
+    uint32_t threshold = (uint32_t)((double)rate * 4294967296.0);
+    LAUNCH_FLAT(q, dropout_kernel, cuda_cover(n), THREADS, y, x, base, n, 1.0f / (1.0f - rate),
+                threshold, key, first);
+}
+
+struct adam {
+    float beta1, beta2, eps, decay, coupled, rate, root, scale;
+};
+
+__global__ static void adamw_kernel(float *p, float *m, float *v, const float *g, size_t n,
+                                    struct adam h)
+{
+    size_t i = ELEMENT;
+    if (i >= n)
+        return;
+    float gi = g[i] * h.scale + h.coupled * p[i];
+    float mi = h.beta1 * m[i] + (1 - h.beta1) * gi, vi = h.beta2 * v[i] + (1 - h.beta2) * gi * gi;
+    m[i] = mi;
+    v[i] = vi;
+    p[i] = p[i] * h.decay - h.rate * mi / (sqrtf(vi) * h.root + h.eps);
+}
+
+static void adamw(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
+                  const struct gpu_adamw *how)
+{
+    struct adam h = {how->beta1,
+                     how->beta2,
+                     how->eps,
+                     how->coupled ? 1.0f : 1.0f - how->lr * how->weight_decay,
+                     how->coupled ? how->weight_decay : 0.0f,
+                     how->lr / how->correction1,
+                     1.0f / sqrtf(how->correction2),
+                     how->scale};
+    LAUNCH_FLAT(q, adamw_kernel, cuda_cover(n), THREADS, p, m, v, g, n, h);
+}
+
+void cuda_fill_elementwise(struct gpu_ops *t)
+{
+    t->fill = fill;
+    t->add = add;
+    t->copy = copy;
+    t->copy_rows = copy_rows;
+    t->scale = scale;
+    t->round_bf16 = round_bf16;
+    t->sum_many = sum_many;
+    t->add_bias = add_bias;
+    t->activate = activate;
+    t->activate_back = activate_back;
+    t->dropout = dropout;
+    t->adamw = adamw;
+}

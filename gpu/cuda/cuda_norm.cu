@@ -1,0 +1,202 @@
+/* Layer norm and L2 normalisation, a warp to each row, and backward. */
+#include "gpu/cuda/launch.h"
+
+#include <math.h>
+
+#define EPSILON 1e-5f     /* layer norm's, as in PyTorch */
+#define MIN_LENGTH 1e-12f /* L2 normalisation's */
+
+/* EQLOOM_PLANT: faults for the tests to find. */
+__global__ static void norm_kernel(float *y, float *mean, float *rstd, const float *x,
+                                   const float *gamma, const float *beta, size_t rows, size_t cols)
+{
+    size_t r = WARP_ROW;
+    if (r >= rows)
+        return;
+    x += r * cols;
+    y += r * cols;
+    float sum = 0, squares = 0;
+#if EQLOOM_PLANT == 3
+    if (LANE == WARP - 1)
+        return;
+#endif
+    for (size_t c = LANE; c < cols; c += WARP)
+        sum += x[c];
+    float mu = warp_sum(sum) / (float)cols;
+    for (size_t c = LANE; c < cols; c += WARP)
+        squares += (x[c] - mu) * (x[c] - mu);
+    float rs = 1.0f / sqrtf(warp_sum(squares) / (float)cols + EPSILON);
+#if EQLOOM_PLANT == 2
+    for (size_t c = LANE; c <= cols; c += WARP)
+#else
+    for (size_t c = LANE; c < cols; c += WARP)
+#endif
+        y[c] = (x[c] - mu) * rs * gamma[c] + beta[c];
+    if (LANE == 0) {
+        mean[r] = mu;
+        rstd[r] = rs;
+    }
+}
+
+static void norm(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
+                 const float *gamma, const float *beta, size_t rows, size_t cols)
+{
+    LAUNCH(q, norm_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, y, mean, rstd, x,
+           gamma, beta, rows, cols);
+}
+
+struct back {
+    float *dx, *dgamma, *dbeta, *y;
+    const float *dy, *x, *mean, *rstd, *gamma, *beta;
+    size_t rows, cols;
+    bool accumulate;
+};
+
+__global__ static void norm_back_kernel(struct back b)
+{
+    size_t r = WARP_ROW;
+    if (r >= b.rows)
+        return;
+    const float *dy = b.dy + r * b.cols, *x = b.x + r * b.cols;
+    float *dx = b.dx + r * b.cols, mu = b.mean[r], rs = b.rstd[r], sum = 0, dot = 0;
+    for (size_t c = LANE; c < b.cols; c += WARP) {
+        float d = dy[c] * b.gamma[c];
+        sum += d;
+        dot += d * ((x[c] - mu) * rs);
+    }
+    sum = warp_sum(sum) / (float)b.cols;
+    dot = warp_sum(dot) / (float)b.cols;
+    for (size_t c = LANE; c < b.cols; c += WARP) {
+        float hat = (x[c] - mu) * rs, d = rs * (dy[c] * b.gamma[c] - sum - hat * dot);
+        dx[c] = b.accumulate ? dx[c] + d : d;
+        if (b.y)
+            b.y[r * b.cols + c] = hat * b.gamma[c] + b.beta[c];
+    }
+}
+
+/* part (chunks, 2, cols): dgamma and dbeta of a chunk of rows, a thread for each column. */
+__global__ static void norm_columns_kernel(float *part, struct back b, size_t chunk)
+{
+    size_t c = ELEMENT, first = blockIdx.y * chunk, end = first + chunk;
+    if (c >= b.cols)
+        return;
+    float dgamma = 0, dbeta = 0;
+    for (size_t r = first; r < end && r < b.rows; r++) {
+        float d = b.dy[r * b.cols + c];
+        dgamma += d * ((b.x[r * b.cols + c] - b.mean[r]) * b.rstd[r]);
+        dbeta += d;
+    }
+    part[2 * blockIdx.y * b.cols + c] = dgamma;
+    part[(2 * blockIdx.y + 1) * b.cols + c] = dbeta;
+}
+
+__global__ static void norm_add_kernel(struct back b, const float *part, size_t chunks)
+{
+    size_t c = ELEMENT;
+    if (c >= b.cols)
+        return;
+    float dgamma = 0, dbeta = 0;
+    for (size_t i = 0; i < chunks; i++) {
+        dgamma += part[2 * i * b.cols + c];
+        dbeta += part[(2 * i + 1) * b.cols + c];
+    }
+    b.dgamma[c] += dgamma;
+    b.dbeta[c] += dbeta;
+}
+
+static void norm_back(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
+                      const float *dy, const float *x, const float *mean, const float *rstd,
+                      const float *gamma, const float *beta, size_t rows, size_t cols,
+                      bool accumulate)
+{
+    struct back b = {dx, dgamma, dbeta, y, dy, x, mean, rstd, gamma, beta, rows, cols, accumulate};
+    struct cuda_chunks k = cuda_chunks_of(rows);
+    float *part = (float *)cuda_scratch(q, k.n * 2 * cols * sizeof *part);
+    if (!part)
+        return;
+    dim3 grid = cuda_cover(cols, 128);
+    grid.y = (unsigned)k.n;
+    LAUNCH_FLAT(q, norm_columns_kernel, grid, 128, part, b, k.rows);
+    LAUNCH_FLAT(q, norm_add_kernel, cuda_cover(cols), THREADS, b, (const float *)part, k.n);
+    LAUNCH(q, norm_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, b);
+}
+
+/* ---- L2 ---- */
+
+__global__ static void normalize_kernel(float *y, float *norms, const float *x, size_t rows,
+                                        size_t cols)
+{
+    size_t r = WARP_ROW;
+    if (r >= rows)
+        return;
+    float sum = 0;
+    for (size_t c = LANE; c < cols; c += WARP)
+        sum += x[r * cols + c] * x[r * cols + c];
+    float length = sqrtf(warp_sum(sum));
+    float by = 1.0f / (length < MIN_LENGTH ? MIN_LENGTH : length);
+    for (size_t c = LANE; c < cols; c += WARP)
+        y[r * cols + c] = x[r * cols + c] * by;
+    if (LANE == 0)
+        norms[r] = length;
+}
+
+__global__ static void divide_kernel(float *y, float *norms, const float *x, const double *squares,
+                                     size_t cols)
+{
+    float length = (float)sqrt(*squares);
+    if (ELEMENT < cols)
+        y[ELEMENT] = x[ELEMENT] * (1.0f / (length < MIN_LENGTH ? MIN_LENGTH : length));
+    if (ELEMENT == 0)
+        *norms = length;
+}
+
+enum { LONG_ROW = 1 << 13 }; /* too much for a warp */
+
+static void normalize(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,
+                      size_t cols)
+{
+    if (rows != 1 || cols < LONG_ROW) {
+        LAUNCH(q, normalize_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, y,
+               norms, x, rows, cols);
+        return;
+    }
+    /* The sum lies behind the scratch that its own op uses. */
+    enum { BEHIND = 1 << 16 };
+    char *scratch = (char *)cuda_scratch(q, BEHIND + sizeof(double));
+    if (!scratch)
+        return;
+    double *squares = (double *)(scratch + BEHIND);
+    cuda_sum_squares(q, squares, x, cols);
+    LAUNCH_FLAT(q, divide_kernel, cuda_cover(cols), THREADS, y, norms, x, (const double *)squares,
+                cols);
+}
+
+__global__ static void normalize_back_kernel(float *dx, const float *dy, const float *y,
+                                             const float *norms, size_t rows, size_t cols)
+{
+    size_t r = WARP_ROW;
+    if (r >= rows)
+        return;
+    bool tiny = norms[r] < MIN_LENGTH;
+    float dot = 0, by = 1.0f / (tiny ? MIN_LENGTH : norms[r]);
+    for (size_t c = LANE; c < cols; c += WARP)
+        dot += y[r * cols + c] * dy[r * cols + c];
+    float along = tiny ? 0 : warp_sum(dot);
+    for (size_t c = LANE; c < cols; c += WARP)
+        dx[r * cols + c] = (dy[r * cols + c] - y[r * cols + c] * along) * by;
+}
+
+static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, const float *y,
+                           const float *norms, size_t rows, size_t cols)
+{
+    LAUNCH(q, normalize_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, dx, dy,
+           y, norms, rows, cols);
+}
+
+void cuda_fill_norm(struct gpu_ops *t)
+{
+    t->norm = norm;
+    t->norm_back = norm_back;
+    t->normalize = normalize;
+    t->normalize_back = normalize_back;
+}

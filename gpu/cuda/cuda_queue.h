@@ -1,0 +1,84 @@
+/* Inside of the CUDA back end: a queue is a stream with what its ops need besides. The kernels are
+ * C++, all else is C. */
+#ifndef GPU_CUDA_CUDA_QUEUE_H
+#define GPU_CUDA_CUDA_QUEUE_H
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "gpu/gpu.h"
+
+struct cuda_plans;
+
+struct cuda_device {
+    struct gpu_device base;
+    int index;
+    bool bf16; /* it has units for it */
+    struct cublasLtContext *lt;
+    struct cuda_plans *plans;
+};
+
+/* Page-locked memory through which all copies go, in two halves: a half is used again when the
+ * copies that read it are done. */
+enum { STAGING_HALF = 4 << 20 };
+struct cuda_staging {
+    char *at;
+    unsigned half;
+    size_t used;
+    cudaEvent_t done[2]; /* behind the last copy of each half */
+};
+
+struct cuda_queue {
+    struct gpu_queue base;
+    struct cuda_device *device;
+    cudaStream_t stream;
+    struct cuda_staging staging;
+    void *scratch; /* device memory: grows; contents do not outlive an op */
+    size_t scratch_size;
+    void *workspace; /* cuBLASLt's */
+};
+
+enum err_code cuda_fail(struct err *e, int index, cudaError_t status, const char *what);
+/* Whether ops still make sense: there was no failure. Makes the queue's device the thread's. */
+bool cuda_begin(struct gpu_queue *q);
+/* Whether the call succeeded; else its failure, unless there is an earlier one, stays in the queue.
+ */
+bool cuda_did(struct gpu_queue *q, cudaError_t status, const char *what);
+/* Behind a launch. */
+void cuda_launched(struct gpu_queue *q, const char *kernel);
+/* NULL after recording the failure. */
+void *cuda_scratch(struct gpu_queue *q, size_t bytes);
+static inline cudaStream_t cuda_stream(const struct gpu_queue *q)
+{
+    return ((const struct cuda_queue *)q)->stream;
+}
+
+bool cuda_staging_open(struct cuda_queue *q);
+void cuda_staging_close(struct cuda_queue *q);
+void cuda_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
+void cuda_read(struct gpu_queue *q, void *host, const void *device, size_t bytes);
+
+enum { CUBLAS_WORKSPACE = 32 << 20 };
+struct cuda_plans *cuda_plans_new(void);
+void cuda_plans_free(struct cuda_plans *p);
+void cuda_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
+/* c = act([c] + [beta * base] + [bias]), then masked: what is around a product. */
+void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm);
+
+/* The parts of the table, one per file of kernels. */
+void cuda_fill_elementwise(struct gpu_ops *t);
+void cuda_fill_reduce(struct gpu_ops *t);
+void cuda_fill_norm(struct gpu_ops *t);
+void cuda_fill_attention(struct gpu_ops *t);
+void cuda_fill_sequence(struct gpu_ops *t);
+void cuda_fill_loss(struct gpu_ops *t);
+/* *out = the sum of squares. */
+void cuda_sum_squares(struct gpu_queue *q, double *out, const float *x, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

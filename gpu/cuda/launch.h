@@ -1,0 +1,78 @@
+/* How kernels are launched, and what they have in common: rows by warps, sums over a warp. The same
+ * sources are compiled by nvcc, and by a C++ compiler with an emulator in its place (tests/cuda).
+ */
+#ifndef GPU_CUDA_LAUNCH_H
+#define GPU_CUDA_LAUNCH_H
+
+#include "gpu/cuda/cuda_queue.h"
+
+#ifdef EQLOOM_EMULATE
+#include EQLOOM_EMULATE /* the emulator, by its file name */
+#define CUDA_RUN(q, barriers, kernel, grid, block, ...)                                            \
+    emu::launch(cuda_stream(q), barriers, grid, block, kernel, __VA_ARGS__)
+#else
+#include <cuda_runtime.h>
+#define CUDA_RUN(q, barriers, kernel, grid, block, ...)                                            \
+    kernel<<<grid, block, 0, cuda_stream(q)>>>(__VA_ARGS__)
+#endif
+
+/* A kernel whose threads work together; FLAT: one whose threads know nothing of each other. */
+#define LAUNCH(q, kernel, grid, block, ...) CUDA_LAUNCH(q, true, kernel, grid, block, __VA_ARGS__)
+#define LAUNCH_FLAT(q, kernel, grid, block, ...)                                                   \
+    CUDA_LAUNCH(q, false, kernel, grid, block, __VA_ARGS__)
+#define CUDA_LAUNCH(q, barriers, kernel, grid, block, ...)                                         \
+    do {                                                                                           \
+        dim3 grid_ = grid;                                                                         \
+        if (grid_.x && grid_.y && grid_.z && cuda_begin(q)) {                                      \
+            CUDA_RUN(q, barriers, kernel, grid_, block, __VA_ARGS__);                              \
+            cuda_launched(q, #kernel);                                                             \
+        }                                                                                          \
+    } while (0)
+
+enum { WARP = 32, THREADS = 256, ROWS_PER_BLOCK = 4 /* a warp each */ };
+
+/* Blocks of so many threads, or rows, that cover n. */
+static inline dim3 cuda_cover(size_t n, size_t per = THREADS)
+{
+    return dim3((unsigned)((n + per - 1) / per));
+}
+
+/* The element of this thread; the row of this warp. */
+#define ELEMENT ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
+#define WARP_ROW ((size_t)blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / WARP)
+#define LANE (threadIdx.x % WARP)
+
+/* Of all lanes, for all lanes, in one order. */
+#if defined EQLOOM_EMULATE && !defined EQLOOM_SHUFFLES
+#define warp_sum(x) emu::warp_reduce(x, __LINE__, [](auto a, auto b) { return a + b; })
+#define warp_max(x) emu::warp_reduce(x, __LINE__, [](auto a, auto b) { return fmaxf(a, b); })
+#else
+template <class T> __device__ static inline T warp_sum(T x)
+{
+    for (int o = WARP / 2; o; o /= 2)
+        x += __shfl_xor_sync(~0u, x, o);
+    return x;
+}
+
+__device__ static inline float warp_max(float x)
+{
+    for (int o = WARP / 2; o; o /= 2)
+        x = fmaxf(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+#endif
+
+/* Sums over rows come in two launches: chunks of rows, then these, in order. */
+constexpr size_t CHUNK_ROWS = 32, MOST_CHUNKS = 128;
+struct cuda_chunks {
+    size_t n, rows; /* rows of each but the last */
+};
+static inline struct cuda_chunks cuda_chunks_of(size_t rows, size_t most = MOST_CHUNKS)
+{
+    size_t n = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+    n = n > most ? most : n ? n : 1;
+    size_t each = (rows + n - 1) / n;
+    return {each ? (rows + each - 1) / each : 1, each};
+}
+
+#endif

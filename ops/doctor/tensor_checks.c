@@ -1,0 +1,462 @@
+/* See tensor_checks.h. A case is a list of buffers, which both devices get with the same contents,
+ * and calls on them; afterwards all buffers are compared. */
+#include "ops/doctor/tensor_checks.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes with remainders on all sides. Sequences have 1, 13, 40 and 7 rows. */
+enum { SEQUENCES = 4, ROWS = 61, COLS = 70, HEADS = 2, SIZE = 35, WIDE = 90, WORDS = 23 };
+static const uint32_t offsets[SEQUENCES + 1] = {0, 1, 14, 54, ROWS};
+
+enum contents {
+    NONE,
+    NORMAL,   /* standard normal */
+    POSITIVE, /* 0.5 to 1.5 */
+    COSINE,   /* -1 to 1 */
+    ZERO,
+    DOUBLES, /* 0 */
+    OFFSETS, /* of sequences */
+    NAMES,   /* tokens; groups */
+    TARGETS, /* of rows: a column */
+    ORDER,   /* rows, each once */
+};
+struct buffer {
+    enum contents what;
+    size_t n;
+};
+enum { BUFFERS = 11 };
+struct check_case {
+    const char *name;
+    double tolerance;
+    void (*run)(struct gpu_queue *q, void *const *p);
+    struct buffer buffers[BUFFERS];
+};
+
+static struct gpu_matmul product(void *const *p, enum gpu_precision precision)
+{
+    return (struct gpu_matmul){.precision = precision,
+                               .tb = true,
+                               .m = ROWS,
+                               .n = WIDE,
+                               .k = COLS,
+                               .alpha = 0.5F,
+                               .a = p[0],
+                               .lda = COLS,
+                               .b = p[1],
+                               .ldb = COLS,
+                               .c = p[2],
+                               .ldc = WIDE};
+}
+
+static void matmul_f32(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_matmul mm = product(p, GPU_F32);
+    mm.bias = p[3];
+    mm.relu = true;
+    q->op->matmul(q, &mm);
+}
+
+static void matmul_tf32(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_matmul mm = product(p, GPU_TF32);
+    mm.base = p[4];
+    mm.beta = -2;
+    mm.bias = p[3];
+    q->op->matmul(q, &mm);
+}
+
+static void matmul_bf16(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_matmul mm = product(p, GPU_BF16);
+    mm.mask = p[4];
+    q->op->matmul(q, &mm);
+}
+
+/* c (COLS, WIDE) += a^T b */
+static void matmul_transposed(struct gpu_queue *q, void *const *p)
+{
+    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
+                                          .accumulate = true,
+                                          .m = COLS,
+                                          .n = WIDE,
+                                          .k = ROWS,
+                                          .alpha = 1,
+                                          .a = p[0],
+                                          .lda = COLS,
+                                          .b = p[4],
+                                          .ldb = WIDE,
+                                          .c = p[5],
+                                          .ldc = WIDE});
+}
+
+static void elementwise(struct gpu_queue *q, void *const *p)
+{
+    enum { N = ROWS * COLS };
+    const float *three[] = {p[0], p[1], p[2]};
+    q->op->add(q, p[1], p[0], N);
+    q->op->scale(q, p[1], N, 0.7F);
+    q->op->sum_many(q, p[3], three, 3, N);
+    q->op->copy(q, p[2], p[3], N - 1);
+    q->op->copy_rows(q, p[4], COLS + 1, p[0], COLS, p[6], ROWS, COLS - 3);
+    q->op->add_bias(q, p[2], p[2], p[5], ROWS, COLS);
+    q->op->add_columns(q, p[5], p[2], ROWS, COLS);
+    q->op->fill(q, p[7], COLS, 3);
+}
+
+static void sum_squares(struct gpu_queue *q, void *const *p)
+{
+    q->op->sum_squares(q, p[0], p[1], (size_t)ROWS * COLS);
+}
+
+static void activations(struct gpu_queue *q, void *const *p)
+{
+    q->op->activate(q, p[1], p[0], p[4], ROWS, COLS, GPU_GELU);
+    q->op->activate_back(q, p[2], p[3], p[0], p[4], ROWS, COLS, GPU_GELU);
+    q->op->activate(q, p[5], p[0], NULL, ROWS, COLS, GPU_RELU);
+    q->op->activate_back(q, p[6], p[3], p[5], NULL, ROWS, COLS, GPU_RELU);
+}
+
+static void dropout(struct gpu_queue *q, void *const *p)
+{
+    q->op->dropout(q, p[1], p[0], p[2], (size_t)ROWS * COLS, 0.3F, 99, UINT32_MAX - 1000);
+}
+
+static void norm(struct gpu_queue *q, void *const *p)
+{
+    q->op->norm(q, p[1], p[2], p[3], p[0], p[4], p[5], ROWS, COLS);
+    q->op->norm_back(q, p[6], p[7], p[8], p[9], p[10], p[0], p[2], p[3], p[4], p[5], ROWS, COLS,
+                     true);
+}
+
+static void normalize(struct gpu_queue *q, void *const *p)
+{
+    q->op->normalize(q, p[1], p[2], p[0], ROWS, COLS);
+    q->op->normalize_back(q, p[3], p[4], p[1], p[2], ROWS, COLS);
+    q->op->normalize(q, p[5], p[6], p[5], 1, 20000);
+}
+
+/* q, k and v beside each other. */
+static void attention(struct gpu_queue *q, void *const *p)
+{
+    const uint32_t *offset = p[5];
+    float *x = p[0], *dx = p[4];
+    struct gpu_attention at = {.sequences = SEQUENCES,
+                               .heads = HEADS,
+                               .size = SIZE,
+                               .rows = ROWS,
+                               .first = offset,
+                               .end = offset + 1,
+                               .key_first = offset,
+                               .key_end = offset + 1,
+                               .q = x,
+                               .k = x + COLS,
+                               .v = x + 2 * COLS,
+                               .q_ld = 3 * COLS,
+                               .kv_ld = 3 * COLS,
+                               .lse = p[1],
+                               .scale = 0.2F};
+    for (int causal = 0; causal < 2; causal++) {
+        at.causal = causal;
+        q->op->attention(q, p[2], &at);
+        q->op->attention_back(q, dx, dx + COLS, dx + 2 * COLS, p[3], &at);
+        if (!causal)
+            q->op->copy(q, p[6], dx, (size_t)3 * ROWS * COLS);
+    }
+}
+
+static void embed(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_embedding how = {.token = p[5],
+                                .offset = p[6],
+                                .sequences = SEQUENCES,
+                                .tokens = ROWS,
+                                .cols = COLS,
+                                .vocabulary = WORDS,
+                                .places = ROWS,
+                                .scale = 3};
+    q->op->embed(q, p[0], p[1], p[2], &how);
+    q->op->embed_back(q, p[3], p[4], p[0], &how);
+}
+
+static void pool(struct gpu_queue *q, void *const *p)
+{
+    for (int kind = GPU_MEAN; kind <= GPU_MAX; kind++) {
+        q->op->pool(q, p[1 + kind], p[3], p[0], p[4], p[5], SEQUENCES, COLS,
+                    (enum gpu_pooling)kind);
+        q->op->pool_back(q, p[6], p[1], p[3], p[4], p[5], SEQUENCES, COLS, (enum gpu_pooling)kind);
+    }
+}
+
+/* A square matrix of scores. */
+static struct gpu_loss loss_of(void *const *p)
+{
+    return (struct gpu_loss){.rows = ROWS,
+                             .cols = ROWS,
+                             .target = p[1],
+                             .group = p[2],
+                             .self = true,
+                             .margin = 0.4F,
+                             .scale = 0.5F,
+                             .loss = p[3],
+                             .correct = p[4]};
+}
+
+static void cross_entropy(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_loss how = loss_of(p);
+    q->op->cross_entropy(q, p[0], &how);
+    how.group = NULL;
+    how.self = false;
+    how.smoothing = 0.1F;
+    q->op->cross_entropy(q, p[5], &how);
+}
+
+static void triplet_loss(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_loss how = loss_of(p);
+    how.squared = true;
+    how.swapped = p[5];
+    q->op->triplet_loss(q, p[0], &how);
+}
+
+static void siamese_loss(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_loss how = loss_of(p);
+    q->op->siamese_loss(q, p[0], &how);
+}
+
+static void histogram(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_loss how = loss_of(p);
+    q->op->histogram(q, p[5], p[0], &how);
+    q->op->histogram_back(q, p[0], p[5], &how);
+}
+
+static void adamw(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_adamw how = {.lr = 0.01F,
+                            .beta1 = 0.9F,
+                            .beta2 = 0.999F,
+                            .eps = 1e-8F,
+                            .weight_decay = 0.1F,
+                            .correction1 = 0.1F,
+                            .correction2 = 0.001F,
+                            .scale = 0.5F};
+    for (int i = 0; i < 2; i++, how.coupled = true)
+        q->op->adamw(q, p[0], p[1], p[2], p[3], (size_t)ROWS * COLS, &how);
+}
+
+#define MATRIX                                                                                     \
+    {                                                                                              \
+        NORMAL, ROWS *COLS                                                                         \
+    }
+#define RESULT                                                                                     \
+    {                                                                                              \
+        ZERO, ROWS *COLS                                                                           \
+    }
+#define PRODUCT                                                                                    \
+    {                                                                                              \
+        MATRIX, {NORMAL, WIDE * COLS}, {NORMAL, ROWS * WIDE}, {NORMAL, WIDE},                      \
+            {NORMAL, ROWS * WIDE},                                                                 \
+        {                                                                                          \
+            NORMAL, COLS *WIDE                                                                     \
+        }                                                                                          \
+    }
+#define SCORES                                                                                     \
+    {                                                                                              \
+        COSINE, ROWS *ROWS                                                                         \
+    }
+#define LOSS                                                                                       \
+    SCORES, {TARGETS, ROWS}, {NAMES, ROWS}, {ZERO, ROWS},                                          \
+    {                                                                                              \
+        ZERO, ROWS                                                                                 \
+    }
+
+/* TF32 and bf16 are rounded as the device likes: the CPU may compute these products in f32. */
+static const struct check_case cases[] = {
+    {"matmul f32", 1e-5, matmul_f32, PRODUCT},
+    {"matmul tf32", 2e-2, matmul_tf32, PRODUCT},
+    {"matmul bf16", 1e-1, matmul_bf16, PRODUCT},
+    {"matmul transposed", 1e-5, matmul_transposed, PRODUCT},
+    {"elementwise",
+     1e-5,
+     elementwise,
+     {MATRIX,
+      MATRIX,
+      MATRIX,
+      RESULT,
+      {ZERO, ROWS *(COLS + 1)},
+      {NORMAL, COLS},
+      {ORDER, ROWS},
+      {NORMAL, COLS}}},
+    {"sum_squares", 1e-12, sum_squares, {{DOUBLES, 1}, MATRIX}},
+    {"activations",
+     1e-5,
+     activations,
+     {MATRIX, RESULT, RESULT, MATRIX, {NORMAL, COLS}, RESULT, RESULT}},
+    {"dropout", 1e-6, dropout, {MATRIX, RESULT, MATRIX}},
+    {"norm",
+     1e-4,
+     norm,
+     {MATRIX,
+      RESULT,
+      {ZERO, ROWS},
+      {ZERO, ROWS},
+      {POSITIVE, COLS},
+      {NORMAL, COLS},
+      MATRIX,
+      {NORMAL, COLS},
+      {NORMAL, COLS},
+      RESULT,
+      MATRIX}},
+    {"normalize",
+     1e-5,
+     normalize,
+     {MATRIX, RESULT, {ZERO, ROWS}, RESULT, MATRIX, {NORMAL, 20000}, {ZERO, 1}}},
+    {"attention",
+     1e-4,
+     attention,
+     {{NORMAL, 3 * ROWS *COLS},
+      {ZERO, ROWS *HEADS},
+      RESULT,
+      MATRIX,
+      {ZERO, 3 * ROWS *COLS},
+      {OFFSETS, SEQUENCES + 1},
+      {ZERO, 3 * ROWS *COLS}}},
+    {"embed",
+     1e-5,
+     embed,
+     {RESULT,
+      {NORMAL, WORDS *COLS},
+      MATRIX,
+      {NORMAL, WORDS *COLS},
+      MATRIX,
+      {NAMES, ROWS},
+      {OFFSETS, SEQUENCES + 1}}},
+    {"pool",
+     1e-5,
+     pool,
+     {MATRIX,
+      {ZERO, SEQUENCES *COLS},
+      {ZERO, SEQUENCES *COLS},
+      {NAMES, SEQUENCES *COLS},
+      {ORDER, ROWS},
+      {OFFSETS, SEQUENCES + 1},
+      MATRIX}},
+    {"cross_entropy", 1e-5, cross_entropy, {LOSS, SCORES}},
+    {"triplet_loss", 1e-5, triplet_loss, {LOSS, SCORES}},
+    {"siamese_loss", 1e-5, siamese_loss, {LOSS}},
+    {"histogram", 1e-4, histogram, {LOSS, {DOUBLES, 2 * GPU_BINS}}},
+    {"adamw", 1e-5, adamw, {MATRIX, {ZERO, ROWS *COLS}, {ZERO, ROWS *COLS}, MATRIX}},
+};
+
+size_t tensor_checks_number(void)
+{
+    return sizeof cases / sizeof *cases;
+}
+
+static size_t bytes_of(const struct buffer *b)
+{
+    return b->n * (b->what == DOUBLES ? sizeof(double) : sizeof(float));
+}
+
+static void fill(void *to, const struct buffer *b, size_t number)
+{
+    struct rng r = rng_new(5, number);
+    float *x = to;
+    uint32_t *word = to;
+    for (size_t i = 0; i < b->n; i++)
+        switch (b->what) {
+        case NORMAL: x[i] = (float)rng_normal(&r); break;
+        case POSITIVE: x[i] = (float)(0.5 + rng_double(&r)); break;
+        case COSINE: x[i] = (float)(2 * rng_double(&r) - 1); break;
+        case OFFSETS: word[i] = offsets[i]; break;
+        case NAMES: word[i] = (uint32_t)rng_below(&r, WORDS); break;
+        case TARGETS: word[i] = (uint32_t)((i + ROWS / 2) % ROWS); break;
+        case ORDER: word[i] = (uint32_t)(i * 7 % ROWS); break;
+        case NONE:
+        case ZERO: x[i] = 0; break;
+        case DOUBLES: ((double *)to)[i] = 0; break;
+        }
+}
+
+static enum err_code run(void *const *host, const struct check_case *c, struct gpu_device *d,
+                         struct err *e)
+{
+    void *p[BUFFERS] = {NULL};
+    struct gpu_queue *q = NULL;
+    enum err_code code = gpu_queue_new(&q, d, e);
+    for (size_t i = 0; i < BUFFERS && c->buffers[i].n && !code; i++)
+        if (!(code = gpu_alloc(&p[i], d, bytes_of(&c->buffers[i]), e))) {
+            fill(host[i], &c->buffers[i], i);
+            gpu_write(q, p[i], host[i], bytes_of(&c->buffers[i]));
+        }
+    if (!code) {
+        c->run(q, p);
+        for (size_t i = 0; i < BUFFERS && c->buffers[i].n; i++)
+            gpu_read(q, host[i], p[i], bytes_of(&c->buffers[i]));
+        code = gpu_finish(q, e);
+    }
+    for (size_t i = 0; i < BUFFERS; i++)
+        gpu_free(d, p[i]);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}
+
+static double difference(const struct buffer *b, const void *x, const void *y)
+{
+    double most = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        double u, v;
+        switch (b->what) {
+        case DOUBLES:
+            u = ((const double *)x)[i];
+            v = ((const double *)y)[i];
+            break;
+        case OFFSETS:
+        case NAMES:
+        case TARGETS:
+        case ORDER:
+            u = ((const uint32_t *)x)[i];
+            v = ((const uint32_t *)y)[i];
+            break;
+        default:
+            u = (double)((const float *)x)[i];
+            v = (double)((const float *)y)[i];
+            break;
+        }
+        double off = u == v ? 0 : fabs(u - v) / (1 + fabs(v));
+        most = off > most || isnan(off) ? off : most;
+    }
+    return most;
+}
+
+enum err_code tensor_check_run(struct tensor_check *out, size_t i, struct gpu_device *device,
+                               struct gpu_device *cpu, struct err *e)
+{
+    const struct check_case *c = &cases[i];
+    void *host[3][BUFFERS] = {{NULL}};
+    struct gpu_device *devices[] = {cpu, device, device};
+    enum err_code code = OK;
+    *out = (struct tensor_check){.name = c->name, .tolerance = c->tolerance, .repeats = true};
+    for (int k = 0; k < 3 && !code; k++) {
+        for (size_t j = 0; j < BUFFERS && c->buffers[j].n && !code; j++)
+            if (!(host[k][j] = calloc(1, bytes_of(&c->buffers[j]))))
+                code = err_fail(e, ERR_NOMEM, "no memory to check ops");
+        if (!code)
+            code = err_up(e, run(host[k], c, devices[k], e));
+    }
+    for (size_t j = 0; j < BUFFERS && c->buffers[j].n && !code; j++) {
+        double off = difference(&c->buffers[j], host[1][j], host[0][j]);
+        out->off = off > out->off || isnan(off) ? off : out->off;
+        out->repeats &= memcmp(host[1][j], host[2][j], bytes_of(&c->buffers[j])) == 0;
+    }
+    for (int k = 0; k < 3; k++)
+        for (size_t j = 0; j < BUFFERS; j++)
+            free(host[k][j]);
+    return code;
+}

@@ -1,0 +1,123 @@
+/* Command doctor: what there is to compute with, and whether the cards compute what the CPU does.
+ */
+#include "base/isa.h"
+#include "base/os.h"
+#include "engine/tool.h"
+#include "ops/doctor/tensor_checks.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static void describe_processor(json_t *out, const struct tool_args *args)
+{
+    const char *bf16 = gpu_cpu_bf16();
+    fprintf(args->out, "processor: %s, bf16 %s%s\n", cpu_isa(), bf16 ? "by " : "computed as f32",
+            bf16 ? bf16 : "");
+    json_object_set_new(out, "processor", json_string(cpu_isa()));
+    json_object_set_new(out, "bf16", bf16 ? json_string(bf16) : json_null());
+}
+
+/* One line for each op. */
+static enum err_code check_ops(json_t *out, bool *good, struct gpu_device *card,
+                               const struct tool_args *args, struct err *e)
+{
+    struct gpu_device *cpu;
+    json_t *all = json_array();
+    json_object_set_new(out, "ops", all);
+    enum err_code code = gpu_open_cpu(&cpu, NULL, NULL, e);
+    if (code)
+        return err_up(e, code);
+    for (size_t i = 0; i < tensor_checks_number() && !code; i++) {
+        struct tensor_check c;
+        if ((code = err_up(e, tensor_check_run(&c, i, card, cpu, e))))
+            break;
+        bool near = c.off <= c.tolerance; /* not if it is NaN */
+        *good &= near && c.repeats;
+        fprintf(args->out, "  %-5s %-18s differs from the CPU by %.1e, at most %.0e%s\n",
+                near && c.repeats ? "ok" : "WRONG", c.name, c.off, c.tolerance,
+                c.repeats ? "" : "; two runs differ");
+        json_array_append_new(all, json_pack("{ss sf sf sb}", "name", c.name, "off",
+                                             near || c.off > 0 ? c.off : -1.0, "tolerance",
+                                             c.tolerance, "repeats", c.repeats));
+    }
+    gpu_close(cpu);
+    return code;
+}
+
+static enum err_code examine_card(json_t *cards, bool *good, int index,
+                                  const struct tool_args *args, struct err *e)
+{
+    char name[32];
+    bool cpu;
+    struct gpu_card card;
+    struct gpu_device *d;
+    json_t *out = json_object();
+    json_array_append_new(cards, out);
+    snprintf(name, sizeof name, "cuda:%d", index);
+    enum err_code code = gpu_find(&cpu, &card, name, e);
+    if (code)
+        return err_up(e, code);
+    fprintf(args->out, "%s: %s, %zu MiB, driver %d.%d, %s\n", name, card.name, card.bytes >> 20,
+            card.driver / 1000, card.driver % 1000 / 10, card.class_name);
+    json_object_set_new(out, "device", json_string(name));
+    json_object_set_new(out, "name", json_string(card.name));
+    json_object_set_new(out, "class", json_string(card.class_name));
+    json_object_set_new(out, "driver", json_integer(card.driver));
+    json_object_set_new(out, "bytes", json_integer((json_int_t)card.bytes));
+    if ((code = gpu_open(&d, name, NULL, e)))
+        return err_up(e, code);
+    code = err_up(e, check_ops(out, good, d, args, e));
+    gpu_close(d);
+    return code;
+}
+
+/* With --json what is for people goes nowhere. */
+static enum err_code run(int *exit_status, const struct tool_args *given, struct err *e)
+{
+    struct tool_args quiet = *given, *args = &quiet;
+    json_t *out = json_object(), *cards = json_array();
+    bool good = true;
+    int n;
+    enum err_code code = OK;
+    if (args->json && !(args->out = fopen("/dev/null", "w"))) {
+        json_decref(out);
+        json_decref(cards);
+        return err_fail(e, ERR_IO, "cannot open /dev/null");
+    }
+    describe_processor(out, args);
+    json_object_set_new(out, "cards", cards);
+    const char *why = gpu_why_cpu();
+    if (why) {
+        fprintf(args->out, "%s\n", why);
+        json_object_set_new(out, "no_card", json_string(why));
+    } else if (!(code = err_up(e, gpu_count_cards(&n, e)))) {
+        for (int i = 0; i < n && !code; i++)
+            code = err_up(e, examine_card(cards, &good, i, args, e));
+    }
+    if (args->json) {
+        fclose(args->out);
+        if (!code) {
+            json_dumpf(out, given->out, JSON_COMPACT);
+            fputc('\n', given->out);
+        }
+    }
+    json_decref(out);
+    *exit_status = good ? 0 : 1;
+    return code;
+}
+
+static const struct tool_option options[] = {TOOL_JSON, {0}};
+
+const struct tool tool_doctor = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "Say what there is to compute with, and check it",
+    .help = "The processor's class; the cards with their driver and libraries, or in one line why "
+            "there is none. Each tensor op is computed on each card and on the CPU, from the same "
+            "numbers, and twice for equal bytes.",
+    .example = "eqloom doctor\n"
+               "eqloom doctor --json",
+    .exit_codes = "0 all is well, a card or not; 1 an op on a card is wrong",
+    .options = options,
+    .run = run,
+};
