@@ -43,15 +43,11 @@ enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct l
 enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
                                 const struct source_text *source, size_t offset, size_t len,
                                 bool patterns, struct err *e);
-/* "(+ (pow (sin x) 2) 1)" */
-enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
-                               const struct source_text *source, size_t offset, size_t len,
-                               bool patterns, struct err *e);
-/* What the three are: the expression in `len` bytes of the source from `offset` on. */
+/* What the two are: the expression in `len` bytes of the source from `offset` on. */
 typedef enum err_code expr_parser(struct expr *out, struct arena *a, const struct language *lang,
                                   const struct source_text *source, size_t offset, size_t len,
                                   bool patterns, struct err *e);
-/* "infix" (or NULL), "prefix", "sexpr"; else ERR_INPUT. */
+/* "infix" (or NULL), "prefix"; else ERR_INPUT. */
 enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e);
 /* Convenience for trusted or short text without a file: prefix tokens. */
 enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,
@@ -60,10 +56,10 @@ enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct l
 /* ---- writing ---- */
 void expr_write_prefix(struct buf *out, const struct expr *x);
 void expr_write_infix(struct buf *out, const struct expr *x); /* reads back as the same tree */
-void expr_write_sexpr(struct buf *out, const struct expr *x);
 void expr_write_latex(struct buf *out, const struct expr *x);
-char *expr_prefix(struct arena *a, const struct expr *x);
-char *expr_infix(struct arena *a, const struct expr *x);
+void expr_write_mathml(struct buf *out, const struct expr *x); /* a <math> element */
+typedef char *expr_printer(struct arena *a, const struct expr *x);
+expr_printer expr_prefix, expr_infix, expr_latex;
 /* Prefix tokens as infix, for people; as they are where they are no term of the language, or lang
  * is NULL. */
 char *expr_infix_of(struct arena *a, const struct language *lang, const char *prefix);

@@ -107,12 +107,17 @@ const struct language *lang_by_name(const char *name)
     return NULL;
 }
 
-const char *lang_nearest(const char *name)
+enum err_code lang_named(const struct language **out, const char *name, struct err *e)
 {
     const char *names[N_LANGUAGES];
+    *out = lang_by_name(name);
+    if (*out)
+        return OK;
     for (int i = 0; i < N_LANGUAGES; i++)
         names[i] = languages[i]->name;
-    return err_nearest(name, names, N_LANGUAGES);
+    enum err_code code =
+        err_fail(e, ERR_INPUT, "unknown language '%.60s': calculus, boolean or polynomial", name);
+    return err_suggest(code, name, names, N_LANGUAGES, e);
 }
 
 bool lang_is(const struct language *lang, const struct language *base)

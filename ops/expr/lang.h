@@ -66,7 +66,7 @@ enum boolean_op {
 
 enum {
     LANG_MAX_OPS = 4096,
-    LANG_MAX_ARITY = 16,
+    LANG_MAX_ARITY = 2,
     LANG_PRECEDENCE_MINUS = 3, /* the sign of -x: below pow, above * */
 };
 
@@ -95,8 +95,8 @@ extern const struct language lang_boolean;
 extern const struct language lang_polynomial;
 /* By its name, "" for the calculus; NULL if there is none. */
 const struct language *lang_by_name(const char *name);
-/* The nearest of their names, for a hint; or NULL. */
-const char *lang_nearest(const char *name);
+/* The same; ERR_INPUT with the names if there is none. */
+enum err_code lang_named(const struct language **out, const char *name, struct err *e);
 /* Whether it is this language or an extension of it. */
 bool lang_is(const struct language *lang, const struct language *base);
 
@@ -109,6 +109,14 @@ static inline bool lang_has(const struct language *lang, unsigned op)
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,
                            struct err *e);
+_Static_assert(X_ACSC - X_ASIN == 3 && X_ASEC - X_ACOS == 3 && X_ACOT - X_ATAN == 3 &&
+                   X_ACSCH - X_ASINH == 3 && X_ASECH - X_ACOSH == 3 && X_ACOTH - X_ATANH == 3,
+               "an inverse and the inverse of its reciprocal are three rows apart");
+/* asin of acsc, ...: acsc z = asin(1/z). */
+static inline uint16_t lang_of_reciprocal(uint16_t op)
+{
+    return (uint16_t)(op - X_ACSC + X_ASIN);
+}
 /* The number of an operator by its name (aliases such as arcsin, log included), or -1. */
 int lang_find(const struct language *lang, const char *name, size_t n);
 /* pi and e: symbols with a known value. */

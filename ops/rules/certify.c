@@ -2,6 +2,7 @@
 #include "ops/rules/certify.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/rules/guard.h"
+#include "ops/rules/proof.h"
 #include "ops/rules/range.h"
 #include "ops/rules/trial.h"
 
@@ -73,6 +74,8 @@ static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struc
     out->verdict = result.equal ? EQLOOM__VERDICT__CERTIFIED : EQLOOM__VERDICT__REFUTED;
     if (!result.equal)
         out->witness = arena_strdup(a, result.witness);
+    else
+        out->proof = lang_is(r->lhs.lang, &lang_boolean) ? "truth table" : "expansion";
 }
 
 enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
@@ -114,7 +117,10 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
     } else if (o.points < MIN_POINTS && options->points >= MIN_POINTS && has_variables(r)) {
         out->verdict = EQLOOM__VERDICT__UNDECIDED;
     } else {
+        const char *way;
         out->verdict = EQLOOM__VERDICT__CERTIFIED;
+        if (rule_prove(&way, a, r))
+            out->proof = arena_strdup(a, way);
         if (o.one_sided)
             out->remark = o.one_sided;
     }

@@ -1,5 +1,6 @@
 /* The op `rules`: rule files -> one Rule record each, sorted by group and name. */
 #include "engine/op.h"
+#include "ops/latex/katex/katex.h"
 #include "ops/rules/rule.h"
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -40,6 +41,13 @@ static const struct op_port outputs[] = {
     {0},
 };
 
+/* Terms may be LaTeX. */
+static const char *units(struct op_ctx *ctx)
+{
+    (void)ctx;
+    return katex_source.digest;
+}
+
 const struct op op_rules = {
     .name = "rules",
     .version = 1,
@@ -49,5 +57,6 @@ const struct op op_rules = {
            "of files and rules, on comments or on spacing.",
     .params = params,
     .outputs = outputs,
+    .units = units,
     .run = run,
 };

@@ -76,7 +76,10 @@ enum err_code pattern_check(const struct expr *x, const struct pattern_reader *r
 enum err_code pattern_parse(struct expr *out, const struct pattern_reader *r, size_t at, size_t end,
                             struct err *e)
 {
-    enum err_code code = expr_parse_infix(out, r->a, r->lang, r->source, at, end - at, true, e);
+    bool is_latex = latex_is(r->source->text + at, end - at);
+    enum err_code code =
+        is_latex ? latex_parse(out, r->latex, r->a, r->lang, r->source, at, end - at, true, NULL, e)
+                 : expr_parse_infix(out, r->a, r->lang, r->source, at, end - at, true, e);
     return err_up(e, code ? code : pattern_check(out, r, at, end, e));
 }
 
@@ -89,10 +92,7 @@ static enum err_code fail_unknown(const struct pattern_reader *r, size_t at, siz
     int shown = length < RULES_MAX_NAME ? (int)length : RULES_MAX_NAME;
     const char *word = arena_strndup(r->a, r->source->text + at, (size_t)shown);
     enum err_code code = err_fail_at(e, r->source, at, "unknown condition '%s'", word);
-    const char *nearest = err_nearest(word, names, RULE_N_PREDICATES);
-    if (nearest)
-        err_hint(e, "did you mean '%s'?", nearest);
-    return code;
+    return err_suggest(code, word, names, RULE_N_PREDICATES, e);
 }
 
 /* NAME(TERM) or NAME(TERM, TERM); the name is `length` long. */

@@ -2,6 +2,7 @@
 #ifndef OPS_RULES_PARSE_CONDITION_H
 #define OPS_RULES_PARSE_CONDITION_H
 
+#include "ops/latex/read/latex.h"
 #include "ops/rules/rule.h"
 
 struct pattern_reader {
@@ -9,6 +10,7 @@ struct pattern_reader {
     const struct language *lang;
     const struct source_text *source;
     const struct expr *lhs; /* whose variables terms may have; NULL: any variables */
+    struct latex_reader **latex;
 };
 
 /* The term in [at, end) of the source. */

@@ -10,6 +10,7 @@
  * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
  * so offsets stay those of the file. */
 #include "base/map.h"
+#include "base/text/utf8.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/rules/parse_condition.h"
@@ -37,6 +38,7 @@ struct parser {
     struct name_map names; /* "group/name" of every rule so far -> its index */
     struct statement *statements;
     size_t n, cap;
+    struct latex_reader *latex; /* made when a term is LaTeX */
 };
 
 static bool is_name_char(char c)
@@ -119,7 +121,7 @@ static enum err_code parse_operator(struct parser *p, const struct statement *s,
         !is_digit(text[digit]) || skip_spaces(text, digit + 1, end) != end)
         return err_fail_at(
             e, &p->source, at,
-            "expected 'operator NAME/ARITY', the arity a digit, as in: operator i/2");
+            "expected 'operator NAME/ARITY', the arity 0, 1 or 2, as in: operator i/2");
     char *name = arena_strndup(p->a, text + at, n);
     unsigned arity = (unsigned)(text[digit] - '0');
     int op = lang_find(p->rules->lang, name, n);
@@ -142,13 +144,10 @@ static enum err_code parse_language(struct parser *p, const struct statement *s,
     const char *name = arena_strndup(p->a, text + at, n);
     if (p->language)
         return err_fail_at(e, &p->source, at, "a file has one language");
-    p->language = lang_by_name(name);
-    if (p->language)
-        return OK;
-    enum err_code code = err_fail_at(e, &p->source, at, "unknown language '%s'", name);
-    if (lang_nearest(name))
-        err_hint(e, "did you mean '%s'?", lang_nearest(name));
-    return code;
+    enum err_code code = lang_named(&p->language, name, e);
+    if (code)
+        err_locate(e, &p->source, at);
+    return err_up(e, code);
 }
 
 /* All rules of a set are of one language; the first file decides which. */
@@ -255,7 +254,7 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
         .column = s->column,
         .off = p->off,
     };
-    struct pattern_reader reader = {p->a, lang, &p->source, NULL};
+    struct pattern_reader reader = {p->a, lang, &p->source, NULL, &p->latex};
     if ((code = pattern_parse(&r.lhs, &reader, left, arrow, e)))
         return err_up(e, code);
     reader.lhs = &r.lhs;
@@ -290,9 +289,7 @@ static enum err_code fail_statement(struct parser *p, const struct statement *s,
                     "expected 'NAME: TERM -> TERM', 'group NAME' or 'operator NAME/ARITY'");
     if (n && n < RULES_MAX_NAME) {
         const char *word = arena_strndup(p->a, text + s->at, n);
-        const char *nearest = err_nearest(word, keywords + GROUP, LANGUAGE - GROUP + 1);
-        if (nearest)
-            err_hint(e, "did you mean '%s'?", nearest);
+        return err_suggest(code, word, keywords + GROUP, LANGUAGE - GROUP + 1, e);
     }
     return code;
 }
@@ -355,6 +352,9 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
     if (source->len > RULES_MAX_FILE)
         return err_fail(e, ERR_INPUT, "%s: a rule file has at most %d bytes", source->name,
                         RULES_MAX_FILE);
+    enum err_code code = utf8_check(source, e);
+    if (code)
+        return err_up(e, code);
     struct rules before = *rules;
     struct parser p = parser_of(a, rules, source);
     for (size_t i = 0; i < rules->n; i++)
@@ -362,12 +362,12 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
                      arena_printf(a, "%s/%s", rules->rules[i].group, rules->rules[i].name), i,
                      NULL);
     /* Declarations may stand anywhere in the file. */
-    enum err_code code;
     if ((code = parse_statements(&p, 1u << LANGUAGE, e)) || (code = join_language(&p, e)) ||
         (code = parse_statements(&p, 1u << OPERATOR, e)) ||
         (code = parse_statements(&p, 1u << RULE | 1u << GROUP | 1u << UNKNOWN, e)))
         *rules = before;
     name_map_free(&p.names);
+    latex_reader_free(p.latex);
     free(p.statements);
     return err_up(e, code);
 }

@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    MAX_REALS = 200,
+    MAX_REALS = 400,
+    MAX_VALUES = 10, /* rationals that occur in a rule */
     MAX_NEAR = 64,
     SIMPLE_REALS = 9,      /* of the special ones: those that make a readable witness */
     SIMPLE_INSTANCES = 24, /* instances of several variables that take their values there */
@@ -92,6 +93,56 @@ static void add_neighbours(struct sampler *s, struct arena *a, const struct expr
     }
 }
 
+/* The rational that a term without variables is; NULL: none. */
+static const char *rational_of(struct arena *a, const struct expr *x)
+{
+    static const char signs[] = {[X_ADD] = '+', [X_SUB] = '-', [X_MUL] = '*', [X_DIV] = '/',
+                                 [X_POW] = '^'};
+    const struct expr_node *node = &x->nodes[0];
+    if (node->op == X_NUM)
+        return node->leaf;
+    if (node->op < X_ADD || node->op > X_POW)
+        return NULL;
+    struct expr left = expr_sub(x, 1), right = expr_sub(x, 1 + x->nodes[1].size);
+    const char *p = rational_of(a, &left), *q = p ? rational_of(a, &right) : NULL;
+    if (!q || (node->op == X_POW && (!number_is_integer(q) || strlen(q) > 4)))
+        return NULL;
+    return number_combine(a, signs[node->op], p, q, EXPR_MAX_DIGITS);
+}
+
+static void add_values(const char **values, size_t *n, struct arena *a, const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n && *n < MAX_VALUES;) {
+        struct expr term = expr_sub(x, i);
+        const char *value = rational_of(a, &term);
+        bool known = false;
+        for (size_t k = 0; value && k < *n; k++)
+            known = known || strcmp(values[k], value) == 0;
+        if (value && !known)
+            values[(*n)++] = value;
+        i += value ? x->nodes[i].size : 1;
+    }
+}
+
+/* Where |?a - c| < w for two rationals of the rule: a piece that no other point would meet. */
+static void add_pieces(struct sampler *s, struct arena *a, const struct rule *r)
+{
+    const char *values[MAX_VALUES];
+    size_t n = 0;
+    add_values(values, &n, a, &r->lhs);
+    add_values(values, &n, a, &r->rhs);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            const char *half = number_combine(a, '/', values[k], "2", EXPR_MAX_DIGITS);
+            for (int sign = 0; sign < 2 && half && s->n_reals < MAX_REALS; sign++) {
+                const char *x =
+                    number_combine(a, sign ? '+' : '-', values[i], half, EXPR_MAX_DIGITS);
+                if (x)
+                    s->reals[s->n_reals++] = expr_leaf(a, s->lang, X_NUM, x);
+            }
+        }
+}
+
 static void add_reals(struct sampler *s, struct arena *a, const struct rule *r)
 {
     struct expr *specials = parse_all(&s->n_reals, a, s->lang, special_reals);
@@ -102,6 +153,7 @@ static void add_reals(struct sampler *s, struct arena *a, const struct rule *r)
     for (size_t i = 0; i < r->n_conditions; i++)
         for (unsigned k = 0; k < r->conditions[i].n_args; k++)
             add_neighbours(s, a, &r->conditions[i].args[k]);
+    add_pieces(s, a, r);
 }
 
 static enum err_code add_variables(struct sampler *s, const struct expr *x, struct err *e)
@@ -187,6 +239,22 @@ static void add_near(struct sampler *s, struct arena *a, const struct rule *r)
     }
 }
 
+/* Conditions such as less(?a*?b, 101/100). */
+static void add_borders(struct sampler *s, struct arena *a, const struct rule *r)
+{
+    static const char *const factors[] = {"9999/10000", "9999999/10000000",
+                                          "9999999999999/10000000000000", "10001/10000"};
+    s->borders = arena_array(a, struct expr, 2 * r->n_conditions * 4 + 1);
+    for (size_t i = 0; i < r->n_conditions; i++)
+        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
+            for (int j = 0; j < 4 && r->conditions[i].args[k].nodes[0].op == X_NUM; j++) {
+                const char *x = number_combine(a, '*', r->conditions[i].args[k].nodes[0].leaf,
+                                               factors[j], EXPR_MAX_DIGITS);
+                if (x)
+                    s->borders[s->n_borders++] = expr_leaf(a, s->lang, X_NUM, x);
+            }
+}
+
 enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule *r, uint64_t seed,
                            struct err *e)
 {
@@ -202,6 +270,7 @@ enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule
     s->complexes = parse_all(&s->n_complexes, a, s->lang, special_complexes);
     s->terms = parse_all(&s->n_terms, a, s->lang, special_terms);
     add_near(s, a, r);
+    add_borders(s, a, r);
     return OK;
 }
 
@@ -245,16 +314,23 @@ static struct expr draw_complex(struct arena *a, const struct sampler *s, uint64
     return expr_apply(a, s->lang, X_ADD, parts, 2);
 }
 
-/* A value related to the one before: equal, opposite or reciprocal. */
+/* A value related to the one before: equal, opposite, reciprocal, or with a special sum or product.
+ */
 static bool draw_related(struct expr *out, struct arena *a, const struct sampler *s,
                          const struct expr *before, uint64_t u)
 {
     *out = *before;
-    if (before->nodes[0].op != X_NUM || u % 3 == 0)
+    if (before->nodes[0].op != X_NUM || u % 5 == 0)
         return true;
-    const char *v = before->nodes[0].leaf;
-    const char *text = u % 3 == 1 ? number_combine(a, '-', "0", v, EXPR_MAX_DIGITS)
-                                  : number_combine(a, '/', "1", v, EXPR_MAX_DIGITS);
+    const struct expr *special = s->n_borders && u >> 7 & 1
+                                     ? &s->borders[(u >> 8) % s->n_borders]
+                                     : &s->reals[(u >> 8) % s->n_reals];
+    const char *v = before->nodes[0].leaf,
+               *target = u % 5 < 3                      ? NULL
+                         : special->nodes[0].op == X_NUM ? special->nodes[0].leaf
+                                                         : "1";
+    const char *text = u % 2 ? number_combine(a, '-', target ? target : "0", v, EXPR_MAX_DIGITS)
+                             : number_combine(a, '/', target ? target : "1", v, EXPR_MAX_DIGITS);
     if (text)
         *out = expr_leaf(a, s->lang, X_NUM, text);
     return text != NULL;
@@ -288,7 +364,7 @@ static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i
         return draw_special(s, v, k);
     if (k < SIMPLE_INSTANCES)
         return s->reals[w % SIMPLE_REALS];
-    if (i > 0 && w % 8 == 0 && draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
+    if (i > 0 && (w % 8 == 0 || (s->n_borders && w % 8 == 1)) && draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
         return related;
     if (w % 8 < 4)
         return v->n_near && w % 16 < 4 ? v->near[u % v->n_near] : draw_special(s, v, u);

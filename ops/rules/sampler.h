@@ -25,6 +25,8 @@ struct sampler {
     bool symbolic;                          /* variables stand for terms in x and y */
     struct expr *reals, *complexes, *terms; /* the simplest first */
     size_t n_reals, n_complexes, n_terms;
+    struct expr *borders; /* numbers just beside those with which a term is compared */
+    size_t n_borders;
 };
 
 struct instance {

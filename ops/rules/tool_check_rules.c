@@ -3,18 +3,21 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "ops/expr/ball/ball.h"
+#include "ops/latex/read/expr_argument.h"
 #include "ops/rules/certify.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_VERDICTS = 6 };
+/* Verdicts as they are counted: a certified rule is proved or sampled. */
+enum { PROVED = 6, N_VERDICTS = 7 };
 
 static const char *const verdict_names[N_VERDICTS] = {
     [EQLOOM__VERDICT__UNKNOWN] = "unknown",     [EQLOOM__VERDICT__CERTIFIED] = "certified",
     [EQLOOM__VERDICT__REFUTED] = "refuted",     [EQLOOM__VERDICT__VACUOUS] = "vacuous",
     [EQLOOM__VERDICT__UNCHECKED] = "unchecked", [EQLOOM__VERDICT__UNDECIDED] = "undecided",
+    [PROVED] = "proved",
 };
 
 static const struct language *const languages[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
@@ -22,6 +25,7 @@ enum { N_LANGUAGES = sizeof languages / sizeof *languages, BLOCK = 16 };
 
 struct report {
     struct rules rules; /* of all languages */
+    expr_printer *show;
     const struct rule_check_options *options;
     Eqloom__Certificate *certificates; /* by rule */
     struct arena *arenas;              /* by worker; they hold the texts of certificates */
@@ -106,6 +110,7 @@ static enum err_code check_all(struct report *t, struct arena *a, struct err *e)
         c->witness = arena_strdup(a, c->witness);
         c->guard = arena_strdup(a, c->guard);
         c->remark = arena_strdup(a, c->remark);
+        c->proof = arena_strdup(a, c->proof);
     }
     for (unsigned w = 0; w < pool_threads(pool); w++)
         arena_free(&t->arenas[w]);
@@ -115,9 +120,9 @@ static enum err_code check_all(struct report *t, struct arena *a, struct err *e)
 
 /* ---- for people ---- */
 
-static char *rule_text(struct arena *a, const struct rule *r)
+static char *rule_text(struct arena *a, const struct rule *r, expr_printer *show)
 {
-    char *text = arena_printf(a, "%s -> %s", expr_infix(a, &r->lhs), expr_infix(a, &r->rhs));
+    char *text = arena_printf(a, "%s -> %s", show(a, &r->lhs), show(a, &r->rhs));
     for (size_t i = 0; i < r->n_conditions; i++)
         text = arena_printf(a, "%s%s %s", text, i ? "," : "   if",
                             rule_condition_text(a, &r->conditions[i]));
@@ -133,7 +138,7 @@ static size_t family_length(const char *group)
 static void print_row(FILE *f, int width, const char *name, size_t length, const size_t *counts)
 {
     size_t all = 0;
-    for (int v = 1; v < N_VERDICTS; v++)
+    for (int v = 1; v < PROVED; v++)
         all += counts[v];
     fprintf(f, "%-*.*s %6zu", width, (int)length, name, all);
     for (int v = 1; v < N_VERDICTS; v++)
@@ -160,8 +165,11 @@ static void print_table(FILE *f, const struct report *t)
             const char *other = t->rules.rules[next].group;
             if (family_length(other) != length || memcmp(other, group, length) != 0)
                 break;
-            counts[t->certificates[next].verdict]++;
-            total[t->certificates[next].verdict]++;
+            const Eqloom__Certificate *c = &t->certificates[next];
+            counts[c->verdict]++;
+            total[c->verdict]++;
+            counts[PROVED] += c->proof[0] != 0;
+            total[PROVED] += c->proof[0] != 0;
         }
         print_row(f, width, group, length, counts);
     }
@@ -177,7 +185,7 @@ static void print_findings(FILE *f, struct arena *a, const struct report *t)
         if (c->verdict == EQLOOM__VERDICT__CERTIFIED && !c->remark[0])
             continue;
         fprintf(f, "\n%s:%d:%d: %s: %s/%s\n    %s\n", r->file, r->line, r->column,
-                verdict_names[c->verdict], r->group, r->name, rule_text(a, r));
+                verdict_names[c->verdict], r->group, r->name, rule_text(a, r, t->show));
         if (c->witness[0] || c->remark[0])
             fprintf(f, "    %s%s\n", c->witness, c->remark);
         if (c->guard[0])
@@ -194,11 +202,14 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         const struct rule *r = &t->rules.rules[i];
         const Eqloom__Certificate *c = &t->certificates[i];
         counts[c->verdict]++;
+        counts[PROVED] += c->proof[0] != 0;
         json_t *line =
             json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s}", "event", "rule",
                       "group", r->group, "name", r->name, "file", r->file, "line", r->line,
                       "column", r->column, "off", r->off, "verdict", verdict_names[c->verdict],
-                      "points", (int)c->points, "rule", rule_text(a, r));
+                      "points", (int)c->points, "rule", rule_text(a, r, t->show));
+        if (c->proof[0])
+            json_object_set_new(line, "proof", json_string(c->proof));
         if (c->witness[0])
             json_object_set_new(line, "witness", json_string(c->witness));
         if (c->guard[0])
@@ -232,7 +243,7 @@ static enum err_code read_number(uint64_t *out, const struct tool_args *args, co
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
-    struct report t = {0};
+    struct report t = {.show = expr_shown(args)};
     uint64_t points, seed, start = os_monotonic_ns();
     enum err_code code;
     if ((code = read_number(&points, args, "points", 64, 8, 100000, e)) ||
@@ -260,6 +271,8 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 static const struct tool_option options[] = {
     {"points", "N", false, "instances at which both sides of a rule are compared (64)"},
     {"seed", "N", false, "chooses the random ones among them (1)"},
+    EXPR_ARGUMENT_LATEX,
+    TOOL_JSON,
     {0},
 };
 
@@ -270,7 +283,8 @@ const struct tool tool_check_rules = {
     .help = "Checks every rule of the given rule files, or of the shipped library, at special and "
             "random values of its variables that meet its conditions. A rule is refuted by one "
             "point at which its sides have provably different values; the point is printed, and "
-            "the condition that would make the rule hold, if one is found. A rule is vacuous if "
+            "the condition that would make the rule hold, if one is found. Of the certified rules some "
+            "are proved, too, by normal forms; the others are only sampled. A rule is vacuous if "
             "its sides are nowhere both defined, and unchecked if it has operators that a file "
             "declared, or has the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",

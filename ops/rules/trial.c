@@ -65,19 +65,22 @@ enum comparison { AGREE, DIFFER, ONLY_LEFT, ONLY_RIGHT, NOWHERE };
 static enum comparison compare(struct trial *c, const struct expr *lhs, const struct expr *rhs)
 {
     bool left = false, right = false;
-    for (slong p = TRIAL_FIRST_PRECISION; p <= TRIAL_LAST_PRECISION; p *= 2) {
+    for (slong p = TRIAL_FIRST_PRECISION;
+         p <= (left && right ? TRIAL_FINEST_PRECISION : TRIAL_LAST_PRECISION); p *= 2) {
         const acb_struct *x = ball_evaluate(&c->left, lhs, p);
         const acb_struct *y = ball_evaluate(&c->right, rhs, p);
         left = ball_is_narrow(x);
         right = ball_is_narrow(y);
         if (acb_is_finite(x) && acb_is_finite(y) && !acb_overlaps(x, y))
             return DIFFER;
-        if (left && right)
+        slong span = ball_span(&c->left);
+        span = span > ball_span(&c->right) ? span : ball_span(&c->right);
+        if (left && right && ball_agrees(x, y, span))
             return AGREE;
         if ((c->left.hopeless && (right || c->right.hopeless)) || (c->right.hopeless && left))
             break;
     }
-    return left ? ONLY_LEFT : right ? ONLY_RIGHT : NOWHERE;
+    return left && !right ? ONLY_LEFT : right && !left ? ONLY_RIGHT : NOWHERE;
 }
 
 /* "?a = -1, x = 0.5", of the instance just compared. */
@@ -90,9 +93,7 @@ static char *describe_place(struct trial *c, struct arena *a, const struct insta
     }
     for (size_t i = 0; i < c->n_symbols; i++)
         buf_printf(&b, "%s%s = %.10g", b.len ? ", " : "", c->symbols[i].name, c->symbols[i].value);
-    char *text = arena_strndup(a, b.len ? b.data : "", b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 /* The place and both values: "?a = -1: 0 against 6.2831853*i". */
@@ -102,9 +103,7 @@ static char *describe(struct trial *c, struct arena *a, const struct instance *v
     char *place = describe_place(c, a, values);
     buf_printf(&b, "%s%s", place, *place ? ": " : "");
     ball_write_against(&b, &c->left.slots[0], &c->right.slots[0]);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 /* Values at which a side that seems to have none may only need more precision. */

@@ -5,6 +5,7 @@
 #include "ops/expr/ball/ball.h"
 
 #include "ops/expr/ball/ball_eval.h"
+#include "ops/expr/rational.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,18 +14,20 @@
 enum {
     LEVELS = 6,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
     MIN_DIGITS = 12,  /* of agreement, or the precision is raised */
-    EXTRA_POINTS = 4, /* for a second refutation */
+    EXTRA_POINTS = 8, /* for a refutation */
 };
 
 struct variable {
     uint16_t op;
     char *name;
+    bool integer;
     acb_struct *values; /* by candidate */
 };
 
 struct candidate {
     bool tried, defined;
     int8_t level;     /* the first at which x is narrow */
+    slong span;       /* of x there */
     uint8_t computed; /* bit l: values[l] is computed */
     acb_struct values[LEVELS];
 };
@@ -40,6 +43,8 @@ struct ball_reference {
     uint32_t n_candidates;
     uint32_t n_points; /* defined ones among the first */
     uint32_t at;       /* candidate that lookups mean */
+    slong widen;       /* if not 0, they mean all points within 2^-widen of it ... */
+    acb_t around;      /* ... as a ball */
 };
 
 static uint64_t name_hash(uint16_t op, const char *name)
@@ -74,13 +79,32 @@ static struct ball_options options_of(bool *integer, const struct ball_reference
     *integer = false;
     for (size_t i = 0; op == X_SYM && i < o.n_domains; i++) {
         const char *domain = o.domains[i].domain;
-        if (strcmp(o.domains[i].name, name) != 0 || strcmp(domain, "positive") == 0)
+        const char *low = o.domains[i].low, *high = o.domains[i].high;
+        if (strcmp(o.domains[i].name, name) != 0 || (strcmp(domain, "positive") == 0 && !low))
             continue;
         o.low = strcmp(domain, "nonnegative") == 0 ? 0 : -o.high;
         o.complex_points = strcmp(domain, "complex") == 0;
         *integer = strcmp(domain, "integer") == 0;
+        double width = r->options.high;
+        if (low || high) {
+            o.low = low ? number_double(low) : number_double(high) - width;
+            o.high = high ? number_double(high) : o.low + width;
+        }
     }
     return o;
+}
+
+/* Real variables stay real; integers have no neighbours, nor has the only point. */
+static const acb_struct *widen(struct ball_reference *r, const struct variable *v)
+{
+    const acb_struct *value = &v->values[r->at];
+    if (!r->widen || v->integer || r->options.low == r->options.high)
+        return value;
+    acb_set(r->around, value);
+    arb_add_error_2exp_si(acb_realref(r->around), -r->widen);
+    if (!ball_is_real(value))
+        arb_add_error_2exp_si(acb_imagref(r->around), -r->widen);
+    return r->around;
 }
 
 static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
@@ -88,7 +112,7 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     struct ball_reference *r = arg;
     for (size_t i = 0; i < r->n_variables; i++)
         if (r->variables[i].op == op && strcmp(r->variables[i].name, name) == 0)
-            return &r->variables[i].values[r->at];
+            return widen(r, &r->variables[i]);
     r->variables =
         vec_grow(r->variables, &r->cap_variables, r->n_variables + 1, sizeof *r->variables);
     struct variable *v = &r->variables[r->n_variables++];
@@ -96,8 +120,7 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     v->op = op;
     v->name = arena_strdup(&r->arena, name);
     v->values = arena_alloc(&r->arena, r->n_candidates * sizeof *v->values);
-    bool integer;
-    struct ball_options o = options_of(&integer, r, op, name);
+    struct ball_options o = options_of(&v->integer, r, op, name);
     double width = (o.high - o.low) / 2;
     for (uint32_t k = 0; k < r->n_candidates; k++) {
         acb_init(&v->values[k]);
@@ -107,10 +130,10 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
             acb_set_d_d(&v->values[k], o.low + 2 * width * s, width * (2 * t - 1));
         } else {
             double value = draw(&o, h, k);
-            acb_set_d(&v->values[k], integer ? nearbyint(value) : value);
+            acb_set_d(&v->values[k], v->integer ? nearbyint(value) : value);
         }
     }
-    return &v->values[r->at];
+    return widen(r, v);
 }
 
 static slong level_precision(const struct ball_reference *r, int level)
@@ -138,6 +161,7 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
             acb_set(&c->values[level], z);
             c->computed = (uint8_t)(1u << level);
             c->level = (int8_t)level;
+            c->span = ball_span(&r->evaluator);
             return c->defined = true;
         }
         if (r->evaluator.hopeless || last_level(r, level))
@@ -185,6 +209,7 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
     r->x = (struct expr){x->lang, nodes, x->n};
     r->evaluator.lookup = look_up;
     r->evaluator.lookup_arg = r;
+    acb_init(r->around);
     for (uint32_t k = 0; k < r->n_candidates && r->n_points < r->options.points; k++)
         r->n_points += try_candidate(r, k);
     return r;
@@ -202,6 +227,7 @@ void ball_reference_free(struct ball_reference *r)
             acb_clear(&r->variables[i].values[k]);
     free(r->candidates);
     free(r->variables);
+    acb_clear(r->around);
     ball_evaluator_free(&r->evaluator);
     arena_free(&r->arena);
     free(r);
@@ -233,10 +259,30 @@ static int agreement(const acb_struct *x, const acb_struct *y)
     return digits < 0 ? 0 : digits > 1000 ? 1000 : (int)digits;
 }
 
+/* Whether the sides differ at all points around candidate k, where they do at the precision of
+ * `level`: on an open set, then, not only where one of them jumps. */
+static bool apart_around(struct ball_reference *r, const struct expr *y, uint32_t k, int level)
+{
+    slong precision = level_precision(r, level);
+    acb_t x;
+    acb_init(x);
+    bool apart = r->n_variables == 0;
+    for (int i = 1; i <= 3 && !apart; i++) {
+        r->at = k;
+        r->widen = i * precision / 4;
+        acb_set(x, ball_evaluate(&r->evaluator, &r->x, precision));
+        const acb_struct *z = ball_evaluate(&r->evaluator, y, precision);
+        apart = acb_is_finite(x) && acb_is_finite(z) && !acb_overlaps(x, z);
+    }
+    r->widen = 0;
+    acb_clear(x);
+    return apart;
+}
+
 enum outcome { AGREES, REFUTED, SKIPPED };
 
-static enum outcome compare_at(int *digits, struct ball_reference *r, const struct expr *y,
-                               uint32_t k)
+static enum outcome compare_at(struct ball_compare *out, int *digits, struct ball_reference *r,
+                               const struct expr *y, uint32_t k)
 {
     for (int level = r->candidates[k].level;; level++) {
         const acb_struct *x = value_at(r, k, level);
@@ -245,10 +291,16 @@ static enum outcome compare_at(int *digits, struct ball_reference *r, const stru
         if (r->evaluator.hopeless)
             return SKIPPED;
         if (acb_is_finite(z) && acb_is_finite(x)) {
-            if (!acb_overlaps(x, z))
+            slong span = ball_span(&r->evaluator);
+            out->meet = true;
+            if (r->options.real_values && !(ball_is_real(x) && ball_is_real(z)))
+                return SKIPPED;
+            span = span > r->candidates[k].span ? span : r->candidates[k].span;
+            bool apart = !acb_overlaps(x, z);
+            if (apart && apart_around(r, y, k, level))
                 return REFUTED;
-            *digits = agreement(x, z);
-            if (*digits >= MIN_DIGITS)
+            *digits = apart ? 0 : agreement(x, z);
+            if (*digits >= MIN_DIGITS && (last_level(r, level) || ball_agrees(x, z, span)))
                 return AGREES;
         }
         if (last_level(r, level))
@@ -280,56 +332,44 @@ static void set_witness(struct ball_compare *out, struct ball_reference *r, cons
     buf_free(&b);
 }
 
-static bool same_point(const struct ball_reference *r, uint32_t j, uint32_t k)
-{
-    for (size_t i = 0; i < r->n_variables; i++)
-        if (!acb_equal(&r->variables[i].values[j], &r->variables[i].values[k]))
-            return false;
-    return true;
-}
-
 void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
                             const struct expr *y)
 {
-    uint32_t agreed = 0, refuted = 0, extra = 0, seen = 0, first = 0;
-    uint32_t needed = 2;
+    uint32_t extra = 0, seen = 0;
     *out = (struct ball_compare){.verdict = BALL_UNDEFINED};
-    for (uint32_t k = 0; k < r->n_candidates && refuted < 2; k++) {
+    for (uint32_t k = 0; k < r->n_candidates && out->verdict != BALL_DIFFERENT; k++) {
         bool planned = seen < r->n_points;
-        if (!planned && (refuted == 0 || extra == EXTRA_POINTS))
+        if (!planned && (out->points > 0 || extra++ == EXTRA_POINTS))
             break;
         if (!try_candidate(r, k))
             continue;
         seen++;
-        extra += !planned;
         int digits = 0;
-        switch (compare_at(&digits, r, y, k)) {
+        switch (compare_at(out, &digits, r, y, k)) {
         case AGREES:
-            if (agreed++ == 0 || digits < out->digits)
+            if (out->points++ == 0 || digits < out->digits)
                 out->digits = digits;
+            out->verdict = BALL_EQUAL;
             break;
         case REFUTED:
-            if (refuted == 0) {
-                first = k;
-                set_witness(out, r, y, k);
-            }
-            refuted += refuted == 0 || !same_point(r, first, k);
+            out->points++;
+            out->digits = 0;
+            out->verdict = BALL_DIFFERENT;
+            set_witness(out, r, y, k);
             break;
         case SKIPPED: break;
         }
-        needed = r->n_variables == 0 || r->options.low == r->options.high ? 1 : 2;
-        if (needed == 1) /* all points are one */
+        if (r->n_variables == 0 || r->options.low == r->options.high) /* all points are one */
             break;
     }
-    out->points = agreed + refuted;
-    if (refuted >= needed)
-        out->verdict = BALL_DIFFERENT;
-    else if (agreed > 0)
-        out->verdict = BALL_EQUAL;
-    if (out->verdict != BALL_DIFFERENT)
-        out->witness[0] = 0;
-    if (out->verdict == BALL_DIFFERENT)
-        out->digits = 0;
+}
+
+bool ball_can_evaluate(const struct expr *x)
+{
+    int derivatives = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        derivatives += x->nodes[i].op == X_D;
+    return derivatives <= BALL_MAX_MIXED && expr_is_interpreted(x);
 }
 
 void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,

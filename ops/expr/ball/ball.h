@@ -29,20 +29,22 @@ struct ball_point {
 
 enum ball_verdict {
     BALL_EQUAL,     /* agree (balls overlap, and are small) at every point where both are defined */
-    BALL_DIFFERENT, /* disjoint values at a point, found and rigorous */
+    BALL_DIFFERENT, /* disjoint values at all points around one: rigorous */
     BALL_UNDEFINED, /* no point found at which both are defined */
 };
 
 struct ball_compare {
     enum ball_verdict verdict;
     uint32_t points;   /* at which both were defined and compared */
+    bool meet;         /* there is a point at which both have values */
     int digits;        /* of agreement, the least over the points */
     char witness[400]; /* BALL_DIFFERENT: "x = 0.5: 1.2345 against -1.2345" */
 };
 
-/* "positive", "nonnegative", "real", "nonzero", "integer" or "complex". */
+/* "positive", "nonnegative", "real", "nonzero", "integer" or "complex"; of real ones also ends. */
 struct ball_domain {
     const char *name, *domain;
+    const char *low, *high; /* numbers, or NULL */
 };
 
 struct ball_options {
@@ -55,11 +57,12 @@ struct ball_options {
      * as long as the reference lives. */
     const struct ball_domain *domains;
     size_t n_domains;
+    bool real_values; /* only points at which both values are real */
 };
 
 /* A prepared comparison of many terms with one: the values of x at its points are kept. x is
- * copied. A term is refuted by disjoint values at two points, since equality admits isolated
- * exceptions (at one, where neither term has a variable). Zero in an option stands for its default:
+ * copied. A term is refuted by balls around a point that stay apart: equality admits isolated
+ * exceptions, but no open set of them. Zero in an option stands for its default:
  * 8 points, [0.25, 4] (when both are zero), 128 bits. */
 struct ball_reference;
 struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options);
@@ -68,6 +71,8 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
                             const struct expr *y);
 /* How many points of x are defined, of those that were asked for. */
 uint32_t ball_reference_points(const struct ball_reference *r);
+/* Whether all operators have a meaning, and derivatives are not nested too deeply. */
+bool ball_can_evaluate(const struct expr *x);
 /* Both at once. */
 void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
                   const struct ball_options *options);

@@ -113,7 +113,7 @@ bool ball_apply(acb_struct *z, uint16_t op, slong precision)
     case X_ACOT:
     case X_ACSCH:
     case X_ASECH:
-    case X_ACOTH: return invert(z, precision) && ball_apply(z, ball_of_reciprocal(op), precision);
+    case X_ACOTH: return invert(z, precision) && ball_apply(z, lang_of_reciprocal(op), precision);
     case X_NUM:
     case X_SYM:
     case X_VAR:

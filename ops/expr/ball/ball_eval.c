@@ -35,6 +35,29 @@ void ball_evaluator_free(struct ball_evaluator *v)
     *v = (struct ball_evaluator){0};
 }
 
+static slong bound_size(slong size)
+{
+    return size < -BALL_MAX_SIZE ? -BALL_MAX_SIZE : size > BALL_MAX_SIZE ? BALL_MAX_SIZE : size;
+}
+
+static void note_size(struct ball_evaluator *v, slong size)
+{
+    size = bound_size(size);
+    v->smallest = size < v->smallest ? size : v->smallest;
+    v->largest = size > v->largest ? size : v->largest;
+}
+
+/* Rounding errors are no parts. */
+static void note_part(struct ball_evaluator *v, const arb_struct *x)
+{
+    if (arf_is_special(arb_midref(x)))
+        return;
+    slong size = bound_size(arf_abs_bound_lt_2exp_si(arb_midref(x)));
+    if ((size < v->smallest || size > v->largest) &&
+        mag_cmp_2exp_si(arb_radref(x), size - 2) < 0)
+        note_size(v, size);
+}
+
 static void set_number(acb_struct *z, const char *text, slong precision)
 {
     slong parts[2] = {0, 1};
@@ -70,7 +93,10 @@ static void set_number(acb_struct *z, const char *text, slong precision)
 static bool set_leaf(acb_struct *z, struct ball_evaluator *v, const struct expr_node *node)
 {
     if (node->op == X_NUM) {
+        const char *slash = strchr(node->leaf, '/');
         set_number(z, node->leaf, v->precision);
+        if (slash) /* (10^80 + 1)/10^80 is large, but differs little from 1 */
+            note_size(v, -(slong)(3.33 * (double)strlen(slash)));
         return true;
     }
     if (node->op == X_SYM && lang_is_constant(node->leaf)) {
@@ -97,7 +123,17 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
 static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t slot,
                    const struct along *outer);
 
+static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node, size_t slot);
+
 static bool evaluate(struct ball_evaluator *v, const struct expr_node *node, size_t slot)
+{
+    bool done = evaluate_node(v, node, slot);
+    note_part(v, acb_realref(&v->slots[slot]));
+    note_part(v, acb_imagref(&v->slots[slot]));
+    return done;
+}
+
+static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node, size_t slot)
 {
     acb_struct *z = &v->slots[slot];
     if (node->op <= X_VAR)
@@ -241,7 +277,7 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
     acb_poly_struct *f = &v->series[slot];
     if (node->op <= X_VAR) {
         acb_struct *z = &v->slots[slot];
-        if (!set_leaf(z, v, node))
+        if (!evaluate(v, node, slot))
             return false;
         acb_poly_set_acb(f, z);
         if (node->op != X_NUM)
@@ -270,7 +306,10 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
         acb_poly_get_coeff_acb(z + i, f + i, 0);
     if (!ball_apply(z, node->op, v->precision))
         return false;
-    acb_poly_set_acb(f, z);
+    note_part(v, acb_realref(z));
+    note_part(v, acb_imagref(z));
+    acb_poly_zero(f);
+    acb_poly_set_coeff_acb(f, 0, z);
     return true;
 }
 
@@ -297,6 +336,7 @@ const acb_struct *ball_evaluate(struct ball_evaluator *v, const struct expr *x, 
 {
     reserve(v, x);
     v->precision = precision;
+    v->smallest = v->largest = 0;
     v->hopeless = !evaluate(v, x->nodes, 0);
     if (v->hopeless)
         acb_indeterminate(&v->slots[0]);

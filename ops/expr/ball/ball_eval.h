@@ -15,7 +15,8 @@
 
 /* BALL_MAX_ORDER: derivatives within each other, and one; BALL_MAX_MIXED: of them, those by a
  * variable that is not the only one around it. */
-enum { BALL_MAX_ORDER = 9, BALL_MAX_MIXED = 4, BALL_MAX_PRECISION = 1024 };
+enum { BALL_MAX_ORDER = 9, BALL_MAX_MIXED = 4, BALL_MAX_PRECISION = 1024,
+       BALL_MAX_SIZE = 1 << 30 };
 
 /* Finds the value of a variable (op X_SYM, or X_VAR for ?name); NULL: it has none. */
 typedef const acb_struct *ball_lookup(void *arg, uint16_t op, const char *name);
@@ -30,6 +31,7 @@ struct ball_evaluator {
     slong precision;
     /* Set by an evaluation: more precision cannot help (1/0, an unknown meaning). */
     bool hopeless;
+    slong smallest, largest; /* ... and its parts, if not zero, were about 2^smallest to 2^largest */
 };
 
 void ball_evaluator_free(struct ball_evaluator *v);
@@ -45,19 +47,17 @@ bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, 
 
 /* Finite, and good to 40 bits, relative or absolute. */
 bool ball_is_narrow(const acb_struct *z);
+/* The bits that tell apart values made of such parts. */
+static inline slong ball_span(const struct ball_evaluator *v)
+{
+    return v->largest - v->smallest;
+}
+/* Whether two balls that overlap agree to more than `span` bits. */
+bool ball_agrees(const acb_struct *x, const acb_struct *y, slong span);
 /* "1.2345 - 0.5 I" */
 void ball_write(struct buf *out, const acb_struct *z, slong digits);
 /* "1.5 against 1.5 + 2*i": disjoint values, with eight digits, or as many as tell them apart. */
 void ball_write_against(struct buf *out, const acb_struct *x, const acb_struct *y);
-
-_Static_assert(X_ACSC - X_ASIN == 3 && X_ASEC - X_ACOS == 3 && X_ACOT - X_ATAN == 3 &&
-                   X_ACSCH - X_ASINH == 3 && X_ASECH - X_ACOSH == 3 && X_ACOTH - X_ATANH == 3,
-               "an inverse and the inverse of its reciprocal are three rows apart");
-/* asin for acsc, ...: acsc z = asin(1/z). */
-static inline uint16_t ball_of_reciprocal(uint16_t op)
-{
-    return (uint16_t)(op - X_ACSC + X_ASIN);
-}
 
 static inline bool ball_is_real(const acb_struct *z)
 {

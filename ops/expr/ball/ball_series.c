@@ -191,7 +191,7 @@ bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, 
     case X_ACOTH:
         if (!invert(f, order, precision))
             return false;
-        by_derivative(f, ball_of_reciprocal(op), order, precision);
+        by_derivative(f, lang_of_reciprocal(op), order, precision);
         return true;
     case X_LN:
         if (constant_term_is_zero(f))

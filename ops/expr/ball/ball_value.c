@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NARROW_BITS = 40 };
+enum { NARROW_BITS = 40, SPARE_BITS = 16 };
 
 /* Radius of both parts at most 2^-bits. */
 static bool is_small(const acb_struct *z, slong bits)
@@ -18,6 +18,26 @@ bool ball_is_narrow(const acb_struct *z)
 {
     return acb_is_finite(z) &&
            (acb_rel_accuracy_bits(z) >= NARROW_BITS || is_small(z, NARROW_BITS));
+}
+
+bool ball_agrees(const acb_struct *x, const acb_struct *y, slong span)
+{
+    acb_t d;
+    mag_t error, size;
+    acb_init(d);
+    mag_init(error);
+    mag_init(size);
+    acb_sub(d, x, y, 64);
+    acb_get_mag(error, d);
+    acb_get_mag_lower(size, x);
+    if (mag_is_zero(size))
+        mag_one(size);
+    mag_mul_2exp_si(size, size, -span - SPARE_BITS);
+    bool agrees = mag_cmp(error, size) < 0;
+    mag_clear(error);
+    mag_clear(size);
+    acb_clear(d);
+    return agrees;
 }
 
 /* "1.5 - 2 I", or the parts that are wanted. */
@@ -119,9 +139,7 @@ char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_p
     else
         buf_puts(&b, "undefined");
     acb_clear(z);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 double ball_value_real(const struct expr *x, const struct ball_point *point)

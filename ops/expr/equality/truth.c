@@ -49,9 +49,7 @@ static const char *describe(struct arena *a, const struct exact_names *names, ui
     }
     buf_printf(&b, "%s%s against %s", names->n ? ": " : "", left ? "true" : "false",
                left ? "false" : "true");
-    const char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 enum err_code truth_compare(struct exact_result *out, struct arena *a, const struct expr *x,

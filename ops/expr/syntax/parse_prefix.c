@@ -1,6 +1,5 @@
-/* Prefix tokens and s-expressions: one reader, since both name the operator first. Blanks separate
- * tokens; in s-expressions parentheses stand around every application. Numbers are "-4", "3/2",
- * "0.5", or INT+ and INT- followed by digits, one a token. */
+/* Prefix tokens, separated by blanks. Numbers are "-4", "3/2", "0.5", or INT+ and INT- followed by
+ * digits, one a token. */
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/tree.h"
@@ -10,7 +9,7 @@
 struct prefix {
     struct tree tree;
     const char *at, *end;
-    bool sexpr, patterns;
+    bool patterns;
     unsigned depth;
 };
 
@@ -91,7 +90,7 @@ static enum err_code application(uint32_t *out, struct prefix *p, int op, const 
     unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity;
     for (unsigned i = 0; i < arity; i++) {
         size_t next = peek(p);
-        if (next == 0 || *p->at == ')')
+        if (next == 0)
             return tree_fail(&p->tree, s, "'%.*s' takes %u argument%s, not %u", shown(n), s, arity,
                              arity == 1 ? "" : "s", i);
         const char *argument = p->at;
@@ -108,96 +107,29 @@ static enum err_code application(uint32_t *out, struct prefix *p, int op, const 
     return err_up(p->tree.e, tree_apply(out, t, X_POW, args, 2, s));
 }
 
-static bool is_exp(const char *s, size_t n)
-{
-    return n == 3 && memcmp(s, "exp", 3) == 0;
-}
-
-static enum err_code word(uint32_t *out, struct prefix *p, size_t n, bool head)
-{
-    enum err_code code;
-    const char *s = p->at;
-    p->at += n;
-    if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
-        return err_up(p->tree.e, digits(out, p, s));
-    int op = lang_find(p->tree.lang, s, n);
-    if (op >= 0 || (is_exp(s, n) && lang_has(p->tree.lang, X_POW))) {
-        if (p->sexpr && !head && (op < 0 || p->tree.lang->ops[op].arity > 0))
-            return tree_fail(&p->tree, s, "operator '%.*s' needs a parenthesis before it", shown(n),
-                             s);
-        return err_up(p->tree.e, application(out, p, op, s, n));
-    }
-    if (!head)
-        return err_up(p->tree.e, leaf(out, p, s, n));
-    const char *near = tree_nearest_operator(p->tree.lang, s, n);
-    code = tree_fail(&p->tree, s, "unknown operator '%.*s'", shown(n), s);
-    if (near)
-        err_hint(p->tree.e, "did you mean '%s'?", near);
-    return code;
-}
-
-static enum err_code list(uint32_t *out, struct prefix *p)
-{
-    enum err_code code;
-    const char *open = p->at++;
-    size_t n = peek(p);
-    if (n == 0)
-        return tree_fail(&p->tree, open, "this parenthesis is never closed");
-    if (*p->at == '(' || *p->at == ')')
-        return tree_fail(&p->tree, p->at, "an operator is missing");
-    const char *head = p->at;
-    if ((code = word(out, p, n, true)))
-        return err_up(p->tree.e, code);
-    if (peek(p) == 0)
-        return tree_fail(&p->tree, open, "this parenthesis is never closed");
-    if (*p->at != ')') {
-        unsigned arity = is_exp(head, n) ? 1 : p->tree.nodes[*out].arity;
-        return tree_fail(&p->tree, p->at, "one argument too many: '%.*s' takes %u", shown(n), head,
-                         arity);
-    }
-    p->at++;
-    return OK;
-}
-
 static enum err_code term(uint32_t *out, struct prefix *p)
 {
     if (++p->depth > EXPR_MAX_DEPTH)
         return tree_fail(&p->tree, p->at, "the expression is nested more than %d deep",
                          EXPR_MAX_DEPTH);
+    const struct language *lang = p->tree.lang;
     size_t n = peek(p);
+    const char *s = p->at;
+    enum err_code code;
     if (n == 0)
-        return tree_fail(&p->tree, p->at, "an expression is missing");
-    if (!p->sexpr && (*p->at == '(' || *p->at == ')'))
-        return tree_fail(&p->tree, p->at, "there are no parentheses in prefix tokens");
-
-    if (*p->at == ')')
-        return tree_fail(&p->tree, p->at, "this ')' closes no parenthesis");
-    enum err_code code = *p->at == '(' ? list(out, p) : word(out, p, n, false);
+        return tree_fail(&p->tree, s, "an expression is missing");
+    if (*s == '(' || *s == ')')
+        return tree_fail(&p->tree, s, "there are no parentheses in prefix tokens");
+    p->at += n;
+    int op = lang_find(lang, s, n);
+    if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
+        code = digits(out, p, s);
+    else if (op >= 0 || (n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(lang, X_POW)))
+        code = application(out, p, op, s, n);
+    else
+        code = leaf(out, p, s, n);
     p->depth--;
     return err_up(p->tree.e, code);
-}
-
-static enum err_code parse(struct expr *out, struct prefix *p)
-{
-    uint32_t root = 0;
-    enum err_code code = err_up(p->tree.e, term(&root, p));
-    size_t n;
-    if (code == OK && (n = peek(p)) > 0) {
-        const struct tree_node *top = &p->tree.nodes[root];
-        code =
-            tree_fail(&p->tree, p->at, "'%.*s' after the end of the expression", shown(n), p->at);
-        const char *near = top->op == X_SYM
-                               ? tree_nearest_operator(p->tree.lang, top->leaf, strlen(top->leaf))
-                               : NULL;
-        if (top->op == X_SYM && near)
-            err_hint(p->tree.e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
-        else if (top->op == X_SYM)
-            err_hint(p->tree.e, "'%.60s' is no operator", top->leaf);
-    }
-    if (code == OK)
-        tree_lay_out(out, &p->tree, root);
-    tree_free(&p->tree);
-    return code;
 }
 
 enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
@@ -210,21 +142,23 @@ enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct 
         .end = source->text + at + len,
         .patterns = patterns,
     };
-    return err_up(e, parse(out, &p));
-}
-
-enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
-                               const struct source_text *source, size_t at, size_t len,
-                               bool patterns, struct err *e)
-{
-    struct prefix p = {
-        .tree = {.a = a, .lang = lang, .source = source, .e = e},
-        .at = source->text + at,
-        .end = source->text + at + len,
-        .sexpr = true,
-        .patterns = patterns,
-    };
-    return err_up(e, parse(out, &p));
+    uint32_t root = 0;
+    size_t n;
+    enum err_code code = err_up(e, term(&root, &p));
+    if (code == OK && (n = peek(&p)) > 0) {
+        const struct tree_node *top = &p.tree.nodes[root];
+        code = tree_fail(&p.tree, p.at, "'%.*s' after the end of the expression", shown(n), p.at);
+        const char *near =
+            top->op == X_SYM ? tree_nearest_operator(lang, top->leaf, strlen(top->leaf)) : NULL;
+        if (near)
+            err_hint(e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
+        else if (top->op == X_SYM)
+            err_hint(e, "'%.60s' is no operator", top->leaf);
+    }
+    if (code == OK)
+        tree_lay_out(out, &p.tree, root);
+    tree_free(&p.tree);
+    return code;
 }
 
 enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,

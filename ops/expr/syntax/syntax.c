@@ -3,23 +3,15 @@
 
 #include <string.h>
 
-static const char *const names[] = {"infix", "prefix", "sexpr"};
-static expr_parser *const parsers[] = {expr_parse_infix, expr_parse_prefix, expr_parse_sexpr};
-enum { SYNTAXES = sizeof names / sizeof *names };
-
 enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e)
 {
-    enum err_code code;
-    for (int i = 0; i < SYNTAXES; i++)
-        if (!name || strcmp(name, names[i]) == 0) {
-            *out = parsers[i];
-            return OK;
-        }
-    code = err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or sexpr", name);
-    const char *near = err_nearest(name, names, SYNTAXES);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return code;
+    static const char *const names[] = {"infix", "prefix", "latex"}; /* latex: expr_argument.h */
+    bool prefix = name && strcmp(name, names[1]) == 0;
+    *out = prefix ? expr_parse_prefix : expr_parse_infix;
+    if (!name || prefix || strcmp(name, names[0]) == 0)
+        return OK;
+    enum err_code code = err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or latex", name);
+    return err_suggest(code, name, names, 3, e);
 }
 
 static char *text_of(struct arena *a, const struct expr *x,
@@ -27,9 +19,7 @@ static char *text_of(struct arena *a, const struct expr *x,
 {
     struct buf b = {0};
     write(&b, x);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 char *expr_prefix(struct arena *a, const struct expr *x)
@@ -40,6 +30,11 @@ char *expr_prefix(struct arena *a, const struct expr *x)
 char *expr_infix(struct arena *a, const struct expr *x)
 {
     return text_of(a, x, expr_write_infix);
+}
+
+char *expr_latex(struct arena *a, const struct expr *x)
+{
+    return text_of(a, x, expr_write_latex);
 }
 
 char *expr_infix_of(struct arena *a, const struct language *lang, const char *prefix)

@@ -75,7 +75,9 @@ enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *
 {
     enum err_code code;
     const struct tree_node *node = &t->nodes[variable];
-    if (node->op == X_VAR || (node->op == X_SYM && !lang_is_constant(node->leaf)))
+    bool named = node->op == X_SYM && !lang_is_constant(node->leaf) &&
+                 lang_find(t->lang, node->leaf, strlen(node->leaf)) < 0;
+    if (node->op == X_VAR || named)
         return OK;
     code = tree_fail(t, at, "d needs a variable as its first argument");
     err_hint(t->e, "d(x, f) is the derivative of f by x");

@@ -1,6 +1,6 @@
-/* Writing trees as prefix tokens, s-expressions and infix. Infix uses only the parentheses that the
- * parser needs to give the same tree back: by precedence and side, and where a number would merge
- * with what stands beside it ((3)/2 is a quotient, 3/2 a number). */
+/* Writing trees as prefix tokens and infix. Infix uses only the parentheses that the parser needs to
+ * give the same tree back: by precedence and side, and where a number would merge with what stands
+ * beside it ((3)/2 is a quotient, 3/2 a number). */
 #include "ops/expr/expr.h"
 
 #include <string.h>
@@ -29,28 +29,6 @@ void expr_write_prefix(struct buf *out, const struct expr *x)
         else
             buf_puts(out, x->lang->ops[x->nodes[i].op].name);
     }
-}
-
-static void write_sexpr(struct buf *out, const struct expr *x, uint32_t i)
-{
-    const struct expr_node *node = &x->nodes[i];
-    if (is_leaf(node)) {
-        write_leaf(out, node);
-        return;
-    }
-    buf_putc(out, '(');
-    buf_puts(out, x->lang->ops[node->op].name);
-    uint32_t child = i + 1;
-    for (unsigned k = 0; k < node->arity; k++, child += x->nodes[child].size) {
-        buf_putc(out, ' ');
-        write_sexpr(out, x, child);
-    }
-    buf_putc(out, ')');
-}
-
-void expr_write_sexpr(struct buf *out, const struct expr *x)
-{
-    write_sexpr(out, x, 0);
 }
 
 static bool is_number(const struct expr_node *node, const char *text)

@@ -1,0 +1,82 @@
+/* See domain.h. An interval's ends are numbers; whether they belong to it makes no difference, since
+ * equality admits isolated exceptions. */
+#include "ops/expr/ball/domain.h"
+
+#include "ops/expr/rational.h"
+
+#include <string.h>
+
+static bool is_name(const char *text)
+{
+    static const char digits[] = "0123456789",
+                      all[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    text += *text == '?';
+    return *text && !strchr(digits, *text) && text[strspn(text, all)] == 0;
+}
+
+static enum err_code fail(const char *text, struct err *e)
+{
+    return err_fail(e, ERR_INPUT,
+                    "a domain is x:real (or positive, nonnegative, nonzero, integer, complex), "
+                    "x>1, x<1 or 0<x<1, not '%s'",
+                    text);
+}
+
+static bool is_word(const char *word)
+{
+    static const char *const words[] = {"positive", "nonnegative", "nonzero",
+                                        "real",     "integer",     "complex"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The text up to the next comparison; *sign is that, or 0. */
+static char *next_part(const char **text, char *sign, struct arena *a)
+{
+    size_t n = strcspn(*text, "<>");
+    char *part = arena_strndup(a, *text, n), *end = part + n;
+    while (end > part && end[-1] == ' ')
+        *--end = 0;
+    part += strspn(part, " ");
+    *sign = (*text)[n];
+    *text += n + (*sign != 0);
+    *text += *sign && **text == '=';
+    return part;
+}
+
+enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char *text,
+                           struct err *e)
+{
+    *out = (struct ball_domain){0};
+    const char *rest = text;
+    size_t n = strcspn(text, ":");
+    if (text[n]) {
+        *out = (struct ball_domain){arena_strndup(a, text, n), arena_strdup(a, text + n + 1)};
+        return is_name(out->name) && is_word(out->domain) ? OK : fail(text, e);
+    }
+    char signs[3] = {0}, *parts[3] = {0};
+    int k = 0;
+    do
+        parts[k] = next_part(&rest, &signs[k], a);
+    while (signs[k] && ++k < 3);
+    if (k < 1 || k > 2 || (k == 2 && signs[0] != signs[1]))
+        return fail(text, e);
+    int name = k == 2 || number_read(a, parts[0], strlen(parts[0]));
+    out->name = parts[name];
+    for (int i = 0; i <= k; i++) {
+        if (i == name)
+            continue;
+        const char *number = number_read(a, parts[i], strlen(parts[i]));
+        bool below = (i < name) == (signs[0] == '<');
+        *(below ? &out->low : &out->high) = number;
+        if (!number)
+            return fail(text, e);
+    }
+    bool empty = out->low && out->high && number_compare(out->low, out->high) >= 0;
+    if (empty || !is_name(out->name))
+        return fail(text, e);
+    out->domain = out->low && number_sign(out->low) >= 0 ? "positive" : "real";
+    return OK;
+}

@@ -1,0 +1,17 @@
+/* Equality proved by normal forms: both terms become rational functions over the rationals in
+ * variables, constants, exponentials, roots and logarithms, and their difference is zero by
+ * cancellation, by the relations of roots, or because each coefficient is a constant that is
+ * exactly zero. Functions become exponentials and logarithms by the formulas of docs/rules.md,
+ * which hold at every point; derivatives are taken by the chain rule. */
+#ifndef OPS_EXPR_NORMAL_NORMAL_H
+#define OPS_EXPR_NORMAL_NORMAL_H
+
+#include "ops/expr/ball/ball.h"
+
+/* Whether x and y are equal wherever both are defined, if that is found; *way is then "expansion",
+ * "exponentials", "exact numbers" or "derivatives" (the difference is constant, and zero at a point). Symbols without a domain are positive, pattern variables
+ * without one complex; a domain names those with their '?'. */
+bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
+                  const struct ball_domain *domains, size_t n_domains);
+
+#endif

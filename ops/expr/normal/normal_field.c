@@ -1,0 +1,465 @@
+/* Arithmetic, relations, constants; see normal_field.h. A term is zero if its numerator is, after
+ * g^power has been replaced for each generator from the last to the first. What remains is a sum of
+ * different monomials whose coefficients are numbers; Calcium decides whether those are zero. */
+#include "ops/expr/normal/normal_field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void field_init(struct field *f)
+{
+    fmpz_mpoly_ctx_init(f->ring, FIELD_MAX_GENERATORS, ORD_LEX);
+    ca_ctx_init(f->numbers);
+    ca_ctx_set_option(f->numbers, CA_OPT_QQBAR_DEG_LIMIT, 60);
+    ca_ctx_set_option(f->numbers, CA_OPT_PREC_LIMIT, 1024);
+    struct generator i = {.kind = GENERATOR_I, .power = 2, .smooth = true};
+    i.of = field_rational(f, -1, 1);
+    field_add_generator(f, &i);
+    ca_i(&f->g[0].value, f->numbers);
+}
+
+void field_clear(struct field *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        ca_clear(&f->g[i].value, f->numbers);
+    for (size_t i = 0; i < f->n_elements; i++) {
+        fmpz_mpoly_q_clear(f->elements[i], f->ring);
+        free(f->elements[i]);
+    }
+    free(f->elements);
+    ca_ctx_clear(f->numbers);
+    fmpz_mpoly_ctx_clear(f->ring);
+}
+
+/* ---- elements ---- */
+
+element *field_new(struct field *f)
+{
+    element *x = malloc(sizeof *x);
+    if (!x)
+        abort();
+    f->elements = vec_grow(f->elements, &f->cap_elements, f->n_elements + 1, sizeof *f->elements);
+    f->elements[f->n_elements++] = x;
+    fmpz_mpoly_q_init(x, f->ring);
+    return x;
+}
+
+const element *field_rational(struct field *f, slong p, ulong q)
+{
+    element *x = field_new(f);
+    fmpq_t v;
+    fmpq_init(v);
+    fmpq_set_si(v, p, q);
+    fmpz_mpoly_q_set_fmpq(x, v, f->ring);
+    fmpq_clear(v);
+    return x;
+}
+
+const element *field_generator(struct field *f, size_t g)
+{
+    if (g == FIELD_MAX_GENERATORS)
+        return NULL;
+    element *x = field_new(f);
+    fmpz_mpoly_gen(fmpz_mpoly_q_numref(x), (slong)g, f->ring);
+    return x;
+}
+
+const element *field_polynomial(struct field *f, const fmpz_mpoly_t p)
+{
+    element *x = field_new(f);
+    fmpz_mpoly_set(fmpz_mpoly_q_numref(x), p, f->ring);
+    return x;
+}
+
+static size_t length(const struct field *f, const element *x)
+{
+    return (size_t)(fmpz_mpoly_length(fmpz_mpoly_q_numref(x), f->ring) +
+                    fmpz_mpoly_length(fmpz_mpoly_q_denref(x), f->ring));
+}
+
+static bool spend(struct field *f, size_t work)
+{
+    f->work += work;
+    return f->work <= FIELD_MAX_WORK;
+}
+
+typedef void operation(element *, const element *, const element *, const fmpz_mpoly_ctx_t);
+
+static const element *apply(struct field *f, operation *op, const element *x, const element *y)
+{
+    if (!x || !y || !spend(f, length(f, x) * length(f, y)))
+        return NULL;
+    element *z = field_new(f);
+    op(z, x, y, f->ring);
+    return z;
+}
+
+const element *field_add(struct field *f, const element *x, const element *y)
+{
+    return apply(f, fmpz_mpoly_q_add, x, y);
+}
+
+const element *field_sub(struct field *f, const element *x, const element *y)
+{
+    return apply(f, fmpz_mpoly_q_sub, x, y);
+}
+
+const element *field_mul(struct field *f, const element *x, const element *y)
+{
+    return apply(f, fmpz_mpoly_q_mul, x, y);
+}
+
+const element *field_div(struct field *f, const element *x, const element *y)
+{
+    return x && y && !field_is_zero(f, y) ? apply(f, fmpz_mpoly_q_div, x, y) : NULL;
+}
+
+const element *field_power(struct field *f, const element *x, slong n)
+{
+    if (n < 0)
+        return field_power(f, field_div(f, field_rational(f, 1, 1), x), -n);
+    const element *out = field_rational(f, 1, 1);
+    for (; n; n >>= 1) {
+        if (n & 1)
+            out = field_mul(f, out, x);
+        if (n > 1)
+            x = field_mul(f, x, x);
+    }
+    return out;
+}
+
+void field_used(const struct field *f, bool *used, const element *x)
+{
+    int flags[FIELD_MAX_GENERATORS];
+    fmpz_mpoly_q_used_vars(flags, x, f->ring);
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
+        used[i] = flags[i];
+}
+
+/* The product of values for one monomial. */
+static const element *substitute_term(struct field *f, const fmpz_mpoly_t p, slong term,
+                                      const element *const *values)
+{
+    ulong exponents[FIELD_MAX_GENERATORS];
+    if (!fmpz_mpoly_term_exp_fits_ui(p, term, f->ring))
+        return NULL;
+    fmpz_mpoly_get_term_exp_ui(exponents, p, term, f->ring);
+    element *c = field_new(f);
+    fmpz_t coefficient;
+    fmpz_init(coefficient);
+    fmpz_mpoly_get_term_coeff_fmpz(coefficient, p, term, f->ring);
+    fmpz_mpoly_q_set_fmpz(c, coefficient, f->ring);
+    fmpz_clear(coefficient);
+    const element *product = c;
+    for (size_t g = 0; g < f->n && product; g++)
+        if (exponents[g])
+            product = values[g] && exponents[g] < 1000
+                          ? field_mul(f, product, field_power(f, values[g], (slong)exponents[g]))
+                          : NULL;
+    return product;
+}
+
+static const element *substitute(struct field *f, const fmpz_mpoly_t p,
+                                 const element *const *values)
+{
+    const element *sum = field_rational(f, 0, 1);
+    for (slong i = 0; i < fmpz_mpoly_length(p, f->ring) && sum; i++)
+        sum = field_add(f, sum, substitute_term(f, p, i, values));
+    return sum;
+}
+
+const element *field_substitute(struct field *f, const element *x, const element *const *values)
+{
+    return field_div(f, substitute(f, fmpz_mpoly_q_numref(x), values),
+                     substitute(f, fmpz_mpoly_q_denref(x), values));
+}
+
+/* ---- relations ---- */
+
+/* p, times a power of the relation's denominator, with powers of generator g below its relation's.
+ */
+static bool reduce_by(fmpz_mpoly_t p, struct field *f, size_t g)
+{
+    slong power = (slong)f->g[g].power, most = fmpz_mpoly_degree_si(p, (slong)g, f->ring) / power;
+    if (most < 1)
+        return true;
+    if (most > 1000)
+        return false;
+    fmpz_mpoly_univar_t u;
+    fmpz_mpoly_t c, t;
+    bool ok = true;
+    fmpz_mpoly_univar_init(u, f->ring);
+    fmpz_mpoly_init(c, f->ring);
+    fmpz_mpoly_init(t, f->ring);
+    fmpz_mpoly_to_univar(u, p, (slong)g, f->ring);
+    fmpz_mpoly_zero(p, f->ring);
+    const fmpz_mpoly_struct *num = fmpz_mpoly_q_numref(f->g[g].of),
+                            *den = fmpz_mpoly_q_denref(f->g[g].of);
+    for (slong i = 0; i < fmpz_mpoly_univar_length(u, f->ring) && ok; i++) {
+        slong e = fmpz_mpoly_univar_get_term_exp_si(u, i, f->ring), k = e / power;
+        fmpz_mpoly_univar_get_term_coeff(c, u, i, f->ring);
+        ok = fmpz_mpoly_pow_ui(t, num, (ulong)k, f->ring) &&
+             spend(f, (size_t)(fmpz_mpoly_length(t, f->ring) * fmpz_mpoly_length(c, f->ring)));
+        if (ok)
+            fmpz_mpoly_mul(c, c, t, f->ring);
+        ok = ok && fmpz_mpoly_pow_ui(t, den, (ulong)(most - k), f->ring) &&
+             spend(f, (size_t)(fmpz_mpoly_length(t, f->ring) * fmpz_mpoly_length(c, f->ring)));
+        if (ok)
+            fmpz_mpoly_mul(c, c, t, f->ring);
+        fmpz_mpoly_gen(t, (slong)g, f->ring);
+        fmpz_mpoly_pow_ui(t, t, (ulong)(e % power), f->ring);
+        fmpz_mpoly_mul(c, c, t, f->ring);
+        fmpz_mpoly_add(p, p, c, f->ring);
+    }
+    fmpz_mpoly_univar_clear(u, f->ring);
+    fmpz_mpoly_clear(c, f->ring);
+    fmpz_mpoly_clear(t, f->ring);
+    return ok;
+}
+
+/* *scale, if asked for: what it was multiplied by. */
+static bool reduce(fmpz_mpoly_t p, fmpz_mpoly_t scale, struct field *f)
+{
+    bool ok = true;
+    for (size_t g = f->n; g-- > 0 && ok;)
+        if (f->g[g].power) {
+            slong most = fmpz_mpoly_degree_si(p, (slong)g, f->ring) / (slong)f->g[g].power;
+            ok = reduce_by(p, f, g);
+            if (scale && ok && most > 0) {
+                fmpz_mpoly_t t;
+                fmpz_mpoly_init(t, f->ring);
+                ok = fmpz_mpoly_pow_ui(t, fmpz_mpoly_q_denref(f->g[g].of), (ulong)most, f->ring);
+                fmpz_mpoly_mul(scale, scale, t, f->ring);
+                fmpz_mpoly_clear(t, f->ring);
+            }
+        }
+    return ok;
+}
+
+const element *field_reduce(struct field *f, const element *x)
+{
+    if (!x)
+        return NULL;
+    element *out = field_new(f);
+    fmpz_mpoly_q_set(out, x, f->ring);
+    fmpz_mpoly_t scale;
+    fmpz_mpoly_init(scale, f->ring);
+    fmpz_mpoly_one(scale, f->ring);
+    bool ok = reduce(fmpz_mpoly_q_numref(out), scale, f);
+    if (ok) {
+        fmpz_mpoly_mul(fmpz_mpoly_q_denref(out), fmpz_mpoly_q_denref(out), scale, f->ring);
+        fmpz_mpoly_q_canonicalise(out, f->ring);
+    }
+    fmpz_mpoly_clear(scale, f->ring);
+    return ok ? out : NULL;
+}
+
+/* ---- constants ---- */
+
+static bool is_number(const struct generator *g)
+{
+    return g->kind == GENERATOR_CONSTANT || g->kind == GENERATOR_I;
+}
+
+bool field_is_constant(const struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS], constant = true;
+    field_used(f, used, x);
+    for (size_t i = 0; i < f->n; i++)
+        constant = constant && (!used[i] || is_number(&f->g[i]));
+    return constant;
+}
+
+static void evaluate(ca_t out, struct field *f, const fmpz_mpoly_t p)
+{
+    ca_struct values[FIELD_MAX_GENERATORS];
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++) {
+        ca_init(&values[i], f->numbers);
+        if (i < f->n && is_number(&f->g[i]))
+            ca_set(&values[i], &f->g[i].value, f->numbers);
+    }
+    ca_fmpz_mpoly_evaluate(out, p, values, f->ring, f->numbers);
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
+        ca_clear(&values[i], f->numbers);
+}
+
+void field_value(ca_t out, struct field *f, const element *x)
+{
+    ca_t d;
+    ca_init(d, f->numbers);
+    evaluate(out, f, fmpz_mpoly_q_numref(x));
+    evaluate(d, f, fmpz_mpoly_q_denref(x));
+    ca_div(out, out, d, f->numbers);
+    ca_clear(d, f->numbers);
+}
+
+/* Splits off the terms of p with the variable part of its first: they go into c without it. */
+static void take_coefficient(fmpz_mpoly_t c, fmpz_mpoly_t p, const struct field *f)
+{
+    ulong first[FIELD_MAX_GENERATORS], e[FIELD_MAX_GENERATORS];
+    fmpz_mpoly_t rest, term, monomial;
+    fmpz_mpoly_init(rest, f->ring);
+    fmpz_mpoly_init(term, f->ring);
+    fmpz_mpoly_init(monomial, f->ring);
+    fmpz_mpoly_zero(c, f->ring);
+    fmpz_mpoly_get_term_exp_ui(first, p, 0, f->ring);
+    for (slong i = 0; i < fmpz_mpoly_length(p, f->ring); i++) {
+        fmpz_mpoly_get_term(term, p, i, f->ring);
+        fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
+        bool same = true;
+        for (size_t g = 0; g < f->n; g++)
+            same = same && (is_number(&f->g[g]) || e[g] == first[g]);
+        for (size_t g = 0; g < f->n; g++)
+            e[g] = is_number(&f->g[g]) ? 0 : first[g];
+        if (!same) {
+            fmpz_mpoly_add(rest, rest, term, f->ring);
+            continue;
+        }
+        for (size_t g = f->n; g < FIELD_MAX_GENERATORS; g++)
+            e[g] = 0;
+        fmpz_mpoly_set_coeff_ui_ui(monomial, 1, e, f->ring);
+        fmpz_mpoly_divides(term, term, monomial, f->ring);
+        fmpz_mpoly_add(c, c, term, f->ring);
+        fmpz_mpoly_zero(monomial, f->ring);
+    }
+    fmpz_mpoly_swap(p, rest, f->ring);
+    fmpz_mpoly_clear(rest, f->ring);
+    fmpz_mpoly_clear(term, f->ring);
+    fmpz_mpoly_clear(monomial, f->ring);
+}
+
+static bool has_constants(const struct field *f, const fmpz_mpoly_t p)
+{
+    for (size_t g = 0; g < f->n; g++)
+        if (f->g[g].kind == GENERATOR_CONSTANT && fmpz_mpoly_degree_si(p, (slong)g, f->ring) > 0)
+            return true;
+    return false;
+}
+
+bool field_is_zero(struct field *f, const element *x)
+{
+    bool zero = false, exhausted;
+    if (!x || fmpz_mpoly_q_is_zero(x, f->ring))
+        return x != NULL;
+    fmpz_mpoly_t p, c;
+    ca_t v;
+    fmpz_mpoly_init(p, f->ring);
+    fmpz_mpoly_init(c, f->ring);
+    ca_init(v, f->numbers);
+    fmpz_mpoly_set(p, fmpz_mpoly_q_numref(x), f->ring);
+    exhausted = !reduce(p, NULL, f);
+    zero = !exhausted && fmpz_mpoly_is_zero(p, f->ring);
+    if (!exhausted && !zero && has_constants(f, p) && fmpz_mpoly_length(p, f->ring) < 500)
+        for (zero = true; zero && !fmpz_mpoly_is_zero(p, f->ring);) {
+            take_coefficient(c, p, f);
+            evaluate(v, f, c);
+            zero = ca_check_is_zero(v, f->numbers) == T_TRUE;
+        }
+    ca_clear(v, f->numbers);
+    fmpz_mpoly_clear(p, f->ring);
+    fmpz_mpoly_clear(c, f->ring);
+    return zero;
+}
+
+bool field_equal(struct field *f, const element *x, const element *y)
+{
+    return x && y &&
+           (fmpz_mpoly_q_equal(x, y, f->ring) || field_is_zero(f, field_sub(f, x, y)));
+}
+
+size_t field_add_generator(struct field *f, const struct generator *g)
+{
+    if (f->n == FIELD_MAX_GENERATORS)
+        return FIELD_MAX_GENERATORS;
+    f->g[f->n] = *g;
+    ca_init(&f->g[f->n].value, f->numbers);
+    return f->n++;
+}
+
+static const element *rational_multiple(struct field *f, const ca_t v, const element *of)
+{
+    fmpq_t q;
+    fmpq_init(q);
+    element *x = NULL;
+    if (ca_get_fmpq(q, v, f->numbers)) {
+        x = field_new(f);
+        fmpz_mpoly_q_set_fmpq(x, q, f->ring);
+    }
+    fmpq_clear(q);
+    return x ? field_mul(f, x, of) : NULL;
+}
+
+static const element *new_constant(struct field *f, const ca_t v, bool real)
+{
+    struct generator c = {
+        .kind = GENERATOR_CONSTANT, .real = real, .positive = real, .smooth = true};
+    size_t g = field_add_generator(f, &c);
+    if (g == FIELD_MAX_GENERATORS)
+        return NULL;
+    ca_set(&f->g[g].value, v, f->numbers);
+    if (!real)
+        return field_generator(f, g);
+    acb_t ball;
+    ca_t pi;
+    acb_init(ball);
+    ca_init(pi, f->numbers);
+    ca_get_acb(ball, v, 128, f->numbers);
+    bool negative = arb_is_negative(acb_realref(ball));
+    f->g[g].positive = negative || arb_is_positive(acb_realref(ball));
+    if (negative)
+        ca_neg(&f->g[g].value, v, f->numbers);
+    ca_pi(pi, f->numbers);
+    f->g[g].is_pi = ca_check_equal(&f->g[g].value, pi, f->numbers) == T_TRUE;
+    acb_clear(ball);
+    ca_clear(pi, f->numbers);
+    const element *x = field_generator(f, g);
+    return negative ? field_sub(f, field_rational(f, 0, 1), x) : x;
+}
+
+/* A number that is real, or of which that is not known. */
+static const element *part(struct field *f, const ca_t v, bool real)
+{
+    const element *x = rational_multiple(f, v, field_rational(f, 1, 1));
+    ca_t ratio;
+    ca_init(ratio, f->numbers);
+    for (size_t g = 1; g < f->n && !x; g++)
+        if (f->g[g].kind == GENERATOR_CONSTANT) {
+            ca_div(ratio, v, &f->g[g].value, f->numbers);
+            x = rational_multiple(f, ratio, field_generator(f, g));
+        }
+    ca_clear(ratio, f->numbers);
+    return x ? x : new_constant(f, v, real);
+}
+
+const element *field_number(struct field *f, const char *text)
+{
+    element *x = field_new(f);
+    fmpq_t q;
+    fmpq_init(q);
+    fmpq_set_str(q, text, 10);
+    fmpz_mpoly_q_set_fmpq(x, q, f->ring);
+    fmpq_clear(q);
+    return x;
+}
+
+const element *field_constant(struct field *f, const ca_t v)
+{
+    if (ca_check_is_number(v, f->numbers) != T_TRUE)
+        return NULL;
+    if (ca_check_is_real(v, f->numbers) == T_TRUE)
+        return part(f, v, true);
+    ca_t re, im;
+    ca_init(re, f->numbers);
+    ca_init(im, f->numbers);
+    ca_re(re, v, f->numbers);
+    ca_im(im, v, f->numbers);
+    const element *x;
+    if (ca_check_is_real(re, f->numbers) == T_TRUE && ca_check_is_real(im, f->numbers) == T_TRUE)
+        x = field_add(f, part(f, re, true),
+                      field_mul(f, field_generator(f, 0), part(f, im, true)));
+    else
+        x = part(f, v, false);
+    ca_clear(re, f->numbers);
+    ca_clear(im, f->numbers);
+    return x;
+}

@@ -1,0 +1,204 @@
+/* Signs by sufficient conditions: a polynomial whose coefficients have one sign in generators that
+ * are positive, or occur in even powers; one in one variable without real roots. A variable in an
+ * interval is first replaced by a function of a positive one that maps onto the interval. */
+#include "ops/expr/normal/normal_sign.h"
+
+#include <flint/fmpz_mpoly_factor.h>
+#include <flint/fmpz_poly.h>
+
+enum { MAX_FACTORED = 400 }; /* terms */
+
+/* ---- conjugates ---- */
+
+static const element *conjugate_of(struct field *f, size_t i);
+
+static const element *opposite(struct field *f, const element *x)
+{
+    return field_sub(f, field_rational(f, 0, 1), x);
+}
+
+const element *sign_conjugate(struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS], same = true;
+    const element *values[FIELD_MAX_GENERATORS] = {0};
+    if (!x)
+        return NULL;
+    field_used(f, used, x);
+    for (size_t i = 0, n = f->n; i < n; i++) {
+        if (!used[i])
+            continue;
+        same = same && f->g[i].real;
+        if (!(values[i] = conjugate_of(f, i)))
+            return NULL;
+    }
+    return same ? x : field_substitute(f, x, values);
+}
+
+static const element *conjugate_of(struct field *f, size_t i)
+{
+    const struct generator *g = &f->g[i];
+    const element *x = field_generator(f, i);
+    if (g->real)
+        return x;
+    if (g->kind == GENERATOR_I)
+        return opposite(f, x);
+    if (g->kind != GENERATOR_EXPONENTIAL)
+        return NULL;
+    const element *exponent = f->families[g->family].exponent;
+    const element *conjugate = sign_conjugate(f, exponent);
+    return conjugate && field_equal(f, conjugate, opposite(f, exponent))
+               ? field_div(f, field_rational(f, 1, 1), x)
+               : NULL;
+}
+
+bool sign_is_real(struct field *f, const element *x)
+{
+    const element *conjugate = sign_conjugate(f, x);
+    return conjugate && field_equal(f, x, conjugate);
+}
+
+/* ---- signs ---- */
+
+static bool has_interval(const struct generator *g)
+{
+    return g->kind == GENERATOR_VARIABLE && g->real && (g->low || g->high);
+}
+
+/* t > 0 -> low + t, high - t or (low + high t)/(1 + t) */
+static const element *from_positive(struct field *f, size_t i)
+{
+    const element *t = field_generator(f, i), *one = field_rational(f, 1, 1);
+    const struct generator *g = &f->g[i];
+    if (g->low && g->high)
+        return field_div(f,
+                         field_add(f, field_number(f, g->low), field_mul(f, field_number(f, g->high), t)),
+                         field_add(f, one, t));
+    return g->low ? field_add(f, field_number(f, g->low), t) : field_sub(f, field_number(f, g->high), t);
+}
+
+/* `shifted`: variables of an interval have become positive ones. */
+static int sign_by_coefficients(const struct field *f, const fmpz_mpoly_t p, bool shifted)
+{
+    int sign = 0;
+    ulong e[FIELD_MAX_GENERATORS];
+    fmpz_t c;
+    fmpz_init(c);
+    for (slong i = 0; i < fmpz_mpoly_length(p, f->ring); i++) {
+        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, f->ring);
+        fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
+        bool known = sign == 0 || sign == fmpz_sgn(c);
+        sign = fmpz_sgn(c);
+        for (size_t k = 0; k < f->n; k++)
+            known = known && (e[k] == 0 || f->g[k].positive || (shifted && has_interval(&f->g[k])) ||
+                              (f->g[k].real && e[k] % 2 == 0));
+        if (!known) {
+            sign = 0;
+            break;
+        }
+    }
+    fmpz_clear(c);
+    return sign;
+}
+
+/* By Sturm's theorem, if p is a polynomial in one real generator. */
+static int sign_without_roots(const struct field *f, const fmpz_mpoly_t p)
+{
+    size_t only = FIELD_MAX_GENERATORS;
+    for (size_t i = 0; i < f->n; i++)
+        if (fmpz_mpoly_degree_si(p, (slong)i, f->ring) > 0) {
+            if (only != FIELD_MAX_GENERATORS || !f->g[i].real)
+                return 0;
+            only = i;
+        }
+    fmpz_poly_t u;
+    int sign = 0;
+    fmpz_poly_init(u);
+    if (only != FIELD_MAX_GENERATORS && fmpz_mpoly_degree_si(p, (slong)only, f->ring) <= 20 &&
+        fmpz_mpoly_get_fmpz_poly(u, p, (slong)only, f->ring) && fmpz_poly_is_squarefree(u) &&
+        fmpz_poly_num_real_roots(u) == 0)
+        sign = fmpz_sgn(fmpz_poly_lead(u));
+    fmpz_poly_clear(u);
+    return sign;
+}
+
+int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p)
+{
+    int sign = sign_by_coefficients(f, p, false);
+    if (!sign)
+        sign = sign_without_roots(f, p);
+    const element *values[FIELD_MAX_GENERATORS] = {0};
+    bool used[FIELD_MAX_GENERATORS], any = false;
+    const element *x = field_polynomial(f, p);
+    field_used(f, used, x);
+    for (size_t i = 0; i < f->n && !sign; i++)
+        if (used[i]) {
+            bool interval = has_interval(&f->g[i]);
+            values[i] = interval ? from_positive(f, i) : field_generator(f, i);
+            any = any || interval;
+        }
+    if (sign || !any || !(x = field_substitute(f, x, values)))
+        return sign;
+    return sign_by_coefficients(f, fmpz_mpoly_q_numref(x), true) *
+           sign_by_coefficients(f, fmpz_mpoly_q_denref(x), true);
+}
+
+static bool has_constant_term(const struct field *f, const fmpz_mpoly_t p)
+{
+    ulong none[FIELD_MAX_GENERATORS] = {0};
+    fmpz_t c;
+    fmpz_init(c);
+    fmpz_mpoly_get_coeff_fmpz_ui(c, p, none, f->ring);
+    bool has = !fmpz_is_zero(c);
+    fmpz_clear(c);
+    return has;
+}
+
+bool sign_is_strict(struct field *f, const fmpz_mpoly_t p)
+{
+    bool used[FIELD_MAX_GENERATORS], positive = true;
+    field_used(f, used, field_polynomial(f, p));
+    for (size_t i = 0; i < f->n; i++)
+        positive = positive && (!used[i] || f->g[i].positive || has_interval(&f->g[i]));
+    if (sign_by_coefficients(f, p, false))
+        return positive || has_constant_term(f, p);
+    return sign_of_polynomial(f, p) && (positive || sign_without_roots(f, p));
+}
+
+bool sign_is_meromorphic(const struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS], smooth = true;
+    field_used(f, used, x);
+    for (size_t i = 0; i < f->n; i++)
+        smooth = smooth && (!used[i] || f->g[i].smooth);
+    return smooth;
+}
+
+bool sign_is_smooth(struct field *f, const element *x)
+{
+    return sign_is_meromorphic(f, x) && sign_is_strict(f, fmpz_mpoly_q_denref(x));
+}
+
+/* By factors, which may also be of unknown sign in an even power. */
+static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
+{
+    fmpz_mpoly_factor_t factors;
+    int sign = sign_of_polynomial(f, p);
+    if (sign || fmpz_mpoly_length(p, f->ring) > MAX_FACTORED)
+        return sign;
+    fmpz_mpoly_factor_init(factors, f->ring);
+    if (fmpz_mpoly_factor(factors, p, f->ring)) {
+        sign = fmpz_sgn(factors->constant);
+        for (slong i = 0; i < factors->num && sign; i++) {
+            bool even = fmpz_is_even(&factors->exp[i]);
+            if (!even || !sign_is_real(f, field_polynomial(f, &factors->poly[i])))
+                sign *= sign_of_polynomial(f, &factors->poly[i]);
+        }
+    }
+    fmpz_mpoly_factor_clear(factors, f->ring);
+    return sign;
+}
+
+int sign_of(struct field *f, const element *x)
+{
+    return sign_by_factors(f, fmpz_mpoly_q_numref(x)) * sign_by_factors(f, fmpz_mpoly_q_denref(x));
+}

@@ -1,0 +1,21 @@
+/* What is known of the values of an element: that it is real, its sign, its conjugate. */
+#ifndef OPS_EXPR_NORMAL_NORMAL_SIGN_H
+#define OPS_EXPR_NORMAL_NORMAL_SIGN_H
+
+#include "ops/expr/normal/normal_field.h"
+
+/* NULL: not known. */
+const element *sign_conjugate(struct field *f, const element *x);
+bool sign_is_real(struct field *f, const element *x);
+/* Whether it is meromorphic, or even analytic, on the whole domain of its variables, which is
+ * connected. */
+bool sign_is_meromorphic(const struct field *f, const element *x);
+bool sign_is_smooth(struct field *f, const element *x);
+/* 1 or -1 where it is known to have that sign, or to be zero at some points; else 0. */
+int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p);
+/* Whether it has a known sign and is zero nowhere. */
+bool sign_is_strict(struct field *f, const fmpz_mpoly_t p);
+/* The same of a real element. */
+int sign_of(struct field *f, const element *x);
+
+#endif

@@ -1,0 +1,282 @@
+/* Writing trees for people, as LaTeX and as presentation MathML, which browsers draw themselves:
+ * fractions, roots, sin^2(x), products by juxtaposition where that cannot be misread. Parentheses
+ * show the tree: a + (b + c) is not a + b + c. Not read back. */
+#include "ops/expr/expr.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What stands before, between and after the parts. */
+struct style {
+    bool mathml;
+    const char *group[2], *fraction[3], *power[3], *root[2], *absolute[2], *derivative[2];
+    const char *number[2], *plus, *minus, *sign, *beside, *times, *comma, *apply;
+};
+
+static const struct style latex = {
+    .group = {"\\left(", "\\right)"},
+    .fraction = {"\\frac{", "}{", "}"},
+    .power = {"", "^{", "}"},
+    .root = {"\\sqrt{", "}"},
+    .absolute = {"\\left|", "\\right|"},
+    .derivative = {"\\frac{d}{d", "}"},
+    .number = {"", ""},
+    .plus = " + ",
+    .minus = " - ",
+    .sign = "-",
+    .beside = " ",
+    .times = " \\cdot ",
+    .comma = ", ",
+    .apply = "",
+};
+
+static const struct style mathml = {
+    .mathml = true,
+    .group = {"<mrow><mo>(</mo>", "<mo>)</mo></mrow>"},
+    .fraction = {"<mfrac><mrow>", "</mrow><mrow>", "</mrow></mfrac>"},
+    .power = {"<msup><mrow>", "</mrow><mrow>", "</mrow></msup>"},
+    .root = {"<msqrt>", "</msqrt>"},
+    .absolute = {"<mrow><mo>|</mo>", "<mo>|</mo></mrow>"},
+    .derivative = {"<mfrac><mi>d</mi><mrow><mi>d</mi>", "</mrow></mfrac>"},
+    .number = {"<mn>", "</mn>"},
+    .plus = "<mo>+</mo>",
+    .minus = "<mo>&#x2212;</mo>",
+    .sign = "<mo>&#x2212;</mo>",
+    .beside = "<mo>&#x2062;</mo>",
+    .times = "<mo>&#x22C5;</mo>",
+    .comma = "<mo>,</mo>",
+    .apply = "<mo>&#x2061;</mo>",
+};
+
+struct writer {
+    struct buf *out;
+    const struct expr *x;
+    const struct style *style;
+};
+
+/* How much of its surroundings a piece can bear without parentheses. */
+enum { SUM = 1, PRODUCT = 2, TALL = 3, ATOM = 4 };
+
+static void write_node(const struct writer *w, uint32_t i);
+
+static bool is_number(const struct expr_node *node, const char *text)
+{
+    return node->op == X_NUM && strcmp(node->leaf, text) == 0;
+}
+
+static unsigned strength(const struct expr_node *node)
+{
+    switch (node->op) {
+    case X_NUM: return node->leaf[0] == '-' ? SUM : strchr(node->leaf, '/') ? TALL : ATOM;
+    case X_ADD:
+    case X_SUB: return SUM;
+    case X_MUL: return is_number(node + 1, "-1") ? SUM : PRODUCT;
+    case X_D: return PRODUCT;
+    case X_DIV:
+    case X_POW: return TALL;
+    default: return ATOM;
+    }
+}
+
+static void put(const struct writer *w, const char *text)
+{
+    buf_puts(w->out, text);
+}
+
+static void write_group(const struct writer *w, uint32_t i, bool parentheses)
+{
+    put(w, parentheses ? w->style->group[0] : "");
+    write_node(w, i);
+    put(w, parentheses ? w->style->group[1] : "");
+}
+
+static void write_name(const struct writer *w, const char *name)
+{
+    bool pi = strcmp(name, "pi") == 0, word = name[1] != 0;
+    if (pi) {
+        put(w, w->style->mathml ? "<mi>&#x3C0;</mi>" : "\\pi");
+        return;
+    }
+    put(w, w->style->mathml ? "<mi>" : word ? "\\mathrm{" : "");
+    for (; *name; name++)
+        if (w->style->mathml && strchr("<>&\"", *name))
+            buf_printf(w->out, "&#%d;", *name);
+        else
+            buf_printf(w->out, "%s%c", *name == '_' && !w->style->mathml ? "\\" : "", *name);
+    put(w, w->style->mathml ? "</mi>" : word ? "}" : "");
+}
+
+static void write_digits(const struct writer *w, const char *digits, size_t n)
+{
+    buf_printf(w->out, "%s%.*s%s", w->style->number[0], (int)n, digits, w->style->number[1]);
+}
+
+static void write_number(const struct writer *w, const char *number)
+{
+    const char *bar = strchr(number, '/');
+    put(w, *number == '-' ? w->style->sign : "");
+    number += *number == '-';
+    if (!bar) {
+        write_digits(w, number, strlen(number));
+        return;
+    }
+    put(w, w->style->fraction[0]);
+    write_digits(w, number, (size_t)(bar - number));
+    put(w, w->style->fraction[1]);
+    write_digits(w, bar + 1, strlen(bar + 1));
+    put(w, w->style->fraction[2]);
+}
+
+/* Does the text of this begin with a digit? Then a product needs a dot before it. */
+static bool begins_with_digit(const struct expr_node *node)
+{
+    while (node->op == X_MUL || node->op == X_POW || node->op == X_ADD || node->op == X_SUB)
+        node++;
+    return node->op == X_NUM;
+}
+
+static bool is_function(const struct expr_node *node)
+{
+    return node->op >= X_LN && node->op < X_DECLARED;
+}
+
+/* "\operatorname{arsinh}" is arsinh in MathML, and "\land" its sign. */
+static void write_operator(const struct writer *w, uint16_t op)
+{
+    static const char *const signs[X_BOOLEAN_END] = {
+        [X_TRUE] = "<mi>&#x22A4;</mi>",    [X_FALSE] = "<mi>&#x22A5;</mi>",
+        [X_NOT] = "<mo>&#xAC;</mo>",       [X_AND] = "<mo>&#x2227;</mo>",
+        [X_XOR] = "<mo>&#x2295;</mo>",     [X_OR] = "<mo>&#x2228;</mo>",
+        [X_IMPLIES] = "<mo>&#x21D2;</mo>",
+    };
+    const char *name = w->x->lang->ops[op].latex, *brace = strchr(name, '{');
+    if (!w->style->mathml) {
+        buf_printf(w->out, w->x->lang->ops[op].infix ? " %s " : "%s", name);
+    } else if (lang_is(w->x->lang, &lang_boolean) && op < X_BOOLEAN_END && signs[op]) {
+        put(w, signs[op]);
+    } else {
+        name = brace ? brace + 1 : name + (*name == '\\');
+        buf_printf(w->out, "<mi>%.*s</mi>", (int)strcspn(name, "}"), name);
+    }
+}
+
+static void write_function(const struct writer *w, uint32_t i, const char *power)
+{
+    const struct expr_node *node = &w->x->nodes[i];
+    put(w, power ? w->style->power[0] : "");
+    write_operator(w, node->op);
+    if (power) {
+        put(w, w->style->power[1]);
+        write_number(w, power);
+        put(w, w->style->power[2]);
+    }
+    if (node->arity == 0)
+        return;
+    put(w, w->style->apply);
+    put(w, w->style->group[0]);
+    uint32_t child = i + 1;
+    for (unsigned k = 0; k < node->arity; k++, child += w->x->nodes[child].size) {
+        put(w, k ? w->style->comma : "");
+        write_node(w, child);
+    }
+    put(w, w->style->group[1]);
+}
+
+static void write_power(const struct writer *w, uint32_t base, uint32_t exponent)
+{
+    const struct expr_node *b = &w->x->nodes[base], *p = &w->x->nodes[exponent];
+    /* sin^{-1} would be read as the inverse, so only exponents from 2 on move to the name. */
+    if (is_function(b) && p->op == X_NUM && !strchr(p->leaf, '/') && p->leaf[0] != '-' &&
+        !is_number(p, "0") && !is_number(p, "1")) {
+        write_function(w, base, p->leaf);
+        return;
+    }
+    put(w, w->style->power[0]);
+    write_group(w, base, strength(b) < ATOM);
+    put(w, w->style->power[1]);
+    write_node(w, exponent);
+    put(w, w->style->power[2]);
+}
+
+static void write_product(const struct writer *w, uint32_t left, uint32_t right)
+{
+    const struct expr_node *l = &w->x->nodes[left], *r = &w->x->nodes[right];
+    bool group = strength(r) <= PRODUCT;
+    if (is_number(l, "-1")) {
+        put(w, w->style->sign);
+        write_group(w, right, strength(r) < PRODUCT);
+        return;
+    }
+    write_group(w, left, strength(l) < PRODUCT && l->op != X_NUM /* -4 x */);
+    put(w, !group && begins_with_digit(r) ? w->style->times : w->style->beside);
+    write_group(w, right, group);
+}
+
+/* Connectives: parentheses around every other one inside, for who remembers their order. */
+static void write_connective(const struct writer *w, uint32_t left, uint32_t right, uint16_t op)
+{
+    const struct op_info *ops = w->x->lang->ops;
+    const struct expr_node *l = &w->x->nodes[left], *r = &w->x->nodes[right];
+    write_group(w, left, l->op > X_VAR && ops[l->op].infix && (l->op != op || ops[op].right));
+    write_operator(w, op);
+    write_group(w, right, r->op > X_VAR && ops[r->op].infix && (r->op != op || !ops[op].right));
+}
+
+static void write_between(const struct writer *w, const char *const around[2], uint32_t i)
+{
+    put(w, around[0]);
+    write_node(w, i);
+    put(w, around[1]);
+}
+
+static void write_node(const struct writer *w, uint32_t i)
+{
+    const struct expr_node *node = &w->x->nodes[i];
+    uint32_t left = i + 1, right = node->arity == 2 ? left + w->x->nodes[left].size : 0;
+    const struct expr_node *r = &w->x->nodes[right];
+    switch (node->op) {
+    case X_NUM: write_number(w, node->leaf); break;
+    case X_VAR:
+        put(w, w->style->mathml ? "<mo>?</mo>" : "?");
+        write_name(w, node->leaf);
+        break;
+    case X_SYM: write_name(w, node->leaf); break;
+    case X_ADD:
+    case X_SUB:
+        write_node(w, left);
+        put(w, node->op == X_ADD ? w->style->plus : w->style->minus);
+        write_group(w, right, strength(r) == SUM);
+        break;
+    case X_MUL: write_product(w, left, right); break;
+    case X_DIV:
+        put(w, w->style->fraction[0]);
+        write_node(w, left);
+        write_between(w, &w->style->fraction[1], right);
+        break;
+    case X_POW: write_power(w, left, right); break;
+    case X_SQRT: write_between(w, w->style->root, left); break;
+    case X_ABS: write_between(w, w->style->absolute, left); break;
+    case X_D:
+        write_between(w, w->style->derivative, left);
+        put(w, is_function(r) && !w->style->mathml ? " " : "");
+        write_group(w, right, !is_function(r));
+        break;
+    default:
+        if (w->x->lang->ops[node->op].infix)
+            write_connective(w, left, right, node->op);
+        else
+            write_function(w, i, NULL);
+    }
+}
+
+void expr_write_latex(struct buf *out, const struct expr *x)
+{
+    write_node(&(struct writer){out, x, &latex}, 0);
+}
+
+void expr_write_mathml(struct buf *out, const struct expr *x)
+{
+    buf_puts(out, "<math displaystyle=\"true\"><mrow>");
+    write_node(&(struct writer){out, x, &mathml}, 0);
+    buf_puts(out, "</mrow></math>");
+}
