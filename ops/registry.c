@@ -4,19 +4,22 @@
 
 #include <string.h>
 
-extern const struct op op_analogies, op_certify, op_classes, op_derivations, op_embed, op_evaluate,
+extern const struct op op_alphabet, op_analogies, op_certify, op_classes, op_derivations, op_embed, op_equation_statistics, op_equations,
+    op_evaluate,
     op_evaluate_analogies, op_evaluate_derivations, op_evaluate_distances, op_evaluate_generation,
-    op_evaluate_questions, op_export_corpus, op_extract, op_generate, op_import_clusters,
-    op_import_model, op_index, op_merge, op_questions, op_report, op_rules, op_saturate, op_split,
-    op_split_members, op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train,
-    op_vocabulary;
+    op_evaluate_questions, op_export_corpus, op_extract, op_generate, op_graphs, op_import_clusters,
+    op_import_model, op_index, op_mathml, op_merge, op_papers, op_questions, op_report, op_rules, op_saturate, op_split,
+    op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train, op_vocabulary;
 
 const struct op *const op_table[] = {
+    &op_alphabet,
     &op_analogies,
     &op_certify,
     &op_classes,
     &op_derivations,
     &op_embed,
+    &op_equation_statistics,
+    &op_equations,
     &op_evaluate,
     &op_evaluate_analogies,
     &op_evaluate_derivations,
@@ -26,16 +29,18 @@ const struct op *const op_table[] = {
     &op_export_corpus,
     &op_extract,
     &op_generate,
+    &op_graphs,
     &op_import_clusters,
     &op_import_model,
     &op_index,
+    &op_mathml,
     &op_merge,
+    &op_papers,
     &op_questions,
     &op_report,
     &op_rules,
     &op_saturate,
     &op_split,
-    &op_split_members,
     &op_templates,
     &op_tfidf,
     &op_tokenize,
@@ -45,12 +50,12 @@ const struct op *const op_table[] = {
     NULL,
 };
 
-extern const struct tool tool_check_rules, tool_embed, tool_explain, tool_generate, tool_saturate,
-    tool_search;
+extern const struct tool tool_check_rules, tool_doctor, tool_embed, tool_explain, tool_generate,
+    tool_saturate, tool_search;
 
 const struct tool *const tool_table[] = {
-    &tool_check_rules, &tool_embed,  &tool_explain, &tool_generate,
-    &tool_saturate,    &tool_search, NULL};
+    &tool_check_rules, &tool_doctor,   &tool_embed,  &tool_explain,
+    &tool_generate,    &tool_saturate, &tool_search, NULL};
 
 const struct op *op_find(const char *name)
 {

@@ -1,7 +1,7 @@
 /* The op `analogies`: "x1 : y1 :: x2 : y2" -> token batches, each of one analogy's four expressions
  * in this order, for `embed` and then `evaluate-analogies`. */
 #include "engine/op.h"
-#include "ops/corpus/tokens/token_batch.h"
+#include "ops/corpus/tokens/encoding.h"
 #include "ops/expr/expr.h"
 
 #include <string.h>

@@ -98,9 +98,7 @@ static char *prefix_of(struct arena *a, const struct grammar *g, uint32_t i)
 {
     struct buf text = {0};
     write_prefix(&text, g, i);
-    char *copy = arena_strndup(a, text.data, text.len);
-    buf_free(&text);
-    return copy;
+    return buf_text(&text, a);
 }
 
 /* ---- classes ---- */

@@ -5,7 +5,7 @@
 enum { MOST_BYTES = 512 << 20 }; /* of pairs: what is to be one file is in memory at once */
 
 static const struct op_param params[] = {
-    {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0, "docs/formats.md."},
+    {"format", OP_ENUM, "e-gen", CORPUS_WRITTEN_NAMES, 0, 0, "docs/formats.md."},
     {"pairs", OP_INT, "100", NULL, 0, 1e9,
      "pairs, triplets: how many are drawn from each cluster, in either order; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},

@@ -1,5 +1,6 @@
 /* The op `import-clusters`: files of others -> clusters. */
 #include "engine/op.h"
+#include "ops/latex/katex/katex.h"
 #include "ops/corpus/format/corpus_format.h"
 
 static const struct op_param params[] = {
@@ -33,9 +34,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return OK;
 }
 
-static size_t cut(struct op_ctx *ctx, const struct source_text *text, size_t at)
+/* Terms may be LaTeX. */
+static const char *units(struct op_ctx *ctx)
 {
-    return corpus_cut(corpus_format_find(op_string(ctx, "format")), text, at);
+    (void)ctx;
+    return katex_source.digest;
 }
 
 const struct op op_import_clusters = {
@@ -46,6 +49,6 @@ const struct op op_import_clusters = {
            "Pairs with an expression in common, in whichever files, become one cluster.",
     .params = params,
     .outputs = outputs,
+    .units = units,
     .run = run,
-    .cut = cut,
 };

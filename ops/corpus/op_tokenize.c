@@ -1,6 +1,6 @@
 /* The op `tokenize`: clusters to token batches. */
 #include "ops/corpus/tokens/encoder_input.h"
-#include "ops/corpus/tokens/token_batch.h"
+#include "ops/corpus/tokens/encoding.h"
 
 static const struct op_param params[] = {
     {"max_members", OP_INT, "100", NULL, 1, 1e6,

@@ -1,7 +1,7 @@
 /* The op `tokenize-exercises`: exercises to token batches. */
 #include "exercise.pb-c.h"
 #include "ops/corpus/tokens/encoder_input.h"
-#include "ops/corpus/tokens/token_batch.h"
+#include "ops/corpus/tokens/encoding.h"
 
 static const struct op_port inputs[] = {
     {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Questions or derivations."},

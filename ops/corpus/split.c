@@ -7,14 +7,6 @@
 
 const char *const split_names[SPLIT_PARTS] = {"train", "valid", "test"};
 
-enum err_code split_check(double valid, double test, struct err *e)
-{
-    if (valid + test > 1)
-        return err_fail(e, ERR_INPUT, "'valid' (%g) and 'test' (%g) add up to more than 1", valid,
-                        test);
-    return OK;
-}
-
 enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test)
 {
     uint8_t number[8];

@@ -63,3 +63,24 @@ enum err_code evaluation_run(struct op_ctx *ctx, evaluation_item *item, void *ar
         *e = first->err;
     return first ? err_up(e, first->err.code) : OK;
 }
+
+struct figures evaluation_figures(struct op_ctx *ctx, const char *title)
+{
+    static char *columns[] = {"figure", "value"};
+    const char *label = op_string(ctx, "label");
+    return figures_new(op_arena(ctx), label[0] ? label : title, columns);
+}
+
+enum err_code evaluation_emit(struct op_ctx *ctx, struct figures *f, Eqloom__Table *more,
+                              struct err *e)
+{
+    Eqloom__Report report;
+    Eqloom__Table *tables[] = {f->table, more};
+    eqloom__report__init(&report);
+    report.title = f->table->title;
+    report.tables = tables;
+    report.n_tables = more ? 2 : 1;
+    report.values = f->values;
+    report.n_values = f->n;
+    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
+}

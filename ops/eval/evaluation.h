@@ -1,9 +1,10 @@
-/* What ops that evaluate have in common: whole inputs in memory, and work on many items. */
+/* What ops that evaluate have in common: whole inputs in memory, work on many items, a report. */
 #ifndef OPS_EVAL_EVALUATION_H
 #define OPS_EVAL_EVALUATION_H
 
 #include "engine/op.h"
 #include "ops/eval/measure/vectors.h"
+#include "ops/eval/report/figures.h"
 
 /* The first n records of an input, in the ctx's arena. `out` has room for n pointers to messages of
  * any one type. */
@@ -18,5 +19,11 @@ typedef enum err_code evaluation_item(void *arg, size_t i, struct arena *a, stru
 /* Evaluates n items in parallel. Of several errors, that of the lowest item is passed on. */
 enum err_code evaluation_run(struct op_ctx *ctx, evaluation_item *item, void *arg, size_t n,
                              struct err *e);
+
+/* Figures of a report whose title is the op's parameter "label", or else `title`. */
+struct figures evaluation_figures(struct op_ctx *ctx, const char *title);
+/* Emits the op's "report"; `more` is a second table, or NULL. */
+enum err_code evaluation_emit(struct op_ctx *ctx, struct figures *f, Eqloom__Table *more,
+                              struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
 /* The op `evaluate`: embeddings of equivalent expressions -> figures. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/figures.h"
 #include "ops/eval/measure/assignment.h"
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
@@ -100,19 +99,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t n = op_count(ctx, "embeddings");
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
     struct vectors v;
-    struct figures f = {.a = a};
+    struct figures f = evaluation_figures(ctx, "evaluation");
     enum err_code code;
     if ((code = err_up(e, evaluation_get(batches, n, ctx, "embeddings", e))) ||
         (code =
              err_up(e, vectors_load(&v, a, batches, n, (uint32_t)op_int(ctx, "per_cluster"), e))) ||
         (code = err_up(e, measure(&f, ctx, &v, e))))
         return code;
-    return err_up(e, figures_emit(ctx, &f, "evaluation", NULL, e));
+    return err_up(e, evaluation_emit(ctx, &f, NULL, e));
 }
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 8,
+    .version = 9,
     .node = OP_TASK,
     .parallel = true,
     .doc =

@@ -2,7 +2,6 @@
  * and a table of answers. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/figures.h"
 #include "ops/eval/measure/analogy.h"
 
 #include <string.h>
@@ -68,27 +67,21 @@ static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
 {
     static char *columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
     struct arena *a = op_arena(w->ctx);
-    Eqloom__Table *t = arena_new(a, Eqloom__Table);
-    eqloom__table__init(t);
-    t->title = "Analogies";
-    t->columns = columns;
-    t->n_columns = COLUMNS;
-    t->rows = arena_array(a, Eqloom__Row *, n);
-    t->n_rows = n;
+    Eqloom__Table *t = table_of(a, "Analogies", columns, COLUMNS, n);
     for (size_t i = 0; i < n; i++) {
         const struct analogy_answer *x = &w->answers[i];
-        Eqloom__Row *r = t->rows[i] = figures_row(a, COLUMNS);
+        char **cells = table_row(a, t);
         for (int k = 0; k < ANALOGY_TERMS; k++)
-            r->cells[k] = expr_infix_of(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
-        r->cells[4] = x->n ? expr_infix_of(a, w->how.lang, w->v->text[x->found[0]]) : "";
-        r->cells[5] = x->rank ? arena_printf(a, "%u", x->rank) : "";
+            cells[k] = expr_infix_of(a, w->how.lang, w->v->text[w->analogies[i].row[k]]);
+        cells[4] = x->n ? expr_infix_of(a, w->how.lang, w->v->text[x->found[0]]) : "";
+        cells[5] = x->rank ? arena_printf(a, "%u", x->rank) : "";
     }
     return t;
 }
 
 static enum err_code emit(const struct work *w, size_t n, struct err *e)
 {
-    struct figures f = {.a = op_arena(w->ctx)};
+    struct figures f = evaluation_figures(w->ctx, "analogies");
     size_t first = 0, five = 0;
     for (size_t i = 0; i < n; i++) {
         first += w->answers[i].rank == 1;
@@ -99,7 +92,7 @@ static enum err_code emit(const struct work *w, size_t n, struct err *e)
     figures_add(&f, "accuracy@5", (double)five * by);
     figures_add(&f, "analogies", (double)n);
     figures_add(&f, "pool", (double)(w->v->n - n * ANALOGY_TERMS));
-    return err_up(e, figures_emit(w->ctx, &f, "analogies", table_of_answers(w, n), e));
+    return err_up(e, evaluation_emit(w->ctx, &f, table_of_answers(w, n), e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

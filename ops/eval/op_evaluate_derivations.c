@@ -1,6 +1,6 @@
 /* The op `evaluate-derivations`: derivations and their vectors -> how many mistakes are found. */
 #include "engine/op.h"
-#include "ops/eval/figures.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/measure/detection.h"
 
 static const struct op_param params[] = {
@@ -38,7 +38,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     struct examined x, calibration;
     struct detection found;
-    struct figures f = {.a = a};
+    struct figures f = evaluation_figures(ctx, "derivations");
     double threshold;
     enum err_code code;
     if ((code = err_up(e, load(&x, ctx, "derivations", "embeddings", e))) ||
@@ -58,7 +58,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     figures_add(&f, "steps", (double)found.steps);
     figures_add(&f, "mistakes", (double)found.wrong);
     figures_add(&f, "derivations", (double)x.n);
-    return err_up(e, figures_emit(ctx, &f, "derivations", NULL, e));
+    return err_up(e, evaluation_emit(ctx, &f, NULL, e));
 }
 
 const struct op op_evaluate_derivations = {

@@ -2,7 +2,6 @@
  * look more like the query. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/figures.h"
 #include "ops/eval/measure/closeness.h"
 #include "ops/expr/expr.h"
 
@@ -92,7 +91,7 @@ static void choose_queries(struct work *w)
 
 static void compare(struct figures *f, const struct work *w, bool core)
 {
-    static const char *const names[2][6] = {
+    static const char *const names[2][5] = {
         {"closer", "other_closer", "as_close", "distance", "other_distance"},
         {"core_closer", "core_other_closer", "core_as_close", "core_distance",
          "core_other_distance"},
@@ -114,8 +113,6 @@ static void compare(struct figures *f, const struct work *w, bool core)
     figures_add(f, names[core][4], sum[1] / (double)w->n);
 }
 
-enum { QUERY, NEAREST, RAW, CORE, OTHER_NEAREST, OTHER_RAW, OTHER_CORE, COLUMNS };
-
 static char *infix(const struct work *w, uint32_t row)
 {
     return expr_infix_of(op_arena(w->ctx), w->lang, w->v[0].text[row]);
@@ -123,26 +120,21 @@ static char *infix(const struct work *w, uint32_t row)
 
 static Eqloom__Table *table_of_examples(const struct work *w, size_t n)
 {
+    enum { COLUMNS = 7 };
     static char *columns[COLUMNS] = {
         "query", "nearest",     "edits", "of the cores", "nearest by the other",
         "edits", "of the cores"};
     struct arena *a = op_arena(w->ctx);
-    Eqloom__Table *t = arena_new(a, Eqloom__Table);
-    eqloom__table__init(t);
-    t->title = "Nearest neighbours";
-    t->columns = columns;
-    t->n_columns = COLUMNS;
-    t->rows = arena_array(a, Eqloom__Row *, n + 1);
-    for (; t->n_rows < n; t->n_rows++) {
-        const struct closeness *c = w->found[t->n_rows];
-        Eqloom__Row *r = t->rows[t->n_rows] = figures_row(a, COLUMNS);
-        r->cells[QUERY] = infix(w, w->query[t->n_rows]);
-        r->cells[NEAREST] = infix(w, c[0].row);
-        r->cells[RAW] = arena_printf(a, "%u", c[0].raw);
-        r->cells[CORE] = arena_printf(a, "%u", c[0].core);
-        r->cells[OTHER_NEAREST] = infix(w, c[1].row);
-        r->cells[OTHER_RAW] = arena_printf(a, "%u", c[1].raw);
-        r->cells[OTHER_CORE] = arena_printf(a, "%u", c[1].core);
+    Eqloom__Table *t = table_of(a, "Nearest neighbours", columns, COLUMNS, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct closeness *c = w->found[i];
+        char **cell = table_row(a, t);
+        *cell++ = infix(w, w->query[i]);
+        for (int s = 0; s < SIDES; s++) {
+            *cell++ = infix(w, c[s].row);
+            *cell++ = arena_printf(a, "%u", c[s].raw);
+            *cell++ = arena_printf(a, "%u", c[s].core);
+        }
     }
     return t;
 }
@@ -152,7 +144,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     size_t shown = (size_t)op_int(ctx, "examples");
     struct work w = {.ctx = ctx, .lang = lang_by_name(op_string(ctx, "language"))};
-    struct figures f = {.a = a};
+    struct figures f = evaluation_figures(ctx, "distances");
     enum err_code code = OK;
     for (int s = 0; s < SIDES && !code; s++)
         code = err_up(e, load(&w.v[s], ctx, roles[s], e));
@@ -166,8 +158,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     compare(&f, &w, true);
     figures_add(&f, "queries", (double)w.n);
     figures_add(&f, "pool", w.v[0].n);
-    return err_up(
-        e, figures_emit(ctx, &f, "distances", table_of_examples(&w, shown < w.n ? shown : w.n), e));
+    return err_up(e, evaluation_emit(ctx, &f, table_of_examples(&w, shown < w.n ? shown : w.n), e));
 }
 
 const struct op op_evaluate_distances = {

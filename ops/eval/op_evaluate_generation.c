@@ -2,7 +2,6 @@
 #include "engine/op.h"
 #include "generation.pb-c.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/figures.h"
 #include "ops/expr/equality/equality.h"
 
 #include <string.h>
@@ -145,9 +144,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
             k.written[n++] = g[i]->written[j];
     if ((code = err_up(e, evaluation_run(ctx, judge, &k, n, e))))
         return code;
-    struct figures f = {.a = a};
+    struct figures f = evaluation_figures(ctx, "generation");
     measure(&f, k.out, n);
-    return err_up(e, figures_emit(ctx, &f, "generation", NULL, e));
+    return err_up(e, evaluation_emit(ctx, &f, NULL, e));
 }
 
 const struct op op_evaluate_generation = {

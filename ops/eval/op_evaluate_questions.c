@@ -1,6 +1,6 @@
 /* The op `evaluate-questions`: questions and their vectors -> how many are answered. */
 #include "engine/op.h"
-#include "ops/eval/figures.h"
+#include "ops/eval/evaluation.h"
 #include "ops/eval/measure/choice.h"
 #include "ops/expr/expr.h"
 
@@ -32,22 +32,17 @@ static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *
 {
     static char *columns[COLUMNS] = {"query", "answer", "chosen instead", "cosine of the answer",
                                      "of the chosen"};
-    Eqloom__Table *t = arena_new(a, Eqloom__Table);
-    eqloom__table__init(t);
-    t->title = "Questions";
-    t->columns = columns;
-    t->n_columns = COLUMNS;
-    t->rows = arena_array(a, Eqloom__Row *, n + 1);
-    for (; t->n_rows < n; t->n_rows++) {
-        const Eqloom__Exercise *q = x->exercises[t->n_rows];
-        const struct choice *c = &found[t->n_rows];
+    Eqloom__Table *t = table_of(a, "Questions", columns, COLUMNS, n);
+    for (size_t i = 0; i < n; i++) {
+        const Eqloom__Exercise *q = x->exercises[i];
+        const struct choice *c = &found[i];
         bool right = c->term == QUESTION_ANSWER;
-        Eqloom__Row *r = t->rows[t->n_rows] = figures_row(a, COLUMNS);
-        r->cells[QUERY] = infix(a, q, QUESTION_QUERY);
-        r->cells[ANSWER] = infix(a, q, QUESTION_ANSWER);
-        r->cells[CHOSEN] = right ? "" : infix(a, q, c->term);
-        r->cells[OF_ANSWER] = arena_printf(a, "%.3f", c->answer);
-        r->cells[OF_CHOSEN] = right ? "" : arena_printf(a, "%.3f", c->similarity);
+        char **cells = table_row(a, t);
+        cells[QUERY] = infix(a, q, QUESTION_QUERY);
+        cells[ANSWER] = infix(a, q, QUESTION_ANSWER);
+        cells[CHOSEN] = right ? "" : infix(a, q, c->term);
+        cells[OF_ANSWER] = arena_printf(a, "%.3f", c->answer);
+        cells[OF_CHOSEN] = right ? "" : arena_printf(a, "%.3f", c->similarity);
     }
     return t;
 }
@@ -58,7 +53,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t shown = (size_t)op_int(ctx, "examples");
     struct examined x;
     struct choices sums;
-    struct figures f = {.a = a};
+    struct figures f = evaluation_figures(ctx, "questions");
     enum err_code code = err_up(e, examined_load(&x, ctx, "questions", "embeddings", e));
     if (code)
         return code;
@@ -75,7 +70,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     figures_add(&f, "like_answer", sums.like_answer);
     figures_add(&f, "questions", (double)x.n);
     Eqloom__Table *examples = table_of_examples(a, &x, found, shown < x.n ? shown : x.n);
-    return err_up(e, figures_emit(ctx, &f, "questions", examples, e));
+    return err_up(e, evaluation_emit(ctx, &f, examples, e));
 }
 
 const struct op op_evaluate_questions = {

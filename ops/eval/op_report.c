@@ -61,7 +61,7 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
     return code;
 }
 
-static enum err_code load_rules(Eqloom__Table *out, struct op_ctx *ctx, struct err *e)
+static enum err_code load_rules(Eqloom__Table **out, struct op_ctx *ctx, struct err *e)
 {
     struct arena scratch = {0};
     struct rule_stats stats = {0};
@@ -74,52 +74,10 @@ static enum err_code load_rules(Eqloom__Table *out, struct op_ctx *ctx, struct e
             rule_stats_add(&stats, op_arena(ctx), (const Eqloom__EGraph *)m);
     }
     if (!code)
-        rule_stats_table(out, op_arena(ctx), &stats);
+        *out = rule_stats_table(op_arena(ctx), &stats);
     rule_stats_free(&stats);
     arena_free(&scratch);
     return code;
-}
-
-static void add_figure(Eqloom__Table *table, Eqloom__Report *report, struct arena *a,
-                       const char *name, const char *format, double value)
-{
-    Eqloom__Row *row = table->rows[table->n_rows++] = arena_new(a, Eqloom__Row);
-    Eqloom__Value *v = report->values[report->n_values++] = arena_new(a, Eqloom__Value);
-    eqloom__row__init(row);
-    row->cells = arena_array(a, char *, 2);
-    row->n_cells = 2;
-    row->cells[0] = (char *)name;
-    row->cells[1] = arena_printf(a, format, value);
-    eqloom__value__init(v);
-    v->name = arena_printf(a, "corpus.%s", name);
-    v->value = value;
-}
-
-enum { CORPUS_FIGURES = 9 };
-
-static void write_corpus(Eqloom__Table *out, Eqloom__Report *report, struct arena *a,
-                         const struct corpus_stats *s)
-{
-    static char *columns[] = {"", "corpus"};
-    double members = s->members ? (double)s->members : 1, clusters = (double)s->clusters;
-    uint32_t all;
-    eqloom__table__init(out);
-    out->title = "Corpus";
-    out->columns = columns;
-    out->n_columns = 2;
-    out->rows = arena_array(a, Eqloom__Row *, CORPUS_FIGURES);
-    out->note = arena_printf(a, "a trivial rewrite contains %s", corpus_stats_trivial(s));
-    add_figure(out, report, a, "clusters", "%.0f", clusters);
-    if (lang_is(s->lang, &lang_calculus))
-        add_figure(out, report, a, "clusters of derivatives", "%.0f", (double)s->derivatives);
-    add_figure(out, report, a, "expressions", "%.0f", (double)s->members);
-    add_figure(out, report, a, "expressions per cluster", "%.1f", (double)s->members / clusters);
-    add_figure(out, report, a, "mean length", "%.1f", (double)s->tokens / members);
-    add_figure(out, report, a, "operators", "%.0f", corpus_stats_operators(&all, s));
-    add_figure(out, report, a, "shapes", "%.0f", (double)s->shapes.n);
-    add_figure(out, report, a, "shapes per cluster", "%.1f", (double)s->shapes_each / clusters);
-    add_figure(out, report, a, "trivial rewrites in per cent", "%.2f",
-               100 * (double)s->reducible / members);
 }
 
 /* "Held-out clusters", or what the kind is called. */
@@ -135,8 +93,7 @@ static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in
 {
     struct arena *a = op_arena(ctx);
     Eqloom__Report report;
-    Eqloom__Table corpus;
-    size_t figures = CORPUS_FIGURES;
+    size_t figures = FIGURES_MOST;
     for (size_t i = 0; i < in->n_results; i++)
         figures += results_count(&in->results[i]);
     eqloom__report__init(&report);
@@ -145,17 +102,19 @@ static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in
     report.tables = arena_array(a, Eqloom__Table *, in->n_results + 2);
     for (size_t i = 0; i < in->n_results; i++) {
         const struct results *r = &in->results[i];
-        Eqloom__Table *table = arena_new(a, Eqloom__Table);
-        results_table(table, a, r, results_title(a, r, in->part));
+        report.tables[report.n_tables++] = results_table(a, r, results_title(a, r, in->part));
         results_values(report.values, &report.n_values, a, r);
-        report.tables[report.n_tables++] = table;
     }
     if (in->corpus && in->corpus->clusters) {
-        write_corpus(&corpus, &report, a, in->corpus);
-        report.tables[report.n_tables++] = &corpus;
+        struct figures f = corpus_stats_figures(a, in->corpus);
+        for (size_t i = 0; i < f.n; i++) {
+            f.values[i]->name = arena_printf(a, "corpus.%s", f.values[i]->name);
+            report.values[report.n_values++] = f.values[i];
+        }
+        report.tables[report.n_tables++] = f.table;
     }
     if (in->rules)
-        report.tables[report.n_tables++] = (Eqloom__Table *)in->rules;
+        report.tables[report.n_tables++] = in->rules;
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
@@ -173,8 +132,7 @@ static enum err_code load_results(struct page_input *in, struct op_ctx *ctx, str
 }
 
 static enum err_code load(struct page_input *in, struct vectors *vectors,
-                          struct corpus_stats *corpus, Eqloom__Table *rules, struct op_ctx *ctx,
-                          struct err *e)
+                          struct corpus_stats *corpus, struct op_ctx *ctx, struct err *e)
 {
     size_t embeddings = op_count(ctx, "embeddings"), clusters = op_count(ctx, "clusters");
     enum err_code code = err_up(e, load_results(in, ctx, e));
@@ -191,10 +149,8 @@ static enum err_code load(struct page_input *in, struct vectors *vectors,
         code = err_up(e, load_corpus(corpus, ctx, clusters, e));
         in->corpus = corpus;
     }
-    if (!code && op_count(ctx, "egraphs")) {
-        code = err_up(e, load_rules(rules, ctx, e));
-        in->rules = rules;
-    }
+    if (!code && op_count(ctx, "egraphs"))
+        code = err_up(e, load_rules(&in->rules, ctx, e));
     return code;
 }
 
@@ -208,10 +164,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                             .seed = (uint64_t)op_int(ctx, "seed")};
     struct corpus_stats *corpus = arena_new(a, struct corpus_stats);
     struct vectors vectors;
-    Eqloom__Table rules;
     struct buf page = {0};
     enum err_code code;
-    if ((code = err_up(e, load(&in, &vectors, corpus, &rules, ctx, e))))
+    if ((code = err_up(e, load(&in, &vectors, corpus, ctx, e))))
         goto out;
     op_progress(ctx, 0, 1, "drawing");
     page_write(&page, a, &in, op_pool(ctx));
@@ -227,7 +182,7 @@ out:
 
 const struct op op_report = {
     .name = "report",
-    .version = 7,
+    .version = 8,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

@@ -37,9 +37,6 @@ static enum err_code find_operators(int **out, struct builder *b, const Eqloom__
     for (size_t i = 0; i < m->n_operators; i++) {
         const char *name = m->operators[i];
         uint32_t arity = m->arities[i];
-        if (arity > 2)
-            return err_fail(e, ERR_UNSUPPORTED, "extraction of operator '%s' with %u operands",
-                            name, arity);
         if (lang_find(b->g->lang, name, strlen(name)) < 0 &&
             (code = lang_declare(&b->g->lang, b->a, b->g->lang, name, arity, e)))
             return err_up(e, code);

@@ -4,120 +4,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum err_code queries_open(struct queries *out, const struct tool_args *args,
-                           const struct language *lang, struct err *e)
+enum err_code queries_check(const struct tool_args *args, struct err *e)
 {
-    expr_parser *ignored;
-    *out = (struct queries){.args = args, .lang = lang};
-    if (args->n_positional == 0) {
-        enum err_code code = err_fail(e, ERR_INPUT, "no expressions are given");
-        err_hint(e, "give them as arguments, or '-' and one a line on standard input");
-        return code;
-    }
-    return err_up(e, expr_parser_find(&ignored, tool_value(args, "syntax"), e));
-}
-
-void queries_close(struct queries *q)
-{
-    free(q->text);
-    q->text = NULL;
-}
-
-static enum err_code parse(struct expr *out, const struct queries *q, const char *name,
-                           const char *text, struct arena *a, struct err *e)
-{
-    expr_parser *read;
-    struct source_text source = {name, arena_strdup(a, text), strlen(text)};
-    enum err_code code = err_up(e, expr_parser_find(&read, tool_value(q->args, "syntax"), e));
-    return code ? code : err_up(e, read(out, a, q->lang, &source, 0, source.len, false, e));
-}
-
-/* *got is false at the end of standard input. */
-static enum err_code next_line(struct expr *out, bool *got, struct queries *q, struct arena *a,
-                               struct err *e)
-{
-    ssize_t n;
-    while ((n = getline(&q->text, &q->cap, stdin)) >= 0) {
-        q->line++;
-        while (n > 0 && strchr(" \t\r\n", q->text[n - 1]))
-            q->text[--n] = '\0';
-        if (n == 0)
-            continue;
-        *got = true;
-        return err_up(e, parse(out, q, arena_printf(a, "<standard input, line %zu>", q->line),
-                               q->text, a, e));
-    }
-    *got = false;
-    return OK;
-}
-
-enum err_code queries_next(struct expr *out, bool *more, struct queries *q, struct arena *a,
-                           struct err *e)
-{
-    *more = true;
-    for (;;) {
-        if (q->reading) {
-            enum err_code code = err_up(e, next_line(out, &q->reading, q, a, e));
-            if (code || q->reading)
-                return code;
-        }
-        if (q->next == q->args->n_positional) {
-            *more = false;
-            return OK;
-        }
-        size_t i = q->next++;
-        const char *text = q->args->positional[i];
-        if (strcmp(text, "-") == 0)
-            q->reading = true;
-        else
-            return err_up(e, parse(out, q, arena_printf(a, "<expression %zu>", i + 1), text, a, e));
-    }
-}
-
-enum err_code queries_answer(struct queries *q, query_answer *answer, void *arg, struct err *e)
-{
-    struct arena a = {0};
-    struct expr question;
-    bool more;
-    enum err_code code;
-    while (!(code = err_up(e, queries_next(&question, &more, q, &a, e))) && more &&
-           !(code = err_up(e, answer(arg, &question, &a, e))))
-        arena_reset(&a);
-    arena_free(&a);
+    if (args->n_positional)
+        return err_up(e, expr_argument_check(args, e));
+    enum err_code code = err_fail(e, ERR_INPUT, "no expressions are given");
+    err_hint(e, "give them as arguments, or '-' and one a line on standard input");
     return code;
 }
 
-void queries_print_line(FILE *to, char *text)
+struct asking {
+    const struct tool_args *args;
+    const struct language *lang;
+    query_answer *answer;
+    void *arg;
+    struct arena arena; /* of one question */
+    struct latex_reader *latex;
+};
+
+static enum err_code ask(struct asking *q, const char *name, const char *text, struct err *e)
 {
-    fprintf(to, "%s\n", text ? text : "");
-    free(text);
+    struct arena *a = &q->arena;
+    struct expr question;
+    enum err_code code = expr_argument(&question, &q->latex, q->args, a, q->lang, name, text, e);
+    if (!code)
+        code = q->answer(q->arg, &question, a, e);
+    arena_reset(a);
+    return err_up(e, code);
 }
 
-enum err_code queries_number(uint32_t *out, const struct tool_args *args, const char *option,
-                             uint32_t initial, uint32_t max, struct err *e)
+static enum err_code ask_lines(struct asking *q, struct err *e)
 {
-    const char *text = tool_value(args, option);
-    *out = initial;
-    if (!text)
-        return OK;
-    char *end;
-    unsigned long v = strtoul(text, &end, 10);
-    if (*end || end == text || text[0] == '-' || v < 1 || v > max)
-        return err_fail(e, ERR_INPUT, "--%s takes a number from 1 to %u, not '%.40s'", option, max,
-                        text);
-    *out = (uint32_t)v;
-    return OK;
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    enum err_code code = OK;
+    for (size_t number = 1; !code && (n = getline(&line, &cap, stdin)) >= 0; number++) {
+        while (n > 0 && strchr(" \t\r\n", line[n - 1]))
+            line[--n] = '\0';
+        if (n > 0)
+            code = ask(q, arena_printf(&q->arena, "<standard input, line %zu>", number), line, e);
+    }
+    free(line);
+    return err_up(e, code);
+}
+
+enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
+                             query_answer *answer, void *arg, struct err *e)
+{
+    struct asking q = {.args = args, .lang = lang, .answer = answer, .arg = arg};
+    enum err_code code = OK;
+    for (size_t i = 0; i < args->n_positional && !code; i++)
+        code = strcmp(args->positional[i], "-") == 0
+                   ? ask_lines(&q, e)
+                   : ask(&q, arena_printf(&q.arena, "<expression %zu>", i + 1), args->positional[i],
+                         e);
+    arena_free(&q.arena);
+    latex_reader_free(q.latex);
+    return err_up(e, code);
+}
+
+void queries_print_json(FILE *to, json_t *value)
+{
+    json_dumpf(value, to, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', to);
+    json_decref(value);
 }
 
 enum err_code queries_language(const struct language **out, const struct tool_args *args,
                                struct err *e)
 {
     const char *name = tool_value(args, "language");
-    *out = lang_by_name(name ? name : "");
-    if (*out)
-        return OK;
-    enum err_code code = err_fail(e, ERR_INPUT, "there is no language '%.40s'", name);
-    const char *near = lang_nearest(name);
-    err_hint(e, near ? "did you mean '%s'?" : "calculus, boolean or polynomial", near);
-    return code;
+    return err_up(e, lang_named(out, name ? name : "", e));
 }

@@ -4,37 +4,22 @@
 #define OPS_SEARCH_QUERIES_H
 
 #include "engine/tool.h"
-#include "ops/expr/expr.h"
+#include "ops/latex/read/expr_argument.h"
 
-struct queries {
-    const struct tool_args *args;
-    const struct language *lang;
-    size_t next;  /* argument */
-    bool reading; /* standard input, whose line is: */
-    size_t line;
-    char *text; /* of the line; heap */
-    size_t cap;
-};
+#include <jansson.h>
 
-/* Of lang; --syntax says how they are written. ERR_INPUT when there are no arguments. */
-enum err_code queries_open(struct queries *out, const struct tool_args *args,
-                           const struct language *lang, struct err *e);
-void queries_close(struct queries *q);
-/* The next one, in the arena; *more is false when there are none left. Empty lines are skipped. */
-enum err_code queries_next(struct expr *out, bool *more, struct queries *q, struct arena *a,
-                           struct err *e);
+/* ERR_INPUT when there are no arguments, or --syntax names none. */
+enum err_code queries_check(const struct tool_args *args, struct err *e);
 
 /* Answers one question. The arena is reset afterwards. */
 typedef enum err_code query_answer(void *arg, const struct expr *question, struct arena *a,
                                    struct err *e);
-/* Answers all that are left, each before the next is read. */
-enum err_code queries_answer(struct queries *q, query_answer *answer, void *arg, struct err *e);
-/* Prints a text of the heap as one line and frees it. */
-void queries_print_line(FILE *to, char *text);
+/* Answers all, each before the next is read. Empty lines are skipped. */
+enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
+                             query_answer *answer, void *arg, struct err *e);
+/* One line; takes the reference. */
+void queries_print_json(FILE *to, json_t *value);
 
-/* A number that an option gives, from 1 to max, or `initial`. */
-enum err_code queries_number(uint32_t *out, const struct tool_args *args, const char *option,
-                             uint32_t initial, uint32_t max, struct err *e);
 /* The language that --language names, else the calculus. */
 enum err_code queries_language(const struct language **out, const struct tool_args *args,
                                struct err *e);
@@ -44,9 +29,10 @@ enum err_code queries_language(const struct language **out, const struct tool_ar
     {                                                                                              \
         "language", "NAME", false, "of the expressions: calculus (default), boolean, polynomial"   \
     }
-#define QUERIES_SYNTAX                                                                             \
+/* To start a card takes longer than a model takes for some expressions. */
+#define QUERIES_DEVICE                                                                             \
     {                                                                                              \
-        "syntax", "NAME", false, "how expressions are written: infix (default), prefix, sexpr"     \
+        "device", "NAME", false, "where to compute: cpu (default), cuda, cuda:N or auto"           \
     }
 
 #endif

@@ -1,20 +1,10 @@
 /* A checkpoint, its vocabulary and a model; see text_model.h. */
 #include "ops/search/text_model.h"
 
-#include "ops/corpus/tokens/token_batch.h"
 #include "ops/learn/infer/detokenize.h"
 #include "ops/learn/infer/embedder.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-struct text_model {
-    struct arena arena;
-    uint64_t step;
-    const Eqloom__Vocabulary *vocabulary;
-    struct encoder encoder;
-    struct loaded *model;
-};
 
 static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
                                struct err *e)
@@ -47,54 +37,33 @@ static enum err_code load_vocabulary(struct text_model *m, const struct tool_arg
     return code;
 }
 
-enum err_code text_model_load(struct text_model **out, const struct tool_args *args,
+enum err_code text_model_load(struct text_model *m, const struct tool_args *args,
                               const struct digest *checkpoint, struct err *e)
 {
-    struct text_model *m = calloc(1, sizeof *m);
     struct arena work = {0}; /* of the weights' chunks */
     ProtobufCMessage *message;
     struct chunk_io io = {.arg = (void *)args, .get = get_chunk};
-    if (!m)
-        return err_fail(e, ERR_NOMEM, "no memory for a model");
-    enum err_code code = err_up(e, tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e));
+    *m = (struct text_model){0};
+    enum err_code code = tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e);
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)
-        code = err_up(e, load_vocabulary(m, args, c, e));
+        code = load_vocabulary(m, args, c, e);
+    const char *device = tool_value(args, "device");
     if (!code)
-        code = err_up(e, loaded_new(&m->model, c, &io, e));
-    if (!code)
+        code = loaded_new(&m->model, device ? device : "cpu", c, &io, e);
+    if (!code) {
         m->step = c->step;
+        m->dim = m->model->model->config.d_model;
+    }
     arena_free(&work);
-    if (code)
-        text_model_free(m);
-    else
-        *out = m;
-    return code;
+    return err_up(e, code);
 }
 
 void text_model_free(struct text_model *m)
 {
-    if (!m)
-        return;
     loaded_free(m->model);
     encoder_free(&m->encoder);
     arena_free(&m->arena);
-    free(m);
-}
-
-uint32_t text_model_dim(const struct text_model *m)
-{
-    return m->model->model->config.d_model;
-}
-
-uint64_t text_model_step(const struct text_model *m)
-{
-    return m->step;
-}
-
-void text_model_set_precision(struct text_model *m, enum gpu_precision precision)
-{
-    m->model->precision = precision;
 }
 
 enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
@@ -104,7 +73,7 @@ enum err_code text_model_embed(float **out, const struct text_model *m, char *co
     enum err_code code = err_up(e, token_batch_pack(&b, a, &m->encoder, prefix, n, e));
     if (code)
         return code;
-    if (!(*out = arena_try_alloc(a, n * text_model_dim(m), sizeof **out)))
+    if (!(*out = arena_try_alloc(a, n * m->dim, sizeof **out)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
     return err_up(e, embedder_run(*out, m->model, &b, normalize, a, e));
 }
@@ -125,6 +94,6 @@ enum err_code text_model_generate(struct written **out, size_t *n, const struct 
     for (size_t i = 0; i < g.n; i++)
         (*out)[i] =
             (struct written){detokenize(a, g.best[i].tokens, g.best[i].n, m->vocabulary->tokens),
-                             g.best[i].log_probability, g.best[i].score};
+                             g.best[i].log_probability};
     return OK;
 }

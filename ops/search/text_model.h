@@ -4,19 +4,22 @@
 #define OPS_SEARCH_TEXT_MODEL_H
 
 #include "engine/tool.h"
-#include "ops/expr/expr.h"
+#include "ops/corpus/tokens/encoding.h"
 #include "ops/learn/infer/generator.h"
 
-struct text_model;
+struct text_model {
+    struct arena arena;
+    uint64_t step;
+    uint32_t dim;
+    const Eqloom__Vocabulary *vocabulary;
+    struct encoder encoder;
+    struct loaded *model;
+};
 
 /* From a checkpoint of the store. */
-enum err_code text_model_load(struct text_model **out, const struct tool_args *args,
+enum err_code text_model_load(struct text_model *out, const struct tool_args *args,
                               const struct digest *checkpoint, struct err *e);
-/* GPU_F32 unless this is called before the first use. */
-void text_model_set_precision(struct text_model *m, enum gpu_precision precision);
-void text_model_free(struct text_model *m);
-uint32_t text_model_dim(const struct text_model *m);
-uint64_t text_model_step(const struct text_model *m);
+void text_model_free(struct text_model *m); /* zeros are fine */
 
 /* Vectors of n expressions given as prefix tokens, (n, dim), in the arena. ERR_INPUT names a token
  * that the model's vocabulary lacks; ERR_LIMIT: longer than the model reads. */
@@ -26,7 +29,7 @@ enum err_code text_model_embed(float **out, const struct text_model *m, char *co
 /* One expression that the model wrote, as prefix tokens; nothing makes them well-formed. */
 struct written {
     char *prefix;
-    double log_probability, score; /* see generator.h */
+    double log_probability;
 };
 /* What it writes for one expression, best first, in the arena. Errors as above; ERR_INPUT also if
  * it has no decoder. */

@@ -1,7 +1,6 @@
 /* `eqloom search EXPR`: the nearest expressions of an indexed corpus, and whether each is equal. */
 #include "base/os.h"
 #include "engine/tool.h"
-#include "ops/search/choose_record.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/queries.h"
 #include "ops/search/text_model.h"
@@ -16,15 +15,15 @@ struct search {
     struct tool_record record;
     struct pool *pool;
     struct corpus_index index;
-    struct text_model *model;
-    struct judge *judge;
+    struct text_model model;
+    struct judge judge;
     const struct language *lang;
     double load_ms;
 };
 
 /* One answer; all in the arena of its question. */
 struct answer {
-    struct expr question;
+    const struct expr *question;
     struct neighbour *neighbours;
     struct finding *findings;
     size_t n;
@@ -58,14 +57,14 @@ static enum err_code find_language(struct search *s, struct err *e)
 
 static enum err_code load(struct search *s, struct err *e)
 {
-    static const struct choice choice = {
+    static const struct tool_choice choice = {
         "index", KIND_INDEX, "index", "an index",
         "'eqloom run jobs/quickstart.yaml' makes one; in a job of yours the op 'index' does"};
     uint64_t start = os_monotonic_ns();
     struct digest checkpoint;
     ProtobufCMessage *m;
     enum err_code code;
-    if ((code = err_up(e, choose_record(&s->record, s->args, &choice, e))) ||
+    if ((code = err_up(e, tool_choose(&s->record, s->args, &choice, e))) ||
         (code = err_up(e, tool_get(&m, s->args, &s->record.id, KIND_INDEX, s->args->arena, e))))
         return code;
     const Eqloom__Index *index = (const Eqloom__Index *)m;
@@ -74,12 +73,12 @@ static enum err_code load(struct search *s, struct err *e)
     memcpy(checkpoint.bytes, index->checkpoint_id.data, DIGEST_SIZE);
     s->pool = pool_new(os_cpus());
     if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, e))) ||
-        (code = err_up(e, corpus_index_load(&s->index, s->args, index, s->pool, e))) ||
+        (code = err_up(e, corpus_index_load(&s->index, s->args, index, e))) ||
         (code = err_up(e, find_language(s, e))))
         return code;
-    if (text_model_dim(s->model) != s->index.v.dim)
+    if (s->model.dim != s->index.v.dim)
         return err_fail(e, ERR_CORRUPT, "the vectors have %u dimensions, the model has %u",
-                        s->index.v.dim, text_model_dim(s->model));
+                        s->index.v.dim, s->model.dim);
     s->load_ms = ms_since(start);
     return OK;
 }
@@ -100,11 +99,11 @@ static bool is_by_rules(const Eqloom__Cluster *c, const char *prefix)
 static enum err_code describe(struct finding *f, const struct search *s, const struct neighbour *x,
                               struct arena *a, struct err *e)
 {
-    char *prefix;
+    const char *prefix = s->index.v.text[x->row];
     ProtobufCMessage *m;
-    enum err_code code = err_up(e, corpus_index_text(&prefix, &s->index, s->args, x->row, a, e));
-    if (code || (code = err_up(e, expr_from_prefix(&f->x, a, s->lang, prefix, e))))
-        return code;
+    enum err_code code = expr_from_prefix(&f->x, a, s->lang, prefix, e);
+    if (code)
+        return err_up(e, code);
     f->cluster = s->index.v.cluster[x->row];
     const struct digest *source = &s->index.source[f->cluster];
     if (!digest_is_zero(source) && !tool_get(&m, s->args, source, KIND_CLUSTER, a, NULL))
@@ -113,85 +112,77 @@ static enum err_code describe(struct finding *f, const struct search *s, const s
     return OK;
 }
 
-static enum err_code find(struct answer *out, const struct search *s, struct arena *a,
-                          struct err *e)
+static enum err_code find(struct answer *out, struct search *s, struct arena *a, struct err *e)
 {
     uint64_t start = os_monotonic_ns();
-    char *prefix = expr_prefix(a, &out->question);
+    char *prefix = expr_prefix(a, out->question);
     float *vector;
-    enum err_code code = err_up(e, text_model_embed(&vector, s->model, &prefix, 1, true, a, e));
+    enum err_code code = text_model_embed(&vector, &s->model, &prefix, 1, true, a, e);
     if (code)
-        return code;
+        return err_up(e, code);
     out->neighbours = arena_array(a, struct neighbour, s->k);
     out->n =
         corpus_index_nearest(out->neighbours, s->k, s->per_cluster, &s->index, vector, s->pool, a);
     out->findings = arena_array(a, struct finding, out->n);
     for (size_t i = 0; i < out->n && !code; i++)
-        code = err_up(e, describe(&out->findings[i], s, &out->neighbours[i], a, e));
+        code = describe(&out->findings[i], s, &out->neighbours[i], a, e);
     if (!code)
-        code = err_up(e, judge_all(s->judge, out->findings, out->n, &out->question, a, e));
+        code = judge_all(&s->judge, out->findings, out->n, out->question, a, e);
     out->ms = ms_since(start);
-    return code;
+    return err_up(e, code);
 }
 
 /* ---- printing ---- */
 
-static const char *seed_of(struct arena *a, const struct finding *f, const struct language *lang)
+static const char *seed_of(struct arena *a, const struct finding *f, const struct search *s)
 {
     struct expr seed;
     if (!f->source || !f->source->seed ||
-        expr_from_prefix(&seed, a, lang, f->source->seed->prefix, NULL))
+        expr_from_prefix(&seed, a, s->lang, f->source->seed->prefix, NULL))
         return NULL;
-    return expr_infix(a, &seed);
+    return expr_shown(s->args)(a, &seed);
 }
 
 static void print_json(const struct search *s, const struct answer *x, struct arena *a)
 {
-    json_t *o = json_object(), *list = json_array();
+    json_t *list = json_array();
+    expr_printer *show = expr_shown(s->args);
     for (size_t i = 0; i < x->n; i++) {
         const struct finding *f = &x->findings[i];
         const struct digest *source = &s->index.source[f->cluster];
         char hex[DIGEST_HEX];
-        json_t *n = json_object();
-        json_object_set_new(n, "similarity", json_real((double)x->neighbours[i].similarity));
-        json_object_set_new(n, "verdict", json_string(verdict_word(f->verdict)));
-        json_object_set_new(n, "why", json_string(f->why));
-        json_object_set_new(n, "expression", json_string(expr_infix(a, &f->x)));
-        json_object_set_new(n, "prefix", json_string(expr_prefix(a, &f->x)));
-        const char *seed = seed_of(a, f, s->lang);
-        if (seed)
-            json_object_set_new(n, "seed", json_string(seed));
-        if (!digest_is_zero(source))
-            json_object_set_new(n, "cluster", json_string(digest_hex(hex, source)));
-        json_array_append_new(list, n);
+        digest_hex(hex, source);
+        json_array_append_new(list, json_pack("{s:f, s:s, s:s, s:s, s:s, s:s*, s:s*}", "similarity",
+                                              (double)x->neighbours[i].similarity, "verdict",
+                                              verdict_names[f->verdict].word, "why", f->why,
+                                              "expression", show(a, &f->x), "prefix",
+                                              expr_prefix(a, &f->x), "seed", seed_of(a, f, s),
+                                              "cluster", digest_is_zero(source) ? NULL : hex));
     }
-    json_object_set_new(o, "question", json_string(expr_infix(a, &x->question)));
-    json_object_set_new(o, "neighbours", list);
-    json_object_set_new(o, "ms", json_real(x->ms));
-    queries_print_line(s->args->out,
-                       json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(7)));
-    json_decref(o);
+    queries_print_json(s->args->out,
+                       json_pack("{s:s, s:o, s:f}", "question", show(a, x->question),
+                                 "neighbours", list, "ms", x->ms));
 }
 
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)
 {
     FILE *out = s->args->out;
+    expr_printer *show = expr_shown(s->args);
     int width = 10;
     for (size_t i = 0; i < x->n; i++) {
-        int n = (int)strlen(expr_infix(a, &x->findings[i].x));
+        int n = (int)strlen(show(a, &x->findings[i].x));
         width = n > width ? n : width;
     }
-    fprintf(out, "%s\n", expr_infix(a, &x->question));
+    fprintf(out, "%s\n", show(a, x->question));
     for (size_t i = 0; i < x->n; i++) {
         const struct finding *f = &x->findings[i];
-        const char *seed = seed_of(a, f, s->lang);
-        fprintf(out, "  %.4f  %s%-9s%s  ", (double)x->neighbours[i].similarity,
-                s->args->color ? verdict_color(f->verdict) : "", verdict_word(f->verdict),
-                s->args->color ? "\033[0m" : "");
+        const char *seed = seed_of(a, f, s);
+        fprintf(out, "  %.4f  ", (double)x->neighbours[i].similarity);
+        verdict_print(out, s->args->color, f->verdict, verdict_names[f->verdict].word);
         if (seed)
-            fprintf(out, "%-*s  of %s\n", width, expr_infix(a, &f->x), seed);
+            fprintf(out, "%-*s  of %s\n", width, show(a, &f->x), seed);
         else
-            fprintf(out, "%s\n", expr_infix(a, &f->x));
+            fprintf(out, "%s\n", show(a, &f->x));
     }
     fflush(out);
     fprintf(s->args->narration, "%zu of %u expressions, in %.1f ms\n", x->n, s->index.v.n, x->ms);
@@ -199,40 +190,32 @@ static void print_words(const struct search *s, const struct answer *x, struct a
 
 static enum err_code answer(void *arg, const struct expr *question, struct arena *a, struct err *e)
 {
-    const struct search *s = arg;
-    struct answer x = {.question = *question};
-    enum err_code code = err_up(e, find(&x, s, a, e));
+    struct search *s = arg;
+    struct answer x = {.question = question};
+    enum err_code code = find(&x, s, a, e);
     if (!code)
         (s->args->json ? print_json : print_words)(s, &x, a);
-    return code;
+    return err_up(e, code);
 }
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct search s = {.args = args};
-    struct queries q = {0};
-    uint32_t max_nodes;
     enum err_code code;
-    if ((code = err_up(e, queries_number(&s.k, args, "neighbours", 10, 1000, e))) ||
-        (code = err_up(e, queries_number(&max_nodes, args, "max-nodes", 10000, 50000000, e))) ||
-        (tool_value(args, "per-cluster") &&
-         (code = err_up(e, queries_number(&s.per_cluster, args, "per-cluster", 1, 1000, e)))) ||
-        (code = err_up(e, queries_open(&q, args, &lang_calculus, e))) ||
-        (code = err_up(e, load(&s, e))))
+    if ((code = tool_number(&s.k, args, "neighbours", 10, 1, 1000, e)) ||
+        (code = tool_number(&s.judge.max_nodes, args, "max-nodes", 10000, 1, 50000000, e)) ||
+        (code = tool_number(&s.per_cluster, args, "per-cluster", 0, 1, 1000, e)) ||
+        (code = queries_check(args, e)) || (code = load(&s, e)))
         goto out;
-    q.lang = s.lang;
-    s.judge = judge_new(max_nodes);
     fprintf(args->narration, "%s: %u expressions in %u clusters, loaded in %.0f ms\n",
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);
-    code = s.judge ? err_up(e, queries_answer(&q, answer, &s, e))
-                   : err_fail(e, ERR_NOMEM, "no memory");
+    code = queries_answer(args, s.lang, answer, &s, e);
 out:
-    queries_close(&q);
-    judge_free(s.judge);
-    text_model_free(s.model);
+    judge_free(&s.judge);
+    text_model_free(&s.model);
     corpus_index_free(&s.index);
     pool_free(s.pool);
-    return code;
+    return err_up(e, code);
 }
 
 static const struct tool_option options[] = {
@@ -240,7 +223,10 @@ static const struct tool_option options[] = {
     {"per-cluster", "N", false, "at most N neighbours of each cluster; 1 shows other clusters too"},
     {"index", "REF", false, "an index; else the tag 'index', else the only one in the store"},
     {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
-    QUERIES_SYNTAX,
+    QUERIES_DEVICE,
+    EXPR_ARGUMENT_SYNTAX,
+    EXPR_ARGUMENT_LATEX,
+    TOOL_JSON,
     {0}};
 
 const struct tool tool_search = {
@@ -250,7 +236,7 @@ const struct tool tool_search = {
     .help =
         "Embeds the expression by the model of an index and compares it with every vector there: "
         "the neighbours are exact. Each is printed with the cosine, a verdict, and the seed of its "
-        "cluster. The verdict is `proved` when certified rules lead from one to the other, "
+        "cluster. The verdict is `proved` by normal forms or certified rules, "
         "`refuted` when values differ at a point, else `undecided`; 'eqloom explain A B' shows the "
         "steps or the point. An argument '-' reads expressions from standard input, one a line, "
         "and answers each as it comes.",

@@ -2,58 +2,33 @@
  * is cheap and most neighbours of other clusters differ; only what agrees costs a saturation. */
 #include "ops/search/verdict.h"
 
-#include "ops/expr/ball/ball.h"
+#include "base/io/terminal.h"
+#include "ops/expr/equality/equality.h"
 #include "ops/expr/equality/exact.h"
-#include "ops/rules/rule.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "ops/expr/normal/normal.h"
 
 enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 
-struct judge {
-    struct arena arena;
-    uint32_t max_nodes;
-    struct rules rules;
-    struct ruleset *set; /* NULL: not needed yet */
-};
-
-struct judge *judge_new(uint32_t max_nodes)
-{
-    struct judge *j = calloc(1, sizeof *j);
-    if (j)
-        j->max_nodes = max_nodes;
-    return j;
-}
-
 void judge_free(struct judge *j)
 {
-    if (!j)
-        return;
     if (j->set)
         ruleset_free(j->set);
     arena_free(&j->arena);
-    free(j);
 }
 
-const char *verdict_word(enum verdict v)
-{
-    switch (v) {
-    case VERDICT_PROVED: return "proved";
-    case VERDICT_REFUTED: return "refuted";
-    case VERDICT_UNDECIDED: return "undecided";
-    }
-    return "";
-}
+const struct verdict_name verdict_names[] = {
+    [VERDICT_PROVED] = {"proved", "\033[32m"},
+    [VERDICT_REFUTED] = {"refuted", "\033[31m"},
+    [VERDICT_UNDECIDED] = {"undecided", "\033[33m"},
+    [VERDICT_NO_VALUE] = {"no value", "\033[33m"},
+};
 
-const char *verdict_color(enum verdict v)
+void verdict_print(FILE *to, bool color, enum verdict v, const char *word)
 {
-    switch (v) {
-    case VERDICT_PROVED: return "\033[32m";
-    case VERDICT_REFUTED: return "\033[31m";
-    case VERDICT_UNDECIDED: return "\033[33m";
-    }
-    return "";
+    terminal_control(to, color ? verdict_names[v].color : "");
+    fprintf(to, "%-9s", word);
+    terminal_control(to, color ? "\033[0m" : "");
+    fputs("  ", to);
 }
 
 static void decide(struct finding *f, enum verdict v, const char *why)
@@ -62,21 +37,7 @@ static void decide(struct finding *f, enum verdict v, const char *why)
     f->why = why;
 }
 
-/* ---- by values ---- */
-
-static void compare_exactly(struct finding *f, const struct expr *question, struct arena *a)
-{
-    struct exact_result r;
-    struct err e = {0};
-    if (exact_compare(&r, a, question, &f->x, &e))
-        decide(f, VERDICT_UNDECIDED, arena_strdup(a, e.message)); /* too large to be decided */
-    else if (r.equal)
-        decide(f, VERDICT_PROVED, "equal normal forms");
-    else
-        decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", r.witness));
-}
-
-static void compare_values(struct finding *f, const struct expr *question, struct arena *a)
+static void compare(struct finding *f, const struct expr *question, bool exact, struct arena *a)
 {
     const Eqloom__Expr *seed = f->source ? f->source->seed : NULL;
     size_t n = seed ? seed->n_variables : 0;
@@ -90,18 +51,22 @@ static void compare_values(struct finding *f, const struct expr *question, struc
                                    .precision = 128,
                                    .domains = domains,
                                    .n_domains = n};
-    struct ball_compare r;
-    ball_compare(&r, question, &f->x, &options);
-    switch (r.verdict) {
-    case BALL_DIFFERENT: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", r.witness)); return;
-    case BALL_EQUAL:
-        decide(f, VERDICT_UNDECIDED,
-               arena_printf(a, "agree to %d digits at %u points", r.digits, r.points));
-        return;
-    case BALL_UNDEFINED:
-        decide(f, VERDICT_UNDECIDED, "no point was found at which both are defined");
-        return;
+    struct equality_test test;
+    const char *witness, *way;
+    equality_test_begin(&test, question, &options);
+    switch (equality_test_ask(&witness, a, &test, &f->x)) {
+    case EQUALITY_AGREES:
+        if (exact || normal_equal(&way, question, &f->x, domains, n))
+            decide(f, VERDICT_PROVED, "equal normal forms");
+        else
+            decide(f, VERDICT_UNDECIDED, "values agree at all points that were tried");
+        break;
+    case EQUALITY_REFUTED: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", witness)); break;
+    case EQUALITY_UNDECIDED:
+        decide(f, exact ? VERDICT_UNDECIDED : VERDICT_NO_VALUE,
+               exact ? "too large to compare" : "no point was found at which both are defined");
     }
+    equality_test_end(&test);
 }
 
 /* ---- by rules ---- */
@@ -197,12 +162,12 @@ enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const stru
     enum err_code code = OK;
     bool exact = exact_applies(question->lang);
     for (size_t i = 0; i < n; i++) {
-        if (expr_equal(question, &f[i].x))
+        if (!f[i].x.n)
+            decide(&f[i], VERDICT_REFUTED, "no expression");
+        else if (expr_equal(question, &f[i].x))
             decide(&f[i], VERDICT_PROVED, "the same expression");
-        else if (exact)
-            compare_exactly(&f[i], question, a);
         else
-            compare_values(&f[i], question, a);
+            compare(&f[i], question, exact, a);
     }
     if (exact) /* the rules have nothing to add */
         return OK;

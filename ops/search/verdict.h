@@ -1,19 +1,25 @@
 /* Whether what was found is equal to what was asked for: proved, refuted or undecided, with the
- * reason in words. */
+ * reason in words; no value: at no point that was tried do both have one. */
 #ifndef OPS_SEARCH_VERDICT_H
 #define OPS_SEARCH_VERDICT_H
 
 #include "cluster.pb-c.h"
 #include "ops/egraph/graph/egraph.h"
+#include "ops/rules/rule.h"
 
-enum verdict { VERDICT_PROVED, VERDICT_REFUTED, VERDICT_UNDECIDED };
-const char *verdict_word(enum verdict v);  /* "proved", ... */
-const char *verdict_color(enum verdict v); /* of the word on a terminal */
+#include <stdio.h>
+
+enum verdict { VERDICT_PROVED, VERDICT_REFUTED, VERDICT_UNDECIDED, VERDICT_NO_VALUE };
+extern const struct verdict_name {
+    const char *word, *color; /* color: of the word on a terminal */
+} verdict_names[];
+/* The word and two blanks. */
+void verdict_print(FILE *to, bool color, enum verdict v, const char *word);
 
 /* What was found. Members of a cluster that rules made are equal to its seed; one proof for any of
  * them is a proof for all. */
 struct finding {
-    struct expr x;
+    struct expr x;                 /* n 0: what was written is no expression */
     uint32_t cluster;              /* its number */
     const Eqloom__Cluster *source; /* NULL if unknown */
     bool by_rules;                 /* certified rules lead from the source's seed to it */
@@ -21,12 +27,16 @@ struct finding {
     const char *why;
 };
 
-struct judge; /* the shipped rules, read when they are first needed */
-struct judge *judge_new(uint32_t max_nodes);
+struct judge {
+    uint32_t max_nodes; /* of an e-graph; the rest is filled when it is first needed */
+    struct arena arena;
+    struct rules rules; /* the shipped ones */
+    struct ruleset *set;
+};
 void judge_free(struct judge *j);
 
 /* Fills verdict and why (in the arena) of n findings. Points refute; what agrees is looked for in
- * one e-graph for each cluster, of at most max_nodes e-nodes. */
+ * one e-graph for each cluster. */
 enum err_code judge_all(struct judge *j, struct finding *findings, size_t n,
                         const struct expr *question, struct arena *a, struct err *e);
 

@@ -41,9 +41,7 @@ char *corpus_prefix(struct arena *a, const struct expr *x)
         else
             buf_puts(&out, x->lang->ops[nodes[i].op].name);
     }
-    char *text = arena_strndup(a, out.data, out.len);
-    buf_free(&out);
-    return text;
+    return buf_text(&out, a);
 }
 
 void corpus_add(struct corpus *c, const struct expr *exprs, size_t n)
@@ -78,4 +76,13 @@ void corpus_add(struct corpus *c, const struct expr *exprs, size_t n)
             memcpy(c->clusters, old, c->n * sizeof *old);
     }
     c->clusters[c->n++] = cluster;
+}
+
+enum err_code corpus_parse(struct expr *out, struct corpus *c, const struct source_text *source,
+                           size_t at, size_t len, bool infix, struct err *e)
+{
+    if (latex_is(source->text + at, len))
+        return err_up(e, latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
+    return err_up(e, (infix ? expr_parse_infix : expr_parse_prefix)(out, c->a, c->lang, source, at,
+                                                                    len, false, e));
 }

@@ -9,6 +9,7 @@
  *   semvec    one JSON object: {"...": {"Original": {"Tokens": [...]}, "Noise": [{"Tokens":
  * ...}]}}, infix tokens
  *
+ * An expression with a backslash or a brace is LaTeX in all of them; what is ambiguous is refused.
  * What is read is not believed: members have the standing UNKNOWN. Pairs with an expression in
  * common are one cluster. */
 #ifndef OPS_CORPUS_FORMAT_CORPUS_FORMAT_H
@@ -17,7 +18,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "cluster.pb-c.h"
-#include "ops/expr/expr.h"
+#include "ops/latex/read/latex.h"
 
 enum corpus_format {
     CORPUS_E_GEN,
@@ -28,12 +29,14 @@ enum corpus_format {
     CORPUS_FORMATS
 };
 #define CORPUS_FORMAT_NAMES "e-gen|pairs|triplets|jsonl|semvec"
-enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS: none */
+#define CORPUS_WRITTEN_NAMES "e-gen|pairs|triplets|semvec" /* jsonl is `eqloom export`'s */
+enum corpus_format corpus_format_find(const char *name);   /* CORPUS_FORMATS: none */
 
 /* Clusters that are being read; begin with `a` and `lang` set and all else zero. */
 struct corpus {
     struct arena *a;
     const struct language *lang;
+    struct latex_reader *latex;
     Eqloom__Cluster **clusters;
     size_t n, cap;
     /* Expressions of pairs, each once, joined by union-find; roots come first. */
@@ -51,17 +54,12 @@ enum err_code corpus_read(struct corpus *c, enum corpus_format format,
 /* After the last file: pairs become clusters. After an error, too: frees what is in no arena. */
 void corpus_finish(struct corpus *c);
 
-/* The first place from `at` on where a file may be parted, as `cut` in engine/op.h: both parts read
- * give the clusters of the whole. The length if there is none, more if the format has
- * none at all. */
-size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at);
-
 struct corpus_write_options {
     uint32_t per_cluster; /* pairs and triplets: ordered pairs drawn from each cluster; 0: all */
     uint64_t seed;        /* of the draw */
     size_t most_bytes;    /* of pairs and triplets, which may be many more than members; 0: any */
 };
-/* ERR_LIMIT: there would be more. */
+/* A format of CORPUS_WRITTEN_NAMES. ERR_LIMIT: there would be more. */
 enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            Eqloom__Cluster *const *clusters, size_t n,
                            const struct corpus_write_options *options, struct err *e);
@@ -69,11 +67,13 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
 /* ---- between the files of this module ---- */
 /* The prefix form, with the fractions that corpora write as `/ 3 2` read as numbers again. */
 char *corpus_prefix(struct arena *a, const struct expr *x);
+/* `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */
+enum err_code corpus_parse(struct expr *out, struct corpus *c, const struct source_text *source,
+                           size_t at, size_t len, bool infix, struct err *e);
 /* The first expression is the seed; copies are left out. */
 void corpus_add(struct corpus *c, const struct expr *exprs, size_t n);
 enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
                                const struct source_text *source, struct err *e);
-void corpus_write_json(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
-                       size_t n);
+void corpus_write_semvec(struct buf *out, Eqloom__Cluster *const *clusters, size_t n);
 
 #endif

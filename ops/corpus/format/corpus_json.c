@@ -43,8 +43,7 @@ static enum err_code read_term(struct buf *out, struct corpus *c, const char *te
     struct expr x;
     struct err why = {0};
     struct source_text inner = {source->name, text, strlen(text)};
-    if (infix ? expr_parse_infix(&x, c->a, c->lang, &inner, 0, inner.len, false, &why)
-              : expr_parse_prefix(&x, c->a, c->lang, &inner, 0, inner.len, false, &why)) {
+    if (corpus_parse(&x, c, &inner, 0, inner.len, infix, &why)) {
         size_t place = place_of(text, source, at);
         if (place > at && why.line == 1 && why.column > 0)
             place += (size_t)why.column - 1;
@@ -203,35 +202,17 @@ static json_t *tokens_json(struct arena *a, const char *prefix, const struct lan
     return term;
 }
 
-static void write_object(struct buf *out, json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT);
-    buf_puts(out, text ? text : "");
-    buf_putc(out, '\n');
-    free(text);
-    json_decref(object);
-}
-
 /* A class without its key; the first of its members is what the others are equal to. What a split
  * of members left has another seed, which is not among them. */
-static json_t *class_json(const Eqloom__Cluster *c, enum corpus_format format)
+static json_t *class_json(const Eqloom__Cluster *c)
 {
     const struct language *lang = lang_by_name(c->seed->language);
-    json_t *members = json_array(), *object = json_object();
     struct arena a = {0};
-    for (size_t k = format == CORPUS_SEMVEC; k < c->n_members; k++)
-        json_array_append_new(members, format == CORPUS_JSONL
-                                           ? json_string(c->members[k]->prefix)
-                                           : tokens_json(&a, c->members[k]->prefix, lang));
-    if (format == CORPUS_JSONL) {
-        json_object_set_new(object, "seed", json_string(c->members[0]->prefix));
-        json_object_set_new(object, "members", members);
-    } else {
-        json_object_set_new(object, "Original", tokens_json(&a, c->members[0]->prefix, lang));
-        json_object_set_new(object, "Noise", members);
-    }
+    json_t *noise = json_array(), *first = tokens_json(&a, c->members[0]->prefix, lang);
+    for (size_t k = 1; k < c->n_members; k++)
+        json_array_append_new(noise, tokens_json(&a, c->members[k]->prefix, lang));
     arena_free(&a);
-    return object;
+    return json_pack("{s:o, s:o}", "Original", first, "Noise", noise);
 }
 
 /* Classes that nobody has merged may begin with the same expression. */
@@ -247,21 +228,15 @@ static void add_class(json_t *all, const char *name, json_t *class)
     buf_free(&key);
 }
 
-void corpus_write_json(struct buf *out, enum corpus_format format, Eqloom__Cluster *const *clusters,
-                       size_t n)
+void corpus_write_semvec(struct buf *out, Eqloom__Cluster *const *clusters, size_t n)
 {
     json_t *all = json_object();
-    for (size_t i = 0; i < n; i++) {
-        if (clusters[i]->n_members == 0)
-            continue;
-        json_t *class = class_json(clusters[i], format);
-        if (format == CORPUS_JSONL)
-            write_object(out, class);
-        else
-            add_class(all, clusters[i]->members[0]->prefix, class);
-    }
-    if (format == CORPUS_SEMVEC)
-        write_object(out, all);
-    else
-        json_decref(all);
+    for (size_t i = 0; i < n; i++)
+        if (clusters[i]->n_members)
+            add_class(all, clusters[i]->members[0]->prefix, class_json(clusters[i]));
+    char *text = json_dumps(all, JSON_COMPACT);
+    buf_puts(out, text ? text : "");
+    buf_putc(out, '\n');
+    free(text);
+    json_decref(all);
 }

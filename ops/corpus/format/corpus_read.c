@@ -1,6 +1,8 @@
 /* Reading the formats of lines; see corpus_format.h. */
 #include "ops/corpus/format/corpus_format.h"
 
+#include "base/text/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +47,7 @@ static enum err_code read_clusters(struct corpus *c, const struct source_text *s
             buf_clear(&open);
             continue;
         }
-        code =
-            err_up(e, expr_parse_prefix(&x, c->a, c->lang, source, line.begin, line.len, false, e));
+        code = err_up(e, corpus_parse(&x, c, source, line.begin, line.len, false, e));
         if (!code)
             buf_add(&open, &x, sizeof x);
     }
@@ -89,8 +90,7 @@ static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint
         if ((k + 1 < columns) != (tab != NULL))
             return err_fail_at(e, source, line->begin,
                                "a line of %u expressions separated by tabs is expected", columns);
-        enum err_code code =
-            err_up(e, expr_parse_prefix(&x, c->a, c->lang, source, at, len, false, e));
+        enum err_code code = err_up(e, corpus_parse(&x, c, source, at, len, false, e));
         if (code)
             return code;
         uint32_t i = join_add(j, c->a, &x);
@@ -136,6 +136,8 @@ static enum err_code read_pairs(struct corpus *c, uint32_t columns,
 
 void corpus_finish(struct corpus *c)
 {
+    latex_reader_free(c->latex);
+    c->latex = NULL;
     add_joined(c, &c->pairs);
     name_map_free(&c->pairs.index);
     buf_free(&c->pairs.exprs);
@@ -146,6 +148,9 @@ void corpus_finish(struct corpus *c)
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e)
 {
+    enum err_code code = utf8_check(source, e);
+    if (code)
+        return err_up(e, code);
     switch (format) {
     case CORPUS_E_GEN: return err_up(e, read_clusters(c, source, e));
     case CORPUS_PAIRS: return err_up(e, read_pairs(c, 2, source, e));
@@ -155,32 +160,4 @@ enum err_code corpus_read(struct corpus *c, enum corpus_format format,
     case CORPUS_FORMATS: break;
     }
     return err_fail(e, ERR_INPUT, "unknown format of a corpus");
-}
-
-/* The first line that begins at `at` or later, behind an empty one if that is asked for. */
-static size_t find_line(const struct source_text *source, size_t at, bool after_empty)
-{
-    struct line line;
-    size_t begin = at ? at - 1 : 0;
-    if (at == 0)
-        return 0;
-    while (begin > 0 && source->text[begin - 1] != '\n')
-        begin--;
-    while (next_line(&line, &begin, source))
-        if (begin >= at && begin <= source->len && (!after_empty || line.len == 0))
-            return begin;
-    return source->len;
-}
-
-size_t corpus_cut(enum corpus_format format, const struct source_text *source, size_t at)
-{
-    switch (format) {
-    case CORPUS_E_GEN: return find_line(source, at, true);
-    case CORPUS_JSONL: return find_line(source, at, false);
-    case CORPUS_PAIRS: /* any two files may have an expression in common */
-    case CORPUS_TRIPLETS:
-    case CORPUS_SEMVEC:
-    case CORPUS_FORMATS: break;
-    }
-    return source->len + 1;
 }

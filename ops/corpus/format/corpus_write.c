@@ -126,8 +126,8 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
     case CORPUS_E_GEN: write_clusters(out, clusters, n); break;
     case CORPUS_PAIRS: return err_up(e, write_pairs(out, false, clusters, n, options, e));
     case CORPUS_TRIPLETS: return err_up(e, write_pairs(out, true, clusters, n, options, e));
+    case CORPUS_SEMVEC: corpus_write_semvec(out, clusters, n); break;
     case CORPUS_JSONL:
-    case CORPUS_SEMVEC: corpus_write_json(out, format, clusters, n); break;
     case CORPUS_FORMATS: break;
     }
     return OK;

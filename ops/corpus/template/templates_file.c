@@ -2,6 +2,7 @@
  * place. */
 #include "ops/corpus/template/templates_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,16 @@ static enum err_code read_uint(uint64_t *out, const struct yaml_node *node, cons
                          (unsigned long long)min, (unsigned long long)max);
     *out = value;
     return OK;
+}
+
+/* The value under a key, or NULL; of this type, if it is there. */
+static enum err_code get(const struct yaml_node **out, const struct yaml_node *mapping,
+                         const char *key, enum yaml_type type, struct err *e)
+{
+    char what[40];
+    snprintf(what, sizeof what, "'%s'", key);
+    *out = yaml_get(mapping, key);
+    return *out ? err_up(e, yaml_expect(*out, type, what, e)) : OK;
 }
 
 static bool is_name(const char *s)
@@ -93,12 +104,9 @@ static enum err_code find_set(int *out, const struct template_file *f, struct ar
             return OK;
         }
     }
-    const char *near = err_nearest(arena_strndup(a, name, n), names, f->n_sets);
-    enum err_code code =
-        err_fail_at(e, source, offset, "unknown set '%.*s'", (int)(n < 60 ? n : 60), name);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return code;
+    const char *word = arena_strndup(a, name, n);
+    enum err_code code = err_fail_at(e, source, offset, "unknown set '%.60s'", word);
+    return err_suggest(code, word, names, f->n_sets, e);
 }
 
 /* The slot of "{name}", made if it is new. */
@@ -167,9 +175,6 @@ static enum err_code read_template(struct template *t, const struct yaml_node *n
 static enum err_code read_per(struct template_group *group, const struct yaml_node *node,
                               const struct template_file *f, struct arena *a, struct err *e)
 {
-    enum err_code code;
-    if ((code = yaml_expect(node, YAML_SCALAR, "'per'", e)))
-        return err_up(e, code);
     if (group->take == 0)
         return yaml_fail(e, node, "'per' says for what to take so many; 'take' is missing");
     if (strcmp(node->text, "template") == 0) {
@@ -185,8 +190,6 @@ static enum err_code read_of(struct template_group *group, const struct yaml_nod
                              const struct template_file *f, struct arena *a, struct err *e)
 {
     enum err_code code;
-    if ((code = yaml_expect(node, YAML_SEQUENCE, "'of'", e)))
-        return err_up(e, code);
     group->of = arena_alloc(a, (node->n + 1) * sizeof *group->of);
     for (size_t i = 0; i < node->n; i++) {
         const struct yaml_node *item = node->items[i];
@@ -218,7 +221,8 @@ static enum err_code read_group(struct template_file *f, struct arena *a,
     if ((value = yaml_get(node, "take")) &&
         (code = read_uint(&group->take, value, "'take'", 1, 1000000, e)))
         return err_up(e, code);
-    if ((value = yaml_get(node, "per")) && (code = read_per(group, value, f, a, e)))
+    if ((code = get(&value, node, "per", YAML_SCALAR, e)) ||
+        (value && (code = read_per(group, value, f, a, e))))
         return err_up(e, code);
     if ((value = yaml_get(node, "max_tokens"))) {
         uint64_t n;
@@ -226,13 +230,12 @@ static enum err_code read_group(struct template_file *f, struct arena *a,
             return err_up(e, code);
         group->max_tokens = (uint32_t)n;
     }
-    if ((value = yaml_get(node, "of")) && (code = read_of(group, value, f, a, e)))
+    if ((code = get(&value, node, "of", YAML_SEQUENCE, e)) ||
+        (value && (code = read_of(group, value, f, a, e))) ||
+        (code = get(&value, node, "templates", YAML_SEQUENCE, e)))
         return err_up(e, code);
-    value = yaml_get(node, "templates");
     if (!value)
         return yaml_fail(e, pair->key, "group '%s' has no 'templates'", group->name);
-    if ((code = yaml_expect(value, YAML_SEQUENCE, "'templates'", e)))
-        return err_up(e, code);
     group->templates = arena_alloc(a, (value->n + 1) * sizeof *group->templates);
     for (size_t i = 0; i < value->n; i++)
         if ((code = read_template(&group->templates[group->n++], value->items[i], group, f, a, e)))
@@ -260,21 +263,6 @@ static enum err_code read_domain(struct templates_domain *out, const struct yaml
     return code;
 }
 
-static enum err_code read_language(const struct language **out, const struct yaml_node *node,
-                                   struct err *e)
-{
-    enum err_code code;
-    if ((code = yaml_expect(node, YAML_SCALAR, "'language'", e)))
-        return err_up(e, code);
-    *out = lang_by_name(node->text);
-    if (*out)
-        return OK;
-    code = yaml_fail(e, node, "unknown language '%.60s'", node->text);
-    if (lang_nearest(node->text))
-        err_hint(e, "did you mean '%s'?", lang_nearest(node->text));
-    return code;
-}
-
 enum err_code template_file_read(struct template_file *out, struct arena *a,
                                  const struct source_text *source, struct err *e)
 {
@@ -295,29 +283,28 @@ enum err_code template_file_read(struct template_file *out, struct arena *a,
         return yaml_fail(e, node ? node : root, "a template file begins with 'templates: 1'");
 
     out->lang = &lang_calculus;
-    if ((node = yaml_get(root, "language")) && (code = read_language(&out->lang, node, e)))
+    if ((code = get(&node, root, "language", YAML_SCALAR, e)))
         return err_up(e, code);
-    if ((node = yaml_get(root, "variables"))) {
-        if ((code = yaml_expect(node, YAML_MAPPING, "'variables'", e)))
-            return err_up(e, code);
-        out->domains = arena_array(a, struct templates_domain, node->n + 1);
-        for (size_t i = 0; i < node->n; i++)
-            if ((code = read_domain(&out->domains[out->n_domains++], &node->pairs[i], e)))
-                return err_up(e, code);
+    if (node && (code = lang_named(&out->lang, node->text, e))) {
+        err_locate(e, node->source, node->offset);
+        return err_up(e, code);
     }
-    if ((node = yaml_get(root, "sets"))) {
-        if ((code = yaml_expect(node, YAML_MAPPING, "'sets'", e)))
+    if ((code = get(&node, root, "variables", YAML_MAPPING, e)))
+        return err_up(e, code);
+    out->domains = arena_array(a, struct templates_domain, node ? node->n : 0);
+    for (size_t i = 0; node && i < node->n; i++)
+        if ((code = read_domain(&out->domains[out->n_domains++], &node->pairs[i], e)))
             return err_up(e, code);
-        out->sets = arena_array(a, struct template_set, node->n + 1);
-        for (size_t i = 0; i < node->n; i++)
-            if ((code = read_set(&out->sets[out->n_sets++], a, &node->pairs[i], e)))
-                return err_up(e, code);
-    }
-    node = yaml_get(root, "groups");
+    if ((code = get(&node, root, "sets", YAML_MAPPING, e)))
+        return err_up(e, code);
+    out->sets = arena_array(a, struct template_set, node ? node->n : 0);
+    for (size_t i = 0; node && i < node->n; i++)
+        if ((code = read_set(&out->sets[out->n_sets++], a, &node->pairs[i], e)))
+            return err_up(e, code);
+    if ((code = get(&node, root, "groups", YAML_MAPPING, e)))
+        return err_up(e, code);
     if (!node)
         return yaml_fail(e, root, "the template file has no 'groups'");
-    if ((code = yaml_expect(node, YAML_MAPPING, "'groups'", e)))
-        return err_up(e, code);
     out->groups = arena_array(a, struct template_group, node->n + 1);
     for (size_t i = 0; i < node->n; i++)
         if ((code = read_group(out, a, &node->pairs[i], e)))

@@ -2,7 +2,7 @@
 #ifndef OPS_CORPUS_TEMPLATE_TEMPLATES_FILE_H
 #define OPS_CORPUS_TEMPLATE_TEMPLATES_FILE_H
 
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 #include "ops/corpus/template/templates.h"
 
 enum {

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "cluster.pb-c.h"
 #include "token.pb-c.h"
 
 #include <stdbool.h>
@@ -33,5 +34,13 @@ void encoder_free(struct encoder *c);
 /* Ids of an expression in prefix tokens; ERR_INPUT names a token that the vocabulary lacks. */
 enum err_code encode_prefix(uint32_t **ids, size_t *n, struct arena *a, const struct encoder *c,
                             const char *prefix, struct err *e);
+
+/* These expressions, in prefix tokens, as one batch in the arena; each of a cluster of its own. The
+ * texts are borrowed. */
+enum err_code token_batch_pack(Eqloom__TokenBatch *out, struct arena *a, const struct encoder *c,
+                               char *const *texts, size_t n, struct err *e);
+/* The first max_members members, in order, as one batch in the arena; all of one cluster number. */
+enum err_code token_batch_make(Eqloom__TokenBatch *out, struct arena *a, const struct encoder *c,
+                               const Eqloom__Cluster *cluster, uint32_t max_members, struct err *e);
 
 #endif

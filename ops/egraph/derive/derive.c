@@ -50,12 +50,12 @@ static enum err_code search(struct derivation *out, struct arena *a, struct egra
 }
 
 enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,
-                              const struct expr *from, const struct expr *to,
-                              const struct derive_options *options, struct err *e)
+                              const struct ruleset *set, const struct expr *from,
+                              const struct expr *to, const struct derive_options *options,
+                              struct err *e)
 {
     struct egraph *g;
     struct saturate_options o;
-    struct ruleset *set = ruleset_new(rules);
     *out = (struct derivation){0};
     enum err_code code = prepare(&g, &o, rules->lang, options, e);
     if (!code)
@@ -66,9 +66,20 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
         explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
                                  options->n_domains, &out->refuted);
     out->found = out->found && !code;
-    ruleset_free(set);
     egraph_free(g);
     return err_up(e, code);
+}
+
+enum err_code derive_by_form(struct derivation *out, struct arena *a, const char *way,
+                             const struct expr *from, const struct expr *to,
+                             const struct derive_options *options, struct err *e)
+{
+    struct explain_step *step = arena_new(a, struct explain_step);
+    *step = (struct explain_step){.rule = way, .term = *to};
+    *out = (struct derivation){.found = true, .proof = {.steps = step, .n = 1}};
+    explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
+                             options->n_domains, &out->refuted);
+    return OK;
 }
 
 /* ---- the least term ---- */

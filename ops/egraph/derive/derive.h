@@ -8,6 +8,7 @@ struct derive_options {
     uint32_t iterations, max_nodes;
     const struct ball_domain *domains; /* of variables that are not positive */
     size_t n_domains;
+    bool real_values; /* equal where both are real */
 };
 
 struct derivation {
@@ -19,11 +20,16 @@ struct derivation {
     uint32_t nodes;
 };
 
-/* Saturates both terms in one e-graph until they are equal. Everything lives in the arena.
- * ERR_FAILED: the rules contradict each other. */
+/* Saturates both terms in one e-graph until they are equal. Everything lives in the arena. `set` is
+ * `rules` compiled. ERR_FAILED: the rules contradict each other. */
 enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,
-                              const struct expr *from, const struct expr *to,
-                              const struct derive_options *options, struct err *e);
+                              const struct ruleset *set, const struct expr *from,
+                              const struct expr *to, const struct derive_options *options,
+                              struct err *e);
+/* The one step of normal forms, named after the way in which they prove (normal.h); checked. */
+enum err_code derive_by_form(struct derivation *out, struct arena *a, const char *way,
+                             const struct expr *from, const struct expr *to,
+                             const struct derive_options *options, struct err *e);
 
 /* Saturates one term. The steps lead to the least term in its class; there are none if it is the
  * least already, if the proof is too long, or if the values of a step differ. Lives in the arena.

@@ -1,270 +1,298 @@
-/* `eqloom explain A B`: are two expressions equal, and why. They are refuted by different values,
- * found in ball arithmetic, or by the normal forms of a language that has them; proved by a
- * derivation from the rules, which is replayed and compared with values before it is shown; else
- * undecided. */
-#include "ops/egraph/derive/derive.h"
+/* `eqloom explain A B`: are two expressions equal, and why; `eqloom explain -`: many pairs, in blocks
+ * of lines that all processors answer. How it is decided: standing.h. */
+#include "base/os.h"
+#include "base/pool.h"
+#include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
-#include "ops/expr/equality/exact.h"
+#include "ops/expr/ball/domain.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROVED = 0, REFUTED = 3, UNDECIDED = 4 };
-enum { POINTS = 16, MAX_BUDGET = 50000000 };
+enum { MAX_BUDGET = 50000000 };
 
-struct question {
+static const int exit_codes[] = {[STANDING_PROVED] = 0,
+                                 [STANDING_REFUTED] = 3,
+                                 [STANDING_UNDECIDED] = 4,
+                                 [STANDING_NO_VALUE] = 5};
+
+struct explain {
     const struct tool_args *args;
-    struct arena *a;
     struct rules rules;
-    bool own_rules; /* from files that the user named */
-    struct expr from, to;
-    struct derive_options limits;
-    int verdict;
-    const char *witness;         /* REFUTED */
-    struct ball_compare compare; /* of the values */
-    const char *undefined;       /* which of the two never has one, if no point was found */
-    bool exact;                  /* decided by truth tables or expansion */
-    struct exact_result table;
-    struct derivation derivation;
-    char *contradiction; /* of the rules with themselves, met on the way; or NULL */
+    struct ruleset *set;
+    struct standing_options options;
+    const char *assumed;
+    struct line *lines;           /* of one block of the stream */
+    struct latex_reader **latex; /* by worker */
 };
 
-static bool is_undefined(const struct expr *x, const struct ball_options *points)
-{
-    struct ball_compare self;
-    ball_compare(&self, x, x, points);
-    return self.verdict == BALL_UNDEFINED;
-}
+/* ---- options ---- */
 
-static const char *undefined_of(const struct question *q, const struct ball_options *points)
+/* "x:real", "x>1", "0<x<1"; --real. */
+static enum err_code read_domains(struct explain *x, struct err *e)
 {
-    bool from = is_undefined(&q->from, points), to = is_undefined(&q->to, points);
-    return from && to ? "neither expression has"
-           : from     ? "the first expression never has"
-           : to       ? "the second expression never has"
-                      : "the two never both have";
-}
-
-static void compare_values(struct question *q)
-{
-    struct ball_options points = {
-        .points = POINTS, .seed = 1, .low = 0.0625, .high = 8, .precision = 128};
-    q->exact =
-        exact_applies(q->rules.lang) && !exact_compare(&q->table, q->a, &q->from, &q->to, NULL);
-    if (exact_applies(q->rules.lang)) {
-        q->witness = q->exact && !q->table.equal ? q->table.witness : NULL;
-        return;
+    const struct tool_args *args = x->args;
+    struct ball_domain *domains = arena_array(args->arena, struct ball_domain, args->n_values + 1);
+    struct derive_options *limits = &x->options.limits;
+    limits->domains = domains;
+    for (size_t i = 0; i < args->n_values; i++) {
+        const char *text = args->values[i].value;
+        if (strcmp(args->values[i].option, "domain") != 0)
+            continue;
+        enum err_code code =
+            domain_parse(&domains[limits->n_domains++], args->arena, text, e);
+        if (code)
+            return err_up(e, code);
+        x->assumed =
+            x->assumed ? arena_printf(args->arena, "%s, %s", x->assumed, text) : text;
     }
-    ball_compare(&q->compare, &q->from, &q->to, &points);
-    if (q->compare.verdict == BALL_UNDEFINED)
-        q->undefined = undefined_of(q, &points);
-    q->witness = q->compare.verdict == BALL_DIFFERENT ? q->compare.witness : NULL;
-}
-
-/* With rules of the user's own a refuted equality is derived, too: the derivation has a false step.
- */
-static enum err_code decide(struct question *q, struct err *e)
-{
-    struct derivation *d = &q->derivation;
-    enum err_code code = OK;
-    struct err failure = {0};
-    compare_values(q);
-    if (!q->witness || q->own_rules)
-        code = derive_equality(d, q->a, &q->rules, &q->from, &q->to, &q->limits, &failure);
-    if (code && failure.detail[0])
-        q->contradiction = arena_printf(q->a, "%s\n%s", failure.message, failure.detail);
-    if (code && !failure.detail[0]) {
-        if (e)
-            *e = failure;
-        return err_up(e, code);
-    }
-    q->verdict = q->witness                              ? REFUTED
-                 : q->exact && q->table.equal            ? PROVED
-                 : d->found && !d->refuted.code && !code ? PROVED
-                                                         : UNDECIDED;
+    limits->real_values = tool_value(args, "real") != NULL;
+    if (limits->real_values)
+        x->assumed = x->assumed ? arena_printf(args->arena, "%s, real values", x->assumed)
+                                : "real values";
     return OK;
 }
 
-static void print_derivation(const struct question *q)
+static enum err_code read_options(struct explain *x, struct err *e)
 {
+    const struct tool_args *args = x->args;
+    struct derive_options *limits = &x->options.limits;
+    uint32_t nodes = tool_value(args, "effort") ? 200000 : 10000;
+    enum err_code code;
+    if ((code = tool_number(&limits->iterations, args, "iterations", 12, 1, MAX_BUDGET, e)) ||
+        (code = tool_number(&limits->max_nodes, args, "max-nodes", nodes, 1, MAX_BUDGET, e)) ||
+        (code = rewrite_read_rules(&x->rules, &x->options.own_rules, args, e)) ||
+        (code = expr_argument_check(args, e)) ||
+        (code = read_domains(x, e)))
+        return err_up(e, code);
+    x->options.verdict_only = tool_value(args, "verdict") != NULL;
+    return OK;
+}
+
+static enum err_code decide(struct answer *q, struct arena *a, const struct explain *x,
+                            struct err *e)
+{
+    q->lang = x->rules.lang;
+    q->assumed = x->assumed;
+    q->show = expr_shown(x->args);
+    return err_up(
+        e, standing_decide(&q->r, a, &x->rules, x->set, &q->from, &q->to, &x->options, e));
+}
+
+/* ---- one pair ---- */
+
+static enum err_code explain_pair(int *exit_status, const struct explain *x, struct err *e)
+{
+    const struct tool_args *args = x->args;
+    struct answer q = {0};
     struct buf text = {0};
-    const struct derivation *d = &q->derivation;
-    buf_printf(&text, "    %s\n", expr_infix(q->a, &q->from));
-    explanation_write(&text, q->a, &d->proof, "", d->refuted.code ? d->refuted_step : SIZE_MAX);
-    fwrite(text.data, 1, text.len, q->args->out);
+    enum err_code code;
+    if ((code = rewrite_read_expr(&q.from, args, x->rules.lang, "<first expression>",
+                                  args->positional[0], e)) ||
+        (code = rewrite_read_expr(&q.to, args, x->rules.lang, "<second expression>",
+                                  args->positional[1], e)) ||
+        (code = decide(&q, args->arena, x, e)))
+        return err_up(e, code);
+    if (args->json) {
+        answer_write_json(&text, args->arena, &q, 0);
+        buf_putc(&text, '\n');
+    } else {
+        answer_write_words(&text, args->arena, &q);
+    }
+    fwrite(text.data, 1, text.len, args->out);
     buf_free(&text);
+    *exit_status = exit_codes[q.r.standing];
+    return OK;
 }
 
-static void print_table(const struct question *q)
+/* ---- a stream of pairs ---- */
+
+enum { BLOCK = 64 };
+
+struct line {
+    char *text;
+    size_t number;
+    struct buf answer, notes;
+    int standing; /* -1: malformed */
+};
+
+struct reading {
+    const struct explain *x;
+    struct arena *a;
+    struct latex_reader **latex;
+    struct buf *notes;
+};
+
+static bool read_part(struct expr *out, const struct reading *r, const struct source_text *source,
+                      size_t at, size_t len, struct err *e)
 {
-    if (lang_is(q->rules.lang, &lang_boolean))
-        fprintf(q->args->out, "proved: all %llu rows of the truth table agree\n",
-                (unsigned long long)q->table.points);
-    else
-        fprintf(q->args->out, "proved: both expand to the same polynomial\n");
+    return !expr_argument_part(out, r->latex, r->x->args, r->a, r->x->rules.lang, source, at, len,
+                               r->notes, e);
 }
 
-static void print_undecided(const struct question *q)
+static bool read_json(struct answer *q, const struct reading *r, const char *text, struct err *e)
 {
-    FILE *out = q->args->out;
-    if (exact_applies(q->rules.lang))
-        fprintf(out, "undecided: too large to compare");
-    else if (q->undefined)
-        fprintf(out, "undecided: %s a value, at any point that was tried", q->undefined);
-    else
-        fprintf(out, "undecided: both agree to %d digits at %u points", q->compare.digits,
-                q->compare.points);
-    if (q->contradiction && q->undefined && !q->own_rules)
-        fprintf(out, "; the rules hold only where terms have values\n");
-    else if (q->contradiction)
-        fprintf(out, "; the rules contradict each other, so they prove nothing\n%s\n",
-                q->contradiction);
-    else if (q->derivation.refuted.code)
-        fprintf(out, "; a derivation was found, but %s\n", q->derivation.refuted.message);
-    else
-        fprintf(out, "; no proof in %u iterations and %u e-nodes (%s)\n",
-                q->derivation.run.iterations, q->derivation.nodes,
-                rewrite_stop_text(q->derivation.run.stop));
-}
-
-static void print_words(const struct question *q)
-{
-    FILE *out = q->args->out;
-    const struct derivation *d = &q->derivation;
-    size_t n = d->proof.n;
-    switch (q->verdict) {
-    case REFUTED:
-        /* "x = 1/2: 3 against 4"; constants have no place. */
-        fprintf(out, "refuted: %s%s\n", strchr(q->witness, '=') ? "at " : "", q->witness);
-        if (q->contradiction)
-            fprintf(out, "%s\n", q->contradiction);
-        if (!d->found)
-            return;
-        fprintf(out, "but the rules derive it%s%s\n", d->refuted.code ? ": " : "",
-                d->refuted.code ? d->refuted.message : "");
-        print_derivation(q);
-        return;
-    case PROVED:
-        if (!d->found) {
-            print_table(q);
-            return;
-        }
-        fprintf(out, "proved in %zu step%s%s\n", n, n == 1 ? "" : "s",
-                n > 1 && d->proof.shortest ? ", the fewest" : "");
-        print_derivation(q);
-        return;
-    default: print_undecided(q);
-    }
-}
-
-static json_t *steps_json(const struct question *q)
-{
-    json_t *steps = json_array();
-    for (size_t i = 0; i < q->derivation.proof.n; i++) {
-        const struct explain_step *s = &q->derivation.proof.steps[i];
-        json_t *step = json_object();
-        json_object_set_new(step, "rule", json_string(s->rule));
-        json_object_set_new(step, "direction",
-                            json_string(s->backwards ? "backwards" : "forwards"));
-        json_object_set_new(step, "position", json_integer(s->position));
-        json_object_set_new(step, "term", json_string(expr_infix(q->a, &s->term)));
-        if (q->derivation.refuted.code && i == q->derivation.refuted_step)
-            json_object_set_new(step, "false", json_string(q->derivation.refuted.message));
-        json_array_append_new(steps, step);
-    }
-    return steps;
-}
-
-static void print_json(const struct question *q)
-{
-    json_t *o = json_object();
-    const char *verdict = q->verdict == REFUTED  ? "refuted"
-                          : q->verdict == PROVED ? "proved"
-                                                 : "undecided";
-    json_object_set_new(o, "verdict", json_string(verdict));
-    json_object_set_new(o, "language", json_string(q->rules.lang->name));
-    json_object_set_new(o, "from", json_string(expr_infix(q->a, &q->from)));
-    json_object_set_new(o, "to", json_string(expr_infix(q->a, &q->to)));
-    if (q->witness)
-        json_object_set_new(o, "witness", json_string(q->witness));
-    if (q->contradiction)
-        json_object_set_new(o, "contradiction", json_string(q->contradiction));
-    if (q->derivation.found) {
-        json_object_set_new(o, "steps", steps_json(q));
-        json_object_set_new(o, "shortest", json_boolean(q->derivation.proof.shortest));
-    } else if (q->verdict == PROVED) {
-        json_object_set_new(o, "compared", json_integer((json_int_t)q->table.points));
-    }
-    if (q->verdict == UNDECIDED) {
-        json_object_set_new(o, "points", json_integer(q->compare.points));
-        json_object_set_new(o, "digits", json_integer(q->compare.digits));
-        json_object_set_new(o, "iterations", json_integer(q->derivation.run.iterations));
-        json_object_set_new(o, "nodes", json_integer(q->derivation.nodes));
-        json_object_set_new(o, "stop", json_string(rewrite_stop_text(q->derivation.run.stop)));
-    }
-    char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    fprintf(q->args->out, "%s\n", line ? line : "");
-    free(line);
+    json_error_t unused;
+    json_t *o = json_loads(text, 0, &unused);
+    const char *from, *to;
+    bool ok = o && !json_unpack(o, "{s:s, s:s}", "from", &from, "to", &to);
+    if (!ok)
+        err_fail(e, ERR_INPUT, "a line is {\"from\": ..., \"to\": ...} or two expressions and a "
+                               "tab between them");
+    struct source_text left = {"from", ok ? arena_strdup(r->a, from) : "", ok ? strlen(from) : 0};
+    struct source_text right = {"to", ok ? arena_strdup(r->a, to) : "", ok ? strlen(to) : 0};
     json_decref(o);
+    return ok && read_part(&q->from, r, &left, 0, left.len, e) &&
+           read_part(&q->to, r, &right, 0, right.len, e);
+}
+
+static bool read_line(struct answer *q, const struct reading *r, const char *text, struct err *e)
+{
+    struct source_text source = {"line", text, strlen(text)};
+    size_t tab = strcspn(text, "\t");
+    if (!text[tab])
+        return read_json(q, r, text, e);
+    return read_part(&q->from, r, &source, 0, tab, e) &&
+           read_part(&q->to, r, &source, tab + 1, source.len - tab - 1, e);
+}
+
+static char *error_text(struct arena *a, const struct err *e)
+{
+    return arena_printf(a, "%s%s%s", e->message, e->hint[0] ? "; " : "", e->hint);
+}
+
+static void answer_line(void *arg, size_t i, unsigned worker)
+{
+    const struct explain *x = arg;
+    struct line *line = &x->lines[i];
+    struct arena a = {0};
+    struct answer q = {0};
+    struct err e = {0};
+    struct reading r = {x, &a, &x->latex[worker], &line->notes};
+    line->standing = -1;
+    if (read_line(&q, &r, line->text, &e) && !decide(&q, &a, x, &e)) {
+        line->standing = (int)q.r.standing;
+        answer_write_json(&line->answer, &a, &q, line->number);
+    } else {
+        json_t *error = json_string(error_text(&a, &e));
+        json_t *o = json_pack("{s:I, s:s, s:o}", "line", (json_int_t)line->number, "verdict",
+                              "malformed", "error",
+                              error ? error : json_string("the line is not UTF-8"));
+        char *text = json_dumps(o, JSON_COMPACT);
+        buf_puts(&line->answer, text ? text : "");
+        free(text);
+        json_decref(o);
+    }
+    arena_free(&a);
+    ball_thread_cleanup();
+}
+
+/* Reads up to BLOCK lines that are not empty. */
+static size_t read_block(struct line *lines, size_t *number)
+{
+    size_t n = 0, cap = 0;
+    char *text = NULL;
+    while (n < BLOCK && getline(&text, &cap, stdin) >= 0) {
+        ++*number;
+        text[strcspn(text, "\r\n")] = 0;
+        if (*text)
+            lines[n++] = (struct line){.text = strdup(text), .number = *number};
+    }
+    free(text);
+    return n;
+}
+
+static void explain_stream(struct explain *x)
+{
+    struct line lines[BLOCK];
+    struct pool *pool = pool_new(os_cpus());
+    unsigned n_threads = pool_threads(pool);
+    size_t number = 0, counts[5] = {0};
+    x->lines = lines;
+    x->latex = arena_array(x->args->arena, struct latex_reader *, n_threads);
+    x->options.verdict_only = true;
+    for (size_t n; (n = read_block(lines, &number));) {
+        pool_for(pool, n, answer_line, x);
+        for (size_t i = 0; i < n; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "line %zu", lines[i].number);
+            expr_argument_say(x->args, name, &lines[i].notes);
+            fprintf(x->args->out, "%s\n", lines[i].answer.data);
+            counts[lines[i].standing + 1]++;
+            buf_free(&lines[i].answer);
+            buf_free(&lines[i].notes);
+            free(lines[i].text);
+        }
+        fflush(x->args->out);
+    }
+    pool_free(pool);
+    for (unsigned i = 0; i < n_threads; i++)
+        latex_reader_free(x->latex[i]);
+    fprintf(x->args->narration,
+            "%zu proved, %zu refuted, %zu undecided, %zu without a value, %zu malformed\n",
+            counts[STANDING_PROVED + 1], counts[STANDING_REFUTED + 1],
+            counts[STANDING_UNDECIDED + 1], counts[STANDING_NO_VALUE + 1], counts[0]);
 }
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
-    struct question q = {.args = args, .a = args->arena};
-    if (args->n_positional != 2)
-        return err_fail(e, ERR_INPUT, "explain takes two expressions, not %zu", args->n_positional);
-    const struct rewrite_number iterations = {"iterations", 12, 1, MAX_BUDGET},
-                                max_nodes = {"max-nodes", 50000, 1, MAX_BUDGET};
-    uint64_t n_iterations, n_nodes;
-    enum err_code code;
-    if ((code = rewrite_read_number(&n_iterations, args, &iterations, e)) ||
-        (code = rewrite_read_number(&n_nodes, args, &max_nodes, e)) ||
-        (code = rewrite_read_rules(&q.rules, &q.own_rules, args, e)) ||
-        (code = rewrite_read_expr(&q.from, args, q.rules.lang, "<first expression>",
-                                  args->positional[0], e)) ||
-        (code = rewrite_read_expr(&q.to, args, q.rules.lang, "<second expression>",
-                                  args->positional[1], e)))
-        return err_up(e, code);
-    q.limits.iterations = (uint32_t)n_iterations;
-    q.limits.max_nodes = (uint32_t)n_nodes;
-    if ((code = decide(&q, e)))
-        return err_up(e, code);
-    if (args->json)
-        print_json(&q);
+    struct explain x = {.args = args};
+    bool stream = args->n_positional == 1 && strcmp(args->positional[0], "-") == 0;
+    if (args->n_positional != 2 && !stream)
+        return err_fail(e, ERR_INPUT, "explain takes two expressions, or - for pairs to read");
+    enum err_code code = err_up(e, read_options(&x, e));
+    if (code)
+        return code;
+    x.set = ruleset_new(&x.rules);
+    if (stream)
+        explain_stream(&x);
     else
-        print_words(&q);
-    *exit_status = q.verdict;
-    return OK;
+        code = explain_pair(exit_status, &x, e);
+    ruleset_free(x.set);
+    return err_up(e, code);
 }
 
 static const struct tool_option options[] = {
     {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
-    {"syntax", "NAME", false, "how the expressions are written: infix (default), prefix, sexpr"},
+    EXPR_ARGUMENT_SYNTAX,
+    EXPR_ARGUMENT_LATEX,
     {"iterations", "N", false, "at most so many iterations of rewriting (default 12)"},
-    {"max-nodes", "N", false, "at most so many e-nodes (default 50000)"},
+    {"max-nodes", "N", false, "at most so many e-nodes (default 10000, with --effort 200000)"},
+    {"effort", NULL, false, "search longer for a derivation"},
+    {"verdict", NULL, false, "no derivation where normal forms prove"},
+    {"domain", "x:DOMAIN", true,
+     "the values of a variable: x:real, n:integer, z:complex, 'x>1' or '0<x<1'; else positive"},
+    {"real", NULL, false, "equal where both values are real"},
+    TOOL_JSON,
     {0}};
 
 const struct tool tool_explain = {
     .name = "explain",
-    .arguments = "A B",
+    .arguments = "A B|-",
     .summary = "Decide whether two expressions are equal, and say why",
     .help =
-        "Two expressions are equal if they agree for all positive real values of their "
-        "variables, except at isolated points; roots, logarithms and inverse functions have "
-        "their principal values.\n\n"
-        "The answer is `proved`, with a rewriting step a line and the rule of each; `refuted`, "
-        "with a point and both values there; or `undecided`, when they agree at all points that "
-        "were tried but no proof was found. A proof is replayed before it is shown, and both sides "
+        "Two expressions are equal if they agree for all values of their variables, except at "
+        "isolated points. Variables are real and positive unless --domain says otherwise; roots, "
+        "logarithms and inverse functions have their principal values.\n\n"
+        "The answer is `proved`, by a normal form or with a rewriting step a line and the rule of "
+        "each; `refuted`, "
+        "with a point and both values there, which differ around it, too; `no value`, if an "
+        "expression has none, or the two never both have one, at any point; or `undecided`, when "
+        "they agree at all points that were tried but no proof was found. A proof is replayed before it is shown, and both sides "
         "of each step are compared at points. `the fewest` says that no derivation has fewer "
         "steps, except those that guess a term.\n\n"
+        "'explain -' reads pairs from standard input, a line each: two expressions with a tab "
+        "between them, or {\"from\": ..., \"to\": ...}. The answers are JSON, a line each, in the order "
+        "of the pairs; derivations are searched for only where normal forms do not decide.\n\n"
         "Boolean terms are decided by their truth tables, polynomials by expansion. With rules "
         "of your own, an equality that is false but follows from them is derived, too; the false "
         "step is marked with '?'.",
     .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'\n"
+               "eqloom explain --domain '-1<x<1' 'atanh(x)' 'ln((1+x)/(1-x))/2'\n"
                "eqloom explain --language boolean 'not(a & b)' 'not(a) | not(b)'",
-    .exit_codes = "0 proved, 3 refuted, 4 undecided, 2 the input is wrong",
+    .exit_codes = "0 proved, 3 refuted, 4 undecided, 5 no value, 2 the input is wrong",
     .options = options,
     .run = run,
 };

@@ -89,7 +89,7 @@ static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
     if (!explanation_check_values(&step, &proof, from, NULL, 0, NULL))
         step = SIZE_MAX;
     buf_printf(out, "      %s\n", expr_infix(a, from));
-    explanation_write(out, a, &proof, "  ", step);
+    explanation_write(out, a, &proof, expr_infix, "  ", step);
     fact_write(&value, &g->facts, fact);
     buf_printf(out, "    its value: %s%s\n", value.data + (value.data[0] == '='),
                g->facts.items[fact].flags & FACT_VARIES ? " (not constant)" : "");

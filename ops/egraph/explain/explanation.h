@@ -31,7 +31,7 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
 /* A line a step, "  = TERM   [RULE, backwards]", each after `indent`. The step of index `mark` is
  * marked as false (SIZE_MAX: none). */
 void explanation_write(struct buf *out, struct arena *a, const struct explanation *x,
-                       const char *indent, size_t mark);
+                       expr_printer *show, const char *indent, size_t mark);
 
 /* ---- explanation.c ---- */
 /* The steps along the proof forest; errors as above. */

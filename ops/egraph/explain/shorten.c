@@ -131,14 +131,14 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
 }
 
 void explanation_write(struct buf *out, struct arena *a, const struct explanation *x,
-                       const char *indent, size_t mark)
+                       expr_printer *show, const char *indent, size_t mark)
 {
     for (size_t i = 0; i < x->n; i++) {
         const struct explain_step *s = &x->steps[i];
         size_t n;
         bool other = rule_is_reverse(&n, s->rule);
         buf_printf(out, "%s%s = %s   [%.*s%s]%s\n", indent, i == mark ? "?" : " ",
-                   expr_infix(a, &s->term), (int)n, s->rule,
+                   show(a, &s->term), (int)n, s->rule,
                    s->backwards != other ? ", backwards" : "", i == mark ? "   false" : "");
     }
 }

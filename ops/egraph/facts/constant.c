@@ -187,11 +187,6 @@ bool constant_is_even(const struct constants *t, uint32_t id)
     return constant_is_integer(t, id) && mpz_even_p(mpq_numref(t->values[id]));
 }
 
-int constant_compare(const struct constants *t, uint32_t a, uint32_t b)
-{
-    return mpq_cmp(t->values[a], t->values[b]);
-}
-
 bool constant_small(long *out, const struct constants *t, uint32_t id)
 {
     mpq_srcptr v = t->values[id];

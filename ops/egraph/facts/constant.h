@@ -32,7 +32,6 @@ void constant_bounds(double *lo, double *hi, const struct constants *t, uint32_t
 int constant_sign(const struct constants *t, uint32_t id);
 bool constant_is_integer(const struct constants *t, uint32_t id);
 bool constant_is_even(const struct constants *t, uint32_t id); /* an even integer */
-int constant_compare(const struct constants *t, uint32_t a, uint32_t b);
 /* The value if it is an integer of small size; false otherwise. */
 bool constant_small(long *out, const struct constants *t, uint32_t id);
 /* Numerator and denominator of a fraction, as constants of their own. */

@@ -151,7 +151,7 @@ static uint32_t intern_normal(struct facts *t, const struct fact *f)
     return (uint32_t)t->n++;
 }
 
-uint32_t facts_intern(struct facts *t, struct fact f)
+static uint32_t intern(struct facts *t, struct fact f)
 {
     normalize(&f, &t->constants);
     return intern_normal(t, &f);
@@ -159,13 +159,13 @@ uint32_t facts_intern(struct facts *t, struct fact f)
 
 uint32_t facts_unknown(struct facts *t, uint64_t vars)
 {
-    return facts_intern(
-        t, (struct fact){.vars = vars, .constant = NO_CONSTANT, .degree = FACT_NO_DEGREE});
+    return intern(t,
+                  (struct fact){.vars = vars, .constant = NO_CONSTANT, .degree = FACT_NO_DEGREE});
 }
 
 uint32_t facts_constant(struct facts *t, uint32_t number)
 {
-    return facts_intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
+    return intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
 }
 
 uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit)
@@ -188,7 +188,7 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned b
     }
     if (f.flags & FACT_REAL)
         set_interval(&f, v);
-    return facts_intern(t, f);
+    return intern(t, f);
 }
 
 uint32_t facts_known_symbol(struct facts *t, const char *name)
@@ -197,7 +197,7 @@ uint32_t facts_known_symbol(struct facts *t, const char *name)
     struct fact f = {.constant = NO_CONSTANT, .degree = 0, .flags = FACT_REAL};
     double v = pi ? 3.141592653589793 : 2.718281828459045; /* both just below the true value */
     set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
-    return facts_intern(t, f);
+    return intern(t, f);
 }
 
 static enum fact_conflict meet(struct fact *out, const struct fact *a, const struct fact *b)
@@ -239,7 +239,7 @@ enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t
     if (!facts_recall(&known, t, 0, a, b)) {
         struct fact f;
         enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
-        known = c ? FACT_CONFLICT | (uint32_t)c : facts_intern(t, f);
+        known = c ? FACT_CONFLICT | (uint32_t)c : intern(t, f);
         memo_put(t, 0, a, b, known);
     }
     if (known & FACT_CONFLICT)
@@ -260,7 +260,7 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
     if (facts_recall(&id, t, op, args[0], second))
         return id;
     struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
-    id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
+    id = intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
     memo_put(t, op, args[0], second, id);
     return id;
 }

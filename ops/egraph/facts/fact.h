@@ -64,7 +64,6 @@ struct facts {
 
 void facts_init(struct facts *t);
 void facts_free(struct facts *t);
-uint32_t facts_intern(struct facts *t, struct fact f);
 /* No information, except that it depends on `vars` at most. */
 uint32_t facts_unknown(struct facts *t, uint64_t vars);
 uint32_t facts_constant(struct facts *t, uint32_t number);

@@ -26,7 +26,7 @@ struct egraph *egraph_new(const struct language *lang)
     g->lang = lang;
     g->interpreted = is_calculus(lang);
     for (unsigned op = X_ADD; op < X_DECLARED && g->interpreted; op++)
-        if (lang->ops[op].interpreted && lang->ops[op].arity <= 2) {
+        if (lang->ops[op].interpreted) {
             g->interpreted_ops |= 1ull << op;
             g->interpreted_binary |= (uint64_t)(lang->ops[op].arity == 2) << op;
         }
@@ -133,7 +133,7 @@ static bool walk_term(uint32_t *nodes, struct egraph *g, const struct expr *x, b
                 nodes[i] = leaf ? g->leaves[*leaf].node : NO_NODE;
             }
         } else {
-            uint32_t kids[256], at = i + 1;
+            uint32_t kids[2], at = i + 1;
             for (uint32_t k = 0; k < node->arity; k++) {
                 kids[k] = nodes[at];
                 at += x->nodes[at].size;
@@ -146,49 +146,25 @@ static bool walk_term(uint32_t *nodes, struct egraph *g, const struct expr *x, b
     return true;
 }
 
-void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x)
-{
-    walk_term(nodes, g, x, true);
-}
-
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x)
 {
     return walk_term(nodes, g, x, false);
 }
 
-static uint32_t *term_scratch(const struct expr *x)
+eclass_id egraph_add_expr(struct egraph *g, const struct expr *x)
 {
     uint32_t *nodes = malloc(x->n * sizeof *nodes);
     if (!nodes)
         abort();
-    return nodes;
-}
-
-eclass_id egraph_add_expr(struct egraph *g, const struct expr *x)
-{
-    uint32_t *nodes = term_scratch(x);
-    graph_add_term(nodes, g, x);
+    walk_term(nodes, g, x, true);
     uint32_t root = nodes[0];
     free(nodes);
     return graph_find(g, root);
 }
 
-eclass_id egraph_lookup(struct egraph *g, const struct expr *x)
-{
-    uint32_t *nodes = term_scratch(x);
-    uint32_t root = graph_lookup_term(nodes, g, x) ? graph_find(g, nodes[0]) : UINT32_MAX;
-    free(nodes);
-    return root;
-}
-
 eclass_id egraph_find(struct egraph *g, eclass_id c)
 {
     return graph_find(g, c);
-}
-
-bool egraph_union(struct egraph *g, eclass_id a, eclass_id b)
-{
-    return graph_union(g, a, b, (struct reason){REASON_GIVEN, 0});
 }
 
 uint32_t egraph_count_nodes(const struct egraph *g)

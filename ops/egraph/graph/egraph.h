@@ -22,16 +22,10 @@ enum err_code egraph_declare(struct egraph *g, const char *variable, const char 
 /* Remembers why terms are equal, for egraph_explain; to be called before anything is added. */
 void egraph_keep_proofs(struct egraph *g);
 eclass_id egraph_add_expr(struct egraph *g, const struct expr *x);
-/* The class of a term if it is represented, else UINT32_MAX; adds nothing. */
-eclass_id egraph_lookup(struct egraph *g, const struct expr *x);
 eclass_id egraph_find(struct egraph *g, eclass_id c);
-/* Returns whether they were different; the invariants hold again after egraph_rebuild. */
-bool egraph_union(struct egraph *g, eclass_id a, eclass_id b);
 void egraph_rebuild(struct egraph *g);
 uint32_t egraph_count_nodes(const struct egraph *g);
 uint32_t egraph_count_classes(const struct egraph *g);
-/* Checks every invariant (congruence closure, hash-cons, parents, analysis): for tests. */
-enum err_code egraph_check(struct egraph *g, struct err *e);
 
 /* ---- saturation ---- */
 struct ruleset; /* compiled: patterns as programs; shared by threads, read-only */
@@ -50,13 +44,6 @@ struct rule_profile {
     uint64_t applied;  /* matches whose conditions held, new or not */
     uint64_t nodes;    /* made by these */
     uint32_t banned;   /* times */
-    double search_ns;  /* its share of the time of searching; 0 of a rule from a constant */
-    uint64_t apply_ns; /* of its conditions and applications, without the rebuild */
-};
-struct saturate_profile {
-    struct rule_profile *rules;      /* as many as the set has; counted up */
-    uint64_t (*clock_ns)(void *arg); /* NULL: times are 0 */
-    void *clock_arg;
 };
 struct saturate_options {
     uint32_t iterations; /* limit */
@@ -73,8 +60,9 @@ struct saturate_options {
     /* Called after each iteration, if not NULL. */
     void (*observe)(void *arg, const struct saturate_iteration *i);
     void *observe_arg;
-    /* Counts what each rule costs, if not NULL; the result is the same. Also of runs that fail. */
-    const struct saturate_profile *profile;
+    /* By rule, if not NULL: counts what each costs; the result is the same. Also of runs that fail.
+     */
+    struct rule_profile *profile;
     bool has_goal; /* stop as soon as these two are equal */
     eclass_id goal[2];
 };
@@ -94,9 +82,5 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
 bool egraph_contradicts(const struct egraph *g);
 /* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
-/* A graph with the same equalities; facts are computed anew. ERR_CORRUPT for a malformed message.
- */
-enum err_code egraph_from_message(struct egraph **out, eclass_id *root, const struct language *lang,
-                                  const Eqloom__EGraph *message, struct err *e);
 
 #endif

@@ -31,13 +31,11 @@ void graph_grow_entries(struct egraph *g)
 }
 
 /* Grows by an eighth once the graph is large, so that the peak is close to what is used. */
-bool graph_reserve_cells(struct egraph *g, uint32_t more)
+bool graph_reserve_cell(struct egraph *g)
 {
-    if (g->n_cells + more <= g->cap)
+    if (g->n_cells < g->cap)
         return false;
-    uint32_t cap = g->cap ? g->cap : FIRST_CELLS;
-    while (cap < g->n_cells + more)
-        cap += cap < LARGE ? cap : cap / 8;
+    uint32_t cap = g->cap ? g->cap + (g->cap < LARGE ? g->cap : g->cap / 8) : FIRST_CELLS;
     assert(cap < MAX_CELLS * 2u);
     resize_cells(g, cap);
     if (g->proofs)
@@ -64,16 +62,6 @@ void graph_free_cells(struct egraph *g)
     g->free_entry = NO_NODE;
 }
 
-static inline uint32_t node_hash(const struct egraph *g, uint32_t n)
-{
-    uint32_t op = g->cells[n].op;
-    if (!(op & OP_LEAF) && graph_arity(g, op) <= 2)
-        return hash_pair(op, graph_pair(&g->cells[n]));
-    struct key k;
-    set_node_key(&k, g, n);
-    return k.hash;
-}
-
 /* In batches, so that cache misses in the table overlap. */
 void graph_grow_table(struct egraph *g)
 {
@@ -85,7 +73,7 @@ void graph_grow_table(struct egraph *g)
         for (; n < g->n_cells && many < MANY; n++)
             if (graph_is_live(g, n)) {
                 nodes[many] = n;
-                hashes[many] = node_hash(g, n);
+                hashes[many] = hash_pair(g->cells[n].op, graph_pair(&g->cells[n]));
                 hashcons_prefetch(&g->cons, hashes[many++]);
             }
         for (uint32_t i = 0; i < many; i++)

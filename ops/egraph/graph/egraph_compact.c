@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { AHEAD = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
+enum { PREFETCH = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
 
 /* In a large graph, memory counts more than time. */
 bool graph_wants_compaction(const struct egraph *g)
@@ -27,14 +27,11 @@ void compaction_free(struct compaction *c)
 static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned)
 {
     uint32_t before = 0;
-    bool keep = false; /* the node of this cell */
     c->n = g->n_cells + 1u;
     c->to = egraph_memory_resize(NULL, 0, c->n * sizeof *c->to, "e-graph");
     for (uint32_t n = 0; n < g->n_cells; n++) {
-        if (g->cells[n].op != OP_CONT)
-            keep = g->proofs || n < pinned || g->members[n].next != NO_NODE;
         c->to[n] = before;
-        before += keep;
+        before += g->proofs || n < pinned || g->members[n].next != NO_NODE;
     }
     c->to[g->n_cells] = before;
 }
@@ -59,7 +56,7 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
 {
     uint32_t to = 0;
     for (uint32_t n = 0; n < g->n_cells; n++)
-        if (is_kept(c, n) && g->cells[n].op != OP_CONT) {
+        if (is_kept(c, n)) {
             rename_node(c, g, n);
             graph_find_whole(g, n);
         }
@@ -132,8 +129,8 @@ static void link_parents(struct egraph *g)
         g->classes[i].n_parents = 0;
     }
     for (uint32_t n = 0; n < g->n_cells; n++) {
-        prefetch_members(g, n + 2 * AHEAD);
-        prefetch_parents(g, n + AHEAD);
+        prefetch_members(g, n + 2 * PREFETCH);
+        prefetch_parents(g, n + PREFETCH);
         if (!graph_is_live(g, n))
             continue;
         for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)

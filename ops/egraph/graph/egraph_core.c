@@ -1,6 +1,7 @@
-/* Nodes and classes: add, union, rebuild. Invariants after a rebuild (egraph_check holds them):
- * arguments are canonical; live nodes are exactly what the hash table holds, so congruent nodes
- * are one; facts are closed under facts_apply; a class with a constant holds its number. */
+/* Nodes and classes: add, union, rebuild. Invariants after a rebuild (tests hold them, by
+ * egraph_check): arguments are canonical; live nodes are exactly what the hash table holds, so
+ * congruent nodes are one; facts are closed under facts_apply; a class with a constant holds its
+ * number. */
 #include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/enode_key.h"
 #include "ops/egraph/graph/node_index.h"
@@ -66,7 +67,7 @@ static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity,
     return facts_apply(&g->facts, op, false, facts, arity);
 }
 
-/* The fact of a new node of at most two arguments: usually that of its class, `likely`. */
+/* The fact of a new node: usually that of its class, `likely`. */
 static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely)
 {
     const struct cell *c = &g->cells[n];
@@ -79,7 +80,7 @@ static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely
 
 static uint32_t node_fact(struct egraph *g, uint32_t n)
 {
-    uint32_t op = graph_op(g, n), facts[256];
+    uint32_t op = graph_op(g, n), facts[2];
     if (op & OP_LEAF)
         return g->leaves[op & ~OP_LEAF].fact;
     uint32_t arity = graph_arity(g, op);
@@ -135,10 +136,10 @@ void graph_update_fact(struct egraph *g, uint32_t n)
 
 /* ---- adding ---- */
 
-/* Makes room for n more cells and a node in the table. Returns whether the table was rebuilt. */
-static __attribute__((noinline)) bool make_room(struct egraph *g, uint32_t n)
+/* Makes room for one more node. Returns whether the table was rebuilt. */
+static __attribute__((noinline)) bool make_room(struct egraph *g)
 {
-    bool moved = graph_reserve_cells(g, n);
+    bool moved = graph_reserve_cell(g);
     if (hashcons_has_room(&g->cons, g->cap))
         return moved;
     graph_grow_table(g);
@@ -150,67 +151,22 @@ static inline uint8_t kind_of(uint32_t op)
     return op < MASK_OTHERS ? (uint8_t)op : MASK_OTHERS;
 }
 
-static inline void set_cell(struct egraph *g, uint32_t cell, uint32_t op, uint64_t pair, uint32_t n)
-{
-    g->cells[cell] = (struct cell){.op = op, .kid = {(uint32_t)pair, (uint32_t)(pair >> 32)}};
-    g->members[cell] = (struct member){n, n};
-    g->kind[cell] = op == OP_CONT ? GRAPH_NO_KIND : kind_of(op);
-    g->touched[cell] = 0;
-}
-
-/* `kids` are the arguments as they were given, for proofs. */
-static inline void finish_node(struct egraph *g, uint32_t n, const uint32_t *kids, uint32_t arity)
-{
-    for (uint32_t i = 0; i < arity; i++)
-        add_parent(g, *graph_kid(g, n, i), 2 * n + i);
-    if (g->proofs)
-        proofs_add_node(g->proofs, n, kids, arity);
-    g->n_nodes++;
-}
-
-/* For more than two arguments. */
-static uint32_t lookup_or_add_wide(struct egraph *g, uint32_t op, const uint32_t *kids, bool add)
-{
-    struct key k;
-    set_key(&k, g, op, kids);
-    uint32_t n = find_node(g, &k);
-    if (n != NO_NODE || !add)
-        return n;
-    make_room(g, k.n_pairs);
-    n = g->n_cells;
-    g->n_cells += k.n_pairs;
-    for (uint32_t i = 0; i < k.n_pairs; i++)
-        set_cell(g, n + i, i ? OP_CONT : op, k.pairs[i], n);
-    hashcons_insert(&g->cons, k.hash, n);
-    finish_node(g, n, kids, k.arity);
-    uint64_t mask = pattern_op_mask(op);
-    uint32_t fact = node_fact(g, n);
-    *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
-    g->ops |= mask;
-    if (graph_fact(g, n)->constant != NO_CONSTANT)
-        add_constant(g, n);
-    return n;
-}
-
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
-    uint32_t arity = graph_arity(g, op);
-    if (arity > 2)
-        return lookup_or_add_wide(g, op, kids, false);
     struct hashcons_probe p;
-    uint64_t pair = find_pair(g, kids, arity);
-    return find_small(&p, g, hash_pair(op, pair), op, pair);
+    uint64_t pair = find_pair(g, kids, graph_arity(g, op));
+    return find_node(&p, g, hash_pair(op, pair), op, pair);
 }
 
-/* A node of at most two arguments, before it is found or made: its operator, arity, and the classes
- * of the arguments (or 0). */
-struct small {
+/* A node before it is found or made: its operator, arity, and the classes of the arguments (or 0).
+ */
+struct new_node {
     uint32_t op, arity, a, b;
     struct hashcons_probe p; /* where it belongs, if it is not there */
 };
 
-static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32_t op,
-                                       uint32_t arity, uint32_t a, uint32_t b)
+static inline uint32_t find_new_node(struct new_node *s, struct egraph *g, uint32_t op,
+                                     uint32_t arity, uint32_t a, uint32_t b)
 {
     s->op = op;
     s->arity = arity;
@@ -220,16 +176,15 @@ static inline uint32_t find_small_node(struct small *s, struct egraph *g, uint32
         s->b = graph_find(g, b) & -(uint32_t)(arity > 1);
     }
     uint64_t pair = (uint64_t)s->b << 32 | s->a;
-    return find_small(&s->p, g, hash_pair(op, pair), op, pair);
+    return find_node(&s->p, g, hash_pair(op, pair), op, pair);
 }
 
 /* Adds the node without its class. */
-static inline uint32_t add_small_node(struct egraph *g, const struct small *s, uint32_t a,
-                                      uint32_t b)
+static inline uint32_t add_node(struct egraph *g, const struct new_node *s, uint32_t a, uint32_t b)
 {
     bool moved = g->n_cells == g->cap || g->cons.n + g->cons.n_gaps >= g->cons.most;
     if (moved)
-        moved = make_room(g, 1);
+        moved = make_room(g);
     uint32_t n = g->n_cells++;
     struct cell *c = &g->cells[n];
     c->op = s->op;
@@ -258,11 +213,11 @@ static inline void set_kind(struct egraph *g, uint32_t n, uint32_t op)
 
 uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b)
 {
-    struct small s;
-    uint32_t n = find_small_node(&s, g, op, arity, a, b);
+    struct new_node s;
+    uint32_t n = find_new_node(&s, g, op, arity, a, b);
     if (n != NO_NODE)
         return n;
-    n = add_small_node(g, &s, a, b);
+    n = add_node(g, &s, a, b);
     uint64_t mask = pattern_op_mask(op);
     uint32_t fact = small_fact(g, op, arity, s.a, s.b);
     *new_class(g, n) = (struct eclass){.parents = NO_NODE, .fact = fact, .mask = mask};
@@ -276,20 +231,18 @@ uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
     uint32_t arity = graph_arity(g, op);
-    if (arity > 2)
-        return lookup_or_add_wide(g, op, kids, true);
     return graph_add_small(g, op, arity, arity > 0 ? kids[0] : 0, arity > 1 ? kids[1] : 0);
 }
 
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                         uint32_t b, uint32_t to)
 {
-    struct small s;
-    uint32_t n = find_small_node(&s, g, op, arity, a, b);
+    struct new_node s;
+    uint32_t n = find_new_node(&s, g, op, arity, a, b);
     *placed = n == NO_NODE;
     if (n != NO_NODE)
         return n;
-    n = add_small_node(g, &s, a, b);
+    n = add_node(g, &s, a, b);
     uint32_t c = graph_find(g, to);
     g->members[n] = (struct member){c, g->members[c].next};
     g->members[c].next = n;
@@ -313,13 +266,11 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     struct leaf *l = &g->leaves[leaf];
     if (l->node != NO_NODE)
         return l->node;
-    uint32_t op = OP_LEAF | leaf, n;
-    make_room(g, 1);
-    n = g->n_cells++;
-    set_cell(g, n, op, 0, n);
-    hashcons_insert(&g->cons, hashcons_end(hashcons_begin(op)), n);
-    finish_node(g, n, NULL, 0);
+    struct new_node s;
+    find_new_node(&s, g, OP_LEAF | leaf, 0, 0, 0);
+    uint32_t n = add_node(g, &s, 0, 0);
     l->node = n;
+    g->touched[n] = 0;
     g->kind[n] = l->op == X_NUM ? MASK_NUMBER : l->is_variable ? MASK_VARIABLE : MASK_OTHER_LEAF;
     *new_class(g, n) =
         (struct eclass){.parents = NO_NODE, .fact = l->fact, .mask = 1ull << g->kind[n]};

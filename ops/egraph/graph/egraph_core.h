@@ -1,13 +1,12 @@
 /* The insides of an e-graph, for the files of this folder.
  *
  * Everything is an array by cell, in three parts: the node itself (struct cell), its place in
- * union-find (struct member) and the data of its class (struct eclass). A node takes one cell for
- * each two arguments, at least one; its id is its first cell, the others are marked OP_CONT. A
- * class is named by one of its nodes, so union-find, classes and nodes share their ids. Most cells
- * name no class, so class data is in a denser array of entries; the member of the naming node holds
- * the current entry. The place of an argument is a *slot*: slot 2 * cell + i, so the arguments of
- * node n are slots 2n and on. 30 bytes a cell and 24 a class; with the table of hashcons.h about 38
- * and 24.
+ * union-find (struct member) and the data of its class (struct eclass). Operators have at most two
+ * arguments, so a node is one cell. A class is named by one of its nodes, so union-find, classes
+ * and nodes share their ids. Most cells name no class, so class data is in a denser array of
+ * entries; the member of the naming node holds the current entry. The place of an argument is a
+ * *slot*: slot 2 * cell + i, so the arguments of node n are slots 2n and on. 30 bytes a cell and 24
+ * a class; with the table of hashcons.h about 38 and 24.
  *
  * Unions break congruence; `pending` and `stale` list what egraph_rebuild has to restore. */
 #ifndef OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
@@ -41,7 +40,6 @@ enum {
 #define UP_ENTRY 0x80000000u
 #define OP_DEAD 0x80000000u
 #define OP_LEAF 0x40000000u
-#define OP_CONT 0x3fffffffu
 
 struct node_index; /* node_index.h */
 
@@ -106,8 +104,7 @@ struct egraph {
     struct eclass *classes; /* by entry; graph_eclass finds that of a class */
     /* Entries in use at any time, and the first free one, or NO_NODE. */
     uint32_t n_entries, cap_entries, free_entry;
-    uint8_t *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND for dead nodes and
-                      continuations */
+    uint8_t *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND for dead nodes */
     /* By cell, and by 64 cells: the last epoch in which something changed in the class that it
      * names, or below its arguments, as deep as rules look. */
     uint8_t *touched, *touched_block;
@@ -211,7 +208,7 @@ static inline uint32_t graph_arity(const struct egraph *g, uint32_t op)
 
 static inline bool graph_is_live(const struct egraph *g, uint32_t n)
 {
-    return !(g->cells[n].op & OP_DEAD) && g->cells[n].op != OP_CONT;
+    return !(g->cells[n].op & OP_DEAD);
 }
 
 /* Whether it names a class. */
@@ -225,12 +222,9 @@ static inline uint32_t graph_op(const struct egraph *g, uint32_t n)
     return g->cells[n].op & ~OP_DEAD;
 }
 
-static inline uint32_t graph_slot_owner(const struct egraph *g, uint32_t slot)
+static inline uint32_t graph_slot_owner(uint32_t slot)
 {
-    uint32_t n = slot >> 1;
-    while (g->cells[n].op == OP_CONT)
-        n--;
-    return n;
+    return slot >> 1;
 }
 
 /* The arguments in a cell as one number. */
@@ -247,7 +241,7 @@ static inline uint32_t *graph_slot_link(struct egraph *g, uint32_t slot)
 /* As stored: canonical after a rebuild only. */
 static inline uint32_t *graph_kid(const struct egraph *g, uint32_t n, uint32_t i)
 {
-    return &g->cells[n + (i >> 1)].kid[i & 1];
+    return &g->cells[n].kid[i];
 }
 
 /* The next node of the circle through a class. */
@@ -256,8 +250,8 @@ static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
     return g->members[n].next;
 }
 
-/* Makes room for so many more cells. Returns whether the hash table was rebuilt. */
-bool graph_reserve_cells(struct egraph *g, uint32_t more);
+/* Makes room for one more cell. Returns whether the hash table was rebuilt. */
+bool graph_reserve_cell(struct egraph *g);
 void graph_grow_entries(struct egraph *g);
 void graph_free_cells(struct egraph *g);
 /* Grows the hash table and fills it again. */
@@ -265,7 +259,7 @@ void graph_grow_table(struct egraph *g);
 /* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
  * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
-/* For at most two arguments, as nearly always; the second of a unary operator is ignored. */
+/* The same with the arguments apart; the second of a unary operator is ignored. */
 uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
 /* As graph_add_small, but a new node is put into the class of node `to`. The caller records the
@@ -282,9 +276,7 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
 uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */
 /* Nodes a and b are equal for this reason. */
 bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
-/* Nodes of a term, by position in x. The second adds nothing, and returns false if one is missing.
- */
-void graph_add_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
+/* Nodes of a term, by position in x. Adds nothing, and returns false if one is missing. */
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
 /* Restores congruence within an iteration; facts of parents, stamps and the unlinking of dead nodes
  * are left to egraph_rebuild. */

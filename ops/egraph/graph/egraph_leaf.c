@@ -64,12 +64,9 @@ enum err_code egraph_declare(struct egraph *g, const char *variable, const char 
     if (d == N && strcmp(g->lang->name, "boolean") == 0 && strcmp(domain, "boolean") == 0)
         d = DOMAIN_COMPLEX; /* no fact about numbers holds */
     if (d == N) {
-        const char *near = err_nearest(domain, names, N);
         enum err_code code =
             err_fail(e, ERR_INPUT, "unknown domain '%s' of the variable %s", domain, variable);
-        if (near)
-            err_hint(e, "did you mean '%s'?", near);
-        return code;
+        return err_suggest(code, domain, names, N, e);
     }
     if (name_map_get(&g->leaf_index, variable))
         return err_fail(e, ERR_INPUT, "the variable %s is declared twice, or after its use",

@@ -17,10 +17,7 @@ static bool ask_again(struct repair *q, struct egraph *g, uint32_t n)
     const struct cell *c = &g->cells[n];
     if (!graph_is_live(g, n) || c->op & OP_LEAF)
         return false;
-    uint32_t arity = graph_arity(g, c->op);
-    if (arity == 0 || arity > 2)
-        return false;
-    *q = (struct repair){.op = c->op, .pair = find_pair(g, c->kid, arity)};
+    *q = (struct repair){.op = c->op, .pair = find_pair(g, c->kid, graph_arity(g, c->op))};
     q->hash = hash_pair(q->op, q->pair);
     hashcons_prefetch(&g->cons, q->hash);
     hashcons_prefetch(&g->cons, hash_pair(c->op, graph_pair(c)));
@@ -60,28 +57,20 @@ static void repair_node(struct egraph *g, uint32_t n)
 {
     if (!graph_is_live(g, n))
         return;
-    struct key before, after;
-    set_node_key(&before, g, n);
-    after.op = before.op;
-    after.arity = before.arity;
-    after.n_pairs = before.n_pairs;
-    bool stale = false;
-    for (uint32_t i = 0; i < before.n_pairs; i++) {
-        after.pairs[i] = find_pair(g, g->cells[n + i].kid, before.arity - 2 * i);
-        stale |= after.pairs[i] != before.pairs[i];
-    }
-    if (!stale)
+    struct cell *c = &g->cells[n];
+    uint64_t before = graph_pair(c), after = find_pair(g, c->kid, graph_arity(g, c->op));
+    if (before == after)
         return;
     /* Repairs leave gaps: probes need empty slots to end at. */
     if (!hashcons_has_room(&g->cons, g->cap))
         graph_grow_table(g);
-    key_hash(&after);
-    hashcons_remove(&g->cons, before.hash, n);
-    for (uint32_t i = 0; i < after.arity; i++)
-        *graph_kid(g, n, i) = (uint32_t)(after.pairs[i / 2] >> (i % 2 ? 32 : 0));
-    uint32_t twin = find_node(g, &after);
+    hashcons_remove(&g->cons, hash_pair(c->op, before), n);
+    c->kid[0] = (uint32_t)after;
+    c->kid[1] = (uint32_t)(after >> 32);
+    struct hashcons_probe p;
+    uint32_t hash = hash_pair(c->op, after), twin = find_node(&p, g, hash, c->op, after);
     if (twin == NO_NODE) {
-        hashcons_insert(&g->cons, after.hash, n);
+        hashcons_insert(&g->cons, hash, n);
         return;
     }
     g->cells[n].op |= OP_DEAD;
@@ -124,7 +113,7 @@ static void update_parents(struct egraph *g, uint32_t class)
     uint32_t slot = last;
     do {
         slot = *graph_slot_link(g, slot);
-        uint32_t owner = graph_slot_owner(g, slot);
+        uint32_t owner = graph_slot_owner(slot);
         if (graph_is_live(g, owner))
             u32_push(&g->wave[0], owner);
     } while (slot != last);
@@ -214,7 +203,7 @@ static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, u
 {
     if (slot >= 2 * g->frozen)
         return;
-    uint32_t owner = graph_slot_owner(g, slot);
+    uint32_t owner = graph_slot_owner(slot);
     /* level by level: nodes touched before changed no deeper than this */
     if (graph_is_live(g, owner) && g->touched[owner] != g->epoch)
         stamp_owner(g, to, owner, k);

@@ -64,7 +64,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         uint32_t slot = last;
         do {
             slot = *graph_slot_link(g, slot);
-            uint32_t owner = graph_slot_owner(g, slot);
+            uint32_t owner = graph_slot_owner(slot);
             if (graph_is_live(g, owner))
                 u32_push(&g->pending, owner);
         } while (slot != last);

@@ -3,16 +3,17 @@
  * such a union since it was built. */
 #include "ops/egraph/graph/node_index.h"
 
+#include "base/buf.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     MIN_POOL = 1 << 20,
     MAX_BUCKETS = 1 << 12,
-    FIRST_SLOTS = 64, /* initial size of hash tables */
-    PATIENCE = 8,     /* a table that was outdated so often is rebuilt */
+    PATIENCE = 8, /* a table that was outdated so often is rebuilt */
     POOL_KEPT = 1 << 16,
-    SLOTS_KEPT = 1 << 10, /* kept for the next graph */
+    KEPT = 1 << 9, /* entries kept for the next graph */
     PRUNE_TRIED = 16,
     PRUNE_CELLS = 1 << 15,
 };
@@ -29,6 +30,17 @@ struct node_index *node_index_new(void)
     return j;
 }
 
+static void free_arrays(struct node_index *j)
+{
+    free(j->large);
+    free(j->tables);
+    map64_free(&j->large_of);
+    map64_free(&j->table_of);
+    j->large = NULL;
+    j->tables = NULL;
+    j->n_large = j->large_cap = j->n_tables = j->tables_cap = 0;
+}
+
 void node_index_free(struct node_index *j)
 {
     if (!j)
@@ -37,8 +49,7 @@ void node_index_free(struct node_index *j)
         j->pruner_free(j->pruner);
     u32_free(&j->pool);
     u32_free(&j->listed);
-    free(j->large);
-    free(j->tables);
+    free_arrays(j);
     free(j);
 }
 
@@ -46,6 +57,8 @@ static void forget_indexes(struct node_index *j)
 {
     j->age++;
     j->pool.n = j->n_large = j->n_tables = 0;
+    map64_clear(&j->large_of);
+    map64_clear(&j->table_of);
     u32_release(&j->listed);
 }
 
@@ -60,19 +73,10 @@ void node_index_forget(struct node_index *j)
 void node_index_release(struct node_index *j)
 {
     node_index_forget(j);
-    if (j->pool.cap > POOL_KEPT) {
+    if (j->pool.cap > POOL_KEPT)
         u32_free(&j->pool);
-    }
-    if (j->large_cap > SLOTS_KEPT) {
-        free(j->large);
-        j->large = NULL;
-        j->large_cap = 0;
-    }
-    if (j->tables_cap > SLOTS_KEPT) {
-        free(j->tables);
-        j->tables = NULL;
-        j->tables_cap = 0;
-    }
+    if (j->large_cap > KEPT || j->tables_cap > KEPT)
+        free_arrays(j);
 }
 
 /* The maximum size of all indexes together: a fraction of a large graph. */
@@ -149,50 +153,21 @@ static void build_group(struct node_index *j, struct egraph *g, struct class_ind
     s->built = true;
 }
 
-static void *new_slots(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
-/* The slot of a class, or where it belongs. Outdated entries count as empty. */
-static struct class_index *large_slot(const struct node_index *j, uint32_t class)
-{
-    size_t i = class * 0x9e3779b1u >> 7;
-    for (;; i++) {
-        struct class_index *s = &j->large[i & (j->large_cap - 1)];
-        if (s->age != j->age || s->class == class)
-            return s;
-    }
-}
-
 static struct class_index *find_large(const struct node_index *j, uint32_t class)
 {
-    struct class_index *s = j->n_large ? large_slot(j, class) : NULL;
-    return s && s->age == j->age ? s : NULL;
+    const uint64_t *at = j->n_large ? map64_get(&j->large_of, class) : NULL;
+    return at ? &j->large[*at] : NULL;
 }
 
 static struct class_index *add_large(struct node_index *j, uint32_t class)
 {
-    struct class_index *s = find_large(j, class);
-    if (s)
-        return s;
-    if ((j->n_large + 1) * 2 > j->large_cap) {
-        struct class_index *old = j->large;
-        size_t n = j->large_cap;
-        j->large_cap = n ? 2 * n : FIRST_SLOTS;
-        j->large = new_slots(j->large_cap, sizeof *j->large);
-        for (size_t i = 0; i < n; i++)
-            if (old[i].age == j->age)
-                *large_slot(j, old[i].class) = old[i];
-        free(old);
+    bool added;
+    uint64_t at = *map64_put(&j->large_of, class, j->n_large, &added);
+    if (added) {
+        j->large = vec_grow(j->large, &j->large_cap, j->n_large + 1, sizeof *j->large);
+        j->large[j->n_large++] = (struct class_index){.class = class};
     }
-    s = large_slot(j, class);
-    *s = (struct class_index){.class = class, .age = j->age};
-    j->n_large++;
-    return s;
+    return &j->large[at];
 }
 
 void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
@@ -253,7 +228,7 @@ static uint32_t bucket_of(uint32_t value, uint32_t buckets)
 
 /* An older table of the same key stays in the pool: it may be in use. */
 static void build_table(struct node_index *j, struct egraph *g, struct argument_index *t,
-                        struct node_range nodes)
+                        uint32_t k, struct node_range nodes)
 {
     uint32_t n = nodes.end - nodes.begin;
     t->buckets = 1;
@@ -263,7 +238,6 @@ static void build_table(struct node_index *j, struct egraph *g, struct argument_
     uint32_t *start = pool_take(j, t->buckets + 1 + n);
     memset(start, 0, (t->buckets + 1) * sizeof *start);
     const uint32_t *from = j->pool.items + nodes.begin;
-    uint32_t k = t->key.argument;
     for (uint32_t i = 0; i < n; i++)
         start[bucket_of(graph_find(g, *graph_kid(g, from[i], k)), t->buckets) + 1]++;
     start[0] = t->begin + t->buckets + 1;
@@ -281,49 +255,24 @@ static void build_table(struct node_index *j, struct egraph *g, struct argument_
     t->asked = 0;
 }
 
-static bool same_key(const struct node_index_key *a, const struct node_index_key *b)
-{
-    return a->class == b->class && a->op == b->op && a->argument == b->argument;
-}
-
-static struct argument_index *table_slot(const struct node_index *j,
-                                         const struct node_index_key *key)
-{
-    size_t i = ((key->class * 8 + key->argument) * 0x9e3779b1u + key->op * 0x85ebca6bu) >> 7;
-    for (;; i++) {
-        struct argument_index *t = &j->tables[i & (j->tables_cap - 1)];
-        if (t->age != j->age || same_key(&t->key, key))
-            return t;
-    }
-}
-
 /* *known: it was requested before. */
 static struct argument_index *table_of(bool *known, struct node_index *j,
                                        const struct node_index_key *key)
 {
-    struct argument_index *t = j->n_tables ? table_slot(j, key) : NULL;
-    *known = t && t->age == j->age;
-    if (*known)
-        return t;
-    if ((j->n_tables + 1) * 2 > j->tables_cap) {
-        struct argument_index *old = j->tables;
-        size_t n = j->tables_cap;
-        j->tables_cap = n ? 2 * n : FIRST_SLOTS;
-        j->tables = new_slots(j->tables_cap, sizeof *j->tables);
-        for (size_t i = 0; i < n; i++)
-            if (old[i].age == j->age)
-                *table_slot(j, &old[i].key) = old[i];
-        free(old);
+    bool added;
+    uint64_t place = (uint64_t)key->class << 32 | key->op << 8 | key->argument;
+    uint64_t at = *map64_put(&j->table_of, place, j->n_tables, &added);
+    *known = !added;
+    if (added) {
+        j->tables = vec_grow(j->tables, &j->tables_cap, j->n_tables + 1, sizeof *j->tables);
+        j->tables[j->n_tables++] = (struct argument_index){0};
     }
-    t = table_slot(j, key);
-    *t = (struct argument_index){.key = *key, .age = j->age};
-    j->n_tables++;
-    return t;
+    return &j->tables[at];
 }
 
 /* Builds the table at the second request. False: not usable. */
 static bool table_knows(struct argument_index *t, struct egraph *g, const struct class_index *s,
-                        struct node_range nodes, uint32_t value)
+                        uint32_t argument, struct node_range nodes, uint32_t value)
 {
     struct node_index *j = g->node_index;
     if (t->group != s->begin) {
@@ -335,7 +284,7 @@ static bool table_knows(struct argument_index *t, struct egraph *g, const struct
         return true;
     if ((stale && t->asked++ < PATIENCE) || j->pool.n >= max_pool(g))
         return false;
-    build_table(j, g, t, nodes);
+    build_table(j, g, t, argument, nodes);
     return true;
 }
 
@@ -350,7 +299,7 @@ bool node_index_find_far(struct node_range *out, struct egraph *g, const struct 
         return true;
     bool known;
     struct argument_index *t = table_of(&known, j, key);
-    if (!known || !table_knows(t, g, s, *out, value))
+    if (!known || !table_knows(t, g, s, key->argument, *out, value))
         return true;
     const uint32_t *start = j->pool.items + t->begin;
     uint32_t b = bucket_of(value, t->buckets);

@@ -5,6 +5,7 @@
 #ifndef OPS_EGRAPH_GRAPH_NODE_INDEX_H
 #define OPS_EGRAPH_GRAPH_NODE_INDEX_H
 
+#include "base/map.h"
 #include "ops/egraph/graph/egraph_core.h"
 
 enum {
@@ -26,7 +27,7 @@ struct node_range {
 /* The index of one class: the mask of its operators; in the pool, where the nodes of each operator
  * begin, by bit, then the nodes. */
 struct class_index {
-    uint32_t class, age; /* outdated unless it is node_index.age */
+    uint32_t class, age; /* of a small class: outdated unless it is node_index.age */
     uint64_t mask;
     uint32_t begin;
     bool built, refused;
@@ -35,8 +36,7 @@ struct class_index {
 /* The index of one key; in the pool: where the buckets begin, then the nodes. Of the group that
  * begins at `group`, with the arguments after so many unions. */
 struct argument_index {
-    struct node_index_key key;
-    uint32_t age, group;
+    uint32_t group;
     uint64_t unions;
     uint32_t asked; /* how often it was used for classes that joined others since */
     bool built;
@@ -50,8 +50,9 @@ struct node_index {
     size_t limit;                 /* maximum size of the pool; 0: nothing is indexed */
     struct u32_list pool, listed; /* `listed` is scratch */
     /* Of small classes, in a direct-mapped cache; of classes of more than NODE_INDEX_LARGE nodes,
-     * and tables, in hash tables. */
+     * and tables, in arrays with maps from class and key to the place. */
     struct class_index groups[NODE_INDEX_SLOTS];
+    struct map64 large_of, table_of;
     struct class_index *large;
     size_t n_large, large_cap;
     struct argument_index *tables;

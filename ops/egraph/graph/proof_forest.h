@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum reason_kind {
-    REASON_GIVEN,      /* egraph_union */
+    REASON_GIVEN,      /* graph_union */
     REASON_CONGRUENCE, /* same operator, equal arguments */
     REASON_CONSTANT,   /* the first node computes to the number that the second is */
     REASON_RULE,       /* index into `matches`: the rule, then its match */

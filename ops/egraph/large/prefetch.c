@@ -43,8 +43,8 @@ struct prefetcher {
 static inline void ask(struct prefetcher *f, const struct build_node *node, uint32_t *values,
                        uint32_t *value)
 {
-    uint32_t first = values[node->first[0]];
-    uint32_t second = node->arity > 1 ? values[node->first[1]] : 0;
+    uint32_t first = values[node->kid[0]];
+    uint32_t second = node->arity > 1 ? values[node->kid[1]] : 0;
     *value = NO_NODE;
     if (first == NO_NODE || second == NO_NODE)
         return;
@@ -73,7 +73,7 @@ static void take_match(struct prefetcher *f, uint32_t *values, const struct buil
         uint32_t *value = &values[b->n_vars + i];
         if (node->is_leaf)
             *value = f->g->leaves[f->m->leaf[node->op]].node;
-        else if (node->arity == 1 || node->arity == 2)
+        else if (node->arity)
             ask(f, node, values, value);
         else
             *value = NO_NODE;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CLASSES = 1 << 10 };
-
 static void *new_array(size_t n, size_t size)
 {
     void *p = calloc(n, size);
@@ -91,61 +89,26 @@ static void push_parents(struct pruner *a, uint32_t class)
         return;
     do {
         slot = *graph_slot_link(g, slot);
-        uint32_t owner = graph_slot_owner(g, slot);
+        uint32_t owner = graph_slot_owner(slot);
         if (owner < a->until && has_shapes(a, owner))
-            u32_push(&a->asked, owner);
+            u32_push(&a->outdated, owner);
     } while (slot != last);
 }
 
 /* ---- lists ---- */
 
-static struct prune_class *class_slot(const struct pruner *a, uint32_t class)
-{
-    for (size_t i = class * 0x9e3779b1u >> 7;; i++) {
-        struct prune_class *c = &a->classes[i & (a->classes_cap - 1)];
-        if (c->class == class || c->class == NO_NODE)
-            return c;
-    }
-}
-
-static void new_classes(struct pruner *a, size_t cap)
-{
-    a->classes_cap = cap;
-    a->classes = new_array(cap, sizeof *a->classes);
-    memset(a->classes, 0xff, cap * sizeof *a->classes);
-}
-
-static struct prune_class *add_class(struct pruner *a, uint32_t class)
-{
-    struct prune_class *c = class_slot(a, class), *old = a->classes;
-    if (c->class == class)
-        return c;
-    if ((a->n_classes + 1) * 2 > a->classes_cap) {
-        size_t n = a->classes_cap;
-        new_classes(a, 2 * n);
-        for (size_t i = 0; i < n; i++)
-            if (old[i].class != NO_NODE)
-                *class_slot(a, old[i].class) = old[i];
-        free(old);
-        c = class_slot(a, class);
-    }
-    *c = (struct prune_class){class, NO_NODE};
-    a->n_classes++;
-    return c;
-}
-
 static void drop_lists(struct pruner *a, uint32_t class)
 {
-    struct prune_class *c = class_slot(a, class);
-    if (c->class == class)
-        c->first = NO_NODE;
+    uint64_t *first = map64_get(&a->classes, class);
+    if (first)
+        *first = NO_NODE;
 }
 
 /* Lists take up to a fraction of the memory of the graph. */
 static void drop_all_lists(struct pruner *a)
 {
-    a->nodes.n = a->n_lists = a->n_classes = 0;
-    memset(a->classes, 0xff, a->classes_cap * sizeof *a->classes);
+    a->nodes.n = a->n_lists = 0;
+    map64_clear(&a->classes);
 }
 
 static bool node_fits(const struct pruner *a, const struct prune_state *k, uint16_t x, uint16_t y)
@@ -179,8 +142,8 @@ bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, co
     const struct prune_state *k = &a->states[state];
     if (!k->n_pairs)
         return false;
-    struct prune_class *of = add_class(a, c);
-    uint32_t i = of->first;
+    uint64_t *first = map64_put(&a->classes, c, NO_NODE, NULL);
+    uint32_t i = (uint32_t)*first;
     while (i != NO_NODE && a->lists[i].state != state)
         i = a->lists[i].next;
     if (i == NO_NODE) {
@@ -190,8 +153,9 @@ bool pruner_list_of(struct node_range *out, struct pruner *a, uint32_t state, co
             return false;
         i = (uint32_t)a->n_lists;
         a->lists = egraph_memory_grow(a->lists, &a->lists_cap, a->n_lists + 1, sizeof *a->lists);
-        a->lists[a->n_lists++] = (struct prune_list){state, (uint32_t)a->nodes.n, 0, of->first};
-        of->first = i;
+        a->lists[a->n_lists++] =
+            (struct prune_list){state, (uint32_t)a->nodes.n, 0, (uint32_t)*first};
+        *first = i;
         list_nodes(a, range, k, s->x, s->arity);
         a->lists[i].end = (uint32_t)a->nodes.n;
     }
@@ -216,8 +180,8 @@ static void pruner_note_union(struct pruner *a, uint32_t into, uint32_t from)
 
 void pruner_begin(struct pruner *a)
 {
-    for (size_t i = 0; i < a->asked.n; i++) {
-        uint32_t n = a->asked.items[i];
+    for (size_t i = 0; i < a->outdated.n; i++) {
+        uint32_t n = a->outdated.items[i];
         if (!has_shapes(a, n)) /* it died */
             continue;
         sweep(a);
@@ -229,7 +193,7 @@ void pruner_begin(struct pruner *a)
         a->held[c] = joined;
         push_parents(a, c);
     }
-    a->asked.n = 0;
+    a->outdated.n = 0;
     if (a->nodes.n > a->until / 2 || a->n_lists > a->until / 4)
         drop_all_lists(a);
 }
@@ -243,10 +207,10 @@ static void pruner_free(struct pruner *a)
     free(a->states);
     free(a->tests);
     free(a->wanted);
-    u32_free(&a->asked);
+    u32_free(&a->outdated);
     u32_free(&a->nodes);
     egraph_memory_free(a->lists, a->lists_cap * sizeof *a->lists);
-    free(a->classes);
+    map64_free(&a->classes);
     free(a);
 }
 
@@ -257,7 +221,6 @@ struct pruner *pruner_new(const struct ematch *m)
     a->until = m->until;
     a->held = egraph_memory_resize(NULL, 0, a->until * sizeof *a->held, "e-graph");
     memset(a->held, 0, a->until * sizeof *a->held);
-    new_classes(a, FIRST_CLASSES);
     shapes_init(&a->shapes, m->g->lang->n_ops);
     pruner_plan(a, m);
     shapes_seal(&a->shapes);

@@ -30,10 +30,6 @@ struct prune_list {
     uint32_t next;              /* of the same class, or NO_NODE */
 };
 
-struct prune_class {
-    uint32_t class, first; /* the first of its lists */
-};
-
 struct pruner {
     struct egraph *g;
     struct shapes shapes;
@@ -44,12 +40,11 @@ struct pruner {
     size_t n_tests, tests_cap;
     uint16_t *wanted; /* the shapes of tests and the pairs of states */
     size_t n_wanted, wanted_cap;
-    struct u32_list asked; /* nodes whose arguments have gained shapes */
+    struct u32_list outdated; /* nodes whose arguments have gained shapes */
     struct u32_list nodes;
     struct prune_list *lists;
     size_t n_lists, lists_cap;
-    struct prune_class *classes; /* a hash table */
-    size_t n_classes, classes_cap;
+    struct map64 classes; /* the first list of a class, or NO_NODE */
 };
 
 /* For the active rules, in a graph whose congruence is restored. The node index owns it and reports

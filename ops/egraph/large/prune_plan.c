@@ -10,7 +10,7 @@
 
 enum { MOST_WANTED = 32 }; /* of one test, or pairs of one state; beyond that nothing is tested */
 
-struct asks {
+struct needs {
     uint64_t *items;
     size_t n, cap;
 };
@@ -20,11 +20,11 @@ struct plan {
     const struct ematch *m;
     const struct automaton *automaton;
     uint32_t *below; /* by state: active rules below it */
-    struct asks tests, pairs;
+    struct needs tests, pairs;
     uint16_t shape[PATTERN_MAX_REGISTERS]; /* of the registers of one rule */
 };
 
-static void ask(struct asks *to, uint32_t state, uint16_t x, uint16_t y)
+static void need(struct needs *to, uint32_t state, uint16_t x, uint16_t y)
 {
     to->items = vec_grow(to->items, &to->cap, to->n + 1, sizeof *to->items);
     to->items[to->n++] = (uint64_t)state << 32 | (uint64_t)x << 16 | y;
@@ -54,25 +54,26 @@ static bool is_worth_a_test(const struct plan *p, uint16_t shape)
 }
 
 /* What state s, below `at`, needs in the registers that `at` fills. */
-static void ask_of_registers(struct plan *p, uint32_t s, uint32_t at, const struct pattern *pattern)
+static void need_in_registers(struct plan *p, uint32_t s, uint32_t at,
+                              const struct pattern *pattern)
 {
     const struct state *k = &p->automaton->states[at];
     bool binds = k->kind == STATE_BIND || k->kind == STATE_FIND, root = k->kind == STATE_ROOT;
     uint32_t q = root ? 1 : k->out, n = root ? pattern->arity : binds ? k->arity : 0;
     for (; n > 0; n--, q++)
         if (is_worth_a_test(p, p->shape[q]))
-            ask(&p->tests, s, (uint16_t)q, p->shape[q]);
+            need(&p->tests, s, (uint16_t)q, p->shape[q]);
 }
 
 /* What a node bound by this state needs below it. Only where the class alone decides which nodes
  * are candidates. */
-static void ask_of_nodes(struct plan *p, uint32_t state)
+static void need_in_nodes(struct plan *p, uint32_t state)
 {
     const struct state *s = &p->automaton->states[state];
-    if (s->kind != STATE_BIND || s->whole || s->arity > 2 ||
+    if (s->kind != STATE_BIND || s->whole ||
         (s->key != PATTERN_NO_KEY && !(s->bound[s->key] & AUTOMATON_LEAF)))
         return;
-    ask(&p->pairs, state, p->shape[s->out], s->arity > 1 ? p->shape[s->out + 1] : SHAPE_ANY);
+    need(&p->pairs, state, p->shape[s->out], s->arity > 1 ? p->shape[s->out + 1] : SHAPE_ANY);
 }
 
 /* If all rules below the parent are also below the state, the parent has tested the earlier
@@ -84,12 +85,12 @@ static void gather(struct plan *p, uint32_t rule)
     find_shapes(p, r);
     for (uint32_t s = p->automaton->done[rule]; parent[s] != NO_STATE; s = parent[s]) {
         uint32_t at = parent[s];
-        ask_of_nodes(p, s);
-        ask_of_registers(p, s, at, &r->lhs);
+        need_in_nodes(p, s);
+        need_in_registers(p, s, at, &r->lhs);
         if (p->below[s] == p->below[at])
             continue;
         while ((at = parent[at]) != NO_STATE)
-            ask_of_registers(p, s, at, &r->lhs);
+            need_in_registers(p, s, at, &r->lhs);
     }
 }
 
@@ -106,16 +107,16 @@ static void want(struct pruner *a, uint16_t shape)
 }
 
 /* One register of one state. There is a test only if each rule needs a shape. */
-static void add_test(struct plan *p, const uint64_t *asks, size_t n)
+static void add_test(struct plan *p, const uint64_t *needs, size_t n)
 {
     struct pruner *a = p->a;
-    struct prune_state *s = &a->states[asks[0] >> 32];
-    struct prune_test t = {.reg = (uint16_t)(asks[0] >> 16), .shapes = (uint32_t)a->n_wanted};
-    if (n < p->below[asks[0] >> 32])
+    struct prune_state *s = &a->states[needs[0] >> 32];
+    struct prune_test t = {.reg = (uint16_t)(needs[0] >> 16), .shapes = (uint32_t)a->n_wanted};
+    if (n < p->below[needs[0] >> 32])
         return;
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || asks[i] != asks[i - 1])
-            want(a, (uint16_t)asks[i]);
+        if (i == 0 || needs[i] != needs[i - 1])
+            want(a, (uint16_t)needs[i]);
     t.n = (uint16_t)(a->n_wanted - t.shapes);
     if (t.n > MOST_WANTED) {
         a->n_wanted = t.shapes;
@@ -128,26 +129,26 @@ static void add_test(struct plan *p, const uint64_t *asks, size_t n)
 }
 
 /* The pairs of one state, unless some rule needs nothing. */
-static void add_pairs(struct plan *p, const uint64_t *asks, size_t n)
+static void add_pairs(struct plan *p, const uint64_t *needs, size_t n)
 {
     struct pruner *a = p->a;
-    struct prune_state *s = &a->states[asks[0] >> 32];
+    struct prune_state *s = &a->states[needs[0] >> 32];
     const uint32_t nothing = (uint32_t)SHAPE_ANY << 16 | SHAPE_ANY;
-    if ((uint32_t)asks[n - 1] == nothing) /* the maximum */
+    if ((uint32_t)needs[n - 1] == nothing) /* the maximum */
         return;
     s->pairs = (uint32_t)a->n_wanted;
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && asks[i] == asks[i - 1])
+        if (i > 0 && needs[i] == needs[i - 1])
             continue;
-        want(a, (uint16_t)(asks[i] >> 16));
-        want(a, (uint16_t)asks[i]);
+        want(a, (uint16_t)(needs[i] >> 16));
+        want(a, (uint16_t)needs[i]);
     }
     size_t pairs = (a->n_wanted - s->pairs) / 2;
     s->n_pairs = (uint16_t)(pairs <= MOST_WANTED ? pairs : 0);
 }
 
 /* Passes on groups of requests that are equal except for their last `bits`. */
-static void take_runs(struct plan *p, struct asks *from, unsigned bits,
+static void take_runs(struct plan *p, struct needs *from, unsigned bits,
                       void (*take)(struct plan *, const uint64_t *, size_t))
 {
     if (from->n)
@@ -169,9 +170,9 @@ static uint32_t find_semijoin(const struct plan *p, uint32_t state)
             only = i;
             n++;
         }
-    bool asked = s->kind == STATE_BIND && !s->whole && n == 1 &&
-                 semijoin_applies(s, &p->automaton->states[only]);
-    return asked ? only : NO_STATE;
+    bool applies = s->kind == STATE_BIND && !s->whole && n == 1 &&
+                   semijoin_applies(s, &p->automaton->states[only]);
+    return applies ? only : NO_STATE;
 }
 
 void pruner_plan(struct pruner *a, const struct ematch *m)

@@ -14,8 +14,7 @@ static uint32_t argument_at(const struct state *s, uint32_t x)
 bool semijoin_applies(const struct state *s, const struct state *next)
 {
     bool some = false;
-    if (next->kind != STATE_BIND || !next->whole || next->arity > 2 || s->arity > 2 ||
-        argument_at(s, next->a) < s->arity)
+    if (next->kind != STATE_BIND || !next->whole || argument_at(s, next->a) < s->arity)
         return false;
     for (uint32_t k = 0; k < next->arity; k++)
         some |= argument_at(s, next->bound[k]) < s->arity;

@@ -80,7 +80,7 @@ uint16_t shapes_add(struct shapes *s, const struct ruleset *set, const struct ex
         return SHAPE_ANY;
     if (node->leaf)
         return intern(s, OP_LEAF | leaf_number(set, node), SHAPE_ANY, SHAPE_ANY);
-    if (node->arity > 2 || node->op >= s->n_ops)
+    if (node->op >= s->n_ops)
         return SHAPE_ANY;
     for (uint32_t k = 0, at = position + 1; k < node->arity; at += x->nodes[at].size, k++)
         kid[k] = shapes_add(s, set, x, at);

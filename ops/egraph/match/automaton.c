@@ -79,8 +79,8 @@ static void add_program(struct arena *a, struct branch *root, const struct autom
 
 struct layout {
     struct automaton *out;
-    size_t states_cap, parent_cap, steps_cap, known_cap;
-    size_t n_steps, n_known;
+    size_t states_cap, parent_cap, steps_cap;
+    size_t n_steps;
 };
 
 static uint32_t add_state(struct layout *l, struct state s, uint32_t parent)
@@ -98,22 +98,14 @@ static uint32_t encode_bound(const struct bound_argument *k)
     return k->x | (k->kind == ARGUMENT_LEAF ? AUTOMATON_LEAF : 0);
 }
 
-static void set_bind(struct layout *l, struct state *s, const struct instruction *i)
+static void set_bind(struct state *s, const struct instruction *i)
 {
     s->arity = i->arity;
     s->out = i->out;
     s->key = i->key;
     s->whole = i->whole;
-    if (i->arity <= 2) {
-        for (uint32_t k = 0; k < i->arity; k++)
-            s->bound[k] = encode_bound(&i->bound[k]);
-        return;
-    }
-    s->bound[0] = (uint32_t)l->n_known;
-    l->out->bound =
-        vec_grow(l->out->bound, &l->known_cap, l->n_known + i->arity, sizeof *l->out->bound);
     for (uint32_t k = 0; k < i->arity; k++)
-        l->out->bound[l->n_known++] = encode_bound(&i->bound[k]);
+        s->bound[k] = encode_bound(&i->bound[k]);
 }
 
 static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)
@@ -129,7 +121,7 @@ static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t pa
         s.x = b->i->kind == I_DONE ? b->rule : b->i->x;
     }
     if (s.kind == STATE_BIND || s.kind == STATE_FIND)
-        set_bind(l, &s, b->i);
+        set_bind(&s, b->i);
     uint32_t id = add_state(l, s, parent);
     if (s.kind == STATE_DONE)
         l->out->done[s.x] = id;
@@ -247,6 +239,5 @@ void automaton_build(struct automaton *out, struct arena *a, const struct automa
     out->states = keep(a, out->states, out->n, sizeof *out->states);
     out->parent = keep(a, out->parent, out->n, sizeof *out->parent);
     out->steps = keep(a, out->steps, l.n_steps, 1);
-    out->bound = keep(a, out->bound, l.n_known, sizeof *out->bound);
     arena_free(&scratch);
 }

@@ -33,8 +33,7 @@ struct state {
     union {
         /* STATE_SWITCH: a step for each bit; its child is steps[x + bit]. */
         uint64_t mask;
-        /* STATE_BIND, STATE_FIND: arguments that are bound already; with more than two, [0] is
-         * where they begin in automaton.bound. */
+        /* STATE_BIND, STATE_FIND: arguments that are bound already. */
         uint32_t bound[2];
     };
 };
@@ -57,7 +56,6 @@ struct automaton {
     uint32_t *parent;     /* by state */
     uint32_t n;
     uint8_t *steps;
-    uint32_t *bound;
     uint32_t *root; /* by operator; NO_STATE: no pattern begins with it */
     uint32_t n_ops;
     uint32_t any;   /* the root of bare variables, or NO_STATE */

@@ -132,8 +132,7 @@ static inline void follow(struct ematch *m, const struct state *s)
 /* The class of argument k, which is bound already. */
 static inline uint32_t bound_class(struct ematch *m, const struct state *s, uint32_t k)
 {
-    const uint32_t *bound = s->arity <= 2 ? s->bound : m->set->automaton.bound + s->bound[0];
-    return ematch_bound(m, bound[k]);
+    return ematch_bound(m, s->bound[k]);
 }
 
 /* The one node with all bound arguments, or NO_NODE. */
@@ -154,7 +153,7 @@ static void bind_found(struct ematch *m, const struct state *s, uint32_t n)
     m->n_bound--;
 }
 
-/* Binds node n if it fits. Nearly all nodes have one or two arguments. */
+/* Binds node n if it fits. */
 static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n, uint32_t value)
 {
     struct egraph *g = m->g;
@@ -169,8 +168,6 @@ static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n
         out[0] = graph_find(g, c->kid[0]);
     if (s->arity > 1)
         out[1] = graph_find(g, c->kid[1]);
-    for (uint32_t k = 2; k < s->arity; k++)
-        out[k] = graph_find(g, *graph_kid(g, n, k));
     bind_found(m, s, n);
 }
 
@@ -414,8 +411,6 @@ void ematch_search(struct ematch *m, uint32_t n)
     m->n_matches = m->records.n = 0;
     m->node = n;
     uint32_t op = m->g->cells[n].op;
-    if (op == OP_CONT)
-        return;
     node_index_begin(m->g);
     consider_pruning(m);
     search_class(m, n);

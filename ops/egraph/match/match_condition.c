@@ -27,7 +27,7 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
     }
     for (uint32_t i = 0; i < b->n; i++) {
         const struct build_node *node = &b->nodes[i];
-        uint32_t at = b->n_vars + i, kids[256], facts[256];
+        uint32_t at = b->n_vars + i, kids[2], facts[2];
         if (node->is_leaf) {
             const struct leaf *l = &g->leaves[leaf[node->op]];
             class[at] = l->node == NO_NODE ? NO_NODE : graph_find(g, l->node);
@@ -36,8 +36,8 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
         }
         bool held = true;
         for (uint32_t k = 0; k < node->arity; k++) {
-            kids[k] = class[b->refs[node->ref + k]];
-            facts[k] = fact[b->refs[node->ref + k]];
+            kids[k] = class[node->kid[k]];
+            facts[k] = fact[node->kid[k]];
             held &= kids[k] != NO_NODE;
         }
         uint32_t n = held ? graph_lookup(g, node->op, kids) : NO_NODE;

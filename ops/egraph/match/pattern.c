@@ -307,8 +307,7 @@ enum err_code build_compile(struct build *out, struct arena *a, struct pattern_l
     if (x->n + p->n_vars > UINT16_MAX)
         return err_fail(e, ERR_LIMIT, "a right-hand side of more than %d nodes", UINT16_MAX);
     uint16_t *ref = arena_array(a, uint16_t, x->n); /* by position */
-    uint16_t *refs = arena_array(a, uint16_t, x->n), n_refs = 0;
-    *out = (struct build){.n_vars = p->n_vars, .refs = refs};
+    *out = (struct build){.n_vars = p->n_vars};
     out->nodes = arena_array(a, struct build_node, x->n);
     for (uint32_t i = x->n; i-- > 0;) {
         const struct expr_node *node = &x->nodes[i];
@@ -322,14 +321,12 @@ enum err_code build_compile(struct build *out, struct arena *a, struct pattern_l
         }
         struct build_node *b = &out->nodes[out->n];
         *b = (struct build_node){
-            .is_leaf = node->leaf, .arity = (uint8_t)node->arity, .ref = n_refs, .op = node->op};
+            .is_leaf = node->leaf, .arity = (uint8_t)node->arity, .op = node->op};
         if (node->leaf)
             b->op = leaf_index(leaves, node->op, node->leaf);
         uint32_t at = i + 1;
         for (uint16_t k = 0; k < node->arity; k++) {
-            if (k < 2)
-                b->first[k] = ref[at];
-            refs[n_refs++] = ref[at];
+            b->kid[k] = ref[at];
             at += x->nodes[at].size;
         }
         ref[i] = (uint16_t)(p->n_vars + out->n++);

@@ -86,11 +86,9 @@ struct build {
     struct build_node {
         bool is_leaf;
         uint8_t arity;
-        uint16_t ref;      /* first of its references ... */
-        uint16_t first[2]; /* ... and the first two, or 0 */
-        uint32_t op;       /* or index of a leaf */
+        uint16_t kid[2]; /* references, or 0 */
+        uint32_t op;     /* or index of a leaf */
     } * nodes;
-    const uint16_t *refs;
     uint16_t n, root, n_vars;
 };
 

@@ -47,7 +47,7 @@ static void find_sizes(uint32_t *size, struct egraph *g)
         uint32_t arity = graph_arity(g, graph_op(g, n));
         struct sized *s = &nodes[n_nodes++];
         *s = (struct sized){graph_find(g, n), n, {none, none}};
-        for (uint32_t i = 0; i < arity && i < 2; i++)
+        for (uint32_t i = 0; i < arity; i++)
             s->kid[i] = graph_find(g, *graph_kid(g, n, i));
     }
     for (bool changed = true; changed;) {
@@ -57,8 +57,8 @@ static void find_sizes(uint32_t *size, struct egraph *g)
             if (sum >= size[s->class]) /* at most so much, whatever else it has */
                 continue;
             uint32_t op = graph_op(g, s->node);
-            if (op & OP_LEAF || graph_arity(g, op) > 2)
-                sum = node_size(size, g, s->node);
+            if (op & OP_LEAF)
+                sum = leaf_tokens(g, op);
             if (sum < size[s->class]) {
                 size[s->class] = (uint32_t)sum;
                 changed = true;
@@ -100,7 +100,7 @@ static int compare_nodes(const struct least_terms *t, struct egraph *g, uint32_t
     }
 }
 
-int least_terms_compare(const struct least_terms *t, struct egraph *g, uint32_t a, uint32_t b)
+static int compare_terms(const struct least_terms *t, struct egraph *g, uint32_t a, uint32_t b)
 {
     if (t->size[a] != t->size[b])
         return t->size[a] < t->size[b] ? -1 : 1;
@@ -215,7 +215,7 @@ static int by_term(const void *a, const void *b, void *arg)
         return x->size < y->size ? -1 : 1;
     if (x->tokens != y->tokens)
         return x->tokens < y->tokens ? -1 : 1;
-    return least_terms_compare(s->t, s->g, x->class, y->class);
+    return compare_terms(s->t, s->g, x->class, y->class);
 }
 
 void least_terms_find(struct least_terms *t, struct egraph *g)

@@ -15,8 +15,6 @@ struct least_terms {
 /* Of a rebuilt graph. */
 void least_terms_find(struct least_terms *out, struct egraph *g);
 void least_terms_free(struct least_terms *t);
-int least_terms_compare(const struct least_terms *t, struct egraph *g, uint32_t class_a,
-                        uint32_t class_b);
 /* The order of tokens: operators by number, leaves by kind and text. */
 int least_terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
 /* The least term of a class, in prefix tokens. */

@@ -2,7 +2,7 @@
 #include "ops/egraph/reuse/saturation_reuse.h"
 
 #include "base/map.h"
-#include "ops/egraph/match/ematch.h"
+#include "ops/egraph/match/ruleset.h"
 #include "ops/egraph/reuse/signature.h"
 #include "schemas/canonical.h"
 
@@ -249,14 +249,12 @@ void reuse_change_free(struct reuse_change *c)
 /* ---- traces ---- */
 
 enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_rules *r,
-                          const struct saturate_result *result, struct egraph *g,
-                          const Eqloom__EGraph *m, struct err *e)
+                          const struct saturate_result *result, struct egraph *g, struct err *e)
 {
     *out = (struct span){0};
     if (r->ambiguous)
         return OK;
     Eqloom__SaturationTrace t = EQLOOM__SATURATION_TRACE__INIT;
-    t.whole = egraph_count_classes(g) == m->n_class_sizes && egraph_count_nodes(g) == m->n_node_ops;
     t.matched.data = arena_alloc(a, r->rules->n * PRINT + 1);
     for (size_t i = 0; i < r->rules->n; i++) {
         if (!result->matched[r->ascending[i]])
@@ -348,47 +346,6 @@ enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *
 
 /* ---- decisions ---- */
 
-/* Whether one of these rules matches anywhere in a whole graph. */
-static bool any_matches(uint64_t *matched, struct arena *a, struct egraph *g,
-                        const struct ruleset *set, const uint32_t *rules, size_t n)
-{
-    struct ematch_rule *state = arena_array(a, struct ematch_rule, set->n + 1);
-    struct ematch m;
-    ematch_init(&m, g, set, ruleset_leaves(a, set, g), state, matched);
-    m.uniform = false;
-    for (size_t i = 0; i < set->n; i++)
-        state[i].banned = true;
-    for (size_t i = 0; i < n; i++) {
-        state[rules[i]].banned = false;
-        m.left[rules[i]] = UINT64_MAX;
-    }
-    ematch_begin(&m, g->n_cells);
-    for (uint32_t node = 0; node < g->n_cells && m.n_matches == 0; node++)
-        ematch_search(&m, node);
-    bool any = m.n_matches > 0;
-    ematch_free(&m);
-    return any;
-}
-
-/* Decides by matching about the rules that the signature does not refute. */
-static enum err_code match_rest(struct reuse_answer *out, struct arena *a,
-                                const struct reuse_rules *r, const uint32_t *rest, size_t n,
-                                const struct reuse_question *q, struct err *e)
-{
-    const Eqloom__EGraph *m;
-    struct egraph *g;
-    eclass_id root;
-    enum err_code code;
-    if ((code = q->load(q->arg, &m, e)) ||
-        (code = egraph_from_message(&g, &root, r->rules->lang, m, e)))
-        return err_up(e, code);
-    uint64_t *matched = arena_array(a, uint64_t, r->rules->n);
-    out->stands = !any_matches(matched, a, g, r->compiled, rest, n);
-    out->by_matching = out->stands ? n : 0;
-    egraph_free(g);
-    return OK;
-}
-
 static bool keeps_matched(const struct reuse_change *c, const Eqloom__SaturationTrace *t)
 {
     if (memcmp(t->environment.data, c->now->environment.bytes, DIGEST_SIZE) != 0)
@@ -399,21 +356,18 @@ static bool keeps_matched(const struct reuse_change *c, const Eqloom__Saturation
     return true;
 }
 
-enum err_code reuse_decide(struct reuse_answer *out, struct arena *a,
-                           const struct reuse_question *q, struct err *e)
+enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, struct span trace,
+                           const struct reuse_change *c, struct err *e)
 {
-    const struct reuse_change *c = q->change;
     const Eqloom__SaturationTrace *t;
     *out = (struct reuse_answer){0};
     if (c->unknown)
         return OK;
-    enum err_code code = read_trace(&t, a, q->trace, e);
+    enum err_code code = read_trace(&t, a, trace, e);
     if (code)
         return err_up(e, code);
     if (!t || !keeps_matched(c, t))
         return OK;
-    uint32_t *rest = arena_array(a, uint32_t, c->n_added);
-    size_t n = 0;
     for (size_t i = 0; i < c->n_added; i++) {
         const struct added_rule *x = &c->added[i];
         if (x->refuted || (x->twin && !has_matched(t, x->twin)))
@@ -421,8 +375,8 @@ enum err_code reuse_decide(struct reuse_answer *out, struct arena *a,
         else if (!signature_may_match(t, &c->now->rules->rules[x->rule].lhs))
             out->by_signature++;
         else
-            rest[n++] = x->rule;
+            return OK;
     }
-    out->stands = n == 0;
-    return n && t->whole && q->load ? err_up(e, match_rest(out, a, c->now, rest, n, q, e)) : OK;
+    out->stands = true;
+    return OK;
 }

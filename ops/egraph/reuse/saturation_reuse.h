@@ -10,8 +10,8 @@
  * follows
  * - from an earlier rule with the same left side and depth that did not match: this covers most
  *   edits, which change the right side, a condition or a name;
- * - else from the signature;
- * - else from the stored e-graph, if its canonical form left nothing out.
+ * - else from the signature.
+ * What neither shows is saturated again.
  *
  * Traces of many runs unite into one, which decides about all of them at once. */
 #ifndef OPS_EGRAPH_REUSE_SATURATION_REUSE_H
@@ -35,26 +35,18 @@ struct reuse_change *reuse_change_new(const struct reuse_rules *now, const uint6
                                       size_t n_gone);
 void reuse_change_free(struct reuse_change *c);
 
-/* The trace of a finished run of g, whose canonical form `m` is; none (data NULL) where nothing can
- * be proved. */
+/* The trace of a finished run of g; none (data NULL) where nothing can be proved. */
 enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_rules *r,
-                          const struct saturate_result *result, struct egraph *g,
-                          const Eqloom__EGraph *m, struct err *e);
+                          const struct saturate_result *result, struct egraph *g, struct err *e);
 enum err_code reuse_unite(struct span *out, struct arena *a, const struct span *traces, size_t n,
                           struct err *e);
 
-struct reuse_question {
-    struct span trace; /* of the earlier run */
-    const struct reuse_change *change;
-    /* Loads the earlier e-graph; called at most once. NULL: it is not available. */
-    enum err_code (*load)(void *arg, const Eqloom__EGraph **out, struct err *e);
-    void *arg;
-};
 struct reuse_answer {
     bool stands;
-    size_t by_pattern, by_signature, by_matching; /* new or edited rules refuted */
+    size_t by_pattern, by_signature; /* new or edited rules refuted */
 };
-enum err_code reuse_decide(struct reuse_answer *out, struct arena *a,
-                           const struct reuse_question *q, struct err *e);
+/* `trace`: of the earlier run. */
+enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, struct span trace,
+                           const struct reuse_change *change, struct err *e);
 
 #endif

@@ -75,8 +75,7 @@ static uint32_t *token_of(struct signing *s, uint32_t node)
  * count, too: they were there. */
 static bool is_node(const struct signing *s, uint32_t cell)
 {
-    uint32_t op = s->g->cells[cell].op;
-    return op != OP_CONT && (cell < s->searched || op & OP_LEAF);
+    return cell < s->searched || s->g->cells[cell].op & OP_LEAF;
 }
 
 static void name_tokens(Eqloom__SaturationTrace *t, struct arena *a, struct signing *s)

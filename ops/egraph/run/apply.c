@@ -3,32 +3,17 @@
 
 #include <string.h>
 
-static uint32_t add_wide(bool *placed, struct applier *x, size_t rule,
-                         const struct build_node *node)
-{
-    const uint16_t *refs = x->rules->rules[rule].rhs.refs;
-    uint32_t kids[256];
-    for (uint32_t k = 0; k < node->arity; k++)
-        kids[k] = x->values[refs[node->ref + k]];
-    *placed = false;
-    return graph_add(x->g, node->op, kids);
-}
-
 static inline uint32_t add_leaf(struct applier *x, const struct build_node *node)
 {
     uint32_t leaf = x->leaf[node->op], n = x->g->leaves[leaf].node;
     return n != NO_NODE ? n : graph_add_leaf(x->g, leaf);
 }
 
-static inline uint32_t add(bool *placed, struct applier *x, size_t rule,
-                           const struct build_node *node)
+static inline uint32_t add(struct applier *x, const struct build_node *node)
 {
-    if (node->is_leaf)
-        return add_leaf(x, node);
-    if (node->arity > 2)
-        return add_wide(placed, x, rule, node);
-    return graph_add_small(x->g, node->op, node->arity, x->values[node->first[0]],
-                           x->values[node->first[1]]);
+    return node->is_leaf ? add_leaf(x, node)
+                         : graph_add_small(x->g, node->op, node->arity, x->values[node->kid[0]],
+                                           x->values[node->kid[1]]);
 }
 
 /* Builds the right-hand side; `values` gets its nodes after the variables. Returns the root, which
@@ -49,15 +34,15 @@ static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
     for (; node < last; node++, out++) {
         *out = prefetched_node(&x->prefetched, prefetched, (uint32_t)(node - b->nodes), x->g);
         if (*out == NO_NODE)
-            *out = add(placed, x, rule, node);
+            *out = add(x, node);
     }
     *out = prefetched_node(&x->prefetched, prefetched, b->n - 1u, x->g);
     if (*out != NO_NODE)
         return *out;
-    if (node->is_leaf || node->arity > 2)
-        return *out = add(placed, x, rule, node);
-    return *out = graph_add_into(placed, x->g, node->op, node->arity, values[node->first[0]],
-                                 values[node->first[1]], record[0]);
+    if (node->is_leaf)
+        return *out = add_leaf(x, node);
+    return *out = graph_add_into(placed, x->g, node->op, node->arity, values[node->kid[0]],
+                                 values[node->kid[1]], record[0]);
 }
 
 static struct reason record_proof(struct applier *x, size_t rule, const uint32_t *record)

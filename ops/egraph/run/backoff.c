@@ -21,17 +21,17 @@ void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t i
     r->times++;
 }
 
-bool backoff_wake(struct backoff *backoff, size_t n, uint32_t next)
+bool backoff_shorten(struct backoff *backoff, size_t n, uint32_t next)
 {
     uint32_t first = UINT32_MAX;
-    bool awake_later = false;
+    bool any_active = false;
     for (size_t i = 0; i < n; i++) {
         if (backoff[i].until > next && backoff[i].until < first)
             first = backoff[i].until;
-        awake_later |= backoff[i].until == next && next > 0 && backoff[i].times;
+        any_active |= backoff[i].until == next && next > 0 && backoff[i].times;
     }
-    if (first == UINT32_MAX || awake_later)
-        return awake_later;
+    if (first == UINT32_MAX || any_active)
+        return any_active;
     for (size_t i = 0; i < n; i++)
         if (backoff[i].until > next)
             backoff[i].until -= first - next;

@@ -18,6 +18,6 @@ uint64_t backoff_limit(const struct backoff *r, const struct saturate_options *o
 void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t iteration);
 /* Nothing changed before iteration `next`. Returns whether a rule whose ban ended is active in it.
  * If only banned rules are left, all bans are shortened until the first one ends. */
-bool backoff_wake(struct backoff *backoff, size_t n, uint32_t next);
+bool backoff_shorten(struct backoff *backoff, size_t n, uint32_t next);
 
 #endif

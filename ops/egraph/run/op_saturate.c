@@ -208,25 +208,11 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     message.unsound = s->from.unsound;
     write_statistics(&message, a, s, &r);
     struct span trace;
-    if ((code = reuse_trace(&trace, a, s->reuse, &r, g, &message, e)))
+    if ((code = reuse_trace(&trace, a, s->reuse, &r, g, e)))
         return err_up(e, code);
     if (trace.data)
         op_set_witness(ctx, trace);
     return err_up(e, op_emit(NULL, ctx, "egraphs", &message.base, e));
-}
-
-struct earlier {
-    struct op_ctx *ctx;
-    const struct op_earlier *x;
-};
-
-static enum err_code load_earlier(void *arg, const Eqloom__EGraph **out, struct err *e)
-{
-    struct earlier *earlier = arg;
-    ProtobufCMessage *m = NULL;
-    enum err_code code = op_earlier_get(&m, earlier->ctx, earlier->x, "egraphs", 0, e);
-    *out = (const Eqloom__EGraph *)m;
-    return err_up(e, code);
 }
 
 static enum err_code find_change(struct change *out, struct op_ctx *ctx,
@@ -274,15 +260,14 @@ static const char *tell(struct arena *a, const struct reuse_answer *answer)
         size_t n;
         const char *by;
     } parts[] = {{answer->by_pattern, "an equal left side"},
-                 {answer->by_signature, "the operators"},
-                 {answer->by_matching, "matching"}};
-    size_t n = answer->by_pattern + answer->by_signature + answer->by_matching;
+                 {answer->by_signature, "the operators"}};
+    size_t n = answer->by_pattern + answer->by_signature;
     const char *text = "no rule that matched is new, edited or gone";
     if (n)
         text =
             arena_printf(a, "%zu new or edited rule%s nowhere", n, n == 1 ? " matches" : "s match");
     const char *between = ": ";
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         if (parts[i].n) {
             text = arena_printf(a, "%s%s%zu by %s", text, between, parts[i].n, parts[i].by);
             between = ", ";
@@ -290,35 +275,19 @@ static const char *tell(struct arena *a, const struct reuse_answer *answer)
     return text;
 }
 
-static enum err_code decide(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
-                            struct reuse_question *q, const struct op_earlier *x, struct err *e)
+/* Of one expression by its trace, or of many at once by the union of their traces. */
+static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
+                           const struct op_earlier *x, struct err *e)
 {
     enum err_code code;
     struct reuse_answer answer = {0};
-    q->trace = op_earlier_witness(x);
-    change_since(&q->change, ctx, state, x);
-    if (q->change && (code = reuse_decide(&answer, op_arena(ctx), q, e)))
+    const struct reuse_change *change;
+    change_since(&change, ctx, state, x);
+    if (change && (code = reuse_decide(&answer, op_arena(ctx), op_earlier_witness(x), change, e)))
         return err_up(e, code);
     *stands = answer.stands;
     *reason = tell(op_arena(ctx), &answer);
     return OK;
-}
-
-static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
-                           const struct op_earlier *x, struct err *e)
-{
-    struct earlier earlier = {ctx, x};
-    struct reuse_question q = {.load = load_earlier, .arg = &earlier};
-    return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
-}
-
-/* Many expressions at once: those that the union of their traces does not settle are decided one by
- * one. */
-static enum err_code reuse_all(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
-                               const struct op_earlier *x, struct err *e)
-{
-    struct reuse_question q = {0};
-    return err_up(e, decide(stands, reason, ctx, state, &q, x, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -378,6 +347,5 @@ const struct op op_saturate = {
     .run = run,
     .reuse = reuse,
     .merge_witnesses = reuse_unite,
-    .reuse_all = reuse_all,
     .took_part = took_part,
 };

@@ -4,42 +4,9 @@
 #include "base/os.h"
 #include "ops/rules/rule.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_RULES_FILE = 16 << 20 };
-
-enum err_code rewrite_read_number(uint64_t *out, const struct tool_args *args,
-                                  const struct rewrite_number *n, struct err *e)
-{
-    const char *text = tool_value(args, n->option);
-    *out = n->initial;
-    if (!text)
-        return OK;
-    char *end;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (*end || end == text || text[0] == '-' || v < n->low || v > n->high)
-        return err_fail(e, ERR_INPUT,
-                        "--%s takes a number from %" PRIu64 " to %" PRIu64 ", not '%s'", n->option,
-                        n->low, n->high, text);
-    *out = v;
-    return OK;
-}
-
-/* --language, else the language of the first rules file, else the calculus. */
-static enum err_code find_language(const struct language **out, const char *name, struct err *e)
-{
-    *out = name ? lang_by_name(name) : &lang_calculus;
-    if (*out && !(name && !*name))
-        return OK;
-    enum err_code code =
-        err_fail(e, ERR_INPUT, "unknown language '%s': calculus, boolean or polynomial", name);
-    const char *near = lang_nearest(name);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    return code;
-}
 
 enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool_args *args,
                                  struct err *e)
@@ -47,7 +14,8 @@ enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool
     enum err_code code;
     const char *name = tool_value(args, "language");
     const struct language *lang;
-    if ((code = find_language(&lang, name, e)))
+    /* else the language of the first rules file, else the calculus */
+    if ((code = lang_named(&lang, name ? name : "", e)))
         return err_up(e, code);
     *out = (struct rules){.lang = lang};
     *own = false;
@@ -79,11 +47,10 @@ enum err_code rewrite_read_expr(struct expr *out, const struct tool_args *args,
                                 const struct language *lang, const char *name, const char *text,
                                 struct err *e)
 {
-    expr_parser *read;
-    struct source_text *source = arena_new(args->arena, struct source_text);
-    *source = (struct source_text){name, text, strlen(text)};
-    enum err_code code = err_up(e, expr_parser_find(&read, tool_value(args, "syntax"), e));
-    return code ? code : err_up(e, read(out, args->arena, lang, source, 0, source->len, false, e));
+    struct latex_reader *latex = NULL;
+    enum err_code code = expr_argument(out, &latex, args, args->arena, lang, name, text, e);
+    latex_reader_free(latex);
+    return err_up(e, code);
 }
 
 const char *rewrite_stop_text(Eqloom__StopReason stop)

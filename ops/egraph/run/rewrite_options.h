@@ -5,14 +5,8 @@
 
 #include "engine/tool.h"
 #include "ops/egraph/graph/egraph.h"
+#include "ops/latex/read/expr_argument.h"
 
-struct rewrite_number {
-    const char *option;
-    uint64_t initial, low, high;
-};
-/* The value of an option, or the initial one. */
-enum err_code rewrite_read_number(uint64_t *out, const struct tool_args *args,
-                                  const struct rewrite_number *n, struct err *e);
 /* Reads the rules files that the user named, or those shipped for the language; selected and sorted
  * as by the op `rules`. *own: the user named files. */
 enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool_args *args,

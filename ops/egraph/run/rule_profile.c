@@ -17,11 +17,10 @@ static void settle(void *arg)
     search_profile_settle(arg);
 }
 
-void search_profile_init(struct search_profile *p, const struct saturate_profile *out,
-                         struct ematch *m)
+void search_profile_init(struct search_profile *p, struct rule_profile *rules, struct ematch *m)
 {
     size_t n = m->set->automaton.n;
-    *p = (struct search_profile){.out = out,
+    *p = (struct search_profile){.rules = rules,
                                  .m = m,
                                  .steps = zeroed(n, sizeof *p->steps),
                                  .n_active = zeroed(n, sizeof *p->n_active),
@@ -66,23 +65,16 @@ static void share_steps(struct search_profile *p)
 void search_profile_settle(struct search_profile *p)
 {
     const struct automaton *automaton = &p->m->set->automaton;
-    double all = 0;
     share_steps(p);
-    for (size_t i = 0; i < p->m->set->n; i++)
-        if (is_active(p->m, i))
-            all += p->share[automaton->done[i]];
     for (size_t i = 0; i < p->m->set->n; i++) {
         if (!is_active(p->m, i))
             continue;
-        struct rule_profile *rule = &p->out->rules[i];
+        struct rule_profile *rule = &p->rules[i];
         uint32_t root = automaton->done[i];
         rule->steps += p->share[root];
-        if (all > 0)
-            rule->search_ns += (double)p->ns * p->share[root] / all;
         while (automaton->parent[root] != NO_STATE)
             root = automaton->parent[root];
         rule->searched += p->steps[root];
     }
     memset(p->steps, 0, automaton->n * sizeof *p->steps);
-    p->ns = 0;
 }

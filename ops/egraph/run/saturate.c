@@ -129,27 +129,15 @@ static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32
                                                      const uint32_t *record,
                                                      const uint32_t *prefetched)
 {
-    struct rule_profile *p = &s->options->profile->rules[rule];
+    struct rule_profile *p = &s->options->profile[rule];
     bool holds =
         !s->rules->rhs[rule].n_conditions || apply_conditions_hold(&s->applier, rule, record);
-    uint64_t spent = s->spent, begun = search_profile_now(&s->profile);
+    uint64_t spent = s->spent;
     uint32_t nodes = s->g->n_nodes;
     bool go_on = apply(s, rule, record, prefetched);
-    p->apply_ns += search_profile_now(&s->profile) - begun;
     p->nodes += s->g->n_nodes - nodes;
     p->applied += holds && s->spent > spent;
     return go_on;
-}
-
-static void search(struct saturator *s, uint32_t node)
-{
-    if (!s->options->profile) {
-        ematch_search(&s->ematch, node);
-        return;
-    }
-    uint64_t begun = search_profile_now(&s->profile);
-    ematch_search(&s->ematch, node);
-    s->profile.ns += search_profile_now(&s->profile) - begun;
 }
 
 static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *go_on,
@@ -157,7 +145,7 @@ static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *
 {
     struct ematch *m = &s->ematch;
     enum err_code code;
-    search(s, node);
+    ematch_search(m, node);
     bool far = m->n_matches > 1 && graph_is_large(s->g);
     s->seen.searched++;
     s->seen.matches += m->n_matches;
@@ -379,7 +367,7 @@ static enum err_code run(struct saturator *s, struct err *e)
             out->stop = EQLOOM__STOP_REASON__MATCH_LIMIT;
             break;
         }
-        if (!s->changed && !backoff_wake(s->backoff, s->rules->n, i + 1)) {
+        if (!s->changed && !backoff_shorten(s->backoff, s->rules->n, i + 1)) {
             out->stop = EQLOOM__STOP_REASON__SATURATED;
             break;
         }
@@ -391,7 +379,7 @@ static void end_profile(struct saturator *s)
 {
     search_profile_settle(&s->profile); /* of an iteration that failed */
     for (size_t i = 0; i < s->rules->n; i++)
-        s->options->profile->rules[i].banned += s->backoff[i].times;
+        s->options->profile[i].banned += s->backoff[i].times;
     search_profile_free(&s->profile);
 }
 

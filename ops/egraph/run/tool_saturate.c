@@ -1,6 +1,6 @@
 /* `eqloom saturate EXPR...`: what saturation does with expressions and which rule costs what, for
  * people who write rules: a table of iterations, and one of rules. Counts are a function of the
- * input; times are of this run, counting included. */
+ * input; the times of iterations are of this run, counting included. */
 #include "base/os.h"
 #include "ops/egraph/run/rewrite_options.h"
 
@@ -11,9 +11,10 @@
 
 enum { MAX_ITERATIONS = 10000, MAX_NODES = 100000000, MAX_TOP = 1000000 };
 
-enum sort_key { BY_TIME, BY_SEARCHED, BY_STEPS, BY_MATCHED, BY_EFFECTIVE };
-static const char *const sort_names[] = {"time", "searched", "steps", "matched", "effective"};
-enum { N_SORT_KEYS = sizeof sort_names / sizeof *sort_names };
+/* What is told of a rule. */
+enum column { SEARCHED, STEPS, MATCHED, APPLIED, EFFECTIVE, NODES, BANNED, N_COLUMNS };
+static const char *const columns[N_COLUMNS] = {"searched",  "steps", "matched", "applied",
+                                               "effective", "nodes", "banned"};
 
 struct iteration {
     uint32_t nodes, classes; /* when it was over */
@@ -23,7 +24,7 @@ struct iteration {
 
 struct line {
     size_t rule;
-    double ns, key;
+    double value[N_COLUMNS];
 };
 
 struct session {
@@ -32,7 +33,7 @@ struct session {
     struct rules rules;
     struct expr *exprs;
     struct saturate_options limits;
-    enum sort_key sort;
+    enum column sort;
     size_t top;
     struct egraph *g;
     struct saturate_result run;
@@ -43,54 +44,40 @@ struct session {
     uint64_t ns;        /* of the run */
     struct line *lines; /* rules that were searched for, or matched, sorted */
     size_t n_lines;
-    double search_ns, apply_ns;
 };
-
-static uint64_t read_clock(void *arg)
-{
-    (void)arg;
-    return os_monotonic_ns();
-}
 
 /* ---- what was asked ---- */
 
 static enum err_code read_sort(struct session *s, struct err *e)
 {
     const char *text = tool_value(s->args, "sort");
-    s->sort = BY_TIME;
-    for (size_t i = 0; text && i < N_SORT_KEYS; i++)
-        if (strcmp(text, sort_names[i]) == 0) {
-            s->sort = (enum sort_key)i;
+    s->sort = STEPS;
+    for (size_t i = 0; text && i < N_COLUMNS; i++)
+        if (strcmp(text, columns[i]) == 0) {
+            s->sort = (enum column)i;
             return OK;
         }
     return text ? err_fail(e, ERR_INPUT,
-                           "--sort takes time, searched, steps, matched or effective, not '%s'",
+                           "--sort takes searched, steps, matched, applied, effective, nodes or "
+                           "banned, not '%s'",
                            text)
                 : OK;
 }
 
 static enum err_code read_limits(struct session *s, struct err *e)
 {
+    struct saturate_options *o = &s->limits;
+    uint32_t max_matches, top;
     enum err_code code;
-    enum { ITERATIONS, NODES, MATCHES, LIMIT, BAN, TOP, N };
-    static const struct rewrite_number numbers[N] = {
-        [ITERATIONS] = {"iterations", 8, 1, MAX_ITERATIONS},
-        [NODES] = {"max-nodes", 10000, 1, MAX_NODES},
-        [MATCHES] = {"max-matches", 0, 0, 1000000000000000},
-        [LIMIT] = {"match-limit", 1000, 1, 1000000000},
-        [BAN] = {"ban-length", 5, 0, 10000},
-        [TOP] = {"top", 20, 0, MAX_TOP},
-    };
-    uint64_t v[N];
-    for (size_t i = 0; i < N; i++)
-        if ((code = rewrite_read_number(&v[i], s->args, &numbers[i], e)))
-            return err_up(e, code);
-    s->limits = (struct saturate_options){.iterations = (uint32_t)v[ITERATIONS],
-                                          .max_nodes = (uint32_t)v[NODES],
-                                          .max_matches = v[MATCHES],
-                                          .match_limit = (uint32_t)v[LIMIT],
-                                          .ban_length = (uint32_t)v[BAN]};
-    s->top = v[TOP];
+    if ((code = tool_number(&o->iterations, s->args, "iterations", 8, 1, MAX_ITERATIONS, e)) ||
+        (code = tool_number(&o->max_nodes, s->args, "max-nodes", 10000, 1, MAX_NODES, e)) ||
+        (code = tool_number(&max_matches, s->args, "max-matches", 0, 0, UINT32_MAX, e)) ||
+        (code = tool_number(&o->match_limit, s->args, "match-limit", 1000, 1, 1000000000, e)) ||
+        (code = tool_number(&o->ban_length, s->args, "ban-length", 5, 0, 10000, e)) ||
+        (code = tool_number(&top, s->args, "top", 20, 0, MAX_TOP, e)))
+        return err_up(e, code);
+    o->max_matches = max_matches;
+    s->top = top;
     return err_up(e, read_sort(s, e));
 }
 
@@ -138,11 +125,10 @@ static enum err_code saturate(struct session *s, const struct ruleset *set,
 static enum err_code run_profiled(struct session *s, struct err *e)
 {
     s->profile = arena_array(s->a, struct rule_profile, s->rules.n);
-    const struct saturate_profile profile = {.rules = s->profile, .clock_ns = read_clock};
     struct ruleset *set = ruleset_new(&s->rules);
     s->g = egraph_new(s->rules.lang);
     struct saturate_options o = s->limits;
-    o.profile = &profile;
+    o.profile = s->profile;
     o.observe = record_iteration;
     o.observe_arg = s;
     enum err_code code = saturate(s, set, &o, e);
@@ -159,40 +145,30 @@ static enum err_code run_profiled(struct session *s, struct err *e)
 
 /* ---- rules in order ---- */
 
-static double key_of(const struct session *s, size_t rule)
+static int compare_lines(const void *x, const void *y, void *sort)
 {
-    const struct rule_profile *p = &s->profile[rule];
-    switch (s->sort) {
-    case BY_TIME: return p->search_ns + (double)p->apply_ns;
-    case BY_SEARCHED: return (double)p->searched;
-    case BY_STEPS: return p->steps;
-    case BY_MATCHED: return (double)s->run.matched[rule];
-    case BY_EFFECTIVE: return (double)s->run.applied[rule];
-    }
-    return 0;
+    const struct line *a = x, *b = y;
+    double p = a->value[*(enum column *)sort], q = b->value[*(enum column *)sort];
+    return p != q ? (p < q ? 1 : -1) : (a->rule > b->rule) - (a->rule < b->rule);
 }
 
 /* The largest first; equal ones in rule-set order. */
-static int compare_lines(const void *x, const void *y)
-{
-    const struct line *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
-    return (a->rule > b->rule) - (a->rule < b->rule);
-}
-
 static void sort_rules(struct session *s)
 {
     s->lines = arena_array(s->a, struct line, s->rules.n);
     for (size_t i = 0; i < s->rules.n; i++) {
         const struct rule_profile *p = &s->profile[i];
-        s->search_ns += p->search_ns;
-        s->apply_ns += (double)p->apply_ns;
         if (p->searched || s->run.matched[i])
-            s->lines[s->n_lines++] = (struct line){
-                .rule = i, .ns = p->search_ns + (double)p->apply_ns, .key = key_of(s, i)};
+            s->lines[s->n_lines++] = (struct line){i,
+                                                   {[SEARCHED] = (double)p->searched,
+                                                    [STEPS] = p->steps,
+                                                    [MATCHED] = (double)s->run.matched[i],
+                                                    [APPLIED] = (double)p->applied,
+                                                    [EFFECTIVE] = (double)s->run.applied[i],
+                                                    [NODES] = (double)p->nodes,
+                                                    [BANNED] = p->banned}};
     }
-    qsort(s->lines, s->n_lines, sizeof *s->lines, compare_lines);
+    qsort_r(s->lines, s->n_lines, sizeof *s->lines, compare_lines, &s->sort);
 }
 
 static const char *full_name(bool *backwards, const struct session *s, const struct rule *r)
@@ -220,37 +196,27 @@ static void print_iterations(const struct session *s)
     }
 }
 
-static void print_rule(const struct session *s, const struct line *l)
-{
-    bool backwards;
-    const char *name = full_name(&backwards, s, &s->rules.rules[l->rule]);
-    const struct rule_profile *p = &s->profile[l->rule];
-    fprintf(s->args->out,
-            "%9.3f %9.3f %9.3f %9" PRIu64 " %9.0f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %8" PRIu64
-            " %6" PRIu32 "  %s%s\n",
-            ms(l->ns), ms(p->search_ns), ms((double)p->apply_ns), p->searched, p->steps,
-            s->run.matched[l->rule], p->applied, s->run.applied[l->rule], p->nodes, p->banned, name,
-            backwards ? ", backwards" : "");
-}
-
 static void print_rules(const struct session *s)
 {
     FILE *out = s->args->out;
     size_t n = s->n_lines < s->top ? s->n_lines : s->top;
-    double rest = 0;
-    fprintf(out,
-            "\n       ms    search     apply  searched     steps   matched   applied effective "
-            " e-nodes banned  rule\n");
-    for (size_t i = 0; i < n; i++)
-        print_rule(s, &s->lines[i]);
-    for (size_t i = n; i < s->n_lines; i++)
-        rest += s->lines[i].ns;
+    fprintf(out, "\n");
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        fprintf(out, "%10s", columns[c]);
+    fprintf(out, "  rule\n");
+    for (size_t i = 0; i < n; i++) {
+        bool backwards;
+        const char *name = full_name(&backwards, s, &s->rules.rules[s->lines[i].rule]);
+        for (size_t c = 0; c < N_COLUMNS; c++)
+            fprintf(out, "%10.0f", s->lines[i].value[c]);
+        fprintf(out, "  %s%s\n", name, backwards ? ", backwards" : "");
+    }
     if (n < s->n_lines)
-        fprintf(out, "%9.3f  in %zu more rule%s (--top %zu shows all)\n", ms(rest), s->n_lines - n,
+        fprintf(out, "%zu more rule%s (--top %zu shows all)\n", s->n_lines - n,
                 s->n_lines - n == 1 ? "" : "s", s->n_lines);
     if (s->n_lines < s->rules.n)
-        fprintf(out, "           %zu of %zu rules were searched for nowhere\n",
-                s->rules.n - s->n_lines, s->rules.n);
+        fprintf(out, "%zu of %zu rules were searched for nowhere\n", s->rules.n - s->n_lines,
+                s->rules.n);
 }
 
 static void print_words(const struct session *s)
@@ -259,11 +225,9 @@ static void print_words(const struct session *s)
     print_iterations(s);
     print_rules(s);
     fprintf(out,
-            "\n%" PRIu32 " e-nodes, %" PRIu32 " classes, %" PRIu32 " iteration%s: %s\n"
-            "%.3f ms: search %.3f, application %.3f, the rest (rebuilding, counting) %.3f\n",
+            "\n%" PRIu32 " e-nodes, %" PRIu32 " classes, %" PRIu32 " iteration%s, %.3f ms: %s\n",
             egraph_count_nodes(s->g), egraph_count_classes(s->g), s->run.iterations,
-            s->run.iterations == 1 ? "" : "s", rewrite_stop_text(s->run.stop), ms((double)s->ns),
-            ms(s->search_ns), ms(s->apply_ns), ms((double)s->ns - s->search_ns - s->apply_ns));
+            s->run.iterations == 1 ? "" : "s", ms((double)s->ns), rewrite_stop_text(s->run.stop));
 }
 
 /* ---- JSON ---- */
@@ -301,19 +265,13 @@ static json_t *rules_json(const struct session *s)
         const struct line *l = &s->lines[i];
         bool backwards;
         const char *name = full_name(&backwards, s, &s->rules.rules[l->rule]);
-        const struct rule_profile *p = &s->profile[l->rule];
         json_t *o = json_object();
         json_object_set_new(o, "rule", json_string(name));
         json_object_set_new(o, "direction", json_string(backwards ? "backwards" : "forwards"));
-        set_count(o, "searched", p->searched);
-        json_object_set_new(o, "steps", json_real(p->steps));
-        set_count(o, "matched", s->run.matched[l->rule]);
-        set_count(o, "applied", p->applied);
-        set_count(o, "effective", s->run.applied[l->rule]);
-        set_count(o, "nodes", p->nodes);
-        set_count(o, "banned", p->banned);
-        set_ms(o, "search_ms", p->search_ns);
-        set_ms(o, "apply_ms", (double)p->apply_ns);
+        for (size_t c = 0; c < N_COLUMNS; c++)
+            json_object_set_new(o, columns[c],
+                                c == STEPS ? json_real(l->value[c])
+                                           : json_integer((json_int_t)l->value[c]));
         json_array_append_new(list, o);
     }
     return list;
@@ -323,15 +281,13 @@ static void print_json(const struct session *s)
 {
     json_t *o = json_object(), *exprs = json_array();
     for (size_t i = 0; i < s->args->n_positional; i++)
-        json_array_append_new(exprs, json_string(expr_infix(s->a, &s->exprs[i])));
+        json_array_append_new(exprs, json_string(expr_shown(s->args)(s->a, &s->exprs[i])));
     json_object_set_new(o, "language", json_string(s->rules.lang->name));
     json_object_set_new(o, "expressions", exprs);
     json_object_set_new(o, "stop", json_string(rewrite_stop_text(s->run.stop)));
     set_count(o, "nodes", egraph_count_nodes(s->g));
     set_count(o, "classes", egraph_count_classes(s->g));
     set_ms(o, "ms", (double)s->ns);
-    set_ms(o, "search_ms", s->search_ns);
-    set_ms(o, "apply_ms", s->apply_ns);
     json_object_set_new(o, "iterations", iterations_json(s));
     set_count(o, "rules_in_all", s->rules.n);
     json_object_set_new(o, "rules", rules_json(s));
@@ -368,7 +324,8 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 static const struct tool_option options[] = {
     {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
-    {"syntax", "NAME", false, "how the expressions are written: infix (default), prefix, sexpr"},
+    EXPR_ARGUMENT_SYNTAX,
+    EXPR_ARGUMENT_LATEX,
     {"iterations", "N", false, "iterations of searching and applying, at most (default 8)"},
     {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
     {"max-matches", "N", false, "matches applied in all; 0: no limit (default)"},
@@ -376,7 +333,8 @@ static const struct tool_option options[] = {
      "a rule with more matches in one iteration is banned (default 1000)"},
     {"ban-length", "N", false, "for so many iterations (default 5); 0: no rule is banned"},
     {"top", "N", false, "rules to list (default 20)"},
-    {"sort", "KEY", false, "time (default), searched, steps, matched or effective"},
+    {"sort", "COLUMN", false, "by which to sort the rules (default steps)"},
+    TOOL_JSON,
     {0}};
 
 const struct tool tool_saturate = {
@@ -388,16 +346,14 @@ const struct tool tool_saturate = {
         "with the same budgets, and prints a table of iterations, a table of rules, and why it "
         "stopped. Nothing is stored. Rules need not be certified.\n\n"
         "All rules are searched for at once. `searched` counts the nodes at which a rule was "
-        "looked "
-        "for, together with all that begin with the same operator. `steps` are the tests of "
+        "looked for, together with all that begin with the same operator. `steps` are the tests of "
         "patterns and the candidate nodes that searches looked at; each is divided equally among "
-        "the rules that wait behind it, and the time of a search among its rules in proportion. So "
-        "a rule that begins as others do costs little beside them. `matched` are new matches, "
-        "`applied` those whose conditions held, `effective` those that changed the e-graph, "
-        "`e-nodes` what they made, and `banned` how often the rule had too many matches and was "
-        "not searched for a while.\n\n"
-        "Counts are the same in every run; times are those of this one, with the counting in "
-        "them, which makes it slower than a job.",
+        "the rules that share it. So a rule that begins as others do costs little beside them. "
+        "`matched` are new matches, `applied` those whose conditions held, `effective` those that "
+        "changed the e-graph, `nodes` the e-nodes that they made, and `banned` how often the rule "
+        "had too many matches and was not searched for a while.\n\n"
+        "Counts are the same in every run; the times of iterations are those of this one, with the "
+        "counting in them, which makes it slower than a job.",
     .example = "eqloom saturate 'sin(2*x+5)^(-8)'\n"
                "eqloom saturate --rules my.rules --sort effective --top 5 'd(x, cot(5*x))'",
     .exit_codes = NULL,

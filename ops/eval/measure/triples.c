@@ -1,24 +1,17 @@
-/* Losses over triples; see triples.h. One item of work is a cluster and a block of vectors: the
- * cosines of the cluster's members with the block, then each pair of members against the block.
- * Blocks fit into the room for cosines, and a bounded number of items is worked on at a time, so
- * memory grows with the number of vectors, not with clusters times blocks. */
+/* Losses over triples; see triples.h. Block of vectors by block, one item of work is a cluster: the
+ * cosines of its members with the block, then each pair of members against the block. Blocks fit
+ * into the room for cosines. */
 #include "ops/eval/measure/triples.h"
 
 #include "base/isa.h"
 
-#include <string.h>
-
-enum {
-    MAX_BLOCK = 2048,
-    ITEMS = 1 << 16, /* at a time */
-};
+enum { MAX_BLOCK = 2048 };
 
 /* Stands for the cosine with a vector of the same cluster, or with none: below every margin. */
 static const float APART = -8;
 
 struct sums {
     double negatives;          /* of the block */
-    double pairs;              /* of members, unordered */
     double hinge;              /* of a pair and a negative, the same for either order */
     double positive, negative; /* hinges of the pairs; of members and negatives */
 };
@@ -27,10 +20,10 @@ struct work {
     const struct vectors *v;
     const uint32_t *first;  /* (clusters + 1) */
     const uint32_t *member; /* of cluster c: member[first[c]] .. */
-    size_t block, blocks;
-    size_t begin;      /* the first item of those at work */
-    struct sums *sums; /* by item at work */
-    float *cosines;    /* (workers, max_members, block) */
+    size_t block;           /* vectors in one */
+    uint32_t from;          /* the first of the block at work */
+    struct sums *sums;      /* by cluster */
+    float *cosines;         /* (workers, max_members, block) */
     size_t max_members;
     bool (*cancelled)(void *);
     void *arg;
@@ -73,13 +66,13 @@ static void measure(void *arg, size_t item, unsigned worker)
 {
     const struct work *w = arg;
     const struct vectors *v = w->v;
-    uint32_t cluster = (uint32_t)((w->begin + item) / w->blocks);
-    uint32_t from = (uint32_t)((w->begin + item) % w->blocks * w->block);
+    uint32_t cluster = (uint32_t)item, from = w->from;
     const uint32_t *member = w->member + w->first[cluster];
     uint32_t m = w->first[cluster + 1] - w->first[cluster];
     size_t n = v->n - from < w->block ? v->n - from : w->block;
     float *cosines = w->cosines + worker * w->max_members * w->block;
     struct sums *to = &w->sums[item];
+    *to = (struct sums){0};
     if (m < 2 || (w->cancelled && w->cancelled(w->arg)))
         return;
     for (size_t i = 0; i < n; i++)
@@ -96,7 +89,6 @@ static void measure(void *arg, size_t item, unsigned worker)
             to->positive += (double)at_least_0(1 - s);
             add_pair(to, cosines + i * w->block, cosines + j * w->block, n, s);
         }
-    to->pairs = (double)m * (m - 1) / 2;
 }
 
 static void sort_members(struct work *w, struct arena *a)
@@ -123,13 +115,12 @@ static size_t block_for(size_t members, size_t room)
 }
 
 /* Still to be divided by the count. */
-static void add_up(struct triples *out, const struct work *w, size_t items)
+static void add_up(struct triples *out, const struct work *w)
 {
-    for (size_t i = 0; i < items; i++) {
-        const struct sums *s = &w->sums[i];
-        uint32_t cluster = (uint32_t)((w->begin + i) / w->blocks);
-        double others = w->first[cluster + 1] - w->first[cluster] - 1.0;
-        out->count += 2 * s->pairs * s->negatives;
+    for (uint32_t c = 0; c < w->v->n_clusters; c++) {
+        const struct sums *s = &w->sums[c];
+        double members = w->first[c + 1] - w->first[c], others = members - 1;
+        out->count += members * others * s->negatives;
         out->hinge += 2 * s->hinge;
         out->siamese += s->positive * s->negatives + others * s->negative / 2;
     }
@@ -141,16 +132,13 @@ void triples_measure(struct triples *out, struct arena *a, const struct vectors 
     struct work w = {.v = v, .cancelled = cancelled, .arg = arg};
     sort_members(&w, a);
     w.block = block_for(w.max_members, room);
-    w.blocks = (v->n + w.block - 1) / w.block;
-    size_t all = v->n_clusters * w.blocks, at_once = all < ITEMS ? all : ITEMS;
-    w.sums = arena_array(a, struct sums, at_once);
+    w.sums = arena_array(a, struct sums, v->n_clusters);
     w.cosines = arena_array(a, float, pool_threads(pool) * w.max_members * w.block);
     *out = (struct triples){0};
-    for (; w.begin < all; w.begin += ITEMS) {
-        size_t items = all - w.begin < ITEMS ? all - w.begin : ITEMS;
-        memset(w.sums, 0, items * sizeof *w.sums);
-        pool_for(pool, items, measure, &w);
-        add_up(out, &w, items);
+    for (size_t from = 0; from < v->n; from += w.block) {
+        w.from = (uint32_t)from;
+        pool_for(pool, v->n_clusters, measure, &w);
+        add_up(out, &w);
     }
     double n = out->count > 0 ? out->count : 1;
     out->hinge /= n;

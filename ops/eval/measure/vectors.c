@@ -43,15 +43,20 @@ EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32
         out[k] = add_lanes(sum[k]);
 }
 
-uint32_t vectors_number_clusters(uint32_t *cluster, const struct digest *source, size_t n)
+/* Numbers the clusters of n batches by their sources; a batch without one is a cluster of its own.
+ * Returns how many clusters there are. */
+static uint32_t number_clusters(uint32_t *cluster, Eqloom__EmbeddingBatch *const *batches, size_t n)
 {
     struct digest_map seen = {0};
     uint32_t clusters = 0;
     for (size_t i = 0; i < n; i++) {
+        struct digest source = {0};
         bool added = true;
         uint64_t *number = NULL;
-        if (!digest_is_zero(&source[i]))
-            number = digest_map_put(&seen, &source[i], clusters, &added);
+        if (batches[i]->source_id.len == DIGEST_SIZE)
+            memcpy(source.bytes, batches[i]->source_id.data, DIGEST_SIZE);
+        if (!digest_is_zero(&source))
+            number = digest_map_put(&seen, &source, clusters, &added);
         cluster[i] = added ? clusters++ : (uint32_t)*number;
     }
     digest_map_free(&seen);
@@ -99,11 +104,7 @@ enum err_code vectors_load(struct vectors *out, struct arena *a,
     out->cluster = arena_array(a, uint32_t, total);
     out->text = arena_array(a, const char *, total);
     uint32_t *cluster = arena_array(a, uint32_t, n);
-    struct digest *source = arena_array(a, struct digest, n);
-    for (size_t i = 0; i < n; i++)
-        if (batches[i]->source_id.len == DIGEST_SIZE)
-            memcpy(source[i].bytes, batches[i]->source_id.data, DIGEST_SIZE);
-    out->n_clusters = vectors_number_clusters(cluster, source, n);
+    out->n_clusters = number_clusters(cluster, batches, n);
     uint32_t *taken = arena_array(a, uint32_t, out->n_clusters + 1);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < batches[i]->count; k++) {

@@ -29,9 +29,6 @@ struct vectors {
 enum err_code vectors_load(struct vectors *out, struct arena *a,
                            Eqloom__EmbeddingBatch *const *batches, size_t n, uint32_t per_cluster,
                            struct err *e);
-/* Numbers the clusters of n batches by their sources: a batch whose source is zero is a cluster of
- * its own. Returns how many clusters there are. */
-uint32_t vectors_number_clusters(uint32_t *cluster, const struct digest *source, size_t n);
 /* To length 1; zero vectors stay zero. */
 void vectors_normalize(struct vectors *v);
 

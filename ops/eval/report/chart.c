@@ -1,7 +1,7 @@
 /* SVG charts; see chart.h. */
 #include "ops/eval/report/chart.h"
 
-#include "ops/eval/report/mathml.h"
+#include "ops/eval/report/html.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -185,30 +185,6 @@ void chart_bars(struct buf *out, const struct chart_bar *bars, size_t n)
                    "</text><rect class=\"bar\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"12\" "
                    "rx=\"2\"/><text class=\"tick\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n",
                    NAME, y + 3, width, NAME + width + 6, y + 13, bars[i].value);
-    }
-    buf_puts(out, "</svg>\n");
-}
-
-void chart_histogram(struct buf *out, const uint64_t *counts, uint32_t first, uint32_t last)
-{
-    enum { WIDTH = 460, HEIGHT = 180, BOTTOM = 22, TOP = 10 };
-    double most = 1, step = (double)(WIDTH - 8) / (last - first + 1);
-    for (uint32_t i = first; i <= last; i++)
-        most = fmax(most, (double)counts[i]);
-    buf_printf(out, "<svg class=\"bars\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, HEIGHT);
-    for (uint32_t i = first; i <= last; i++) {
-        double height = (double)counts[i] / most * (HEIGHT - BOTTOM - TOP);
-        double x = 4 + (i - first) * step;
-        buf_printf(out,
-                   "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-                   "rx=\"1\"><title>%u: %llu</title></rect>",
-                   x, HEIGHT - BOTTOM - height, step * 0.82, height, i,
-                   (unsigned long long)counts[i]);
-        if (i % 5 == 0 || i == first)
-            buf_printf(out,
-                       "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>",
-                       x + step * 0.41, HEIGHT - 6, i);
-        buf_putc(out, '\n');
     }
     buf_puts(out, "</svg>\n");
 }

@@ -27,7 +27,5 @@ struct chart_bar {
 };
 /* Horizontal bars from 0, each with its name and value. */
 void chart_bars(struct buf *out, const struct chart_bar *bars, size_t n);
-/* Vertical bars over whole numbers first, first + 1, ... */
-void chart_histogram(struct buf *out, const uint64_t *counts, uint32_t first, uint32_t last);
 
 #endif

@@ -2,7 +2,7 @@
 #include "ops/eval/report/corpus_stats.h"
 
 #include "base/rng.h"
-#include "ops/eval/report/trivial.h"
+#include "ops/expr/equality/exact.h"
 
 #include <string.h>
 
@@ -14,19 +14,7 @@ const char *corpus_op_name(const struct corpus_stats *s, uint32_t op)
                                                                           : NULL;
 }
 
-uint32_t corpus_stats_operators(uint32_t *all, const struct corpus_stats *s)
-{
-    uint32_t n = 0;
-    *all = 0;
-    for (uint32_t op = X_ADD; op < STATS_OPS; op++) {
-        bool known = corpus_op_name(s, op) != NULL;
-        *all += known;
-        n += known && s->by_op[op] > 0;
-    }
-    return n;
-}
-
-const char *corpus_stats_trivial(const struct corpus_stats *s)
+static const char *trivial_rewrites(const struct corpus_stats *s)
 {
     return lang_is(s->lang, &lang_boolean)
                ? "a double negation, or a connective of true or false"
@@ -34,10 +22,125 @@ const char *corpus_stats_trivial(const struct corpus_stats *s)
                  "function of its own inverse";
 }
 
+struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *s)
+{
+    static char *columns[] = {"", "corpus"};
+    struct figures f = figures_new(a, "Corpus", columns);
+    double members = s->members ? (double)s->members : 1, clusters = (double)s->clusters;
+    uint32_t occur = 0, all = 0;
+    for (uint32_t op = X_ADD; op < STATS_OPS; op++) {
+        bool known = corpus_op_name(s, op) != NULL;
+        all += known;
+        occur += known && s->by_op[op] > 0;
+    }
+    figures_put(&f, "clusters", "%.0f", clusters);
+    if (lang_is(s->lang, &lang_calculus))
+        figures_put(&f, "clusters of derivatives", "%.0f", (double)s->derivatives);
+    figures_put(&f, "expressions", "%.0f", (double)s->members);
+    figures_put(&f, "expressions per cluster", "%.1f", (double)s->members / clusters);
+    figures_put(&f, "mean length", "%.1f", (double)s->tokens / members);
+    *figures_put(&f, "operators", "", occur) = arena_printf(a, "%u of %u", occur, all);
+    figures_put(&f, "shapes", "%.0f", (double)s->shapes.n);
+    figures_put(&f, "shapes per cluster", "%.1f", (double)s->shapes_each / clusters);
+    figures_put(&f, "trivial rewrites in per cent", "%.2f", 100 * (double)s->reducible / members);
+    figures_put(&f,
+                exact_applies(s->lang) ? "compared exactly, in per cent"
+                                       : "checked numerically, in per cent",
+                "%.2f", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members);
+    f.table->note = arena_printf(a, "a trivial rewrite contains %s", trivial_rewrites(s));
+    return f;
+}
+
+/* ---- trivial rewrites; independent of the filter of extraction: of terms, not of e-graphs ---- */
+
+static bool is_number(const struct expr *x, uint32_t i, const char *number)
+{
+    return x->nodes[i].op == X_NUM && strcmp(x->nodes[i].leaf, number) == 0;
+}
+
+static bool is_e(const struct expr *x, uint32_t i)
+{
+    return x->nodes[i].op == X_SYM && strcmp(x->nodes[i].leaf, "e") == 0;
+}
+
+static uint32_t left_of(uint32_t i)
+{
+    return i + 1;
+}
+
+static uint32_t right_of(const struct expr *x, uint32_t i)
+{
+    return i + 1 + x->nodes[i + 1].size;
+}
+
+static bool is_negated(const struct expr *x, uint32_t i)
+{
+    if (x->nodes[i].op == X_MUL)
+        return is_number(x, left_of(i), "-1") || is_number(x, right_of(x, i), "-1");
+    return x->nodes[i].op == X_SUB && is_number(x, left_of(i), "0");
+}
+
+static bool is_reciprocal(const struct expr *x, uint32_t i)
+{
+    return x->nodes[i].op == X_DIV && is_number(x, left_of(i), "1");
+}
+
+static bool is_binary_trivial(const struct expr *x, uint32_t i, uint32_t l, uint32_t r)
+{
+    switch (x->nodes[i].op) {
+    case X_ADD: return is_number(x, l, "0") || is_number(x, r, "0");
+    case X_SUB: return is_number(x, r, "0") || is_negated(x, r);
+    case X_MUL:
+        return is_number(x, l, "0") || is_number(x, r, "0") || is_number(x, l, "1") ||
+               is_number(x, r, "1") || (is_number(x, l, "-1") && is_negated(x, r)) ||
+               (is_number(x, r, "-1") && is_negated(x, l));
+    case X_DIV: return is_number(x, l, "0") || is_number(x, r, "1") || is_reciprocal(x, r);
+    case X_POW:
+        return is_number(x, r, "0") || is_number(x, r, "1") || is_number(x, l, "1") ||
+               (is_e(x, l) && x->nodes[r].op == X_LN) ||
+               (x->nodes[l].op == X_SQRT && is_number(x, r, "2"));
+    default: return false;
+    }
+}
+
+static bool is_unary_trivial(const struct expr *x, uint32_t i, uint32_t child)
+{
+    uint16_t op = x->nodes[i].op, below = x->nodes[child].op;
+    if (op == X_ABS)
+        return below == X_ABS;
+    if (op == X_LN)
+        return below == X_POW && is_e(x, left_of(child));
+    if (op == X_SQRT)
+        return below == X_POW && is_number(x, right_of(x, child), "2");
+    int16_t inverse = x->lang->ops[op].inverse;
+    return inverse > 0 && below == (uint16_t)inverse;
+}
+
+static bool is_connective_trivial(const struct expr *x, uint32_t l, uint32_t r)
+{
+    uint16_t left = x->nodes[l].op, right = x->nodes[r].op;
+    return left == X_TRUE || left == X_FALSE || right == X_TRUE || right == X_FALSE;
+}
+
+bool corpus_term_is_reducible(const struct expr *x)
+{
+    bool boolean = lang_is(x->lang, &lang_boolean);
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint16_t arity = x->nodes[i].arity;
+        if (arity == 2 && (boolean ? is_connective_trivial(x, left_of(i), right_of(x, i))
+                                   : is_binary_trivial(x, i, left_of(i), right_of(x, i))))
+            return true;
+        if (arity == 1 && is_unary_trivial(x, i, left_of(i)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- counting ---- */
+
 static bool is_exp(const struct expr *x, uint32_t i)
 {
-    return x->nodes[i].op == X_POW && x->nodes[i + 1].op == X_SYM &&
-           strcmp(x->nodes[i + 1].leaf, "e") == 0;
+    return x->nodes[i].op == X_POW && is_e(x, i + 1);
 }
 
 static void add_term(struct corpus_stats *s, struct map64 *own, const struct expr *x, bool is_seed)
@@ -55,7 +158,7 @@ static void add_term(struct corpus_stats *s, struct map64 *own, const struct exp
     map64_put(&s->shapes, shape, 1, NULL);
     map64_put(own, shape, 1, &added);
     s->shapes_each += added;
-    s->reducible += !is_seed && term_is_reducible(x);
+    s->reducible += !is_seed && corpus_term_is_reducible(x);
 }
 
 static void add_member(struct corpus_stats *s, struct map64 *own, struct arena *scratch,

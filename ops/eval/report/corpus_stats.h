@@ -5,7 +5,8 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "cluster.pb-c.h"
-#include "ops/expr/lang.h"
+#include "ops/eval/report/figures.h"
+#include "ops/expr/expr.h"
 
 #include <stdbool.h>
 
@@ -26,7 +27,7 @@ struct corpus_stats {
     uint64_t by_length[STATS_LENGTHS]; /* members; the last also longer ones */
     uint64_t by_op[STATS_OPS];         /* members that contain it */
     uint64_t by_standing[STATS_STANDINGS];
-    uint64_t reducible;   /* members that ops/eval/report/trivial.h can reduce, seeds apart */
+    uint64_t reducible;   /* members that are reducible, seeds apart */
     struct map64 shapes;  /* hashes of terms with every number and symbol taken for one */
     uint64_t shapes_each; /* different shapes in a cluster, summed over clusters */
     bool unsound;
@@ -44,9 +45,19 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
 void corpus_stats_free(struct corpus_stats *s);
 /* "sin", "exp"; NULL if the language has no such operator. */
 const char *corpus_op_name(const struct corpus_stats *s, uint32_t op);
-/* How many operators occur, of how many. */
-uint32_t corpus_stats_operators(uint32_t *all, const struct corpus_stats *s);
-/* What a trivial rewrite holds, in its language (trivial.h). */
-const char *corpus_stats_trivial(const struct corpus_stats *s);
+/* The counts, and a table of them; of operators those that occur, of how many. */
+struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *s);
+
+/* Whether a term holds a trivial rewrite, that is one of these:
+ *
+ *     x+0  0+x  x-0  0-(0-x)  x*1  1*x  x/1  x^1  x*0  0/x  x^0  1^x
+ *     -1*(-1*x)  0-(-1*x)  a-(-1*x)  1/(1/x)  a/(1/x)  ||x||
+ *     f(g(x)) of inverse functions f and g, e^ln(x), ln(e^x), sqrt(x)^2, sqrt(x^2)
+ *
+ * or, of Boolean terms, not(not(x)) or a connective of true or false.
+ *
+ * Two terms that differ by such steps only are not both irreducible, so the share of reducible
+ * members bounds the share of members that differ trivially from another. */
+bool corpus_term_is_reducible(const struct expr *x);
 
 #endif

@@ -2,11 +2,11 @@
 #include "ops/eval/report/page.h"
 
 #include "ops/eval/report/chart.h"
-#include "ops/eval/report/mathml.h"
+#include "ops/eval/report/html.h"
 #include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
 #include "ops/eval/report/tsne.h"
-#include "ops/expr/equality/exact.h"
+#include "ops/expr/expr.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,51 +88,34 @@ static int compare_bars(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
-static void write_card(struct buf *out, const char *value, const char *name)
-{
-    buf_printf(out, "<div class=\"card\"><b>%s</b><span>%s</span></div>", value, name);
-}
-
 static void write_corpus(struct buf *out, struct arena *a, const struct corpus_stats *s)
 {
-    struct chart_bar bars[STATS_OPS];
-    size_t n = 0;
-    uint32_t longest = 1, all, occur = corpus_stats_operators(&all, s);
+    struct chart_bar bars[STATS_OPS], lengths[STATS_LENGTHS];
+    const Eqloom__Table *table = corpus_stats_figures(a, s).table;
+    uint32_t n = 0, longest = 1;
     for (uint32_t op = X_ADD; op < STATS_OPS; op++)
         if (s->by_op[op] && corpus_op_name(s, op))
             bars[n++] = (struct chart_bar){corpus_op_name(s, op), (double)s->by_op[op]};
     qsort(bars, n, sizeof *bars, compare_bars);
-    for (uint32_t i = 1; i < STATS_LENGTHS; i++)
+    for (uint32_t i = 1; i < STATS_LENGTHS; i++) {
+        lengths[i] = (struct chart_bar){arena_printf(a, "%u", i), (double)s->by_length[i]};
         if (s->by_length[i])
             longest = i;
-    double members = s->members ? (double)s->members : 1,
-           clusters = s->clusters ? (double)s->clusters : 1;
+    }
     buf_puts(out, "<section><h2>Corpus</h2>\n<div class=\"cards\">");
-    write_card(out, arena_printf(a, "%llu", (unsigned long long)s->members), "expressions");
-    write_card(out, arena_printf(a, "%llu", (unsigned long long)s->clusters), "clusters");
-    write_card(out, arena_printf(a, "%.1f", (double)s->members / clusters), "in a cluster, mean");
-    write_card(out, arena_printf(a, "%.1f", (double)s->tokens / members), "tokens, mean");
-    write_card(out, arena_printf(a, "%u of %u", occur, all), "operators");
-    write_card(out, arena_printf(a, "%zu", s->shapes.n), "different shapes");
-    write_card(out, arena_printf(a, "%.1f", (double)s->shapes_each / clusters),
-               "shapes in a cluster, mean");
-    write_card(out, arena_printf(a, "%.2f%%", 100 * (double)s->reducible / members),
-               "trivial rewrites");
-    write_card(
-        out,
-        arena_printf(a, "%.2f%%", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members),
-        exact_applies(s->lang) ? "compared exactly" : "checked numerically");
-    buf_puts(out, "</div>\n");
+    for (size_t i = 0; i < table->n_rows; i++)
+        buf_printf(out, "<div class=\"card\"><b>%s</b><span>%s</span></div>",
+                   table->rows[i]->cells[1], table->rows[i]->cells[0]);
     buf_printf(out,
-               "<p class=\"note\">A shape is a term without regard to its numbers and symbols. "
-               "A trivial rewrite contains %s.</p>\n",
-               corpus_stats_trivial(s));
+               "</div>\n<p class=\"note\">A shape is a term without regard to its numbers and "
+               "symbols; %s.</p>\n",
+               table->note);
     if (s->unsound)
         buf_puts(out,
                  "<p class=\"warning\">A refuted rule was allowed: some of these expressions may "
                  "not be equal.</p>\n");
     buf_puts(out, "<div class=\"charts\"><figure>");
-    chart_histogram(out, s->by_length, 1, longest);
+    chart_bars(out, lengths + 1, longest);
     buf_puts(out, "<figcaption>Expressions by length in tokens</figcaption></figure>\n<figure>");
     chart_bars(out, bars, n);
     buf_puts(out, "<figcaption>Expressions that contain each operator</figcaption></figure></div>"
@@ -144,7 +127,7 @@ static void write_math(struct buf *out, struct arena *a, const struct language *
 {
     struct expr x;
     if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK) {
-        mathml_write(out, &x);
+        expr_write_mathml(out, &x);
         return;
     }
     buf_puts(out, "<code>");
@@ -209,8 +192,11 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
         write_corpus(out, a, in->corpus);
         write_examples(out, a, in->corpus);
     }
-    if (in->rules)
-        rule_stats_write(out, in->rules);
+    if (in->rules) {
+        buf_puts(out, "<section><h2>What the rules did</h2>\n");
+        html_table(out, in->rules, "", true);
+        buf_printf(out, "<p class=\"note\">%s</p></section>\n", in->rules->note);
+    }
     /* A report depends on what it reads, not on the run in which that was computed. */
     buf_puts(out, "<footer>Made by eqloom. What each run computed and reused, and why: "
                   "<code>eqloom log JOB/RUN</code>, "

@@ -17,7 +17,7 @@ struct page_input {
     size_t n_results;
     const Eqloom__Checkpoint *checkpoint; /* may be NULL */
     const struct corpus_stats *corpus;    /* may be NULL */
-    const Eqloom__Table *rules;           /* of rule_stats.h; or NULL */
+    Eqloom__Table *rules;                 /* of rule_stats.h; or NULL */
     const struct vectors *vectors;        /* those to draw; may be NULL */
     double perplexity;
     uint32_t iterations;

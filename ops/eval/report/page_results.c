@@ -1,11 +1,9 @@
 /* HTML of evaluations; see page_results.h. */
 #include "ops/eval/report/page_results.h"
 
-#include "ops/eval/report/mathml.h"
+#include "ops/eval/report/html.h"
 
 #include <math.h>
-
-enum { EXAMPLES_SHOWN = 25 };
 
 static bool is_column(const struct results *r, const struct result_figure *f)
 {
@@ -78,28 +76,13 @@ static void write_examples(struct buf *out, const Eqloom__Report *report)
 {
     if (report->n_tables < 2 || !report->tables[1]->n_rows)
         return;
-    const Eqloom__Table *t = report->tables[1];
     buf_puts(out, "<details><summary>");
-    html_text(out, t->title);
+    html_text(out, report->tables[1]->title);
     buf_puts(out, ": ");
     html_text(out, report->title);
-    buf_puts(out, "</summary><div class=\"scroll\"><table class=\"cases\"><thead><tr>");
-    for (size_t c = 0; c < t->n_columns; c++) {
-        buf_puts(out, "<th>");
-        html_text(out, t->columns[c]);
-        buf_puts(out, "</th>");
-    }
-    buf_puts(out, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < t->n_rows && i < EXAMPLES_SHOWN; i++) {
-        buf_puts(out, "<tr>");
-        for (size_t c = 0; c < t->rows[i]->n_cells; c++) {
-            buf_puts(out, "<td>");
-            html_text(out, t->rows[i]->cells[c]);
-            buf_puts(out, "</td>");
-        }
-        buf_puts(out, "</tr>\n");
-    }
-    buf_puts(out, "</tbody></table></div></details>\n");
+    buf_puts(out, "</summary>");
+    html_table(out, report->tables[1], "cases", false);
+    buf_puts(out, "</details>\n");
 }
 
 void page_write_results(struct buf *out, struct arena *a, const struct results *r, const char *part)

@@ -1,6 +1,8 @@
 /* Kinds of evaluations, and their figures; see results.h. */
 #include "ops/eval/report/results.h"
 
+#include "ops/eval/report/figures.h"
+
 #include <string.h>
 
 static const struct result_figure clusters[] = {
@@ -223,30 +225,26 @@ size_t results_count(const struct results *r)
     return n;
 }
 
-void results_table(Eqloom__Table *out, struct arena *a, const struct results *r, const char *title)
+Eqloom__Table *results_table(struct arena *a, const struct results *r, const char *title)
 {
-    size_t most = 1 + results_count(r) / r->n;
-    eqloom__table__init(out);
-    out->title = (char *)title;
+    char **columns = arena_array(a, char *, 1 + results_count(r) / r->n);
+    size_t n = 1;
+    columns[0] = "";
+    for (const struct result_figure *f = r->kind->figures; f->name; f++)
+        if (results_have(r, f))
+            columns[n++] = (char *)f->title;
+    Eqloom__Table *out = table_of(a, title, columns, n, r->n);
     out->note = (char *)r->kind->note;
-    out->columns = arena_array(a, char *, most);
-    out->columns[out->n_columns++] = "";
-    out->rows = arena_array(a, Eqloom__Row *, r->n);
-    for (; out->n_rows < r->n; out->n_rows++) {
-        Eqloom__Row *row = out->rows[out->n_rows] = arena_new(a, Eqloom__Row);
-        eqloom__row__init(row);
-        row->cells = arena_array(a, char *, most);
-        row->cells[row->n_cells++] = r->rows[out->n_rows]->title;
-    }
-    for (const struct result_figure *f = r->kind->figures; f->name; f++) {
-        if (!results_have(r, f))
-            continue;
-        out->columns[out->n_columns++] = (char *)f->title;
-        for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++) {
+        char **cell = table_row(a, out);
+        *cell++ = r->rows[i]->title;
+        for (const struct result_figure *f = r->kind->figures; f->name; f++) {
             const double *v = report_value(r->rows[i], f->name);
-            out->rows[i]->cells[out->rows[i]->n_cells++] = v ? result_text(a, f, *v) : "-";
+            if (results_have(r, f))
+                *cell++ = v ? result_text(a, f, *v) : "-";
         }
     }
+    return out;
 }
 
 void results_values(Eqloom__Value **values, size_t *n, struct arena *a, const struct results *r)

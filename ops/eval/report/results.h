@@ -55,7 +55,7 @@ bool results_best(const struct results *r, const struct result_figure *f, double
 /* "92.7", "61": what a cell shows. Lives in the arena. */
 char *result_text(struct arena *a, const struct result_figure *f, double value);
 /* All figures of all rows; `title` is borrowed. */
-void results_table(Eqloom__Table *out, struct arena *a, const struct results *r, const char *title);
+Eqloom__Table *results_table(struct arena *a, const struct results *r, const char *title);
 /* The same by name: "trained encoder.mrr", "mistakes.trained encoder.auc". There is room for
  * results_count(r) more behind values[*n]. */
 size_t results_count(const struct results *r);

@@ -3,7 +3,6 @@
 #define OPS_EVAL_REPORT_RULE_STATS_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/map.h"
 #include "egraph.pb-c.h"
 #include "report.pb-c.h"
@@ -22,8 +21,6 @@ struct rule_stats {
 void rule_stats_add(struct rule_stats *s, struct arena *a, const Eqloom__EGraph *g);
 void rule_stats_free(struct rule_stats *s);
 /* All rules that matched, those first that changed the most e-graphs. Lives in the arena. */
-void rule_stats_table(Eqloom__Table *out, struct arena *a, struct rule_stats *s);
-/* The head of that table as a section of the page. */
-void rule_stats_write(struct buf *out, const Eqloom__Table *table);
+Eqloom__Table *rule_stats_table(struct arena *a, struct rule_stats *s);
 
 #endif

@@ -17,7 +17,9 @@ struct work {
     uint32_t n, stride; /* stride: n rounded up to VECTOR_LANES */
     float *p;           /* (n, stride): conditional, then joint */
     float *x, *y;       /* padded with points far away that weigh nothing */
-    float *attract_x, *attract_y, *repel_x, *repel_y, *share;
+    struct force {
+        float attract_x, attract_y, repel_x, repel_y, share;
+    } * force;
 };
 
 /* Finds the width at which the neighbours' entropy is that of the perplexity. */
@@ -86,11 +88,8 @@ EQL_CLONES static void forces_on(struct work *w, uint32_t i)
         ry += qq * dy;
         z += q;
     }
-    w->attract_x[i] = sum_of(ax);
-    w->attract_y[i] = sum_of(ay);
-    w->repel_x[i] = sum_of(rx);
-    w->repel_y[i] = sum_of(ry);
-    w->share[i] = sum_of(z) - 1; /* without itself */
+    w->force[i] = (struct force){sum_of(ax), sum_of(ay), sum_of(rx), sum_of(ry),
+                                 sum_of(z) - 1 /* without itself */};
 }
 
 static void find_forces(void *arg, size_t item, unsigned worker)
@@ -153,11 +152,7 @@ void tsne(float **x, float **y, struct arena *a, const struct vectors *v,
     w.log_perplexity = log(fmax(perplexity, 1));
     w.stride = (v->n + VECTOR_LANES - 1) & ~(VECTOR_LANES - 1u);
     w.p = arena_array(a, float, (size_t)w.n *w.stride);
-    w.attract_x = arena_array(a, float, 5 * (size_t)w.n);
-    w.attract_y = w.attract_x + w.n;
-    w.repel_x = w.attract_y + w.n;
-    w.repel_y = w.repel_x + w.n;
-    w.share = w.repel_y + w.n;
+    w.force = arena_array(a, struct force, w.n);
     struct axis ax = axis_new(a, &w, options->seed), ay = axis_new(a, &w, options->seed + 1);
     w.x = ax.at;
     w.y = ay.at;
@@ -169,11 +164,12 @@ void tsne(float **x, float **y, struct arena *a, const struct vectors *v,
         double exaggeration = early ? 12 : 1, momentum = early ? 0.5 : 0.8, z = 0;
         pool_for(pool, (w.n + 31) / 32, find_forces, &w);
         for (uint32_t i = 0; i < w.n; i++)
-            z += (double)w.share[i];
+            z += (double)w.force[i].share;
         for (uint32_t i = 0; i < w.n; i++) {
-            move(&ax, i, 4 * (exaggeration * (double)w.attract_x[i] - (double)w.repel_x[i] / z),
+            const struct force *f = &w.force[i];
+            move(&ax, i, 4 * (exaggeration * (double)f->attract_x - (double)f->repel_x / z),
                  momentum, rate);
-            move(&ay, i, 4 * (exaggeration * (double)w.attract_y[i] - (double)w.repel_y[i] / z),
+            move(&ay, i, 4 * (exaggeration * (double)f->attract_y - (double)f->repel_y / z),
                  momentum, rate);
         }
         centre(w.x, w.n);

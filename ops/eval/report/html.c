@@ -1,0 +1,40 @@
+/* See html.h. */
+#include "ops/eval/report/html.h"
+
+enum { ROWS_SHOWN = 25 };
+
+void html_text(struct buf *out, const char *s)
+{
+    for (; *s; s++)
+        switch (*s) {
+        case '&': buf_puts(out, "&amp;"); break;
+        case '<': buf_puts(out, "&lt;"); break;
+        case '>': buf_puts(out, "&gt;"); break;
+        case '"': buf_puts(out, "&quot;"); break;
+        default: buf_putc(out, *s);
+        }
+}
+
+void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool named)
+{
+    buf_printf(out, "<div class=\"scroll\"><table class=\"%s\"><thead><tr>", class);
+    for (size_t c = 0; c < t->n_columns; c++) {
+        buf_puts(out, "<th>");
+        html_text(out, t->columns[c]);
+        buf_puts(out, "</th>");
+    }
+    buf_puts(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < t->n_rows && i < ROWS_SHOWN; i++) {
+        buf_puts(out, "<tr>");
+        for (size_t c = 0; c < t->rows[i]->n_cells; c++) {
+            bool name = named && !c;
+            buf_puts(out, name ? "<th>" : "<td>");
+            html_text(out, t->rows[i]->cells[c]);
+            buf_puts(out, name ? "</th>" : "</td>");
+        }
+        buf_puts(out, "</tr>\n");
+    }
+    buf_puts(out, "</tbody></table></div>\n");
+    if (t->n_rows > ROWS_SHOWN)
+        buf_printf(out, "<p class=\"note\">The first %d of %zu rows.</p>\n", ROWS_SHOWN, t->n_rows);
+}

@@ -1,0 +1,129 @@
+/* The op `alphabet`: the 256 features of nodes, chosen by how often they occur. Each part of the list
+ * (tags, attributes, characters) is in order of its names, not of its counts, so that a few more
+ * equations seldom change it; its last entry stands for all that is rare. */
+#include "base/buf.h"
+#include "engine/op.h"
+#include "ops/latex/graphs/feature_counts.h"
+#include "ops/latex/graphs/graph_nodes.h"
+#include "paper.pb-c.h"
+#include "token.pb-c.h"
+
+#include <stdlib.h>
+
+enum part { PART_TAG, PART_ATTRIBUTE, PART_CHARACTER, PARTS };
+static const size_t sizes[PARTS] = {FEATURE_TAGS, FEATURE_ATTRIBUTES, FEATURE_CHARACTERS};
+
+static const char *name_of(const struct graph_node *x, enum part part)
+{
+    switch (part) {
+    case PART_TAG: return x->tag;
+    case PART_ATTRIBUTE: return x->attributes;
+    case PART_CHARACTER: return x->character;
+    case PARTS: break;
+    }
+    return "";
+}
+
+/* Of one equation: lines "PART COUNT NAME". */
+static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
+                               const ProtobufCMessage *element, struct err *e)
+{
+    const Eqloom__MathML *m = (const Eqloom__MathML *)element;
+    struct counts counts[PARTS] = {{.a = a}, {.a = a}, {.a = a}};
+    struct graph_nodes g = {0};
+    char *text = arena_strdup(a, "");
+    (void)ctx;
+    if (m->mathml[0] && graph_nodes_of(&g, a, m->mathml))
+        return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
+    for (uint32_t i = 0; i < g.n; i++)
+        for (enum part p = 0; p < PARTS; p++)
+            if (name_of(&g.nodes[i], p)[0])
+                counts_add(&counts[p], name_of(&g.nodes[i], p), 1);
+    struct buf b = {0};
+    for (enum part p = 0; p < PARTS; p++) {
+        for (size_t i = 0; i < counts[p].n; i++) {
+            buf_printf(&b, "%u %llu %s", p, (unsigned long long)counts[p].items[i].n,
+                       counts[p].items[i].name);
+            buf_putc(&b, 0);
+        }
+        counts_free(&counts[p]);
+    }
+    if (b.len)
+        text = arena_memdup(a, b.data, b.len);
+    *out = span_of(text, b.len);
+    buf_free(&b);
+    return OK;
+}
+
+static void add_summary(struct counts *counts, struct span s)
+{
+    const char *at = (const char *)s.data, *end = at + s.len;
+    while (at < end) {
+        char *name;
+        unsigned long part = strtoul(at, &name, 10);
+        unsigned long long n = strtoull(name, &name, 10);
+        if (part < PARTS && *name == ' ')
+            counts_add(&counts[part], name + 1, n);
+        at += strlen(at) + 1;
+    }
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct counts counts[PARTS] = {{.a = a}, {.a = a}, {.a = a}};
+    uint64_t n = op_count(ctx, "mathml");
+    enum err_code code = OK;
+    (void)state;
+    for (uint64_t i = 0; i < n && !code; i++) {
+        struct span s;
+        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "alphabet was interrupted")
+                                 : op_summary(&s, ctx, "mathml", i, e);
+        if (!code)
+            add_summary(counts, s);
+    }
+    Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
+    v.encoding = (char *)"mathml";
+    v.tokens = arena_array(a, char *, FEATURES);
+    for (enum part p = 0; p < PARTS; p++) {
+        char **part = v.tokens + v.n_tokens;
+        size_t kept = 0;
+        counts_sort(&counts[p]);
+        for (; kept < counts[p].n && kept < sizes[p] - 1; kept++)
+            part[kept] = (char *)counts[p].items[kept].name;
+        qsort(part, kept, sizeof *part, by_name);
+        for (; kept < sizes[p]; kept++)
+            part[kept] = (char *)"";
+        v.n_tokens += sizes[p];
+        counts_free(&counts[p]);
+    }
+    return code ? err_up(e, code) : err_up(e, op_emit(NULL, ctx, "alphabet", &v.base, e));
+}
+
+static const struct op_port inputs[] = {
+    {"mathml", KIND_MATHML, OP_COLLECTION, false, "Whose nodes are counted."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"alphabet", KIND_VOCABULARY, OP_ONE, false,
+     "Features by number: 31 tags and all others, 31 attributes and all others, 191 characters and "
+     "all others; \"\" where there are fewer."},
+    {NULL},
+};
+
+const struct op op_alphabet = {
+    .name = "alphabet",
+    .version = 1,
+    .node = OP_TASK,
+    .doc = "The 256 features that nodes of equation graphs have: the most frequent tags, "
+           "attributes and characters of the MathML.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+    .summarize = summarize,
+};

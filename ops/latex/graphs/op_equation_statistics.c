@@ -1,0 +1,248 @@
+/* The op `equation-statistics`: what was found in papers and what became of it. */
+#include "base/buf.h"
+#include "engine/op.h"
+#include "ops/eval/report/chart.h"
+#include "ops/latex/graphs/feature_counts.h"
+#include "ops/latex/graphs/graph_nodes.h"
+#include "paper.pb-c.h"
+#include "report.pb-c.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum kind {
+    COUNT_PAPERS, /* totals of papers by name */
+    COUNT_SUBJECTS,
+    COUNT_ENVIRONMENTS,
+    COUNT_PROBLEMS,
+    COUNT_LISTED,
+    COUNT_EQUATIONS, /* totals of equations */
+    COUNT_REFUSED,
+    COUNT_DETAILS,
+    COUNT_CHARACTERS,
+    COUNTS
+};
+enum { MOST_ROWS = 50 };
+
+static void put(struct buf *b, enum kind kind, uint64_t n, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void put(struct buf *b, enum kind kind, uint64_t n, const char *format, ...)
+{
+    char name[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    buf_printf(b, "%d %" PRIu64 " %s", kind, n, name);
+    buf_putc(b, 0);
+}
+
+static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
+{
+    uint64_t equations = 0;
+    for (size_t i = 0; i < p->n_sections; i++) {
+        const Eqloom__Section *s = p->sections[i];
+        equations += s->n_equations;
+        for (size_t k = 0; k < s->n_equations; k++)
+            put(b, COUNT_ENVIRONMENTS, 1, "%s",
+                s->equations[k]->environment[0] ? s->equations[k]->environment : "(alone)");
+    }
+    if (p->n_sections)
+        put(b, COUNT_PAPERS, 1, "papers");
+    if (equations)
+        put(b, COUNT_PAPERS, 1, "papers with equations");
+    put(b, COUNT_PAPERS, p->n_sections, "sections");
+    put(b, COUNT_PAPERS, equations, "equations");
+    put(b, COUNT_PAPERS, p->n_cites, "arXiv ids cited");
+    for (size_t i = 0; i < p->n_subjects; i++)
+        put(b, COUNT_SUBJECTS, 1, "%s", p->subjects[i]);
+    for (size_t i = 0; i < p->n_problems; i++) {
+        const Eqloom__Problem *x = p->problems[i];
+        put(b, COUNT_PROBLEMS, 1, "%s", x->reason);
+        put(b, COUNT_LISTED, 1, "%s: %s (%s)", x->file, x->reason, x->detail);
+    }
+}
+
+static enum err_code summarize_mathml(struct buf *b, struct arena *a, const Eqloom__MathML *m,
+                                      struct err *e)
+{
+    struct graph_nodes g = {0};
+    if (!m->mathml[0]) {
+        put(b, COUNT_EQUATIONS, 1, "refused");
+        put(b, COUNT_REFUSED, 1, "%s", m->refused);
+        put(b, COUNT_DETAILS, 1, "%s: %.80s", m->refused, m->detail);
+        return OK;
+    }
+    if (graph_nodes_of(&g, a, m->mathml))
+        return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
+    put(b, COUNT_EQUATIONS, 1, "converted");
+    put(b, COUNT_EQUATIONS, g.n, "nodes");
+    for (uint32_t i = 0; i < g.n; i++)
+        if (g.nodes[i].character[0])
+            put(b, COUNT_CHARACTERS, 1, "%s", g.nodes[i].character);
+    return OK;
+}
+
+static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
+                               const ProtobufCMessage *element, struct err *e)
+{
+    struct buf b = {0};
+    enum err_code code = OK;
+    (void)ctx;
+    if (element->descriptor == &eqloom__paper__descriptor)
+        summarize_paper(&b, (const Eqloom__Paper *)element);
+    else
+        code = summarize_mathml(&b, a, (const Eqloom__MathML *)element, e);
+    *out = span_of(arena_memdup(a, b.data ? b.data : "", b.len), b.len);
+    buf_free(&b);
+    return err_up(e, code);
+}
+
+static enum err_code collect(struct counts *counts, struct op_ctx *ctx, const char *role,
+                             struct err *e)
+{
+    enum err_code code = OK;
+    for (uint64_t i = 0, n = op_count(ctx, role); i < n && !code; i++) {
+        struct span s;
+        if (op_cancelled(ctx))
+            return err_fail(e, ERR_CANCELLED, "equation-statistics was interrupted");
+        code = op_summary(&s, ctx, role, i, e);
+        for (const char *at = (const char *)s.data; !code && at < (const char *)s.data + s.len;
+             at += strlen(at) + 1) {
+            char *name;
+            unsigned long kind = strtoul(at, &name, 10);
+            uint64_t k = strtoull(name, &name, 10);
+            if (kind < COUNTS && *name == ' ')
+                counts_add(&counts[kind], name + 1, k);
+        }
+    }
+    return err_up(e, code);
+}
+
+/* ---- the report ---- */
+
+static const struct {
+    const char *title;
+    const char *column;
+    const char *prefix; /* of the figures' names; NULL: only a table */
+} tables[COUNTS] = {
+    {"Papers", "", "papers."},
+    {"Figure 1: papers by subject", "subject", NULL},
+    {"Equations by environment", "environment", NULL},
+    {"What could not be read, by reason", "reason", "problem."},
+    {"What could not be read", "file", NULL},
+    {"Equations", "", "equations."},
+    {"Refused equations by reason", "reason", "refused."},
+    {"What is refused most", "reason", NULL},
+    {"Figure 2: the most frequent characters", "character", NULL},
+};
+
+static Eqloom__Table *make_table(struct arena *a, const struct counts *c, enum kind kind)
+{
+    Eqloom__Table *t = arena_new(a, Eqloom__Table);
+    eqloom__table__init(t);
+    t->title = (char *)tables[kind].title;
+    t->columns = arena_array(a, char *, 2);
+    t->columns[t->n_columns++] = (char *)tables[kind].column;
+    t->columns[t->n_columns++] = (char *)"count";
+    t->rows = arena_array(a, Eqloom__Row *, MOST_ROWS);
+    for (size_t i = 0; i < c->n && i < MOST_ROWS; i++) {
+        Eqloom__Row *r = t->rows[t->n_rows++] = arena_new(a, Eqloom__Row);
+        eqloom__row__init(r);
+        r->cells = arena_array(a, char *, 2);
+        r->cells[r->n_cells++] = (char *)c->items[i].name;
+        r->cells[r->n_cells++] = arena_printf(a, "%" PRIu64, c->items[i].n);
+    }
+    if (c->n > MOST_ROWS)
+        t->note = arena_printf(a, "and %zu more", c->n - MOST_ROWS);
+    return t;
+}
+
+static void add_values(Eqloom__Report *r, struct arena *a, const struct counts *c, enum kind kind)
+{
+    for (size_t i = 0; tables[kind].prefix && i < c->n; i++) {
+        Eqloom__Value *v = r->values[r->n_values++] = arena_new(a, Eqloom__Value);
+        eqloom__value__init(v);
+        v->name = arena_printf(a, "%s%s", tables[kind].prefix, c->items[i].name);
+        v->value = (double)c->items[i].n;
+    }
+}
+
+static void write_page(struct buf *b, const struct counts *counts)
+{
+    buf_puts(b, "<!doctype html><meta charset=utf-8><title>Equations</title><style>body{font:16px "
+                "sans-serif;max-width:50em;margin:2em auto}svg{max-width:100%}</style>\n");
+    for (enum kind k = 0; k < COUNTS; k++) {
+        struct chart_bar bars[MOST_ROWS];
+        size_t n = 0;
+        for (; n < counts[k].n && n < MOST_ROWS; n++)
+            bars[n] = (struct chart_bar){counts[k].items[n].name, (double)counts[k].items[n].n};
+        if (n == 0)
+            continue;
+        buf_printf(b, "<h2>%s</h2>\n", tables[k].title);
+        chart_bars(b, bars, n);
+    }
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct counts counts[COUNTS];
+    struct buf page = {0};
+    (void)state;
+    for (enum kind k = 0; k < COUNTS; k++)
+        counts[k] = (struct counts){.a = a};
+    enum err_code code = collect(counts, ctx, "papers", e);
+    if (!code)
+        code = collect(counts, ctx, "mathml", e);
+    Eqloom__Report report = EQLOOM__REPORT__INIT;
+    report.title = (char *)"Equations";
+    report.tables = arena_array(a, Eqloom__Table *, COUNTS);
+    size_t most = 0;
+    for (enum kind k = 0; k < COUNTS; k++)
+        most += counts[k].n;
+    report.values = arena_array(a, Eqloom__Value *, most + 1);
+    for (enum kind k = 0; k < COUNTS && !code; k++) {
+        counts_sort(&counts[k]);
+        add_values(&report, a, &counts[k], k);
+        if (counts[k].n)
+            report.tables[report.n_tables++] = make_table(a, &counts[k], k);
+    }
+    if (!code)
+        code = op_emit(NULL, ctx, "report", &report.base, e);
+    if (!code) {
+        write_page(&page, counts);
+        code = op_emit_file(ctx, "html", span_of(page.data, page.len), "text/html; charset=utf-8",
+                            e);
+    }
+    for (enum kind k = 0; k < COUNTS; k++)
+        counts_free(&counts[k]);
+    buf_free(&page);
+    return err_up(e, code);
+}
+
+static const struct op_port inputs[] = {
+    {"mathml", KIND_MATHML, OP_COLLECTION, false, "What became of the equations."},
+    {"papers", KIND_PAPER, OP_COLLECTION, true, "Where they come from."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "Counts; by name too (`refused.unknown command`)."},
+    {"html", KIND_FILE, OP_ONE, false, "The same as bars: a page that needs no other file."},
+    {NULL},
+};
+
+const struct op op_equation_statistics = {
+    .name = "equation-statistics",
+    .version = 1,
+    .node = OP_TASK,
+    .doc = "Counts papers by subject, equations by environment, the most frequent characters, and "
+           "what could not be read or converted, by reason.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+    .summarize = summarize,
+};

@@ -1,0 +1,133 @@
+/* The op `mathml`: equations -> presentation MathML. LaTeX goes through KaTeX with the paper's
+ * macros; what comes as MathML is read and written in the same form. A heap of KaTeX takes 0.2 s to
+ * load and serves one thread: they are kept from element to element. */
+#include "engine/op.h"
+#include "ops/latex/katex/katex.h"
+#include "ops/latex/mathml/mathml_tree.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct heaps {
+    pthread_mutex_t lock;
+    struct katex *free[64];
+    size_t n;
+};
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct heaps *h = calloc(1, sizeof *h);
+    (void)ctx;
+    if (!h)
+        return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
+    pthread_mutex_init(&h->lock, NULL);
+    *state = h;
+    return OK;
+}
+
+static void release(void *state)
+{
+    struct heaps *h = state;
+    for (size_t i = 0; i < h->n; i++)
+        katex_free(h->free[i]);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}
+
+static enum err_code take_heap(struct katex **out, struct heaps *h, struct err *e)
+{
+    *out = NULL;
+    pthread_mutex_lock(&h->lock);
+    if (h->n)
+        *out = h->free[--h->n];
+    pthread_mutex_unlock(&h->lock);
+    return *out ? OK : err_up(e, katex_new(out, e));
+}
+
+static void give_heap(struct heaps *h, struct katex *k)
+{
+    pthread_mutex_lock(&h->lock);
+    if (h->n < sizeof h->free / sizeof *h->free) {
+        h->free[h->n++] = k;
+        k = NULL;
+    }
+    pthread_mutex_unlock(&h->lock);
+    katex_free(k);
+}
+
+static enum err_code convert(struct katex_answer *out, struct arena *a, struct heaps *h,
+                             const Eqloom__Equation *q, struct err *e)
+{
+    struct katex *k;
+    enum err_code code = take_heap(&k, h, e);
+    if (code)
+        return err_up(e, code);
+    code = katex_mathml(out, a, k, q, e);
+    if (code)
+        katex_free(k);
+    else
+        give_heap(h, k);
+    return err_up(e, code);
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct katex_answer answer = {0};
+    struct mathml_tree tree;
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "equations", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Equation *q = (const Eqloom__Equation *)message;
+    Eqloom__MathML m = EQLOOM__MATH_ML__INIT;
+    m.place = q->place;
+    m.latex = q->latex;
+    answer.text = q->mathml;
+    if (!q->mathml[0] && (code = convert(&answer, a, state, q, e)))
+        return err_up(e, code);
+    if (answer.text) {
+        const char *why = mathml_tree_parse(&tree, a, answer.text, strlen(answer.text));
+        if (why) {
+            bool large = !strcmp(why, "too large");
+            answer = (struct katex_answer){.refused = large ? why : "not MathML", .detail = why};
+        }
+    }
+    if (answer.text) {
+        m.mathml = (char *)mathml_tree_write(a, &tree);
+    } else {
+        m.refused = (char *)answer.refused;
+        m.detail = (char *)answer.detail;
+    }
+    return err_up(e, op_emit(NULL, ctx, "mathml", &m.base, e));
+}
+
+static const char *units(struct op_ctx *ctx)
+{
+    (void)ctx;
+    return katex_source.digest;
+}
+
+static const struct op_port inputs[] = {
+    {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros, or MathML."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"mathml", KIND_MATHML, OP_COLLECTION, false,
+     "One for each equation, in order; what is refused has its reason in place of MathML."},
+    {NULL},
+};
+
+const struct op op_mathml = {
+    .name = "mathml",
+    .version = 1,
+    .node = OP_MAP,
+    .doc = "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; MathML is "
+           "read and written in the same form. The digest of KaTeX is in the action key.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .units = units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,434 @@
+/* See document.h. The reader goes through the text once, with the definitions made so far. Outside
+ * displays it keeps words; within one it copies all but structural macros (macro_table.h), which it
+ * expands, until the display ends. A blank line within a display, which TeX refuses too, ends it as
+ * one without end. */
+#include "ops/latex/papers/document.h"
+
+#include "ops/latex/papers/definitions.h"
+#include "ops/latex/papers/displays.h"
+#include "ops/latex/papers/reader.h"
+
+#include <stdlib.h>
+
+/* ---- commands ---- */
+
+static void expand(struct reader *r, const struct macro *m, struct cursor *c)
+{
+    struct piece args[9], body;
+    size_t n = 0;
+    bool given = !m->m.optional || scan_optional(&args[0], c);
+    if (m->m.optional) {
+        if (!given)
+            args[0] = (struct piece){m->m.initial, strlen(m->m.initial)};
+        n = 1;
+    }
+    if (!m->m.delimiters[0])
+        while (n < m->m.arguments && n < 9 && scan_argument(&args[n], c))
+            n++;
+    body = macro_substitute(r->a, m->m.body, args, n);
+    frames_push_text(&r->frames, body, m->m.body);
+}
+
+static void expand_end(struct reader *r, const struct macro *m)
+{
+    frames_push_text(&r->frames, (struct piece){m->m.end, strlen(m->m.end)}, m->m.end);
+}
+
+/* \input and its kin. */
+static bool read_input(struct reader *r, struct piece word, struct cursor *c)
+{
+    static const char *const one[] = {"\\input", "\\include", "\\subfile", "\\InputIfFileExists",
+                                      "\\subfileinclude", NULL};
+    static const char *const two[] = {"\\import", "\\subimport", "\\includefrom",
+                                      "\\subincludefrom", "\\inputfrom", NULL};
+    static const char *const styles[] = {"\\usepackage", "\\RequirePackage", "\\documentclass",
+                                         "\\LoadClass", NULL};
+    struct piece folder = {"", 0}, name = {"", 0};
+    if (piece_in(word, one)) {
+        if (!scan_group(&name, c)) { /* \input name */
+            scan_blanks(c);
+            name.s = c->s + c->at;
+            while (!cursor_end(c) && !strchr(" \n\t\\{}", c->s[c->at]))
+                c->at++, name.len++;
+        }
+        frames_input(&r->frames, &r->macros, folder, name, NULL);
+        return true;
+    }
+    if (piece_in(word, two)) {
+        scan_char(c, '*');
+        if (scan_group(&folder, c) && scan_group(&name, c))
+            frames_input(&r->frames, &r->macros, folder, name, NULL);
+        return true;
+    }
+    if (!piece_in(word, styles))
+        return false;
+    scan_optional(&folder, c);
+    if (!scan_group(&name, c))
+        return true;
+    const char *suffix = piece_is(word, "\\documentclass") || piece_is(word, "\\LoadClass")
+                             ? ".cls"
+                             : ".sty";
+    for (struct cursor list = cursor_of(name); !cursor_end(&list); list.at++) {
+        size_t n = 0;
+        while (list.at + n < list.len && list.s[list.at + n] != ',')
+            n++;
+        frames_input(&r->frames, &r->macros, (struct piece){"", 0},
+                     (struct piece){list.s + list.at, n}, suffix);
+        list.at += n;
+    }
+    return true;
+}
+
+/* Environments that the reader knows, outside displays. */
+static void begin_environment(struct reader *r, struct piece name, struct cursor *c)
+{
+    struct piece ignored;
+    if (piece_is(name, "document")) {
+        if (!r->in_body)
+            buf_clear(&r->words);
+        r->in_body = true;
+    } else if (piece_is(name, "abstract")) {
+        r->in_abstract = r->in_body;
+    } else if (piece_is(name, "thebibliography")) {
+        r->bibliography = true;
+        citations_scan(&r->cites, (struct piece){c->s + c->at, c->len - c->at});
+    } else if (r->in_body && display_environment(name)) {
+        reader_begin_display(r, name);
+    } else if (scan_optional(&ignored, c)) {
+        reader_add_words(r, " ", 1);
+    }
+}
+
+/* \end{document}: of a file that another reads, the end of that file. */
+static void end_document(struct reader *r)
+{
+    while (r->frames.n && !frames_top(&r->frames)->is_file)
+        r->frames.n--;
+    if (r->frames.n)
+        r->frames.n--;
+}
+
+static void end_environment(struct reader *r, struct piece name)
+{
+    if (piece_is(name, "document") && r->in_body)
+        end_document(r);
+    else if (piece_is(name, "abstract"))
+        r->in_abstract = false;
+}
+
+/* Of text: true if the command was one of these. */
+static bool read_heading(struct reader *r, struct piece word, struct cursor *c)
+{
+    static const char *const sections[] = {"\\part", "\\chapter", "\\section", NULL};
+    struct piece short_title, title;
+    bool is_title = piece_is(word, "\\title"), is_abstract = piece_is(word, "\\abstract");
+    bool is_section = piece_in(word, sections);
+    if (!is_title && !is_abstract && !is_section)
+        return false;
+    scan_char(c, '*');
+    scan_optional(&short_title, c);
+    if (!scan_group(&title, c))
+        return true;
+    if (is_section && r->in_body)
+        reader_begin_section(r, reader_plain_of(r, title));
+    else if (is_title && !r->paper->title[0])
+        r->paper->title = reader_plain_of(r, title);
+    else if (is_abstract && !r->abstract.len)
+        buf_add(&r->abstract, title.s, title.len);
+    return true;
+}
+
+static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
+{
+    static const char *const bibliographies[] = {"\\bibliography", "\\addbibresource", NULL};
+    static const char *const suffixes[] = {".bib", "", NULL};
+    struct piece ignored, names;
+    if (memmem(word.s, word.len, "cite", 4)) {
+        scan_char(c, '*');
+        while (scan_optional(&ignored, c))
+            ;
+        if (scan_group(&names, c))
+            citations_key(&r->cites, names);
+        return true;
+    }
+    if (!piece_in(word, bibliographies))
+        return false;
+    scan_optional(&ignored, c);
+    if (!scan_group(&names, c))
+        return true;
+    for (struct cursor list = cursor_of(names); !cursor_end(&list); list.at++) {
+        size_t n = 0;
+        while (list.at + n < list.len && list.s[list.at + n] != ',')
+            n++;
+        struct piece name = piece_trim((struct piece){list.s + list.at, n});
+        struct tex_file *bib =
+            name.len < 300 ? frames_find(&r->frames, arena_strndup(r->a, name.s, name.len), suffixes)
+                           : NULL;
+        if (bib)
+            citations_scan_bib(&r->cites, (struct piece){bib->text, bib->len});
+        list.at += n;
+    }
+    return true;
+}
+
+/* Commands whose argument is no text. */
+static bool skip_argument(struct piece word, struct cursor *c)
+{
+    static const char *const skipped[] = {
+        "\\label", "\\ref", "\\eqref", "\\pageref", "\\includegraphics", "\\vspace", "\\hspace",
+        "\\bibliographystyle", "\\pagestyle", "\\thispagestyle", "\\setcounter", "\\newtheorem",
+        "\\url", "\\cref", "\\Cref", "\\autoref", "\\email", NULL};
+    struct piece ignored;
+    if (!piece_in(word, skipped))
+        return false;
+    scan_char(c, '*');
+    scan_optional(&ignored, c);
+    scan_group(&ignored, c);
+    return true;
+}
+
+/* ---- the two states ---- */
+
+/* At a backslash, outside displays. */
+static void text_command(struct reader *r, struct frame *f)
+{
+    struct cursor *c = &f->c;
+    size_t from = c->at;
+    struct piece word = scan_command(c), name;
+    const struct macro *m;
+    if (definition_read(&r->macros, word, c) || read_input(r, word, c))
+        return;
+    if (f->definitions) {
+        if (piece_is(word, "\\endinput"))
+            c->at = c->len;
+        return;
+    }
+    bool begin = piece_is(word, "\\begin"), end = piece_is(word, "\\end");
+    if ((begin || end) && scan_group(&name, c)) {
+        m = r->in_body ? macro_find(&r->macros, name) : NULL;
+        if (m && m->structural && begin)
+            expand(r, m, c);
+        else if (m && m->structural)
+            expand_end(r, m);
+        else if (begin)
+            begin_environment(r, name, c);
+        else
+            end_environment(r, name);
+        return;
+    }
+    m = r->in_body ? macro_find(&r->macros, word) : NULL;
+    if (m && m->structural) {
+        expand(r, m, c);
+    } else if (piece_is(word, "\\[") && r->in_body) {
+        reader_begin_display(r, word);
+    } else if (piece_is(word, "\\(")) {
+        const char *close = memmem(c->s + c->at, c->len - c->at, "\\)", 2);
+        c->at = close ? (size_t)(close - c->s) + 2 : c->at;
+        reader_add_words(r, " ", 1);
+    } else if (piece_is(word, "\\endinput")) {
+        c->at = c->len;
+    } else if (!read_heading(r, word, c) && !read_citation(r, word, c) &&
+               !skip_argument(word, c)) {
+        reader_add_words(r, c->s + from, c->at - from);
+    }
+}
+
+/* At a dollar sign, outside displays: a display, or mathematics in the line, which is left out. */
+static void text_dollar(struct reader *r, struct cursor *c)
+{
+    if (c->at + 1 < c->len && c->s[c->at + 1] == '$') {
+        if (r->in_body)
+            reader_begin_display(r, (struct piece){"$$", 2});
+        c->at += 2;
+        return;
+    }
+    size_t end = c->at + 1;
+    for (; end < c->len && c->s[end] != '$'; end++) {
+        if (c->s[end] == '\n' && end + 1 < c->len && c->s[end + 1] == '\n')
+            break;
+        end += c->s[end] == '\\';
+    }
+    c->at = end < c->len && c->s[end] == '$' ? end + 1 : c->at + 1;
+    reader_add_words(r, " ", 1);
+}
+
+/* At a backslash, within a display. */
+static void display_command(struct reader *r, struct cursor *c)
+{
+    size_t from = c->at;
+    struct piece word = scan_command(c), name;
+    bool begin = piece_is(word, "\\begin"), end = piece_is(word, "\\end");
+    const struct macro *m;
+    if ((begin || end) && scan_group(&name, c)) {
+        if (piece_is(name, r->environment) && end && r->nested-- == 0) {
+            reader_end_display(r);
+            return;
+        }
+        r->nested += begin && piece_is(name, r->environment);
+        m = macro_find(&r->macros, name);
+        if (m && m->structural) {
+            if (begin)
+                expand(r, m, c);
+            else
+                expand_end(r, m);
+            return;
+        }
+        if (end && piece_is(name, "document")) {
+            reader_abandon_display(r);
+            end_document(r);
+            return;
+        }
+    } else if (piece_is(word, "\\]") && !strcmp(r->environment, "\\[")) {
+        reader_end_display(r);
+        return;
+    } else if ((m = macro_find(&r->macros, word)) && m->structural) {
+        expand(r, m, c);
+        return;
+    } else if (piece_is(word, "\\input") && read_input(r, word, c)) {
+        return;
+    }
+    buf_add(&r->display, c->s + from, c->at - from);
+}
+
+static bool at_blank_line(const struct cursor *c)
+{
+    size_t at = c->at + 1;
+    while (at < c->len && (c->s[at] == ' ' || c->s[at] == '\t'))
+        at++;
+    return c->s[c->at] == '\n' && at < c->len && c->s[at] == '\n';
+}
+
+static void display_step(struct reader *r, struct cursor *c)
+{
+    char ch = c->s[c->at];
+    if (ch == '\\') {
+        display_command(r, c);
+        return;
+    }
+    if (ch == '$' && !strcmp(r->environment, "$$") && c->at + 1 < c->len && c->s[c->at + 1] == '$') {
+        c->at += 2;
+        reader_end_display(r);
+        return;
+    }
+    bool too_long = r->display.len > 4 * DISPLAY_MAX;
+    if (too_long || (at_blank_line(c) && strncmp(r->environment, "mathpar", 7))) {
+        reader_abandon_display(r);
+        return;
+    }
+    buf_putc(&r->display, ch);
+    c->at++;
+}
+
+static void text_step(struct reader *r, struct frame *f)
+{
+    struct cursor *c = &f->c;
+    if (c->s[c->at] == '\\') {
+        text_command(r, f);
+    } else if (c->s[c->at] == '$' && !f->definitions) {
+        text_dollar(r, c);
+    } else {
+        size_t n = 1;
+        while (c->at + n < c->len && c->s[c->at + n] != '\\' && c->s[c->at + n] != '$')
+            n++;
+        if (!f->definitions)
+            reader_add_words(r, c->s + c->at, n);
+        c->at += n;
+    }
+}
+
+/* A file that ends within a display ends it. */
+static void read_all(struct reader *r)
+{
+    while (r->frames.n) {
+        struct frame *f = frames_top(&r->frames);
+        if (cursor_end(&f->c)) {
+            bool file = f->is_file;
+            if (file && r->environment)
+                reader_abandon_display(r);
+            r->frames.n--;
+        } else if (r->environment) {
+            display_step(r, &f->c);
+        } else {
+            text_step(r, f);
+        }
+    }
+    if (r->environment)
+        reader_abandon_display(r);
+}
+
+/* ---- the whole ---- */
+
+static void read_bbl(struct reader *r, const struct tex_file *root)
+{
+    const char *dot = strrchr(root->name, '.');
+    int n = dot && !strchr(dot, '/') ? (int)(dot - root->name) : (int)strlen(root->name);
+    const struct tex_file *bbl =
+        bundle_find(r->frames.bundle, arena_printf(r->a, "%.*s.bbl", n, root->name));
+    size_t others = 0;
+    for (size_t i = 0; !bbl && i < r->frames.bundle->n; i++) {
+        const struct tex_file *f = &r->frames.bundle->files[i];
+        size_t len = strlen(f->name);
+        if (len > 4 && !strcmp(f->name + len - 4, ".bbl") && others++ == 0)
+            bbl = f;
+    }
+    if (bbl && others < 2)
+        citations_scan(&r->cites, (struct piece){bbl->text, bbl->len});
+}
+
+static void read_from(struct reader *r, struct tex_file *root, bool in_body)
+{
+    r->in_body = in_body;
+    r->in_abstract = false;
+    reader_begin_section(r, (char *)"");
+    frames_push_file(&r->frames, root, false);
+    read_all(r);
+    reader_end_section(r);
+}
+
+static void finish(struct reader *r)
+{
+    Eqloom__Paper *p = r->paper;
+    p->sections = arena_array(r->a, Eqloom__Section *, p->n_sections + 1);
+    memcpy(p->sections, r->sections, p->n_sections * sizeof *p->sections);
+    p->cites = r->cites.ids;
+    p->n_cites = r->cites.n;
+    p->cites = arena_array(r->a, char *, p->n_cites + 1);
+    if (p->n_cites)
+        memcpy(p->cites, r->cites.ids, p->n_cites * sizeof *p->cites);
+    p->n_problems = r->problems.n;
+    p->problems = arena_array(r->a, Eqloom__Problem *, p->n_problems + 1);
+    if (p->n_problems)
+        memcpy(p->problems, r->problems.items, p->n_problems * sizeof *p->problems);
+}
+
+Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
+                             unsigned max_depth, bool *used)
+{
+    struct reader r = {.a = a, .macros = {.a = a}, .cites = {.a = a}};
+    const char *slash = strrchr(root->name, '/');
+    r.frames = (struct frames){.bundle = b, .max_depth = max_depth, .used = used, .a = a};
+    r.frames.problems = &r.problems;
+    r.frames.root_folder =
+        slash ? arena_strndup(a, root->name, (size_t)(slash - root->name) + 1) : "";
+    r.paper = arena_new(a, Eqloom__Paper);
+    eqloom__paper__init(r.paper);
+    struct piece text = bundle_stripped(b, root);
+    bool has_class = memmem(text.s, text.len, "\\document", 9) != NULL;
+    read_from(&r, root, !has_class);
+    if (!r.in_body) { /* \begin{document} is in a class that is not there */
+        r.paper->n_sections = 0;
+        read_from(&r, root, true);
+    }
+    read_bbl(&r, root);
+    citations_sort(&r.cites);
+    r.paper->abstract = reader_plain_of(&r, (struct piece){r.abstract.data, r.abstract.len});
+    finish(&r);
+    macro_table_free(&r.macros);
+    citations_free(&r.cites);
+    buf_free(&r.words);
+    buf_free(&r.abstract);
+    buf_free(&r.display);
+    free(r.sections);
+    free(r.problems.items);
+    return r.paper;
+}

@@ -1,0 +1,13 @@
+/* One document of a bundle, from its root file -> Paper: sections with their words and displays,
+ * title, abstract, what it cites. */
+#ifndef OPS_LATEX_PAPERS_DOCUMENT_H
+#define OPS_LATEX_PAPERS_DOCUMENT_H
+
+#include "ops/latex/source/bundle.h"
+
+/* used[i] is set for each file that was read. What the document could not have is in the paper's
+ * problems. Everything lives in the arena. */
+Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
+                             unsigned max_depth, bool *used);
+
+#endif

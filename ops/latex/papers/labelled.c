@@ -1,0 +1,106 @@
+/* See labelled.h. */
+#include "ops/latex/papers/labelled.h"
+
+#include "base/buf.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+enum { LINE_MAX_LEN = 1 << 20, EQUATION_MAX = 1 << 18 };
+
+struct reading {
+    struct arena *a;
+    const char *name;
+    Eqloom__Equation **items;
+    size_t n, cap;
+    struct problems problems;
+};
+
+static Eqloom__Equation *add(struct reading *r)
+{
+    Eqloom__Equation *q = arena_new(r->a, Eqloom__Equation);
+    eqloom__equation__init(q);
+    q->place = arena_new(r->a, Eqloom__Place);
+    eqloom__place__init(q->place);
+    q->place->number = (uint32_t)r->n;
+    r->items = vec_grow(r->items, &r->cap, r->n + 1, sizeof *r->items);
+    r->items[r->n++] = q;
+    return q;
+}
+
+static Eqloom__Paper *finish(struct reading *r)
+{
+    Eqloom__Paper *p = arena_new(r->a, Eqloom__Paper);
+    Eqloom__Section *s = arena_new(r->a, Eqloom__Section);
+    eqloom__paper__init(p);
+    eqloom__section__init(s);
+    p->paper = (char *)r->name;
+    p->sections = arena_memdup(r->a, &s, sizeof s);
+    p->n_sections = 1;
+    s->n_equations = r->n;
+    s->equations = arena_memdup(r->a, r->items, r->n * sizeof *r->items);
+    p->n_problems = r->problems.n;
+    p->problems = arena_memdup(r->a, r->problems.items, r->problems.n * sizeof *p->problems);
+    free(r->items);
+    free(r->problems.items);
+    return p;
+}
+
+static char *string_of(struct arena *a, const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s && strlen(s) <= EQUATION_MAX ? arena_strdup(a, s) : NULL;
+}
+
+static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
+{
+    json_error_t e;
+    json_t *object = n <= LINE_MAX_LEN ? json_loadb(s, n, JSON_REJECT_DUPLICATES, &e) : NULL;
+    char *latex = string_of(r->a, object, "latex"), *mathml = string_of(r->a, object, "mathml");
+    if (!latex && !mathml) {
+        bundle_problem(&r->problems, r->a, r->name, line, "not an equation",
+                       "a line is {\"latex\": ...} or {\"mathml\": ...}, perhaps with \"label\"");
+    } else {
+        Eqloom__Equation *q = add(r);
+        char *label = string_of(r->a, object, "label"), *paper = string_of(r->a, object, "paper");
+        q->latex = latex ? latex : q->latex;
+        q->mathml = mathml ? mathml : q->mathml;
+        q->place->label = label ? label : q->place->label;
+        q->place->paper = paper ? paper : q->place->paper;
+    }
+    json_decref(object);
+}
+
+Eqloom__Paper *labelled_read(struct arena *a, const char *name, const char *text, size_t len)
+{
+    struct reading r = {.a = a, .name = name};
+    unsigned line = 1;
+    for (size_t at = 0; at < len; line++) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t n = end ? (size_t)(end - text) - at : len - at, blanks = 0;
+        while (blanks < n && strchr(" \t", text[at + blanks]))
+            blanks++;
+        if (blanks < n)
+            read_line(&r, text + at, n, line);
+        at += n + 1;
+    }
+    return finish(&r);
+}
+
+Eqloom__Paper *mathml_read(struct arena *a, const char *name, const char *text, size_t len)
+{
+    static const char *const opens[] = {"<math", "<mml:math", "<m:math"};
+    static const char *const closes[] = {"</math>", "</mml:math>", "</m:math>"};
+    struct reading r = {.a = a, .name = name};
+    for (size_t k = 0; k < 3; k++)
+        for (const char *s = text; (s = strstr(s, opens[k]));) {
+            const char *end = strstr(s, closes[k]);
+            size_t n = end ? (size_t)(end - s) + strlen(closes[k]) : 0;
+            if (n && n <= EQUATION_MAX && strchr(" >\n\t", s[strlen(opens[k])]))
+                add(&r)->mathml = arena_strndup(a, s, n);
+            s += n ? n : 1;
+        }
+    if (r.n == 0)
+        bundle_problem(&r.problems, a, name, 0, "no equation", "%zu bytes without <math>", len);
+    return finish(&r);
+}

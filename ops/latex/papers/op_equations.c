@@ -1,0 +1,41 @@
+/* The op `equations`: papers -> their displays, each with the macros that it needs. */
+#include "engine/op.h"
+#include "paper.pb-c.h"
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *message;
+    (void)state;
+    enum err_code code = op_get(&message, ctx, "papers", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Paper *p = (const Eqloom__Paper *)message;
+    for (size_t i = 0; i < p->n_sections; i++)
+        for (size_t k = 0; k < p->sections[i]->n_equations && !code; k++) {
+            Eqloom__Equation *q = p->sections[i]->equations[k];
+            if (q->place && !q->place->paper[0])
+                q->place->paper = p->paper;
+            code = op_emit(NULL, ctx, "equations", &q->base, e);
+        }
+    return err_up(e, code);
+}
+
+static const struct op_port inputs[] = {
+    {"papers", KIND_PAPER, OP_COLLECTION, false, "What the op `papers` read."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"equations", KIND_EQUATION, OP_COLLECTION, false, "Those of each paper, in order."},
+    {NULL},
+};
+
+const struct op op_equations = {
+    .name = "equations",
+    .version = 1,
+    .node = OP_MAP,
+    .doc = "Takes the displays out of papers. Each has its place and the macros that it needs, so "
+           "that a macro that changes costs the equations that use it.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

@@ -1,0 +1,12 @@
+/* LaTeX as plain words, for people and for finding keywords. */
+#ifndef OPS_LATEX_PAPERS_PLAIN_H
+#define OPS_LATEX_PAPERS_PLAIN_H
+
+#include "ops/latex/source/tex_scan.h"
+
+#include "base/buf.h"
+
+/* Commands go, their arguments stay; formulas go; blanks are joined. */
+void plain_words(struct buf *out, struct piece latex);
+
+#endif

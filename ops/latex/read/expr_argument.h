@@ -1,0 +1,39 @@
+/* Expressions on the command line: read in the syntax that --syntax names, and printed as --latex
+ * says. Without --syntax a text with a backslash or a brace is LaTeX, all others are infix. */
+#ifndef OPS_LATEX_READ_EXPR_ARGUMENT_H
+#define OPS_LATEX_READ_EXPR_ARGUMENT_H
+
+#include "engine/tool.h"
+#include "ops/latex/read/latex.h"
+
+/* ERR_INPUT if there is no syntax of the name that --syntax gives. */
+enum err_code expr_argument_check(const struct tool_args *args, struct err *e);
+/* len bytes of the source from `at` on. *latex is NULL at first, and freed by the caller. `notes`
+ * gets a line for each reading of LaTeX that was taken among several. */
+enum err_code expr_argument_part(struct expr *out, struct latex_reader **latex,
+                                 const struct tool_args *args, struct arena *a,
+                                 const struct language *lang, const struct source_text *source,
+                                 size_t at, size_t len, struct buf *notes, struct err *e);
+/* Says such notes on the narration. */
+void expr_argument_say(const struct tool_args *args, const char *name, const struct buf *notes);
+/* Both. `name` is used in messages. */
+enum err_code expr_argument(struct expr *out, struct latex_reader **latex,
+                            const struct tool_args *args, struct arena *a,
+                            const struct language *lang, const char *name, const char *text,
+                            struct err *e);
+/* As --latex says. */
+expr_printer *expr_shown(const struct tool_args *args);
+
+/* Of a tool's table of options. */
+#define EXPR_ARGUMENT_SYNTAX                                                                       \
+    {                                                                                              \
+        "syntax", "NAME", false,                                                                   \
+            "how expressions are written: infix (default), prefix, latex (what has a "      \
+            "backslash or a brace)"                                                                \
+    }
+#define EXPR_ARGUMENT_LATEX                                                                        \
+    {                                                                                              \
+        "latex", NULL, false, "print expressions as LaTeX"                                         \
+    }
+
+#endif

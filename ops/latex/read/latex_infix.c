@@ -1,0 +1,481 @@
+/* See latex_infix.h. A list of KaTeX's nodes is read by precedence:
+ *
+ *     sum     = ["-"] product { ("+" | "-") product }
+ *     product = power { ["\cdot" | "\times" | "/"] power }       side by side: a product
+ *     power   = primary [ "^" group ]
+ *     primary = number | letter | group | function argument | fraction | root | "|" sum "|"
+ *
+ * The argument of a function without parentheses goes on until the next function, sign, slash or
+ * bracket: \sin 2x is sin(2*x). */
+#include "ops/latex/read/latex_nodes.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 150 };
+
+static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l, const char *stop);
+
+/* ---- composing ---- */
+
+static const char *wrapped(struct latex_reading *r, struct latex_value x)
+{
+    return x.atom ? x.text : arena_printf(r->a, "(%s)", x.text);
+}
+
+static struct latex_value binary(struct latex_reading *r, struct latex_value x, const char *sign, struct latex_value y)
+{
+    if (!x.text || !y.text)
+        return latex_none;
+    if (*sign == '/' && x.integer && y.integer)
+        return (struct latex_value){.text = arena_printf(r->a, "%s/%s", x.text, y.text)};
+    const char *left = *sign == '/' && x.integer ? arena_printf(r->a, "(%s)", x.text)
+                                                 : wrapped(r, x);
+    return (struct latex_value){.text = arena_printf(r->a, "%s%s%s", left, sign, wrapped(r, y))};
+}
+
+static struct latex_value call(struct latex_reading *r, const char *name, struct latex_value x)
+{
+    if (!x.text)
+        return latex_none;
+    return (struct latex_value){.text = arena_printf(r->a, "%s(%s)", name, x.text), .atom = true};
+}
+
+/* A group or node as a whole. */
+static struct latex_value read_node(struct latex_reading *r, const json_t *node)
+{
+    if (!node || json_is_null(node))
+        return latex_refuse(r, node, NULL, "something is missing here");
+    json_t *one = json_array();
+    const json_t *items = json_is_array(node)             ? node
+                          : latex_has_type(node, "ordgroup")     ? json_object_get(node, "body")
+                          : latex_has_type(node, "styling")      ? json_object_get(node, "body")
+                                                          : NULL;
+    if (!items) {
+        json_array_append(one, (json_t *)node);
+        items = one;
+    }
+    struct latex_list l = latex_list_of(items);
+    struct latex_value x = latex_next(&l) ? read_sum(r, &l, "") : latex_refuse(r, node, NULL, "this group is empty");
+    json_decref(one);
+    return x;
+}
+
+/* ---- primaries ---- */
+
+/* \left( ... \right), |...|, (...): what stands within; the list goes behind it. */
+static struct latex_value read_brackets(struct latex_reading *r, struct latex_list *l, const json_t *open)
+{
+    const char *sign = latex_sign_of(open);
+    const char *close = !strcmp(sign, "(") ? ")" : !strcmp(sign, "[") ? "]" : "|";
+    if (!strcmp(sign, "\\{") || !strcmp(sign, "\\lbrace"))
+        close = "\\}";
+    l->at++;
+    struct latex_value x = read_sum(r, l, close);
+    const json_t *end = latex_next(l);
+    const char *found = latex_sign_of(end && latex_has_type(end, "supsub") ? json_object_get(end, "base") : end);
+    bool closes = !strcmp(close, "|") ? latex_is_bar(found) : !strcmp(found, close);
+    if (!x.text || !closes)
+        return x.text ? latex_refuse(r, open, NULL, "this bracket is never closed") : latex_none;
+    /* An exponent of the closing bracket is left for read_power. */
+    return !strcmp(close, "|") ? call(r, "abs", x)
+                               : (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text),
+                                                .atom = true};
+}
+
+static struct latex_value read_leftright(struct latex_reading *r, const json_t *node)
+{
+    const char *left = latex_field(node, "left");
+    struct latex_value x = read_node(r, json_object_get(node, "body"));
+    if (!x.text)
+        return latex_none;
+    if (latex_is_bar(left))
+        return call(r, "abs", x);
+    if (strcmp(left, "(") && strcmp(left, "[") && strcmp(left, "\\{") && strcmp(left, "\\lbrace"))
+        return latex_refuse(r, node, NULL, "brackets of this kind have no counterpart");
+    return (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
+}
+
+/* Digits stand one a node; a gap between them is no number. */
+static struct latex_value read_number(struct latex_reading *r, struct latex_list *l)
+{
+    struct buf b = {0};
+    size_t end = SIZE_MAX;
+    const json_t *node;
+    bool point = false;
+    while ((node = latex_next(l)) && latex_has_type(node, "textord") &&
+           (isdigit((unsigned char)latex_field(node, "text")[0]) ||
+            (!strcmp(latex_field(node, "text"), ".") && !point))) {
+        if (end != SIZE_MAX && latex_place_of(node, 0) != end)
+            break;
+        point |= latex_field(node, "text")[0] == '.';
+        buf_puts(&b, latex_field(node, "text"));
+        end = latex_place_of(node, 1);
+        l->at++;
+    }
+    /* The last digit may carry an exponent: then it is the base of a supsub, read by read_power. */
+    struct latex_value x = {arena_strndup(r->a, b.data ? b.data : "", b.len), true, !point, false};
+    buf_free(&b);
+    return x;
+}
+
+/* {d \over dx} f, \frac{df}{dx}: false if the fraction is no derivative. */
+static bool is_d(const json_t *node)
+{
+    return !strcmp(latex_sign_of(node), "d") ||
+           (latex_has_type(node, "font") &&
+            !strcmp(latex_sign_of(json_array_get(json_object_get(json_object_get(node, "body"), "body"), 0)),
+                    "d"));
+}
+
+static struct latex_value read_product(struct latex_reading *r, struct latex_list *l, const char *stop, bool argument);
+
+static struct latex_value read_derivative(bool *is, struct latex_reading *r, const json_t *node, struct latex_list *l,
+                                    const char *stop)
+{
+    const json_t *numer = json_object_get(json_object_get(node, "numer"), "body");
+    const json_t *denom = json_object_get(json_object_get(node, "denom"), "body");
+    *is = json_array_size(denom) == 2 && is_d(json_array_get(denom, 0)) &&
+          json_array_size(numer) >= 1 && is_d(json_array_get(numer, 0));
+    if (!*is)
+        return latex_none;
+    const char *x = latex_sign_of(json_array_get(denom, 1));
+    struct latex_value f;
+    if (!latex_take_reading(r, node, "d/d%s is read as a derivative", x))
+        return latex_none;
+    if (json_array_size(numer) == 1) {
+        l->at++;
+        f = read_product(r, l, stop, true);
+        l->at--; /* the caller goes behind the node */
+    } else {
+        struct latex_list rest = latex_list_of(numer);
+        rest.at = 1;
+        f = read_sum(r, &rest, "");
+    }
+    if (!f.text)
+        return latex_none;
+    return (struct latex_value){.text = arena_printf(r->a, "d(%s, %s)", *x == '\\' ? x + 1 : x, f.text),
+                          .atom = true};
+}
+
+static struct latex_value read_root(struct latex_reading *r, const json_t *node)
+{
+    const json_t *index = json_object_get(node, "index");
+    struct latex_value x = read_node(r, json_object_get(node, "body"));
+    if (!index || json_is_null(index) || !x.text)
+        return call(r, "sqrt", x);
+    struct latex_value n = read_node(r, index);
+    if (!n.text)
+        return latex_none;
+    return (struct latex_value){.text = arena_printf(r->a, "%s^(1/%s)", wrapped(r, x), wrapped(r, n))};
+}
+
+/* A letter, with its subscript if it has one. */
+static struct latex_value read_letter(struct latex_reading *r, const json_t *node, const json_t *sub)
+{
+    const char *name = latex_name_of(r, node), *index = sub ? latex_name_of(r, sub) : "";
+    static const char *const others[] = {"partial", "infty", "nabla", "emptyset", "dots", "ldots",
+                                         "forall", "exists", NULL};
+    bool variable = *name && (!sub || *index) && !latex_has_type(node, "text");
+    for (size_t i = 0; others[i]; i++)
+        variable &= strcmp(name, others[i]) != 0;
+    if (!variable)
+        return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read", latex_sign_of(node));
+    if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
+        return latex_none;
+    return (struct latex_value){
+        sub ? arena_printf(r->a, "%s_%s", name, index) : arena_strdup(r->a, name), true, false, true};
+}
+
+/* The node at the list's place, without its exponent; the list goes behind it. */
+static struct latex_value read_primary(struct latex_reading *r, struct latex_list *l, const json_t *node,
+                                 const json_t *sub, const char *stop)
+{
+    const char *sign = latex_sign_of(node);
+    struct latex_value x;
+    bool derivative = false;
+    if (latex_has_type(node, "textord") && isdigit((unsigned char)*sign))
+        return read_number(r, l);
+    if (!strcmp(sign, "(") || !strcmp(sign, "[") || !strcmp(sign, "\\{") || latex_is_bar(sign))
+        return read_brackets(r, l, node); /* the caller takes the closing one */
+    if (latex_has_type(node, "mathord") || latex_has_type(node, "textord") || latex_has_type(node, "font") ||
+        latex_has_type(node, "text")) {
+        x = read_letter(r, node, sub);
+    } else if (sub) {
+        x = latex_refuse(r, node, NULL, "a subscript here has no counterpart");
+    } else if (latex_has_type(node, "genfrac")) {
+        x = read_derivative(&derivative, r, node, l, stop);
+        if (!derivative)
+            x = binary(r, read_node(r, json_object_get(node, "numer")), "/",
+                       read_node(r, json_object_get(node, "denom")));
+    } else if (latex_has_type(node, "sqrt")) {
+        x = read_root(r, node);
+    } else if (latex_has_type(node, "leftright")) {
+        x = read_leftright(r, node);
+    } else if (latex_has_type(node, "ordgroup") || latex_has_type(node, "styling")) {
+        x = read_node(r, node);
+    } else {
+        x = latex_refuse(r, node, NULL, "'%.40s' has no counterpart",
+                   *sign ? sign : latex_has_type(node, "op") ? latex_field(node, "name") : latex_field(node, "type"));
+    }
+    l->at++;
+    return x;
+}
+
+/* ---- functions ---- */
+
+static bool is_minus_one(const json_t *node)
+{
+    const json_t *body = json_object_get(node, "body");
+    return json_array_size(body) == 2 && !strcmp(latex_sign_of(json_array_get(body, 0)), "-") &&
+           !strcmp(latex_sign_of(json_array_get(body, 1)), "1");
+}
+
+static bool begins_bracket(const json_t *node)
+{
+    const char *sign = latex_sign_of(node);
+    return node && (latex_has_type(node, "leftright") || !strcmp(sign, "(") || !strcmp(sign, "["));
+}
+
+static struct latex_value read_power(struct latex_reading *r, struct latex_list *l, const char *stop);
+
+static struct latex_value read_function(struct latex_reading *r, struct latex_list *l, const char *stop)
+{
+    const json_t *node = latex_next(l), *sup = json_object_get(node, "sup");
+    const json_t *sub = json_object_get(node, "sub"), *next;
+    const char *latex = latex_function_at(r, node), *name = latex_function_name(latex);
+    struct latex_value x, base = latex_none, power = latex_none;
+    bool inverse = sup && is_minus_one(sup);
+    if (!strcmp(latex, "log") && !sub &&
+        !latex_take_reading(r, node, "\\log is read as the natural logarithm; write \\log_{10} or \\ln"))
+        return latex_none;
+    if (sub && strcmp(latex, "log"))
+        return latex_refuse(r, node, NULL, "a subscript of \\%s has no counterpart", latex);
+    if (sub && !(base = read_node(r, sub)).text)
+        return latex_none;
+    if (inverse) {
+        const char *of = latex_function_name(arena_printf(r->a, "arc%s", latex));
+        if (!of)
+            return latex_refuse(r, node, NULL, "\\%s^{-1} may be its inverse or 1/\\%s", latex, latex);
+        if (!latex_take_reading(r, node, "\\%s^{-1} is read as the inverse function %s", latex, of))
+            return latex_none;
+        name = of;
+    } else if (sup && !(power = read_node(r, sup)).text) {
+        return latex_none;
+    }
+    l->at++;
+    next = latex_next(l);
+    if (!next)
+        return latex_refuse(r, node, NULL, "\\%s has no argument", latex);
+    if (begins_bracket(next) ||
+        (latex_has_type(next, "supsub") && begins_bracket(json_object_get(next, "base")))) {
+        bool before = next && latex_has_type(next, "supsub");
+        size_t from = l->at;
+        struct latex_list look = *l;
+        x = read_power(r, &look, stop);
+        if (x.text && (before || strchr(x.text, '^'))) {
+            /* sin(x)^2: of the value, not of the argument */
+            const json_t *end = look.at > from ? json_array_get(l->items, look.at - 1) : NULL;
+            if (end && latex_has_type(end, "supsub") &&
+                (before || !strcmp(latex_sign_of(json_object_get(end, "base")), ")"))) {
+                struct latex_list inner = *l;
+                struct latex_value argument =
+                    before ? read_leftright(r, json_object_get(next, "base"))
+                           : read_brackets(r, &inner, next);
+                power = read_node(r, json_object_get(end, "sup"));
+                if (!argument.text || !power.text ||
+                    !latex_take_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)", latex,
+                                  latex))
+                    return latex_none;
+                x = argument;
+            }
+        }
+        *l = look;
+    } else {
+        size_t from = l->at;
+        x = read_product(r, l, stop, true);
+        if (x.text && l->at > from + 1 && !x.integer && strpbrk(x.text, "*") &&
+            !latex_take_reading(r, node, "\\%s without brackets is read as %s(%s)", latex, name, x.text))
+            return latex_none;
+    }
+    x = call(r, name, x);
+    if (base.text && x.text)
+        x = (struct latex_value){.text = arena_printf(r->a, "%s/ln(%s)", x.text, base.text)};
+    if (power.text && x.text)
+        x = (struct latex_value){.text = arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
+    return x;
+}
+
+/* ---- by precedence ---- */
+
+/* A base with its exponent. Digits before the one that carries it belong to the base. */
+static struct latex_value read_power(struct latex_reading *r, struct latex_list *l, const char *stop)
+{
+    const json_t *node = latex_next(l), *sup = NULL, *sub = NULL, *base = node;
+    struct latex_value x;
+    if (*latex_function_at(r, node))
+        return read_function(r, l, stop);
+    if (!strcmp(latex_sign_of(node), "?")) { /* ?a^2: a pattern variable */
+        l->at++;
+        if (!(node = latex_next(l)))
+            return latex_refuse(r, base, NULL, "a pattern variable is ? and a letter");
+        x = read_power(r, l, stop);
+        if (x.text && strchr("(-0123456789", *x.text))
+            return latex_refuse(r, base, NULL, "a pattern variable is ? and a letter");
+        x.letter = false;
+        x.text = x.text ? arena_printf(r->a, "?%s", x.text) : NULL;
+        return x;
+    }
+    if (latex_has_type(node, "supsub")) {
+        base = json_object_get(node, "base");
+        sup = json_object_get(node, "sup");
+        sub = json_object_get(node, "sub");
+        if (!base || json_is_null(base))
+            return latex_refuse(r, node, NULL, "an exponent without a base");
+    }
+    if (sup && isdigit((unsigned char)*latex_sign_of(base))) {
+        x = (struct latex_value){latex_sign_of(base), true, true, false};
+        l->at++;
+    } else {
+        x = read_primary(r, l, base, sub, stop);
+        const json_t *end = x.text && !latex_has_type(node, "supsub") &&
+                                    (begins_bracket(base) || latex_is_bar(latex_sign_of(base)))
+                                ? latex_next(l)
+                                : NULL;
+        if (end && !latex_has_type(base, "leftright")) { /* at the closing bracket */
+            sup = latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
+            l->at++;
+        }
+        const json_t *digit = x.integer ? latex_next(l) : NULL; /* 12^2: the 2 carries it */
+        if (digit && latex_has_type(digit, "supsub") &&
+            isdigit((unsigned char)*latex_sign_of(json_object_get(digit, "base"))) &&
+            latex_place_of(json_array_get(l->items, l->at - 1), 1) == latex_place_of(digit, 0)) {
+            x.text = arena_printf(r->a, "%s%s", x.text, latex_sign_of(json_object_get(digit, "base")));
+            sup = json_object_get(digit, "sup");
+            l->at++;
+        }
+    }
+    if (!sup || json_is_null(sup) || !x.text)
+        return x;
+    if (!strcmp(latex_field(json_array_get(json_object_get(sup, "body"), 0), "text"), "\\prime"))
+        return latex_refuse(r, node, "write \\frac{d}{dx}", "a prime has no counterpart");
+    struct latex_value power = read_node(r, sup);
+    if (!power.text)
+        return latex_none;
+    return (struct latex_value){.text = arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
+}
+
+static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop, bool argument)
+{
+    const json_t *base = node && latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
+    const char *sign = latex_sign_of(base);
+    if (!node || !strcmp(latex_field(node, "family"), "rel") || !strcmp(sign, "+") || !strcmp(sign, "-") || !strcmp(sign, "−"))
+        return true;
+    if (*stop && (!strcmp(sign, stop) || (!strcmp(stop, "|") && latex_is_bar(sign))))
+        return true;
+    if (!strcmp(sign, ")") || !strcmp(sign, "]") || !strcmp(sign, "\\}") || !strcmp(sign, ","))
+        return true;
+    return argument && (*latex_function_at(r, node) || latex_is_times(sign) || latex_is_over(sign) ||
+                        begins_bracket(base) || latex_is_bar(sign));
+}
+
+static struct latex_value read_product(struct latex_reading *r, struct latex_list *l, const char *stop, bool argument)
+{
+    struct latex_value x, last;
+    const json_t *node = latex_next(l), *before = node;
+    bool over = false;
+    if (!node || ends_product(r, node, stop, false))
+        return latex_refuse(r, node, NULL, "something is missing here");
+    x = last = read_power(r, l, stop);
+    while (x.text && !ends_product(r, node = latex_next(l), stop, argument)) {
+        const char *sign = latex_sign_of(node);
+        bool side_by_side = !latex_is_times(sign) && !latex_is_over(sign);
+        if (side_by_side && over)
+            return latex_refuse(r, node, "write \\frac{a}{b} c, or \\frac{a}{b c}",
+                          "a/b c may be (a/b)*c or a/(b*c)");
+        const json_t *base = latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
+        if (side_by_side && last.letter && begins_bracket(base))
+            return latex_refuse(r, before, arena_printf(r->a, "for the product write %s \\cdot (...); "
+                                                  "functions that are not declared cannot be read",
+                                                  last.text),
+                          "%s(...) may be a product or a function", last.text);
+        if (side_by_side && last.integer && (latex_has_type(base, "genfrac") ||
+                                             isdigit((unsigned char)*latex_sign_of(base))))
+            return latex_refuse(r, node, "write \\cdot or one number",
+                          "two numbers side by side may be a product or a mixed number");
+        if (side_by_side && last.letter && latex_has_type(node, "supsub") &&
+            latex_has_type(base, "mathord") &&
+            !latex_take_reading(r, node, "the exponent in %s%s^n belongs to %s alone", last.text,
+                          latex_sign_of(base), latex_sign_of(base)))
+            return latex_none;
+        if (side_by_side && last.letter && latex_has_type(node, "mathord") &&
+            !latex_take_reading(r, node, "%s %s is read as the product %s*%s", last.text, latex_sign_of(base),
+                          last.text, *latex_sign_of(base) == '\\' ? latex_sign_of(base) + 1 : latex_sign_of(base)))
+            return latex_none;
+        over = latex_is_over(sign);
+        if (!side_by_side)
+            l->at++;
+        before = latex_next(l);
+        if (!before || (ends_product(r, before, stop, false) && strcmp(latex_sign_of(before), "-")))
+            return latex_refuse(r, node, NULL, "something is missing behind this sign");
+        if (!strcmp(latex_sign_of(before), "-")) {
+            l->at++;
+            last = read_power(r, l, stop);
+            last = last.text ? (struct latex_value){.text = arena_printf(r->a, "-%s", wrapped(r, last))}
+                             : latex_none;
+        } else {
+            last = read_power(r, l, stop);
+        }
+        x = binary(r, x, over ? "/" : "*", last);
+    }
+    return x;
+}
+
+static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l, const char *stop)
+{
+    const json_t *node = latex_next(l);
+    const char *sign = latex_sign_of(node);
+    bool minus = !strcmp(sign, "-") || !strcmp(sign, "−");
+    if (++r->depth > DEPTH_MAX)
+        return latex_refuse(r, node, NULL, "nested too deeply");
+    if (minus || !strcmp(sign, "+"))
+        l->at++;
+    struct latex_value x = read_product(r, l, stop, false);
+    if (minus && x.text && strspn(x.text, "0123456789/") == strlen(x.text))
+        x.text = arena_printf(r->a, "-%s", x.text), x.atom = x.integer = false;
+    else if (minus && x.text)
+        x = (struct latex_value){.text = arena_printf(r->a, "-%s", wrapped(r, x))};
+    while (x.text && (node = latex_next(l))) {
+        sign = latex_sign_of(node);
+        minus = !strcmp(sign, "-") || !strcmp(sign, "−");
+        if (!minus && strcmp(sign, "+"))
+            break;
+        l->at++;
+        x = binary(r, x, minus ? " - " : " + ", read_product(r, l, stop, false));
+    }
+    r->depth--;
+    node = latex_next(l);
+    if (x.text && !*stop && node) {
+        sign = latex_sign_of(node);
+        return !strcmp(sign, "=") ? latex_refuse(r, node, "give the two sides apart", "an equation is no "
+                                           "expression")
+                                  : latex_refuse(r, node, NULL, "unexpected '%.40s'",
+                                           *sign ? sign : latex_field(node, "type"));
+    }
+    return x;
+}
+
+const char *latex_infix(struct latex_refusal *why, struct arena *a, const char *json,
+                        struct buf *notes)
+{
+    struct latex_reading r = {.a = a, .notes = notes, .why = why};
+    json_error_t e;
+    json_t *tree = json_loads(json, 0, &e);
+    *why = (struct latex_refusal){SIZE_MAX, NULL, NULL};
+    const char *text = tree ? read_node(&r, tree).text : NULL;
+    if (!text && !why->message)
+        why->message = "this LaTeX cannot be read";
+    json_decref(tree);
+    return text;
+}

@@ -1,0 +1,20 @@
+/* KaTeX's parse tree as JSON -> infix text. */
+#ifndef OPS_LATEX_READ_LATEX_INFIX_H
+#define OPS_LATEX_READ_LATEX_INFIX_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+struct latex_refusal {
+    size_t begin;        /* UTF-16 units before the place; SIZE_MAX: unknown */
+    const char *message; /* NULL: none */
+    const char *hint;    /* the choices, or NULL */
+};
+
+/* NULL if it is refused. */
+const char *latex_infix(struct latex_refusal *why, struct arena *a, const char *json,
+                        struct buf *notes);
+
+#endif

@@ -1,0 +1,188 @@
+/* See latex_nodes.h. */
+#include "ops/latex/read/latex_nodes.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *latex_field(const json_t *node, const char *key)
+{
+    const char *s = json_string_value(json_object_get(node, key));
+    return s ? s : "";
+}
+
+bool latex_has_type(const json_t *node, const char *type)
+{
+    return !strcmp(latex_field(node, "type"), type);
+}
+
+size_t latex_place_of(const json_t *node, int end)
+{
+    const json_t *loc = json_object_get(node, "loc"), *base = json_object_get(node, "base");
+    if (loc)
+        return (size_t)json_integer_value(json_array_get(loc, (size_t)end));
+    return base ? latex_place_of(base, end) : SIZE_MAX;
+}
+
+struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, const char *hint,
+                           const char *format, ...)
+{
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!r->why->message)
+        *r->why = (struct latex_refusal){latex_place_of(node, 0), arena_strdup(r->a, text), hint};
+    return latex_none;
+}
+
+/* A reading taken among several: said, or refused where nobody listens. */
+bool latex_take_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
+{
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!r->notes) {
+        latex_refuse(r, node, "write it without LaTeX, or with explicit signs", "ambiguous: %s", text);
+        return false;
+    }
+    buf_printf(r->notes, "%s\n", text);
+    return true;
+}
+
+static bool is_nothing(const json_t *node)
+{
+    static const char *const types[] = {"spacing", "kern", "cr", "internal"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (latex_has_type(node, types[i]))
+            return true;
+    return false;
+}
+
+/* The next node that says something; NULL at the end. */
+const json_t *latex_next(struct latex_list *l)
+{
+    while (l->at < l->n && is_nothing(json_array_get(l->items, l->at)))
+        l->at++;
+    return l->at < l->n ? json_array_get(l->items, l->at) : NULL;
+}
+
+struct latex_list latex_list_of(const json_t *items)
+{
+    return (struct latex_list){items, 0, json_array_size(items)};
+}
+
+/* The text of an atom or letter, a command's with its backslash; "" for other nodes. */
+const char *latex_sign_of(const json_t *node)
+{
+    if (!node)
+        return "";
+    if (latex_has_type(node, "atom") || latex_has_type(node, "textord") || latex_has_type(node, "mathord"))
+        return latex_field(node, "text");
+    if (latex_has_type(node, "delimsizing"))
+        return latex_field(node, "delim");
+    return "";
+}
+
+static bool is_one_of(const char *s, const char *const *all)
+{
+    for (; *s && *all; all++)
+        if (!strcmp(s, *all))
+            return true;
+    return false;
+}
+
+bool latex_is_times(const char *s)
+{
+    static const char *const signs[] = {"*", "\\cdot", "\\times", "\\ast", "⋅", "×", "∗", NULL};
+    return is_one_of(s, signs);
+}
+
+bool latex_is_over(const char *s)
+{
+    static const char *const signs[] = {"/", "\\div", "÷", NULL};
+    return is_one_of(s, signs);
+}
+
+bool latex_is_bar(const char *s)
+{
+    static const char *const signs[] = {"|", "\\vert", "\\lvert", "\\rvert", "∣", NULL};
+    return is_one_of(s, signs);
+}
+
+/* ---- names ---- */
+
+/* Letters and digits of a node that is a name: of \mathrm{ab}, x_{12}, \operatorname{sech}. */
+static bool plain_name(struct buf *out, const json_t *node)
+{
+    if (json_is_array(node)) {
+        for (size_t i = 0; i < json_array_size(node); i++)
+            if (!plain_name(out, json_array_get(node, i)))
+                return false;
+        return true;
+    }
+    const json_t *body = json_object_get(node, "body");
+    if (body)
+        return plain_name(out, body);
+    const char *s = latex_sign_of(node);
+    if (*s == '\\')
+        s++;
+    for (; *s; s++) {
+        if (!isalnum((unsigned char)*s) || out->len > 60)
+            return false;
+        buf_putc(out, *s);
+    }
+    return out->len > 0;
+}
+
+/* "" if it is no name. */
+const char *latex_name_of(struct latex_reading *r, const json_t *node)
+{
+    struct buf b = {0};
+    const char *name = plain_name(&b, node) ? arena_strndup(r->a, b.data, b.len) : "";
+    buf_free(&b);
+    return name;
+}
+
+/* Our name of a function, or NULL. */
+const char *latex_function_name(const char *name)
+{
+    static const char *const names[][2] = {
+        {"sin", "sin"},       {"cos", "cos"},       {"tan", "tan"},       {"cot", "cot"},
+        {"sec", "sec"},       {"csc", "csc"},       {"arcsin", "asin"},   {"arccos", "acos"},
+        {"arctan", "atan"},   {"arccot", "acot"},   {"arcsec", "asec"},   {"arccsc", "acsc"},
+        {"sinh", "sinh"},     {"cosh", "cosh"},     {"tanh", "tanh"},     {"coth", "coth"},
+        {"sech", "sech"},     {"csch", "csch"},     {"arsinh", "asinh"},  {"arcosh", "acosh"},
+        {"artanh", "atanh"},  {"arcoth", "acoth"},  {"arsech", "asech"},  {"arcsch", "acsch"},
+        {"arcsinh", "asinh"}, {"arccosh", "acosh"}, {"arctanh", "atanh"}, {"asinh", "asinh"},
+        {"acosh", "acosh"},   {"atanh", "atanh"},   {"ln", "ln"},         {"log", "ln"},
+        {"exp", "exp"},       {"tg", "tan"},        {"ctg", "cot"},       {"cosec", "csc"},
+        {"arctg", "atan"},    {"arcctg", "acot"},   {"sh", "sinh"},       {"ch", "cosh"},
+        {"th", "tanh"},       {"asin", "asin"},     {"acos", "acos"},     {"atan", "atan"},
+        {"arccoth", "acoth"}, {"arcsech", "asech"}, {"arccsch", "acsch"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i][0]))
+            return names[i][1];
+    return NULL;
+}
+
+/* The function that a node is, as LaTeX names it; "" if it is latex_none. */
+const char *latex_function_at(struct latex_reading *r, const json_t *node)
+{
+    const char *name = "";
+    if (node && latex_has_type(node, "supsub"))
+        return latex_function_at(r, json_object_get(node, "base"));
+    if (node && latex_has_type(node, "op"))
+        name = latex_field(node, "name");
+    else if (node && (latex_has_type(node, "operatorname") || latex_has_type(node, "font")))
+        name = latex_name_of(r, node);
+    if (*name == '\\')
+        name++;
+    return latex_function_name(name) ? name : "";
+}
+

@@ -1,0 +1,57 @@
+/* KaTeX's parse tree, as JSON, node by node: what a node is and what it is called, and why a text is
+ * refused. */
+#ifndef OPS_LATEX_READ_LATEX_NODES_H
+#define OPS_LATEX_READ_LATEX_NODES_H
+
+#include "ops/latex/read/latex_infix.h"
+
+#include <jansson.h>
+
+struct latex_reading {
+    struct arena *a;
+    struct buf *notes;
+    struct latex_refusal *why;
+    unsigned depth;
+};
+
+struct latex_list {
+    const json_t *items;
+    size_t at, n;
+};
+
+/* What was read: infix text; `atom` needs no parentheses, `integer` is digits alone, `letter` a
+ * variable. */
+struct latex_value {
+    const char *text; /* NULL: refused */
+    bool atom, integer, letter;
+};
+
+static const struct latex_value latex_none;
+
+const char *latex_field(const json_t *node, const char *key); /* "" if absent */
+bool latex_has_type(const json_t *node, const char *type);
+/* In UTF-16 units; `end` 1: behind the node. SIZE_MAX: unknown. */
+size_t latex_place_of(const json_t *node, int end);
+/* Keeps the first refusal; the hint lives in the arena or for ever. Returns latex_none. */
+struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, const char *hint,
+                                const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* A reading taken among several: said, or refused where nobody listens (false). */
+bool latex_take_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+struct latex_list latex_list_of(const json_t *items);
+/* The next node that says something; NULL at the end. */
+const json_t *latex_next(struct latex_list *l);
+
+/* The text of an atom or letter, a command's with its backslash; "" for other nodes. */
+const char *latex_sign_of(const json_t *node);
+bool latex_is_times(const char *sign);
+bool latex_is_over(const char *sign);
+bool latex_is_bar(const char *sign);
+/* Letters and digits of a variable or an index; "" if it is none. */
+const char *latex_name_of(struct latex_reading *r, const json_t *node);
+/* Our name of a function that LaTeX calls so, or NULL. */
+const char *latex_function_name(const char *name);
+/* The function that a node is, as LaTeX names it; "" if it is none. */
+const char *latex_function_at(struct latex_reading *r, const json_t *node);
+
+#endif

@@ -1,0 +1,16 @@
+/* Bytes of a TeX file -> UTF-8 with \n at the ends of lines. UTF-8 that is valid is UTF-8, whatever
+ * the file declares; else what inputenc declares counts, and Windows-1252 without that. */
+#ifndef OPS_LATEX_SOURCE_DECODE_H
+#define OPS_LATEX_SOURCE_DECODE_H
+
+#include "base/arena.h"
+#include "base/span.h"
+
+/* NULL, or the reason why the bytes are no text. */
+const char *decode_text(const char **out, size_t *len, struct arena *a, struct span bytes);
+/* A short text with '?' for all that is no UTF-8, and for control characters. */
+const char *decode_utf8(struct arena *a, const char *s, size_t n);
+/* The length of the well-formed UTF-8 character at s, 0 if there is none. */
+size_t decode_character(const unsigned char *s, size_t n);
+
+#endif
