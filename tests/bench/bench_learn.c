@@ -169,18 +169,21 @@ static double measure_peak(struct bench *b)
     enum { ROUNDS = 5 };
     struct err e;
     struct gpu_device *d;
+    struct gpu_queue *q;
     double rates[ROUNDS];
     size_t threads = pool_threads(b->pool);
     need(gpu_open_cpu(&d, b->pool, NULL, &e), &e);
+    need(gpu_queue_new(&q, d, &e), &e);
     b->peak_data = calloc((2 + threads) * SIDE * SIDE, sizeof *b->peak_data);
     if (!b->peak_data)
         fail("no memory");
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t start = os_monotonic_ns();
-        need(gpu_each(d, threads, peak_product, b, &e), &e);
+        need(gpu_each(q, threads, peak_product, b, &e), &e);
         rates[i] = (double)threads * PRODUCTS * 2e-9 * SIDE * SIDE * SIDE / seconds_since(start);
     }
     free(b->peak_data);
+    gpu_queue_free(q);
     gpu_close(d);
     malloc_trim(0);
     return median(rates, ROUNDS);
@@ -278,7 +281,8 @@ static void begin_embedding(struct bench *b)
     nn_model_init(state.weights, b->model, 1);
     need(checkpoint_write(&c, b->model, &state, &io, &b->arena, &e), &e);
     free(state.weights);
-    need(loaded_new(&b->embedder, &c, &io, &e), &e);
+    const char *device = getenv("EQLOOM_DEVICE");
+    need(loaded_new(&b->embedder, device ? device : "cpu", &c, &io, &e), &e);
     b->embedder->precision = b->precision;
 }
 
@@ -337,7 +341,7 @@ static void measure(struct bench *b, char **argv, double seconds, double peak)
            "\"peak_gflops\": %.1f, \"peak_mib\": %.0f, "
            "\"kernels\": \"%s\", \"bf16\": \"%s\"}\n",
            argv[1], argv[2], argv[3], pool_threads(b->pool), rate, ninth_decile(rates, n),
-           work * rate * 1e-9, peak, peak_mib(), gpu_device_ops(b->device)->name,
+           work * rate * 1e-9, peak, peak_mib(), b->device->ops.name,
            gpu_cpu_bf16() ? gpu_cpu_bf16() : "f32");
     fflush(stdout);
 }
@@ -358,10 +362,13 @@ int main(int argc, char **argv)
     struct bench *b = calloc(1, sizeof *b);
     if (!b)
         fail("no memory");
-    b->precision = strcmp(argv[3], "bf16") == 0 ? GPU_BF16 : GPU_F32;
+    b->precision = strcmp(argv[3], "bf16") == 0   ? GPU_BF16
+                   : strcmp(argv[3], "tf32") == 0 ? GPU_TF32
+                                                  : GPU_F32;
     b->pool = pool_new((unsigned)strtoul(argv[4], NULL, 10));
     struct lengths lengths = read_lengths(argv[5]);
-    need(gpu_open_cpu(&b->device, b->pool, NULL, &e), &e);
+    const char *device = getenv("EQLOOM_DEVICE");
+    need(gpu_open(&b->device, device ? device : "cpu", b->pool, &e), &e);
     for (size_t i = 0; i < CLUSTERS; i++) {
         make_batch(b, i, &lengths);
         need(dataset_add(&b->data, b->batches[i], VOCABULARY, MAX_LENGTH - 1, &e), &e);

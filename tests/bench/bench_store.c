@@ -124,7 +124,7 @@ static void time_bare(struct pace *put, struct pace *get, const char *path,
     struct err e = {0};
     struct rocks *r;
     struct rocks_write *writes = calloc(BATCH, sizeof *writes);
-    check(rocks_open(&r, path, NULL, true, &e), &e);
+    check(rocks_open(&r, path, ROCKS_CREATE, &e), &e);
     struct watch start = watch_start();
     for (size_t i = 0; i < RECORDS; i += BATCH) {
         for (size_t k = 0; k < BATCH; k++)
@@ -135,7 +135,7 @@ static void time_bare(struct pace *put, struct pace *get, const char *path,
     }
     *put = watch_stop(start);
     rocks_close(r);
-    check(rocks_open(&r, path, NULL, false, &e), &e);
+    check(rocks_open(&r, path, ROCKS_WRITE, &e), &e);
     struct rng rng = rng_new(2, 2);
     start = watch_start();
     for (size_t i = 0; i < RECORDS; i++) {

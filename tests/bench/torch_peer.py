@@ -24,6 +24,8 @@ for name in ('OPENBLAS_CORETYPE', 'OPENBLAS_L2_SIZE'):
 import torch
 from torch import nn
 
+DEVICE = os.environ.get('EQLOOM_TORCH_DEVICE', 'cpu')
+
 VOCABULARY, PAIRS, EMBEDDED, TEMPERATURE = 59, 256, 4096, 0.1
 TRIAL_S = 3
 
@@ -126,7 +128,7 @@ def encode(model, tokens, lengths, way):
 def train_step(model, optimizer, draw, way, precision):
     tokens, lengths = draw.batch(2 * PAIRS)
     optimizer.zero_grad(set_to_none=True)
-    with torch.autocast('cpu', torch.bfloat16, enabled=precision == 'bf16'):
+    with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == 'bf16'):
         vectors = encode(model, tokens, lengths, way)
     unit = nn.functional.normalize(vectors.float())
     scores = unit @ unit.T / TEMPERATURE
@@ -155,7 +157,7 @@ def seq2seq_step(model, optimizer, draw, way, precision):
         at = torch.arange(fed.shape[1])[None]
         label = torch.cat((t, t[:, :1]), 1).masked_fill(at > n[:, None], -100)
         label = label.masked_fill(at == n[:, None], 2)
-        with torch.autocast('cpu', torch.bfloat16, enabled=precision == 'bf16'):
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == 'bf16'):
             logits = model(s, source_lengths[rows], fed)
         # Nothing couples the parts, so each is differentiated alone: least memory, and fastest.
         loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), label.flatten(),
@@ -170,7 +172,7 @@ def embed_pass(model, draw, way, precision):
     cast, way = way.startswith('cast,'), way.removeprefix('cast,')
     tokens, lengths = draw.batch(EMBEDDED if model.d < 512 else EMBEDDED // 4)
     with torch.inference_mode(), torch.autocast(
-            'cpu', torch.bfloat16, enabled=precision == 'bf16' and not cast):
+            DEVICE, torch.bfloat16, enabled=precision == 'bf16' and not cast):
         nn.functional.normalize(encode(model, tokens, lengths, way).float())
     return int(lengths.sum())
 
@@ -189,6 +191,7 @@ def main():
     what, size, precision, threads, histogram = sys.argv[1:6]
     ways = sys.argv[6:]
     torch.set_num_threads(int(threads))
+    torch.set_default_device(DEVICE)
     torch.manual_seed(1)
     imported = peak_mib()
     model = (Translator if what == 'seq2seq' else Encoder)(*map(int, size.split('/')))

@@ -3,12 +3,15 @@
  * 'w', 's' for flushes; all without it), EQLOOM_SHIM_AT the number of the one that fails (0: none),
  * and the number of calls counted goes into the file EQLOOM_SHIM_COUNT at exit. With
  * EQLOOM_SHIM_KILL that call is the end of the process instead. With EQLOOM_SHIM_SLOW_MS every
- * flush takes so long, with EQLOOM_SHIM_NO_LINKS the file system has no hard links. */
+ * flush takes so long, with EQLOOM_SHIM_NO_LINKS the file system has no hard links. With
+ * EQLOOM_SHIM_STALL=PATH that call, or an opening ('o'), makes the file PATH and waits until it is
+ * removed. */
 #undef _FILE_OFFSET_BITS /* it would make pread another name of pread64 */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,18 +34,31 @@ static bool is_below(int fd, const char *directory)
     return strncmp(path, directory, strlen(directory)) == 0;
 }
 
+static bool stall(const char *path)
+{
+    int fd = creat(path, 0666);
+    close(fd);
+    while (access(path, F_OK) == 0)
+        usleep(1000);
+    return false;
+}
+
 /* Counts the call; true if it is the one to fail. */
-static bool fails(int fd, char kind)
+static bool fails(int fd, const char *path, char kind)
 {
     const char *directory = getenv("EQLOOM_SHIM_DIR"), *kinds = getenv("EQLOOM_SHIM_KINDS");
     const char *at = getenv("EQLOOM_SHIM_AT");
     int saved = errno;
-    bool counts = directory && (!kinds || strchr(kinds, kind)) && is_below(fd, directory);
+    bool counts = directory && (!kinds || strchr(kinds, kind)) &&
+                  (path ? strncmp(path, directory, strlen(directory)) == 0
+                        : is_below(fd, directory));
     errno = saved;
     if (!counts || atomic_fetch_add(&calls, 1) + 1 != (at ? strtoul(at, NULL, 10) : 0))
         return false;
     if (getenv("EQLOOM_SHIM_KILL"))
         kill(getpid(), SIGKILL);
+    if (getenv("EQLOOM_SHIM_STALL"))
+        return stall(getenv("EQLOOM_SHIM_STALL"));
     errno = EIO;
     return true;
 }
@@ -52,7 +68,7 @@ static bool flush_fails(int fd)
     const char *slow = getenv("EQLOOM_SHIM_SLOW_MS");
     if (slow)
         usleep((useconds_t)strtoul(slow, NULL, 10) * 1000);
-    return fails(fd, 's');
+    return fails(fd, NULL, 's');
 }
 
 __attribute__((destructor)) static void report(void)
@@ -74,37 +90,57 @@ __attribute__((destructor)) static void report(void)
 ssize_t read(int fd, void *data, size_t n)
 {
     NEXT(read);
-    return fails(fd, 'r') ? -1 : next(fd, data, n);
+    return fails(fd, NULL, 'r') ? -1 : next(fd, data, n);
 }
 
 ssize_t pread(int fd, void *data, size_t n, off_t at)
 {
     NEXT(pread);
-    return fails(fd, 'r') ? -1 : next(fd, data, n, at);
+    return fails(fd, NULL, 'r') ? -1 : next(fd, data, n, at);
 }
 
 ssize_t pread64(int fd, void *data, size_t n, off64_t at)
 {
     NEXT(pread64);
-    return fails(fd, 'r') ? -1 : next(fd, data, n, at);
+    return fails(fd, NULL, 'r') ? -1 : next(fd, data, n, at);
 }
 
 size_t fread_unlocked(void *data, size_t size, size_t n, FILE *f)
 {
     NEXT(fread_unlocked);
-    return fails(fileno(f), 'r') ? 0 : next(data, size, n, f);
+    return fails(fileno(f), NULL, 'r') ? 0 : next(data, size, n, f);
 }
 
 ssize_t write(int fd, const void *data, size_t n)
 {
     NEXT(write);
-    return fails(fd, 'w') ? -1 : next(fd, data, n);
+    return fails(fd, NULL, 'w') ? -1 : next(fd, data, n);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
 {
     NEXT(pwrite);
-    return fails(fd, 'w') ? -1 : next(fd, data, n, at);
+    return fails(fd, NULL, 'w') ? -1 : next(fd, data, n, at);
+}
+
+int open(const char *path, int flags, ...)
+{
+    NEXT(open);
+    va_list args;
+    va_start(args, flags);
+    int mode = va_arg(args, int);
+    va_end(args);
+    return fails(-1, path, 'o') ? -1 : next(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    NEXT(open64);
+    va_list args;
+    va_start(args, flags);
+    int mode = va_arg(args, int);
+    va_end(args);
+    return fails(-1, path, 'o') ? -1 : next(path, flags, mode);
 }
 
 int fsync(int fd)

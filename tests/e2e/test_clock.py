@@ -61,6 +61,20 @@ class Clock(ProjectTest):
         self.assertIn("0 ran", again.stderr)
         self.assertEqual(set(q.ids().values()), kept)
 
+    def test_a_source_of_the_future(self):
+        """Edited in place, of the same size and time: its ctime tells."""
+        q = self.project()
+        path, future = q.dir / "templates/small.yaml", 4e9
+        os.utime(path, (future, future))
+        self.bent(q, 60, "run", "job.yaml", "seeds")
+        self.assertIn("nothing ran", self.bent(q, 60, "run", "job.yaml", "seeds").stderr)
+        text = path.read_text()
+        at = text.index("2")
+        with open(path, "r+", encoding="utf-8") as f:
+            f.write(text[:at] + "3")
+        os.utime(path, (future, future))
+        self.assertIn("seeds: ran", self.bent(q, 60, "run", "job.yaml", "seeds").stderr)
+
     def test_while_running(self):
         rng = random.Random(4)
         for jump in (30 * YEAR, -30 * YEAR, 2, -2):

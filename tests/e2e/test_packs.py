@@ -10,6 +10,9 @@ import unittest
 from harness import Moments, ProjectTest
 
 
+KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "25"))
+
+
 class Packs(ProjectTest):
     def setUp(self):
         super().setUp()
@@ -93,7 +96,7 @@ class Packs(ProjectTest):
             if path.exists():
                 self.assertEqual(path.read_bytes(), whole.read_bytes())
         moments = Moments(rng, lambda: self.project().eqloom("unpack", str(whole)))
-        for _ in range(6):
+        for _ in range(max(6, KILLS // 4)):
             q = self.project()
             self.killed(moments, q, "unpack", str(whole))
             q.eqloom("unpack", str(whole))

@@ -59,8 +59,6 @@ class Saturate(unittest.TestCase):
             self.assertGreaterEqual(r["applied"], r["effective"])
             self.assertGreater(r["searched"], 0)
             self.assertGreater(r["steps"], 0)
-            self.assertGreaterEqual(r["search_ms"], 0)
-            self.assertGreaterEqual(r["apply_ms"], 0)
         # all begin at sums
         self.assertEqual(len({r["searched"] for r in told["rules"]}), 1)
 
@@ -81,15 +79,12 @@ class Saturate(unittest.TestCase):
         self.assertEqual(told["expressions"], ["d(x, cot(5*x))", "cosh(3*x)^2 - 4"])
 
     def test_order_and_number_of_rules(self):
-        for key in ("searched", "steps", "matched", "effective"):
+        for key in ("searched", "steps", "matched", "applied", "effective", "nodes", "banned"):
             values = [r[key] for r in self.sums("--sort", key)["rules"]]
             self.assertEqual(values, sorted(values, reverse=True), key)
-        values = [r["search_ms"] + r["apply_ms"] for r in self.sums()["rules"]]
-        for one, next_one in zip(values, values[1:]):
-            self.assertGreaterEqual(one + 1e-6, next_one)
         done = saturate("--rules", str(self.rules), "--top", "1", "--sort", "matched", "a + (b + (c + f))")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("in 2 more rules (--top 3 shows all)", done.stdout)
+        self.assertIn("2 more rules (--top 3 shows all)", done.stdout)
         self.assertIn("1 of 4 rules were searched for nowhere", done.stdout)
         self.assertIn("54 e-nodes, 15 classes, ", done.stdout)
 
@@ -112,7 +107,7 @@ class Saturate(unittest.TestCase):
 
     def test_errors(self):
         for args, words in [((), "saturate takes an expression"),
-                            (("x", "--sort", "name"), "--sort takes time, searched"),
+                            (("x", "--sort", "name"), "--sort takes searched"),
                             (("x", "--top", "many"), "--top takes a number from 0 to"),
                             (("x", "--iterations", "0"), "--iterations takes a number from 1 to"),
                             (("x", "sin(x"), "<expression 2>:1:"),

@@ -188,6 +188,19 @@ nodes:
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("<standard input, line 2>:1:5: error:", wrong.stderr)
 
+    def test_latex(self):
+        for more in ([], ["--syntax", "latex"]):
+            latex = self.lines("search", "--latex", "-k", "3", "\\sin^2 x", *more)[0]
+            infix = self.lines("search", "-k", "3", "sin(x)^2")[0]
+            self.assertEqual(latex["question"], "\\sin^{2}\\left(x\\right)")
+            self.assertEqual([n["prefix"] for n in latex["neighbours"]],
+                             [n["prefix"] for n in infix["neighbours"]])
+        latex, infix = (self.lines("embed", *args)[0]
+                        for args in (["--latex", "\\sqrt{x}"], ["sqrt(x)"]))
+        self.assertEqual(latex.pop("expression"), "\\sqrt{x}")
+        self.assertEqual(infix.pop("expression"), "sqrt(x)")
+        self.assertEqual(latex, infix)
+
     def test_errors_say_what_to_do(self):
         def refused(status, *args):
             return self.p.eqloom(*args, expect=status).err

@@ -1,5 +1,6 @@
 /* See place.h. */
 #include "base/os.h"
+#include "base/io/out_file.h"
 #include "place.h"
 #include "tests/unit.h"
 
@@ -56,7 +57,7 @@ char *write_file(struct place *p, const char *name, const char *text)
 {
     struct err e = {0};
     char *path = os_join(&p->arena, p->dir, name);
-    check(os_write_file(path, text, strlen(text), &e), &e);
+    check(out_file_write(path, text, strlen(text), &e), &e);
     return path;
 }
 

@@ -1,6 +1,8 @@
 /* Chains: they go on from the last record that is there, after more steps, after gc, and with other
  * inputs as far as the segments read the same. EQLOOM_TEST_SEED. */
+#include "action.pb-c.h"
 #include "base/os.h"
+#include "schemas/canonical.h"
 #include "small.h"
 #include "store/maintain.h"
 #include "store/store.h"
@@ -274,6 +276,38 @@ static void test_other_data_after_gc(void **state)
     place_free(&p);
 }
 
+/* The action of the chain as a whole, made to name another record. */
+static void test_check_finds_a_forged_chain(void **state)
+{
+    struct place p;
+    struct graph g;
+    struct err e = {0};
+    struct arena a = {0};
+    struct span bytes;
+    ProtobufCMessage *m;
+    place_new(&p);
+    write_file(&p, "seeds", "a\n");
+    struct run_result r = run_chain(&p, "steps=3");
+    struct digest key = r.nodes[2].key, other = r.nodes[1].outputs[0];
+    check(store_action(&bytes, p.store, &key, &a, &e), &e);
+    check(canonical_unpack(&m, &a, &eqloom__action__descriptor, bytes, &e), &e);
+    memcpy(((Eqloom__Action *)m)->outputs[0]->output_ids.data, other.bytes, DIGEST_SIZE);
+    check(canonical_pack(&bytes, &a, m, &e), &e);
+    struct store_batch *b = store_batch_new(p.store);
+    check(store_batch_action(b, &key, bytes, &e), &e);
+    check(store_batch_commit(b, &e), &e);
+    store_batch_free(b);
+    graph_init(&g, "chain");
+    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p.dir, "seeds"));
+    graph_add(&g, "joined", "join", "", "exprs=seeds");
+    graph_add(&g, "model", "fold", "steps=3", "expr=joined");
+    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true, .threads = 1});
+    assert_int_equal(r.nodes[2].state, NODE_FAILED);
+    graph_free(&g);
+    arena_free(&a);
+    place_free(&p);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -283,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_plan_of_other_data),
         cmocka_unit_test(test_chain_of_random_data),
         cmocka_unit_test(test_other_data_after_gc),
+        cmocka_unit_test(test_check_finds_a_forged_chain),
         cmocka_unit_test(test_chains_share_what_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,12 +68,6 @@ static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
     return OK;
 }
 
-static size_t lines_cut(struct op_ctx *ctx, const struct source_text *text, size_t at)
-{
-    const char *newline = at ? memchr(text->text + at - 1, '\n', text->len - at + 1) : NULL;
-    return at == 0 ? 0 : newline ? (size_t)(newline + 1 - text->text) : text->len;
-}
-
 static enum err_code names_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     enum err_code code;
@@ -131,9 +125,9 @@ static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
     struct rng rng = op_rng(ctx);
     for (int64_t i = 0; i < op_int(ctx, "repeat"); i++)
         if ((code = emit_text(ctx, "exprs",
-                      arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
-                                   rng_below(&rng, 1000)),
-                      e)))
+                              arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
+                                           rng_below(&rng, 1000)),
+                              e)))
             return err_up(e, code);
     return OK;
 }
@@ -410,12 +404,8 @@ static const struct op op_join = {.name = "join",
                                   .inputs = exprs_port,
                                   .outputs = expr_port,
                                   .run = join_run};
-static const struct op op_lines = {.name = "lines",
-                                   .version = 1,
-                                   .node = OP_SOURCE,
-                                   .outputs = exprs_port,
-                                   .run = lines_run,
-                                   .cut = lines_cut};
+static const struct op op_lines = {
+    .name = "lines", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = lines_run};
 static const struct op op_names = {
     .name = "names", .version = 1, .node = OP_SOURCE, .outputs = names_port, .run = names_run};
 static const struct op_port named_inputs[] = {
@@ -428,8 +418,7 @@ static const struct op op_rank = {.name = "rank",
                                   .prepare = rank_prepare,
                                   .run = rank_run,
                                   .reuse = rank_reuse,
-                                  .merge_witnesses = rank_merge,
-                                  .reuse_all = rank_reuse};
+                                  .merge_witnesses = rank_merge};
 static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
                                                {0}};
 static const struct op_port weigh_outputs[] = {
@@ -459,7 +448,7 @@ static const struct op op_wait = {.name = "wait",
 
 const struct op *const op_table[] = {&op_alone,  &op_count_, &op_drifts, &op_first, &toy_fold,
                                      &op_glance, &op_join,   &op_lines,  &op_names, &op_rank,
-                                     &toy_spell,  &op_upper,  &op_wait,   &op_weigh, NULL};
+                                     &toy_spell, &op_upper,  &op_wait,   &op_weigh, NULL};
 
 const struct op *op_find(const char *name)
 {

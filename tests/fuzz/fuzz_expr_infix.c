@@ -36,7 +36,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_free(&latex);
         read_back(&a, &x, expr_write_infix, expr_parse_infix);
         read_back(&a, &x, expr_write_prefix, expr_parse_prefix);
-        read_back(&a, &x, expr_write_sexpr, expr_parse_sexpr);
     }
     arena_free(&a);
     return 0;

@@ -1,22 +1,15 @@
-/* Prefix tokens and s-expressions (chosen by the first byte): a tree or one error with its place,
- * and the written form reads back. */
+/* Prefix tokens: a tree or one error with its place, and the written form reads back. */
 #include "ops/expr/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
-        return 0;
     struct arena a = {0};
     struct source_text source = {"fuzz", (const char *)data, size};
     struct expr x, y;
     struct err e = {0};
-    bool sexpr = data[0] == '(';
-    enum err_code code =
-        sexpr ? expr_parse_sexpr(&x, &a, &lang_calculus, &source, 0, size, true, &e)
-              : expr_parse_prefix(&x, &a, &lang_calculus, &source, 0, size, true, &e);
-    if (code) {
+    if (expr_parse_prefix(&x, &a, &lang_calculus, &source, 0, size, true, &e)) {
         if (!e.message[0] || e.line < 1 || e.column < 1)
             __builtin_trap();
     } else {

@@ -18,7 +18,6 @@ struct subject {
     struct ruleset *compiled;
     struct reuse_rules *reuse;
     const Eqloom__Rule **records;
-    Eqloom__EGraph message;
     struct span trace;
 };
 
@@ -40,11 +39,10 @@ static void saturate(struct subject *s)
         .iterations = 3, .max_nodes = 100, .match_limit = 1000, .ban_length = 5};
     struct egraph *g = egraph_new(s->rules.lang);
     enum err_code code = expr_from_prefix(&x, &s->arena, s->rules.lang, "* sin * 2 x + y 3", NULL);
-    eclass_id root = egraph_add_expr(g, &x);
+    egraph_add_expr(g, &x);
     code = code ? code : egraph_saturate(&r, g, s->compiled, &o, &s->arena, NULL);
     assert(!code);
-    egraph_to_message(&s->message, &s->arena, g, root);
-    code = reuse_trace(&s->trace, &s->arena, s->reuse, &r, g, &s->message, NULL);
+    code = reuse_trace(&s->trace, &s->arena, s->reuse, &r, g, NULL);
     assert(!code && s->trace.data);
     egraph_free(g);
 }
@@ -66,12 +64,6 @@ static struct subject *subject(void)
     return &s;
 }
 
-static enum err_code load(void *arg, const Eqloom__EGraph **out, struct err *e)
-{
-    *out = arg;
-    return OK;
-}
-
 static struct span note_of(struct arena *a, const struct subject *s, const uint8_t *data,
                            size_t size)
 {
@@ -91,20 +83,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint64_t added[] = {2, 0};
     const Eqloom__Rule *gone[] = {s->records[1]};
     struct reuse_change *change = reuse_change_new(s->reuse, added, size % 3, gone, size / 3 % 2);
-    struct reuse_question q = {
-        .trace = note_of(&a, s, data, size), .change = change, .load = load, .arg = &s->message};
+    struct span note = note_of(&a, s, data, size), united;
     struct reuse_answer answer;
-    if (!reuse_decide(&answer, &a, &q, NULL) && answer.stands)
-        assert(answer.by_pattern + answer.by_signature + answer.by_matching <= size % 3);
+    if (!reuse_decide(&answer, &a, note, change, NULL) && answer.stands)
+        assert(answer.by_pattern + answer.by_signature <= size % 3);
     /* The same together with a sound one: what stands then, stands by either. */
-    struct span both[] = {s->trace, q.trace};
+    struct span both[] = {s->trace, note};
     struct reuse_answer together, alone;
-    q.load = NULL;
-    if (!reuse_unite(&q.trace, &a, both, 2, NULL) && !reuse_decide(&together, &a, &q, NULL) &&
-        together.stands) {
-        q.trace = s->trace;
-        assert(!reuse_decide(&alone, &a, &q, NULL) && alone.stands);
-    }
+    if (!reuse_unite(&united, &a, both, 2, NULL) &&
+        !reuse_decide(&together, &a, united, change, NULL) && together.stands)
+        assert(!reuse_decide(&alone, &a, s->trace, change, NULL) && alone.stands);
     reuse_change_free(change);
     arena_free(&a);
     return 0;

@@ -1,5 +1,5 @@
 /* The YAML layer: whatever the bytes, a tree or one error. */
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 
 #include <stdint.h>
 

@@ -4,10 +4,9 @@
     python3 -m venv v && v/bin/pip install torch numpy safetensors
     v/bin/python tests/golden/make_torch_encoder.py tests/golden
 
-Writes torch-encoder.safetensors, with the names of nn.TransformerEncoder;
-torch-encoder.safetensors.json, what import-model has to be told; and torch-encoder.jsonl, in each
-line an expression in prefix tokens and its vector, of length 1. tests/e2e/test_import.py reads
-them."""
+Writes torch-encoder.safetensors, with the names of nn.TransformerEncoder and the architecture in its
+metadata; and torch-encoder.jsonl, in each line an expression in prefix tokens and its vector, of
+length 1. tests/e2e/test_import.py reads them."""
 import json
 import sys
 from pathlib import Path
@@ -42,14 +41,12 @@ def main(out):
     model = Encoder(len(TOKENS), d, layers, heads, ff, max_length, True, "gelu", 1, True)
     disturb(model)
     model = model.float()
-    save_file({name: p.detach().contiguous() for name, p in model.table()},
-              out / "torch-encoder.safetensors")
     architecture = {"vocabulary": len(TOKENS), "d_model": d, "layers": layers, "heads": heads,
                     "d_ff": ff, "max_length": max_length, "positions": "learned",
                     "activation": "gelu", "pooling": "max", "attention_bias": True}
-    with open(out / "torch-encoder.safetensors.json", "w") as f:
-        json.dump({"architecture": architecture}, f, indent=1)
-        f.write("\n")
+    lines = "".join(f"{k}={str(v).lower()}\n" for k, v in sorted(architecture.items()))
+    save_file({name: p.detach().contiguous() for name, p in model.table()},
+              out / "torch-encoder.safetensors", metadata={"architecture": lines})
     tokens, lengths = padded([tokens_of(e) for e in EXPRESSIONS], 0)
     with torch.no_grad():
         vectors = nn.functional.normalize(model.double()(tokens, lengths))

@@ -1,13 +1,18 @@
 /* The fixture of the tests of tensor ops: each test runs once for each instruction set and is
- * skipped where the processor lacks it. Forward is compared with the reference in double precision,
- * backward with finite differences of the reference; the scalar that is differentiated is a random
- * weighting of the op's outputs. */
+ * skipped where the processor lacks it; or, ON_CUDA, with the emulated kernels of the CUDA back
+ * end. Forward is compared with the reference in double precision, backward with finite differences
+ * of the reference; the scalar that is differentiated is a random weighting of the op's outputs. */
 #ifndef TESTS_GPU_FIXTURE_H
 #define TESTS_GPU_FIXTURE_H
 
 #include "base/rng.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
+
+#ifdef ON_CUDA
+#include "gpu/cuda_plugin.h"
+#include "tests/cuda/double.h"
+#endif
 
 struct fixture {
     const char *isa;
@@ -25,10 +30,17 @@ static inline int fixture_open(void **state)
     f->isa = *state;
     f->r = rng_new(11, 0);
     *state = f;
+#ifdef ON_CUDA
+    eqloom_double.now = true;
+    if (getenv("SEED"))
+        eqloom_double.seed = strtoull(getenv("SEED"), NULL, 0);
+    assert_int_equal(eqloom_cuda_plugin.open(&f->device, 0, &e), OK);
+#else
     if (gpu_open_cpu(&f->device, NULL, f->isa, &e)) {
         assert_int_equal(e.code, ERR_UNSUPPORTED);
         return 0;
     }
+#endif
     assert_int_equal(gpu_queue_new(&f->q, f->device, &e), OK);
     return 0;
 }
@@ -41,6 +53,9 @@ static inline int fixture_close(void **state)
         gpu_queue_free(f->q);
         gpu_close(f->device);
     }
+#ifdef ON_CUDA
+    assert_int_equal(eqloom_double.live, 0);
+#endif
     free(f);
     return 0;
 }
@@ -59,8 +74,12 @@ static inline struct fixture *fixture_of(void **state)
     {                                                                                              \
 #test "-" name, test, fixture_open, fixture_close, (char *)name                            \
     }
+#ifdef ON_CUDA
+#define ON_EACH_ISA(test) ON_ISA(test, "cuda")
+#else
 #define ON_EACH_ISA(test)                                                                          \
     ON_ISA(test, "base"), ON_ISA(test, "avx2"), ON_ISA(test, "avx512"), ON_ISA(test, "amx")
+#endif
 
 /* Random values, the same in both precisions. */
 static inline void fill(struct rng *r, float *x, double *y, size_t n, double spread)

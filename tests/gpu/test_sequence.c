@@ -37,6 +37,7 @@ static void test_attention(void **state)
         struct attention_case c = {.at = {.sequences = 4,
                                           .heads = HEADS,
                                           .size = size,
+                                          .rows = TOKENS,
                                           .first = offset,
                                           .end = offset + 1,
                                           .key_first = keys,
@@ -76,6 +77,7 @@ static void test_attention_large(void **state)
         struct gpu_attention at = {.sequences = 2,
                                    .heads = 1,
                                    .size = SIZE,
+                                   .rows = TOKENS,
                                    .first = offset,
                                    .end = offset + 1,
                                    .key_first = offset,
@@ -136,9 +138,17 @@ static void test_embed(void **state)
     fill(&f->r, positions, rp, P, 1);
     fill(&f->r, dx, rdx, N, 1);
     ref_embed(rx, rt, rp, embed_token, embed_offset, 2, EMBED_COLS, 1.7);
-    f->q->op->embed(f->q, x, table, positions, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+    struct gpu_embedding how = {.token = embed_token,
+                                .offset = embed_offset,
+                                .sequences = 2,
+                                .tokens = EMBED_TOKENS,
+                                .cols = EMBED_COLS,
+                                .vocabulary = EMBED_TABLE,
+                                .places = EMBED_LONGEST,
+                                .scale = 1.7f};
+    f->q->op->embed(f->q, x, table, positions, &how);
     assert_near(x, rx, N, 1e-6, "embed");
-    f->q->op->embed_back(f->q, dt, dp, dx, embed_token, embed_offset, 2, EMBED_COLS, 1.7f);
+    f->q->op->embed_back(f->q, dt, dp, dx, &how);
     struct embed_case c = {rt, rp, rdx};
     assert_gradient(dt, embed_table_value, &c, rt, T, 1e-5, "table");
     assert_gradient(dp, embed_positions_value, &c, rp, P, 1e-5, "positions");

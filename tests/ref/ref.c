@@ -204,19 +204,14 @@ static void pool_tokens(double *pooled, const double *x, const struct nn_config 
     uint32_t *row = calloc(s->offset[s->n], sizeof *row), *offset = calloc(s->n + 1, sizeof *row);
     for (size_t i = 0, k = 0; i < s->n; i++) {
         bool all = true;
-        for (uint32_t t = s->offset[i]; t < s->offset[i + 1] && !c->pool_special; t++)
+        for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
             all &= s->tokens[t] <= 2;
         for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
             if (all || s->tokens[t] > 2)
                 row[k++] = t;
-        if (c->pooling == NN_POOL_LAST)
-            row[offset[i]] = row[k - 1];
-        if (c->pooling == NN_POOL_FIRST || c->pooling == NN_POOL_LAST)
-            k = offset[i] + 1;
         offset[i + 1] = (uint32_t)k;
     }
-    ref_pool(pooled, x, row, offset, s->n, c->d_model,
-             c->pooling == NN_POOL_MAX ? GPU_MAX : GPU_MEAN);
+    ref_pool(pooled, x, row, offset, s->n, c->d_model, c->pooling);
     free(row);
     free(offset);
 }

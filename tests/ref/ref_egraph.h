@@ -24,6 +24,9 @@ uint32_t ref_add(struct ref_egraph *g, const struct expr *x);
  * an end within max_nodes. */
 bool ref_saturate(struct ref_egraph *g, const struct rules *rules, unsigned rounds,
                   uint32_t max_nodes);
+/* ref_check.c: every invariant of an e-graph (congruence closure, hash-cons, parents, facts). */
+struct egraph;
+enum err_code egraph_check(struct egraph *g, struct err *e);
 /* Distinct nodes, and classes. */
 void ref_count(uint32_t *nodes, uint32_t *classes, const struct ref_egraph *g);
 

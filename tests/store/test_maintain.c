@@ -301,7 +301,7 @@ static void test_wrong_value(void **state)
     char path[100];
     snprintf(path, sizeof path, "%s/db", p->path);
     struct rocks *rocks;
-    MUST(rocks_open(&rocks, path, NULL, false, &err));
+    MUST(rocks_open(&rocks, path, ROCKS_WRITE, &err));
     struct rocks_write w = {ROCKS_OBJECTS, false, span_of(victim.bytes, DIGEST_SIZE),
                             span_of("eq\1\0\1\0\1\0\3\0\0\0\0\0\0\0\x0a\1x", 19)};
     MUST(rocks_write(rocks, &w, 1, true, &err));

@@ -325,28 +325,8 @@ static void test_readers(void **state)
     store_close(reader);
     MUST(store_get(&record, second, &big, &a, &err));
     store_close(second);
-    char readers[100];
-    snprintf(readers, sizeof readers, "%s/readers", p->path);
-    assert_int_equal(access(readers, F_OK), -1);
     store_batch_free(b);
     arena_free(&a);
-}
-
-static void test_reader_of_a_store_that_it_may_not_write(void **state)
-{
-    struct test_store *p = *state;
-    char tmp[100], readers[100];
-    snprintf(tmp, sizeof tmp, "%s/tmp", p->path);
-    snprintf(readers, sizeof readers, "%s/readers", p->path);
-    assert_int_equal(mkdir(tmp, 0777), 0);
-    int fd = open(readers, O_CREAT | O_WRONLY, 0666); /* root may write everywhere, but here */
-    assert_true(fd >= 0);
-    close(fd);
-    setenv("TMPDIR", tmp, 1);
-    store_close(open_reader(p->path));
-    unsetenv("TMPDIR");
-    assert_int_equal(rmdir(tmp), 0); /* there and empty */
-    unlink(readers);
 }
 
 static void test_no_store(void **state)
@@ -478,7 +458,6 @@ int main(int argc, char **argv)
         TEST(test_a_glance_is_no_writer),
         TEST(test_lock_of_a_dead_writer),
         TEST(test_readers),
-        TEST(test_reader_of_a_store_that_it_may_not_write),
         TEST(test_no_store),
         TEST(test_killed_writer),
     };

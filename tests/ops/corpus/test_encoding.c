@@ -1,6 +1,6 @@
 /* Vocabularies, the encodings of numbers, packing, and the stability of splits. */
 #include "ops/corpus/split.h"
-#include "ops/corpus/tokens/token_batch.h"
+#include "ops/corpus/tokens/encoding.h"
 #include "tests/ops/corpus/cluster_of.h"
 #include "tests/unit.h"
 

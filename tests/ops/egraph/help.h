@@ -12,7 +12,8 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/egraph/graph/egraph.h"
+#include "ops/egraph/graph/egraph_core.h"
+#include "tests/ref/ref_egraph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,20 @@ static inline void check_graph(struct egraph *g)
     struct err e = {0};
     if (egraph_check(g, &e))
         fail_msg("%s", e.message);
+}
+
+/* The class of a term if it is represented, else UINT32_MAX; adds nothing. */
+static inline eclass_id egraph_lookup(struct egraph *g, const struct expr *x)
+{
+    uint32_t *nodes = malloc(x->n * sizeof *nodes);
+    uint32_t root = graph_lookup_term(nodes, g, x) ? graph_find(g, nodes[0]) : UINT32_MAX;
+    free(nodes);
+    return root;
+}
+
+static inline bool egraph_union(struct egraph *g, eclass_id a, eclass_id b)
+{
+    return graph_union(g, a, b, (struct reason){REASON_GIVEN, 0});
 }
 
 static inline struct saturate_result saturate(struct egraph *g, const struct rules *rules,

@@ -69,17 +69,11 @@ static inline struct action_result make(struct arena *a, const struct compiled *
             stats->applied = r.applied[i];
             m.message.rules[m.message.n_rules++] = stats;
         }
-        assert_int_equal(reuse_trace(&m.trace, a, c->reuse, &r, g, &m.message, &e), OK);
+        assert_int_equal(reuse_trace(&m.trace, a, c->reuse, &r, g, &e), OK);
         assert_int_equal(canonical_pack(&m.record, a, &m.message.base, &e), OK);
     }
     egraph_free(g);
     return m;
-}
-
-static inline enum err_code load(void *arg, const Eqloom__EGraph **out, struct err *e)
-{
-    *out = arg;
-    return OK;
 }
 
 /* Records of x that y has not. */
@@ -146,9 +140,7 @@ static inline struct asked ask(struct arena *a, const struct change *c, struct a
 {
     struct err e = {0};
     struct asked out;
-    struct reuse_question q = {
-        .trace = m->trace, .change = c->change, .load = load, .arg = &m->message};
-    assert_int_equal(reuse_decide(&out.answer, a, &q, &e), OK);
+    assert_int_equal(reuse_decide(&out.answer, a, m->trace, c->change, &e), OK);
     struct action_result fresh = make(a, &c->now, text, o);
     out.same = !fresh.failed && span_equal(fresh.record, m->record);
     if (out.answer.stands && !out.same)

@@ -138,7 +138,7 @@ static inline struct ran run(struct egraph *g, struct arena *a, const struct rul
         check_facts(g);
         egraph_to_message(&message, a, g, out.root);
         assert_int_equal(canonical_pack(&out.record, a, &message.base, &e), OK);
-        assert_int_equal(reuse_trace(&out.trace, a, reuse, &out.result, g, &message, &e), OK);
+        assert_int_equal(reuse_trace(&out.trace, a, reuse, &out.result, g, &e), OK);
         reuse_rules_free(reuse);
     } else if (!egraph_contradicts(g)) {
         fail_msg("%s", e.message);

@@ -82,12 +82,6 @@ struct span op_earlier_witness(const struct op_earlier *x)
     return (struct span){0};
 }
 
-enum err_code op_earlier_get(ProtobufCMessage **out, struct op_ctx *ctx, const struct op_earlier *x,
-                             const char *role, uint64_t i, struct err *e)
-{
-    return err_fail(e, ERR_NOTFOUND, "there is nothing earlier");
-}
-
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e)
 {

@@ -6,7 +6,7 @@
 
 #include "ops/egraph/graph/egraph_core.h"
 
-static const char header[] = "operator f/1\noperator g/2\noperator h/3\noperator k/2\n"
+static const char header[] = "operator f/1\noperator g/2\noperator h/2\noperator k/2\n"
                              "operator a/1\noperator b/1\noperator c/1\noperator d2/1\n"
                              "group random\n";
 
@@ -16,12 +16,12 @@ static void write_term(struct buf *out, struct rng *r, int depth, const char *co
     static const struct {
         const char *name;
         int arity;
-    } ops[] = {{"f", 1}, {"g", 2}, {"k", 2}, {"h", 3}};
+    } ops[] = {{"f", 1}, {"g", 2}, {"k", 2}, {"h", 2}};
     if (depth == 0 || rng_below(r, 4) == 0) {
         buf_puts(out, leaves[rng_below(r, n_leaves)]);
         return;
     }
-    uint64_t op = rng_below(r, depth > 1 ? 4 : 3);
+    uint64_t op = rng_below(r, 4);
     buf_printf(out, "%s(", ops[op].name);
     for (int i = 0; i < ops[op].arity; i++) {
         if (i)
@@ -46,22 +46,22 @@ static void write_rules(struct buf *out, struct rng *r, bool conditions)
                                       "f(f(?a))",
                                       "g(?a, g(?b, ?c))",
                                       "g(?a, ?a)",
-                                      "h(?a, f(?b), ?a)",
-                                      "h(?a, ?b, ?c)",
+                                      "h(?a, g(f(?b), ?a))",
+                                      "h(?a, g(?b, ?c))",
                                       "k(f(?a), f(?b))",
                                       "g(k(?a, ?b), k(?a, ?c))",
                                       "k(f(?a), g(f(?a), c(x)))",
                                       "g(f(?a), f(g(?a, f(?a))))",
                                       "g(f(?a), g(?b, f(?a)))",
-                                      "k(g(?a, ?b), h(f(?b), ?a, f(f(?a))))",
-                                      "k(f(?a), h(?b, f(?a), g(?a, ?b)))",
+                                      "k(g(?a, ?b), h(f(?b), g(?a, f(f(?a)))))",
+                                      "k(f(?a), h(?b, g(f(?a), g(?a, ?b))))",
                                       "k(c(x), ?a)",
                                       "c(x)",
                                       "f(g(?a, c(x)))"};
     static const char *const rhs1[] = {"?a", "f(?a)", "c(x)", "g(?a, ?a)", "k(c(x), ?a)"};
     static const char *const rhs2[] = {"g(?b, ?a)", "k(?a, ?b)", "f(?b)", "?a", "k(f(?b), ?a)"};
-    static const char *const rhs3[] = {"g(g(?a, ?b), ?c)", "h(?c, ?b, ?a)", "k(?a, g(?b, ?c))",
-                                       "k(?c, ?a)", "h(?a, ?b, ?b)"};
+    static const char *const rhs3[] = {"g(g(?a, ?b), ?c)", "h(?c, g(?b, ?a))", "k(?a, g(?b, ?c))",
+                                       "k(?c, ?a)", "h(?a, g(?b, ?b))"};
     buf_puts(out, header);
     unsigned n = 2 + (unsigned)rng_below(r, 4);
     for (unsigned i = 0; i < n; i++) {

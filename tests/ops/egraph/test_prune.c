@@ -161,8 +161,6 @@ static void join_some(struct scene *s)
 {
     uint32_t a = (uint32_t)rng_below(s->r, LEAVES),
              b = LARGE + (uint32_t)rng_below(s->r, s->m.until - LARGE);
-    while (s->g->cells[b].op == OP_CONT)
-        b--;
     graph_union(s->g, a, b, (struct reason){REASON_GIVEN, 0});
     graph_restore_congruence(s->g);
 }

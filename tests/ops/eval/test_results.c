@@ -61,21 +61,20 @@ static void given_free(struct given *g)
 static void test_a_table_for_each_kind(void **state)
 {
     struct given *g = given_new();
-    Eqloom__Table t;
     assert_int_equal(g->n, 3);
     assert_string_equal(g->results[0].kind->name, "");
     assert_string_equal(g->results[1].kind->name, "understanding");
     assert_string_equal(g->results[2].kind->name, "mistakes");
-    results_table(&t, &g->a, &g->results[1], "Questions");
+    const Eqloom__Table *t = results_table(&g->a, &g->results[1], "Questions");
     const char *expected[3][5] = {{"", "right", "near the query", "by guessing", "questions"},
                                   {"good <one>", "75.0", "12.5", "14.3", "1220"},
                                   {"other", "37.5", "25.0", "14.3", "1220"}};
-    assert_int_equal(t.n_columns, 5);
-    assert_int_equal(t.n_rows, 2);
+    assert_int_equal(t->n_columns, 5);
+    assert_int_equal(t->n_rows, 2);
     for (int c = 0; c < 5; c++) {
-        assert_string_equal(t.columns[c], expected[0][c]);
+        assert_string_equal(t->columns[c], expected[0][c]);
         for (int i = 0; i < 2; i++)
-            assert_string_equal(t.rows[i]->cells[c], expected[1 + i][c]);
+            assert_string_equal(t->rows[i]->cells[c], expected[1 + i][c]);
     }
     given_free(g);
 }

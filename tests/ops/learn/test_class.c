@@ -8,7 +8,7 @@ static void test_class(void **state)
 {
     struct gpu_device *d;
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    const char *kernels = gpu_device_ops(d)->name, *class = key_numerics();
+    const char *kernels = d->ops.name, *class = key_numerics();
     assert_memory_equal(kernels, "cpu-", 4);
     assert_memory_equal(class, "cpu-f32-", 8);
     if (strcmp(kernels, "cpu-amx") ==
@@ -26,7 +26,7 @@ static void test_forced(void **state)
     const char *named = getenv("EQLOOM_CPU");
     if (named) {
         assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-        assert_string_equal(gpu_device_ops(d)->name + strlen("cpu-"), named);
+        assert_string_equal(d->ops.name + strlen("cpu-"), named);
         /* The library that multiplies is held to it too. */
         if (strcmp(named, "base") == 0 || strcmp(named, "avx2") == 0)
             assert_null(gpu_cpu_bf16());

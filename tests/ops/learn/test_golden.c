@@ -79,7 +79,7 @@ static void take_head(struct golden *g, struct arena *a, struct reader *in)
                                   .max_length = head[6],
                                   .positions = (enum nn_positions)head[7],
                                   .activation = (enum gpu_activation)head[8],
-                                  .pooling = (enum nn_pooling)head[9],
+                                  .pooling = (enum gpu_pooling)head[9],
                                   .attention_bias = head[10]};
     if (head[0] == MAGIC) {
         take(sizes, in, 2 * sizeof *sizes);

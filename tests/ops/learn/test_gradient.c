@@ -135,8 +135,7 @@ static struct nn_config model_number(int i)
                               .max_length = 8,
                               .positions = i & 1 ? NN_LEARNED : NN_SINUSOIDAL,
                               .activation = i & 2 ? GPU_GELU : GPU_RELU,
-                              .pooling = (enum nn_pooling)(i % 4),
-                              .pool_special = i & 4,
+                              .pooling = (i ^ i >> 2) & 1 ? GPU_MAX : GPU_MEAN,
                               .attention_bias = i & 1};
 }
 

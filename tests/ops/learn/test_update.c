@@ -43,7 +43,7 @@ static void test_plans(void **state)
         struct nn_model *m;
         struct update_plan plan;
         assert_int_equal(nn_model_new(&m, &a, &config, NULL), OK);
-        update_plan_make(&plan, &a, m, (enum optimizer_kind)kind);
+        update_plan_make(&plan, &a, m, (enum optimizer_kind)kind, 1 << 14);
         bool *in = matrices_of(m);
         unsigned *times = calloc(m->total, sizeof *times);
         assert_non_null(times);
@@ -157,7 +157,7 @@ static void test_odd_sizes(void **state)
         odd.d_model = d;
         odd.d_ff = 2 * d + 1;
         assert_int_equal(nn_model_new(&m, &a, &odd, NULL), OK);
-        update_plan_make(&plan, &a, m, OPTIMIZER_MUON);
+        update_plan_make(&plan, &a, m, OPTIMIZER_MUON, 1 << 14);
         assert_true(plan.scratch > 0 && plan.scratch % 64 == 0);
         arena_free(&a);
     }

@@ -10,7 +10,7 @@ static const struct nn_config small = {.vocabulary = 59,
                                        .max_length = 40,
                                        .positions = NN_LEARNED,
                                        .activation = GPU_GELU,
-                                       .pooling = NN_POOL_MAX,
+                                       .pooling = GPU_MAX,
                                        .attention_bias = true};
 
 static void test_text(void **state)
@@ -31,15 +31,14 @@ static void test_text_decoder(void **state)
 {
     struct arena a = {0};
     struct nn_config c = small, back;
-    c.pooling = NN_POOL_LAST;
-    c.wrap = c.pool_special = c.tied_output = true;
+    c.pooling = GPU_MEAN;
+    c.wrap = c.tied_output = true;
     c.decoder_layers = 3;
     c.memory = NN_MEMORY_VECTOR;
     const char *text = nn_config_text(&a, &c);
     assert_string_equal(
         text, "activation=gelu\nattention_bias=true\nd_ff=64\nd_model=32\ndecoder_layers=3\n"
-              "heads=4\nlayers=2\nmax_length=40\nmemory=vector\npool_special=true\n"
-              "pooling=last\n"
+              "heads=4\nlayers=2\nmax_length=40\nmemory=vector\npooling=mean\n"
               "positions=learned\ntied_output=true\nvocabulary=59\nwrap=true\n");
     assert_int_equal(nn_config_parse(&back, text, NULL), OK);
     assert_string_equal(nn_config_text(&a, &back), text);
@@ -138,7 +137,7 @@ static void test_semvec_counts(void **state)
                               .heads = 8,
                               .d_ff = 4 * sizes[i].d_model,
                               .max_length = 64,
-                              .pooling = NN_POOL_MAX,
+                              .pooling = GPU_MAX,
                               .attention_bias = true,
                               .wrap = true};
         assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);

@@ -78,6 +78,26 @@ static void reads_conditions(void **state)
     }
 }
 
+/* Rules in LaTeX are the same rules. */
+static void reads_latex(void **state)
+{
+    static const char infix[] = "a: sqrt(?a^2)/2 + sin(?b) <-> ?a*(1/2) + sin(?b) if ?a/2 > 0, real(?b)\n";
+    static const char latex[] = "a: \\frac{\\sqrt{?a^2}}{2} + \\sin ?b <-> ?a \\cdot \\frac{1}{2}\n"
+                                "  + \\sin{?b} if \\frac{?a}{2} > 0, real(?b)\n";
+    struct arena a = {0};
+    struct rules one = parse(&a, infix), two = parse(&a, latex);
+    assert_int_equal(two.n, 2);
+    for (size_t i = 0; i < one.n; i++) {
+        assert_true(expr_equal(&one.rules[i].lhs, &two.rules[i].lhs));
+        assert_true(expr_equal(&one.rules[i].rhs, &two.rules[i].rhs));
+        assert_int_equal(two.rules[i].n_conditions, 2);
+        for (size_t k = 0; k < 2; k++)
+            assert_string_equal(rule_condition_text(&a, &one.rules[i].conditions[k]),
+                                rule_condition_text(&a, &two.rules[i].conditions[k]));
+    }
+    arena_free(&a);
+}
+
 static void declares_operators(void **state)
 {
     struct arena a = {0};
@@ -231,6 +251,8 @@ static void refuses_with_position(void **state)
         {"a: ?a -> ?a if postive(?a)", 1, 16, "unknown condition 'postive'", "positive"},
         {"a: ?a -> ?a if less(?a)", 1, 23, "'less' takes 2 arguments", ""},
         {"a: ?a -> ?a if real(?a, 1)", 1, 24, "'real' takes 1 argument", ""},
+        {"a: \\frac{?a}{2} -> f(\\sqrt{?a})", 1, 20, "may be a product or a function", "\\cdot"},
+        {"a: ?a -> \\log{?a}", 1, 9, "ambiguous: \\log", "explicit"},
         {"a: ?a -> ?a if", 1, 15, "expected a condition", ""},
         {"a: ?a -> ?a if real(?a),", 1, 25, "expected a condition", ""},
         {"a: ?a -> ?a if ?a != 1", 1, 19, "only '!= 0' can be asked", ""},
@@ -330,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_rules),
         cmocka_unit_test(reads_conditions),
+        cmocka_unit_test(reads_latex),
         cmocka_unit_test(declares_operators),
         cmocka_unit_test(cosmetic_changes_leave_no_mark),
         cmocka_unit_test(records_round_trip),

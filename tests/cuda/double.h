@@ -1,0 +1,29 @@
+/* The double: CUDA's runtime and cuBLASLt, as far as the back end uses them, by the CPU. Copies,
+ * products and kernels are done late, at the waits that the back end makes, and at these only; in
+ * between nobody but they can touch the card's memory. */
+#ifndef TESTS_CUDA_DOUBLE_H
+#define TESTS_CUDA_DOUBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct double_control {
+    bool now;             /* work is done at once, on memory that everybody may touch */
+    bool no_event_waits;  /* a planted fault: waits for events return at once */
+    bool no_stream_waits; /* another: waits for streams do */
+    long fail_at;         /* this call, from 1 on, fails; 0: none */
+    long calls;           /* so far */
+    long live;            /* allocations, streams, events, handles that nobody gave back */
+    long launches, products, copies, clears; /* what a card is given to do */
+    uint64_t seed;                           /* of the order of threads */
+};
+extern struct double_control eqloom_double;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,2 @@
+/* The kernels, compiled for the CPU. */
+#include "gpu/cuda/kernels.cu"

@@ -1,0 +1,254 @@
+"""Input that means harm: files, names, packs and places of output made to hang, to fill memory, to
+write elsewhere or to command the terminal. Each command ends soon, with at most one error."""
+import hashlib
+import os
+import pty
+import re
+import resource
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, TIMEOUT_S, ProjectTest
+
+CPU_S, MEMORY = 20, 4 << 30
+with open(BINARY, "rb") as binary:
+    SANITIZED = b"__asan_init" in binary.read()  # sanitizers need address space of their own
+FRAGMENTS = [
+    b"%| \xc0\x80", b"%| \xe0\x80\x80", b"%| \xed\xa0\x80", b"%| \xf4\x90\x80\x80", b"\xff", b"\xc3",
+    b"\x1b]0;owned\x07", b"\x00", b"[" * 5000, b"{" * 5000, b"(" * 5000, b"-" * 5000, b"sin(" * 3000,
+    b"a: " * 500, b"&a " * 1000, b"*a", b"<<: {a: b}", b"!!python/object:os.system ls", b"%YAML 9.9\n---",
+    b"---\n---\n", b"? ? ? ?", b"|9\n x", b'"\\uD800"', b'"\\x00"', b"a" * 100000, b"9" * 5000,
+    b"1e999999999", b"${x}" * 500, b"${a${b}}", b"$" * 999, b"${", b"\xef\xbb\xbf", b"\xe2\x80\xae",
+    b"\r\r\r", b"'" * 999, b"x^x^x^x^" * 300, b"d/d" * 300, b"d/dsin(x)", b"?a" * 2000, b"{a.9999999999}",
+    b"[0..99999999999]", b"../" * 999, b"/dev/zero", b"@" * 300, b"%s%n%s%n", b"~",
+]
+
+
+def varint(n):
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes(out + bytes([n]))
+
+
+def field(number, wire, body):
+    return varint(number << 3 | wire) + (varint(len(body)) + body if wire == 2 else body)
+
+
+class Hostile(ProjectTest):
+    def bounded(self, *args, expect=(0, 1, 2, 3, 4), **more):
+        def limits():
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if not SANITIZED:
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        made = subprocess.run([os.path.abspath(BINARY), *args], cwd=more.pop("cwd", self.p.dir),
+                              env=self.p.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=TIMEOUT_S, check=False, preexec_fn=limits)
+        self.assertIn(made.returncode, expect, made.stderr[-2000:])
+        self.assertLessEqual(len(re.findall(rb"(?m)^\S*?:? ?error: ", made.stderr)), 1)
+        return made
+
+    def test_texts(self):
+        """Every fragment at each place where a text is read."""
+        places = {
+            "job": lambda x: (b"%s", "plan", "x"),
+            "value": lambda x: (b"eqloom: 1\nname: x\nparams: {a: %s}\nnodes:\n"
+                                b"  s: {op: templates, files: [templates/*.yaml]}\n", "plan", "x"),
+            "rules": lambda x: (b"group g\nr: %s -> x\n", "check-rules", "x"),
+            "templates": lambda x: (b"templates: 1\nsets: {a: [1]}\ngroups: {g: {templates: [%s]}}\n",
+                                    "run", "job.yaml", "seeds"),
+        }
+        for name, place in places.items():
+            for fragment in FRAGMENTS:
+                form, *command = place(fragment)
+                path = "templates/small.yaml" if name == "templates" else "x"
+                (self.p.dir / path).write_bytes(form % fragment)
+                with self.subTest(place=name, fragment=fragment[:20]):
+                    self.bounded(*command)
+        for fragment in FRAGMENTS:
+            if b"\0" not in fragment:
+                with self.subTest(place="argument", fragment=fragment[:20]):
+                    self.bounded("explain", "--", fragment, "x")
+
+    def test_sizes(self):
+        node = "nodes:\n  s: {op: templates, files: [%s]%s}\n"
+        head = "eqloom: 1\nname: x\n"
+        for text, message in [
+                (head + "params:\n  p0: 1\n" + "".join(f"  p{i}: ${{p{i - 1}}}\n" for i in
+                                                        range(1, 30000)) + node % ("x", ""),
+                 "more than 1000 parameters"),
+                (head + node % ("x", ", matrix: {seed: [" + ",".join(map(str, range(100000))) + "]}"),
+                 "more than 4096 nodes"),
+                (head + node % ("'" + "*/../" * 60 + "x'", ""), "after a wildcard"),
+                (head + node % ("'" + "*/" * 60 + "x'", ""), "parts with wildcards"),
+                (head + "params: {a: &a 1, b: [" + "*a," * 60000 + "]}\n" + node % ("x", ""), "error: ")]:
+            with self.subTest(message=message):
+                self.p.write("x.yaml", text)
+                started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+                self.assertIn(message, self.bounded("plan", "x.yaml", expect=(2,)).stderr.decode())
+                self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started, 3)
+
+    def test_a_pack_of_collections_that_count_too_much(self):
+        """128^5 elements: the same record at each place."""
+        entries = bytearray()
+
+        def record(kind, number, payload):
+            head = b"eqloom/1\0" + kind + b"\0" + b"%u" % 1 + b"\0"
+            name = hashlib.sha256(head + struct.pack("<Q", len(payload)) + payload).digest()
+            envelope = b"eq\1\0" + struct.pack("<HHQ", number, 1, len(payload)) + payload
+            entries.extend(b"R" + name + struct.pack("<I", len(envelope)) + envelope)
+            return name
+        below = record(b"expr", 1, field(1, 2, b"x"))
+        count = 1
+        for depth in range(5):
+            body = (field(1, 0, varint(depth)) if depth else b"") + field(2, 2, below * 128)
+            below = record(b"collection-block", 13,
+                           body + (field(3, 2, varint(count) * 128) if depth else b""))
+            count *= 128
+        top = record(b"collection", 12, field(1, 0, varint(count)) + field(2, 2, b"expr") +
+                     field(3, 0, b"\5") + field(4, 2, below) + field(5, 2, varint(count)))
+        pack = b"eqpack\n\1" + bytes(entries) + b"N" + top + b"\3big" + b"E"
+        (self.p.dir / "x.pack").write_bytes(pack + hashlib.sha256(pack).digest())
+        self.bounded("unpack", "x.pack", expect=(0,))
+        for command in (["ls"], ["show", "big"], ["show", "big", "--limit", "3"], ["lineage", "big"],
+                        ["export", "big", "-o", "x.jsonl"], ["export", "big", "-o", "x.tsv"],
+                        ["pack", "big", "-o", "y.pack"], ["fsck"], ["gc"], ["stats"], ["compact"],
+                        ["query", "expr"], ["why", "big"], ["diff", "big", "big"]):
+            with self.subTest(command=command):
+                self.bounded(*command)
+
+    def on_terminal(self, *args):
+        """What a terminal gets."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([os.path.abspath(BINARY), *args], cwd=self.p.dir, stdin=slave,
+                                   env=self.p.environment(), stdout=slave, stderr=slave)
+        os.close(slave)
+        seen = b""
+        try:
+            while part := os.read(master, 1 << 16):
+                seen += part
+        except OSError:
+            pass  # Linux: the other end is closed
+        os.close(master)
+        process.wait(timeout=TIMEOUT_S)
+        return re.sub(rb"\x1b\[\d+A\r\x1b\[J", b"", seen)  # progress lines
+
+    def test_escapes_do_not_reach_a_terminal(self):
+        self.p.edit("job.yaml", "label: trained", 'label: "\\e]0;owned\\x07\\x9b31m"')
+        self.p.write("x\x1b[31m.rules", "oops")
+        commands = [["run", "job.yaml"], ["run", "job.yaml"], ["show", "small/report"], ["log", "small/1"],
+                    ["status", "job.yaml"], ["explain", "\x1b[2Jx", "y"], ["why", "small/eval\x1b[1m"],
+                    ["show", "\x1b]0;x\x07"], ["check-rules", "x\x1b[31m.rules"], ["diff", "small/1", "\x1b"],
+                    ["lineage", "small/report"], ["run", "\x1b[5A.yaml"], ["ls", "\x1b[7m"],
+                    ["plan", "job.yaml", "--set", "\x9b1m\x1b[1m=3"], ["query", "\x1b[1m"],
+                    ["export", "small/report", "-f", "jsonl"], ["show", "small/report", "--raw"]]
+        shown = 0
+        for command in commands:
+            with self.subTest(command=command):
+                seen = self.on_terminal(*command)
+                self.assertNotRegex(seen.replace(b"\r\n", b"\n"),
+                                    rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+                shown += b"\\x1b" in seen
+        self.assertGreater(shown, 8)
+        self.assertIn("\x1b]0;owned", self.p.eqloom("export", "small/report", "-f", "tsv",
+                                                    expect=None).out + "\x1b]0;owned")
+
+    def test_places_of_output(self):
+        self.p.run()
+        wanted = self.p.eqloom("export", "small/rules", "-f", "jsonl").out
+        export = lambda to, **more: self.p.eqloom("export", "small/rules", "-f", "jsonl", "-o", to, **more)
+        os.mkfifo(self.p.dir / "pipe")
+        with subprocess.Popen(["cat", "pipe"], cwd=self.p.dir, stdout=subprocess.PIPE, text=True) as cat:
+            export("pipe")
+            self.assertEqual(cat.communicate(timeout=TIMEOUT_S)[0], wanted)
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.p.dir / "pipe").st_mode))
+        self.p.write("target", "old")
+        (self.p.dir / "link").symlink_to("target")
+        export("link")
+        self.assertTrue((self.p.dir / "link").is_symlink())
+        self.assertEqual((self.p.dir / "target").read_text(), wanted)
+        (self.p.dir / "loose").symlink_to("nowhere")
+        export("loose", expect=1)
+        self.assertFalse((self.p.dir / "nowhere").exists())
+        if os.geteuid() == 0:
+            try:
+                os.mknod(self.p.dir / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+                export("null")
+                self.assertTrue(stat.S_ISCHR(os.stat(self.p.dir / "null").st_mode))
+            except PermissionError:
+                pass
+        self.assertEqual([f for f in os.listdir(self.p.dir) if f.endswith(".tmp")], [])
+        elsewhere = self.project()
+        shutil.rmtree(self.p.dir / "out")
+        (self.p.dir / "out").symlink_to(elsewhere.dir)
+        self.assertIn("is a link", self.p.eqloom("run", "job.yaml", expect=2).err)
+        self.assertFalse((elsewhere.dir / "small").exists())
+
+    def test_a_store_from_elsewhere(self):
+        self.p.run()
+        self.p.write("precious", "mine")
+        store, copy = self.p.dir / ".eqloom", self.p.dir / "whole"
+        shutil.copytree(store, copy)
+        for name in ("lock", "db/ACKNOWLEDGED", "db/LISTED", "db/000999.log", "suspect", "damaged", "db"):
+            shutil.rmtree(store)
+            shutil.copytree(copy, store)
+            path = store / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            path.symlink_to("../whole/db" if name == "db" else "../precious" if "/" not in name
+                            else "../../precious")
+            with self.subTest(name=name):
+                for command in (["run", "job.yaml"], ["gc"]):
+                    self.assertIn("is a link", self.p.eqloom(*command, expect=2).err)
+                self.p.eqloom("ls", expect=None)
+                self.assertEqual((self.p.dir / "precious").read_text(), "mine")
+        if os.geteuid() == 0:
+            shutil.rmtree(store)
+            shutil.copytree(copy, store)
+            os.chown(store, 12345, 12345)
+            self.assertIn("belongs to another user", self.p.eqloom("ls", expect=2).err)
+            self.p.eqloom("--store", ".eqloom", "ls")
+
+    def test_closed_standard_streams(self):
+        for closed in (0, 1, 2):
+            with self.subTest(closed=closed):
+                made = subprocess.run([os.path.abspath(BINARY), "run", "job.yaml", "rules"], cwd=self.p.dir,
+                                      env=self.p.environment(), timeout=TIMEOUT_S, check=False,
+                                      preexec_fn=lambda: os.close(closed), stdout=subprocess.DEVNULL)
+                self.assertIn(made.returncode, (0, 1))
+                self.assertEqual((self.p.dir / ".eqloom/lock").read_text(), "")
+                self.p.eqloom("fsck")
+
+    def test_odd_directories(self):
+        for name in (b"a[b", b"a\\b", b"a*?", b"a\xff\xfe", b"a\nb", b"\x1b[31m"):
+            place = os.path.join(os.fsencode(self.p.dir), name)
+            shutil.copytree(os.fsencode(self.p.dir / "rules"), os.path.join(place, b"rules"))
+            shutil.copytree(os.fsencode(self.p.dir / "templates"), os.path.join(place, b"templates"))
+            shutil.copy(os.fsencode(self.p.dir / "job.yaml"), place)
+            with self.subTest(name=name):
+                self.bounded("run", "job.yaml", "certified", expect=(0,), cwd=place)
+                self.bounded("run", os.path.join(place, b"job.yaml"), "seeds", expect=(0,), cwd=place)
+                self.assertIn(b"small/certified", self.bounded("ls", cwd=place).stdout)
+                for command in (["log"], ["why", "small/rules"], ["status", "job.yaml"], ["fsck"]):
+                    self.bounded(*command, expect=(0,), cwd=place)
+
+    def test_pipes_as_input_can_be_interrupted(self):
+        os.mkfifo(self.p.dir / "fifo.yaml")
+        os.mkfifo(self.p.dir / "rules/fifo.rules")
+        for command in (["run", "fifo.yaml"], ["plan", "fifo.yaml"], ["run", "job.yaml"],
+                        ["check-rules", "rules/fifo.rules"], ["unpack", "fifo.yaml"]):
+            with self.subTest(command=command):
+                process = self.p.start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(0.4)
+                process.send_signal(signal.SIGINT)
+                self.assertIn(process.wait(timeout=60), (130, -signal.SIGINT))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+"""What 'meson install' brings: a program that runs the installed jobs, a manual page, completion, and
+a Debian package that asks for the same libraries as setup.sh. BUILD_ROOT names the build folder."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[2]
+# What setup.sh installs that every Debian builder has.
+NOT_TO_BUILD = {"gcc", "g++", "libc6-dev", "ninja-build"}
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="eqloom-install-"))
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        subprocess.run(["meson", "install", "-C", os.environ["BUILD_ROOT"], "--no-rebuild", "--quiet",
+                        "--destdir", str(cls.dir)], check=True, stdout=subprocess.DEVNULL)
+        cls.program = next(cls.dir.rglob("bin/eqloom"))
+        cls.prefix = cls.program.parents[1]
+
+    def run_program(self, *arguments):
+        return subprocess.run([self.program, *arguments], cwd=self.dir, capture_output=True, text=True)
+
+    def test_a_copy_of_the_installed_jobs_runs(self):
+        shutil.copytree(self.prefix / "share/eqloom/jobs", self.dir / "jobs")
+        for job in sorted((self.dir / "jobs").glob("*.yaml")):
+            plan = self.run_program("--store", str(self.dir / "store"), "plan", str(job))
+            self.assertEqual(plan.returncode, 0, plan.stderr)
+        run = self.run_program("--store", str(self.dir / "store"), "run", "jobs/quickstart.yaml", "rules")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("rules: ran", run.stdout + run.stderr)
+
+    def test_the_schema_is_the_programs(self):
+        self.assertEqual((self.prefix / "share/eqloom/eqloom.schema.json").read_text(),
+                         self.run_program("schema").stdout)
+
+    def test_completion_is_where_bash_looks(self):
+        script = ('. "$1"; COMP_WORDS=("$2" pl); COMP_CWORD=1; _eqloom; echo "${COMPREPLY[@]}"')
+        installed = self.prefix / "share/bash-completion/completions/eqloom.bash"
+        out = subprocess.run(["bash", "-c", script, "bash", installed, self.program],
+                             capture_output=True, text=True)
+        self.assertEqual(out.stdout.split(), ["plan"], out.stderr)
+
+    def test_the_manual_page_is_installed(self):
+        if not shutil.which("lowdown"):
+            self.skipTest("lowdown, which makes the manual page, is not installed")
+        self.assertIn(".TH", (self.prefix / "share/man/man1/eqloom.1").read_text())
+
+    def test_the_debian_package_is_built_with_the_libraries_of_setup(self):
+        setup = re.search(r'build_packages="([^"]*)"', (ROOT / "setup.sh").read_text())[1].split()
+        control = re.search(r"Build-Depends: (.*?)\n\S", (ROOT / "debian/control").read_text(), re.S)[1]
+        needed = {re.match(r"[\w.+-]+", item.strip())[0] for item in control.split(",")}
+        self.assertEqual(set(setup) - NOT_TO_BUILD - needed, set())
+
+
+if __name__ == "__main__":
+    unittest.main()

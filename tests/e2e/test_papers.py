@@ -1,0 +1,148 @@
+"""Papers: archives as arXiv gives them and worse ones, what a change costs, hostile LaTeX."""
+import gzip
+import io
+import json
+import pathlib
+import tarfile
+import unittest
+
+from harness import ProjectTest
+
+JOB = """eqloom: 1
+name: papers
+params: {papers: in}
+nodes:
+  papers:     {op: papers, files: ["${papers}"]}
+  equations:  {op: equations, papers: papers}
+  mathml:     {op: mathml, equations: equations}
+  alphabet:   {op: alphabet, mathml: mathml}
+  graphs:     {op: graphs, mathml: mathml, alphabet: alphabet}
+  statistics: {op: equation-statistics, mathml: mathml, papers: papers}
+"""
+
+
+def document(*displays, preamble=""):
+    body = "".join(f"\\[{d}\\]\n" for d in displays)
+    return ("\\documentclass{article}" + preamble + "\\begin{document}\\section{One}\n" + body
+            + "\\end{document}").encode()
+
+
+def tar(members, mode="w"):
+    """members: name -> bytes, or a TarInfo without data."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as t:
+        for name, data in members.items():
+            info = data if isinstance(data, tarfile.TarInfo) else tarfile.TarInfo(name)
+            info.name = name
+            if isinstance(data, bytes):
+                info.size = len(data)
+            t.addfile(info, io.BytesIO(data) if isinstance(data, bytes) else None)
+    return out.getvalue()
+
+
+def special(kind, link=""):
+    info = tarfile.TarInfo()
+    info.type, info.linkname = kind, link
+    return info
+
+
+class Papers(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.p.dir)
+        (self.folder / "papers.yaml").write_text(JOB)
+        (self.folder / "in").mkdir()
+
+    def put(self, files):
+        for name, data in files.items():
+            path = self.folder / "in" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
+
+    def make(self):
+        r = self.p.eqloom("run", "papers.yaml", "--json")
+        self.assertEqual(r.status, 0, r.err)
+        return {e["node"]: e for e in r.events() if e["event"] == "node_done"}
+
+    def values(self):
+        r = self.p.eqloom("show", "papers/statistics", "--json")
+        self.assertEqual(r.status, 0, r.err)
+        return {v["name"]: v.get("value", 0) for v in json.loads(r.out)["value"]["values"]}
+
+    def test_archives(self):
+        one = document("x")
+        self.put({
+            "1501.00001.gz": gzip.compress(one),
+            "1501.00002.tar.gz": tar({"a.tex": document("x") + b"%", "b/c.sty": b""}, "w:gz"),
+            "bulk.tar": tar({"9901/hep-th9901001.gz": gzip.compress(document("z", "w")),
+                             "9901/hep-th9901002.gz": gzip.compress(tar({"m.tex": one})),
+                             "9901/hep-th9901003.pdf": b"%PDF"}),
+            "bad/links.tar": tar({"l": special(tarfile.SYMTYPE, "/etc/passwd"),
+                                  "h": special(tarfile.LNKTYPE, "l"),
+                                  "d": special(tarfile.CHRTYPE), "p": special(tarfile.FIFOTYPE),
+                                  "../up.tex": one, "/abs.tex": one, "ok.tex": one}),
+            "bad/bomb.gz": gzip.compress(b"x" * (100 << 20)),
+            "bad/cut.tar.gz": tar({"a.tex": one * 1000}, "w:gz")[:100],
+            "bad/garbage.gz": b"\x1f\x8b" + bytes(range(256)),
+            "bad/nested.tar": tar({"a.tar": tar({"b.tar": tar({"c.tar": tar({"d.tex": one})})})}),
+            "bad/binary.tex": b"\\documentclass\0",
+            "bad/pdf.tar": tar({"x.pdf": b"%PDF"}),
+        })
+        self.make()
+        v = self.values()
+        self.assertEqual(v["papers.equations"], 6)
+        self.assertEqual(v["equations.converted"], 6)
+        for reason, n in {"link": 2, "not a file": 2, "unsafe name": 2, "too large": 1,
+                          "damaged archive": 2, "archive in archive": 1, "binary": 1,
+                          "no document": 1}.items():
+            self.assertEqual(v.get("problem." + reason), n, f"{reason}: {v}")
+
+    def test_what_a_change_costs(self):
+        def paper(k, b):
+            return document("\\a x", "\\b y", "z_%d" % k, preamble="\\def\\a{A}\\def\\b{%s}" % b)
+        for k in range(5):
+            self.put({f"p{k}.tex": paper(k, "B")})
+        first = self.make()
+        self.assertEqual(first["mathml"]["ran"], 15)
+        again = self.make()
+        self.assertEqual(sum(n["ran"] for n in again.values()), 0)
+        self.put({"p3.tex": paper(3, "C")})  # one macro: one paper, and the equation that uses it
+        after = self.make()
+        self.assertEqual((after["equations"]["ran"], after["mathml"]["ran"]), (1, 1))
+        self.put({"p4.tex": paper(4, "B") + b"% comment"})
+        after = self.make()
+        self.assertEqual((after["equations"]["ran"], after["mathml"]["ran"]), (0, 0))
+
+    def test_labelled(self):
+        mathml = "<math><mi>x</mi></math>"
+        lines = [{"label": "a", "latex": "\\frac12"}, {"label": "b", "mathml": mathml},
+                 {"label": "c"}, {"label": "d", "mathml": "<math><mi>"}]
+        self.put({"l.jsonl": b"".join(json.dumps(x).encode() + b"\n" for x in lines) + b"nonsense\n",
+                  "p.html": f"<p>{mathml} and {mathml}</p>".encode()})
+        self.make()
+        v = self.values()
+        self.assertEqual((v["equations.converted"], v["refused.not MathML"]), (4, 1))
+        self.assertEqual(v["problem.not an equation"], 2)
+        graphs = self.p.eqloom("query", "graph", ".value.place.label", "--json").out
+        self.assertIn('"a"', graphs)
+
+    def test_hostile_latex(self):
+        """200 texts: an answer for each, without a crash."""
+        units = ["{", "}", "\\frac", "\\frac{", "x^", "x_{", "\\sqrt[", "\\left(", "\\right)", "&",
+                 "\\\\", "\\begin{array}{c}", "\\end{array}", "\\begin{", "$", "\\text{", "#", "~",
+                 "\\def\\a{\\a\\a}\\a", "\\def\\a#1{\\a{#1#1}}\\a{x}", "\\let\\a\\b\\let\\b\\a\\a",
+                 "\\newcommand\\a[9]{#1}\\a", "\\csname", "\\expandafter", "\\char\"110000 ", "\\kern",
+                 "\\rule{9e9em}{9e9em}", "\\hspace{99999999em}", "\\xymatrix{\\ar", "\\tag{", "\\gdef",
+                 "\\href{javascript:x}{y}", "\\includegraphics{/etc/passwd}", "\\input{/etc/passwd}",
+                 "\\write18{ls}", "\\verb|", "\u202e", "\U0001d54f", "\\'", "\\limits"]
+        texts = [u * n for u in units for n in (1, 3, 50, 1000, 8000)]
+        self.assertGreaterEqual(len(texts), 200)
+        self.put({"h.jsonl": b"".join(json.dumps({"latex": t}).encode() + b"\n" for t in texts)})
+        nodes = self.make()
+        self.assertEqual(nodes["mathml"]["ran"], len(texts))
+        v = self.values()
+        self.assertEqual(v.get("equations.converted", 0) + v["equations.refused"], len(texts))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,151 @@
+/* KaTeX with a paper's macros, MathML as a tree, and the nodes of graphs. */
+#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/katex/katex.h"
+#include "tests/unit.h"
+
+#include "base/buf.h"
+
+static struct katex *katex;
+
+static const struct {
+    const char *environment, *latex;
+    Eqloom__Macro macro;
+    const char *part; /* of the MathML, or "!reason" */
+} cases[] = {
+#define MACRO(...) {PROTOBUF_C_MESSAGE_INIT(&eqloom__macro__descriptor), __VA_ARGS__}
+#define ANY(name, n, body, optional, initial, end, delimiters) MACRO(name, n, body, optional, initial, end, delimiters)
+#define NO ANY("\\unused", 0, "", false, "", "", "")
+    {"", "x^2", NO, "<msup><mi>x</mi><mn>2</mn></msup>"},
+    {"align", "a&=b\\label{q}\\tag{1}\\\\c&=d\\nonumber", NO, "<mtr>"},
+    {"eqnarray*", "a&=&b", NO, "columnalign=\"right center left\""},
+    {"multline", "a\\\\b", NO, "<mtable"},
+    {"", "\\xymatrix{A\\ar[r]^f\\ar@{->}[d]&B\\\\C}", NO, "<mover>"},
+    {"", "\\R", ANY("\\R", 0, "\\mathbb{R}", false, "", "", ""), "double-struck"},
+    {"", "\\f{y}", ANY("\\f", 2, "#1+#2", true, "x", "", ""), "<mi>x</mi><mo>+</mo><mi>y</mi>"},
+    {"", "\\f[z]{y}", ANY("\\f", 2, "#1+#2", true, "x", "", ""), "<mi>z</mi><mo>+</mo><mi>y</mi>"},
+    {"", "\\f a.b", ANY("\\f", 1, "(#1)", false, "", "", "#1."), "<mi>a</mi>"},
+    {"", "\\begin{m}a\\end{m}", ANY("m", 0, "\\begin{matrix}", false, "", "\\end{matrix}", ""), "<mtd>"},
+    {"", "\\left(x\\right)", ANY("\\left", 0, "\\nothing", false, "", "", ""), "<mo"},
+    {"", "\\nothing", NO, "!unknown command"},
+    {"", "\\begin{nothing}\\end{nothing}", NO, "!unknown environment"},
+    {"", "\\a", ANY("\\a", 0, "\\a\\a", false, "", "", ""), "!too many expansions"},
+    {"", "x^", NO, "!LaTeX error"},
+    {"", "\\href{javascript:alert(1)}{x}<script>", NO, "&lt;"},
+};
+
+static void test_katex(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct katex_answer x, again;
+        Eqloom__Macro m = cases[i].macro, *macros[] = {&m};
+        Eqloom__Equation q = EQLOOM__EQUATION__INIT;
+        q.latex = (char *)cases[i].latex;
+        q.environment = (char *)cases[i].environment;
+        q.macros = macros;
+        q.n_macros = 1;
+        assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
+        assert_int_equal(katex_mathml(&again, &a, katex, &q, NULL), OK);
+        bool refused = *cases[i].part == '!';
+        if (refused != !x.text || (refused ? strcmp(x.refused, cases[i].part + 1)
+                                           : !strstr(x.text, cases[i].part)))
+            fail_msg("%s: %s", cases[i].latex, x.text ? x.text : x.refused);
+        assert_true(refused || !strcmp(x.text, again.text));
+        arena_free(&a);
+    }
+}
+
+/* Bounds: a text that would take all memory or time is refused, and the next one is not. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    static const char *const bombs[] = {"{", "x^{", "\\frac{", "\\left(", "\\begin{matrix}", "\\text{",
+                                        "\\sqrt ", "\\xymatrix{", "\\def\\a#1{#1#1#1#1}\\a{\\a{\\a{\\a{", "$"};
+    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++)
+        for (size_t n = 1; n <= 3000; n *= 50) {
+            struct arena a = {0};
+            struct buf b = {0};
+            struct katex_answer x;
+            Eqloom__Equation q = EQLOOM__EQUATION__INIT;
+            for (size_t k = 0; k < n; k++)
+                buf_puts(&b, bombs[i]);
+            q.latex = b.data;
+            assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
+            q.latex = (char *)"x";
+            assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
+            assert_non_null(x.text);
+            buf_free(&b);
+            arena_free(&a);
+        }
+}
+
+/* The tree as "tag(attributes)'text'" by depth, or why there is none. */
+static char *shown(struct arena *a, const char *mathml)
+{
+    struct mathml_tree t;
+    const char *why = mathml_tree_parse(&t, a, mathml, strlen(mathml));
+    return arena_strdup(a, why ? why : mathml_tree_write(a, &t));
+}
+
+static void test_tree(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"<math><mi>x</mi></math>", "<math><mi>x</mi></math>"},
+        {"<m:math xmlns:m='u'><m:mi id='1' b='2' a='1'> x </m:mi></m:math>",
+         "<math><mi a=\"1\" b=\"2\">x</mi></math>"},
+        {"<math><semantics><mrow><mi>x</mi><mn>1</mn></mrow><annotation>x<b/></annotation>"
+         "</semantics></math>", "<math><mrow><mi>x</mi><mn>1</mn></mrow></math>"},
+        {"<math><mo>&lt;&amp;</mo><!-- c --></math>", "<math><mo>&lt;&amp;</mo></math>"},
+        {"<!DOCTYPE m [<!ENTITY a 'aaaa'>]><math>&a;</math>", "has a DTD"},
+        {"<div/>", "not MathML"},
+        {"<math><mi></math>", "mismatched tag"},
+        {"", "no element found"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct arena a = {0};
+        assert_string_equal(shown(&a, pairs[i][0]), pairs[i][1]);
+        arena_free(&a);
+    }
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph_nodes g;
+    assert_null(graph_nodes_of(&g, &a, "<math><mfrac><mn>12</mn><mi v='b'>β</mi></mfrac></math>"));
+    static const struct graph_node expected[] = {{0, 0, "mfrac", "", ""}, {1, 0, "mn", "", ""},
+                                                 {2, 0, "mn", "", "1"}, {2, 1, "mn", "", "2"},
+                                                 {1, 1, "mi", "v=\"b\"", "β"}};
+    assert_int_equal(g.n, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(g.nodes[i].parent, expected[i].parent);
+        assert_int_equal(g.nodes[i].position, expected[i].position);
+        assert_string_equal(g.nodes[i].tag, expected[i].tag);
+        assert_string_equal(g.nodes[i].attributes, expected[i].attributes);
+        assert_string_equal(g.nodes[i].character, expected[i].character);
+    }
+    arena_free(&a);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return katex_new(&katex, NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    katex_free(katex);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_katex), cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_tree), cmocka_unit_test(test_nodes)};
+    return cmocka_run_group_tests(tests, begin, end);
+}
