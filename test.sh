@@ -63,15 +63,19 @@ run_suite "pages" $main --suite docs
 run_suite "unit tests" $main --suite unit
 if [ "$mode" = all ]; then
     run_suite "commands" $main --suite e2e
+    if ninja -C $main -t query cuda-tests >/dev/null 2>&1; then
+        ninja -C $main cuda-tests >$main-cuda.log 2>&1 || cat $main-cuda.log
+    fi
+    run_suite "CUDA without a card" $main --suite cuda
     # The suite `portable` is trainings run once more on kernels whose own tests run here, too.
     CC=clang build_in build-asan all -Doptimization=1 -Ddebug=true \
-        -Db_sanitize=address,undefined -Db_lundef=false $werror
+        -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled $werror
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
         run_suite "unit tests, clang, ASan and UBSan" build-asan \
         --suite unit --suite fuzz --no-suite portable
     # RocksDB and oneDNN are not instrumented: what happens between their threads is not ours.
     build_in build-tsan thread-tests -Doptimization=1 -Ddebug=true -Db_sanitize=thread \
-        -Db_lundef=false
+        -Db_lundef=false -Dcuda=disabled
     TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
         run_suite "threads, TSan" build-tsan --suite threads
 fi

@@ -42,7 +42,7 @@ class Encoder(nn.Module):
             config = json.load(f)
         a = config["architecture"]
         self.pooling, self.d = a["pooling"], a["d_model"]
-        self.wrap, self.pool_special = a.get("wrap", False), a.get("pool_special", False)
+        self.wrap = a.get("wrap", False)
         self.encoding = config["encoding"]
         self.ids = {token: i for i, token in enumerate(config["tokens"])}
         layer = nn.TransformerEncoderLayer(a["d_model"], a["heads"], a["d_ff"], dropout=0,
@@ -111,17 +111,10 @@ class Encoder(nn.Module):
         return [START, *ids, END] if self.wrap else ids
 
     def pool(self, states, pooled):
-        """The mean, maximum, first or last of the states of the tokens that are pooled."""
+        """The mean or maximum of the states of the tokens that are pooled."""
         if self.pooling == "mean":
             return states.masked_fill(~pooled[:, :, None], 0).sum(1) / pooled.sum(1, keepdim=True)
-        if self.pooling == "max":
-            return states.masked_fill(~pooled[:, :, None], -math.inf).max(1).values
-        place = torch.arange(pooled.shape[1]).expand_as(pooled)
-        if self.pooling == "first":
-            at = place.masked_fill(~pooled, pooled.shape[1]).min(1).values
-        else:
-            at = place.masked_fill(~pooled, -1).max(1).values
-        return states[torch.arange(len(states)), at]
+        return states.masked_fill(~pooled[:, :, None], -math.inf).max(1).values
 
     @torch.no_grad()
     def embed(self, prefixes):
@@ -132,8 +125,7 @@ class Encoder(nn.Module):
         pad = ids == PAD
         x = self.embedding(ids) * math.sqrt(self.d) + self.positions[:length]
         x = self.encoder(x, src_key_padding_mask=pad)
-        pooled = ~pad if self.pool_special else ids > END
-        return nn.functional.normalize(self.pool(x, pooled)).numpy()
+        return nn.functional.normalize(self.pool(x, ids > END)).numpy()
 
 
 def main():
