@@ -55,8 +55,9 @@ class Signals(ProjectTest):
         shutil.copytree(LIBRARY, self.p.dir / "library")
         self.p.run("tokens")
 
-    def interrupt(self, node, numbers, pause=0.0):
-        """Starts a run, and signals when the node has been at work for a moment."""
+    def interrupt(self, node, numbers, pause=0.0, recorded=False):
+        """Starts a run, and signals when the node has been at work for a moment, and if asked when a
+        first element's result has put the run on record."""
         process = self.p.start("run", "job.yaml", node, "--json", stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
         try:
@@ -65,6 +66,9 @@ class Signals(ProjectTest):
                 if event["event"] == "node_start" and event["node"] == node:
                     break
             time.sleep(0.4)
+            deadline = time.monotonic() + TIMEOUT_S
+            while recorded and self.state() != "running" and time.monotonic() < deadline:
+                time.sleep(0.05)
             for number in numbers:
                 time.sleep(pause)
                 process.send_signal(number)
@@ -90,7 +94,7 @@ class Signals(ProjectTest):
         self.p.eqloom("fsck")
 
     def test_another_signal_ends_at_once(self):
-        self.interrupt("drawn", [signal.SIGINT, signal.SIGINT], pause=0.05)
+        self.interrupt("drawn", [signal.SIGINT, signal.SIGINT], pause=0.05, recorded=True)
         self.interrupt("drawn", [signal.SIGINT, signal.SIGTERM, signal.SIGINT])
         self.assertIn(self.state(), ("interrupted", "killed"))
         self.assertEqual(self.p.run("tokens")["elements_ran"], 0)
