@@ -14,8 +14,6 @@ enum {
     PATIENCE = 8, /* a table that was outdated so often is rebuilt */
     POOL_KEPT = 1 << 16,
     KEPT = 1 << 9, /* entries kept for the next graph */
-    PRUNE_TRIED = 16,
-    PRUNE_CELLS = 1 << 15,
 };
 
 struct node_index *node_index_new(void)
@@ -25,8 +23,6 @@ struct node_index *node_index_new(void)
         abort();
     j->age = 1;
     j->limit = SIZE_MAX;
-    j->prune_tried = PRUNE_TRIED;
-    j->prune_cells = PRUNE_CELLS;
     return j;
 }
 
@@ -45,29 +41,19 @@ void node_index_free(struct node_index *j)
 {
     if (!j)
         return;
-    if (j->pruner)
-        j->pruner_free(j->pruner);
     u32_free(&j->pool);
     u32_free(&j->listed);
     free_arrays(j);
     free(j);
 }
 
-static void forget_indexes(struct node_index *j)
+void node_index_forget(struct node_index *j)
 {
     j->age++;
     j->pool.n = j->n_large = j->n_tables = 0;
     map64_clear(&j->large_of);
     map64_clear(&j->table_of);
     u32_release(&j->listed);
-}
-
-void node_index_forget(struct node_index *j)
-{
-    if (j->pruner)
-        j->pruner_free(j->pruner);
-    j->pruner = NULL;
-    forget_indexes(j);
 }
 
 void node_index_release(struct node_index *j)
@@ -90,7 +76,7 @@ void node_index_begin(struct egraph *g)
 {
     struct node_index *j = g->node_index;
     if (j->pool.n > max_pool(g) / 2)
-        forget_indexes(j);
+        node_index_forget(j);
 }
 
 static uint32_t *pool_take(struct node_index *j, uint32_t n)
@@ -174,8 +160,6 @@ void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
 {
     const uint32_t both[] = {a, b};
     j->unions++;
-    if (j->pruner)
-        j->pruner_note_union(j->pruner, a, b);
     for (int i = 0; i < 2; i++) {
         struct class_index *s = find_large(j, both[i]),
                            *small = &j->groups[node_index_slot(both[i])];

@@ -43,8 +43,6 @@ struct argument_index {
     uint32_t begin, buckets;
 };
 
-struct pruner; /* large/prune.h */
-
 struct node_index {
     uint32_t age;                 /* entries of another age are outdated; not 0 */
     size_t limit;                 /* maximum size of the pool; 0: nothing is indexed */
@@ -58,14 +56,6 @@ struct node_index {
     struct argument_index *tables;
     size_t n_tables, tables_cap;
     uint64_t unions;
-    /* Prunes searches in a large graph, or NULL; valid until the rebuild. An iteration makes one in
-     * graphs of prune_cells cells or more once it has tried prune_tried nodes per cell, or sooner
-     * (by a factor of 8) if the previous iteration made one. */
-    struct pruner *pruner;
-    void (*pruner_note_union)(struct pruner *p, uint32_t into, uint32_t from);
-    void (*pruner_free)(struct pruner *p);
-    uint32_t prune_cells, prune_tried;
-    bool prune_soon;
 };
 
 struct node_index *node_index_new(void);

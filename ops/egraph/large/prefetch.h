@@ -5,8 +5,6 @@
  *
  * When the mechanisms of this folder act:
  * prefetch    graphs of more than 32,768 cells, at nodes with several matches;
- * prune       (with shapes and semijoin) graphs of 32,768 cells or more, once an iteration has
- *             tried 16 nodes per cell, or 2 per cell if the previous iteration pruned;
  * size_order  node budgets of 262,144 or more, in iterations that begin with at most 1/8 of the
  *             budget used, until the first ban. */
 #ifndef OPS_EGRAPH_LARGE_PREFETCH_H

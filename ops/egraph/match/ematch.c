@@ -1,8 +1,6 @@
 /* The state of a search: the active rules, and sorting the matches; see ematch.h. */
 #include "ops/egraph/match/ematch.h"
 
-#include "ops/egraph/graph/node_index.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,9 +107,6 @@ void ematch_begin(struct ematch *m, uint32_t until)
 {
     const struct automaton *automaton = &m->set->automaton;
     m->until = until;
-    m->g->node_index->prune_soon &= m->pruner != NULL; /* it was used in the last iteration */
-    m->pruner = NULL;
-    m->tried = 0;
     for (size_t i = 0; i < m->set->leaves.n; i++) {
         uint32_t n = m->g->leaves[m->leaf[i]].node;
         m->leaf_node[i] = n < until ? n : NO_NODE;

@@ -50,8 +50,6 @@ struct ematch {
     uint64_t *left;    /* by rule: matches that may still be found */
     uint64_t *matched; /* by rule: counted up */
     uint32_t until;
-    struct pruner *pruner;        /* or NULL */
-    uint64_t tried;               /* nodes tried since the last ematch_begin */
     struct ematch_match *matches; /* of the node searched last */
     size_t n_matches, cap_matches;
     struct ematch_match *sorted; /* scratch of sorting, as are the next two (by rule) */

@@ -1,13 +1,9 @@
 /* The search at one node: runs the automaton from its root, binding nodes and testing classes, and
  * records the matches that are new; see ematch.h. */
 #include "ops/egraph/graph/node_index.h"
-#include "ops/egraph/large/prune.h"
-#include "ops/egraph/large/semijoin.h"
 #include "ops/egraph/match/ematch.h"
 
 #include <string.h>
-
-enum { PRUNE_SOONER = 8 };
 
 static inline void count_step(const struct ematch *m, const struct state *s)
 {
@@ -108,12 +104,6 @@ static inline bool may_be_new(const struct ematch *m, const struct state *s)
            m->age[1][depth_level(s->depth, 1)] >= a->epoch;
 }
 
-/* A necessary condition, cheap to test. */
-static inline bool may_match(const struct ematch *m, const struct state *s)
-{
-    return !m->pruner || pruner_allows(m->pruner, (uint32_t)(s - m->states), m->reg);
-}
-
 static void enter_each(struct ematch *m, const struct state *k, uint32_t n);
 
 static inline void follow(struct ematch *m, const struct state *s)
@@ -171,32 +161,12 @@ static inline void bind_node(struct ematch *m, const struct state *s, uint32_t n
     bind_found(m, s, n);
 }
 
-/* Binds only candidates that pass the semijoin; false: there is no filter. */
-static bool bind_semijoined(struct ematch *m, const struct state *s, uint32_t c,
-                            const struct u32_list *pool, struct node_range range, uint32_t value)
+/* Binds the nodes of a range of the index. */
+static void bind_range(struct ematch *m, const struct state *s, struct node_range range,
+                       uint32_t value)
 {
-    struct semijoin p;
-    uint32_t next = m->pruner->states[s - m->states].semijoin;
-    enum semijoin_found found =
-        next == NO_STATE ? SEMIJOIN_UNKNOWN
-                         : semijoin_find(&p, m, s, &m->states[next], c, range.end - range.begin);
-    if (found == SEMIJOIN_UNKNOWN)
-        return false;
-    for (; found == SEMIJOIN_SOME && range.begin < range.end && is_active(m, s); range.begin++)
-        if (semijoin_has(&p, m->g, pool->items[range.begin]))
-            bind_node(m, s, pool->items[range.begin], value);
-    return true;
-}
-
-/* Binds the nodes of class c in this range. */
-static void bind_range(struct ematch *m, const struct state *s, uint32_t c,
-                       const struct u32_list *pool, struct node_range range, uint32_t value)
-{
-    m->tried += range.end - range.begin;
-    if (m->pruner && bind_semijoined(m, s, c, pool, range, value))
-        return;
     for (; range.begin < range.end && is_active(m, s); range.begin++)
-        bind_node(m, s, pool->items[range.begin], value);
+        bind_node(m, s, node_index_node(m->g->node_index, range.begin), value);
 }
 
 /* Binds the nodes of a class without an index. */
@@ -219,7 +189,7 @@ static __attribute__((noinline)) void bind_walked(struct ematch *m, const struct
     struct node_index_key key = {c, s->x,
                                  s->key == PATTERN_NO_KEY ? (uint32_t)NODE_INDEX_ANY : s->key};
     if (node_index_find(&range, g, &key, value, true)) {
-        bind_range(m, s, c, &g->node_index->pool, range, value);
+        bind_range(m, s, range, value);
         return;
     }
     n = c;
@@ -241,14 +211,10 @@ static void bind_each(struct ematch *m, const struct state *s, uint32_t c)
         return;
     }
     struct node_range range;
-    if (m->pruner && pruner_list_of(&range, m->pruner, (uint32_t)(s - m->states), s, c)) {
-        bind_range(m, s, c, &m->pruner->nodes, range, value);
-        return;
-    }
     struct node_index_key key = {c, s->x,
                                  s->key == PATTERN_NO_KEY ? (uint32_t)NODE_INDEX_ANY : s->key};
     if (node_index_find(&range, g, &key, value, false))
-        bind_range(m, s, c, &g->node_index->pool, range, value);
+        bind_range(m, s, range, value);
     else
         bind_walked(m, s, c, value);
 }
@@ -260,7 +226,7 @@ static void enter_switch(struct ematch *m, const struct state *s, uint32_t c)
     for (uint64_t bits = node_index_mask(m->g, c) & s->mask; bits; bits &= bits - 1) {
         const struct state *k = steps + automaton->steps[s->x + (unsigned)__builtin_ctzll(bits)];
         count_step(m, k);
-        if (may_be_new(m, k) && may_match(m, k))
+        if (may_be_new(m, k))
             follow(m, k);
     }
 }
@@ -304,7 +270,7 @@ static void enter_each(struct ematch *m, const struct state *k, uint32_t n)
 {
     for (const struct state *end = k + n; k < end; k++) {
         count_step(m, k);
-        if (may_be_new(m, k) && may_match(m, k))
+        if (may_be_new(m, k))
             enter(m, k);
     }
 }
@@ -390,29 +356,12 @@ static void search_operator(struct ematch *m, uint32_t n)
     start(m, automaton->root[op]);
 }
 
-/* Starts pruning once so many nodes were tried that computing the shapes costs little in
- * comparison. */
-static void consider_pruning(struct ematch *m)
-{
-    struct node_index *j = m->g->node_index;
-    if (m->pruner) {
-        pruner_begin(m->pruner);
-        return;
-    }
-    uint64_t each = j->prune_soon ? j->prune_tried / PRUNE_SOONER : j->prune_tried;
-    if (m->until < j->prune_cells || m->tried < m->until * each)
-        return;
-    m->pruner = pruner_new(m);
-    j->prune_soon = true;
-}
-
 void ematch_search(struct ematch *m, uint32_t n)
 {
     m->n_matches = m->records.n = 0;
     m->node = n;
     uint32_t op = m->g->cells[n].op;
     node_index_begin(m->g);
-    consider_pruning(m);
     search_class(m, n);
     if (op & OP_DEAD)
         return;

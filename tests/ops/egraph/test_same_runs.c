@@ -168,43 +168,13 @@ static void indexes_change_nothing(void **state)
     assert_true(most > 5 * NODE_INDEX_LARGE);
 }
 
-/* From the first node on, or from the middle of an iteration on; rules rest and go on. */
-static void looking_ahead_changes_nothing(void **state)
-{
-    struct rng r = rng_new(test_seed(), 23);
-    for (int round = 0; round < 160; round++) {
-        struct sample s = {0};
-        struct saturate_options o;
-        if (round % 8 == 0) {
-            draw_large(&s.a, &s.rules, &s.x, &o, &r);
-        } else {
-            draw(&s, &r);
-            o = random_rests(&r);
-            o.max_nodes = 50 + (uint32_t)rng_below(&r, 2000);
-            o.iterations = 12;
-        }
-        o.explain = rng_below(&r, 2);
-        struct egraph *ahead = egraph_new(s.rules.lang), *plain = egraph_new(s.rules.lang);
-        ahead->node_index->prune_cells = 0;
-        ahead->node_index->prune_tried = (uint32_t)rng_below(&r, 3);
-        plain->node_index->prune_cells = UINT32_MAX;
-        struct ran p = run(ahead, &s.a, &s.rules, &s.x, &o),
-                   q = run(plain, &s.a, &s.rules, &s.x, &o);
-        assert_int_equal(p.failed, q.failed);
-        if (!p.failed && !same_runs(&p, &q, &s.rules))
-            fail_msg("round %d: %s: looking ahead another run", round, expr_infix(&s.a, &s.x));
-        egraph_free(ahead);
-        egraph_free(plain);
-        arena_free(&s.a);
-    }
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_graph_that_served_is_new),    cmocka_unit_test(proofs_change_nothing),
-        cmocka_unit_test(foresight_changes_nothing),     cmocka_unit_test(indexes_change_nothing),
-        cmocka_unit_test(looking_ahead_changes_nothing),
+        cmocka_unit_test(a_graph_that_served_is_new),
+        cmocka_unit_test(proofs_change_nothing),
+        cmocka_unit_test(foresight_changes_nothing),
+        cmocka_unit_test(indexes_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
