@@ -18,9 +18,11 @@ struct store_batch {
     size_t n, cap;
     struct digest *put; /* ids of the records among the writes, in order */
     size_t n_put, cap_put;
-    struct digest_map have; /* id -> position among the writes */
+    struct digest_map have;          /* id -> position among the writes */
+    const struct digest_map *stored; /* see store_batch_expect */
     size_t bytes;
     struct coder *coder;
+    struct arena payload; /* of the record being put */
     struct buf scratch;
 };
 
@@ -40,6 +42,7 @@ void store_batch_free(struct store_batch *b)
         return;
     store_coder_give(b->store, b->coder);
     arena_free(&b->arena);
+    arena_free(&b->payload);
     digest_map_free(&b->have);
     buf_free(&b->scratch);
     free(b->writes);
@@ -65,6 +68,11 @@ static void batch_clear(struct store_batch *b)
     else
         digest_map_free(&b->have);
     b->n = b->n_put = b->bytes = 0;
+}
+
+void store_batch_expect(struct store_batch *b, const struct digest_map *stored)
+{
+    b->stored = stored;
 }
 
 struct store *store_batch_store(const struct store_batch *b)
@@ -103,7 +111,8 @@ static enum err_code put(struct digest *id, struct store_batch *b, enum record_k
                          struct span payload, struct err *e)
 {
     *id = record_id(kind, payload);
-    if (digest_map_get(&b->have, id) || store_has(b->store, id))
+    if (digest_map_get(&b->have, id) || (b->stored && digest_map_get(b->stored, id)) ||
+        store_has(b->store, id))
         return OK;
     buf_clear(&b->scratch);
     enum err_code code = envelope_write(&b->scratch, b->coder, EFFORT_FAST, kind, payload, e);
@@ -127,13 +136,11 @@ enum err_code store_batch_put_message(struct digest *id, struct store_batch *b,
                                       struct err *e)
 {
     assert(message->descriptor == kind_info(kind)->descriptor);
-    struct arena_mark mark = arena_mark(&b->arena);
     struct span payload;
-    enum err_code code = canonical_pack(&payload, &b->arena, message, e);
+    enum err_code code = canonical_pack(&payload, &b->payload, message, e);
     if (code == OK)
         code = put(id, b, kind, payload, e);
-    else
-        arena_release(&b->arena, mark);
+    arena_reset(&b->payload);
     return err_up(e, code);
 }
 

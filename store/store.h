@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/span.h"
 #include "schemas/kinds.h"
 
@@ -64,6 +65,8 @@ enum err_code store_batch_put(struct digest *id, struct store_batch *b, enum rec
 enum err_code store_batch_put_message(struct digest *id, struct store_batch *b,
                                       enum record_kind kind, const ProtobufCMessage *message,
                                       struct err *e);
+/* Records with these ids are stored: putting one of them does not look for it. NULL: none. */
+void store_batch_expect(struct store_batch *b, const struct digest_map *stored);
 /* Empties the batch into the store. */
 enum err_code store_batch_commit(struct store_batch *b, struct err *e);
 /* Appends the contents of `from` to `to` and empties `from`. */

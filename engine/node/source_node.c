@@ -8,6 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Most of a file is as it was when the node was made last. What it gave then is stored: where
+ * damage took a record, the action went with it. */
+static void find_stored(struct digest_map *stored, struct session *s, uint32_t i)
+{
+    const Eqloom__RunNode *before = s->history.made[i];
+    const struct op *op = s->job->nodes[i].op;
+    struct arena a = {0};
+    struct action_result made;
+    struct digest key;
+    if (!before || before->action_key.len != DIGEST_SIZE || s->options->check)
+        return;
+    memcpy(key.bytes, before->action_key.data, DIGEST_SIZE);
+    size_t n = action_find(&made, &a, s->store, op, &key) ? op_count_outputs(op) : 0;
+    for (size_t r = 0; r < n; r++) {
+        struct collection *c;
+        if (op->outputs[r].cardinality != OP_COLLECTION || !made.outputs[r].n ||
+            collection_open(&c, s->store, made.outputs[r].ids, NULL))
+            continue;
+        size_t count = collection_count(c);
+        struct digest *ids = arena_array(&a, struct digest, count);
+        if (!collection_ids(ids, c, 0, count, NULL))
+            for (size_t k = 0; k < count; k++)
+                digest_map_put(stored, &ids[k], 0, NULL);
+        collection_close(c);
+    }
+    arena_free(&a);
+}
+
 static enum err_code run_op(struct action_result *out, struct session *s, uint32_t i,
                             struct source_files *files, struct arena *a, struct store_batch *b,
                             struct err *e)
@@ -15,6 +43,7 @@ static enum err_code run_op(struct action_result *out, struct session *s, uint32
     const struct node *node = &s->job->nodes[i];
     struct ctx_node *shared = NULL;
     struct op_ctx ctx;
+    struct digest_map stored = {0};
     void *state = NULL;
     enum err_code code = source_load(files, a, e);
     if (!code)
@@ -24,6 +53,8 @@ static enum err_code run_op(struct action_result *out, struct session *s, uint32
     ctx_init(&ctx, shared, node, a, b);
     ctx.files = files->files;
     ctx.n_files = files->n;
+    find_stored(&stored, s, i);
+    store_batch_expect(b, &stored);
     code = node->op->prepare ? node->op->prepare(&state, &ctx, e) : OK;
     if (!code)
         code = node->op->run(&ctx, state, e);
@@ -31,6 +62,8 @@ static enum err_code run_op(struct action_result *out, struct session *s, uint32
         code = ctx_check_outputs(&ctx, e);
     if (!code)
         code = ctx_collected(out, &ctx, a, e);
+    store_batch_expect(b, NULL);
+    digest_map_free(&stored);
     ctx_finish(&ctx);
     if (state && node->op->release)
         node->op->release(state);

@@ -36,6 +36,13 @@ static void damage(struct place *p, const struct digest *id)
     check(rocks_write(p->store->rocks, &w, 1, false, &e), &e);
 }
 
+static void lose(struct place *p, const struct digest *id)
+{
+    struct rocks_write w = {ROCKS_OBJECTS, true, digest_span(id), {0}};
+    struct err e = {0};
+    check(rocks_write(p->store->rocks, &w, 1, false, &e), &e);
+}
+
 static struct digest element_of(struct place *p, const struct digest *collection, uint64_t i)
 {
     struct collection *c;
@@ -62,17 +69,24 @@ static void assert_sound(struct place *p)
     assert_int_equal(r.missing, 0);
 }
 
-/* Runs the job whole, damages what `pick` says, runs a job that reads it, and compares with the
- * same in a store where nothing was damaged. */
+static const char *const SAME = "a x\nb y\nc z\nd w\n";
+
+struct edit {
+    const char *seeds, *names, *steps, *prefix;
+};
+
+/* Runs the job whole, harms what `pick` says, runs the job with an edit by which it is read, and
+ * compares with the same in a store where nothing was harmed. */
 static void heal_case(struct digest (*pick)(struct place *p, const struct run_result *r),
-                      const char *seeds, const char *steps, const char *prefix, const char *reader)
+                      void (*harm)(struct place *p, const struct digest *id), struct edit edit,
+                      const char *reader)
 {
     struct digest outputs[2][7];
     for (int damaged = 0; damaged < 2; damaged++) {
         struct place p;
         struct graph g;
         place_new(&p);
-        write_file(&p, "seeds", "a x\nb y\nc z\nd w\n");
+        write_file(&p, "seeds", SAME);
         write_file(&p, "names", "g/one t\ng/two u\n");
         build(&g, &p, "steps=3", "prefix=");
         struct run_result r = run(&p, &g);
@@ -80,9 +94,11 @@ static void heal_case(struct digest (*pick)(struct place *p, const struct run_re
         struct digest victim = pick(&p, &r);
         graph_free(&g);
         if (damaged)
-            damage(&p, &victim);
-        write_file(&p, "seeds", seeds);
-        build(&g, &p, steps, prefix);
+            harm(&p, &victim);
+        write_file(&p, "seeds", edit.seeds ? edit.seeds : SAME);
+        if (edit.names)
+            write_file(&p, "names", edit.names);
+        build(&g, &p, edit.steps ? edit.steps : "steps=3", edit.prefix ? edit.prefix : "prefix=");
         char *said = NULL, hex[DIGEST_HEX];
         size_t n;
         FILE *events = open_memstream(&said, &n);
@@ -126,7 +142,7 @@ static void heal_after_reader(struct digest (*pick)(struct place *p, const struc
     struct place p;
     struct graph g;
     place_new(&p);
-    write_file(&p, "seeds", "a x\nb y\nc z\nd w\n");
+    write_file(&p, "seeds", SAME);
     write_file(&p, "names", "g/one t\ng/two u\n");
     build(&g, &p, "steps=3", "prefix=");
     struct run_result before = run(&p, &g);
@@ -147,8 +163,6 @@ static void heal_after_reader(struct digest (*pick)(struct place *p, const struc
     graph_free(&g);
     place_free(&p);
 }
-
-static const char *const SAME = "a x\nb y\nc z\nd w\n";
 
 static struct digest map_element(struct place *p, const struct run_result *r)
 {
@@ -189,27 +203,39 @@ static struct digest chunk(struct place *p, const struct run_result *r)
 
 static void test_element_of_a_map(void **state)
 {
-    heal_case(map_element, SAME, "steps=3", "prefix=new", "extra");
+    heal_case(map_element, damage, (struct edit){.prefix = "prefix=new"}, "extra");
 }
 
 static void test_element_of_a_side_input(void **state)
 {
-    heal_case(side_element, "a x\nb y\nc z\nd w\ne new\n", "steps=3", "prefix=", "upper");
+    heal_case(side_element, damage, (struct edit){.seeds = "a x\nb y\nc z\nd w\ne new\n"}, "upper");
+}
+
+/* The source is read again, and most of it is taken for stored as it was. */
+static void test_element_of_an_edited_source(void **state)
+{
+    static const char *const seeds[] = {"a x\nb y\nc new\nd w\n", "new\na x\nb y\nc z\nd w\n",
+                                        "a x\nc z\nd w\n"};
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        struct edit edit = {.seeds = seeds[i], .names = "g/one t\n"};
+        heal_case(source_element, damage, edit, "upper");
+        heal_case(source_element, lose, edit, "upper");
+    }
 }
 
 static void test_collection_of_a_map(void **state)
 {
-    heal_case(map_collection, SAME, "steps=3", "prefix=new", "extra");
+    heal_case(map_collection, damage, (struct edit){.prefix = "prefix=new"}, "extra");
 }
 
 static void test_checkpoint(void **state)
 {
-    heal_case(checkpoint, SAME, "steps=5", "prefix=", "model");
+    heal_case(checkpoint, damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
 static void test_chunk_of_a_checkpoint(void **state)
 {
-    heal_case(chunk, SAME, "steps=5", "prefix=", "model");
+    heal_case(chunk, damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
 /* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that
@@ -263,6 +289,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_element_of_a_map),
         cmocka_unit_test(test_element_of_a_side_input),
+        cmocka_unit_test(test_element_of_an_edited_source),
         cmocka_unit_test(test_collection_of_a_map),
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_chunk_of_a_checkpoint),

@@ -67,6 +67,27 @@ static void test_batches_deduplicate(void **state)
     store_batch_free(c);
 }
 
+/* What is expected to be stored is not looked for, so that the caller has to be right. */
+static void test_expected_records(void **state)
+{
+    struct test_store *p = *state;
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest_map stored = {0};
+    struct digest x = put_text(b, "x");
+    store_batch_free(b);
+    b = store_batch_new(p->s);
+    digest_map_put(&stored, &x, 0, NULL);
+    store_batch_expect(b, &stored);
+    put_text(b, "x");
+    put_text(b, "y");
+    assert_int_equal(store_batch_count(b), 1);
+    store_batch_expect(b, NULL);
+    put_text(b, "x");
+    assert_int_equal(store_batch_count(b), 2);
+    store_batch_free(b);
+    digest_map_free(&stored);
+}
+
 static void test_batch_refuses_what_is_not_canonical(void **state)
 {
     struct test_store *p = *state;
@@ -449,6 +470,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_put_get),
         TEST(test_batches_deduplicate),
+        TEST(test_expected_records),
         TEST(test_batch_refuses_what_is_not_canonical),
         TEST(test_actions),
         TEST(test_refs),
