@@ -27,6 +27,11 @@ static inline bool span_equal(struct span a, struct span b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+static inline bool span_starts_with(struct span s, struct span prefix)
+{
+    return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
+}
+
 /* memcmp order, a prefix before what it begins. */
 static inline int span_compare(struct span a, struct span b)
 {

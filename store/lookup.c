@@ -2,47 +2,60 @@
 #include "store/internal.h"
 #include "store/marks.h"
 
+#include <ctype.h>
+
 enum { MIN_PREFIX = 4 };
 
-enum err_code store_each_record(struct store *s,
-                                enum err_code (*visit)(void *arg, const struct digest *id,
-                                                       enum record_kind kind, uint64_t stored_bytes,
-                                                       struct err *e),
-                                void *arg, struct err *e)
+struct record_visit {
+    store_visit_record *visit;
+    void *arg;
+};
+
+static enum err_code visit_record(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_OBJECTS);
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
-         rocks_iter_next(it)) {
-        struct span key = rocks_iter_key(it), value = rocks_iter_value(it);
-        enum record_kind kind = KIND_NONE;
-        uint64_t length;
-        struct digest id;
-        if (key.len != DIGEST_SIZE) {
-            code = err_fail(e, ERR_CORRUPT, "an object with a key of %zu bytes", key.len);
-            break;
-        }
-        memcpy(id.bytes, key.data, DIGEST_SIZE);
-        code = envelope_peek(&kind, &length, value, e);
-        code = code == OK ? visit(arg, &id, kind, value.len, e) : err_name_record(e, code, &id);
-    }
-    if (code == OK)
-        code = rocks_iter_error(it, e);
+    struct record_visit *v = arg;
+    enum record_kind kind;
+    uint64_t length;
+    struct digest id;
+    if (key.len != DIGEST_SIZE)
+        return err_fail(e, ERR_CORRUPT, "an object with a key of %zu bytes", key.len);
+    memcpy(id.bytes, key.data, DIGEST_SIZE);
+    enum err_code code = envelope_peek(&kind, &length, value, e);
+    return code ? err_name_record(e, code, &id) : v->visit(v->arg, &id, kind, value.len, e);
+}
+
+enum err_code store_each_record(struct store *s, store_visit_record *visit, void *arg,
+                                struct err *e)
+{
+    struct record_visit v = {visit, arg};
+    enum err_code code = rocks_each(s->rocks, ROCKS_OBJECTS, span_of("", 0), visit_record, &v, e);
     if (code == ERR_CORRUPT)
         mark_suspect(s->path);
-    rocks_iter_free(it);
     return err_up(e, code);
 }
 
 static int digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    const char *digits = "0123456789abcdef", *at = strchr(digits, tolower((unsigned char)c));
+    return at && *at ? (int)(at - digits) : -1;
+}
+
+/* Ids between two, of which so many are kept. */
+struct search {
+    struct digest low, high, *ids;
+    size_t found, max;
+};
+
+static enum err_code take_key(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct search *s = arg;
+    if (key.len != DIGEST_SIZE || span_compare(key, digest_span(&s->low)) < 0 ||
+        span_compare(key, digest_span(&s->high)) > 0)
+        return OK;
+    if (s->found < s->max)
+        memcpy(s->ids[s->found].bytes, key.data, DIGEST_SIZE);
+    s->found++;
+    return OK;
 }
 
 enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, struct store *s,
@@ -50,8 +63,8 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
 {
     *n = 0;
     size_t digits = strlen(hex);
-    struct digest low = {0}, high;
-    memset(&high, 0xff, sizeof high);
+    struct search found = {.ids = ids, .max = max};
+    memset(&found.high, 0xff, sizeof found.high);
     if (digits < MIN_PREFIX || digits > 2 * DIGEST_SIZE)
         return err_fail(e, ERR_INPUT,
                         "'%.80s' is not a prefix of an id: %d to %d hexadecimal digits", hex,
@@ -64,23 +77,12 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
                             "digit",
                             hex, hex[i]);
         int shift = i % 2 ? 0 : 4;
-        low.bytes[i / 2] |= (uint8_t)(d << shift);
-        high.bytes[i / 2] &= (uint8_t)(d << shift | (shift ? 0x0f : 0xf0));
+        found.low.bytes[i / 2] |= (uint8_t)(d << shift);
+        found.high.bytes[i / 2] &= (uint8_t)(d << shift | (shift ? 0x0f : 0xf0));
     }
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_OBJECTS);
-    size_t found = 0;
-    for (rocks_iter_seek(it, digest_span(&low)); rocks_iter_valid(it); rocks_iter_next(it)) {
-        struct span key = rocks_iter_key(it);
-        if (span_compare(key, digest_span(&high)) > 0)
-            break;
-        if (found < max)
-            memcpy(ids[found].bytes, key.data, DIGEST_SIZE);
-        if (++found > max && found > 1)
-            break;
-    }
-    enum err_code code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
-    *n = found < max ? found : max;
+    struct span begin = span_of(found.low.bytes, digits / 2);
+    enum err_code code = rocks_each(s->rocks, ROCKS_OBJECTS, begin, take_key, &found, e);
+    *n = found.found < max ? found.found : max;
     if (code == ERR_CORRUPT) {
         struct err why = e ? *e : (struct err){0};
         mark_suspect(s->path);
@@ -89,10 +91,10 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
     }
     if (code != OK)
         return err_up(e, code);
-    if (found == 0)
+    if (found.found == 0)
         return err_fail(e, ERR_NOTFOUND, "no record's id begins with '%s'", hex);
-    if (found > 1)
-        return err_fail(e, ERR_AMBIGUOUS, "'%s' is ambiguous: %s%zu records' ids begin with it",
-                        hex, found > max ? "at least " : "", found);
+    if (found.found > 1)
+        return err_fail(e, ERR_AMBIGUOUS, "'%s' is ambiguous: %zu records' ids begin with it", hex,
+                        found.found);
     return OK;
 }

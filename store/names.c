@@ -21,7 +21,6 @@ struct digest action_key(struct span preimage)
 enum err_code store_batch_action(struct store_batch *b, const struct digest *key,
                                  struct span action, struct err *e)
 {
-    (void)e;
     store_batch_write(b, ROCKS_ACTIONS, digest_span(key), action);
     return OK;
 }
@@ -32,32 +31,31 @@ enum err_code store_action(struct span *out, struct store *s, const struct diges
     return err_up(e, store_read(out, s, ROCKS_ACTIONS, digest_span(key), a, e));
 }
 
-enum err_code store_each_action(struct store *s,
-                                enum err_code (*visit)(void *arg, const struct digest *key,
-                                                       struct span action, struct err *e),
-                                void *arg, struct err *e)
+struct action_visit {
+    store_visit_action *visit;
+    void *arg;
+};
+
+static enum err_code visit_action(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_ACTIONS);
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
-         rocks_iter_next(it)) {
-        struct span key = rocks_iter_key(it);
-        struct digest id;
-        if (key.len != DIGEST_SIZE)
-            continue; /* fsck reports it */
-        memcpy(id.bytes, key.data, DIGEST_SIZE);
-        code = visit(arg, &id, rocks_iter_value(it), e);
-    }
-    if (code == OK)
-        code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
-    return err_up(e, code);
+    struct action_visit *v = arg;
+    struct digest id;
+    if (key.len != DIGEST_SIZE)
+        return OK; /* fsck reports it */
+    memcpy(id.bytes, key.data, DIGEST_SIZE);
+    return v->visit(v->arg, &id, value, e);
+}
+
+enum err_code store_each_action(struct store *s, store_visit_action *visit, void *arg,
+                                struct err *e)
+{
+    struct action_visit v = {visit, arg};
+    return err_up(e, rocks_each(s->rocks, ROCKS_ACTIONS, span_of("", 0), visit_action, &v, e));
 }
 
 enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,
                                 struct err *e)
 {
-    (void)e;
     store_batch_write(b, ROCKS_TRACES, digest_span(key), trace);
     return OK;
 }
@@ -135,35 +133,29 @@ enum err_code store_ref(struct digest *id, struct store *s, const char *name, st
     return code;
 }
 
-static bool starts_with(struct span s, struct span prefix)
+struct ref_visit {
+    store_visit_ref *visit;
+    void *arg;
+    struct buf name;
+};
+
+static enum err_code visit_ref(void *arg, struct span key, struct span value, struct err *e)
 {
-    return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
+    struct ref_visit *v = arg;
+    struct digest id;
+    buf_clear(&v->name);
+    buf_add(&v->name, key.data, key.len);
+    enum err_code code = read_ref(&id, v->name.data, value, e);
+    return err_up(e, code ? code : v->visit(v->arg, v->name.data, &id, e));
 }
 
-enum err_code store_each_ref(struct store *s, const char *prefix,
-                             enum err_code (*visit)(void *arg, const char *name,
-                                                    const struct digest *id, struct err *e),
-                             void *arg, struct err *e)
+enum err_code store_each_ref(struct store *s, const char *prefix, store_visit_ref *visit, void *arg,
+                             struct err *e)
 {
+    struct ref_visit v = {.visit = visit, .arg = arg};
     struct span begin = span_str(prefix ? prefix : "");
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_REFS);
-    struct buf name = {0};
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, begin); code == OK && rocks_iter_valid(it); rocks_iter_next(it)) {
-        struct span key = rocks_iter_key(it);
-        if (!starts_with(key, begin))
-            break;
-        buf_clear(&name);
-        buf_add(&name, key.data, key.len);
-        struct digest id;
-        code = read_ref(&id, name.data, rocks_iter_value(it), e);
-        if (code == OK)
-            code = visit(arg, name.data, &id, e);
-    }
-    if (code == OK)
-        code = rocks_iter_error(it, e);
-    buf_free(&name);
-    rocks_iter_free(it);
+    enum err_code code = rocks_each(s->rocks, ROCKS_REFS, begin, visit_ref, &v, e);
+    buf_free(&v.name);
     return err_up(e, code);
 }
 
@@ -172,7 +164,6 @@ enum err_code store_each_ref(struct store *s, const char *prefix,
 enum err_code store_batch_source(struct store_batch *b, const char *path, struct span value,
                                  struct err *e)
 {
-    (void)e;
     store_batch_write(b, ROCKS_FILES, span_str(path), value);
     return OK;
 }
@@ -183,25 +174,25 @@ enum err_code store_source(struct span *out, struct store *s, const char *path, 
     return err_up(e, store_read(out, s, ROCKS_FILES, span_str(path), a, e));
 }
 
-enum err_code store_each_source(struct store *s,
-                                enum err_code (*visit)(void *arg, const char *path,
-                                                       struct span value, struct err *e),
-                                void *arg, struct err *e)
+struct source_visit {
+    store_visit_named *visit;
+    void *arg;
+    struct buf path;
+};
+
+static enum err_code visit_source(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_FILES);
-    struct buf path = {0};
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
-         rocks_iter_next(it)) {
-        struct span key = rocks_iter_key(it);
-        buf_clear(&path);
-        buf_add(&path, key.data, key.len);
-        code = visit(arg, path.data, rocks_iter_value(it), e);
-    }
-    if (code == OK)
-        code = rocks_iter_error(it, e);
-    buf_free(&path);
-    rocks_iter_free(it);
+    struct source_visit *v = arg;
+    buf_clear(&v->path);
+    buf_add(&v->path, key.data, key.len);
+    return v->visit(v->arg, v->path.data, value, e);
+}
+
+enum err_code store_each_source(struct store *s, store_visit_named *visit, void *arg, struct err *e)
+{
+    struct source_visit v = {visit, arg, {0}};
+    enum err_code code = rocks_each(s->rocks, ROCKS_FILES, span_of("", 0), visit_source, &v, e);
+    buf_free(&v.path);
     return err_up(e, code);
 }
 
@@ -256,10 +247,8 @@ enum err_code store_run(struct span *out, struct store *s, const char *run, stru
     return err_up(e, code);
 }
 
-enum err_code store_each_run(struct store *s, const char *job,
-                             enum err_code (*visit)(void *arg, const char *run, struct span value,
-                                                    struct err *e),
-                             void *arg, struct err *e)
+enum err_code store_each_run(struct store *s, const char *job, store_visit_named *visit, void *arg,
+                             struct err *e)
 {
     /* Backwards from past the last run of the job, or of all jobs. */
     struct buf first = {0}, last = {0}, name = {0};
@@ -276,7 +265,7 @@ enum err_code store_each_run(struct store *s, const char *job,
     rocks_iter_seek_last(it, span_of(last.data, last.len));
     for (; code == OK && rocks_iter_valid(it); rocks_iter_prev(it)) {
         struct span key = rocks_iter_key(it);
-        if (!starts_with(key, span_of(first.data, first.len)))
+        if (!span_starts_with(key, span_of(first.data, first.len)))
             break;
         if (!run_name(&name, key))
             code = err_fail(e, ERR_CORRUPT, "a run whose key cannot be read");

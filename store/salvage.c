@@ -73,9 +73,7 @@ static bool last_unreadable(struct digest *last, struct rocks_iter *it, struct d
     return true;
 }
 
-enum err_code store_scan(struct rocks *r, enum rocks_family family,
-                         enum err_code (*visit)(void *arg, struct span key, struct span value,
-                                                struct err *e),
+enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
                          void (*unreadable)(void *arg, const struct digest *last, const char *why),
                          void *arg, struct err *e)
 {
@@ -114,9 +112,6 @@ enum err_code store_scan(struct rocks *r, enum rocks_family family,
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
-    (void)st;
-    (void)flag;
-    (void)ftw;
     return remove(path);
 }
 
@@ -204,36 +199,36 @@ static enum err_code rescue_linked(struct rescuer *r, struct span envelope, stru
     return err_up(e, code);
 }
 
-static enum err_code rescue_family(struct rescuer *r, enum rocks_family family, struct err *e)
+static enum err_code rescue_of_object(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(r->to, family);
+    return rescue_linked(arg, value, e);
+}
+
+static enum err_code rescue_of_ref(void *arg, struct span key, struct span value, struct err *e)
+{
+    return value.len == DIGEST_SIZE ? rescue(arg, value.data, e) : OK;
+}
+
+static enum err_code rescue_of_action(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct arena a = {0};
+    ProtobufCMessage *action;
     enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
-         rocks_iter_next(it)) {
-        struct span value = rocks_iter_value(it);
-        struct arena a = {0};
-        ProtobufCMessage *action;
-        if (family == ROCKS_OBJECTS)
-            code = rescue_linked(r, value, e);
-        else if (family == ROCKS_REFS && value.len == DIGEST_SIZE)
-            code = rescue(r, value.data, e);
-        else if (family == ROCKS_ACTIONS &&
-                 canonical_unpack(&action, &a, &eqloom__action__descriptor, value, NULL) == OK)
-            code = message_visit_ids(action, rescue, r, e);
-        arena_free(&a);
-    }
-    rocks_iter_free(it);
+    if (canonical_unpack(&action, &a, &eqloom__action__descriptor, value, NULL) == OK)
+        code = message_visit_ids(action, rescue, arg, e);
+    arena_free(&a);
     return err_up(e, code);
 }
 
 static enum err_code rescue_all(struct rocks *to, struct store *s, struct err *e)
 {
     struct rescuer r = {.from = s->rocks, .to = to, .coder = store_coder_take(s)};
-    enum err_code code = rescue_family(&r, ROCKS_ACTIONS, e);
+    struct span all = span_of("", 0);
+    enum err_code code = rocks_each(to, ROCKS_ACTIONS, all, rescue_of_action, &r, e);
     if (code == OK)
-        code = rescue_family(&r, ROCKS_REFS, e);
+        code = rocks_each(to, ROCKS_REFS, all, rescue_of_ref, &r, e);
     if (code == OK)
-        code = rescue_family(&r, ROCKS_OBJECTS, e);
+        code = rocks_each(to, ROCKS_OBJECTS, all, rescue_of_object, &r, e);
     while (code == OK && r.n) {
         struct rocks_value v;
         struct digest id = r.stack[--r.n];

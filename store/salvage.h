@@ -10,9 +10,7 @@
 bool scan_key_id(struct digest *id, struct span key);
 /* Visits all that can be read in a family, in order. For each stretch that cannot be, `unreadable`
  * (may be NULL) gets the last key of it, or a key shortly after. */
-enum err_code store_scan(struct rocks *r, enum rocks_family family,
-                         enum err_code (*visit)(void *arg, struct span key, struct span value,
-                                                struct err *e),
+enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
                          void (*unreadable)(void *arg, const struct digest *last, const char *why),
                          void *arg, struct err *e);
 

@@ -84,10 +84,10 @@ enum err_code store_batch_action(struct store_batch *b, const struct digest *key
 enum err_code store_action(struct span *out, struct store *s, const struct digest *key,
                            struct arena *a, struct err *e);
 /* In key order. */
-enum err_code store_each_action(struct store *s,
-                                enum err_code (*visit)(void *arg, const struct digest *key,
-                                                       struct span action, struct err *e),
-                                void *arg, struct err *e);
+typedef enum err_code store_visit_action(void *arg, const struct digest *key, struct span action,
+                                         struct err *e);
+enum err_code store_each_action(struct store *s, store_visit_action *visit, void *arg,
+                                struct err *e);
 
 /* Traces: key -> Eqloom__Trace (canonical bytes); see engine/node/element_reuse.h. */
 enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,
@@ -102,10 +102,10 @@ enum err_code store_batch_ref(struct store_batch *b, const char *name, const str
 enum err_code store_ref(struct digest *id, struct store *s, const char *name, struct err *e);
 enum err_code store_batch_ref_delete(struct store_batch *b, const char *name, struct err *e);
 /* In name order; stops at a code that is not OK. */
-enum err_code store_each_ref(struct store *s, const char *prefix,
-                             enum err_code (*visit)(void *arg, const char *name,
-                                                    const struct digest *id, struct err *e),
-                             void *arg, struct err *e);
+typedef enum err_code store_visit_ref(void *arg, const char *name, const struct digest *id,
+                                      struct err *e);
+enum err_code store_each_ref(struct store *s, const char *prefix, store_visit_ref *visit, void *arg,
+                             struct err *e);
 
 /* Source files, by absolute path. Values are Eqloom__SourceFile bytes. */
 enum err_code store_batch_source(struct store_batch *b, const char *path, struct span value,
@@ -113,10 +113,10 @@ enum err_code store_batch_source(struct store_batch *b, const char *path, struct
 enum err_code store_source(struct span *out, struct store *s, const char *path, struct arena *a,
                            struct err *e);
 /* In path order. */
-enum err_code store_each_source(struct store *s,
-                                enum err_code (*visit)(void *arg, const char *path,
-                                                       struct span value, struct err *e),
-                                void *arg, struct err *e);
+typedef enum err_code store_visit_named(void *arg, const char *name, struct span value,
+                                        struct err *e);
+enum err_code store_each_source(struct store *s, store_visit_named *visit, void *arg,
+                                struct err *e);
 
 /* Runs, by "JOB/NUMBER" in order of time; values are Eqloom__Run bytes. Rewritten while running. */
 enum err_code store_batch_run(struct store_batch *b, const char *run, struct span value,
@@ -124,17 +124,14 @@ enum err_code store_batch_run(struct store_batch *b, const char *run, struct spa
 enum err_code store_run(struct span *out, struct store *s, const char *run, struct arena *a,
                         struct err *e);
 /* Newest first. */
-enum err_code store_each_run(struct store *s, const char *job,
-                             enum err_code (*visit)(void *arg, const char *run, struct span value,
-                                                    struct err *e),
-                             void *arg, struct err *e);
+enum err_code store_each_run(struct store *s, const char *job, store_visit_named *visit, void *arg,
+                             struct err *e);
 
 /* Every record, in id order; the payload is read only on demand by the visitor (store_get). */
-enum err_code store_each_record(struct store *s,
-                                enum err_code (*visit)(void *arg, const struct digest *id,
-                                                       enum record_kind kind, uint64_t stored_bytes,
-                                                       struct err *e),
-                                void *arg, struct err *e);
+typedef enum err_code store_visit_record(void *arg, const struct digest *id, enum record_kind kind,
+                                         uint64_t stored_bytes, struct err *e);
+enum err_code store_each_record(struct store *s, store_visit_record *visit, void *arg,
+                                struct err *e);
 
 /* Resolves a prefix of at least 4 hex digits. ERR_NOTFOUND; ERR_AMBIGUOUS with up to `max`
  * candidates in ids[0..*n-1] (also filled on OK: *n = 1). */

@@ -54,13 +54,13 @@ static const char *name_maker(struct faults *f, struct store *s, const Eqloom__A
 
 struct finder {
     struct faults *faults;
+    struct store *store;
     struct fault *found[16]; /* by one action; more of them share its name anyway */
     size_t n;
 };
 
 static enum err_code find_output(void *arg, const uint8_t bytes[32], struct err *e)
 {
-    (void)e;
     struct finder *f = arg;
     struct digest id;
     memcpy(id.bytes, bytes, DIGEST_SIZE);
@@ -70,27 +70,29 @@ static enum err_code find_output(void *arg, const uint8_t bytes[32], struct err 
     return OK;
 }
 
+static enum err_code name_outputs(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct finder *f = arg;
+    struct arena a = {0};
+    ProtobufCMessage *message;
+    f->n = 0;
+    if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, NULL) == OK) {
+        const Eqloom__Action *action = (const Eqloom__Action *)message;
+        for (size_t i = 0; i < action->n_outputs; i++)
+            message_visit_ids(&action->outputs[i]->base, find_output, f, NULL);
+        const char *maker = f->n ? name_maker(f->faults, f->store, action) : NULL;
+        for (size_t i = 0; i < f->n; i++)
+            f->found[i]->maker = maker;
+    }
+    arena_free(&a);
+    return OK;
+}
+
 void faults_find_makers(struct faults *f, struct store *s)
 {
-    if (f->by_id.n == 0)
-        return;
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_ACTIONS);
-    for (rocks_iter_seek(it, span_of("", 0)); rocks_iter_valid(it); rocks_iter_next(it)) {
-        struct arena a = {0};
-        ProtobufCMessage *message;
-        struct finder found = {.faults = f};
-        if (canonical_unpack(&message, &a, &eqloom__action__descriptor, rocks_iter_value(it),
-                             NULL) == OK) {
-            const Eqloom__Action *action = (const Eqloom__Action *)message;
-            for (size_t i = 0; i < action->n_outputs; i++)
-                message_visit_ids(&action->outputs[i]->base, find_output, &found, NULL);
-            const char *maker = found.n ? name_maker(f, s, action) : NULL;
-            for (size_t i = 0; i < found.n; i++)
-                found.found[i]->maker = maker;
-        }
-        arena_free(&a);
-    }
-    rocks_iter_free(it);
+    struct finder finder = {.faults = f, .store = s};
+    if (f->by_id.n)
+        rocks_each(s->rocks, ROCKS_ACTIONS, span_of("", 0), name_outputs, &finder, NULL);
 }
 
 void faults_report(const struct faults *f,

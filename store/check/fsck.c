@@ -8,8 +8,8 @@
  * 4. Every other family can be read to the end; runs and source files decode.
  *
  * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
- * stay if the next run makes their record again; those to what is lost for good go where somebody is
- * told of it. If RocksDB cannot read blocks of its own, the database is rebuilt without them
+ * stay if the next run makes their record again; those to what is lost for good go where somebody
+ * is told of it. If RocksDB cannot read blocks of its own, the database is rebuilt without them
  * (salvage.c). */
 #include "store/check/fsck.h"
 
@@ -88,7 +88,6 @@ struct made_search {
 
 static enum err_code compare_id(void *arg, const uint8_t id[32], struct err *e)
 {
-    (void)e;
     struct made_search *m = arg;
     m->found |= memcmp(m->id.bytes, id, DIGEST_SIZE) == 0;
     return OK;
@@ -97,7 +96,6 @@ static enum err_code compare_id(void *arg, const uint8_t id[32], struct err *e)
 /* Runs come job by job, the newest first. */
 static enum err_code search_run(void *arg, const char *run, struct span value, struct err *e)
 {
-    (void)e;
     struct made_search *m = arg;
     struct arena a = {0};
     ProtobufCMessage *message;
@@ -158,14 +156,12 @@ static void check_decodes(struct fsck *f, const char *name, struct span key, str
 
 static enum err_code check_run(void *arg, struct span key, struct span value, struct err *e)
 {
-    (void)e;
     check_decodes(arg, "a run of", key, value, &eqloom__run__descriptor);
     return OK;
 }
 
 static enum err_code check_source(void *arg, struct span key, struct span value, struct err *e)
 {
-    (void)e;
     check_decodes(arg, "the source file", key, value, &eqloom__source_file__descriptor);
     return OK;
 }
@@ -173,10 +169,6 @@ static enum err_code check_source(void *arg, struct span key, struct span value,
 /* Families without contents to check: that they can be read is all. */
 static enum err_code check_nothing(void *arg, struct span key, struct span value, struct err *e)
 {
-    (void)arg;
-    (void)key;
-    (void)value;
-    (void)e;
     return OK;
 }
 
@@ -186,7 +178,7 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
     static const struct {
         enum rocks_family family;
         const char *name;
-        enum err_code (*check)(void *arg, struct span key, struct span value, struct err *e);
+        rocks_visit *check;
     } scans[] = {
         {ROCKS_OBJECTS, "objects", fsck_check_object},
         {ROCKS_ACTIONS, "actions", check_action},

@@ -106,7 +106,6 @@ enum err_code fsck_check_object(void *arg, struct span key, struct span value, s
 
 static enum err_code list_object(void *arg, struct span key, struct span value, struct err *e)
 {
-    (void)e;
     struct fsck *f = arg;
     struct digest id;
     enum record_kind kind;
@@ -127,7 +126,6 @@ enum err_code fsck_list_objects(struct fsck *f, struct err *e)
 
 enum err_code fsck_check_link(void *arg, const uint8_t bytes[32], struct err *e)
 {
-    (void)e;
     struct fsck *f = arg;
     struct digest id;
     memcpy(id.bytes, bytes, DIGEST_SIZE);

@@ -69,7 +69,6 @@ static enum err_code mark_id(void *arg, const uint8_t bytes[32], struct err *e)
 {
     struct marker *m = arg;
     struct digest id;
-    (void)e;
     memcpy(id.bytes, bytes, DIGEST_SIZE);
     uint8_t *flags = id_table_find(&m->ids, &id);
     if (!flags || *flags & MARKED)
@@ -84,7 +83,6 @@ static enum err_code mark_id(void *arg, const uint8_t bytes[32], struct err *e)
 
 static enum err_code mark_ref(void *arg, const char *name, const struct digest *id, struct err *e)
 {
-    (void)name;
     return mark_id(arg, id->bytes, e);
 }
 
@@ -123,14 +121,15 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
     return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "%s", why.message) : OK;
 }
 
-static void list_object(struct marker *m, struct span key, struct span value)
+static enum err_code list_object(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct marker *m = arg;
     struct digest id;
     enum record_kind kind;
     uint64_t length;
     uint8_t flags = STAGE_LEAVES << STAGE_SHIFT;
     if (key.len != DIGEST_SIZE)
-        return;
+        return OK;
     memcpy(id.bytes, key.data, DIGEST_SIZE);
     if (envelope_peek(&kind, &length, value, NULL) == OK) {
         flags = (uint8_t)(stage_of(kind) << STAGE_SHIFT);
@@ -138,21 +137,13 @@ static void list_object(struct marker *m, struct span key, struct span value)
         flags |= kind == KIND_DICTIONARY ? MARKED : 0;
     }
     id_table_add(&m->ids, &id, flags);
-}
-
-static enum err_code list_objects(struct marker *m, struct err *e)
-{
-    struct rocks_iter *it = rocks_iter_new(m->store->rocks, ROCKS_OBJECTS);
-    for (rocks_iter_seek(it, span_of("", 0)); rocks_iter_valid(it); rocks_iter_next(it))
-        list_object(m, rocks_iter_key(it), rocks_iter_value(it));
-    enum err_code code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
-    return err_up(e, code);
+    return OK;
 }
 
 static enum err_code mark(struct marker *m, struct err *e)
 {
-    enum err_code code = list_objects(m, e);
+    enum err_code code =
+        rocks_each(m->store->rocks, ROCKS_OBJECTS, span_of("", 0), list_object, m, e);
     if (code == OK)
         code = store_each_ref(m->store, "", mark_ref, m, e);
     if (code == OK)
@@ -187,9 +178,9 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
 }
 
 /* One pass for each stage. */
-static enum err_code sweep_object(struct sweeper *w, struct span key, struct span value,
-                                  struct err *e)
+static enum err_code sweep_object(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct sweeper *w = arg;
     struct digest id = {0};
     if (key.len == DIGEST_SIZE)
         memcpy(id.bytes, key.data, DIGEST_SIZE);
@@ -208,16 +199,15 @@ static enum err_code sweep_object(struct sweeper *w, struct span key, struct spa
 
 static enum err_code is_marked(void *arg, const uint8_t bytes[32], struct err *e)
 {
-    (void)e;
     struct digest id;
     memcpy(id.bytes, bytes, DIGEST_SIZE);
     const uint8_t *flags = id_table_find(&((struct marker *)arg)->ids, &id);
     return flags && *flags & MARKED ? OK : ERR_NOTFOUND;
 }
 
-static enum err_code sweep_action(struct sweeper *w, struct span key, struct span value,
-                                  struct err *e)
+static enum err_code sweep_action(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct sweeper *w = arg;
     struct arena a = {0};
     ProtobufCMessage *message;
     enum err_code code = canonical_unpack(&message, &a, &eqloom__action__descriptor, value, NULL);
@@ -231,20 +221,17 @@ static enum err_code sweep_action(struct sweeper *w, struct span key, struct spa
     return sweep_key(w, ROCKS_ACTIONS, key, e);
 }
 
-static enum err_code sweep_meta(struct sweeper *w, struct span key, struct span value,
-                                struct err *e)
+static enum err_code sweep_meta(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct span prefix = span_str(QUARANTINE_PREFIX);
-    if (key.len < prefix.len || memcmp(key.data, prefix.data, prefix.len) != 0)
-        return OK;
+    struct sweeper *w = arg;
     w->result.bytes_removed += value.len;
     return sweep_key(w, ROCKS_META, key, e);
 }
 
 /* Traces whose action has gone; those that lose it in this sweep go in the next. */
-static enum err_code sweep_trace(struct sweeper *w, struct span key, struct span value,
-                                 struct err *e)
+static enum err_code sweep_trace(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct sweeper *w = arg;
     struct arena a = {0};
     ProtobufCMessage *message;
     struct span action;
@@ -258,20 +245,11 @@ static enum err_code sweep_trace(struct sweeper *w, struct span key, struct span
     return leads ? OK : sweep_key(w, ROCKS_TRACES, key, e);
 }
 
-static enum err_code sweep_family(struct sweeper *w, enum rocks_family family,
-                                  enum err_code (*visit)(struct sweeper *w, struct span key,
-                                                         struct span value, struct err *e),
-                                  struct err *e)
+static enum err_code sweep_family(struct sweeper *w, enum rocks_family family, const char *prefix,
+                                  rocks_visit *visit, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(w->marker->store->rocks, family);
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); code == OK && rocks_iter_valid(it);
-         rocks_iter_next(it))
-        code = visit(w, rocks_iter_key(it), rocks_iter_value(it), e);
-    if (code == OK)
-        code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
-    return err_up(e, code);
+    struct rocks *r = w->marker->store->rocks;
+    return err_up(e, rocks_each(r, family, span_str(prefix), visit, w, e));
 }
 
 enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_options *options,
@@ -281,13 +259,13 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
     struct sweeper w = {.marker = &m, .batch = options->dry_run ? NULL : store_batch_new(s)};
     enum err_code code = mark(&m, e);
     if (code == OK)
-        code = sweep_family(&w, ROCKS_ACTIONS, sweep_action, e);
+        code = sweep_family(&w, ROCKS_ACTIONS, "", sweep_action, e);
     if (code == OK)
-        code = sweep_family(&w, ROCKS_TRACES, sweep_trace, e);
+        code = sweep_family(&w, ROCKS_TRACES, "", sweep_trace, e);
     if (code == OK)
-        code = sweep_family(&w, ROCKS_META, sweep_meta, e);
+        code = sweep_family(&w, ROCKS_META, QUARANTINE_PREFIX, sweep_meta, e);
     for (w.stage = STAGE_AT_ONCE; code == OK && w.stage < STAGES; w.stage++)
-        code = sweep_family(&w, ROCKS_OBJECTS, sweep_object, e);
+        code = sweep_family(&w, ROCKS_OBJECTS, "", sweep_object, e);
     if (code == OK && w.batch)
         code = store_batch_commit(w.batch, e);
     if (code == OK && w.batch && w.result.bytes_removed)

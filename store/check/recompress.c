@@ -37,10 +37,9 @@ static bool read_record(struct record *r, struct compactor *c, struct arena *a, 
     return envelope_verify(r, c->coder, &id, value, a, NULL) == OK;
 }
 
-static enum err_code sample_record(struct compactor *c, struct span key, struct span value,
-                                   struct err *e)
+static enum err_code sample_record(void *arg, struct span key, struct span value, struct err *e)
 {
-    (void)e;
+    struct compactor *c = arg;
     enum record_kind kind;
     uint64_t length;
     struct record r;
@@ -82,9 +81,9 @@ static void note_used(struct compactor *c, struct span name)
     digest_map_put(&c->used, &padded, 1, NULL);
 }
 
-static enum err_code encode_record(struct compactor *c, struct span key, struct span value,
-                                   struct err *e)
+static enum err_code encode_record(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct compactor *c = arg;
     struct record r;
     struct arena a = {0};
     struct buf made = {0};
@@ -107,18 +106,12 @@ static enum err_code encode_record(struct compactor *c, struct span key, struct 
     return err_up(e, code);
 }
 
-static bool has_prefix(struct span key, struct span prefix)
+static enum err_code drop_dictionary(void *arg, struct span key, struct span value, struct err *e)
 {
-    return key.len >= prefix.len && memcmp(key.data, prefix.data, prefix.len) == 0;
-}
-
-static enum err_code drop_dictionary(struct compactor *c, struct span key, struct span value,
-                                     struct err *e)
-{
+    struct compactor *c = arg;
     struct span prefix = span_str(DICTIONARY_COPY_PREFIX);
     struct digest padded = {0};
-    (void)value;
-    if (!has_prefix(key, prefix) || key.len != prefix.len + DIGEST_SIZE)
+    if (key.len != prefix.len + DIGEST_SIZE)
         return OK;
     struct span id = span_of(key.data + prefix.len, DIGEST_SIZE);
     memcpy(padded.bytes, id.data, ENVELOPE_DICTIONARY);
@@ -129,25 +122,10 @@ static enum err_code drop_dictionary(struct compactor *c, struct span key, struc
                           : add_write(c, (struct rocks_write){ROCKS_OBJECTS, true, id, {0}}, e));
 }
 
-static enum err_code each_key(struct compactor *c, enum rocks_family family,
-                              enum err_code (*visit)(struct compactor *c, struct span key,
-                                                     struct span value, struct err *e),
-                              struct err *e)
-{
-    struct rocks_iter *it = rocks_iter_new(c->store->rocks, family);
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, span_of("", 0)); !code && rocks_iter_valid(it); rocks_iter_next(it))
-        code = visit(c, rocks_iter_key(it), rocks_iter_value(it), e);
-    if (!code)
-        code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
-    return err_up(e, code);
-}
-
 enum err_code store_compact(struct store *s, struct err *e)
 {
     struct compactor c = {.store = s, .coder = store_coder_take(s)};
-    enum err_code code = each_key(&c, ROCKS_OBJECTS, sample_record, e);
+    enum err_code code = rocks_each(s->rocks, ROCKS_OBJECTS, span_of("", 0), sample_record, &c, e);
     for (int kind = KIND_NONE + 1; !code && kind < KIND_END; kind++) {
         if (c.samples[kind].n)
             code =
@@ -157,11 +135,12 @@ enum err_code store_compact(struct store *s, struct err *e)
             note_used(&c, span_of(current->id.bytes, ENVELOPE_DICTIONARY));
     }
     if (!code)
-        code = each_key(&c, ROCKS_OBJECTS, encode_record, e);
+        code = rocks_each(s->rocks, ROCKS_OBJECTS, span_of("", 0), encode_record, &c, e);
     if (!code)
         code = write_out(&c, e);
     if (!code)
-        code = each_key(&c, ROCKS_META, drop_dictionary, e);
+        code = rocks_each(s->rocks, ROCKS_META, span_str(DICTIONARY_COPY_PREFIX), drop_dictionary,
+                          &c, e);
     if (!code)
         code = write_out(&c, e);
     if (!code)

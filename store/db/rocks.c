@@ -214,3 +214,20 @@ struct span rocks_iter_value(const struct rocks_iter *it)
     const char *value = rocksdb_iter_value(it->it, &n);
     return span_of(value, n);
 }
+
+enum err_code rocks_each(struct rocks *r, enum rocks_family family, struct span prefix,
+                         rocks_visit *visit, void *arg, struct err *e)
+{
+    struct rocks_iter *it = rocks_iter_new(r, family);
+    enum err_code code = OK;
+    for (rocks_iter_seek(it, prefix); !code && rocks_iter_valid(it); rocks_iter_next(it)) {
+        struct span key = rocks_iter_key(it);
+        if (!span_starts_with(key, prefix))
+            break;
+        code = visit(arg, key, rocks_iter_value(it), e);
+    }
+    if (!code)
+        code = rocks_iter_error(it, e);
+    rocks_iter_free(it);
+    return err_up(e, code);
+}

@@ -29,8 +29,7 @@ enum rocks_mode { ROCKS_READ, ROCKS_WRITE, ROCKS_CREATE };
 /* A reader may have a writer beside it. ERR_NOTFOUND when there is no database, but for
  * ROCKS_CREATE. ERR_CORRUPT for a reader that does not get all that was acknowledged; a writer
  * repairs what it can (rocks_is_damaged). */
-enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode,
-                         struct err *e);
+enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e);
 /* Writes out what is in memory when replaying it from the log would be slow. */
 void rocks_close(struct rocks *r);
 /* It could be opened only after a repair, or bad blocks have been met since. */
@@ -60,6 +59,11 @@ struct rocks_write {
 /* All or nothing. With sync it has reached the disk on return. */
 enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, size_t n, bool sync,
                           struct err *e);
+
+/* Visits the entries whose keys begin with the prefix, in order, until one is not OK. */
+typedef enum err_code rocks_visit(void *arg, struct span key, struct span value, struct err *e);
+enum err_code rocks_each(struct rocks *r, enum rocks_family family, struct span prefix,
+                         rocks_visit *visit, void *arg, struct err *e);
 
 struct rocks_iter;
 struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family);
