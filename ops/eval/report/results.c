@@ -121,6 +121,55 @@ static const struct result_figure generation[] = {
     {NULL},
 };
 
+static const struct result_figure labelled[] = {
+    {"accuracy", "accuracy", RESULT_PERCENT, RESULT_SCORE,
+     "How often the nearest other equation has the same label."},
+    {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
+     "Of all triples of an equation, one of its label and one of another, those in which the last "
+     "is nearer."},
+    {"categories", "labels", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure papers[] = {
+    {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
+     "Of all triples of an equation, one of its paper and one of another, those in which the last "
+     "is nearer."},
+    {"ranking_bound", "bound", RESULT_PERCENT, RESULT_ASIDE,
+     "The error and 3 sqrt(max n ln(1/delta) / (2 N)) of N equations, n of them in one paper: an "
+     "upper bound of means over triples of any equations. One above 100 says nothing."},
+    {"ranking_bound_triples", "by triples", RESULT_PERCENT, RESULT_ASIDE,
+     "The error's upper bound from the triples that share a paper."},
+    {"sampled_error", "sampled error", RESULT_PERCENT, RESULT_ASIDE, "That of triples drawn."},
+    {"sampled_bound", "bound", RESULT_PERCENT, RESULT_ASIDE, "By colouring them."},
+    {"accuracy", "nearest", RESULT_PERCENT, RESULT_SCORE,
+     "How often the nearest other equation is of the same paper."},
+    {"delta", "delta", RESULT_FRACTION, RESULT_SETTING, NULL},
+    {"papers", "papers", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
+static const struct result_figure search[] = {
+    {"precision@10", "P@10", RESULT_PERCENT, RESULT_SCORE,
+     "Of the first k equations that are found, those in whose section a keyword of the query "
+     "stands."},
+    {"precision@100", "P@100", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"precision@1000", "P@1000", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"umap", "uMAP", RESULT_MEAN, RESULT_SCORE,
+     "The sum of P@k over the ranks k up to 1,000 at which a relevant equation stands."},
+    {"chance", "relevant at all", RESULT_PERCENT, RESULT_SETTING, "What P@k of a random order is."},
+    {"recall", "index recall", RESULT_PERCENT, RESULT_ASIDE,
+     "Of the 1,000 nearest, those that the approximate index finds."},
+    {"queries", "queries", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
 static const struct result_kind kinds[] = {
     {"kmeans_accuracy", "", NULL, "in per cent", clusters},
     {"triple_hinge", "triples", "Triples and pairs", "mean losses", triples},
@@ -131,6 +180,9 @@ static const struct result_kind kinds[] = {
      "numbers of queries, and mean numbers of edits", distances},
     {"analogies", "analogies", "Embedding algebra", "in per cent of the analogies", analogies},
     {"without_result", "generation", "Generation", "in per cent of the inputs", generation},
+    {"papers", "papers", "Held-out papers", "in per cent", papers},
+    {"categories", "labelled", "Labelled equations", "in per cent", labelled},
+    {"umap", "search", "Search by equations", "in per cent, but for uMAP", search},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -1,0 +1,51 @@
+/* See equation_vectors.h. */
+#include "ops/latex/study/equation_vectors.h"
+
+#include "base/map.h"
+#include "ops/eval/evaluation.h"
+#include "ops/latex/study/equation_place.h"
+
+static enum err_code load_places(struct equation_vectors *x, uint64_t n, struct op_ctx *ctx,
+                                 const char *graphs, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct name_map papers = {0};
+    struct map64 sections = {0};
+    enum err_code code = OK;
+    x->place = arena_array(a, const Eqloom__Place *, n + 1);
+    x->paper = arena_array(a, uint32_t, n + 1);
+    x->section = arena_array(a, uint32_t, n + 1);
+    for (uint64_t i = 0; i < n && !code; i++) {
+        bool added;
+        if ((code = equation_place_get(&x->place[i], ctx, graphs, i, a, e)))
+            break;
+        x->paper[i] = (uint32_t)*name_map_put(&papers, x->place[i]->paper, x->n_papers, &added);
+        x->n_papers += added;
+        uint64_t section = (uint64_t)x->paper[i] << 32 | x->place[i]->section;
+        x->section[i] = (uint32_t)*map64_put(&sections, section, x->n_sections, &added);
+        x->n_sections += added;
+    }
+    name_map_free(&papers);
+    map64_free(&sections);
+    return err_up(e, code);
+}
+
+enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx *ctx,
+                                    const char *graphs, const char *embeddings, struct err *e)
+{
+    uint64_t n = op_count(ctx, graphs), n_batches = op_count(ctx, embeddings);
+    Eqloom__EmbeddingBatch **batches =
+        arena_array(op_arena(ctx), Eqloom__EmbeddingBatch *, n_batches + 1);
+    *out = (struct equation_vectors){0};
+    enum err_code code = err_up(e, load_places(out, n, ctx, graphs, e));
+    if (!code)
+        code = err_up(e, evaluation_get(batches, n_batches, ctx, embeddings, e));
+    if (!code && n)
+        code = err_up(e, vectors_load(&out->v, op_arena(ctx), batches, n_batches, 0, e));
+    if (!code && out->v.n != n)
+        code = err_fail(e, ERR_INPUT, "'%s' has %llu equations, but '%s' %u vectors", graphs,
+                        (unsigned long long)n, embeddings, out->v.n);
+    if (!code && n)
+        vectors_normalize(&out->v);
+    return code;
+}

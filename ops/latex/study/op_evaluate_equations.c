@@ -1,0 +1,150 @@
+/* The op `evaluate-equations`: embedded equations of labels, papers or sections -> how often the
+ * nearer one is of the same, and how far this may be from the truth. */
+#include "ops/eval/evaluation.h"
+#include "ops/eval/measure/retrieval.h"
+#include "ops/latex/study/equation_place.h"
+#include "ops/latex/study/equation_vectors.h"
+#include "ops/latex/study/ranking_bound.h"
+
+#include "base/map.h"
+
+static bool cancelled(void *ctx)
+{
+    return op_cancelled(ctx);
+}
+
+/* Those without a label are of none: each is a class of its own. Returns how many labels there are. */
+static uint32_t number_labels(struct equation_vectors *x)
+{
+    struct name_map labels = {0};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < x->v.n; i++) {
+        bool added = true;
+        const char *label = x->place[i]->label;
+        uint64_t *number = *label ? name_map_put(&labels, label, x->v.n_clusters, &added) : NULL;
+        found += number && added;
+        x->v.cluster[i] = number ? (uint32_t)*number : x->v.n_clusters;
+        x->v.n_clusters += added;
+    }
+    name_map_free(&labels);
+    return found;
+}
+
+static void bound(struct figures *f, struct op_ctx *ctx, const struct equation_vectors *x,
+                  double error)
+{
+    double delta = op_real(ctx, "confidence");
+    uint32_t n = (uint32_t)op_int(ctx, "sample");
+    struct ranking_blocks blocks = {&x->v, x->paper, x->n_papers};
+    struct ranking_bound all;
+    ranking_bound_find(&all, op_arena(ctx), &blocks, delta);
+    figures_add(f, "triples", all.triples);
+    figures_add(f, "largest_paper", all.largest);
+    if (all.triples == 0)
+        return;
+    figures_add(f, "ranking_bound", error + all.by_size);
+    figures_add(f, "ranking_bound_triples", error + all.by_triples);
+    figures_add(f, "delta", delta);
+    if (n == 0)
+        return;
+    struct rng rng = op_rng_of(ctx, span_str("evaluate-equations"));
+    struct ranking_sample sample;
+    ranking_sample_draw(&sample, op_arena(ctx), &blocks, n, delta, &rng);
+    figures_add(f, "sampled_error", sample.error);
+    figures_add(f, "sampled_bound", sample.error + sample.bound);
+    figures_add(f, "sampled_triples", n);
+    figures_add(f, "colours", sample.colours);
+}
+
+static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equation_vectors *x,
+                             struct err *e)
+{
+    const char *positives = op_string(ctx, "positives");
+    bool by_label = !strcmp(positives, "label"), by_paper = !strcmp(positives, "paper");
+    struct retrieval r;
+    uint32_t labels = 0, asked = x->v.n;
+    x->v.n_clusters = 0;
+    if (by_label) {
+        labels = number_labels(x);
+        asked -= x->v.n_clusters - labels;
+    } else {
+        x->v.cluster = by_paper ? x->paper : x->section;
+        x->v.n_clusters = by_paper ? x->n_papers : x->n_sections;
+    }
+    enum err_code code =
+        retrieval_measure(&r, op_arena(ctx), &x->v, op_pool(ctx), cancelled, ctx, e);
+    if (code)
+        return err_up(e, code);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    figures_add(f, "ranking_error", r.ranking_error);
+    figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
+    if (by_label)
+        figures_add(f, "categories", labels);
+    else
+        figures_add(f, "papers", x->n_papers);
+    if (!by_label && op_real(ctx, "confidence") > 0)
+        bound(f, ctx, x, r.ranking_error);
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct equation_vectors x;
+    struct figures f = evaluation_figures(ctx, "equations");
+    enum err_code code = equation_vectors_load(&x, ctx, "graphs", "embeddings", e);
+    if (!code && x.v.n)
+        code = measure(&f, ctx, &x, e);
+    if (code)
+        return err_up(e, code);
+    figures_add(&f, "equations", x.v.n);
+    figures_add(&f, "dimensions", x.v.dim);
+    return err_up(e, evaluation_emit(ctx, &f, NULL, e));
+}
+
+static const struct op_param params[] = {
+    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    {"positives", OP_ENUM, "label", "label|paper|section", 0, 0,
+     "What equations have in common that should be near each other."},
+    {"confidence", OP_REAL, "0", NULL, 0, 0.5,
+     "The probability with which the true ranking error of papers may be above its bounds; 0: no "
+     "bounds."},
+    {"sample", OP_INT, "0", NULL, 0, 1e7,
+     "How many triples are drawn for an error that is bounded by colouring them; 0: none."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Of these draws."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Equations with their places and labels."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+     "One vector for each of them, in their order."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"report", KIND_REPORT, OP_ONE, false, "ranking_error, accuracy, ranking_bound, ... by name."},
+    {NULL},
+};
+
+const struct op op_evaluate_equations = {
+    .name = "evaluate-equations",
+    .version = 1,
+    .node = OP_TASK,
+    .numerics = true, /* log is the library's */
+    .parallel = true,
+    .doc =
+        "How well vectors tell equations of different labels, papers or sections apart. "
+        "ranking_error: of all triples of an equation, one of its label and one of another, the "
+        "share in which the last is nearer by cosine. accuracy: how often the nearest other "
+        "equation has the same label. With `confidence`, papers are taken for a sample: "
+        "ranking_bound is ranking_error + 3 sqrt(max n_i ln(1/delta) / (2 n)) of n equations, n_i "
+        "of them in paper i, which is for means over triples of any equations; "
+        "ranking_bound_triples is by Janson's inequality for those of an equation, one of its paper "
+        "and one of another, and holds for ranking_error whatever the sizes of papers. "
+        "sampled_error is that of `sample` triples, sampled_bound its bound by a greedy colouring "
+        "of those that share a paper (docs/papers.md).",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+    .summarize = equation_place_summarize,
+};

@@ -1,0 +1,190 @@
+/* Bounds of the ranking error: against a walk through all triples, and by drawing papers 1,000
+ * times. Prints its seed; EQLOOM_TEST_SEED sets it. */
+#include "ops/eval/measure/retrieval.h"
+#include "ops/latex/study/ranking_bound.h"
+#include "tests/unit.h"
+
+enum { DRAWS = 1000, ALLOWED = 50, DIM = 3 };
+static const double delta = 0.05, loose = 0.75;
+static uint64_t seed = 1;
+
+/* Papers of these sizes; 0 ends. The equations of a paper lie together, or by turns at two opposite
+ * ends (`loose` of the papers): how near they are is a matter of the paper, not of the equation. */
+struct drawn {
+    struct vectors v;
+    uint32_t n_papers;
+};
+
+static struct drawn draw(struct arena *a, const uint32_t *sizes, struct rng *rng)
+{
+    struct drawn d = {.v = {.dim = DIM, .stride = VECTOR_LANES}};
+    for (; sizes[d.n_papers]; d.n_papers++)
+        d.v.n += sizes[d.n_papers];
+    d.v.n_clusters = d.n_papers;
+    d.v.x = arena_array(a, float, (size_t)d.v.n * VECTOR_LANES);
+    d.v.cluster = arena_array(a, uint32_t, d.v.n);
+    for (uint32_t p = 0, i = 0; p < d.n_papers; p++) {
+        double center[DIM];
+        bool is_loose = rng_double(rng) < loose;
+        for (int k = 0; k < DIM; k++)
+            center[k] = rng_normal(rng);
+        for (uint32_t m = 0; m < sizes[p]; m++, i++) {
+            d.v.cluster[i] = p;
+            for (int k = 0; k < DIM; k++)
+                vectors_at(&d.v, i)[k] = (float)(0.05 * rng_normal(rng) +
+                                                 (is_loose && m % 2 ? -center[k] : center[k]));
+        }
+    }
+    vectors_normalize(&d.v);
+    return d;
+}
+
+static double error_of(struct arena *a, const struct vectors *v)
+{
+    struct retrieval r;
+    assert_int_equal(retrieval_measure(&r, a, v, NULL, NULL, NULL, NULL), OK);
+    return r.ranking_error;
+}
+
+/* ---- against a walk ---- */
+
+static void check_walk(const uint32_t *sizes, const uint32_t *classes)
+{
+    struct arena a = {0};
+    struct rng rng = rng_new(seed, 1);
+    struct drawn d = draw(&a, sizes, &rng);
+    uint32_t *paper = arena_memdup(&a, d.v.cluster, d.v.n * sizeof *paper);
+    double touched[64] = {0}, triples = 0, two = 0, largest = 0;
+    struct ranking_blocks blocks = {&d.v, paper, d.n_papers};
+    struct ranking_bound got;
+    d.v.n_clusters = 0;
+    for (uint32_t i = 0; i < d.v.n; i++) {
+        d.v.cluster[i] = classes[i];
+        d.v.n_clusters = classes[i] >= d.v.n_clusters ? classes[i] + 1 : d.v.n_clusters;
+    }
+    for (uint32_t x = 0; x < d.v.n; x++)
+        for (uint32_t y = 0; y < d.v.n; y++)
+            for (uint32_t z = 0; z < d.v.n; z++) {
+                if (x == y || classes[x] != classes[y] || classes[x] == classes[z])
+                    continue;
+                triples++;
+                touched[paper[x]]++;
+                touched[paper[z]] += paper[z] != paper[x];
+            }
+    for (uint32_t p = 0; p < d.n_papers; p++) {
+        largest = fmax(largest, sizes[p]);
+        for (uint32_t q = 0; q < p; q++)
+            two = fmax(two, fmin(triples, touched[p] + touched[q]));
+    }
+    ranking_bound_find(&got, &a, &blocks, delta);
+    assert_true(got.triples == triples && got.largest == largest);
+    assert_true(fabs(got.by_size - 3 * sqrt(largest * log(1 / delta) / (2 * d.v.n))) < 1e-12);
+    assert_true(fabs(got.by_triples - sqrt(two * log(1 / delta) / (2 * triples))) < 1e-12);
+    arena_free(&a);
+}
+
+static void test_walk(void **state)
+{
+    static const uint32_t sizes[] = {3, 1, 4, 2, 1, 0}, papers[] = {0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 4};
+    static const uint32_t sections[] = {0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6};
+    check_walk(sizes, papers);
+    check_walk(sizes, sections);
+}
+
+/* Colours: as many as triples where each pair of triples shares a paper; else no fewer than triples
+ * at one paper, and the error comes near that of all triples. */
+static void test_sample(void **state)
+{
+    static const uint32_t two[] = {3, 5, 0};
+    uint32_t many[101] = {0};
+    struct arena a = {0};
+    struct rng rng = rng_new(seed, 2);
+    struct ranking_sample s;
+    struct drawn d = draw(&a, two, &rng);
+    struct ranking_blocks blocks = {&d.v, d.v.cluster, d.n_papers};
+    ranking_sample_draw(&s, &a, &blocks, 200, delta, &rng);
+    assert_true(s.colours == 200);
+    assert_true(fabs(s.bound - sqrt(log(1 / delta) / 2)) < 1e-12);
+    for (int i = 0; i < 100; i++)
+        many[i] = 3;
+    d = draw(&a, many, &rng);
+    blocks = (struct ranking_blocks){&d.v, d.v.cluster, d.n_papers};
+    ranking_sample_draw(&s, &a, &blocks, 100000, delta, &rng);
+    assert_true(s.colours >= 2 * 100000 / 100.0 && s.colours < 4 * 100000 / 100.0);
+    assert_true(fabs(s.error - error_of(&a, &d.v)) < 0.01);
+    arena_free(&a);
+}
+
+/* ---- 1,000 draws ---- */
+
+enum bound { BY_PAPERS, BY_SIZE, BY_TRIPLES, SAMPLED, BOUNDS };
+static const char *const bound_names[BOUNDS] = {"by papers", "by size", "by triples", "sampled"};
+
+/* How often the true error, the mean of all draws, is above each bound. */
+static void count_violations(size_t *out, const char *name, const uint32_t *sizes)
+{
+    static double estimate[DRAWS][BOUNDS], margin[DRAWS][BOUNDS];
+    double truth = 0;
+    struct arena a = {0};
+    for (size_t i = 0; i < DRAWS; i++) {
+        struct rng rng = rng_new(seed, 1000 + i);
+        struct drawn d = draw(&a, sizes, &rng);
+        struct ranking_blocks blocks = {&d.v, d.v.cluster, d.n_papers};
+        struct ranking_bound b;
+        struct ranking_sample s;
+        double error = error_of(&a, &d.v);
+        ranking_bound_find(&b, &a, &blocks, delta);
+        ranking_sample_draw(&s, &a, &blocks, 1000, delta, &rng);
+        for (int k = 0; k < BOUNDS; k++)
+            estimate[i][k] = k == SAMPLED ? s.error : error;
+        margin[i][BY_PAPERS] = 3 * sqrt(log(1 / delta) / (2.0 * d.n_papers)); /* as printed */
+        margin[i][BY_SIZE] = b.by_size;
+        margin[i][BY_TRIPLES] = b.by_triples;
+        margin[i][SAMPLED] = s.bound;
+        truth += error / DRAWS;
+        arena_reset(&a);
+    }
+    arena_free(&a);
+    printf("%s: the error is %.3f;", name, truth);
+    for (int k = 0; k < BOUNDS; k++) {
+        out[k] = 0;
+        for (size_t i = 0; i < DRAWS; i++)
+            out[k] += truth > estimate[i][k] + margin[i][k];
+        printf(" %s %zu%s", bound_names[k], out[k], k + 1 < BOUNDS ? "," : " of 1,000\n");
+    }
+    assert_true(out[BY_TRIPLES] <= ALLOWED);
+    assert_true(out[SAMPLED] <= ALLOWED);
+}
+
+static void test_draws(void **state)
+{
+    uint32_t equal[41] = {0}, uneven[61] = {0}, large[152] = {60}, single[502] = {2};
+    size_t n[BOUNDS];
+    for (uint32_t i = 0; i < 40; i++)
+        equal[i] = 5;
+    for (uint32_t i = 0; i < 60; i++)
+        uneven[i] = 1 + 40 / (i + 1);
+    for (uint32_t i = 1; i < 151; i++)
+        large[i] = 2;
+    for (uint32_t i = 1; i < 501; i++)
+        single[i] = 1;
+    count_violations(n, "equal papers", equal);
+    assert_true(n[BY_SIZE] <= ALLOWED && n[BY_PAPERS] <= ALLOWED);
+    count_violations(n, "uneven papers", uneven);
+    assert_true(n[BY_SIZE] <= ALLOWED);
+    count_violations(n, "one large paper", large);
+    assert_true(n[BY_SIZE] <= ALLOWED);
+    assert_true(n[BY_PAPERS] > ALLOWED); /* the formula as printed does not hold */
+    count_violations(n, "papers of one equation", single);
+    assert_true(n[BY_SIZE] > ALLOWED); /* it is for means over all triples of any equations */
+}
+
+int main(void)
+{
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk), cmocka_unit_test(test_sample),
+                                       cmocka_unit_test(test_draws)};
+    seed = given ? strtoull(given, NULL, 0) : seed;
+    printf("seed %llu\n", (unsigned long long)seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
