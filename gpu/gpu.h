@@ -28,7 +28,7 @@ struct gpu_device;
 struct gpu_queue;
 
 enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */ };
-enum gpu_pooling { GPU_MEAN, GPU_MAX };
+enum gpu_pooling { GPU_MEAN, GPU_MAX, GPU_SUM };
 
 /* What products read: the values as they are, or rounded to TF32 or bf16 (to nearest, ties to even)
  * where the device has units for it, else as they are. Sums are f32 in all cases. */
@@ -134,6 +134,16 @@ struct gpu_ops {
     /* *out = sum of squares, in double */
     void (*sum_squares)(struct gpu_queue *q, double *out, const float *x, size_t n);
 
+    /* Batch norm, for which the caller makes sums over all rows into what each column is multiplied
+     * by and what is added to it. sums (2, cols) = column sums of x, and of x * y, in double. */
+    void (*column_sums)(struct gpu_queue *q, double *sums, const float *x, const float *y,
+                        size_t rows, size_t cols);
+    /* y = x * a + z * b + c, with a number of a, b and c (cols) for each column; y may be x. z and b
+     * may be NULL: y = x * a + c. */
+    void (*affine_columns)(struct gpu_queue *q, float *y, const float *x, const float *a,
+                           const float *z, const float *b, const float *c, size_t rows,
+                           size_t cols);
+
     /* y = act(x + bias); bias may be NULL; y may be x. */
     void (*activate)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols, enum gpu_activation kind);
@@ -171,12 +181,13 @@ struct gpu_ops {
     void (*embed_back)(struct gpu_queue *q, float *dtable, float *dpositions, const float *dx,
                        const struct gpu_embedding *how);
 
-    /* y (segments, cols): mean or maximum of the rows x[row[j]], offset[s] <= j < offset[s+1];
-     * no segment is empty. `arg` (segments, cols) is the row of the maximum, the first of equals.
-     */
+    /* y (segments, cols): mean, maximum or sum of the rows x[row[j]], offset[s] <= j < offset[s+1];
+     * only sums may be of no row. `arg` (segments, cols) is the row of the maximum, the first of
+     * equals; else it is not used. */
     void (*pool)(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, const uint32_t *row,
                  const uint32_t *offset, size_t segments, size_t cols, enum gpu_pooling kind);
-    /* dx += ...; no row is pooled twice. */
+    /* dx += ...; no row is pooled twice. (Rows that are summed twice: the backward of a sum is the
+     * sum over the transposed lists.) */
     void (*pool_back)(struct gpu_queue *q, float *dx, const float *dy, const uint32_t *arg,
                       const uint32_t *row, const uint32_t *offset, size_t segments, size_t cols,
                       enum gpu_pooling kind);

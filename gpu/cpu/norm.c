@@ -1,4 +1,4 @@
-/* Layer norm and L2 normalisation by rows, and backward. */
+/* Layer norm and L2 normalisation by rows, and backward; what batch norm is made of. */
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
@@ -150,10 +150,53 @@ static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, cons
     }
 }
 
+/* ---- by columns ---- */
+
+/* Few enough rows that their sums are exact to f32; columns stay in registers meanwhile. */
+enum { SUM_ROWS = 16 };
+
+static void column_sums(struct gpu_queue *q, double *sums, const float *x, const float *y,
+                        size_t rows, size_t cols)
+{
+    for (size_t c = 0; c < 2 * cols; c++)
+        sums[c] = 0;
+    for (size_t first = 0; first < rows; first += SUM_ROWS) {
+        size_t end = rows - first < SUM_ROWS ? rows : first + SUM_ROWS;
+        for (size_t c = 0; c < cols; c += LANES) {
+            size_t n = cols - c < LANES ? cols - c : LANES;
+            vf s = {0}, t = {0};
+            for (size_t r = first; r < end; r++) {
+                vf v = vf_load_some(x + r * cols + c, n);
+                s += v;
+                t += v * vf_load_some(y + r * cols + c, n);
+            }
+            for (size_t i = 0; i < n; i++) {
+                sums[c + i] += (double)s[i];
+                sums[cols + c + i] += (double)t[i];
+            }
+        }
+    }
+}
+
+static void affine_columns(struct gpu_queue *q, float *y, const float *x, const float *restrict a,
+                           const float *z, const float *restrict b, const float *restrict c,
+                           size_t rows, size_t cols)
+{
+    for (size_t r = 0; r < rows; r++, x += cols, y += cols, z += z ? cols : 0)
+        if (z)
+            for (size_t i = 0; i < cols; i++)
+                y[i] = x[i] * a[i] + z[i] * b[i] + c[i];
+        else
+            for (size_t i = 0; i < cols; i++)
+                y[i] = x[i] * a[i] + c[i];
+}
+
 void CPU(fill_norm)(struct gpu_ops *t)
 {
     t->norm = norm;
     t->norm_back = norm_back;
+    t->column_sums = column_sums;
+    t->affine_columns = affine_columns;
     t->normalize = normalize;
     t->normalize_back = normalize_back;
 }

@@ -34,11 +34,11 @@ static void embed_back(struct gpu_queue *q, float *restrict dtable, float *restr
         }
 }
 
-static void pool_mean(float *restrict y, const float *restrict x, const uint32_t *row, size_t n,
-                      size_t cols)
+/* The sum, times `by`. */
+static void pool_sum(float *restrict y, const float *restrict x, const uint32_t *row, size_t n,
+                     size_t cols, float by)
 {
     enum { TOGETHER = 4 }; /* vectors of sums that stay in registers */
-    float by = 1.0f / (float)n;
     size_t c = 0;
     for (; c + TOGETHER * LANES <= cols; c += TOGETHER * LANES) {
         vf sum[TOGETHER] = {0};
@@ -76,8 +76,9 @@ static void pool(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, c
     for (size_t s = 0; s < segments; s++) {
         size_t n = offset[s + 1] - offset[s];
         switch (kind) {
-        case GPU_MEAN: pool_mean(y + s * cols, x, row + offset[s], n, cols); break;
+        case GPU_MEAN: pool_sum(y + s * cols, x, row + offset[s], n, cols, 1.0f / (float)n); break;
         case GPU_MAX: pool_max(y + s * cols, arg + s * cols, x, row + offset[s], n, cols); break;
+        case GPU_SUM: pool_sum(y + s * cols, x, row + offset[s], n, cols, 1); break;
         }
     }
 }
@@ -87,9 +88,10 @@ static void pool_back(struct gpu_queue *q, float *restrict dx, const float *rest
                       size_t segments, size_t cols, enum gpu_pooling kind)
 {
     for (size_t s = 0; s < segments; s++, dy += cols) {
-        float by = 1.0f / (float)(offset[s + 1] - offset[s]);
+        float by = kind == GPU_MEAN ? 1.0f / (float)(offset[s + 1] - offset[s]) : 1;
         switch (kind) {
         case GPU_MEAN:
+        case GPU_SUM:
             for (size_t j = offset[s]; j < offset[s + 1]; j++)
                 for (size_t c = 0; c < cols; c++)
                     dx[row[j] * cols + c] += dy[c] * by;

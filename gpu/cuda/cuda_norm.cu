@@ -193,10 +193,73 @@ static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, cons
            y, norms, rows, cols);
 }
 
+/* ---- by columns ---- */
+
+/* part (chunks, 2, cols): both sums of a chunk of rows, a thread for each column. */
+__global__ static void column_sums_kernel(double *part, const float *x, const float *y, size_t rows,
+                                          size_t cols, size_t chunk)
+{
+    size_t c = ELEMENT, first = blockIdx.y * chunk, end = first + chunk;
+    if (c >= cols)
+        return;
+    double sum = 0, products = 0;
+    for (size_t r = first; r < end && r < rows; r++) {
+        sum += (double)x[r * cols + c];
+        products += (double)x[r * cols + c] * y[r * cols + c];
+    }
+    part[2 * blockIdx.y * cols + c] = sum;
+    part[(2 * blockIdx.y + 1) * cols + c] = products;
+}
+
+__global__ static void join_sums_kernel(double *sums, const double *part, size_t chunks, size_t n)
+{
+    if (ELEMENT >= n)
+        return;
+    double sum = 0;
+    for (size_t i = 0; i < chunks; i++)
+        sum += part[i * n + ELEMENT];
+    sums[ELEMENT] = sum;
+}
+
+static void column_sums(struct gpu_queue *q, double *sums, const float *x, const float *y,
+                        size_t rows, size_t cols)
+{
+    struct cuda_chunks k = cuda_chunks_of(rows);
+    double *part = (double *)cuda_scratch(q, k.n * 2 * cols * sizeof *part);
+    if (!part)
+        return;
+    dim3 grid = cuda_cover(cols, 128);
+    grid.y = (unsigned)k.n;
+    LAUNCH_FLAT(q, column_sums_kernel, grid, 128, part, x, y, rows, cols, k.rows);
+    LAUNCH_FLAT(q, join_sums_kernel, cuda_cover(2 * cols), THREADS, sums, (const double *)part, k.n,
+                2 * cols);
+}
+
+struct affine {
+    const float *x, *a, *z, *b, *c;
+    size_t n, cols;
+};
+
+__global__ static void affine_columns_kernel(float *y, struct affine f)
+{
+    size_t i = ELEMENT, c = i % f.cols;
+    if (i < f.n)
+        y[i] = f.x[i] * f.a[c] + (f.z ? f.z[i] * f.b[c] : 0) + f.c[c];
+}
+
+static void affine_columns(struct gpu_queue *q, float *y, const float *x, const float *a,
+                           const float *z, const float *b, const float *c, size_t rows, size_t cols)
+{
+    struct affine f = {x, a, z, b, c, rows * cols, cols};
+    LAUNCH_FLAT(q, affine_columns_kernel, cuda_cover(f.n), THREADS, y, f);
+}
+
 void cuda_fill_norm(struct gpu_ops *t)
 {
     t->norm = norm;
     t->norm_back = norm_back;
+    t->column_sums = column_sums;
+    t->affine_columns = affine_columns;
     t->normalize = normalize;
     t->normalize_back = normalize_back;
 }

@@ -87,11 +87,11 @@ __global__ static void pool_kernel(float *y, uint32_t *arg, const float *x, stru
 {
     size_t s = blockIdx.x, first = p.offset[s], end = p.offset[s + 1];
     for (size_t c = threadIdx.x; c < p.cols; c += blockDim.x) {
-        uint32_t best = p.row[first];
-        float v = x[best * p.cols + c];
+        uint32_t best = first < end ? p.row[first] : 0;
+        float v = first < end ? x[best * p.cols + c] : 0;
         for (size_t j = first + 1; j < end; j++) {
             float next = x[p.row[j] * p.cols + c];
-            if (p.kind == GPU_MEAN) {
+            if (p.kind != GPU_MAX) {
                 v += next;
             } else if (next > v) {
                 v = next;
@@ -115,7 +115,7 @@ __global__ static void pool_back_kernel(float *dx, const float *dy, const uint32
                                         struct pooling p)
 {
     size_t s = blockIdx.x, first = p.offset[s], end = p.offset[s + 1];
-    float by = 1.0f / (float)(end - first);
+    float by = p.kind == GPU_MEAN ? 1.0f / (float)(end - first) : 1;
     for (size_t c = threadIdx.x; c < p.cols; c += blockDim.x) {
         float d = dy[s * p.cols + c];
         if (p.kind == GPU_MAX)

@@ -191,6 +191,14 @@ static void pool(struct gpu_queue *q, void *const *p)
     }
 }
 
+static void columns(struct gpu_queue *q, void *const *p)
+{
+    q->op->pool(q, p[7], NULL, p[0], p[8], p[9], SEQUENCES, COLS, GPU_SUM);
+    q->op->column_sums(q, p[1], p[0], p[2], ROWS, COLS);
+    q->op->affine_columns(q, p[3], p[0], p[4], NULL, NULL, p[5], ROWS, COLS);
+    q->op->affine_columns(q, p[3], p[3], p[4], p[2], p[6], p[5], ROWS, COLS);
+}
+
 /* A square matrix of scores. */
 static struct gpu_loss loss_of(void *const *p)
 {
@@ -347,6 +355,19 @@ static const struct check_case cases[] = {
       {ORDER, ROWS},
       {OFFSETS, SEQUENCES + 1},
       MATRIX}},
+    {"columns",
+     1e-5,
+     columns,
+     {MATRIX,
+      {DOUBLES, 2 * COLS},
+      MATRIX,
+      RESULT,
+      {NORMAL, COLS},
+      {NORMAL, COLS},
+      {NORMAL, COLS},
+      {ZERO, SEQUENCES *COLS},
+      {ORDER, ROWS},
+      {OFFSETS, SEQUENCES + 1}}},
     {"cross_entropy", 1e-5, cross_entropy, {LOSS, SCORES}},
     {"triplet_loss", 1e-5, triplet_loss, {LOSS, SCORES}},
     {"siamese_loss", 1e-5, siamese_loss, {LOSS}},

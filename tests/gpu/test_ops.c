@@ -164,6 +164,42 @@ static void test_normalize(void **state)
     assert_memory_equal(y, x, sizeof x);
 }
 
+/* What batch norm is made of. */
+static void test_columns(void **state)
+{
+    struct fixture *f = fixture_of(state);
+    enum { ROWS = 77, MOST = 45, N = ROWS * MOST };
+    for (size_t cols = 3; cols <= MOST; cols += 14) {
+        float x[N], y[N], z[N], a[MOST], b[MOST], c[MOST];
+        double rx[N], ry[N], rz[N], ra[MOST], rb[MOST], rc[MOST], sums[2 * MOST];
+        size_t n = ROWS * cols;
+        fill(&f->r, x, rx, n, 2);
+        fill(&f->r, z, rz, n, 1);
+        fill(&f->r, a, ra, cols, 1);
+        fill(&f->r, b, rb, cols, 1);
+        fill(&f->r, c, rc, cols, 1);
+        f->q->op->column_sums(f->q, sums, x, z, ROWS, cols);
+        for (size_t k = 0; k < cols; k++) {
+            double sum = 0, products = 0, size = 0;
+            for (size_t i = k; i < n; i += cols) {
+                sum += rx[i];
+                products += rx[i] * rz[i];
+                size += fabs(rx[i]) + fabs(rx[i] * rz[i]);
+            }
+            assert_true(fabs(sums[k] - sum) < 1e-6 * size);
+            assert_true(fabs(sums[cols + k] - products) < 1e-6 * size);
+        }
+        for (size_t i = 0; i < n; i++)
+            ry[i] = rx[i] * ra[i % cols] + rc[i % cols];
+        f->q->op->affine_columns(f->q, y, x, a, NULL, NULL, c, ROWS, cols);
+        assert_near(y, ry, n, 1e-6, "affine_columns");
+        for (size_t i = 0; i < n; i++)
+            ry[i] += rz[i] * rb[i % cols];
+        f->q->op->affine_columns(f->q, x, x, a, z, b, c, ROWS, cols);
+        assert_near(x, ry, n, 1e-6, "affine_columns of two");
+    }
+}
+
 static void test_dropout(void **state)
 {
     struct fixture *f = fixture_of(state);
@@ -233,7 +269,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_EACH_ISA(test_elementwise), ON_EACH_ISA(test_activation), ON_EACH_ISA(test_norm),
-        ON_EACH_ISA(test_normalize),   ON_EACH_ISA(test_dropout),    ON_EACH_ISA(test_adamw),
+        ON_EACH_ISA(test_normalize),   ON_EACH_ISA(test_columns),    ON_EACH_ISA(test_dropout),
+        ON_EACH_ISA(test_adamw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void test_pool(void **state)
 {
     struct fixture *f = fixture_of(state);
     enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = GPU_MEAN; kind <= GPU_SUM; kind++) {
         float x[N], y[M], dy[M], dx[N] = {0};
         double rx[N], ry[M], rdy[M];
         uint32_t arg[M];
@@ -192,6 +192,31 @@ static void test_pool(void **state)
     }
 }
 
+/* Sums of some rows twice, of all columns' widths, of no row; their backward is the sum over the
+ * transposed lists. */
+static void test_sums(void **state)
+{
+    struct fixture *f = fixture_of(state);
+    static const uint32_t row[] = {0, 2, 2, 1, 3, 2}, offset[] = {0, 3, 3, 6};
+    static const uint32_t back_row[] = {0, 2, 0, 0, 2, 2}, back_offset[] = {0, 1, 2, 5, 6};
+    enum { ROWS = 4, SEGMENTS = 3, MOST = 133 };
+    for (size_t cols = 1; cols <= MOST; cols += 44) {
+        float x[ROWS * MOST], y[SEGMENTS * MOST], dx[ROWS * MOST], dy[SEGMENTS * MOST];
+        double rx[ROWS * MOST], ry[SEGMENTS * MOST], rdx[ROWS * MOST] = {0}, rdy[SEGMENTS * MOST];
+        fill(&f->r, x, rx, ROWS * cols, 1);
+        fill(&f->r, dy, rdy, SEGMENTS * cols, 1);
+        ref_pool(ry, rx, row, offset, SEGMENTS, cols, GPU_SUM);
+        f->q->op->pool(f->q, y, NULL, x, row, offset, SEGMENTS, cols, GPU_SUM);
+        assert_near(y, ry, SEGMENTS * cols, 1e-6, "sums");
+        for (size_t s = 0; s < SEGMENTS; s++)
+            for (size_t j = offset[s]; j < offset[s + 1]; j++)
+                for (size_t c = 0; c < cols; c++)
+                    rdx[row[j] * cols + c] += rdy[s * cols + c];
+        f->q->op->pool(f->q, dx, NULL, dy, back_row, back_offset, ROWS, cols, GPU_SUM);
+        assert_near(dx, rdx, ROWS * cols, 1e-6, "transposed sums");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +224,7 @@ int main(void)
         ON_EACH_ISA(test_attention_large),
         ON_EACH_ISA(test_embed),
         ON_EACH_ISA(test_pool),
+        ON_EACH_ISA(test_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

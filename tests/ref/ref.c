@@ -95,7 +95,9 @@ void ref_pool(double *y, const double *x, const uint32_t *row, const uint32_t *o
                 most = fmax(most, x[row[j] * cols + c]);
                 sum += x[row[j] * cols + c];
             }
-            y[s * cols + c] = kind == GPU_MAX ? most : sum / (offset[s + 1] - offset[s]);
+            y[s * cols + c] = kind == GPU_MAX   ? most
+                              : kind == GPU_SUM ? sum
+                                                : sum / (offset[s + 1] - offset[s]);
         }
 }
 
