@@ -1,28 +1,115 @@
-/* Characters that people paste and no syntax reads; nothing is guessed, the error says what to
- * write instead. */
+/* Characters that people type and paste: signs, words and exponents that are read, and hints for
+ * what no syntax reads. */
 #include "ops/expr/syntax/lexical.h"
 
 #include "base/err.h"
+#include "ops/expr/rational.h"
 
 #include <string.h>
+
+static size_t starts(const char *s, const char *end, const char *with)
+{
+    size_t n = strlen(with);
+    return (size_t)(end - s) >= n && memcmp(s, with, n) == 0 ? n : 0;
+}
+
+size_t space_length(const char *s, const char *end)
+{
+    static const char *const spaces[] = {"\xc2\xa0", "\xe2\x80\x89", "\xe2\x80\xaf"};
+    if (s < end && is_space(*s))
+        return 1;
+    for (size_t i = 0, n; i < sizeof spaces / sizeof *spaces; i++)
+        if ((n = starts(s, end, spaces[i])))
+            return n;
+    return 0;
+}
+
+static size_t digits_length(const char *s, const char *end)
+{
+    size_t n = 0;
+    while (s + n < end && is_digit(s[n]))
+        n++;
+    return n;
+}
+
+size_t number_length(const char *s, const char *end, size_t *exponent)
+{
+    size_t n = digits_length(s, end), part;
+    if (s + n < end && s[n] == '.' && (part = digits_length(s + n + 1, end)))
+        n += 1 + part;
+    *exponent = 0;
+    if (s + n < end && (s[n] == 'e' || s[n] == 'E')) {
+        size_t sign = s + n + 1 < end && (s[n + 1] == '-' || s[n + 1] == '+');
+        part = digits_length(s + n + 1 + sign, end);
+        if (part) {
+            *exponent = n;
+            n += 1 + sign + part;
+        }
+    }
+    return n;
+}
+
+char lexical_sign(const char *s, const char *end, size_t *n)
+{
+    static const struct {
+        const char *bytes;
+        char sign;
+    } signs[] = {
+        {"\xe2\x88\x92", '-'}, {"\xc3\x97", '*'},     {"\xc2\xb7", '*'},
+        {"\xe2\x8b\x85", '*'}, {"\xe2\x88\x99", '*'}, {"\xc3\xb7", '/'},
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if ((*n = starts(s, end, signs[i].bytes)))
+            return signs[i].sign;
+    return 0;
+}
+
+struct lexical_word lexical_word(const char *s, const char *end)
+{
+    size_t n = starts(s, end, "\xcf\x80");
+    if (n)
+        return (struct lexical_word){"pi", n};
+    n = starts(s, end, "\xe2\x88\x9a");
+    return (struct lexical_word){n ? "sqrt" : NULL, n};
+}
+
+/* A superscript's digit or '-', or 0. */
+static char superscript(const char *s, const char *end, size_t *n)
+{
+    static const char *const digits[] = {
+        "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
+        "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9",
+    };
+    for (int i = 0; i < 10; i++)
+        if ((*n = starts(s, end, digits[i])))
+            return (char)('0' + i);
+    return (*n = starts(s, end, "\xe2\x81\xbb")) ? '-' : 0;
+}
+
+const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n)
+{
+    char text[24];
+    size_t length = 0, step;
+    char c;
+    *n = 0;
+    while (length < sizeof text - 1 && (c = superscript(s + *n, end, &step)) &&
+           (c != '-' || length == 0)) {
+        text[length++] = c;
+        *n += step;
+    }
+    text[length] = 0;
+    return length > (text[0] == '-') ? number_read(a, text, length) : NULL;
+}
 
 void lexical_hint(struct err *e, const char *s, const char *end)
 {
     static const struct {
         const char *bytes, *hint;
     } lookalikes[] = {
-        {"\xe2\x88\x92", "this is a typographic minus sign; write -"},
         {"\xe2\x80\x93", "this is a dash; write -"},
         {"\xe2\x80\x94", "this is a dash; write -"},
-        {"\xc3\x97", "write * for a product"},
-        {"\xc2\xb7", "write * for a product"},
-        {"\xe2\x8b\x85", "write * for a product"},
-        {"\xc3\xb7", "write / for a quotient"},
-        {"\xc2\xb2", "write ^2"},
-        {"\xc2\xb3", "write ^3"},
-        {"\xcf\x80", "write pi"},
-        {"\xe2\x88\x9a", "write sqrt(...)"},
-        {"\xc2\xa0", "this is a no-break space"},
+        {"\xe2\x88\x9b", "write (...)^(1/3)"},
+        {"\xc2\xbd", "write 1/2"},
         {"|", "write abs(...) for an absolute value"},
         {"[", "only round parentheses are read"},
         {"]", "only round parentheses are read"},
@@ -33,9 +120,11 @@ void lexical_hint(struct err *e, const char *s, const char *end)
         {"=", "this is one expression, not an equation"},
         {".", "write 0.5, not .5"},
     };
-    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
-        size_t n = strlen(lookalikes[i].bytes);
-        if ((size_t)(end - s) >= n && memcmp(s, lookalikes[i].bytes, n) == 0)
+    size_t n;
+    char sign = lexical_sign(s, end, &n);
+    if (sign)
+        err_hint(e, "write %c", sign);
+    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+        if (starts(s, end, lookalikes[i].bytes))
             err_hint(e, "%s", lookalikes[i].hint);
-    }
 }

@@ -2,6 +2,8 @@
 #ifndef OPS_EXPR_SYNTAX_LEXICAL_H
 #define OPS_EXPR_SYNTAX_LEXICAL_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,6 +41,22 @@ static inline size_t character_length(const char *s, const char *end)
         n++;
     return n;
 }
+
+/* Length of the space at s, no-break ones included; 0 if there is none. */
+size_t space_length(const char *s, const char *end);
+/* Length of the number at s, which begins with a digit: 12, 0.25, 1.5e3, 2e-3. *exponent is where
+ * its e stands, 0 if it has none. */
+size_t number_length(const char *s, const char *end, size_t *exponent);
+/* The sign that a character of n bytes stands for: '*' for a centred dot, '-' for U+2212; or 0. */
+char lexical_sign(const char *s, const char *end, size_t *n);
+/* The word that a character of n bytes stands for: pi or sqrt; or text NULL. */
+struct lexical_word {
+    const char *text;
+    size_t n;
+};
+struct lexical_word lexical_word(const char *s, const char *end);
+/* The integer that superscripts of n bytes write, as "-12"; or NULL. */
+const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n);
 
 struct err;
 /* Hints at what a character that no syntax knows was meant to be: U+2212 for '-', and so on. */

@@ -1,112 +1,23 @@
 /* The infix syntax, by precedence climbing over the language's table.
  *
- *     expression = operand { infix operand }          ^ binds right, the others left
+ *     expression = operand { [infix] operand | superscript }    ^ binds right, the others left;
+ *                                                               side by side is a product
  *     operand    = "-" operand | primary              the sign binds below ^, above *
- *     primary    = number | symbol | "?" name | function "(" expression { "," expression } ")"
- *                | "(" expression ")" | "d/d" name operand
+ *     primary    = number | symbol | "?" name | function [exponent] argument
+ *                | "(" expression ")" | "|" expression "|" | root primary | "d/d" name operand
+ *     argument   = "(" expression { "," expression } ")" | power { power }     sin 2x is sin(2*x)
  *
  * Two integers as written make one number: 3/2 is the rational, (3)/2 the quotient, -3 the number.
- * Nothing is guessed: what other notations would read silently is refused with what to write. */
+ * Nothing is guessed: a text with several readings is refused with the usual one, or the usual one
+ * is taken and said (expr_read_infix). */
 #include "ops/expr/rational.h"
+#include "ops/expr/syntax/infix_text.h"
 #include "ops/expr/syntax/lexical.h"
-#include "ops/expr/syntax/tree.h"
 
 #include <string.h>
 
-struct infix {
-    struct tree tree;
-    const char *at, *end;
-    const char *token, *token_end; /* the last one read, for hints */
-    bool patterns;
-    unsigned depth;
-};
-
 static enum err_code expression(uint32_t *out, struct infix *p, unsigned precedence);
-
-static void skip_space(struct infix *p)
-{
-    while (p->at < p->end && is_space(*p->at))
-        p->at++;
-}
-
-static void take(struct infix *p, size_t n)
-{
-    p->token = p->at;
-    p->at += n;
-    p->token_end = p->at;
-}
-
-static bool at_char(struct infix *p, char c)
-{
-    skip_space(p);
-    return p->at < p->end && *p->at == c;
-}
-
-/* The infix operator here, or -1; of two the longer. */
-static int peek_infix(struct infix *p, size_t *length)
-{
-    const struct language *lang = p->tree.lang;
-    int found = -1;
-    *length = 0;
-    skip_space(p);
-    size_t left = (size_t)(p->end - p->at);
-    for (int op = X_ADD; op < lang->n_ops; op++) {
-        const char *sign = lang->ops[op].infix;
-        size_t n = sign ? strlen(sign) : 0;
-        if (n > *length && n <= left && memcmp(p->at, sign, n) == 0) {
-            *length = n;
-            found = op;
-        }
-    }
-    if (left >= 2 && p->at[0] == '*' && p->at[1] == '*' && lang_has(lang, X_POW)) {
-        *length = 2;
-        return lang_find(lang, "**", 2);
-    }
-    return found;
-}
-
-/* Length of the token here as people see it, for messages. */
-static size_t shown_length(const char *s, const char *end)
-{
-    size_t n = identifier_length(s, end);
-    if (n == 0)
-        while (s + n < end && (is_digit(s[n]) || s[n] == '.'))
-            n++;
-    if (n == 0)
-        n = character_length(s, end);
-    return n < 60 ? n : 60;
-}
-
-static enum err_code fail_unexpected(struct infix *p)
-{
-    enum err_code code;
-    skip_space(p);
-    if (p->at == p->end) {
-        return tree_fail(&p->tree, p->at,
-                         p->token == NULL ? "an expression is missing"
-                                          : "the expression ends too early");
-    }
-    size_t n = shown_length(p->at, p->end);
-    code = tree_fail(&p->tree, p->at, "unexpected '%.*s'", (int)n, p->at);
-    lexical_hint(p->tree.e, p->at, p->end);
-    return code;
-}
-
-/* After a complete expression: what can this be? */
-static enum err_code fail_trailing(struct infix *p)
-{
-    enum err_code code;
-    skip_space(p);
-    bool operand = is_letter(*p->at) || is_digit(*p->at) || *p->at == '(' || *p->at == '?';
-    if (!operand)
-        return fail_unexpected(p);
-    size_t n = shown_length(p->at, p->end);
-    int before = (int)(p->token_end - p->token);
-    code = tree_fail(&p->tree, p->at, "an operator is missing before '%.*s'", (int)n, p->at);
-    if (before < 60)
-        err_hint(p->tree.e, "for a product write %.*s*%.*s", before, p->token, (int)n, p->at);
-    return code;
-}
+static enum err_code operand(uint32_t *out, struct infix *p);
 
 static enum err_code negate(uint32_t *out, struct infix *p, uint32_t x, const char *sign)
 {
@@ -125,110 +36,194 @@ static enum err_code negate(uint32_t *out, struct infix *p, uint32_t x, const ch
     return err_up(p->tree.e, tree_apply(out, t, X_MUL, args, 2, sign));
 }
 
-static enum err_code number(uint32_t *out, struct infix *p)
+/* An expression between brackets, the opening one taken already. */
+static enum err_code within(uint32_t *out, struct infix *p, const char *open, char close)
 {
-    enum err_code code;
-    const char *s = p->at;
-    size_t n = 0, left = (size_t)(p->end - s);
-    while (n < left && is_digit(s[n]))
-        n++;
-    if (n + 1 < left && s[n] == '.' && is_digit(s[n + 1]))
-        for (n++; n < left && is_digit(s[n]);)
-            n++;
-    const char *leaf = number_read(p->tree.a, s, n);
-    if (!leaf)
-        return tree_fail(&p->tree, s, "the number has more than %d digits", EXPR_MAX_DIGITS);
-    take(p, n);
-    if ((code = tree_leaf(out, &p->tree, X_NUM, leaf, s)))
+    unsigned bars = p->bars;
+    p->bars = close == '|' ? bars + 1 : 0;
+    enum err_code code = expression(out, p, 0);
+    p->bars = bars;
+    if (code)
         return err_up(p->tree.e, code);
-    p->tree.nodes[*out].literal = true;
-    return OK;
-}
-
-static enum err_code parenthesized(uint32_t *out, struct infix *p)
-{
-    enum err_code code;
-    const char *open = p->at;
-    take(p, 1);
-    if ((code = expression(out, p, 0)))
-        return err_up(p->tree.e, code);
-    if (at_char(p, ')')) {
-        take(p, 1);
-        p->token = p->token_end - 1 - open < 60 ? open : p->token;
+    if (infix_at(p, close)) {
+        infix_take(p, 1);
+        p->closed_bar |= close == '|';
+        p->token = p->token_end - open < 60 ? open : p->token;
         p->tree.nodes[*out].literal = false;
         return OK;
     }
     if (p->at == p->end)
-        return tree_fail(&p->tree, open, "this parenthesis is never closed");
-    return err_up(p->tree.e, fail_trailing(p));
+        return tree_fail(&p->tree, open, "this %s is never closed",
+                         close == '|' ? "bar" : "parenthesis");
+    return err_up(p->tree.e, infix_fail_trailing(p));
 }
 
-/* name "(" arguments ")", the name taken already. `op` -1 stands for exp. */
+/* op -1 is exp, which is pow(e, x). */
+static enum err_code apply(uint32_t *out, struct infix *p, int op, uint32_t *args, unsigned n,
+                           const char *at)
+{
+    enum err_code code;
+    if (op >= 0)
+        return err_up(p->tree.e, tree_apply(out, &p->tree, (uint16_t)op, args, n, at));
+    uint32_t power[2] = {0, args[0]};
+    if ((code = tree_leaf(&power[0], &p->tree, X_SYM, "e", at)))
+        return err_up(p->tree.e, code);
+    return err_up(p->tree.e, tree_apply(out, &p->tree, X_POW, power, 2, at));
+}
+
+/* name "(" arguments ")", the name taken already. */
 static enum err_code call(uint32_t *out, struct infix *p, int op, const char *name, size_t n)
 {
     enum err_code code;
     struct tree *t = &p->tree;
     const char *open = p->at;
     uint32_t args[LANG_MAX_ARITY + 1];
-    unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity, given = 0;
-    take(p, 1);
-    if (at_char(p, ')') && arity == 0) {
-        take(p, 1);
-        return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, args, 0, name));
+    unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity, given = 0, bars = p->bars;
+    infix_take(p, 1);
+    p->bars = 0;
+    if (infix_at(p, ')') && arity == 0) {
+        infix_take(p, 1);
+        p->bars = bars;
+        return err_up(p->tree.e, apply(out, p, op, args, 0, name));
     }
     for (;;) {
-        skip_space(p);
+        infix_skip_space(p);
         const char *argument = p->at;
         if ((code = expression(&args[given < arity ? given : arity], p, 0)))
             return err_up(p->tree.e, code);
         given++;
         if (op == X_D && given == 1 && (code = tree_check_d(t, args[0], argument)))
             return err_up(p->tree.e, code);
-        if (!at_char(p, ','))
+        if (!infix_at(p, ','))
             break;
-        take(p, 1);
+        infix_take(p, 1);
     }
-    if (!at_char(p, ')')) {
+    p->bars = bars;
+    if (!infix_at(p, ')')) {
         if (p->at == p->end)
             return tree_fail(&p->tree, open, "this parenthesis is never closed");
-        return err_up(p->tree.e, fail_trailing(p));
+        return err_up(p->tree.e, infix_fail_trailing(p));
     }
-    take(p, 1);
+    infix_take(p, 1);
     p->token = p->token_end - name < 60 ? name : p->token;
     if (given != arity)
         return tree_fail(&p->tree, name, "'%.*s' takes %u argument%s, not %u", (int)n, name, arity,
                          arity == 1 ? "" : "s", given);
-    if (op >= 0)
-        return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, args, arity, name));
-    args[1] = args[0];
-    if ((code = tree_leaf(&args[0], t, X_SYM, "e", name)))
-        return err_up(p->tree.e, code);
-    return err_up(p->tree.e, tree_apply(out, t, X_POW, args, 2, name));
+    return err_up(p->tree.e, apply(out, p, op, args, arity, name));
 }
 
-/* sin x, sin^2(x), sin alone. */
-static enum err_code fail_function_without_arguments(struct infix *p, const char *name, size_t n)
+/* Whether a factor can begin here that is written without a sign before it. */
+static bool at_factor(struct infix *p)
+{
+    infix_skip_space(p);
+    if (p->at == p->end || !lang_has(p->tree.lang, X_MUL))
+        return false;
+    const char *s = p->at;
+    return is_letter(*s) || *s == '(' || *s == '?' || (*s == '|' && !p->bars) ||
+           lexical_word(s, p->end).text;
+}
+
+static int function_at(struct infix *p)
+{
+    size_t n = identifier_length(p->at, p->end);
+    int op = lang_find(p->tree.lang, p->at, n);
+    return op >= 0 && p->tree.lang->ops[op].arity ? op : -1;
+}
+
+static enum err_code multiply(uint32_t *x, struct infix *p, uint32_t y, const char *at)
+{
+    uint32_t args[] = {*x, y};
+    return err_up(p->tree.e, tree_apply(x, &p->tree, X_MUL, args, 2, at));
+}
+
+/* The argument of a function without parentheses: factors side by side, up to the next function,
+ * bracket or sign. */
+static enum err_code bare_argument(uint32_t *out, struct infix *p, const char *function)
 {
     enum err_code code;
-    skip_space(p);
-    code = tree_fail(&p->tree, name, "'%.*s' is a function and needs (", (int)n, name);
-    if (p->at < p->end && *p->at == '^') {
-        const char *s = p->at + 1, *exponent = s;
-        if (s < p->end && *s == '-')
-            s++;
+    infix_skip_space(p);
+    bool bar = infix_at(p, '|');
+    if ((code = expression(out, p, LANG_PRECEDENCE_MINUS + 1)))
+        return err_up(p->tree.e, code);
+    if (!bar && p->tree.nodes[*out].arity)
+        infix_choose(p, function);
+    while (at_factor(p) && *p->at != '(' && *p->at != '|' && function_at(p) < 0) {
+        const char *at = p->at;
+        uint32_t factor;
+        infix_choose(p, function);
+        if ((code = expression(&factor, p, LANG_PRECEDENCE_MINUS + 1)) ||
+            (code = multiply(out, p, factor, at)))
+            return err_up(p->tree.e, code);
+    }
+    size_t n;
+    int op = infix_peek(p, &n);
+    if (op == X_DIV || op == X_MUL)
+        infix_choose(p, function);
+    return OK;
+}
+
+/* The integer after the name in sin^2(x), sin^(-1) x, sin\xc2\xb2 x: an exponent, as a leaf; NULL:
+ * none is there. */
+static const char *function_exponent(struct infix *p)
+{
+    infix_skip_space(p);
+    size_t n;
+    const char *power = lexical_superscript(p->tree.a, p->at, p->end, &n);
+    if (!power && p->at < p->end && *p->at == '^') {
+        const char *s = p->at + 1;
+        bool group = s < p->end && *s == '(';
+        s += group;
+        const char *digits = s;
+        s += s < p->end && *s == '-';
         while (s < p->end && is_digit(*s))
             s++;
-        if (exponent < s && *exponent == '-')
-            err_hint(p->tree.e, "write %.*s(...)^(%.*s), or the name of the inverse function",
-                     (int)n, name, (int)(s - exponent < 20 ? s - exponent : 20), exponent);
-        else
-            err_hint(p->tree.e, "write %.*s(...)^%.*s", (int)n, name,
-                     (int)(s - exponent < 20 ? s - exponent : 20), exponent);
-    } else if (p->at < p->end && (is_letter(*p->at) || is_digit(*p->at))) {
-        err_hint(p->tree.e, "write %.*s(%.*s)", (int)n, name, (int)shown_length(p->at, p->end),
-                 p->at);
+        if (!group || (s < p->end && *s == ')'))
+            power = number_read(p->tree.a, digits, (size_t)(s - digits));
+        n = (size_t)(s + group - p->at);
     }
-    return code;
+    if (power)
+        infix_take(p, n);
+    return power;
+}
+
+/* sin(x), sin x, sin^2(x), the name taken already. */
+static enum err_code function(uint32_t *out, struct infix *p, int op, const char *name, size_t n)
+{
+    enum err_code code;
+    struct tree *t = &p->tree;
+    uint32_t args[2];
+    const char *power = NULL;
+    if (infix_at(p, '('))
+        return err_up(t->e, call(out, p, op, name, n));
+    if (op < 0 || (t->lang->ops[op].arity == 1 && lang_has(t->lang, X_POW)))
+        power = function_exponent(p);
+    if (power && strcmp(power, "-1") == 0) {
+        infix_choose(p, name);
+        if (op >= 0 && t->lang->ops[op].inverse >= 0) {
+            op = t->lang->ops[op].inverse;
+            power = NULL;
+        }
+    }
+    bool bare = (op < 0 || t->lang->ops[op].arity == 1) &&
+                (at_factor(p) || (p->at < p->end && is_digit(*p->at)));
+    if (infix_at(p, '(')) {
+        code = call(&args[0], p, op, name, n);
+    } else if (bare) {
+        code = bare_argument(&args[0], p, name);
+        if (!code)
+            code = apply(&args[0], p, op, args, 1, name);
+    } else {
+        code = tree_fail(t, name, "'%.*s' is a function and needs (", (int)n, name);
+        err_hint(t->e, "write %.*s(...)", (int)n, name);
+    }
+    if (code)
+        return err_up(t->e, code);
+    *out = args[0];
+    if (!power)
+        return OK;
+    if ((code = tree_leaf(&args[1], t, X_NUM, power, name)))
+        return err_up(t->e, code);
+    return err_up(t->e, tree_apply(out, t, X_POW, args, 2, name));
 }
 
 /* d/dx f, the d not yet taken; f reaches as far as a power does. */
@@ -253,13 +248,15 @@ static enum err_code derivative(uint32_t *out, struct infix *p, bool *matched)
         (code = tree_check_d(t, args[0], s)))
         return err_up(p->tree.e, code);
     p->at = s;
-    take(p, n);
-    skip_space(p);
-    bool group = at_char(p, '(');
+    infix_take(p, n);
+    infix_skip_space(p);
+    bool group = infix_at(p, '(');
     if ((code = expression(&args[1], p, LANG_PRECEDENCE_MINUS)))
         return err_up(p->tree.e, code);
     group = group && p->token_end[-1] == ')' && *p->token == '(';
-    if (!group && (at_char(p, '*') || at_char(p, '/'))) {
+    size_t sign;
+    int op = infix_peek(p, &sign);
+    if (!group && (op == X_MUL || op == X_DIV || at_factor(p))) {
         code = tree_fail(&p->tree, d, "how far this derivative reaches is ambiguous");
         err_hint(p->tree.e, "write d(%.*s, ...)", (int)(n - 1 < 60 ? n - 1 : 60), s + 1);
         return code;
@@ -291,15 +288,13 @@ static enum err_code name(uint32_t *out, struct infix *p)
         if (matched)
             return OK;
     }
-    take(p, n);
-    if (op >= 0 || exponential) {
-        if (at_char(p, '('))
-            return err_up(p->tree.e, call(out, p, op, s, n));
-        if (op >= 0 && t->lang->ops[op].arity == 0)
-            return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, NULL, 0, s));
-        return err_up(p->tree.e, fail_function_without_arguments(p, s, n));
-    }
-    if (p->at < p->end && *p->at == '(') {
+    infix_take(p, n);
+    if (op >= 0 && t->lang->ops[op].arity == 0 && !infix_at(p, '('))
+        return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, NULL, 0, s));
+    if (op >= 0 || exponential)
+        return err_up(p->tree.e, function(out, p, op, s, n));
+    char *symbol = arena_strndup(t->a, s, n);
+    if (p->at < p->end && *p->at == '(' && !lang_is_constant(symbol)) {
         const char *near = tree_nearest_operator(t->lang, s, n);
         code = tree_fail(&p->tree, s, "unknown function '%.*s'", (int)(n < 60 ? n : 60), s);
         if (n == 1)
@@ -316,45 +311,59 @@ static enum err_code name(uint32_t *out, struct infix *p)
     }
     if (n > EXPR_MAX_NAME)
         return tree_fail(&p->tree, s, "a name has more than %d characters", EXPR_MAX_NAME);
-    return err_up(p->tree.e, tree_leaf(out, t, X_SYM, arena_strndup(t->a, s, n), s));
+    return err_up(p->tree.e, tree_leaf(out, t, X_SYM, symbol, s));
 }
 
-static enum err_code pattern_variable(uint32_t *out, struct infix *p)
+/* \xcf\x80, or a root of the one thing that follows. */
+static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text, const char *at)
 {
-    struct tree *t = &p->tree;
-    const char *s = p->at;
-    size_t n = identifier_length(s + 1, p->end);
-    if (!p->patterns)
-        return tree_fail(&p->tree, s, "pattern variables belong to rules, not to expressions");
-    if (n == 0 || n > EXPR_MAX_NAME)
-        return tree_fail(&p->tree, s, "a pattern variable is ? and a name");
-    take(p, n + 1);
-    return err_up(p->tree.e, tree_leaf(out, t, X_VAR, arena_strndup(t->a, s + 1, n), s));
+    enum err_code code;
+    size_t n;
+    if (strcmp(text, "sqrt") != 0)
+        return err_up(p->tree.e, tree_leaf(out, &p->tree, X_SYM, text, at));
+    bool bracket = infix_at(p, '(') || infix_at(p, '|');
+    if ((code = operand(out, p)) || (code = tree_apply(out, &p->tree, X_SQRT, out, 1, at)))
+        return err_up(p->tree.e, code);
+    if (!bracket &&
+        (at_factor(p) || infix_at(p, '^') || lexical_superscript(p->tree.a, p->at, p->end, &n)))
+        infix_choose(p, at);
+    return OK;
 }
 
 static enum err_code operand(uint32_t *out, struct infix *p)
 {
     enum err_code code;
-    skip_space(p);
+    infix_skip_space(p);
     if (p->at == p->end)
-        return err_up(p->tree.e, fail_unexpected(p));
+        return err_up(p->tree.e, infix_fail_unexpected(p));
     const char *s = p->at;
-    if (*s == '-' && lang_has(p->tree.lang, X_MUL)) {
-        take(p, 1);
+    size_t typed = 1;
+    if ((*s == '-' || lexical_sign(s, p->end, &typed) == '-') && lang_has(p->tree.lang, X_MUL)) {
+        infix_take(p, typed);
         uint32_t x;
         if ((code = expression(&x, p, LANG_PRECEDENCE_MINUS)))
             return err_up(p->tree.e, code);
         return err_up(p->tree.e, negate(out, p, x, s));
     }
     if (is_digit(*s))
-        return err_up(p->tree.e, number(out, p));
-    if (*s == '(')
-        return err_up(p->tree.e, parenthesized(out, p));
+        return err_up(p->tree.e, infix_number(out, p));
+    bool bar = *s == '|' && lang_has(p->tree.lang, X_ABS);
+    if (*s == '(' || bar) {
+        infix_take(p, 1);
+        if ((code = within(out, p, s, bar ? '|' : ')')) || !bar)
+            return err_up(p->tree.e, code);
+        return err_up(p->tree.e, tree_apply(out, &p->tree, X_ABS, out, 1, s));
+    }
     if (*s == '?')
-        return err_up(p->tree.e, pattern_variable(out, p));
+        return err_up(p->tree.e, infix_pattern_variable(out, p));
     if (is_letter(*s))
         return err_up(p->tree.e, name(out, p));
-    return err_up(p->tree.e, fail_unexpected(p));
+    struct lexical_word word = lexical_word(s, p->end);
+    if (word.text && lang_has(p->tree.lang, X_SQRT)) {
+        infix_take(p, word.n);
+        return err_up(p->tree.e, typed_word(out, p, word.text, s));
+    }
+    return err_up(p->tree.e, infix_fail_unexpected(p));
 }
 
 /* 3/2 as written is the number; false if these are not two such integers. */
@@ -369,6 +378,28 @@ static bool fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right
     return true;
 }
 
+/* A factor without a sign before it: x y, 2(x + 1), after the sign `before` or -1. */
+static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
+{
+    enum err_code code;
+    const char *at = p->at;
+    uint32_t factor;
+    bool literal = p->tree.nodes[*x].literal;
+    if (before == X_DIV) {
+        code = tree_fail(&p->tree, at, "this may belong to the quotient or to its denominator");
+        err_hint(p->tree.e, "write (a/b)*c or a/(b*c)");
+        return code;
+    }
+    if (*at == '|' && p->closed_bar)
+        infix_choose(p, at);
+    if (is_letter(*at) && ((literal && identifier_length(at, p->end) > 1 && function_at(p) < 0) ||
+                           (before == X_POW && at == p->token_end)))
+        infix_choose(p, at);
+    if ((code = expression(&factor, p, LANG_PRECEDENCE_MINUS)))
+        return err_up(p->tree.e, code);
+    return err_up(p->tree.e, multiply(x, p, factor, at));
+}
+
 static enum err_code expression(uint32_t *out, struct infix *p, unsigned precedence)
 {
     enum err_code code;
@@ -377,29 +408,42 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
                          EXPR_MAX_DEPTH);
     const struct language *lang = p->tree.lang;
     uint32_t args[2];
+    int before = -1;
     if ((code = operand(&args[0], p)))
         return err_up(p->tree.e, code);
     for (;;) {
         size_t n;
-        int op = peek_infix(p, &n);
+        int op = infix_peek(p, &n);
+        const char *sign = p->at, *power = NULL;
+        if (op < 0 && at_factor(p) && lang->ops[X_MUL].precedence >= precedence) {
+            if ((code = side_by_side(&args[0], p, before)))
+                return err_up(p->tree.e, code);
+            continue;
+        }
+        if (op < 0 && lang_has(lang, X_POW) &&
+            (power = lexical_superscript(p->tree.a, sign, p->end, &n)))
+            op = X_POW;
         if (op < 0 || lang->ops[op].precedence < precedence)
             break;
-        const char *sign = p->at;
-        take(p, n);
-        if ((code = expression(&args[1], p, lang->ops[op].precedence + !lang->ops[op].right)))
+        infix_take(p, n);
+        if ((code = power
+                        ? tree_leaf(&args[1], &p->tree, X_NUM, power, sign)
+                        : expression(&args[1], p, lang->ops[op].precedence + !lang->ops[op].right)))
             return err_up(p->tree.e, code);
         if (!fold_fraction(p, op, args[0], args[1]) &&
             (code = tree_apply(&args[0], &p->tree, (uint16_t)op, args, 2, sign)))
             return err_up(p->tree.e, code);
+        before = power ? -1 : op;
     }
     *out = args[0];
     p->depth--;
     return OK;
 }
 
-enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct language *lang,
-                               const struct source_text *source, size_t at, size_t len,
-                               bool patterns, struct err *e)
+/* With notes the usual reading is taken where there are several. */
+static enum err_code read_infix(struct expr *out, struct arena *a, const struct language *lang,
+                                const struct source_text *source, size_t at, size_t len,
+                                bool patterns, struct buf *notes, struct err *e)
 {
     struct infix p = {
         .tree = {.a = a, .lang = lang, .source = source, .e = e},
@@ -410,13 +454,38 @@ enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct l
     uint32_t root = 0;
     enum err_code code = err_up(e, expression(&root, &p, 0));
     if (code == OK) {
-        skip_space(&p);
+        infix_skip_space(&p);
         if (p.at < p.end)
             code = *p.at == ')' ? tree_fail(&p.tree, p.at, "this ')' closes no parenthesis")
-                                : err_up(e, fail_trailing(&p));
+                                : err_up(e, infix_fail_trailing(&p));
     }
     if (code == OK)
         tree_lay_out(out, &p.tree, root);
+    if (code == OK && p.choice) {
+        struct buf read = {0};
+        expr_write_infix(&read, out);
+        if (notes) {
+            buf_printf(notes, "read as %s\n", read.data);
+        } else {
+            code = tree_fail(&p.tree, p.choice, "this has several readings");
+            err_hint(e, "the usual one is %s", read.data);
+        }
+        buf_free(&read);
+    }
     tree_free(&p.tree);
     return code;
+}
+
+enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct source_text *source, size_t at, size_t len,
+                               bool patterns, struct err *e)
+{
+    return err_up(e, read_infix(out, a, lang, source, at, len, patterns, NULL, e));
+}
+
+enum err_code expr_read_infix(struct expr *out, struct arena *a, const struct language *lang,
+                              const struct source_text *source, size_t at, size_t len,
+                              struct buf *notes, struct err *e)
+{
+    return err_up(e, read_infix(out, a, lang, source, at, len, false, notes, e));
 }

@@ -33,7 +33,8 @@ enum err_code expr_argument_part(struct expr *out, struct latex_reader **latex,
     expr_parser *read;
     enum err_code code = expr_parser_find(&read, syntax, e);
     if (!code)
-        code = read(out, a, lang, source, at, len, false, e);
+        code = read == expr_parse_infix ? expr_read_infix(out, a, lang, source, at, len, notes, e)
+                                        : read(out, a, lang, source, at, len, false, e);
     return err_up(e, code);
 }
 
@@ -46,8 +47,7 @@ enum err_code expr_argument(struct expr *out, struct latex_reader **latex,
     struct source_text *source = arena_new(a, struct source_text);
     struct buf notes = {0};
     *source = (struct source_text){name, arena_strdup(a, text), len};
-    enum err_code code =
-        expr_argument_part(out, latex, args, a, lang, source, 0, len, &notes, e);
+    enum err_code code = expr_argument_part(out, latex, args, a, lang, source, 0, len, &notes, e);
     if (!code)
         expr_argument_say(args, name, &notes);
     buf_free(&notes);

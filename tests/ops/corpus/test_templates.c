@@ -96,8 +96,8 @@ static void test_refusals(void **state)
     refuses(GROUP("templates: ['1 + {func(x)']"), 3, 31, "this '{' is never closed", "");
     refuses(GROUP("templates: ['{func}(x']"), 3, 26,
             "this gives 'sin(x': this parenthesis is never closed", "");
-    refuses(GROUP("templates: ['{n}x']"), 3, 26,
-            "this gives '1x': an operator is missing before 'x'", "write 1*x");
+    refuses(GROUP("templates: ['x {n}']"), 3, 26,
+            "this gives 'x 1': an operator is missing before '1'", "write x*1");
     refuses(GROUP("templates: ['{it} + 1']"), 3, 27, "name them in 'of'", "");
     refuses(GROUP("of: [h], templates: ['{it}']"), 3, 19, "there is no group 'h' before", "");
     refuses(GROUP("per: n, templates: ['{n}']"), 3, 19, "'take' is missing", "");

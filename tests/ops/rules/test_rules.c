@@ -296,7 +296,7 @@ static void refuses_bad_terms(void **state)
         "a: sin(?a, ?b) -> ?a",
         "a: -> ?a",
         "a: ?a ->",
-        "a: 2?a -> ?a",
+        "a: 2 3 -> ?a",
         "a: ?a -> ?a if real(?a",
         "a: ?a -> ?a if real(sin)",
         "a: ?a -> ?a -> ?a",
