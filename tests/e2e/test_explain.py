@@ -148,7 +148,7 @@ class Explain(unittest.TestCase):
         for bump in ("(2*x-3)*(x-2)", "x-1", "(x-1/2)*(x-4)*(x-5/2)*(x-1/4)"):
             done = explain(f"ln(-1 - sqrt(-1)*abs({bump}))",
                            f"ln(1 + sqrt(-1)*abs({bump})) - pi*sqrt(-1)")
-            self.assertNotEqual(done.returncode, 3, done.stdout)
+            self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_normal_forms_prove(self):
         for a, b, way in (
@@ -234,6 +234,29 @@ class Explain(unittest.TestCase):
                               capture_output=True, text=True, timeout=TIMEOUT_S)
         for answer in map(json.loads, done.stdout.splitlines()):
             self.assertEqual(answer["verdict"], "proved", answer)
+
+    def test_no_verdict_is_wrong(self):
+        """Of true and false equalities, under domains: truth, domains, the two expressions. No verdict is
+        wrong, and of the true ones at least 92 in a hundred are proved, of the false ones refuted."""
+        path = pathlib.Path(__file__).parents[1] / "bench/workloads/verdicts.tsv"
+        groups = {}
+        for row in path.read_text(encoding="utf-8").splitlines():
+            truth, domains, pair = row.split("\t", 2)
+            groups.setdefault(domains, []).append((truth, pair))
+        right = {"equal": "proved", "different": "refuted", "no value": "no value"}
+        counts = dict.fromkeys(right, 0)
+        total = dict(counts)
+        for domains, rows in groups.items():
+            given = [word for d in domains.split(",") if d for word in ("--domain", d)]
+            done = subprocess.run([BINARY, "explain", "--max-nodes", "500", *given, "-"], text=True,
+                                  capture_output=True, timeout=TIMEOUT_S,
+                                  input="".join(pair + "\n" for _, pair in rows))
+            for (truth, _), answer in zip(rows, map(json.loads, done.stdout.splitlines()), strict=True):
+                self.assertIn(answer["verdict"], (right[truth], "undecided"), answer)
+                counts[truth] += answer["verdict"] == right[truth]
+                total[truth] += 1
+        for truth in right:
+            self.assertGreaterEqual(counts[truth], 0.92 * total[truth], truth)
 
     def test_wrong_input(self):
         done = explain("sin(x", "x")

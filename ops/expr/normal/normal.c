@@ -1,6 +1,8 @@
 /* Terms as elements, and derivatives by the chain rule on generators; see normal.h. */
 #include "ops/expr/normal/normal.h"
 
+#include "ops/expr/normal/normal_conjugate.h"
+#include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_exp.h"
 #include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/rational.h"
@@ -49,21 +51,6 @@ static const element *variable(struct field *f, const struct expr_node *x)
                           .smooth = true};
     g.positive = strcmp(domain, "positive") == 0 || strcmp(domain, "nonnegative") == 0;
     return field_generator(f, field_add_generator(f, &g));
-}
-
-static const element *named_constant(struct field *f, char name)
-{
-    ca_t v;
-    ca_init(v, f->numbers);
-    if (name == 'e') {
-        ca_one(v, f->numbers);
-        ca_exp(v, v, f->numbers);
-    } else {
-        ca_pi(v, f->numbers);
-    }
-    const element *x = field_constant(f, v);
-    ca_clear(v, f->numbers);
-    return x;
 }
 
 /* ---- functions by exponentials and logarithms ---- */
@@ -139,7 +126,7 @@ static const element *inverse(struct field *f, uint16_t op, const element *z)
     switch ((enum expr_op)op) {
     case X_ASIN: return field_mul(f, minus_i, area_sine(f, times_i(f, z)));
     case X_ACOS:
-        return field_sub(f, field_mul(f, named_constant(f, 'p'), field_rational(f, 1, 2)),
+        return field_sub(f, field_mul(f, field_named(f, 'p'), field_rational(f, 1, 2)),
                          inverse(f, X_ASIN, z));
     case X_ATAN: return field_mul(f, minus_i, area_tangent(f, times_i(f, z)));
     case X_ASINH: return area_sine(f, z);
@@ -190,58 +177,6 @@ static const element *power(struct field *f, const struct expr_node *base,
 
 /* ---- derivatives ---- */
 
-static const element *derive(struct field *f, const element *x, size_t by);
-
-/* Of a generator by the variable of number `by`. */
-static const element *derive_generator(struct field *f, size_t i, size_t by)
-{
-    const struct generator g = f->g[i];
-    const element *d;
-    switch (g.kind) {
-    case GENERATOR_I:
-    case GENERATOR_CONSTANT: return integer(f, 0);
-    case GENERATOR_VARIABLE: return integer(f, i == by);
-    case GENERATOR_EXPONENTIAL:
-        if (g.power) /* g^k = u, g' = u'/(k u) g */
-            return field_mul(f, field_generator(f, i),
-                             field_div(f, derive(f, g.of, by),
-                                       field_mul(f, integer(f, (slong)g.power), g.of)));
-        return field_mul(f, field_generator(f, i),
-                         derive(f, f->families[g.family].exponent, by));
-    case GENERATOR_LN: return field_div(f, derive(f, g.of, by), g.of);
-    case GENERATOR_LN_ABS:
-    case GENERATOR_ARG: /* the parts of u'/u */
-        d = field_div(f, derive(f, g.of, by), g.of);
-        d = g.kind == GENERATOR_ARG ? field_div(f, d, field_generator(f, 0)) : d;
-        return field_mul(f, field_add(f, d, sign_conjugate(f, d)), field_rational(f, 1, 2));
-    }
-    return NULL;
-}
-
-static const element *derive_polynomial(struct field *f, const fmpz_mpoly_t p, size_t by)
-{
-    const element *sum = integer(f, 0);
-    for (size_t i = 0, n = f->n; i < n && sum; i++) {
-        if (fmpz_mpoly_degree_si(p, (slong)i, f->ring) <= 0)
-            continue;
-        element *partial = field_new(f);
-        fmpz_mpoly_derivative(fmpz_mpoly_q_numref(partial), p, (slong)i, f->ring);
-        sum = field_add(f, sum, field_mul(f, partial, derive_generator(f, i, by)));
-    }
-    return sum;
-}
-
-/* (p/q)' = (p' - (p/q) q')/q */
-static const element *derive(struct field *f, const element *x, size_t by)
-{
-    if (!x)
-        return NULL;
-    const element *p = derive_polynomial(f, fmpz_mpoly_q_numref(x), by);
-    const element *q = derive_polynomial(f, fmpz_mpoly_q_denref(x), by);
-    return field_div(f, field_sub(f, p, field_mul(f, x, q)),
-                     field_polynomial(f, fmpz_mpoly_q_denref(x)));
-}
-
 static const element *derivative(struct field *f, const struct expr_node *by,
                                  const struct expr_node *x)
 {
@@ -251,7 +186,7 @@ static const element *derivative(struct field *f, const struct expr_node *by,
     while (f->g[i].kind != GENERATOR_VARIABLE || f->g[i].variable->op != by->op ||
            strcmp(f->g[i].variable->leaf, by->leaf) != 0)
         i++;
-    return derive(f, field_reduce(f, translate(f, x)), i);
+    return normal_derive(f, field_reduce(f, translate(f, x)), i);
 }
 
 /* ---- terms ---- */
@@ -278,7 +213,7 @@ static const element *translate(struct field *f, const struct expr_node *x)
     if (x->op == X_NUM)
         return field_number(f, x->leaf);
     if (x->op <= X_VAR)
-        return x->op == X_SYM && lang_is_constant(x->leaf) ? named_constant(f, x->leaf[0])
+        return x->op == X_SYM && lang_is_constant(x->leaf) ? field_named(f, x->leaf[0])
                                                            : variable(f, x);
     const struct expr_node *first = x + 1, *second = first + first->size;
     if (x->op == X_POW)
@@ -341,7 +276,7 @@ static bool equal_by_constancy(struct field *f, const element *difference, const
     for (size_t i = 1, n = f->n; i < n; i++) {
         const struct generator g = f->g[i];
         if (g.kind != GENERATOR_VARIABLE || !g.real || g.integer ||
-            !field_is_zero(f, derive(f, difference, i)))
+            !field_is_zero(f, normal_derive(f, difference, i)))
             continue;
         struct arena a = {0};
         const char *way, *value = number_within(&a, &g);

@@ -1,10 +1,14 @@
-/* An exponent is a sum of terms q m, q rational, m a monomial over a denominator: e^(q m) is a power
- * of the exponential of m/n, with one n for all q. If m is the logarithm of u, that is a power of u
- * or of a root of it. A logarithm is split at factors that are positive: ln(p u) = ln p + ln u, at
- * even powers of real ones, and, where the conjugate is known, into ln |u| + i arg u. */
+/* An exponent is a sum of terms q m, q rational, m a monomial over a denominator: e^(q m) is a
+ * power of the exponential of m/n, with one n for all q. If m is the logarithm of u, that is a
+ * power of u or of a root of it. A logarithm is split at factors that are positive: ln(p u) = ln p
+ * + ln u, at even powers of real ones, and, where the conjugate is known, into ln |u| + i arg u. */
 #include "ops/expr/normal/normal_exp.h"
 
+#include "ops/expr/normal/normal_arg.h"
+#include "ops/expr/normal/normal_conjugate.h"
+#include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_sign.h"
+#include "ops/expr/normal/normal_square.h"
 
 #include <flint/fmpz_mpoly_factor.h>
 #include <flint/fmpz_vec.h>
@@ -20,13 +24,6 @@ static const element *one(struct field *f)
     return field_rational(f, 1, 1);
 }
 
-/* |x|^2 */
-static const element *square(struct field *f, const element *x)
-{
-    const element *conjugate = sign_conjugate(f, x);
-    return conjugate ? field_mul(f, x, conjugate) : NULL;
-}
-
 /* ---- exponentials ---- */
 
 static const element *add_exponential(struct field *f, size_t family, const element *of,
@@ -35,7 +32,7 @@ static const element *add_exponential(struct field *f, size_t family, const elem
     if (power && !of)
         return NULL;
     const element *exponent = f->families[family].exponent;
-    bool real = sign_is_real(f, exponent);
+    bool real = normal_is_real(f, exponent);
     struct generator g = {.kind = GENERATOR_EXPONENTIAL,
                           .of = of,
                           .power = power,
@@ -66,7 +63,7 @@ static const element *first_unit(struct field *f, size_t family, const struct ge
     if (ln && ln->kind == GENERATOR_ARG) /* e^(i arg u) = u/|u| */
         return field_div(f, ln->of, normal_abs(f, ln->of));
     if (ln && ln->kind == GENERATOR_LN_ABS && !sign_of(f, ln->of))
-        return add_exponential(f, family, square(f, ln->of), 2);
+        return add_exponential(f, family, normal_square(f, ln->of), 2);
     if (ln)
         return ln->of;
     if (is_half_turn(f, f->families[family].exponent)) {
@@ -110,6 +107,48 @@ static size_t find_family(struct field *f, const element *exponent)
     return i;
 }
 
+/* (slope x + rest)^(1/power), if that is rational. */
+static const char *root_at(struct field *f, const element *slope, const char *x,
+                           const element *rest, ulong power)
+{
+    const element *y = x ? field_add(f, field_mul(f, slope, field_number(f, x)), rest) : NULL;
+    if (!y || !fmpz_mpoly_q_is_fmpq(y, f->ring))
+        return NULL;
+    fmpq_t q;
+    fmpq_init(q);
+    fmpz_mpoly_get_fmpz(fmpq_numref(q), fmpz_mpoly_q_numref(y), f->ring);
+    fmpz_mpoly_get_fmpz(fmpq_denref(q), fmpz_mpoly_q_denref(y), f->ring);
+    char *text = NULL;
+    if (fmpq_sgn(q) >= 0 && fmpz_root(fmpq_numref(q), fmpq_numref(q), (slong)power) &&
+        fmpz_root(fmpq_denref(q), fmpq_denref(q), (slong)power)) {
+        size_t size = fmpz_sizeinbase(fmpq_numref(q), 10) + fmpz_sizeinbase(fmpq_denref(q), 10) + 3;
+        text = arena_alloc(&f->arena, size);
+        fmpq_get_str(text, 10, q);
+    }
+    fmpq_clear(q);
+    return text;
+}
+
+/* The root of a x + b at the ends of the interval of x, where those are rational. */
+static void set_interval(struct field *f, struct generator *root)
+{
+    const fmpz_mpoly_struct *p = fmpz_mpoly_q_numref(root->of);
+    for (size_t i = 1; i < f->n && root->positive; i++) {
+        const struct generator *x = &f->g[i];
+        if (fmpz_mpoly_degree_si(p, (slong)i, f->ring) != 1)
+            continue;
+        const element *slope = normal_derive(f, root->of, i);
+        const element *rest = field_sub(f, root->of, field_mul(f, slope, field_generator(f, i)));
+        const char *low = x->low ? x->low : x->positive ? "0" : NULL;
+        bool up = slope && sign_of(f, slope) > 0;
+        if (!up && !(slope && sign_of(f, slope) < 0))
+            return;
+        root->low = root_at(f, slope, up ? low : x->high, rest, root->power);
+        root->high = root_at(f, slope, up ? x->high : low, rest, root->power);
+        return;
+    }
+}
+
 /* e^(p/q m) */
 static const element *exponential(struct field *f, const element *m, slong p, slong q)
 {
@@ -131,6 +170,10 @@ static const element *exponential(struct field *f, const element *m, slong p, sl
         if (ln && ln->kind == GENERATOR_LN) /* of unknown sign */
             g->real = g->positive = positive;
         g->smooth = smooth && (g->smooth || positive);
+        struct generator copy = *g;
+        set_interval(f, &copy);
+        f->g[f->n - 1].low = copy.low;
+        f->g[f->n - 1].high = copy.high;
         f->families[i].unit = root;
         f->families[i].n *= k;
     }
@@ -222,9 +265,9 @@ static const element *ln_integer(struct field *f, const fmpz_t n)
         fmpz_abs(prime, factors->p + i);
         fmpz_mpoly_q_set_fmpz(p, prime, f->ring);
         fmpz_clear(prime);
-        sum = field_add(f, sum,
-                        field_mul(f, field_rational(f, (slong)factors->exp[i], 1),
-                                  of_constant(f, p, ca_log)));
+        sum = field_add(
+            f, sum,
+            field_mul(f, field_rational(f, (slong)factors->exp[i], 1), of_constant(f, p, ca_log)));
     }
     fmpz_factor_clear(factors);
     return sum;
@@ -237,27 +280,9 @@ static const element *ln_generator(struct field *f, const element *x)
         if (f->g[i].kind == GENERATOR_EXPONENTIAL && f->g[i].positive &&
             fmpz_mpoly_q_equal(x, field_generator(f, i), f->ring)) {
             const struct family *y = &f->families[f->g[i].family];
-            /* The generator was made when the family had another n: its power tells it. */
-            slong n = y->n;
-            for (size_t k = f->n - 1; k > i; k--)
-                if (f->g[k].kind == GENERATOR_EXPONENTIAL && f->g[k].family == f->g[i].family)
-                    n /= (slong)f->g[k].power;
-            return field_div(f, y->exponent, field_rational(f, n, 1));
+            return field_div(f, y->exponent, field_rational(f, field_root_of(f, i), 1));
         }
     return NULL;
-}
-
-static const element *logarithm(struct field *f, enum generator_kind kind, const element *x)
-{
-    for (size_t i = 1; i < f->n; i++)
-        if (f->g[i].kind == kind &&
-            (field_equal(f, f->g[i].of, x) ||
-             (kind == GENERATOR_LN_ABS && field_equal(f, square(f, f->g[i].of), square(f, x)))))
-            return field_generator(f, i);
-    struct generator g = {.kind = kind, .of = x, .real = kind != GENERATOR_LN};
-    g.smooth = kind == GENERATOR_LN_ABS && sign_is_smooth(f, x) &&
-               sign_is_strict(f, fmpz_mpoly_q_numref(x));
-    return field_generator(f, field_add_generator(f, &g));
 }
 
 /* ln |p|; the sign of p, if it is known. */
@@ -277,9 +302,9 @@ static const element *ln_abs_factor(struct field *f, const element *p, int sign)
         return p ? of_constant(f, p, ca_log) : NULL;
     }
     const element *known = ln_generator(f, p);
-    if (field_equal(f, square(f, p), one(f)))
+    if (field_equal(f, normal_square(f, p), one(f)))
         return field_rational(f, 0, 1);
-    return known ? known : logarithm(f, GENERATOR_LN_ABS, p);
+    return known ? known : normal_logarithm(f, GENERATOR_LN_ABS, p);
 }
 
 /* What taking the logarithm of a factored element has found. */
@@ -291,11 +316,11 @@ struct split {
 static void split_factor(struct split *s, struct field *f, const element *p, slong n, bool absolute)
 {
     int sign = sign_of(f, p);
-    bool real = sign || sign_is_real(f, p);
+    bool real = sign || normal_is_real(f, p);
     slong even = sign || absolute ? n : real ? n - n % 2 : 0;
     if (even)
-        s->sum = field_add(
-            f, s->sum, field_mul(f, field_rational(f, even, 1), ln_abs_factor(f, p, sign)));
+        s->sum = field_add(f, s->sum,
+                           field_mul(f, field_rational(f, even, 1), ln_abs_factor(f, p, sign)));
     if (sign < 0 && n % 2)
         s->rest = field_sub(f, field_rational(f, 0, 1), s->rest);
     if (n != even)
@@ -308,9 +333,8 @@ static void split_polynomial(struct split *s, struct field *f, const fmpz_mpoly_
     fmpz_mpoly_factor_t factors;
     fmpz_mpoly_factor_init(factors, f->ring);
     if (fmpz_mpoly_length(p, f->ring) <= MAX_FACTORED && fmpz_mpoly_factor(factors, p, f->ring)) {
-        s->sum = field_add(f, s->sum,
-                           field_mul(f, field_rational(f, times, 1),
-                                     ln_integer(f, factors->constant)));
+        s->sum = field_add(
+            f, s->sum, field_mul(f, field_rational(f, times, 1), ln_integer(f, factors->constant)));
         s->rest = field_mul(f, s->rest, field_rational(f, fmpz_sgn(factors->constant), 1));
         for (slong i = 0; i < factors->num && s->rest && s->sum; i++) {
             bool fits = fmpz_fits_si(&factors->exp[i]);
@@ -323,28 +347,10 @@ static void split_polynomial(struct split *s, struct field *f, const fmpz_mpoly_
     fmpz_mpoly_factor_clear(factors, f->ring);
 }
 
-/* With each generator that has a root as a power of that: x + 2 sqrt(x) + 1 is (sqrt(x) + 1)^2. */
-static const element *by_roots(struct field *f, const element *x)
-{
-    const element *values[FIELD_MAX_GENERATORS];
-    bool any = false, used[FIELD_MAX_GENERATORS];
-    field_used(f, used, x);
-    for (size_t i = 0; i < f->n; i++)
-        values[i] = field_generator(f, i);
-    for (size_t r = f->n; r-- > 1;) /* a root of a root comes last */
-        for (size_t i = 1; i < r && used[r] && f->g[r].power; i++)
-            if (fmpz_mpoly_q_equal(f->g[r].of, field_generator(f, i), f->ring)) {
-                values[i] = field_power(f, values[r], (slong)f->g[r].power);
-                any = any || used[i];
-                used[i] = true;
-            }
-    return any ? field_substitute(f, x, values) : x;
-}
-
 static bool split(struct split *s, struct field *f, const element *x, bool absolute)
 {
     *s = (struct split){field_rational(f, 0, 1), one(f)};
-    if (!(x = field_reduce(f, x)) || field_is_zero(f, x) || !(x = by_roots(f, x)))
+    if (!(x = field_reduce(f, x)) || field_is_zero(f, x) || !(x = square_by_roots(f, x)))
         return false;
     split_polynomial(s, f, fmpz_mpoly_q_numref(x), 1, absolute);
     if (s->rest && s->sum)
@@ -352,10 +358,27 @@ static bool split(struct split *s, struct field *f, const element *x, bool absol
     return s->rest && s->sum;
 }
 
-/* ln |x| of a real x. */
+/* Whether a polynomial has a factor that is not real. */
+static bool is_mixed(struct field *f, const fmpz_mpoly_t p)
+{
+    fmpz_mpoly_factor_t factors;
+    bool mixed = false;
+    fmpz_mpoly_factor_init(factors, f->ring);
+    if (fmpz_mpoly_length(p, f->ring) <= MAX_FACTORED && fmpz_mpoly_factor(factors, p, f->ring))
+        for (slong i = 0; i < factors->num && !mixed; i++)
+            mixed = !normal_is_real(f, field_polynomial(f, &factors->poly[i]));
+    fmpz_mpoly_factor_clear(factors, f->ring);
+    return mixed;
+}
+
+/* ln |x| of a real x: of sin x as a whole, if its sign is known, not of the factors of e^(2 i x)
+ * - 1. */
 static const element *ln_abs(struct field *f, const element *x)
 {
     struct split s;
+    int sign = x && is_mixed(f, fmpz_mpoly_q_numref(x)) ? sign_of(f, x) : 0;
+    if (sign)
+        return ln_abs_factor(f, x, sign);
     return split(&s, f, x, true) ? s.sum : NULL;
 }
 
@@ -364,40 +387,66 @@ static const element *half(struct field *f, const element *x)
     return field_mul(f, x, field_rational(f, 1, 2));
 }
 
-/* x, or its conjugate, is a positive multiple of one whose argument is known. */
-static const element *find_arg(struct field *f, const element *x, const element *conjugate)
-{
-    for (size_t i = 1; i < f->n; i++) {
-        if (f->g[i].kind != GENERATOR_ARG)
-            continue;
-        const element *ratio = field_reduce(f, field_mul(f, x, sign_conjugate(f, f->g[i].of)));
-        const element *other = field_reduce(f, field_mul(f, conjugate, sign_conjugate(f, f->g[i].of)));
-        if (ratio && sign_is_real(f, ratio) && sign_of(f, ratio) > 0)
-            return field_generator(f, i);
-        if (other && sign_is_real(f, other) && sign_of(f, other) > 0)
-            return field_sub(f, field_rational(f, 0, 1), field_generator(f, i));
-    }
-    const element *arg = logarithm(f, GENERATOR_ARG, x);
-    const element *twice = field_reduce(f, field_add(f, x, conjugate));
-    if (arg && f->g[f->n - 1].of == x) /* it never comes near its cut */
-        f->g[f->n - 1].smooth = twice && sign_of(f, twice) > 0 && sign_is_smooth(f, x) &&
-                                sign_is_strict(f, fmpz_mpoly_q_numref(twice));
-    return arg;
-}
-
 static const element *ln_of_rest(struct field *f, const element *x)
 {
-    const element *conjugate = sign_conjugate(f, x);
-    if (!conjugate || field_equal(f, x, conjugate) || !sign_is_meromorphic(f, x))
-        return logarithm(f, GENERATOR_LN, x);
+    const element *conjugate = normal_conjugate(f, x);
+    if (!conjugate || field_equal(f, x, conjugate) || !normal_leaves_axis(f, x, conjugate))
+        return normal_logarithm(f, GENERATOR_LN, x);
     const element *size = field_reduce(f, field_mul(f, x, conjugate));
     return field_add(f, half(f, ln_abs(f, size)),
-                     field_mul(f, field_generator(f, 0), find_arg(f, x, conjugate)));
+                     field_mul(f, field_generator(f, 0), normal_arg(f, x, conjugate)));
+}
+
+/* ---- squares ---- */
+
+/* A polynomial whose coefficients are positive, in positive generators and, once a term, a
+ * principal root: its real part is not negative. */
+static bool is_right(struct field *f, const fmpz_mpoly_t p)
+{
+    ulong e[FIELD_MAX_GENERATORS];
+    bool right = true;
+    fmpz_t c;
+    fmpz_init(c);
+    for (slong i = 0; i < fmpz_mpoly_length(p, f->ring) && right; i++) {
+        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, f->ring);
+        fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
+        right = fmpz_sgn(c) > 0;
+        unsigned roots = 0;
+        for (size_t g = 0; g < f->n && right; g++) {
+            const struct generator *x = &f->g[g];
+            if (!e[g] || x->positive)
+                continue;
+            const struct generator *ln =
+                x->power ? as_logarithm(f, f->families[x->family].exponent) : NULL;
+            right = e[g] == 1 && roots++ == 0 && ln && ln->kind == GENERATOR_LN;
+        }
+    }
+    fmpz_clear(c);
+    return right;
+}
+
+/* ln (c v^2) = ln c + 2 ln |v| where v is real, and has factors that are not; and ln c + 2 ln v
+ * where its real part is positive. */
+static const element *ln_of_square(struct field *f, const element *x)
+{
+    const element *c, *v, *ln = NULL;
+    if (!square_of(&c, &v, f, x))
+        return NULL;
+    if (normal_is_real(f, v))
+        ln = is_mixed(f, fmpz_mpoly_q_numref(v)) ? ln_abs(f, v) : NULL;
+    else if (is_right(f, fmpz_mpoly_q_numref(v)) &&
+             field_is_constant(f, field_polynomial(f, fmpz_mpoly_q_denref(v))))
+        ln = normal_ln(f, v);
+    return field_add(f, field_mul(f, field_rational(f, 2, 1), ln),
+                     ln ? of_constant(f, c, ca_log) : NULL);
 }
 
 const element *normal_ln(struct field *f, const element *x)
 {
     struct split s;
+    const element *square = square_by_roots(f, field_reduce(f, x));
+    if (square && (square = ln_of_square(f, square)))
+        return square;
     if (!x || !split(&s, f, x, false))
         return NULL;
     if (!field_is_constant(f, s.rest))
@@ -409,7 +458,7 @@ const element *normal_abs(struct field *f, const element *x)
 {
     if (!(x = field_reduce(f, x)) || field_is_zero(f, x))
         return x;
-    const element *conjugate = sign_conjugate(f, x);
+    const element *conjugate = normal_conjugate(f, x);
     if (!conjugate)
         return NULL;
     if (field_equal(f, x, conjugate))

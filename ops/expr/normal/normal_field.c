@@ -28,6 +28,7 @@ void field_clear(struct field *f)
     }
     free(f->elements);
     ca_ctx_clear(f->numbers);
+    arena_free(&f->arena);
     fmpz_mpoly_ctx_clear(f->ring);
 }
 
@@ -462,4 +463,29 @@ const element *field_constant(struct field *f, const ca_t v)
     ca_clear(re, f->numbers);
     ca_clear(im, f->numbers);
     return x;
+}
+
+const element *field_named(struct field *f, char name)
+{
+    ca_t v;
+    ca_init(v, f->numbers);
+    if (name == 'e') {
+        ca_one(v, f->numbers);
+        ca_exp(v, v, f->numbers);
+    } else {
+        ca_pi(v, f->numbers);
+    }
+    const element *x = field_constant(f, v);
+    ca_clear(v, f->numbers);
+    return x;
+}
+
+/* The generator was made when the family had another n: the powers of later ones tell it. */
+slong field_root_of(const struct field *f, size_t g)
+{
+    slong n = f->families[f->g[g].family].n;
+    for (size_t k = f->n - 1; k > g; k--)
+        if (f->g[k].kind == GENERATOR_EXPONENTIAL && f->g[k].family == f->g[g].family)
+            n /= (slong)f->g[k].power;
+    return n;
 }

@@ -27,7 +27,7 @@ enum generator_kind {
 struct generator {
     enum generator_kind kind;
     const struct expr_node *variable;
-    const char *low, *high; /* of a real variable: numbers, or NULL */
+    const char *low, *high; /* of a real variable, or a root that is positive: numbers, or NULL */
     ca_struct value;        /* of a constant */
     const element *of;      /* argument of LN, LN_ABS, ARG; of EXPONENTIAL: its power, if it has one */
     ulong power;            /* 0: no relation */
@@ -52,6 +52,7 @@ struct field {
     const struct ball_domain *domains;
     size_t n_domains;
     ca_ctx_t numbers;
+    struct arena arena; /* of numbers as text */
     element **elements;
     size_t n_elements, cap_elements;
     size_t work;
@@ -88,6 +89,10 @@ bool field_is_constant(const struct field *f, const element *x);
 void field_value(ca_t out, struct field *f, const element *x);
 /* A rational as text: "3/2". */
 const element *field_number(struct field *f, const char *text); /* "3/2" */
+/* 'e' or 'p' for pi. */
+const element *field_named(struct field *f, char name);
+/* An exponential is e^(exponent of its family / this). */
+slong field_root_of(const struct field *f, size_t g);
 /* A number, over real constants as far as possible. */
 const element *field_constant(struct field *f, const ca_t v);
 

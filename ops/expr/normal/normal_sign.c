@@ -1,67 +1,19 @@
 /* Signs by sufficient conditions: a polynomial whose coefficients have one sign in generators that
- * are positive, or occur in even powers; one in one variable without real roots. A variable in an
- * interval is first replaced by a function of a positive one that maps onto the interval. */
+ * are positive, or occur in even powers; one in one variable without real roots. A variable, or root, in
+ * an interval is first replaced by a function of a positive one that maps onto the interval. */
 #include "ops/expr/normal/normal_sign.h"
+
+#include "ops/expr/normal/normal_conjugate.h"
+#include "ops/expr/normal/normal_range.h"
 
 #include <flint/fmpz_mpoly_factor.h>
 #include <flint/fmpz_poly.h>
 
 enum { MAX_FACTORED = 400 }; /* terms */
 
-/* ---- conjugates ---- */
-
-static const element *conjugate_of(struct field *f, size_t i);
-
-static const element *opposite(struct field *f, const element *x)
-{
-    return field_sub(f, field_rational(f, 0, 1), x);
-}
-
-const element *sign_conjugate(struct field *f, const element *x)
-{
-    bool used[FIELD_MAX_GENERATORS], same = true;
-    const element *values[FIELD_MAX_GENERATORS] = {0};
-    if (!x)
-        return NULL;
-    field_used(f, used, x);
-    for (size_t i = 0, n = f->n; i < n; i++) {
-        if (!used[i])
-            continue;
-        same = same && f->g[i].real;
-        if (!(values[i] = conjugate_of(f, i)))
-            return NULL;
-    }
-    return same ? x : field_substitute(f, x, values);
-}
-
-static const element *conjugate_of(struct field *f, size_t i)
-{
-    const struct generator *g = &f->g[i];
-    const element *x = field_generator(f, i);
-    if (g->real)
-        return x;
-    if (g->kind == GENERATOR_I)
-        return opposite(f, x);
-    if (g->kind != GENERATOR_EXPONENTIAL)
-        return NULL;
-    const element *exponent = f->families[g->family].exponent;
-    const element *conjugate = sign_conjugate(f, exponent);
-    return conjugate && field_equal(f, conjugate, opposite(f, exponent))
-               ? field_div(f, field_rational(f, 1, 1), x)
-               : NULL;
-}
-
-bool sign_is_real(struct field *f, const element *x)
-{
-    const element *conjugate = sign_conjugate(f, x);
-    return conjugate && field_equal(f, x, conjugate);
-}
-
-/* ---- signs ---- */
-
 static bool has_interval(const struct generator *g)
 {
-    return g->kind == GENERATOR_VARIABLE && g->real && (g->low || g->high);
+    return g->real && (g->low || g->high);
 }
 
 /* t > 0 -> low + t, high - t or (low + high t)/(1 + t) */
@@ -190,7 +142,7 @@ static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
         sign = fmpz_sgn(factors->constant);
         for (slong i = 0; i < factors->num && sign; i++) {
             bool even = fmpz_is_even(&factors->exp[i]);
-            if (!even || !sign_is_real(f, field_polynomial(f, &factors->poly[i])))
+            if (!even || !normal_is_real(f, field_polynomial(f, &factors->poly[i])))
                 sign *= sign_of_polynomial(f, &factors->poly[i]);
         }
     }
@@ -200,5 +152,7 @@ static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
 
 int sign_of(struct field *f, const element *x)
 {
-    return sign_by_factors(f, fmpz_mpoly_q_numref(x)) * sign_by_factors(f, fmpz_mpoly_q_denref(x));
+    int sign = sign_by_factors(f, fmpz_mpoly_q_numref(x)) *
+               sign_by_factors(f, fmpz_mpoly_q_denref(x));
+    return sign || !normal_is_real(f, x) ? sign : range_sign(f, x);
 }

@@ -1,12 +1,9 @@
-/* What is known of the values of an element: that it is real, its sign, its conjugate. */
+/* What is known of the values of an element: its sign, whether it is analytic. */
 #ifndef OPS_EXPR_NORMAL_NORMAL_SIGN_H
 #define OPS_EXPR_NORMAL_NORMAL_SIGN_H
 
 #include "ops/expr/normal/normal_field.h"
 
-/* NULL: not known. */
-const element *sign_conjugate(struct field *f, const element *x);
-bool sign_is_real(struct field *f, const element *x);
 /* Whether it is meromorphic, or even analytic, on the whole domain of its variables, which is
  * connected. */
 bool sign_is_meromorphic(const struct field *f, const element *x);

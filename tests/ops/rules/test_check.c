@@ -114,7 +114,8 @@ static void true_rules_are_proved_where_they_can_be(void **state)
         {"d(?x, sin(?a)) -> cos(?a)*d(?x, ?a)", "exponentials"},
         {"d(?x, ?a*?b) -> ?a*d(?x, ?b) + d(?x, ?a)*?b", "expansion"},
         {"sin(pi*?n) -> 0 if integer(?n)", "exponentials"},
-        {"atan(?a) + atan(1/?a) -> pi/2 if positive(?a)", "derivatives"},
+        {"atan(?a) + atan(1/?a) -> pi/2 if positive(?a)", "exponentials"},
+        {"2*atan(sqrt(?a)) -> acos((1 - ?a)/(1 + ?a)) if positive(?a)", "derivatives"},
         {"cos(pi/5) -> (1 + sqrt(5))/4", "exact numbers"},
         {"abs(?a*?b) -> abs(?a)*abs(?b)", ""},
     };

@@ -1,0 +1,54 @@
+/* See normal_derive.h. */
+#include "ops/expr/normal/normal_derive.h"
+
+#include "ops/expr/normal/normal_conjugate.h"
+
+/* Of a generator by the variable of number `by`. */
+static const element *derive_generator(struct field *f, size_t i, size_t by)
+{
+    const struct generator g = f->g[i];
+    const element *d;
+    switch (g.kind) {
+    case GENERATOR_I:
+    case GENERATOR_CONSTANT: return field_rational(f, 0, 1);
+    case GENERATOR_VARIABLE: return field_rational(f, i == by, 1);
+    case GENERATOR_EXPONENTIAL:
+        if (g.power) /* g^k = u, g' = u'/(k u) g */
+            return field_mul(f, field_generator(f, i),
+                             field_div(f, normal_derive(f, g.of, by),
+                                       field_mul(f, field_rational(f, (slong)g.power, 1), g.of)));
+        return field_mul(f, field_generator(f, i),
+                         normal_derive(f, f->families[g.family].exponent, by));
+    case GENERATOR_LN: return field_div(f, normal_derive(f, g.of, by), g.of);
+    case GENERATOR_LN_ABS:
+    case GENERATOR_ARG: /* the parts of u'/u */
+        d = field_div(f, normal_derive(f, g.of, by), g.of);
+        d = g.kind == GENERATOR_ARG ? field_div(f, d, field_generator(f, 0)) : d;
+        return field_mul(f, field_add(f, d, normal_conjugate(f, d)), field_rational(f, 1, 2));
+    }
+    return NULL;
+}
+
+static const element *derive_polynomial(struct field *f, const fmpz_mpoly_t p, size_t by)
+{
+    const element *sum = field_rational(f, 0, 1);
+    for (size_t i = 0, n = f->n; i < n && sum; i++) {
+        if (fmpz_mpoly_degree_si(p, (slong)i, f->ring) <= 0)
+            continue;
+        element *partial = field_new(f);
+        fmpz_mpoly_derivative(fmpz_mpoly_q_numref(partial), p, (slong)i, f->ring);
+        sum = field_add(f, sum, field_mul(f, partial, derive_generator(f, i, by)));
+    }
+    return sum;
+}
+
+/* (p/q)' = (p' - (p/q) q')/q */
+const element *normal_derive(struct field *f, const element *x, size_t by)
+{
+    if (!x)
+        return NULL;
+    const element *p = derive_polynomial(f, fmpz_mpoly_q_numref(x), by);
+    const element *q = derive_polynomial(f, fmpz_mpoly_q_denref(x), by);
+    return field_div(f, field_sub(f, p, field_mul(f, x, q)),
+                     field_polynomial(f, fmpz_mpoly_q_denref(x)));
+}

@@ -1,0 +1,274 @@
+/* Enclosures by ball arithmetic. A sign is known where the domain falls into boxes on each of which
+ * the enclosure has that sign; at the end of an interval of the only variable a zero is admitted
+ * where the derivative has one sign on the last box. */
+#include "ops/expr/normal/normal_range.h"
+
+#include "ops/expr/normal/normal_conjugate.h"
+#include "ops/expr/normal/normal_derive.h"
+#include "ops/expr/rational.h"
+
+enum { PRECISION = 64, MAX_BOXES = 300, MAX_DEPTH = 12 };
+
+struct box {
+    struct field *f;
+    arb_struct variables[FIELD_MAX_GENERATORS];
+    acb_struct values[FIELD_MAX_GENERATORS];
+    bool known[FIELD_MAX_GENERATORS];
+};
+
+static bool evaluate(acb_t out, struct box *b, const element *x);
+
+/* A root of a number that is not negative stays real, even where the enclosure reaches zero. */
+static void real_root(acb_t z, ulong k)
+{
+    arb_nonnegative_part(acb_realref(z), acb_realref(z));
+    arb_zero(acb_imagref(z));
+    arb_root_ui(acb_realref(z), acb_realref(z), k, PRECISION);
+}
+
+static bool exponential(acb_t z, struct box *b, size_t i)
+{
+    const struct generator *g = &b->f->g[i];
+    if (g->power && g->positive) {
+        if (!evaluate(z, b, g->of))
+            return false;
+        real_root(z, g->power);
+        return true;
+    }
+    if (!evaluate(z, b, b->f->families[g->family].exponent))
+        return false;
+    acb_div_si(z, z, field_root_of(b->f, i), PRECISION);
+    acb_exp(z, z, PRECISION);
+    return true;
+}
+
+static bool generator_value(acb_t z, struct box *b, size_t i)
+{
+    const struct generator *g = &b->f->g[i];
+    bool ok = true;
+    switch (g->kind) {
+    case GENERATOR_I: acb_onei(z); break;
+    case GENERATOR_VARIABLE:
+        ok = g->low && g->high;
+        if (ok)
+            acb_set_arb(z, &b->variables[i]);
+        break;
+    case GENERATOR_CONSTANT: ca_get_acb(z, &g->value, PRECISION, b->f->numbers); break;
+    case GENERATOR_EXPONENTIAL: ok = exponential(z, b, i); break;
+    case GENERATOR_LN:
+    case GENERATOR_LN_ABS:
+    case GENERATOR_ARG:
+        ok = evaluate(z, b, g->of);
+        if (ok && g->kind == GENERATOR_LN)
+            acb_log(z, z, PRECISION);
+        else if (ok && g->kind == GENERATOR_ARG) {
+            acb_arg(acb_realref(z), z, PRECISION);
+            arb_zero(acb_imagref(z));
+        } else if (ok) {
+            acb_abs(acb_realref(z), z, PRECISION);
+            arb_zero(acb_imagref(z));
+            arb_log(acb_realref(z), acb_realref(z), PRECISION);
+        }
+    }
+    if (ok && g->real)
+        arb_zero(acb_imagref(z));
+    return ok && acb_is_finite(z);
+}
+
+static bool polynomial_value(acb_t out, struct box *b, const fmpz_mpoly_t p)
+{
+    ulong e[FIELD_MAX_GENERATORS];
+    fmpz_t c;
+    acb_t term, factor;
+    bool ok = true;
+    fmpz_init(c);
+    acb_init(term);
+    acb_init(factor);
+    acb_zero(out);
+    for (slong i = 0; i < fmpz_mpoly_length(p, b->f->ring) && ok; i++) {
+        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, b->f->ring);
+        fmpz_mpoly_get_term_exp_ui(e, p, i, b->f->ring);
+        acb_set_fmpz(term, c);
+        for (size_t g = 0; g < FIELD_MAX_GENERATORS && ok; g++) {
+            if (!e[g])
+                continue;
+            if (!b->known[g]) {
+                ok = generator_value(&b->values[g], b, g);
+                b->known[g] = ok;
+            }
+            acb_pow_ui(factor, &b->values[g], e[g], PRECISION);
+            acb_mul(term, term, factor, PRECISION);
+        }
+        acb_add(out, out, term, PRECISION);
+    }
+    fmpz_clear(c);
+    acb_clear(term);
+    acb_clear(factor);
+    return ok;
+}
+
+static bool evaluate(acb_t out, struct box *b, const element *x)
+{
+    acb_t d;
+    acb_init(d);
+    bool ok = polynomial_value(out, b, fmpz_mpoly_q_numref(x)) &&
+              polynomial_value(d, b, fmpz_mpoly_q_denref(x));
+    acb_div(out, out, d, PRECISION);
+    acb_clear(d);
+    return ok && acb_is_finite(out);
+}
+
+static void box_begin(struct box *b, struct field *f)
+{
+    *b = (struct box){.f = f};
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++) {
+        arb_init(&b->variables[i]);
+        acb_init(&b->values[i]);
+    }
+}
+
+static void box_end(struct box *b)
+{
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++) {
+        arb_clear(&b->variables[i]);
+        acb_clear(&b->values[i]);
+    }
+}
+
+/* Of the 2^depth equal parts of the interval of a variable, this one. */
+static void set_part(struct box *b, size_t i, ulong part, slong depth)
+{
+    const struct generator *g = &b->f->g[i];
+    fmpq_t low, high, at;
+    arb_t end;
+    fmpq_init(low);
+    fmpq_init(high);
+    fmpq_init(at);
+    arb_init(end);
+    fmpq_set_str(low, g->low, 10);
+    fmpq_set_str(high, g->high, 10);
+    fmpq_sub(high, high, low);
+    fmpq_div_2exp(high, high, (flint_bitcnt_t)depth);
+    fmpq_mul_ui(at, high, part);
+    fmpq_add(at, at, low);
+    arb_set_fmpq(&b->variables[i], at, PRECISION);
+    fmpq_add(at, at, high);
+    arb_set_fmpq(end, at, PRECISION);
+    arb_union(&b->variables[i], &b->variables[i], end, PRECISION);
+    fmpq_clear(low);
+    fmpq_clear(high);
+    fmpq_clear(at);
+    arb_clear(end);
+}
+
+static void forget(struct box *b)
+{
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
+        b->known[i] = false;
+}
+
+bool range_enclose(arb_t out, struct field *f, const element *x)
+{
+    struct box b;
+    acb_t z;
+    acb_init(z);
+    box_begin(&b, f);
+    for (size_t i = 0; i < f->n; i++)
+        if (f->g[i].kind == GENERATOR_VARIABLE && f->g[i].low && f->g[i].high)
+            set_part(&b, i, 0, 0);
+    bool ok = evaluate(z, &b, x);
+    arb_set(out, acb_realref(z));
+    box_end(&b);
+    acb_clear(z);
+    return ok;
+}
+
+/* ---- signs ---- */
+
+struct search {
+    struct box box;
+    const element *x, *slope; /* its derivative, or NULL */
+    size_t variable;
+    int sign; /* of the boxes so far */
+    unsigned boxes;
+};
+
+static int sign_of_ball(const arb_t x)
+{
+    return arb_is_positive(x) ? 1 : arb_is_negative(x) ? -1 : 0;
+}
+
+static int sign_on(struct search *s, const element *x, ulong part, slong depth)
+{
+    acb_t z;
+    acb_init(z);
+    forget(&s->box);
+    set_part(&s->box, s->variable, part, depth);
+    int sign = evaluate(z, &s->box, x) ? sign_of_ball(acb_realref(z)) : 0;
+    acb_clear(z);
+    return sign;
+}
+
+/* Whether x is exactly zero at an end of the interval. */
+static bool is_zero_at(struct search *s, bool high)
+{
+    const struct generator *g = &s->box.f->g[s->variable];
+    fmpq_t end;
+    acb_t z;
+    acb_init(z);
+    fmpq_init(end);
+    fmpq_set_str(end, high ? g->high : g->low, 10);
+    arb_set_fmpq(&s->box.variables[s->variable], end, PRECISION);
+    fmpq_clear(end);
+    forget(&s->box);
+    bool zero = evaluate(z, &s->box, s->x) && arb_is_zero(acb_realref(z));
+    acb_clear(z);
+    return zero;
+}
+
+/* The sign that the slope gives to values beside a zero at the end. */
+static int sign_at_end(struct search *s, ulong part, slong depth)
+{
+    ulong last = ((ulong)1 << depth) - 1;
+    if (!s->slope || (part && part != last) || !is_zero_at(s, part != 0))
+        return 0;
+    return part ? -sign_on(s, s->slope, part, depth) : sign_on(s, s->slope, part, depth);
+}
+
+static bool has_one_sign(struct search *s, ulong part, slong depth)
+{
+    if (++s->boxes > MAX_BOXES || depth > MAX_DEPTH)
+        return false;
+    int sign = sign_on(s, s->x, part, depth);
+    if (!sign && depth > 0)
+        sign = sign_at_end(s, part, depth);
+    if (!sign)
+        return has_one_sign(s, 2 * part, depth + 1) && has_one_sign(s, 2 * part + 1, depth + 1);
+    bool same = !s->sign || sign == s->sign;
+    s->sign = sign;
+    return same;
+}
+
+/* The only bounded variable. Another one makes values infinite. */
+static bool find_variable(size_t *variable, const struct field *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->g[i].kind == GENERATOR_VARIABLE && f->g[i].low && f->g[i].high) {
+            *variable = i;
+            n++;
+        }
+    return n == 1;
+}
+
+int range_sign(struct field *f, const element *x)
+{
+    struct search s = {.x = x};
+    if (!find_variable(&s.variable, f))
+        return 0;
+    s.slope = normal_derive(f, x, s.variable);
+    box_begin(&s.box, f);
+    bool ok = has_one_sign(&s, 0, 0);
+    box_end(&s.box);
+    return ok ? s.sign : 0;
+}
