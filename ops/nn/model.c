@@ -1,10 +1,7 @@
-/* The table of parameters and their first values; see model.h. */
+/* The table of parameters; see model.h. */
 #include "ops/nn/model.h"
 
-#include "base/rng.h"
-
 #include <math.h>
-#include <string.h>
 
 struct builder {
     struct nn_model *m;
@@ -15,19 +12,8 @@ struct builder {
 static size_t add(struct builder *b, const char *name, enum nn_init init, uint32_t rows,
                   uint32_t cols)
 {
-    struct nn_model *m = b->m;
-    struct nn_param *p = &m->params[m->n_params++];
-    *p = (struct nn_param){
-        .name = arena_printf(b->a, "%s%s", b->prefix, name),
-        .rank = cols ? 2 : 1,
-        .shape = {rows, cols},
-        .at = m->total,
-        .size = (size_t)rows * (cols ? cols : 1),
-        .init = init,
-    };
-    m->total += (p->size + 15) & ~(size_t)15;
-    m->count += p->size;
-    return p->at;
+    return nn_table_add(&b->m->table, arena_printf(b->a, "%s%s", b->prefix, name), init, rows,
+                        cols);
 }
 
 static struct nn_projections add_attention(struct builder *b, const char *name)
@@ -90,8 +76,8 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
     struct nn_model *m = arena_new(a, struct nn_model);
     struct builder b = {m, a, ""};
     m->config = *c;
-    m->params = arena_array(a, struct nn_param,
-                            8 + 12 * (size_t)c->layers + 18 * (size_t)c->decoder_layers);
+    m->table.params = arena_array(a, struct nn_param,
+                                  8 + 12 * (size_t)c->layers + 18 * (size_t)c->decoder_layers);
     m->embedding = add(&b, "embedding.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);
     m->positions = c->positions == NN_LEARNED
                        ? add(&b, "positions.weight", NN_INIT_XAVIER, c->max_length, c->d_model)
@@ -108,38 +94,6 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
     }
     *out = m;
     return OK;
-}
-
-static void init_xavier(float *w, const struct nn_param *p, struct rng r)
-{
-    double bound = sqrt(6.0 / ((double)p->shape[0] + p->shape[1]));
-    for (size_t i = 0; i < p->size; i++)
-        w[i] = (float)((2 * rng_double(&r) - 1) * bound);
-}
-
-void nn_model_init(float *weights, const struct nn_model *m, uint64_t seed)
-{
-    memset(weights, 0, m->total * sizeof *weights);
-    for (size_t i = 0; i < m->n_params; i++) {
-        const struct nn_param *p = &m->params[i];
-        switch (p->init) {
-        case NN_INIT_XAVIER: init_xavier(weights + p->at, p, rng_new(seed, i)); break;
-        case NN_INIT_ZERO: break;
-        case NN_INIT_ONE:
-            for (size_t j = 0; j < p->size; j++)
-                weights[p->at + j] = 1;
-            break;
-        }
-    }
-}
-
-const struct nn_param *nn_model_not_finite(const struct nn_model *m, const float *flat)
-{
-    for (size_t i = 0; i < m->n_params; i++)
-        for (size_t j = 0; j < m->params[i].size; j++)
-            if (!isfinite(flat[m->params[i].at + j]))
-                return &m->params[i];
-    return NULL;
 }
 
 void nn_sinusoids(float *table, const struct nn_config *c)

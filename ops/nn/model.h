@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "gpu/gpu.h"
+#include "ops/nn/parameters.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,19 +48,6 @@ char *nn_config_text(struct arena *a, const struct nn_config *c);
 /* Reads it back; optional lines may also say 0, false or their first choice. ERR_CORRUPT. */
 enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e);
 
-enum nn_init {
-    NN_INIT_XAVIER, /* uniform in +-sqrt(6 / (rows + cols)) */
-    NN_INIT_ZERO,
-    NN_INIT_ONE,
-};
-
-struct nn_param {
-    const char *name;
-    uint32_t rank, shape[2];
-    size_t at, size; /* floats within the flat vector; at is a multiple of 16 */
-    enum nn_init init;
-};
-
 /* Where a layer's parameters are in the flat vector; NN_ABSENT for what is not there: biases, and
  * in an encoder's layers `cross` and norm3. */
 #define NN_ABSENT SIZE_MAX
@@ -78,23 +66,15 @@ struct nn_layer {
 
 struct nn_model {
     struct nn_config config;
-    struct nn_param *params;
-    size_t n_params;
+    struct nn_table table;
     struct nn_layer *layers, *decoder;
     size_t embedding, positions; /* positions: NN_ABSENT if sinusoidal */
     struct nn_norm norm, decoder_norm;
     size_t output_weight /* the embedding if tied */, output_bias;
-    size_t total; /* floats of the flat vector, gaps included (they stay 0) */
-    size_t count; /* of parameters */
 };
 
 enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct nn_config *c,
                            struct err *e);
-/* A function of the seed and the parameter's place in the table only. weights: (total), host. */
-void nn_model_init(float *weights, const struct nn_model *m, uint64_t seed);
-/* The first parameter of which `flat` holds a number that is not finite, or NULL. */
-const struct nn_param *nn_model_not_finite(const struct nn_model *m, const float *flat);
-
 /* table (max_length, d_model), host: sin and cos of Vaswani et al. 2017, interleaved. */
 void nn_sinusoids(float *table, const struct nn_config *c);
 

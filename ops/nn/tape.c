@@ -103,9 +103,9 @@ struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const s
 {
     bool whole = q->device->cuts.clear_whole;
     if (whole)
-        q->op->fill(q, flat, m->total, 0);
-    for (size_t i = 0; i < m->n_params && !whole; i++) {
-        const struct nn_param *x = &m->params[i];
+        q->op->fill(q, flat, m->table.total, 0);
+    for (size_t i = 0; i < m->table.n && !whole; i++) {
+        const struct nn_param *x = &m->table.params[i];
         if (x->rank == 1 || x->at == m->embedding || x->at == m->positions)
             q->op->fill(q, flat + x->at, x->size, 0);
     }

@@ -273,13 +273,13 @@ static void begin_embedding(struct bench *b)
     struct err e;
     struct chunks chunks = {.arena = &b->arena};
     struct chunk_io io = {&chunks, put, get};
-    struct trainer_state state = {.weights = malloc(b->model->total * sizeof(float))};
+    struct trainer_state state = {.weights = malloc(b->model->table.total * sizeof(float))};
     Eqloom__Checkpoint c;
     eqloom__checkpoint__init(&c);
     if (!state.weights)
         fail("no memory");
-    nn_model_init(state.weights, b->model, 1);
-    need(checkpoint_write(&c, b->model, &state, &io, &b->arena, &e), &e);
+    nn_table_init(state.weights, &b->model->table, 1);
+    need(checkpoint_write(&c, nn_config_text(&b->arena, &b->model->config), &b->model->table, &state, &io, &b->arena, &e), &e);
     free(state.weights);
     const char *device = getenv("EQLOOM_DEVICE");
     need(loaded_new(&b->embedder, device ? device : "cpu", &c, &io, &e), &e);

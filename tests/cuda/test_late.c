@@ -79,7 +79,7 @@ static float *gradient_of(struct step_result *r, struct session *s)
 {
     struct example_sampler sampler = {0};
     struct examples x;
-    float *g = arena_array(&s->a, float, s->m->total);
+    float *g = arena_array(&s->a, float, s->m->table.total);
     trainer_draw(&x, &s->a, &sampler, &s->how, &s->m->config, &s->data, false, 0);
     assert_int_equal(trainer_gradient(r, g, s->t, &x, NULL), OK);
     example_sampler_free(&sampler);
@@ -106,7 +106,7 @@ static void check_objective(const struct nn_config *model, const struct trainer_
     assert_int_equal(session_open(&cpu, "cpu", model, how, NULL), OK);
     assert_int_equal(session_open(&card, "cuda", model, how, NULL), OK);
     float *g = gradient_of(&want, &cpu), *h = gradient_of(&r, &card);
-    double off = norm_of(g, h, cpu.m->total) / norm_of(g, NULL, cpu.m->total);
+    double off = norm_of(g, h, cpu.m->table.total) / norm_of(g, NULL, cpu.m->table.total);
     if (!near(r.loss, want.loss, 1e-5) || !near(r.accuracy, want.accuracy, 1e-5) || !(off < 2e-5) ||
         r.tokens != want.tokens)
         fail_msg("objective %d: loss %g, on the CPU %g; gradients differ by %g",
@@ -154,11 +154,11 @@ static void test_same_bytes(void **state)
         assert_int_equal(session_open(&s[i], "cuda:0", &small, &how, NULL), OK);
         for (int k = 0; k < 3; k++)
             assert_int_equal(trainer_step(&r, s[i].t, &s[i].data, NULL), OK);
-        struct trainer_state now = {.weights = arena_array(&s[i].a, float, s[i].m->total)};
+        struct trainer_state now = {.weights = arena_array(&s[i].a, float, s[i].m->table.total)};
         assert_int_equal(trainer_read(&now, s[i].t, NULL), OK);
         weights[i] = now.weights;
     }
-    assert_memory_equal(weights[0], weights[1], s[0].m->total * sizeof(float));
+    assert_memory_equal(weights[0], weights[1], s[0].m->table.total * sizeof(float));
     session_close(&s[0]);
     session_close(&s[1]);
 }
@@ -233,10 +233,10 @@ static void save(Eqloom__Checkpoint *c, struct memory *memory, uint32_t decoder_
     struct chunk_io io = {memory, put, get};
     model.decoder_layers = decoder_layers;
     assert_int_equal(session_open(&s, "cpu", &model, &how, NULL), OK);
-    struct trainer_state now = {.weights = arena_array(&memory->a, float, s.m->total)};
+    struct trainer_state now = {.weights = arena_array(&memory->a, float, s.m->table.total)};
     assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     eqloom__checkpoint__init(c);
-    assert_int_equal(checkpoint_write(c, s.m, &now, &io, &memory->a, NULL), OK);
+    assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s.m->config), &s.m->table, &now, &io, &memory->a, NULL), OK);
     session_close(&s);
 }
 
@@ -295,7 +295,7 @@ static enum err_code train_once(struct err *e)
     if (!code)
         code = trainer_step(&r, s.t, &s.data, e);
     if (!code) {
-        struct trainer_state now = {.weights = arena_array(&s.a, float, s.m->total)};
+        struct trainer_state now = {.weights = arena_array(&s.a, float, s.m->table.total)};
         code = trainer_read(&now, s.t, e);
     }
     long calls = control->calls;
@@ -334,7 +334,7 @@ static void test_not_finite(void **state)
     struct err e;
     assert_int_equal(session_open(&s, "cuda", &small, &how, NULL), OK);
     assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
-    size_t n = s.m->total;
+    size_t n = s.m->table.total;
     struct trainer_state now = {arena_array(&s.a, float, n), arena_array(&s.a, float, n),
                                 arena_array(&s.a, float, n)};
     struct trainer_state then = {.m = arena_array(&s.a, float, n)};

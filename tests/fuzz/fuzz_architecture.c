@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(nn_config_parse(&again, written, NULL) == OK);
         assert(strcmp(nn_config_text(&a, &again), written) == 0);
         assert(nn_model_new(&m, &a, &c, NULL) == OK);
-        assert(m->count <= m->total);
+        assert(m->table.count <= m->table.total);
     }
     arena_free(&a);
     return 0;

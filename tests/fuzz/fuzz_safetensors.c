@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text;
     if (safetensors_architecture(&text, &a, &file, NULL) == OK &&
         nn_config_parse(&c, text, NULL) == OK && nn_model_new(&m, &a, &c, NULL) == OK &&
-        m->count <= size / sizeof(float)) {
-        float *weights = arena_array(&a, float, m->total);
+        m->table.count <= size / sizeof(float)) {
+        float *weights = arena_array(&a, float, m->table.total);
         if (safetensors_weights(weights, m, &file, NULL) == OK)
-            assert(m->count * sizeof(float) < size);
+            assert(m->table.count * sizeof(float) < size);
     }
     arena_free(&a);
     return 0;

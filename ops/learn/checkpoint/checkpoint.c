@@ -54,21 +54,21 @@ static enum err_code write_tensor(Eqloom__Tensor **out, const struct nn_param *p
     return OK;
 }
 
-enum err_code checkpoint_write(Eqloom__Checkpoint *out, const struct nn_model *m,
-                               const struct trainer_state *state, const struct chunk_io *io,
-                               struct arena *a, struct err *e)
+enum err_code checkpoint_write(Eqloom__Checkpoint *out, const char *architecture,
+                               const struct nn_table *t, const struct trainer_state *state,
+                               const struct chunk_io *io, struct arena *a, struct err *e)
 {
     const float *parts[PARTS] = {state->weights, state->m, state->v, state->best};
     size_t n_parts = !state->steps || !state->m ? 1 : state->best ? 4 : 3;
-    out->architecture = nn_config_text(a, &m->config);
+    out->architecture = arena_strdup(a, architecture);
     out->step = state->steps;
-    out->n_tensors = n_parts * m->n_params;
+    out->n_tensors = n_parts * t->n;
     out->tensors = arena_array(a, Eqloom__Tensor *, out->n_tensors);
     for (size_t k = 0; k < n_parts; k++)
-        for (size_t i = 0; i < m->n_params; i++) {
-            const struct nn_param *p = &m->params[i];
-            enum err_code code = write_tensor(&out->tensors[k * m->n_params + i], p,
-                                              tensor_name(a, k, p), parts[k] + p->at, io, a, e);
+        for (size_t i = 0; i < t->n; i++) {
+            const struct nn_param *p = &t->params[i];
+            enum err_code code = write_tensor(&out->tensors[k * t->n + i], p, tensor_name(a, k, p),
+                                              parts[k] + p->at, io, a, e);
             if (code)
                 return err_up(e, code);
         }
@@ -111,28 +111,28 @@ static enum err_code read_tensor(float *values, const struct nn_param *p, const 
     return OK;
 }
 
-bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_model *m)
+bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_table *t)
 {
-    return c->step == 0 || c->n_tensors > m->n_params;
+    return c->step == 0 || c->n_tensors > t->n;
 }
 
-enum err_code checkpoint_read(struct trainer_state *out, const struct nn_model *m,
+enum err_code checkpoint_read(struct trainer_state *out, const struct nn_table *t,
                               const Eqloom__Checkpoint *c, const struct chunk_io *io,
                               struct arena *a, struct err *e)
 {
     float *parts[PARTS] = {out->weights, out->m, out->v, out->best};
-    size_t n_parts = c->n_tensors / m->n_params;
-    if (c->n_tensors != n_parts * m->n_params || n_parts == 0 || n_parts == 2 || n_parts > PARTS)
+    size_t n_parts = c->n_tensors / t->n;
+    if (c->n_tensors != n_parts * t->n || n_parts == 0 || n_parts == 2 || n_parts > PARTS)
         return err_fail(e, ERR_CORRUPT, "checkpoint: %zu tensors where its model has %zu",
-                        c->n_tensors, m->n_params);
+                        c->n_tensors, t->n);
     for (size_t k = 0; k < PARTS; k++) {
         if (!parts[k])
             continue;
-        memset(parts[k], 0, m->total * sizeof(float));
-        for (size_t i = 0; i < m->n_params && k < n_parts; i++) {
-            const struct nn_param *p = &m->params[i];
+        memset(parts[k], 0, t->total * sizeof(float));
+        for (size_t i = 0; i < t->n && k < n_parts; i++) {
+            const struct nn_param *p = &t->params[i];
             enum err_code code = read_tensor(parts[k] + p->at, p, tensor_name(a, k, p),
-                                             c->tensors[k * m->n_params + i], io, a, e);
+                                             c->tensors[k * t->n + i], io, a, e);
             if (code)
                 return err_up(e, code);
         }

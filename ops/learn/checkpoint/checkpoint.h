@@ -12,7 +12,7 @@
 #include "checkpoint.pb-c.h"
 #include "ops/nn/model.h"
 
-/* A training's state: flat vectors of model->total floats; what is NULL is absent. */
+/* A training's state: flat vectors of the table's total floats; what is NULL is absent. */
 struct trainer_state {
     float *weights, *m, *v; /* the optimizer's moments: m, v */
     float *best;            /* weights of the minimal validation loss so far */
@@ -28,17 +28,17 @@ struct chunk_io {
 };
 
 /* Fills architecture, step and tensors of an initialised message; all of it lives in the arena. */
-enum err_code checkpoint_write(Eqloom__Checkpoint *out, const struct nn_model *m,
-                               const struct trainer_state *state, const struct chunk_io *io,
-                               struct arena *a, struct err *e);
+enum err_code checkpoint_write(Eqloom__Checkpoint *out, const char *architecture,
+                               const struct nn_table *t, const struct trainer_state *state,
+                               const struct chunk_io *io, struct arena *a, struct err *e);
 /* The model that the checkpoint's architecture describes. */
 enum err_code checkpoint_model(struct nn_model **out, const Eqloom__Checkpoint *c, struct arena *a,
                                struct err *e);
 /* Whether training can go on from it: it is of step 0 or holds the optimizer's moments. */
-bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_model *m);
-/* Into vectors of m->total floats (m, v and best may be NULL: not asked for); what the checkpoint
+bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_table *t);
+/* Into vectors of t->total floats (m, v and best may be NULL: not asked for); what the checkpoint
  * does not hold is 0. ERR_CORRUPT if a tensor is missing, too many, or of another shape. */
-enum err_code checkpoint_read(struct trainer_state *out, const struct nn_model *m,
+enum err_code checkpoint_read(struct trainer_state *out, const struct nn_table *t,
                               const Eqloom__Checkpoint *c, const struct chunk_io *io,
                               struct arena *a, struct err *e);
 

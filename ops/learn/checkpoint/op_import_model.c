@@ -29,23 +29,24 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_fail(e, ERR_INPUT, "%s: %s", tensors->name, inner.message);
     if ((code = err_up(e, nn_model_new(&m, a, &c, e))))
         return code;
-    if (m->count > tensors->len / sizeof(float)) /* before memory is asked for */
+    if (m->table.count > tensors->len / sizeof(float)) /* before memory is asked for */
         return err_fail(e, ERR_INPUT,
                         "%s: its model has %zu parameters, more than there is room for",
-                        tensors->name, m->count);
-    struct trainer_state weights = {.weights = arena_try_alloc(a, m->total, sizeof(float))};
+                        tensors->name, m->table.count);
+    struct trainer_state weights = {.weights = arena_try_alloc(a, m->table.total, sizeof(float))};
     if (!weights.weights)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->count);
-    memset(weights.weights, 0, m->total * sizeof(float));
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
+    memset(weights.weights, 0, m->table.total * sizeof(float));
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
     if ((code = safetensors_weights(weights.weights, m, tensors, e)))
         return err_up(e, code);
-    const struct nn_param *bad = nn_model_not_finite(m, weights.weights);
+    const struct nn_param *bad = nn_table_not_finite(&m->table, weights.weights);
     if (bad)
         return err_fail(e, ERR_INPUT, "%s: tensor '%s' holds a number that is not finite",
                         tensors->name, bad->name);
-    if ((code = checkpoint_write(&out, m, &weights, &io, a, e)))
+    if ((code =
+             checkpoint_write(&out, nn_config_text(a, &m->config), &m->table, &weights, &io, a, e)))
         return err_up(e, code);
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
 }

@@ -81,8 +81,8 @@ static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, 
 
 static bool is_parameter(const struct nn_model *m, const char *name)
 {
-    for (size_t i = 0; i < m->n_params; i++)
-        if (strcmp(m->params[i].name, name) == 0)
+    for (size_t i = 0; i < m->table.n; i++)
+        if (strcmp(m->table.params[i].name, name) == 0)
             return true;
     return false;
 }
@@ -112,8 +112,8 @@ enum err_code safetensors_weights(float *weights, const struct nn_model *m,
     json_t *header = NULL;
     size_t values, at = 0;
     enum err_code code = err_up(e, open_header(&header, &values, file, e));
-    for (size_t i = 0; i < m->n_params && !code; i++) {
-        const struct nn_param *p = &m->params[i];
+    for (size_t i = 0; i < m->table.n && !code; i++) {
+        const struct nn_param *p = &m->table.params[i];
         code = err_up(e, find(&at, p, header, values, file, e));
         if (!code)
             memcpy(weights + p->at, file->text + at, p->size * sizeof(float));

@@ -13,23 +13,23 @@ static enum err_code load_weights(struct loaded *m, const Eqloom__Checkpoint *c,
     size_t table = (size_t)model->config.max_length * model->config.d_model;
     void *weights = NULL, *sinusoids = NULL;
     struct gpu_queue *q = NULL;
-    struct trainer_state state = {.weights = malloc(model->total * sizeof(float))};
+    struct trainer_state state = {.weights = malloc(model->table.total * sizeof(float))};
     float *host = malloc(table * sizeof *host);
     enum err_code code;
     if (!state.weights || !host) {
-        code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->count);
+        code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
         goto out;
     }
-    if ((code = err_up(e, checkpoint_read(&state, model, c, io, &m->arena, e))) ||
+    if ((code = err_up(e, checkpoint_read(&state, &model->table, c, io, &m->arena, e))) ||
         (code = err_up(e, gpu_queue_new(&q, m->device, e))) ||
-        (code = err_up(e, gpu_alloc(&weights, m->device, model->total * sizeof(float), e))))
+        (code = err_up(e, gpu_alloc(&weights, m->device, model->table.total * sizeof(float), e))))
         goto out;
     m->weights = weights;
     if ((code = err_up(e, gpu_alloc(&sinusoids, m->device, table * sizeof(float), e))))
         goto out;
     m->sinusoids = sinusoids;
     nn_sinusoids(host, &model->config);
-    gpu_write(q, weights, state.weights, model->total * sizeof(float));
+    gpu_write(q, weights, state.weights, model->table.total * sizeof(float));
     gpu_write(q, sinusoids, host, table * sizeof(float));
     code = err_up(e, gpu_finish(q, e));
 out:

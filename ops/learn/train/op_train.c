@@ -99,6 +99,73 @@ out:
     return code;
 }
 
+/* ---- one segment ---- */
+
+struct learning {
+    const struct train_shared *shared;
+    struct trainer *trainer;
+};
+
+static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
+                                  struct err *e)
+{
+    struct learning *x = self;
+    struct trainer_config c = train_trainer(ctx);
+    return err_up(e, trainer_new(&x->trainer, device, x->shared->model, &c, e));
+}
+
+static void close_trainer(void *self)
+{
+    trainer_free(((struct learning *)self)->trainer);
+}
+
+static uint64_t steps(const void *self)
+{
+    return trainer_steps(((const struct learning *)self)->trainer);
+}
+
+static enum err_code step(struct step_result *r, void *self, struct err *e)
+{
+    struct learning *x = self;
+    return err_up(e, trainer_step(r, x->trainer, &x->shared->dataset, e));
+}
+
+static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
+{
+    struct learning *x = self;
+    return err_up(e, trainer_measure(r, x->trainer, &x->shared->valid, batches, e));
+}
+
+static enum err_code read(struct trainer_state *out, void *self, struct err *e)
+{
+    return err_up(e, trainer_read(out, ((struct learning *)self)->trainer, e));
+}
+
+static enum err_code write(void *self, const struct trainer_state *state, struct err *e)
+{
+    return err_up(e, trainer_write(((struct learning *)self)->trainer, state, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    static const struct learner_calls calls = {open_trainer, close_trainer, steps, step,
+                                               measure,      read,          write};
+    struct learning x = {.shared = state};
+    const struct nn_model *m = x.shared->model;
+    struct learner l = {nn_config_text(op_arena(ctx), &m->config),
+                        &m->table,
+                        "vocabulary",
+                        x.shared->validates,
+                        &x,
+                        &calls};
+    uint64_t from, to;
+    train_range(&from, &to, ctx, op_segment_index(ctx));
+    enum err_code code = OK;
+    if (to > from)
+        code = err_up(e, train_enough(&x.shared->dataset, ctx, "batches", e));
+    return code ? code : err_up(e, learner_run(ctx, &l, e));
+}
+
 const struct op op_train = {
     .name = "train",
     .version = 13,
@@ -119,7 +186,7 @@ const struct op op_train = {
     .units = learn_card_units,
     .prepare = prepare,
     .release = release,
-    .run = train_run,
+    .run = run,
     .segments = train_segments,
     .segment = train_segment,
     .reads = train_reads,

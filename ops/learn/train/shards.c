@@ -69,7 +69,7 @@ struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue 
     if (place == 0 && sequences[1])
         return nn_gradients_begin(q, t->groups[group], t->model);
     if (place == 0) /* nobody will write */
-        q->op->fill(q, t->groups[group], t->model->total, 0);
+        q->op->fill(q, t->groups[group], t->model->table.total, 0);
     return (struct nn_gradients){t->groups[group], sequences[0] == 0};
 }
 

@@ -14,24 +14,14 @@ extern const struct op_param train_params[];
 struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary);
 struct trainer_config train_trainer(const struct op_ctx *ctx);
 
-/* When to measure on validation data, and when to stop. */
-struct train_validation {
-    uint64_t every, patience, min_steps;
-    size_t batches;
-};
-struct train_validation train_validation(const struct op_ctx *ctx);
-
 enum err_code train_check(struct op_ctx *ctx, struct err *e);
 /* ERR_INPUT if the objective finds no examples in what came under the role. */
 enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, const char *role,
                            struct err *e);
 
-/* Op's segments, segment; the steps that one makes; whether the training ends with step `to`. */
-enum err_code train_segments(uint64_t *n, struct op_ctx *ctx, struct err *e);
+/* Op's segment. */
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e);
-void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_t index);
-bool train_is_last(const struct op_ctx *ctx, uint64_t to);
 
 /* What all segments share. */
 struct train_shared {
@@ -40,8 +30,6 @@ struct train_shared {
     struct dataset dataset, valid;
     bool validates;
 };
-/* Op's run: one segment. */
-enum err_code train_run(struct op_ctx *ctx, void *shared, struct err *e);
 
 /* Op's reads: the examples that the segment's steps draw. */
 enum err_code train_reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *shared,

@@ -193,14 +193,6 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
     };
 }
 
-struct train_validation train_validation(const struct op_ctx *ctx)
-{
-    return (struct train_validation){.every = (uint64_t)op_int(ctx, "valid_every"),
-                                     .patience = (uint64_t)op_int(ctx, "patience"),
-                                     .min_steps = (uint64_t)op_int(ctx, "min_steps"),
-                                     .batches = (size_t)op_int(ctx, "valid_batches")};
-}
-
 static enum err_code check_negatives(const struct op_ctx *ctx, enum objective_kind objective,
                                      struct err *e)
 {
@@ -290,4 +282,22 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
         return err_fail(e, ERR_INPUT, "at least two expressions are needed; %s has %zu", role,
                         d->sequences);
     return OK;
+}
+
+/* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
+ * the schedule and of validation. */
+static const char *const steps_params[] = {
+    "objective", "dropout",   "temperature",  "negatives", "related",
+    "target",    "margin",    "hinge",        "swap",      "label_smoothing",
+    "batch",     "optimizer", "weight_decay", "beta1",     "beta2",
+    "eps",       "clip",      "log_every",    NULL};
+
+enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                            struct err *e)
+{
+    struct nn_config m = train_model(ctx, 1); /* the true size comes with the input's id */
+    struct trainer_config c = train_trainer(ctx);
+    struct train_key key = {nn_config_text(op_arena(ctx), &m), c.seed, c.schedule, train_params,
+                            steps_params};
+    return err_up(e, train_segment_of(out, ctx, index, &key, e));
 }

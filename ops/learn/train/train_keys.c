@@ -1,7 +1,7 @@
-/* The segments of op train, and what of its parameters the key of each holds; see train.h. */
+/* The segments of a training, and what of its parameters the key of each holds; see learner.h. */
 #include "base/buf.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/train/train.h"
+#include "ops/learn/train/learner.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -40,6 +40,14 @@ bool train_is_last(const struct op_ctx *ctx, uint64_t to)
     return to == (uint64_t)op_int(ctx, "steps");
 }
 
+struct train_validation train_validation(const struct op_ctx *ctx)
+{
+    return (struct train_validation){.every = (uint64_t)op_int(ctx, "valid_every"),
+                                     .patience = (uint64_t)op_int(ctx, "patience"),
+                                     .min_steps = (uint64_t)op_int(ctx, "min_steps"),
+                                     .batches = (size_t)op_int(ctx, "valid_batches")};
+}
+
 static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t to)
 {
     struct train_validation v = train_validation(ctx);
@@ -51,14 +59,6 @@ static char *validation_key(struct arena *a, const struct op_ctx *ctx, uint64_t 
         key = arena_printf(a, "%s min_steps=%" PRIu64, key, v.min_steps);
     return key;
 }
-
-/* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
- * the schedule and of validation. */
-static const char *const steps_params[] = {
-    "objective", "dropout",   "temperature",  "negatives", "related",
-    "target",    "margin",    "hinge",        "swap",      "label_smoothing",
-    "batch",     "optimizer", "weight_decay", "beta1",     "beta2",
-    "eps",       "clip",      "log_every"};
 
 static void add_param(struct buf *b, const struct op_ctx *ctx, const struct op_param *p)
 {
@@ -72,26 +72,24 @@ static void add_param(struct buf *b, const struct op_ctx *ctx, const struct op_p
     }
 }
 
-static char *steps_key(struct arena *a, const struct op_ctx *ctx)
+static char *steps_key(struct arena *a, const struct op_ctx *ctx, const struct train_key *key)
 {
     struct buf b = {0};
-    for (const struct op_param *p = train_params; p->name; p++)
-        for (size_t i = 0; i < sizeof steps_params / sizeof *steps_params; i++)
-            if (strcmp(p->name, steps_params[i]) == 0)
+    for (const struct op_param *p = key->params; p->name; p++)
+        for (const char *const *name = key->steps_params; *name; name++)
+            if (strcmp(p->name, *name) == 0)
                 add_param(&b, ctx, p);
     return buf_text(&b, a);
 }
 
-enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
-                            struct err *e)
+enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                               const struct train_key *key, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    struct nn_config m = train_model(ctx, 1); /* the true size comes with the input's id */
-    struct trainer_config c = train_trainer(ctx);
     uint64_t from, to;
     train_range(&from, &to, ctx, index);
     out->index = index;
-    out->key = arena_printf(a, "%sseed=%" PRIu64 "\n", nn_config_text(a, &m), c.seed);
+    out->key = arena_printf(a, "%sseed=%" PRIu64 "\n", key->architecture, key->seed);
     out->label = "initialisation";
     if (index == 0)
         return OK;
@@ -99,7 +97,7 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
     out->label = arena_printf(a, "steps %" PRIu64 "-%" PRIu64, from, to);
     out->key =
         arena_printf(a, "%s%sprecision=%s\n%s%s\nsteps %" PRIu64 "-%" PRIu64 "\n", out->key,
-                     steps_key(a, ctx), units ? units : "f32", rates_key(a, &c.schedule, from, to),
-                     validation_key(a, ctx, to), from, to);
+                     steps_key(a, ctx, key), units ? units : "f32",
+                     rates_key(a, &key->schedule, from, to), validation_key(a, ctx, to), from, to);
     return OK;
 }

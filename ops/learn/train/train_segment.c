@@ -1,10 +1,10 @@
-/* One segment of a training: from the checkpoint before it to the next; see train.h.
+/* One segment of a training: from the checkpoint before it to the next; see learner.h.
  *
  * With patience, checkpoints carry the best weights so far. The last segment, or the one in which
  * training stops, gives these alone; the segments after a stop pass them on. */
 #include "base/os.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/train/train.h"
+#include "ops/learn/train/learner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,53 +117,54 @@ static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct
 /* The state of one segment's work. */
 struct session {
     struct op_ctx *ctx;
-    const struct train_shared *shared;
+    const struct learner *learner;
     struct train_validation validation;
     struct series series;
     struct trainer_state state; /* host memory; best is NULL without patience */
     struct gpu_device *device;
-    struct trainer *trainer;
 };
+
+static uint64_t steps_done(const struct session *s)
+{
+    return s->learner->call->steps(s->learner->self);
+}
 
 /* Measures, and keeps the weights if they are the best so far. *stop: patience has ended. */
 static enum err_code validate(bool *stop, struct session *s, struct err *e)
 {
     struct step_result r;
-    enum err_code code =
-        trainer_measure(&r, s->trainer, &s->shared->valid, s->validation.batches, e);
+    enum err_code code = s->learner->call->measure(&r, s->learner->self, s->validation.batches, e);
     if (code)
         return err_up(e, code);
-    series_validation(&s->series, trainer_steps(s->trainer), &r);
+    series_validation(&s->series, steps_done(s), &r);
     if (!s->validation.patience)
         return OK;
     struct series_best best = series_best(&s->series);
-    *stop = best.since >= s->validation.patience &&
-            trainer_steps(s->trainer) >= s->validation.min_steps;
+    *stop = best.since >= s->validation.patience && steps_done(s) >= s->validation.min_steps;
     if (best.since)
         return OK;
     struct trainer_state weights = {.weights = s->state.best};
-    return err_up(e, trainer_read(&weights, s->trainer, e));
+    return err_up(e, s->learner->call->read(&weights, s->learner->self, e));
 }
 
 static enum err_code train_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
-    struct trainer *t = s->trainer;
-    uint64_t from = trainer_steps(t), started = os_monotonic_ns(), tokens = 0;
+    uint64_t from = steps_done(s), started = os_monotonic_ns(), tokens = 0;
     uint64_t every = (uint64_t)op_int(ctx, "log_every");
-    while (trainer_steps(t) < to && !*stop) {
+    while (steps_done(s) < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
-            return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, trainer_steps(t));
-        enum err_code code = trainer_step(&r, t, &s->shared->dataset, e);
+            return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, steps_done(s));
+        enum err_code code = s->learner->call->step(&r, s->learner->self, e);
         if (code)
             return err_up(e, code);
-        uint64_t done = trainer_steps(t);
+        uint64_t done = steps_done(s);
         series_step(&s->series, &r);
         tokens += r.tokens;
         if (done % every == 0 || done == to)
             series_close_window(&s->series, done);
-        if (s->shared->validates && done % s->validation.every == 0 &&
+        if (s->learner->validates && done % s->validation.every == 0 &&
             (code = validate(stop, s, e)))
             return err_up(e, code);
         show(ctx, done - from, to - from, &r, tokens, started);
@@ -173,54 +174,50 @@ static enum err_code train_steps(bool *stop, struct session *s, uint64_t to, str
 
 static enum err_code alloc_state(struct session *s, struct err *e)
 {
-    const struct nn_model *m = s->shared->model;
+    const struct nn_table *t = s->learner->table;
     float **parts[] = {&s->state.weights, &s->state.m, &s->state.v, &s->state.best};
     size_t n = s->validation.patience ? 4 : 3;
     for (size_t i = 0; i < n; i++)
-        if (!(*parts[i] = arena_try_alloc(op_arena(s->ctx), m->total, sizeof(float))))
-            return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->count);
+        if (!(*parts[i] = arena_try_alloc(op_arena(s->ctx), t->total, sizeof(float))))
+            return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->count);
     return OK;
 }
 
 /* ERR_INPUT names the first line in which they differ, pooling apart. */
-static enum err_code compare_architectures(const struct nn_config *theirs,
-                                           const struct nn_config *ours, struct arena *a,
-                                           struct err *e)
+static enum err_code compare_architectures(const char *has, const char *needs, struct err *e)
 {
-    struct nn_config same = *theirs;
-    same.pooling = ours->pooling;
-    const char *has = nn_config_text(a, &same), *needs = nn_config_text(a, ours);
-    size_t at = 0;
-    if (strcmp(has, needs) == 0)
-        return OK;
-    while (has[at] == needs[at])
-        at++;
-    while (at > 0 && needs[at - 1] != '\n')
-        at--;
-    return err_fail(e, ERR_INPUT, "init: its model has '%.*s' where '%.*s' is to be trained",
-                    (int)strcspn(has + at, "\n"), has + at, (int)strcspn(needs + at, "\n"),
-                    needs + at);
+    static const char ignored[] = "pooling=";
+    while (*has || *needs) {
+        size_t n = strcspn(has, "\n"), m = strcspn(needs, "\n");
+        bool same = n == m && memcmp(has, needs, n) == 0;
+        if (!same &&
+            (strncmp(has, ignored, strlen(ignored)) || strncmp(needs, ignored, strlen(ignored))))
+            return err_fail(e, ERR_INPUT,
+                            "init: its model has '%.*s' where '%.*s' is to be trained", (int)n, has,
+                            (int)m, needs);
+        has += n + (has[n] == '\n');
+        needs += m + (needs[m] == '\n');
+    }
+    return OK;
 }
 
 /* Another training's weights, to begin with. */
 static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
 {
     struct chunk_io io = learn_chunks(s->ctx);
-    const struct nn_model *m = s->shared->model;
+    const struct learner *l = s->learner;
     struct trainer_state weights = {.weights = s->state.weights};
-    struct nn_model *theirs;
-    struct arena *a = op_arena(s->ctx);
-    enum err_code code = err_up(e, checkpoint_model(&theirs, c, a, e));
-    if (code || (code = err_up(e, compare_architectures(&theirs->config, &m->config, a, e))))
+    enum err_code code = err_up(e, compare_architectures(c->architecture, l->architecture, e));
+    if (code)
         return code;
-    if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(s->ctx, "vocabulary", 0)))
+    if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(s->ctx, l->vocabulary, 0)))
         return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
-    if ((code = err_up(e, checkpoint_read(&weights, m, c, &io, a, e))))
+    if ((code = err_up(e, checkpoint_read(&weights, l->table, c, &io, op_arena(s->ctx), e))))
         return code;
-    memset(s->state.m, 0, m->total * sizeof *s->state.m);
-    memset(s->state.v, 0, m->total * sizeof *s->state.v);
+    memset(s->state.m, 0, l->table->total * sizeof *s->state.m);
+    memset(s->state.v, 0, l->table->total * sizeof *s->state.v);
     s->state.steps = 0;
-    return err_up(e, trainer_write(s->trainer, &s->state, e));
+    return err_up(e, l->call->write(l->self, &s->state, e));
 }
 
 /* From the previous record; at the start from the input 'init', if there is one. */
@@ -237,20 +234,21 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
     }
     if (c) {
         series_load(&s->series, c);
-        if ((code = checkpoint_read(&s->state, s->shared->model, c, &io, op_arena(s->ctx), e)) ||
-            (code = trainer_write(s->trainer, &s->state, e)))
+        const struct learner *l = s->learner;
+        if ((code = checkpoint_read(&s->state, l->table, c, &io, op_arena(s->ctx), e)) ||
+            (code = l->call->write(l->self, &s->state, e)))
             return err_up(e, code);
     }
-    if (trainer_steps(s->trainer) != from)
+    if (steps_done(s) != from)
         return err_fail(e, ERR_CORRUPT, "checkpoint of step %" PRIu64 " instead of step %" PRIu64,
-                        trainer_steps(s->trainer), from);
+                        steps_done(s), from);
     return OK;
 }
 
 /* Each step checks the weights of the one before; this checks those of the last. */
 static enum err_code check_finite(const struct session *s, struct err *e)
 {
-    const struct nn_param *bad = nn_model_not_finite(s->shared->model, s->state.weights);
+    const struct nn_param *bad = nn_table_not_finite(s->learner->table, s->state.weights);
     return bad ? err_fail(e, ERR_FAILED, "after step %" PRIu64 ", %s is not finite", s->state.steps,
                           bad->name)
                : OK;
@@ -277,7 +275,8 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     struct series_best best = series_best(&s->series);
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
-    enum err_code code = trainer_read(&s->state, s->trainer, e);
+    const struct learner *l = s->learner;
+    enum err_code code = l->call->read(&s->state, l->self, e);
     if (!code)
         code = check_finite(s, e);
     struct trainer_state kept = s->state;
@@ -285,9 +284,9 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
         kept = (struct trainer_state){.weights = s->state.best, .steps = best.step};
     else if (finished || !best.count)
         kept.best = NULL;
-    if (code || (code = checkpoint_write(&out, s->shared->model, &kept, &io, a, e)))
+    if (code || (code = checkpoint_write(&out, l->architecture, l->table, &kept, &io, a, e)))
         return err_up(e, code);
-    struct digest vocabulary = op_input_id(ctx, "vocabulary", 0), parent = op_previous_id(ctx);
+    struct digest vocabulary = op_input_id(ctx, l->vocabulary, 0), parent = op_previous_id(ctx);
     out.metrics = s->series.all;
     out.n_metrics = s->series.n;
     out.vocabulary_id.len = DIGEST_SIZE;
@@ -298,34 +297,31 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
 }
 
-enum err_code train_run(struct op_ctx *ctx, void *shared, struct err *e)
+enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct err *e)
 {
     struct session s = {.ctx = ctx,
-                        .shared = shared,
+                        .learner = l,
                         .validation = train_validation(ctx),
                         .series = {.arena = op_arena(ctx)}};
-    struct trainer_config c = train_trainer(ctx);
     ProtobufCMessage *message = NULL;
     uint64_t from, to;
     train_range(&from, &to, ctx, op_segment_index(ctx));
-    enum err_code code;
-    if (to > from && (code = err_up(e, train_enough(&s.shared->dataset, ctx, "batches", e))))
-        return code;
-    if ((code = err_up(e, op_previous(&message, ctx, e))))
+    enum err_code code = err_up(e, op_previous(&message, ctx, e));
+    if (code)
         return code;
     const Eqloom__Checkpoint *previous = (const Eqloom__Checkpoint *)message;
-    if (previous && !checkpoint_continues(previous, s.shared->model))
+    if (previous && !checkpoint_continues(previous, l->table))
         return err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
     bool stop = false;
     if ((code = err_up(e, alloc_state(&s, e))) ||
         (code = err_up(e, learn_open_device(&s.device, ctx, op_pool(ctx), e))) ||
-        (code = err_up(e, trainer_new(&s.trainer, s.device, s.shared->model, &c, e))) ||
+        (code = err_up(e, l->call->open(l->self, ctx, s.device, e))) ||
         (code = err_up(e, restore(&s, previous, from, e))) ||
         (code = err_up(e, train_steps(&stop, &s, to, e))))
         goto out;
     code = emit(&s, s.validation.patience && (stop || train_is_last(ctx, to)), e);
 out:
-    trainer_free(s.trainer);
+    l->call->close(l->self);
     gpu_close(s.device);
     return code;
 }

@@ -23,13 +23,13 @@ static enum err_code alloc_floats(float **out, struct trainer *t, size_t n, stru
 static size_t n_blocks(const struct trainer *t)
 {
     size_t block = t->device->cuts.block;
-    return (t->model->total + block - 1) / block;
+    return (t->model->table.total + block - 1) / block;
 }
 
 static enum err_code set_up(struct trainer *t, struct err *e)
 {
     const struct nn_model *m = t->model;
-    size_t n = m->total, table = (size_t)m->config.max_length * m->config.d_model;
+    size_t n = m->table.total, table = (size_t)m->config.max_length * m->config.d_model;
     float **parts[] = {&t->weights, &t->m, &t->v};
     enum err_code code = gpu_queue_new(&t->queue, t->device, e);
     if (code)
@@ -53,9 +53,9 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     t->work = calloc(t->device->queues, sizeof *t->work);
     if (!host || !t->scratch || !t->work) {
         free(host);
-        return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->count);
+        return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->table.count);
     }
-    nn_model_init(host, m, rng_at(t->config.seed, STREAM_INIT, 0));
+    nn_table_init(host, &m->table, rng_at(t->config.seed, STREAM_INIT, 0));
     gpu_write(t->queue, t->weights, host, n * sizeof *host);
     nn_sinusoids(host, &m->config);
     gpu_write(t->queue, t->sinusoids, host, table * sizeof *host);
@@ -116,7 +116,7 @@ uint64_t trainer_steps(const struct trainer *t)
 
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e)
 {
-    size_t bytes = t->model->total * sizeof(float);
+    size_t bytes = t->model->table.total * sizeof(float);
     float *to[] = {out->weights, out->m, out->v};
     const float *from[] = {t->weights, t->m, t->v};
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
@@ -128,7 +128,7 @@ enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct 
 
 enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e)
 {
-    size_t bytes = t->model->total * sizeof(float);
+    size_t bytes = t->model->table.total * sizeof(float);
     gpu_write(t->queue, t->weights, state->weights, bytes);
     gpu_write(t->queue, t->m, state->m, bytes);
     gpu_write(t->queue, t->v, state->v, bytes);
@@ -140,7 +140,7 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
 
 static size_t block_length(const struct trainer *t, size_t item)
 {
-    size_t block = t->device->cuts.block, left = t->model->total - item * block;
+    size_t block = t->device->cuts.block, left = t->model->table.total - item * block;
     return left < block ? left : block;
 }
 
@@ -199,16 +199,16 @@ static enum err_code differentiate(struct step_result *r, struct trainer *t, str
 static enum err_code fail_not_finite(struct trainer *t, const struct step_result *r, struct err *e)
 {
     const struct nn_model *m = t->model;
-    float *host = malloc(m->total * sizeof *host);
+    float *host = malloc(m->table.total * sizeof *host);
     if (!host)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->count);
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
     const char *what = "", *name = "the loss";
     const float *vectors[] = {t->weights, t->gradient};
     const char *whats[] = {"", "the gradient of "};
     const struct nn_param *bad = NULL;
     for (int k = 0; k < 2 && !bad; k++) {
-        gpu_read(t->queue, host, vectors[k], m->total * sizeof *host);
-        if ((bad = nn_model_not_finite(m, host))) {
+        gpu_read(t->queue, host, vectors[k], m->table.total * sizeof *host);
+        if ((bad = nn_table_not_finite(&m->table, host))) {
             what = whats[k];
             name = bad->name;
         }
@@ -310,6 +310,6 @@ enum err_code trainer_gradient(struct step_result *r, float *gradient, struct tr
     enum err_code code = differentiate(r, t, e);
     if (code)
         return err_up(e, code);
-    gpu_read(t->queue, gradient, t->gradient, t->model->total * sizeof *gradient);
+    gpu_read(t->queue, gradient, t->gradient, t->model->table.total * sizeof *gradient);
     return err_up(e, gpu_finish(t->queue, e));
 }

@@ -10,7 +10,7 @@
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/learn/data/examples.h"
-#include "ops/learn/train/schedule.h"
+#include "ops/learn/train/learner.h"
 #include "ops/learn/train/update.h"
 #include "ops/nn/encoder.h"
 
@@ -26,15 +26,6 @@ struct trainer_config {
     struct schedule schedule;
     enum gpu_precision precision; /* of the model's products; scores and all else are f32 */
     uint64_t seed;
-};
-
-struct step_result {
-    double loss;          /* mean over the batch: of its vectors, triplets or target tokens */
-    double accuracy;      /* share of vectors whose positive ranks first, of triplets in order, of
-                           * target tokens predicted */
-    double gradient_norm; /* before clipping */
-    double lr;
-    uint64_t tokens;
 };
 
 struct trainer;
@@ -67,8 +58,8 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);
 enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e);
 
-/* On given examples instead. trainer_gradient gives loss and gradient (model->total) and changes
- * nothing. */
+/* On given examples instead. trainer_gradient gives loss and gradient (model->table.total) and
+ * changes nothing. */
 enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const struct examples *x,
                               struct err *e);
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,

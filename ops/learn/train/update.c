@@ -107,7 +107,7 @@ void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_
         add_between(&p, at, x.at);
         at = x.at + x.n;
     }
-    add_between(&p, at, m->total);
+    add_between(&p, at, m->table.total);
 }
 
 /* ---- Muon ---- */

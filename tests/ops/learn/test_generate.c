@@ -16,13 +16,13 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
     void *weights, *sinusoids;
     assert_int_equal(nn_model_new(&m->model, &m->arena, c, NULL), OK);
     assert_int_equal(gpu_open_cpu(&m->device, NULL, NULL, NULL), OK);
-    size_t n = m->model->total;
+    size_t n = m->model->table.total;
     assert_int_equal(gpu_alloc(&weights, m->device, n * sizeof(float), NULL), OK);
     assert_int_equal(
         gpu_alloc(&sinusoids, m->device, c->max_length * c->d_model * sizeof(float), NULL), OK);
     m->weights = weights;
     m->sinusoids = sinusoids;
-    nn_model_init(m->weights, m->model, 5);
+    nn_table_init(m->weights, &m->model->table, 5);
     nn_sinusoids(m->sinusoids, c);
     *w = arena_array(&m->arena, double, n);
     struct rng r = rng_new(8, 0);

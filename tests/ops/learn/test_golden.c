@@ -131,24 +131,24 @@ static void check_file_on(const char *name, const char *isa)
     struct reader in = {file.data, file.data + file.len};
     take_head(&g, &a, &in);
     assert_int_equal(nn_model_new(&m, &a, &g.model, NULL), OK);
-    assert_int_equal(in.end - in.at, 3 * m->count * sizeof(float));
+    assert_int_equal(in.end - in.at, 3 * m->table.count * sizeof(float));
     assert_int_equal(gpu_open_cpu(&d, NULL, isa, NULL), OK);
     assert_int_equal(trainer_new(&t, d, m, &g.how, NULL), OK);
     float *w[5]; /* state, m, v; golden gradient, golden weights */
     for (int i = 0; i < 5; i++)
-        w[i] = arena_array(&a, float, m->total);
-    for (size_t i = 0; i < m->n_params; i++) {
-        const struct nn_param *p = &m->params[i];
+        w[i] = arena_array(&a, float, m->table.total);
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct nn_param *p = &m->table.params[i];
         take(w[0] + p->at, &in, p->size * sizeof(float));
         take(w[3] + p->at, &in, p->size * sizeof(float));
         take(w[4] + p->at, &in, p->size * sizeof(float));
     }
     struct trainer_state state = {w[0], w[1], w[2], 0};
-    float *gradient = arena_array(&a, float, m->total);
+    float *gradient = arena_array(&a, float, m->table.total);
     assert_int_equal(trainer_write(t, &state, NULL), OK);
     assert_int_equal(trainer_gradient(&r, gradient, t, &g.batch, NULL), OK);
-    for (size_t i = 0; i < m->n_params; i++)
-        assert_close(gradient + m->params[i].at, w[3] + m->params[i].at, &m->params[i],
+    for (size_t i = 0; i < m->table.n; i++)
+        assert_close(gradient + m->table.params[i].at, w[3] + m->table.params[i].at, &m->table.params[i],
                      g.model.d_model, "gradient");
     for (int i = 0; i < 3; i++) {
         assert_int_equal(trainer_step_on(&r, t, &g.batch, NULL), OK);
@@ -157,8 +157,8 @@ static void check_file_on(const char *name, const char *isa)
                      g.losses[i]);
     }
     assert_int_equal(trainer_read(&state, t, NULL), OK);
-    for (size_t i = 0; i < m->n_params; i++)
-        assert_close(state.weights + m->params[i].at, w[4] + m->params[i].at, &m->params[i],
+    for (size_t i = 0; i < m->table.n; i++)
+        assert_close(state.weights + m->table.params[i].at, w[4] + m->table.params[i].at, &m->table.params[i],
                      g.model.d_model, "value after three steps");
     trainer_free(t);
     gpu_close(d);

@@ -90,15 +90,15 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
     struct setting setting = {m, how};
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
     assert_int_equal(trainer_new(&t, d, m, how, NULL), OK);
-    struct trainer_state state = {arena_array(&a, float, m->total),
-                                  arena_array(&a, float, m->total),
-                                  arena_array(&a, float, m->total), 0};
-    float *gradient = arena_array(&a, float, m->total);
-    double *w = arena_array(&a, double, m->total);
+    struct trainer_state state = {arena_array(&a, float, m->table.total),
+                                  arena_array(&a, float, m->table.total),
+                                  arena_array(&a, float, m->table.total), 0};
+    float *gradient = arena_array(&a, float, m->table.total);
+    double *w = arena_array(&a, double, m->table.total);
     assert_int_equal(trainer_read(&state, t, NULL), OK);
     struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
-    for (size_t i = 0; i < m->n_params; i++)
-        for (size_t j = m->params[i].at; j < m->params[i].at + m->params[i].size; j++) {
+    for (size_t i = 0; i < m->table.n; i++)
+        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size; j++) {
             state.weights[j] += (float)(0.1 * rng_normal(&noise));
             w[j] = state.weights[j];
         }
@@ -110,13 +110,13 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
     assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 1e-5);
     double squares = 0;
-    for (size_t i = 0; i < m->n_params; i++)
-        for (size_t j = m->params[i].at; j < m->params[i].at + m->params[i].size; j++) {
+    for (size_t i = 0; i < m->table.n; i++)
+        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size; j++) {
             double want = ref_derivative(loss_of, &setting, w, j);
             squares += want * want;
             if (!(fabs(gradient[j] - want) <= 2e-5 + 2e-4 * fabs(want)))
-                fail_msg("%s[%zu]: %.8g, finite difference %.8g", m->params[i].name,
-                         j - m->params[i].at, gradient[j], want);
+                fail_msg("%s[%zu]: %.8g, finite difference %.8g", m->table.params[i].name,
+                         j - m->table.params[i].at, gradient[j], want);
         }
     assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-4 * sqrt(squares) + 1e-9);
     trainer_free(t);
@@ -234,16 +234,16 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
     assert_int_equal(trainer_new(&k.t, d, m, &how, NULL), OK);
     float **parts[] = {&k.state.weights, &k.state.m, &k.state.v, &k.ignored};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = arena_array(&a, float, m->total);
-    float *gradient = arena_array(&a, float, m->total), *way = arena_array(&a, float, m->total);
+        *parts[i] = arena_array(&a, float, m->table.total);
+    float *gradient = arena_array(&a, float, m->table.total), *way = arena_array(&a, float, m->table.total);
     assert_int_equal(trainer_read(&k.state, k.t, NULL), OK);
     struct rng noise = rng_new(3, 0);
-    for (size_t i = 0; i < m->total; i++)
+    for (size_t i = 0; i < m->table.total; i++)
         k.state.weights[i] += (float)(0.1 * rng_normal(&noise));
     assert_int_equal(trainer_write(k.t, &k.state, NULL), OK);
     assert_int_equal(trainer_gradient(&r, gradient, k.t, &k.x, NULL), OK);
-    for (size_t i = 0; i < m->n_params; i++) {
-        const struct nn_param *p = &m->params[i];
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct nn_param *p = &m->table.params[i];
         double length = 0, step = 1e-4;
         for (size_t j = 0; j < p->size; j++)
             length += (double)gradient[p->at + j] * gradient[p->at + j];

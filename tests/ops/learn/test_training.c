@@ -82,7 +82,7 @@ static struct step_result steps(struct session *s, int n)
 
 static struct trainer_state state_new(struct session *s)
 {
-    size_t n = s->m->total;
+    size_t n = s->m->table.total;
     return (struct trainer_state){arena_array(&s->a, float, n), arena_array(&s->a, float, n),
                                   arena_array(&s->a, float, n), 0};
 }
@@ -90,7 +90,7 @@ static struct trainer_state state_new(struct session *s)
 static void assert_same_state(struct session *a, struct session *b)
 {
     struct trainer_state x = state_new(a), y = state_new(b);
-    size_t bytes = a->m->total * sizeof(float);
+    size_t bytes = a->m->table.total * sizeof(float);
     assert_int_equal(trainer_read(&x, a->t, NULL), OK);
     assert_int_equal(trainer_read(&y, b->t, NULL), OK);
     assert_int_equal(x.steps, y.steps);
@@ -190,7 +190,9 @@ static void save(Eqloom__Checkpoint *c, struct memory *memory, struct session *s
     struct chunk_io io = {memory, put, get};
     eqloom__checkpoint__init(c);
     assert_int_equal(trainer_read(&now, s->t, NULL), OK);
-    assert_int_equal(checkpoint_write(c, s->m, &now, &io, &memory->a, NULL), OK);
+    assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s->m->config), &s->m->table,
+                                      &now, &io, &memory->a, NULL),
+                     OK);
 }
 
 static void test_resume(void **state)
@@ -208,11 +210,11 @@ static void test_resume(void **state)
         steps(&before, at);
         Eqloom__Checkpoint c;
         save(&c, &memory, &before);
-        assert_int_equal(c.n_tensors, (at ? 3 : 1) * before.m->n_params);
+        assert_int_equal(c.n_tensors, (at ? 3 : 1) * before.m->table.n);
         session_close(&before);
         session_open(&after, 2, &c_run);
         struct trainer_state loaded = state_new(&after);
-        assert_int_equal(checkpoint_read(&loaded, after.m, &c, &io, &after.a, NULL), OK);
+        assert_int_equal(checkpoint_read(&loaded, &after.m->table, &c, &io, &after.a, NULL), OK);
         assert_int_equal(trainer_write(after.t, &loaded, NULL), OK);
         steps(&after, 9 - at);
         assert_same_state(&whole, &after);
@@ -234,18 +236,18 @@ static void test_checkpoint_damaged(void **state)
     struct trainer_state loaded = state_new(&s);
     char *name = c.tensors[3]->name;
     c.tensors[3]->name = (char *)"other";
-    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    assert_int_equal(checkpoint_read(&loaded, &s.m->table, &c, &io, &s.a, &e), ERR_CORRUPT);
     c.tensors[3]->name = name;
     c.tensors[1]->shape[0]++;
-    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    assert_int_equal(checkpoint_read(&loaded, &s.m->table, &c, &io, &s.a, &e), ERR_CORRUPT);
     c.tensors[1]->shape[0]--;
     c.n_tensors--;
-    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    assert_int_equal(checkpoint_read(&loaded, &s.m->table, &c, &io, &s.a, &e), ERR_CORRUPT);
     c.n_tensors++;
     memory.chunks[2].data.len--;
-    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), ERR_CORRUPT);
+    assert_int_equal(checkpoint_read(&loaded, &s.m->table, &c, &io, &s.a, &e), ERR_CORRUPT);
     memory.chunks[2].data.len++;
-    assert_int_equal(checkpoint_read(&loaded, s.m, &c, &io, &s.a, &e), OK);
+    assert_int_equal(checkpoint_read(&loaded, &s.m->table, &c, &io, &s.a, &e), OK);
     session_close(&s);
     memory_clear(&memory);
 }
@@ -396,7 +398,7 @@ static void check_not_finite(const struct trainer_config *c)
     assert_non_null(strstr(e.message, "examples 64 to 95"));
     assert_int_equal(trainer_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 2);
-    assert_memory_equal(now.m, then.m, s.m->total * sizeof(float));
+    assert_memory_equal(now.m, then.m, s.m->table.total * sizeof(float));
     session_close(&s);
 }
 

@@ -25,10 +25,10 @@ static const struct gpu_adamw how = {.lr = 0.01F,
 /* Whether the flat vector's number i is of a matrix that Muon takes. */
 static bool *matrices_of(const struct nn_model *m)
 {
-    bool *in = calloc(m->total, sizeof *in);
+    bool *in = calloc(m->table.total, sizeof *in);
     assert_non_null(in);
-    for (size_t i = 0; i < m->n_params; i++) {
-        const struct nn_param *p = &m->params[i];
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct nn_param *p = &m->table.params[i];
         bool layers = strstr(p->name, "layers.") != NULL;
         for (size_t k = 0; k < p->size && layers && p->rank == 2; k++)
             in[p->at + k] = true;
@@ -45,17 +45,17 @@ static void test_plans(void **state)
         assert_int_equal(nn_model_new(&m, &a, &config, NULL), OK);
         update_plan_make(&plan, &a, m, (enum optimizer_kind)kind, 1 << 14);
         bool *in = matrices_of(m);
-        unsigned *times = calloc(m->total, sizeof *times);
+        unsigned *times = calloc(m->table.total, sizeof *times);
         assert_non_null(times);
         for (size_t i = 0; i < plan.n_pieces; i++) {
             struct update_piece x = plan.pieces[i];
-            assert_true(x.at + x.n <= m->total && (x.cols == 0 || x.rows * x.cols == x.n));
+            assert_true(x.at + x.n <= m->table.total && (x.cols == 0 || x.rows * x.cols == x.n));
             for (size_t k = 0; k < x.n; k++) {
                 times[x.at + k]++;
                 assert_int_equal(x.cols > 0, kind == OPTIMIZER_MUON && in[x.at + k]);
             }
         }
-        for (size_t i = 0; i < m->total; i++)
+        for (size_t i = 0; i < m->table.total; i++)
             assert_int_equal(times[i], 1);
         free(times);
         free(in);

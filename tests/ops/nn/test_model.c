@@ -100,21 +100,21 @@ static void test_params(void **state)
     struct nn_model *m;
     assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
     size_t d = 32, ff = 64, layer = 3 * d * d + 3 * d + d * d + d + 2 * d * ff + ff + d + 4 * d;
-    assert_int_equal(m->count, 59 * d + 40 * d + 2 * layer + 2 * d);
-    assert_string_equal(m->params[0].name, "embedding.weight");
-    assert_string_equal(m->params[2].name, "layers.0.self_attn.in_proj_weight");
-    assert_string_equal(m->params[m->n_params - 1].name, "norm.bias");
+    assert_int_equal(m->table.count, 59 * d + 40 * d + 2 * layer + 2 * d);
+    assert_string_equal(m->table.params[0].name, "embedding.weight");
+    assert_string_equal(m->table.params[2].name, "layers.0.self_attn.in_proj_weight");
+    assert_string_equal(m->table.params[m->table.n - 1].name, "norm.bias");
     size_t end = 0;
-    for (size_t i = 0; i < m->n_params; i++) { /* in order, aligned, without overlap */
-        assert_true(m->params[i].at >= end && m->params[i].at % 16 == 0);
-        end = m->params[i].at + m->params[i].size;
+    for (size_t i = 0; i < m->table.n; i++) { /* in order, aligned, without overlap */
+        assert_true(m->table.params[i].at >= end && m->table.params[i].at % 16 == 0);
+        end = m->table.params[i].at + m->table.params[i].size;
     }
-    assert_true(end <= m->total);
+    assert_true(end <= m->table.total);
     struct nn_config plain = small;
     plain.attention_bias = false;
     plain.positions = NN_SINUSOIDAL;
     assert_int_equal(nn_model_new(&m, &a, &plain, NULL), OK);
-    assert_int_equal(m->count, 59 * d + 2 * (layer - 4 * d) + 2 * d);
+    assert_int_equal(m->table.count, 59 * d + 2 * (layer - 4 * d) + 2 * d);
     arena_free(&a);
 }
 
@@ -141,7 +141,7 @@ static void test_semvec_counts(void **state)
                               .attention_bias = true,
                               .wrap = true};
         assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
-        assert_int_equal(m->count, sizes[i].count);
+        assert_int_equal(m->table.count, sizes[i].count);
         arena_free(&a);
     }
 }
@@ -155,13 +155,13 @@ static void test_decoder_params(void **state)
     c.decoder_layers = 1;
     c.tied_output = true;
     assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
-    assert_string_equal(m->params[2].name, "encoder.layers.0.self_attn.in_proj_weight");
-    assert_string_equal(m->params[m->n_params - 4].name, "decoder.layers.0.norm3.bias");
-    assert_string_equal(m->params[m->n_params - 1].name, "output.bias");
-    size_t tied = m->count;
+    assert_string_equal(m->table.params[2].name, "encoder.layers.0.self_attn.in_proj_weight");
+    assert_string_equal(m->table.params[m->table.n - 4].name, "decoder.layers.0.norm3.bias");
+    assert_string_equal(m->table.params[m->table.n - 1].name, "output.bias");
+    size_t tied = m->table.count;
     c.tied_output = false;
     assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
-    assert_int_equal(m->count, tied + 59 * 32);
+    assert_int_equal(m->table.count, tied + 59 * 32);
     arena_free(&a);
 }
 
@@ -170,13 +170,13 @@ static void test_init(void **state)
     struct arena a = {0};
     struct nn_model *m;
     assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
-    float *w = arena_array(&a, float, m->total), *again = arena_array(&a, float, m->total);
-    nn_model_init(w, m, 1);
-    nn_model_init(again, m, 1);
-    assert_memory_equal(w, again, m->total * sizeof *w);
-    nn_model_init(again, m, 2);
-    for (size_t i = 0; i < m->n_params; i++) {
-        const struct nn_param *p = &m->params[i];
+    float *w = arena_array(&a, float, m->table.total), *again = arena_array(&a, float, m->table.total);
+    nn_table_init(w, &m->table, 1);
+    nn_table_init(again, &m->table, 1);
+    assert_memory_equal(w, again, m->table.total * sizeof *w);
+    nn_table_init(again, &m->table, 2);
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct nn_param *p = &m->table.params[i];
         double sum = 0, squares = 0, bound = sqrt(6.0 / (p->shape[0] + p->shape[1]));
         for (size_t j = p->at; j < p->at + p->size; j++) {
             sum += w[j];

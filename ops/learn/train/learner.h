@@ -1,0 +1,68 @@
+/* What is the same for all trainings, whatever the model: segments and their keys, validation,
+ * patience, metrics, checkpoints. The op's parameters are named alike: steps, segment, log_every,
+ * valid_every, valid_batches, patience, min_steps, precision, device; so are its inputs init and
+ * valid, and its output checkpoint. */
+#ifndef OPS_LEARN_TRAIN_LEARNER_H
+#define OPS_LEARN_TRAIN_LEARNER_H
+
+#include "engine/op.h"
+#include "ops/learn/checkpoint/checkpoint.h"
+#include "ops/learn/train/schedule.h"
+
+struct step_result {
+    double loss;          /* mean over the batch: of its vectors, triplets or target tokens */
+    double accuracy;      /* share of vectors whose positive ranks first, of triplets in order, of
+                           * target tokens predicted */
+    double gradient_norm; /* before clipping */
+    double lr;
+    uint64_t tokens; /* or nodes */
+};
+
+/* A model in training. `self` is open from open() to close(). */
+struct learner {
+    const char *architecture; /* as its checkpoints say it */
+    const struct nn_table *table;
+    const char *vocabulary; /* the input whose id they name */
+    bool validates;
+    void *self;
+    const struct learner_calls *call;
+};
+struct learner_calls {
+    enum err_code (*open)(void *self, struct op_ctx *ctx, struct gpu_device *device, struct err *e);
+    void (*close)(void *self); /* also after open() failed, or was not called */
+    uint64_t (*steps)(const void *self);
+    enum err_code (*step)(struct step_result *r, void *self, struct err *e);
+    enum err_code (*measure)(struct step_result *r, void *self, size_t batches, struct err *e);
+    /* What is NULL is not asked for. */
+    enum err_code (*read)(struct trainer_state *out, void *self, struct err *e);
+    enum err_code (*write)(void *self, const struct trainer_state *state, struct err *e);
+};
+
+/* One segment, from op_previous to the output. */
+enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct err *e);
+
+/* When to measure on validation data, and when to stop. */
+struct train_validation {
+    uint64_t every, patience, min_steps;
+    size_t batches;
+};
+struct train_validation train_validation(const struct op_ctx *ctx);
+
+/* Op's segments; the steps that one makes; whether the training ends with step `to`. */
+enum err_code train_segments(uint64_t *n, struct op_ctx *ctx, struct err *e);
+void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_t index);
+bool train_is_last(const struct op_ctx *ctx, uint64_t to);
+
+/* What the key of a segment is made of, besides its steps. */
+struct train_key {
+    const char *architecture;
+    uint64_t seed;
+    struct schedule schedule;
+    const struct op_param *params;
+    const char *const *steps_params; /* those that all steps depend on, and that nothing else here
+                                      * says; ended by NULL */
+};
+enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                               const struct train_key *key, struct err *e);
+
+#endif

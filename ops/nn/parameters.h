@@ -1,0 +1,37 @@
+/* A model's parameters as one flat f32 vector, with a table of their names and shapes. */
+#ifndef OPS_NN_PARAMETERS_H
+#define OPS_NN_PARAMETERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum nn_init {
+    NN_INIT_XAVIER, /* uniform in +-sqrt(6 / (rows + cols)) */
+    NN_INIT_ZERO,
+    NN_INIT_ONE,
+};
+
+struct nn_param {
+    const char *name;
+    uint32_t rank, shape[2];
+    size_t at, size; /* floats within the flat vector; at is a multiple of 16 */
+    enum nn_init init;
+};
+
+struct nn_table {
+    struct nn_param *params;
+    size_t n;
+    size_t total; /* floats of the flat vector, gaps included (they stay 0) */
+    size_t count; /* of parameters */
+};
+
+/* One more, behind the others; `params` has room for it. The name is not copied. Returns where it
+ * is; cols is 0 for a vector. */
+size_t nn_table_add(struct nn_table *t, const char *name, enum nn_init init, uint32_t rows,
+                    uint32_t cols);
+/* A function of the seed and the parameter's place in the table only. flat: (total), host. */
+void nn_table_init(float *flat, const struct nn_table *t, uint64_t seed);
+/* The first parameter of which `flat` holds a number that is not finite, or NULL. */
+const struct nn_param *nn_table_not_finite(const struct nn_table *t, const float *flat);
+
+#endif
