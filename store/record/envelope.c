@@ -107,6 +107,8 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
         ZSTD_CCtx_setParameter(c->compress, ZSTD_c_dictIDFlag, 0); /* the envelope names it */
     }
     if (c->level != level || c->compress_by != dictionary) {
+        /* after a frame without room zstd would refuse what follows */
+        ZSTD_CCtx_reset(c->compress, ZSTD_reset_session_only);
         ZSTD_CCtx_setParameter(c->compress, ZSTD_c_compressionLevel, c->level = level);
         ZSTD_CCtx_refCDict(c->compress, c->compress_by = dictionary);
     }

@@ -250,6 +250,37 @@ static void test_same_records_same_dictionary(void **state)
     remove_tree(path);
 }
 
+/* A payload that does not shrink leaves zstd in the middle of a frame; the next record, of another
+ * dictionary or none, is compressed by its own all the same. */
+static void test_after_what_does_not_shrink(void **state)
+{
+    struct test_store *p = *state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct rng rng = rng_new(test_seed(), 1);
+    struct record r;
+    uint8_t noise[500];
+    char text[500];
+    put_clusters(p->s, CLUSTERS);
+    MUST(store_compact(p->s, &err));
+    for (size_t i = 0; i < sizeof noise; i++) {
+        noise[i] = (uint8_t)rng_below(&rng, 256);
+        text[i] = "+ sin x 1 "[i % 10];
+    }
+    struct span payloads[] = {span_of(noise, sizeof noise), span_of(text, sizeof text)};
+    static const enum record_kind kinds[] = {KIND_CLUSTER, KIND_FILE, KIND_CLUSTER};
+    struct coder *c = store_coder_take(p->s);
+    for (int i = 0; i < 12; i++) {
+        struct buf b = {0};
+        struct digest id = record_id(kinds[i % 3], payloads[i % 2]);
+        MUST(envelope_write(&b, c, EFFORT_FAST, kinds[i % 3], payloads[i % 2], &err));
+        MUST(envelope_verify(&r, c, &id, span_of(b.data, b.len), &a, &err));
+        buf_free(&b);
+    }
+    store_coder_give(p->s, c);
+    arena_free(&a);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
 
 int main(void)
@@ -260,6 +291,7 @@ int main(void)
         TEST(test_lost_and_bad_dictionaries),
         TEST(test_unreadable_dictionary),
         TEST(test_same_records_same_dictionary),
+        TEST(test_after_what_does_not_shrink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
