@@ -68,7 +68,7 @@ if [ "$mode" = all ]; then
     fi
     run_suite "CUDA without a card" $main --suite cuda
     # The suite `portable` is trainings run once more on kernels whose own tests run here, too.
-    CC=clang build_in build-asan all -Doptimization=1 -Ddebug=true \
+    CC=clang CXX=clang++ build_in build-asan all -Doptimization=1 -Ddebug=true \
         -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled $werror
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
         run_suite "unit tests, clang, ASan and UBSan" build-asan \

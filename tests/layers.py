@@ -53,6 +53,7 @@ HOMES = {
     "expat": r"ops/latex/mathml/mathml_tree\.c",
     "archive": r"ops/latex/source/unpack\.c",
     "duktape": r"ops/latex/katex/katex\.c",
+    "hnswlib/": r"ops/latex/study/hnsw\.cpp",
     "iconv": r"ops/latex/source/decode\.c",
     "microhttpd": r"engine/.*",
     "cuda": r"gpu/cuda/.*",
@@ -68,9 +69,9 @@ def fits(header, patterns):
 
 
 def sources(root):
-    """Our .c and .h files outside tests, as names below the root."""
+    """Our C and C++ files outside tests, as names below the root."""
     return sorted(path.relative_to(root).as_posix() for layer in LAYERS
-                  for path in (root / layer).rglob("*.[ch]"))
+                  for pattern in ("*.[ch]", "*.cpp") for path in (root / layer).rglob(pattern))
 
 
 def includes(root):

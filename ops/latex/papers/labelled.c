@@ -52,6 +52,25 @@ static char *string_of(struct arena *a, const json_t *object, const char *key)
     return s && strlen(s) <= EQUATION_MAX ? arena_strdup(a, s) : NULL;
 }
 
+/* A label may be a number. */
+static char *label_of(struct arena *a, const json_t *object)
+{
+    const json_t *label = json_object_get(object, "label");
+    return json_is_integer(label) ? arena_printf(a, "%lld", (long long)json_integer_value(label))
+                                  : string_of(a, object, "label");
+}
+
+static void add_keywords(struct arena *a, Eqloom__Place *place, const json_t *list)
+{
+    size_t n = json_array_size(list);
+    place->keywords = arena_array(a, char *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+        if (s && *s)
+            place->keywords[place->n_keywords++] = arena_strdup(a, s);
+    }
+}
+
 static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
 {
     json_error_t e;
@@ -59,14 +78,16 @@ static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
     char *latex = string_of(r->a, object, "latex"), *mathml = string_of(r->a, object, "mathml");
     if (!latex && !mathml) {
         bundle_problem(&r->problems, r->a, r->name, line, "not an equation",
-                       "a line is {\"latex\": ...} or {\"mathml\": ...}, perhaps with \"label\"");
+                       "a line is {\"latex\": ...} or {\"mathml\": ...}, perhaps with \"label\" or "
+                       "\"keywords\"");
     } else {
         Eqloom__Equation *q = add(r);
-        char *label = string_of(r->a, object, "label"), *paper = string_of(r->a, object, "paper");
+        char *label = label_of(r->a, object), *paper = string_of(r->a, object, "paper");
         q->latex = latex ? latex : q->latex;
         q->mathml = mathml ? mathml : q->mathml;
         q->place->label = label ? label : q->place->label;
         q->place->paper = paper ? paper : q->place->paper;
+        add_keywords(r->a, q->place, json_object_get(object, "keywords"));
     }
     json_decref(object);
 }

@@ -1,5 +1,5 @@
 /* Equations that come alone: JSONL with one object a line, {"latex": ...} or {"mathml": ...} and
- * perhaps "label" and "paper", and files with <math> elements. */
+ * perhaps "label", "paper" and "keywords" (a list), and files with <math> elements. */
 #ifndef OPS_LATEX_PAPERS_LABELLED_H
 #define OPS_LATEX_PAPERS_LABELLED_H
 

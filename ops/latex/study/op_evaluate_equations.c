@@ -56,11 +56,16 @@ static void bound(struct figures *f, struct op_ctx *ctx, const struct equation_v
     figures_add(f, "colours", sample.colours);
 }
 
+static bool is_by_label(const struct op_ctx *ctx)
+{
+    return !strcmp(op_string(ctx, "positives"), "label");
+}
+
 static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equation_vectors *x,
                              struct err *e)
 {
     const char *positives = op_string(ctx, "positives");
-    bool by_label = !strcmp(positives, "label"), by_paper = !strcmp(positives, "paper");
+    bool by_label = is_by_label(ctx), by_paper = !strcmp(positives, "paper");
     struct retrieval r;
     uint32_t labels = 0, asked = x->v.n;
     x->v.n_clusters = 0;
@@ -79,10 +84,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
         return err_fail(e, ERR_CANCELLED, "cancelled");
     figures_add(f, "ranking_error", r.ranking_error);
     figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
-    if (by_label)
-        figures_add(f, "categories", labels);
-    else
-        figures_add(f, "papers", x->n_papers);
+    figures_add(f, by_label ? "categories" : "papers", by_label ? labels : x->n_papers);
     if (!by_label && op_real(ctx, "confidence") > 0)
         bound(f, ctx, x, r.ranking_error);
     return OK;
@@ -95,6 +97,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum err_code code = equation_vectors_load(&x, ctx, "graphs", "embeddings", e);
     if (!code && x.v.n)
         code = measure(&f, ctx, &x, e);
+    else if (!code) /* nothing to evaluate is no error */
+        figures_add(&f, is_by_label(ctx) ? "categories" : "papers", 0);
     if (code)
         return err_up(e, code);
     figures_add(&f, "equations", x.v.n);
@@ -127,7 +131,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_evaluate_equations = {
     .name = "evaluate-equations",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .numerics = true, /* log is the library's */
     .parallel = true,

@@ -1,0 +1,27 @@
+/* An approximate index of vectors by their products (hnswlib, the only C++): for more vectors than a
+ * query should pass through. It is built on one thread with a fixed seed, so equal vectors give equal
+ * answers. */
+#ifndef OPS_LATEX_STUDY_HNSW_H
+#define OPS_LATEX_STUDY_HNSW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct hnsw;
+/* Of n vectors of `dim` values, which are copied. NULL: no memory, or
+ * `cancelled`, which is asked now and then, returned nonzero. */
+struct hnsw *hnsw_new(const float *x, size_t n, size_t dim, bool (*cancelled)(void *), void *arg);
+void hnsw_free(struct hnsw *h); /* NULL is fine */
+/* Up to k rows that are nearest, in no order; returns how many. Thread-safe. */
+size_t hnsw_nearest(uint32_t *rows, size_t k, const struct hnsw *h, const float *query);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

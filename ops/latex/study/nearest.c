@@ -1,0 +1,61 @@
+/* See nearest.h. */
+#include "ops/latex/study/nearest.h"
+
+#include <stdlib.h>
+
+static int compare(const void *x, const void *y)
+{
+    const struct neighbour *a = x, *b = y;
+    return neighbour_is_before(b, a) - neighbour_is_before(a, b);
+}
+
+static size_t look_up(struct neighbour *out, size_t k, const struct vectors *v,
+                      const struct hnsw *index, const float *query, struct arena *a)
+{
+    uint32_t *rows = arena_array(a, uint32_t, k);
+    size_t n = hnsw_nearest(rows, k, index, query);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct neighbour){vector_dot(query, vectors_at(v, rows[i]), v->stride), rows[i]};
+    if (n)
+        qsort(out, n, sizeof *out, compare);
+    return n;
+}
+
+size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *v,
+                    const struct hnsw *index, const float *query, struct arena *a)
+{
+    size_t n = 0;
+    uint32_t row = 0;
+    if (index)
+        return look_up(out, k, v, index, query, a);
+    for (; row + 4 <= v->n; row += 4) {
+        float dot[4];
+        vector_dot4(dot, query, vectors_at(v, row), v->stride);
+        for (uint32_t i = 0; i < 4; i++)
+            n = neighbours_insert(out, n, k, (struct neighbour){dot[i], row + i});
+    }
+    for (; row < v->n; row++)
+        n = neighbours_insert(
+            out, n, k,
+            (struct neighbour){vector_dot(query, vectors_at(v, row), v->stride), row});
+    return n;
+}
+
+static int by_row(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m,
+                      struct arena *a)
+{
+    uint32_t *rows = arena_array(a, uint32_t, m + 1);
+    size_t shared = 0;
+    for (size_t i = 0; i < m; i++)
+        rows[i] = y[i].row;
+    qsort(rows, m, sizeof *rows, by_row);
+    for (size_t i = 0; i < n; i++)
+        shared += bsearch(&x[i].row, rows, m, sizeof *rows, by_row) != NULL;
+    return shared;
+}

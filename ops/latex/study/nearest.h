@@ -1,0 +1,16 @@
+/* The rows nearest to a vector: exactly, by a pass over all, or by an approximate index. */
+#ifndef OPS_LATEX_STUDY_NEAREST_H
+#define OPS_LATEX_STUDY_NEAREST_H
+
+#include "ops/eval/measure/vectors.h"
+#include "ops/latex/study/hnsw.h"
+
+/* At most k of the corpus, nearest first, equal ones by row; returns how many. The query is a vector
+ * of the same stride. `index` may be NULL. */
+size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *corpus,
+                    const struct hnsw *index, const float *query, struct arena *a);
+/* How many of the first list are in the second. */
+size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m,
+                      struct arena *a);
+
+#endif

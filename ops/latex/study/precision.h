@@ -1,0 +1,21 @@
+/* Figures of one ranked list of which it is known what is relevant, but not how much there is. */
+#ifndef OPS_LATEX_STUDY_PRECISION_H
+#define OPS_LATEX_STUDY_PRECISION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PRECISION_CUTS = 3, PRECISION_DEPTH = 1000 };
+extern const size_t precision_cuts[PRECISION_CUTS]; /* 10 100 1000 */
+
+struct precision {
+    /* The relevant share of the first k, or of all where there are fewer. */
+    double at[PRECISION_CUTS];
+    /* Unnormalized mean average precision: the sum of the relevant share of the first k, over the
+     * ranks k that are relevant themselves. */
+    double umap;
+};
+/* Of the first PRECISION_DEPTH of n. */
+struct precision precision_of(const bool *relevant, size_t n);
+
+#endif

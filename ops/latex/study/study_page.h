@@ -1,0 +1,33 @@
+/* A search study as a page: figures, and for each query what was found, as formulas. */
+#ifndef OPS_LATEX_STUDY_STUDY_PAGE_H
+#define OPS_LATEX_STUDY_STUDY_PAGE_H
+
+#include "base/buf.h"
+#include "ops/latex/study/precision.h"
+#include "report.pb-c.h"
+
+struct formula {
+    const char *mathml, *latex;
+};
+
+struct study_query {
+    struct formula formula;
+    const char *keywords; /* joined by ", " */
+    struct precision precision;
+    double chance; /* the relevant share of all equations */
+    size_t n_shown;
+    struct study_result {
+        struct formula formula;
+        const char *paper, *section;
+        double similarity;
+        bool relevant;
+    } * shown;
+};
+
+/* MathML goes to the page if it is presentation MathML and no more: elements and attributes that
+ * run, load or refer to anything do not. Else the LaTeX does. */
+void study_page_formula(struct buf *out, struct arena *a, const struct formula *f);
+void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *figures,
+                      const struct study_query *queries, size_t n);
+
+#endif
