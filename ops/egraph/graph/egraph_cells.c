@@ -62,21 +62,10 @@ void graph_free_cells(struct egraph *g)
     g->free_entry = NO_NODE;
 }
 
-/* In batches, so that cache misses in the table overlap. */
 void graph_grow_table(struct egraph *g)
 {
-    enum { MANY = 48 };
-    uint32_t nodes[MANY], hashes[MANY], n = 0;
     hashcons_grow(&g->cons, g->cap);
-    while (n < g->n_cells) {
-        uint32_t many = 0;
-        for (; n < g->n_cells && many < MANY; n++)
-            if (graph_is_live(g, n)) {
-                nodes[many] = n;
-                hashes[many] = hash_pair(g->cells[n].op, graph_pair(&g->cells[n]));
-                hashcons_prefetch(&g->cons, hashes[many++]);
-            }
-        for (uint32_t i = 0; i < many; i++)
-            hashcons_insert(&g->cons, hashes[i], nodes[i]);
-    }
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (graph_is_live(g, n))
+            hashcons_insert(&g->cons, hash_pair(g->cells[n].op, graph_pair(&g->cells[n])), n);
 }

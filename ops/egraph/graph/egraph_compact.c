@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PREFETCH = 16, LARGE = 1 << 18, LARGE_PERCENT = 20 };
+enum { LARGE = 1 << 18, LARGE_PERCENT = 20 };
 
 /* In a large graph, memory counts more than time. */
 bool graph_wants_compaction(const struct egraph *g)
@@ -105,22 +105,6 @@ static void pack_entries(struct egraph *g)
     g->free_entry = NO_NODE;
 }
 
-static void prefetch_members(const struct egraph *g, uint32_t n)
-{
-    if (n >= g->n_cells)
-        return;
-    __builtin_prefetch(&g->members[g->cells[n].kid[0]]);
-    __builtin_prefetch(&g->members[g->cells[n].kid[1]]);
-}
-
-static void prefetch_parents(const struct egraph *g, uint32_t n)
-{
-    if (n >= g->n_cells)
-        return;
-    graph_prefetch_eclass(g, g->cells[n].kid[0]);
-    graph_prefetch_eclass(g, g->cells[n].kid[1]);
-}
-
 /* Links the circles of slots anew: live nodes only, in order. */
 static void link_parents(struct egraph *g)
 {
@@ -129,8 +113,6 @@ static void link_parents(struct egraph *g)
         g->classes[i].n_parents = 0;
     }
     for (uint32_t n = 0; n < g->n_cells; n++) {
-        prefetch_members(g, n + 2 * PREFETCH);
-        prefetch_parents(g, n + PREFETCH);
         if (!graph_is_live(g, n))
             continue;
         for (uint32_t i = 0, arity = graph_arity(g, g->cells[n].op); i < arity; i++)

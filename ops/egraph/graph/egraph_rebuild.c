@@ -3,56 +3,6 @@
 #include "ops/egraph/graph/enode_key.h"
 #include "ops/egraph/graph/node_index.h"
 
-enum { SIDE_BY_SIDE = 16, PREFETCH_REPAIRS = 48 };
-
-/* A node to be hashed again, and the node that may be congruent to it. */
-struct repair {
-    uint32_t op, hash, node, candidate;
-    uint64_t pair;
-};
-
-/* Prepares the lookup of node n; false: it needs none. */
-static bool ask_again(struct repair *q, struct egraph *g, uint32_t n)
-{
-    const struct cell *c = &g->cells[n];
-    if (!graph_is_live(g, n) || c->op & OP_LEAF)
-        return false;
-    *q = (struct repair){.op = c->op, .pair = find_pair(g, c->kid, graph_arity(g, c->op))};
-    q->hash = hash_pair(q->op, q->pair);
-    hashcons_prefetch(&g->cons, q->hash);
-    hashcons_prefetch(&g->cons, hash_pair(c->op, graph_pair(c)));
-    q->node = n;
-    __builtin_prefetch(&g->members[n]);
-    return true;
-}
-
-static void prefetch_repairs(struct egraph *g, size_t from)
-{
-    struct repair queries[PREFETCH_REPAIRS];
-    size_t n_queries = 0, left = g->pending.n - from;
-    const uint32_t *nodes = g->pending.items + from;
-    size_t n = left < PREFETCH_REPAIRS ? left : PREFETCH_REPAIRS;
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(&g->cells[nodes[i]], 1);
-    for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[0]]);
-        __builtin_prefetch(&g->members[g->cells[nodes[i]].kid[1]]);
-    }
-    for (size_t i = 0; i < n; i++)
-        n_queries += ask_again(&queries[n_queries], g, nodes[i]);
-    for (size_t i = 0; i < n_queries; i++) {
-        struct hashcons_probe p = hashcons_probe(&g->cons, queries[i].hash);
-        queries[i].candidate = hashcons_next(&p, &g->cons) ? p.node : NO_NODE;
-        if (queries[i].candidate != NO_NODE)
-            __builtin_prefetch(&g->members[p.node]);
-    }
-    for (size_t i = 0; i < n_queries; i++) {
-        graph_prefetch_eclass(g, graph_find(g, queries[i].node));
-        if (queries[i].candidate != NO_NODE)
-            graph_prefetch_eclass(g, graph_find(g, queries[i].candidate));
-    }
-}
-
 static void repair_node(struct egraph *g, uint32_t n)
 {
     if (!graph_is_live(g, n))
@@ -81,26 +31,6 @@ static void repair_node(struct egraph *g, uint32_t n)
     graph_union(g, n, twin, (struct reason){REASON_CONGRUENCE, 0});
 }
 
-/* Prefetches nodes after the i-th, whose facts are computed soon. */
-static inline void prefetch_nodes(const struct egraph *g, const uint32_t *nodes, size_t i, size_t n)
-{
-    enum { NODES = 16, ARGUMENTS = 8, CLASSES = 4 };
-    if (i + NODES < n) {
-        __builtin_prefetch(&g->cells[nodes[i + NODES]]);
-        __builtin_prefetch(&g->members[nodes[i + NODES]]);
-    }
-    if (i + ARGUMENTS < n) {
-        const struct cell *c = &g->cells[nodes[i + ARGUMENTS]];
-        __builtin_prefetch(&g->members[c->kid[0]]);
-        __builtin_prefetch(&g->members[c->kid[1]]);
-    }
-    if (i + CLASSES < n) {
-        const struct cell *c = &g->cells[nodes[i + CLASSES]];
-        graph_prefetch_eclass(g, c->kid[0]);
-        graph_prefetch_eclass(g, c->kid[1]);
-    }
-}
-
 static void update_parents(struct egraph *g, uint32_t class)
 {
     uint32_t c = graph_find(g, class), last = graph_eclass(g, c)->parents;
@@ -117,10 +47,8 @@ static void update_parents(struct egraph *g, uint32_t class)
         if (graph_is_live(g, owner))
             u32_push(&g->wave[0], owner);
     } while (slot != last);
-    for (size_t i = begin; i < g->wave[0].n; i++) {
-        prefetch_nodes(g, g->wave[0].items, i, g->wave[0].n);
+    for (size_t i = begin; i < g->wave[0].n; i++)
         graph_update_fact(g, g->wave[0].items[i]);
-    }
     g->wave[0].n = begin;
 }
 
@@ -138,39 +66,20 @@ static void list_bereft(struct egraph *g, struct u32_list *out)
         graph_eclass(g, out->items[i])->mask &= ~MASK_LISTED;
 }
 
-static void prefetch_next(const struct egraph *g, uint32_t n)
-{
-    __builtin_prefetch(&g->cells[graph_next(g, n)]);
-    __builtin_prefetch(&g->members[graph_next(g, n)]);
-}
-
-/* Unlinks dead nodes from the circles of their classes, several circles at a time. */
+/* Unlinks dead nodes from the circles of their classes. */
 static void unlink_dead(struct egraph *g)
 {
     struct u32_list *classes = &g->wave[0];
-    struct {
-        uint32_t class, node;
-    } walks[SIDE_BY_SIDE];
-    size_t n_walks = 0, next = 0;
     list_bereft(g, classes);
-    while (next < classes->n || n_walks) {
-        for (; n_walks < SIDE_BY_SIDE && next < classes->n; next++, n_walks++) {
-            walks[n_walks].class = walks[n_walks].node = classes->items[next];
-            prefetch_next(g, classes->items[next]);
-        }
-        for (size_t i = 0; i < n_walks;) {
-            uint32_t n = walks[i].node, following = graph_next(g, n);
-            if (following == walks[i].class) {
-                walks[i] = walks[--n_walks];
-                continue;
-            }
-            if (g->cells[following].op & OP_DEAD) {
-                g->members[n].next = graph_next(g, following);
-                g->members[following].next = NO_NODE;
+    for (size_t i = 0; i < classes->n; i++) {
+        uint32_t n = classes->items[i], next;
+        while ((next = graph_next(g, n)) != classes->items[i]) {
+            if (g->cells[next].op & OP_DEAD) {
+                g->members[n].next = graph_next(g, next);
+                g->members[next].next = NO_NODE;
             } else {
-                walks[i].node = following;
+                n = next;
             }
-            prefetch_next(g, walks[i++].node);
         }
     }
     classes->n = 0;
@@ -209,34 +118,18 @@ static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, u
         stamp_owner(g, to, owner, k);
 }
 
-/* Stamps the parents of these classes. Several circles are walked side by side, so that cache
- * misses overlap. */
+/* Stamps the parents of these classes. */
 static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u32_list *from,
                           unsigned k)
 {
-    struct {
-        uint32_t slot, last;
-    } walks[SIDE_BY_SIDE];
-    size_t n_walks = 0, next = 0;
-    while (next < from->n || n_walks) {
-        for (; n_walks < SIDE_BY_SIDE && next < from->n; next++) {
-            uint32_t last = graph_eclass(g, from->items[next])->parents;
-            if (last == NO_NODE)
-                continue;
-            walks[n_walks].slot = walks[n_walks].last = last;
-            n_walks++;
-            __builtin_prefetch(&g->cells[last >> 1]);
-        }
-        for (size_t i = 0; i < n_walks;) {
-            uint32_t slot = walks[i].slot;
+    for (size_t i = 0; i < from->n; i++) {
+        uint32_t last = graph_eclass(g, from->items[i])->parents, slot = last;
+        if (last == NO_NODE)
+            continue;
+        do {
             stamp_parent(g, to, slot, k);
-            walks[i].slot = *graph_slot_link(g, slot);
-            __builtin_prefetch(&g->cells[walks[i].slot >> 1]);
-            if (walks[i].slot == walks[i].last)
-                walks[i] = walks[--n_walks];
-            else
-                i++;
-        }
+            slot = *graph_slot_link(g, slot);
+        } while (slot != last);
     }
 }
 
@@ -297,12 +190,8 @@ static void stamp_changed(struct egraph *g)
 
 void graph_restore_congruence(struct egraph *g)
 {
-    bool far = g->pending.n > 1 && graph_is_large(g);
-    for (size_t i = 0; i < g->pending.n; i++) {
-        if (far && i % PREFETCH_REPAIRS == 0)
-            prefetch_repairs(g, i);
+    for (size_t i = 0; i < g->pending.n; i++)
         repair_node(g, g->pending.items[i]);
-    }
     g->pending.n = 0;
 }
 

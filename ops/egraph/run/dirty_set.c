@@ -59,21 +59,3 @@ void dirty_set_fill(struct dirty_set *v, const struct egraph *g)
         v->dirty[w] = old ? 0 : mark_word(v, g, from, end);
     }
 }
-
-void dirty_set_prefetch_members(const struct egraph *g, size_t w, uint64_t bits)
-{
-    for (; bits; bits &= bits - 1) {
-        const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
-        for (int k = 0; k < 2; k++)
-            __builtin_prefetch(&g->members[c->kid[k]]);
-    }
-}
-
-void dirty_set_prefetch_classes(const struct egraph *g, size_t w, uint64_t bits)
-{
-    for (; bits; bits &= bits - 1) {
-        const struct cell *c = &g->cells[64 * w + (unsigned)__builtin_ctzll(bits)];
-        for (int k = 0; k < 2; k++)
-            graph_prefetch_eclass(g, c->kid[k]);
-    }
-}

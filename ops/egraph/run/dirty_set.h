@@ -20,9 +20,5 @@ void dirty_set_clear(struct dirty_set *v);
 void dirty_set_widen(struct dirty_set *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
 /* Fills in `dirty`. */
 void dirty_set_fill(struct dirty_set *v, const struct egraph *g);
-/* Prefetch for these nodes of word `w`, which are searched soon: first the members of their
- * arguments; then, when these have arrived, the classes. */
-void dirty_set_prefetch_members(const struct egraph *g, size_t w, uint64_t bits);
-void dirty_set_prefetch_classes(const struct egraph *g, size_t w, uint64_t bits);
 
 #endif

@@ -296,16 +296,10 @@ static enum err_code search_pass(struct saturator *s, unsigned k, uint32_t *last
 {
     enum err_code code;
     size_t words = s->now.cells / 64 + 1;
-    uint64_t next = size_order_word(&s->order, &s->dirty, 0, k);
-    uint64_t after = words > 1 ? size_order_word(&s->order, &s->dirty, 1, k) : 0;
     for (size_t w = 0; w < words && *go_on; w++) {
-        uint64_t bits = next;
+        uint64_t bits = size_order_word(&s->order, &s->dirty, w, k);
         if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-        next = after;
-        after = w + 2 < words ? size_order_word(&s->order, &s->dirty, w + 2, k) : 0;
-        dirty_set_prefetch_members(s->g, w + 2, after);
-        dirty_set_prefetch_classes(s->g, w + 1, next);
         for (; bits && *go_on; bits &= bits - 1) {
             *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
             if (ematch_wants(&s->ematch, s->g->kind[*last]) &&
