@@ -10,7 +10,8 @@ extern const struct op op_alphabet, op_analogies, op_bag_of_features, op_certify
     op_evaluate_generation, op_evaluate_questions, op_evaluate_search, op_export_corpus,
     op_extract, op_generate, op_graphs, op_import_clusters, op_import_model, op_index, op_mathml,
     op_merge, op_papers, op_questions, op_report, op_rules, op_saturate, op_split, op_split_papers,
-    op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train, op_vocabulary;
+    op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train, op_verify,
+    op_vocabulary;
 
 const struct op *const op_table[] = {
     &op_alphabet,
@@ -51,6 +52,7 @@ const struct op *const op_table[] = {
     &op_tokenize,
     &op_tokenize_exercises,
     &op_train,
+    &op_verify,
     &op_vocabulary,
     NULL,
 };

@@ -92,7 +92,8 @@ static bool is_by_rules(const Eqloom__Cluster *c, const char *prefix)
         return false;
     for (size_t i = 0; i < c->n_members; i++)
         if (strcmp(c->members[i]->prefix, prefix) == 0)
-            return c->members[i]->standing != EQLOOM__STANDING__STANDING_UNKNOWN;
+            return c->members[i]->standing >= EQLOOM__STANDING__PROVED &&
+                   c->members[i]->standing <= EQLOOM__STANDING__NEVER_BOTH;
     return false;
 }
 

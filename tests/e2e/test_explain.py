@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BINARY, TIMEOUT_S
+from harness import BINARY, TIMEOUT_S, ProjectTest
 
 
 def explain(*args):
@@ -263,6 +263,62 @@ class Explain(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("first expression", done.stderr)
         self.assertEqual(explain("x").returncode, 2)
+
+
+PAIRS = """pow sin x 2\t- 1 pow cos x 2
+pow sin x 2\t- 1 cos x
+sin sin\tx
+* x
+sqrt pow x 2\tx
+pow sin x 2\t/ 0 0
+asin sin x\t+ x 0
+"""
+
+VERIFY = """eqloom: 1
+name: verify
+nodes:
+  theirs: {op: import-clusters, files: [theirs.tsv], format: pairs, malformed: skip}
+  positive: {op: verify, clusters: theirs}
+  real: {op: verify, clusters: theirs, domains: ['x:real'], keep: undecided}
+  near: {op: verify, clusters: theirs, domains: ['-1<x<1'], keep: proved}
+exports: {malformed.txt: theirs.malformed}
+"""
+
+
+class Verify(ProjectTest):
+    def standings(self, node):
+        """Of the members of all clusters, in order."""
+        ids = json.loads(self.p.eqloom("show", f"verify/{node}", "--json").out)["elements"]
+        shown = [json.loads(self.p.eqloom("show", i, "--json").out)["value"] for i in ids]
+        return [{m["prefix"]: m for m in cluster["members"]} for cluster in shown]
+
+    def test_imported_clusters_get_their_standing(self):
+        self.p.write("theirs.tsv", PAIRS)
+        self.p.write("verify.yaml", VERIFY)
+        self.p.eqloom("run", "verify.yaml")
+        listed = (self.p.dir / "out/verify/malformed.txt").read_text().splitlines()
+        self.assertEqual(listed[0], "2 malformed")
+        self.assertTrue(listed[1].startswith("theirs.tsv:3:5: "), listed)
+        self.assertTrue(listed[2].startswith("theirs.tsv:4:1: "), listed)
+        sines, roots, inverse = self.standings("positive")
+        self.assertEqual([m["standing"] for m in sines.values()],
+                         ["PROVED", "PROVED", "REFUTED", "NO_VALUE"])
+        self.assertIn(" against ", sines["- 1 cos x"]["witness"])
+        self.assertEqual([roots["x"]["standing"], inverse["+ x 0"]["standing"]], ["PROVED", "REFUTED"])
+        sines, roots, inverse = self.standings("real")
+        self.assertEqual([len(sines), len(roots), len(inverse)], [2, 1, 1])
+        self.assertEqual([len(c) for c in self.standings("near")], [2, 1, 2])
+
+    def test_a_malformed_line_is_an_error_unless_it_is_skipped(self):
+        self.p.write("theirs.tsv", PAIRS)
+        self.p.write("verify.yaml", VERIFY.replace(", malformed: skip", ""))
+        failed = self.p.eqloom("run", "verify.yaml", expect=None)
+        self.assertNotEqual(failed.status, 0)
+        self.assertIn("theirs.tsv:3:5", failed.err)
+        self.p.write("verify.yaml", VERIFY.replace("'x:real'", "'x:big'"))
+        failed = self.p.eqloom("run", "verify.yaml", expect=None)
+        self.assertNotEqual(failed.status, 0)
+        self.assertIn("a domain is x:real", failed.err)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,15 @@ char *corpus_prefix(struct arena *a, const struct expr *x)
     return buf_text(&out, a);
 }
 
+enum err_code corpus_skip(struct corpus *c, enum err_code code, struct err *e)
+{
+    if (!code || !c->malformed || code != ERR_INPUT)
+        return code;
+    buf_printf(c->malformed, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
+    err_clear(e);
+    return OK;
+}
+
 void corpus_add(struct corpus *c, const struct expr *exprs, size_t n)
 {
     struct name_map seen = {0};
@@ -82,7 +91,8 @@ enum err_code corpus_parse(struct expr *out, struct corpus *c, const struct sour
                            size_t at, size_t len, bool infix, struct err *e)
 {
     if (latex_is(source->text + at, len))
-        return err_up(e, latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
+        return err_up(e,
+                      latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
     return err_up(e, (infix ? expr_parse_infix : expr_parse_prefix)(out, c->a, c->lang, source, at,
                                                                     len, false, e));
 }

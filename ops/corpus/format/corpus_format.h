@@ -39,6 +39,8 @@ struct corpus {
     struct latex_reader *latex;
     Eqloom__Cluster **clusters;
     size_t n, cap;
+    /* Lines that cannot be read, a line each as "FILE:LINE:COLUMN: why"; NULL: they are errors. */
+    struct buf *malformed;
     /* Expressions of pairs, each once, joined by union-find; roots come first. */
     struct corpus_pairs {
         struct name_map index;
@@ -65,6 +67,8 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            const struct corpus_write_options *options, struct err *e);
 
 /* ---- between the files of this module ---- */
+/* OK if the error was put among the malformed lines. */
+enum err_code corpus_skip(struct corpus *c, enum err_code code, struct err *e);
 /* The prefix form, with the fractions that corpora write as `/ 3 2` read as numbers again. */
 char *corpus_prefix(struct arena *a, const struct expr *x);
 /* `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */

@@ -97,21 +97,26 @@ static enum err_code parse(json_t **out, const struct source_text *source, size_
     return OK;
 }
 
+static enum err_code read_object(struct corpus *c, const struct source_text *source, size_t at,
+                                 size_t len, struct err *e)
+{
+    json_t *object;
+    enum err_code code = err_up(e, parse(&object, source, at, len, e));
+    if (code)
+        return code;
+    code = err_up(e, read_line(c, object, source, at, e));
+    json_decref(object);
+    return code;
+}
+
 static enum err_code read_jsonl(struct corpus *c, const struct source_text *source, struct err *e)
 {
     for (size_t at = 0; at < source->len;) {
         const char *end = memchr(source->text + at, '\n', source->len - at);
         size_t len = end ? (size_t)(end - source->text) - at : source->len - at;
-        json_t *object;
-        if (len) {
-            enum err_code code = err_up(e, parse(&object, source, at, len, e));
-            if (code)
-                return code;
-            code = err_up(e, read_line(c, object, source, at, e));
-            json_decref(object);
-            if (code)
-                return code;
-        }
+        enum err_code code = len ? corpus_skip(c, read_object(c, source, at, len, e), e) : OK;
+        if (code)
+            return err_up(e, code);
         at += len + 1;
     }
     return OK;
@@ -169,7 +174,7 @@ enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
         return code;
     json_object_foreach(root, name, class)
     {
-        if ((code = err_up(e, read_class(c, name, class, source, e))))
+        if ((code = corpus_skip(c, err_up(e, read_class(c, name, class, source, e)), e)))
             break;
     }
     json_decref(root);

@@ -50,6 +50,7 @@ static enum err_code read_clusters(struct corpus *c, const struct source_text *s
         code = err_up(e, corpus_parse(&x, c, source, line.begin, line.len, false, e));
         if (!code)
             buf_add(&open, &x, sizeof x);
+        code = corpus_skip(c, code, e);
     }
     if (!code && open.len)
         corpus_add(c, (struct expr *)(void *)open.data, open.len / sizeof(struct expr));
@@ -130,7 +131,8 @@ static enum err_code read_pairs(struct corpus *c, uint32_t columns,
     enum err_code code = OK;
     for (size_t at = 0; !code && next_line(&line, &at, source);)
         if (line.len)
-            code = err_up(e, read_columns(c, &c->pairs, columns, source, &line, e));
+            code =
+                corpus_skip(c, err_up(e, read_columns(c, &c->pairs, columns, source, &line, e)), e);
     return code;
 }
 

@@ -47,6 +47,13 @@ struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *
                 exact_applies(s->lang) ? "compared exactly, in per cent"
                                        : "checked numerically, in per cent",
                 "%.2f", 100 * (double)s->by_standing[EQLOOM__STANDING__AGREES] / members);
+    static const char *const verified[] = {[EQLOOM__STANDING__PROVED] = "proved",
+                                           [EQLOOM__STANDING__UNDECIDED] = "undecided",
+                                           [EQLOOM__STANDING__REFUTED] = "refuted",
+                                           [EQLOOM__STANDING__NO_VALUE] = "without a value"};
+    for (size_t i = 0; i < STATS_STANDINGS; i++)
+        if (verified[i] && s->by_standing[i])
+            figures_put(&f, verified[i], "%.0f", (double)s->by_standing[i]);
     f.table->note = arena_printf(a, "a trivial rewrite contains %s", trivial_rewrites(s));
     return f;
 }

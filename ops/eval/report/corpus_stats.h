@@ -15,7 +15,7 @@ enum {
     STATS_EXAMPLES = 6,
     STATS_SHOWN = 6,
     STATS_SHORT = 13,
-    STATS_STANDINGS = 4,
+    STATS_STANDINGS = 7,
     STATS_EXP = X_BOOLEAN_END, /* e^x is the 34th operator of the calculus, not a case of pow */
     STATS_OPS
 };

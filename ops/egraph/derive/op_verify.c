@@ -1,0 +1,196 @@
+/* The op `verify`: clusters of others -> the same with what is true of them. */
+#include "cluster.pb-c.h"
+#include "engine/op.h"
+#include "ops/egraph/derive/standing.h"
+#include "ops/egraph/run/rules_input.h"
+#include "ops/expr/ball/domain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op_param params[] = {
+    {"domains", OP_STRINGS, "", NULL, 0, 0,
+     "Of variables: 'x:real', 'n:integer', 'x>1', '0<x<1'; else those of the cluster, or "
+     "positive."},
+    {"real", OP_BOOL, "false", NULL, 0, 0, "Equal where both values are real."},
+    {"keep", OP_ENUM, "all", "all|undecided|proved", 0, 0,
+     "Which members pass: all; those that are not refuted and have values; those that are proved."},
+    {"iterations", OP_INT, "8", NULL, 1, 10000,
+     "Iterations of the search for a derivation by the rules, where normal forms do not decide."},
+    {"max_nodes", OP_INT, "2000", NULL, 1, 100000000, "Its e-nodes, at most."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Of which nothing is believed."},
+    {"rules", KIND_RULE, OP_COLLECTION, true, "Rules that may prove; without them, normal forms.",
+     "certified"},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+     "The same: each member with its standing, a refuted one with the values that differ."},
+    {NULL},
+};
+
+struct state {
+    struct arena arena;
+    struct op_rules rules;
+    struct ruleset *set;
+    struct ball_domain *domains;
+    size_t n_domains;
+};
+
+static void release(void *state)
+{
+    struct state *s = state;
+    if (s->set)
+        ruleset_free(s->set);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code read_domains(struct ball_domain **out, size_t *n, struct arena *a,
+                                  struct op_ctx *ctx, struct err *e)
+{
+    const char *const *texts;
+    size_t given = op_strings(&texts, ctx, "domains");
+    *out = arena_array(a, struct ball_domain, given + 1);
+    for (*n = 0; *n < given; ++*n) {
+        enum err_code code = domain_parse(&(*out)[*n], a, texts[*n], e);
+        if (code)
+            return err_up(e, code);
+    }
+    return OK;
+}
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    struct ball_domain *domains;
+    size_t n;
+    return err_up(e, read_domains(&domains, &n, op_arena(ctx), ctx, e));
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "out of memory");
+    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, e);
+    if (!code)
+        code = read_domains(&s->domains, &s->n_domains, &s->arena, ctx, e);
+    if (!code && s->rules.unsound)
+        code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): it can prove nothing");
+    if (code) {
+        release(s);
+        return err_up(e, code);
+    }
+    s->set = ruleset_new(&s->rules.rules);
+    *state = s;
+    return OK;
+}
+
+/* The parameter's domains come first. */
+static void add_domains(struct derive_options *limits, const struct state *s, struct arena *a,
+                        const Eqloom__Expr *seed)
+{
+    struct ball_domain *all =
+        arena_array(a, struct ball_domain, s->n_domains + seed->n_variables + 1);
+    if (s->n_domains)
+        memcpy(all, s->domains, s->n_domains * sizeof *all);
+    limits->n_domains = s->n_domains;
+    limits->domains = all;
+    for (size_t i = 0; i < seed->n_variables; i++) {
+        bool given = false;
+        for (size_t k = 0; k < s->n_domains; k++)
+            given = given || strcmp(all[k].name, seed->variables[i]->name) == 0;
+        if (!given)
+            all[limits->n_domains++] =
+                (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    }
+}
+
+static const Eqloom__Standing standings[] = {[STANDING_PROVED] = EQLOOM__STANDING__PROVED,
+                                             [STANDING_REFUTED] = EQLOOM__STANDING__REFUTED,
+                                             [STANDING_UNDECIDED] = EQLOOM__STANDING__UNDECIDED,
+                                             [STANDING_NO_VALUE] = EQLOOM__STANDING__NO_VALUE};
+
+static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct state *s,
+                            struct err *e)
+{
+    if (!c->n_members)
+        return OK;
+    struct arena *a = op_arena(ctx), work = {0};
+    struct rules rules = s->rules.rules;
+    struct standing_options options = {
+        .limits = {.iterations = (uint32_t)op_int(ctx, "iterations"),
+                   .max_nodes = rules.n ? (uint32_t)op_int(ctx, "max_nodes") : 1,
+                   .real_values = op_bool(ctx, "real")},
+        .verdict_only = true};
+    struct expr first;
+    enum err_code code = lang_named(&rules.lang, c->seed->language, e);
+    if (!code && s->rules.rules.n && !lang_is(rules.lang, s->rules.rules.lang))
+        code = err_fail(e, ERR_INPUT, "the rules are of another language than the cluster");
+    if (!code)
+        code = expr_from_prefix(&first, a, rules.lang, c->members[0]->prefix, e);
+    add_domains(&options.limits, s, a, c->seed);
+    for (size_t i = 0; i < c->n_members && !code; i++) {
+        struct expr x;
+        struct standing_result result;
+        arena_reset(&work);
+        if (op_cancelled(ctx))
+            code = ERR_CANCELLED;
+        else if (!(code = expr_from_prefix(&x, &work, rules.lang, c->members[i]->prefix, e)) &&
+                 !(code =
+                       standing_decide(&result, &work, &rules, s->set, &first, &x, &options, e))) {
+            c->members[i]->standing = standings[result.standing];
+            c->members[i]->witness =
+                result.standing == STANDING_REFUTED ? arena_strdup(a, result.witness) : "";
+        }
+    }
+    arena_free(&work);
+    return err_up(e, code);
+}
+
+static void drop(Eqloom__Cluster *c, const char *keep)
+{
+    bool undecided = strcmp(keep, "proved") != 0;
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_members && strcmp(keep, "all") != 0; i++) {
+        Eqloom__Standing standing = c->members[i]->standing;
+        if (standing == EQLOOM__STANDING__PROVED ||
+            (undecided && standing == EQLOOM__STANDING__UNDECIDED))
+            c->members[n++] = c->members[i];
+    }
+    c->n_members = strcmp(keep, "all") == 0 ? c->n_members : n;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    ProtobufCMessage *m;
+    enum err_code code = op_get(&m, ctx, "clusters", 0, e);
+    Eqloom__Cluster *c = (Eqloom__Cluster *)m;
+    if (!code)
+        code = verify(c, ctx, state, e);
+    ball_thread_cleanup();
+    if (code)
+        return err_up(e, code);
+    drop(c, op_string(ctx, "keep"));
+    return c->n_members ? err_up(e, op_emit(NULL, ctx, "clusters", &c->base, e)) : OK;
+}
+
+const struct op op_verify = {
+    .name = "verify",
+    .version = 1,
+    .node = OP_MAP,
+    .doc =
+        "Decides of each member whether it is equal to the first one, as `explain` does: by values "
+        "that differ on an open set, by normal forms, by a derivation from the rules. The standing "
+        "is PROVED, REFUTED, UNDECIDED or NO_VALUE.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};
