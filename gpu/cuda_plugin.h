@@ -8,7 +8,8 @@
 /* Sizes of what both sides share: they must have been built from the same headers. */
 #define CUDA_PLUGIN_LAYOUT                                                                         \
     (sizeof(struct gpu_device) * 1000003 + sizeof(struct gpu_queue) * 1009 +                       \
-     sizeof(struct gpu_matmul) + sizeof(struct gpu_attention) + sizeof(struct gpu_loss))
+     sizeof(struct gpu_matmul) + sizeof(struct gpu_attention) + sizeof(struct gpu_loss) +          \
+     sizeof(struct gpu_outcome))
 
 struct cuda_plugin {
     size_t layout;

@@ -35,6 +35,29 @@ void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes)
         q->device->calls->read(q, host, device, bytes);
 }
 
+enum err_code gpu_later_new(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
+                            struct err *e)
+{
+    return err_up(e, q->device->calls->later_new(out, q, bytes, e));
+}
+
+void gpu_later_free(struct gpu_later *l)
+{
+    if (l)
+        l->queue->device->calls->later_free(l);
+}
+
+void gpu_read_later(struct gpu_later *l, const void *device)
+{
+    l->queue->device->calls->read_later(l, device);
+}
+
+enum err_code gpu_await(const void **data, struct gpu_later *l, struct err *e)
+{
+    *data = l->data;
+    return err_up(e, l->queue->device->calls->await(l, e));
+}
+
 enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e)
 {
     return err_up(e, d->calls->queue_new(out, d, e));

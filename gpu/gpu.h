@@ -77,12 +77,20 @@ struct gpu_embedding {
     float scale;               /* of the table's rows */
 };
 
+/* What a training step came to, on the device: the update need not wait for the host to see it. */
+struct gpu_outcome {
+    double loss, accuracy;
+    double norm;   /* of the gradient */
+    float scale;   /* of the gradient, to clip it */
+    uint32_t skip; /* a number is not finite; stays, so that what follows is skipped too */
+};
+
 /* One step of AdamW (Loshchilov and Hutter 2019) as PyTorch's. */
 struct gpu_adamw {
     float lr, beta1, beta2, eps, weight_decay;
-    float correction1, correction2; /* 1 - beta^step */
-    float scale;                    /* of the gradient: clipping */
-    bool coupled;                   /* Adam: the decay is part of the gradient instead */
+    float correction1, correction2;    /* 1 - beta^step */
+    bool coupled;                      /* Adam: the decay is part of the gradient instead */
+    const struct gpu_outcome *outcome; /* on the device: scales the gradient, or skips all */
 };
 
 /* A loss of each row of logits, which has a target column; the other columns that count are its
@@ -217,8 +225,24 @@ struct gpu_ops {
     void (*histogram_back)(struct gpu_queue *q, float *logits, const double *dbins,
                            const struct gpu_loss *how);
 
+    /* bins (blocks, 2, GPU_BINS): those of the first block become the gradient of the loss by the
+     * blocks' sum; *loss is the loss. */
+    void (*histogram_loss)(struct gpu_queue *q, double *bins, double *loss, size_t blocks);
+    /* sums[0] = sum of loss[i] / by unless loss is NULL, sums[1] = sum of correct[i] / by */
+    void (*sum_losses)(struct gpu_queue *q, double *sums, const float *loss, const float *correct,
+                       size_t n, double by);
+
+    /* Loss and accuracy are the sums over `parts` pairs / by; the norm comes from n sums of
+     * squares; the scale makes it `clip` at most, unless that is 0. Changes nothing once `skip` is
+     * set. */
+    void (*conclude)(struct gpu_queue *q, struct gpu_outcome *out, const double *sums, size_t parts,
+                     double by, const double *squares, size_t n, double clip);
     void (*adamw)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
                   const struct gpu_adamw *how);
+    /* z = a * x + b * y; z may be x. With an outcome nothing is written if it says to skip; y is
+     * scaled as it says if `clipped`. */
+    void (*combine)(struct gpu_queue *q, float *z, float a, const float *x, float b, const float *y,
+                    size_t n, const struct gpu_outcome *outcome, bool clipped);
 };
 
 /* The head of every queue; back ends add to it. */
@@ -242,6 +266,13 @@ struct gpu_cuts {
     bool clear_whole;                  /* one fill of all gradients is better than many small */
 };
 
+/* A small result that nobody waits for when it is asked for; back ends add to it. */
+struct gpu_later {
+    struct gpu_queue *queue;
+    void *data; /* host memory */
+    size_t bytes;
+};
+
 /* The head of every device; back ends add to it. Calls are those of the functions below. */
 typedef void gpu_item(void *arg, size_t item, struct gpu_queue *q);
 struct gpu_calls {
@@ -251,6 +282,11 @@ struct gpu_calls {
     size_t (*room)(struct gpu_device *d);
     void (*write)(struct gpu_queue *q, void *device, const void *host, size_t bytes);
     void (*read)(struct gpu_queue *q, void *host, const void *device, size_t bytes);
+    enum err_code (*later_new)(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
+                               struct err *e);
+    void (*later_free)(struct gpu_later *l);
+    void (*read_later)(struct gpu_later *l, const void *device);
+    enum err_code (*await)(struct gpu_later *l, struct err *e);
     enum err_code (*queue_new)(struct gpu_queue **out, struct gpu_device *d, struct err *e);
     void (*queue_free)(struct gpu_queue *q);
     enum err_code (*finish)(struct gpu_queue *q, struct err *e);
@@ -301,6 +337,14 @@ size_t gpu_room(struct gpu_device *d);
  * again. */
 void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
 void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes);
+/* A read in two calls: gpu_read_later asks for the bytes, in the queue's order; gpu_await waits for
+ * them alone, and gives the first failure that the queue knows of. *data lasts until the next
+ * gpu_read_later. */
+enum err_code gpu_later_new(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
+                            struct err *e);
+void gpu_later_free(struct gpu_later *l);
+void gpu_read_later(struct gpu_later *l, const void *device);
+enum err_code gpu_await(const void **data, struct gpu_later *l, struct err *e);
 
 /* A queue of the caller's own. */
 enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e);

@@ -20,6 +20,9 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
  * memory for them. ERR_NOMEM if there is none now. */
 enum err_code cpu_prepare_products(struct err *e);
 
+/* Ops that are the same for all instruction sets. */
+void cpu_fill_outcome(struct gpu_ops *t);
+
 #ifdef CPU_ISA
 #define CPU_JOIN2(name, isa) cpu_##name##_##isa
 #define CPU_JOIN(name, isa) CPU_JOIN2(name, isa)

@@ -90,6 +90,27 @@ static void read_now(struct gpu_queue *q, void *host, const void *device, size_t
     memcpy(host, device, bytes);
 }
 
+static enum err_code later_new(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
+                               struct err *e)
+{
+    struct gpu_later *l = malloc(sizeof *l + bytes);
+    if (!l)
+        return err_fail(e, ERR_NOMEM, "no memory for a result");
+    *l = (struct gpu_later){q, l + 1, bytes};
+    *out = l;
+    return OK;
+}
+
+static void later_free(struct gpu_later *l)
+{
+    free(l);
+}
+
+static void read_later(struct gpu_later *l, const void *device)
+{
+    memcpy(l->data, device, l->bytes);
+}
+
 static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e)
 {
     struct cpu_queue *q = calloc(1, sizeof *q);
@@ -113,6 +134,11 @@ static enum err_code finish(struct gpu_queue *q, struct err *e)
         *e = q->failure;
     err_clear(&q->failure);
     return code;
+}
+
+static enum err_code await(struct gpu_later *l, struct err *e)
+{
+    return finish(l->queue, e);
 }
 
 struct each {
@@ -146,8 +172,9 @@ static enum err_code run_each(struct gpu_queue *q, size_t n, size_t chains, gpu_
     return code;
 }
 
-static const struct gpu_calls calls = {close_device, alloc,     release,    room,   write_now,
-                                       read_now,     queue_new, queue_free, finish, run_each};
+static const struct gpu_calls calls = {close_device, alloc,      release,    room,       write_now,
+                                       read_now,     later_new,  later_free, read_later, await,
+                                       queue_new,    queue_free, finish,     run_each};
 
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e)
@@ -166,6 +193,7 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     }
     d->base = (struct gpu_device){&calls, isa_table(isa), cuts, n};
+    cpu_fill_outcome(&d->base.ops);
     d->pool = pool;
     for (unsigned i = 0; i < n; i++)
         d->queues[i].base = (struct gpu_queue){.op = &d->base.ops, .device = &d->base, .index = i};

@@ -172,9 +172,11 @@ static void adamw(struct gpu_queue *q, float *restrict p, float *restrict m, flo
     struct gpu_adamw h = *how;
     float decay = h.coupled ? 1.0f : 1.0f - h.lr * h.weight_decay, rate = h.lr / h.correction1;
     float root = 1.0f / sqrtf(h.correction2), one1 = 1.0f - h.beta1, one2 = 1.0f - h.beta2;
-    float coupled = h.coupled ? h.weight_decay : 0.0f;
+    float coupled = h.coupled ? h.weight_decay : 0.0f, scale = h.outcome->scale;
+    if (h.outcome->skip)
+        return;
     for (size_t i = 0; i < n; i++) {
-        float gi = g[i] * h.scale + coupled * p[i];
+        float gi = g[i] * scale + coupled * p[i];
         m[i] = h.beta1 * m[i] + one1 * gi;
         v[i] = h.beta2 * v[i] + one2 * gi * gi;
         p[i] = p[i] * decay - rate * m[i] / (sqrtf(v[i]) * root + h.eps);

@@ -101,20 +101,11 @@ static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *base, 
     return code;
 }
 
-static enum err_code take_failure(struct gpu_queue *q, struct err *e)
-{
-    enum err_code code = q->failure.code;
-    if (code && e)
-        *e = q->failure;
-    err_clear(&q->failure);
-    return code;
-}
-
 static enum err_code finish(struct gpu_queue *q, struct err *e)
 {
     if (cuda_did(q, cudaSetDevice(((struct cuda_queue *)q)->device->index), "choose the card"))
         cuda_did(q, cudaStreamSynchronize(cuda_stream(q)), "wait");
-    return take_failure(q, e);
+    return cuda_take_failure(q, e);
 }
 
 static enum err_code run_each(struct gpu_queue *q, size_t n, size_t chains, gpu_item *fn, void *arg,
@@ -122,7 +113,7 @@ static enum err_code run_each(struct gpu_queue *q, size_t n, size_t chains, gpu_
 {
     for (size_t i = 0; i < n && !q->failure.code; i++)
         fn(arg, i, q);
-    return take_failure(q, e);
+    return cuda_take_failure(q, e);
 }
 
 /* ---- the device ---- */
@@ -136,8 +127,9 @@ static void close_device(struct gpu_device *base)
     free(d);
 }
 
-static const struct gpu_calls calls = {close_device, alloc,     release,    room,   cuda_write,
-                                       cuda_read,    queue_new, queue_free, finish, run_each};
+static const struct gpu_calls calls = {
+    close_device,    alloc,           release,    room,      cuda_write, cuda_read, cuda_later_new,
+    cuda_later_free, cuda_read_later, cuda_await, queue_new, queue_free, finish,    run_each};
 
 static enum err_code count(int *n, struct err *e)
 {
@@ -208,6 +200,7 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
     cuda_fill_attention(ops);
     cuda_fill_sequence(ops);
     cuda_fill_loss(ops);
+    cuda_fill_outcome(ops);
     d->index = index;
     d->bf16 = c.bf16;
     cudaError_t status = cudaSetDevice(index);

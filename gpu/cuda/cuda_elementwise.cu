@@ -1,4 +1,4 @@
-/* Ops on vectors element by element, activations, and the optimizer. */
+/* Ops on vectors element by element, activations, dropout. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
@@ -31,8 +31,7 @@ static void add(struct gpu_queue *q, float *y, const float *x, size_t n)
 static void copy(struct gpu_queue *q, float *y, const float *x, size_t n)
 {
     if (n && cuda_begin(q))
-        cuda_did(q,
-                 cudaMemcpyAsync(y, x, n * sizeof *y, cudaMemcpyDeviceToDevice, cuda_stream(q)),
+        cuda_did(q, cudaMemcpyAsync(y, x, n * sizeof *y, cudaMemcpyDeviceToDevice, cuda_stream(q)),
                  "copy memory");
 }
 
@@ -195,7 +194,7 @@ void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm)
     LAUNCH_FLAT(q, around_kernel, cuda_cover(mm->m * mm->n), THREADS, *mm);
 }
 
-/* ---- dropout and the optimizer ---- */
+/* ---- dropout ---- */
 
 /* SplitMix64's finaliser, as rng_mix(). */
 __device__ static inline uint64_t mix(uint64_t x)
@@ -237,37 +236,6 @@ static void dropout(struct gpu_queue *q, float *y, const float *x, const float *
                 threshold, key, first);
 }
 
-struct adam {
-    float beta1, beta2, eps, decay, coupled, rate, root, scale;
-};
-
-__global__ static void adamw_kernel(float *p, float *m, float *v, const float *g, size_t n,
-                                    struct adam h)
-{
-    size_t i = ELEMENT;
-    if (i >= n)
-        return;
-    float gi = g[i] * h.scale + h.coupled * p[i];
-    float mi = h.beta1 * m[i] + (1 - h.beta1) * gi, vi = h.beta2 * v[i] + (1 - h.beta2) * gi * gi;
-    m[i] = mi;
-    v[i] = vi;
-    p[i] = p[i] * h.decay - h.rate * mi / (sqrtf(vi) * h.root + h.eps);
-}
-
-static void adamw(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
-                  const struct gpu_adamw *how)
-{
-    struct adam h = {how->beta1,
-                     how->beta2,
-                     how->eps,
-                     how->coupled ? 1.0f : 1.0f - how->lr * how->weight_decay,
-                     how->coupled ? how->weight_decay : 0.0f,
-                     how->lr / how->correction1,
-                     1.0f / sqrtf(how->correction2),
-                     how->scale};
-    LAUNCH_FLAT(q, adamw_kernel, cuda_cover(n), THREADS, p, m, v, g, n, h);
-}
-
 void cuda_fill_elementwise(struct gpu_ops *t)
 {
     t->fill = fill;
@@ -281,5 +249,4 @@ void cuda_fill_elementwise(struct gpu_ops *t)
     t->activate = activate;
     t->activate_back = activate_back;
     t->dropout = dropout;
-    t->adamw = adamw;
 }

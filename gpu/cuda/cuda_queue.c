@@ -20,6 +20,15 @@ bool cuda_did(struct gpu_queue *q, cudaError_t status, const char *what)
     return status == cudaSuccess;
 }
 
+enum err_code cuda_take_failure(struct gpu_queue *q, struct err *e)
+{
+    enum err_code code = q->failure.code;
+    if (code && e)
+        *e = q->failure;
+    err_clear(&q->failure);
+    return code;
+}
+
 void cuda_launched(struct gpu_queue *q, const char *kernel)
 {
     cuda_did(q, cudaGetLastError(), kernel);

@@ -49,6 +49,8 @@ bool cuda_begin(struct gpu_queue *q);
 bool cuda_did(struct gpu_queue *q, cudaError_t status, const char *what);
 /* Behind a launch. */
 void cuda_launched(struct gpu_queue *q, const char *kernel);
+/* The queue's failure, which is cleared. */
+enum err_code cuda_take_failure(struct gpu_queue *q, struct err *e);
 /* NULL after recording the failure. */
 void *cuda_scratch(struct gpu_queue *q, size_t bytes);
 static inline cudaStream_t cuda_stream(const struct gpu_queue *q)
@@ -60,6 +62,11 @@ bool cuda_staging_open(struct cuda_queue *q);
 void cuda_staging_close(struct cuda_queue *q);
 void cuda_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
 void cuda_read(struct gpu_queue *q, void *host, const void *device, size_t bytes);
+enum err_code cuda_later_new(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
+                             struct err *e);
+void cuda_later_free(struct gpu_later *l);
+void cuda_read_later(struct gpu_later *l, const void *device);
+enum err_code cuda_await(struct gpu_later *l, struct err *e);
 
 enum { CUBLAS_WORKSPACE = 32 << 20 };
 struct cuda_plans *cuda_plans_new(void);
@@ -75,6 +82,7 @@ void cuda_fill_norm(struct gpu_ops *t);
 void cuda_fill_attention(struct gpu_ops *t);
 void cuda_fill_sequence(struct gpu_ops *t);
 void cuda_fill_loss(struct gpu_ops *t);
+void cuda_fill_outcome(struct gpu_ops *t);
 /* *out = the sum of squares. */
 void cuda_sum_squares(struct gpu_queue *q, double *out, const float *x, size_t n);
 

@@ -2,6 +2,7 @@
  * host's memory has been read, not when the card's has been written. */
 #include "gpu/cuda/cuda_queue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool cuda_staging_open(struct cuda_queue *q)
@@ -74,4 +75,55 @@ void cuda_read(struct gpu_queue *base, void *host, const void *device, size_t by
         else
             memset((char *)host + at, 0, n); /* the queue has the failure */
     }
+}
+
+/* ---- results that come later: page-locked memory and an event of their own ---- */
+
+struct later {
+    struct gpu_later base;
+    cudaEvent_t there;
+};
+
+enum err_code cuda_later_new(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
+                             struct err *e)
+{
+    struct later *l = calloc(1, sizeof *l);
+    if (!l)
+        return err_fail(e, ERR_NOMEM, "no memory for a result");
+    l->base = (struct gpu_later){.queue = q, .bytes = bytes};
+    if (cuda_begin(q) && cuda_did(q, cudaMallocHost(&l->base.data, bytes), "page-locked memory") &&
+        cuda_did(q, cudaEventCreateWithFlags(&l->there, cudaEventDisableTiming), "an event")) {
+        *out = &l->base;
+        return OK;
+    }
+    cuda_later_free(&l->base);
+    return cuda_take_failure(q, e);
+}
+
+void cuda_later_free(struct gpu_later *base)
+{
+    struct later *l = (struct later *)base;
+    if (l->there) {
+        cudaEventSynchronize(l->there); /* the copy may be under way */
+        cudaEventDestroy(l->there);
+    }
+    cudaFreeHost(base->data);
+    free(l);
+}
+
+void cuda_read_later(struct gpu_later *l, const void *device)
+{
+    struct gpu_queue *q = l->queue;
+    if (cuda_begin(q) &&
+        cuda_did(q,
+                 cudaMemcpyAsync(l->data, device, l->bytes, cudaMemcpyDeviceToHost, cuda_stream(q)),
+                 "copy from the card"))
+        cuda_did(q, cudaEventRecord(((struct later *)l)->there, cuda_stream(q)), "mark a copy");
+}
+
+enum err_code cuda_await(struct gpu_later *l, struct err *e)
+{
+    if (cuda_begin(l->queue))
+        cuda_did(l->queue, cudaEventSynchronize(((struct later *)l)->there), "wait for a copy");
+    return cuda_take_failure(l->queue, e);
 }

@@ -3,5 +3,6 @@
 #include "gpu/cuda/cuda_elementwise.cu"
 #include "gpu/cuda/cuda_loss.cu"
 #include "gpu/cuda/cuda_norm.cu"
+#include "gpu/cuda/cuda_outcome.cu"
 #include "gpu/cuda/cuda_reduce.cu"
 #include "gpu/cuda/cuda_sequence.cu"

@@ -18,7 +18,7 @@ enum contents {
     POSITIVE, /* 0.5 to 1.5 */
     COSINE,   /* -1 to 1 */
     ZERO,
-    DOUBLES, /* 0 */
+    DOUBLES, /* 1, 2, ... */
     OFFSETS, /* of sequences */
     NAMES,   /* tokens; groups */
     TARGETS, /* of rows: a column */
@@ -244,8 +244,16 @@ static void histogram(struct gpu_queue *q, void *const *p)
     q->op->histogram_back(q, p[0], p[5], &how);
 }
 
-static void adamw(struct gpu_queue *q, void *const *p)
+static void losses(struct gpu_queue *q, void *const *p)
 {
+    double *sums = p[0], *bins = p[1];
+    q->op->sum_losses(q, sums, p[2], p[3], (size_t)ROWS * COLS, ROWS);
+    q->op->histogram_loss(q, bins, sums + 2, 3);
+}
+
+static void updates(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_outcome *o = p[4];
     struct gpu_adamw how = {.lr = 0.01F,
                             .beta1 = 0.9F,
                             .beta2 = 0.999F,
@@ -253,11 +261,14 @@ static void adamw(struct gpu_queue *q, void *const *p)
                             .weight_decay = 0.1F,
                             .correction1 = 0.1F,
                             .correction2 = 0.001F,
-                            .scale = 0.5F};
+                            .outcome = o};
+    q->op->conclude(q, o, p[5], 2, 3, p[5], 4, 0.5);
+    q->op->combine(q, p[6], 0.9F, p[0], 0.3F, p[3], (size_t)ROWS * COLS, o, true);
     for (int i = 0; i < 2; i++, how.coupled = true)
         q->op->adamw(q, p[0], p[1], p[2], p[3], (size_t)ROWS * COLS, &how);
 }
 
+enum { OUTCOME_FLOATS = sizeof(struct gpu_outcome) / sizeof(float) };
 #define MATRIX                                                                                     \
     {                                                                                              \
         NORMAL, ROWS *COLS                                                                         \
@@ -372,7 +383,11 @@ static const struct check_case cases[] = {
     {"triplet_loss", 1e-5, triplet_loss, {LOSS, SCORES}},
     {"siamese_loss", 1e-5, siamese_loss, {LOSS}},
     {"histogram", 1e-4, histogram, {LOSS, {DOUBLES, 2 * GPU_BINS}}},
-    {"adamw", 1e-5, adamw, {MATRIX, {ZERO, ROWS *COLS}, {ZERO, ROWS *COLS}, MATRIX}},
+    {"losses", 1e-12, losses, {{DOUBLES, 3}, {DOUBLES, 3 * 2 * GPU_BINS}, MATRIX, MATRIX}},
+    {"updates",
+     1e-5,
+     updates,
+     {MATRIX, RESULT, RESULT, MATRIX, {ZERO, OUTCOME_FLOATS}, {DOUBLES, 4}, RESULT}},
 };
 
 size_t tensor_checks_number(void)
@@ -401,7 +416,7 @@ static void fill(void *to, const struct buffer *b, size_t number)
         case ORDER: word[i] = (uint32_t)(i * 7 % ROWS); break;
         case NONE:
         case ZERO: x[i] = 0; break;
-        case DOUBLES: ((double *)to)[i] = 0; break;
+        case DOUBLES: ((double *)to)[i] = (double)i + 1; break;
         }
 }
 

@@ -4,9 +4,11 @@
 #include "ops/nn/linear.h"
 #include "ops/nn/part.h"
 
+#include <string.h>
+
 void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
                        const struct nn_sequences *targets, const struct nn_tape *in,
-                       struct gpu_layout *l, struct arena *a)
+                       struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
 {
     const struct nn_config *c = &m->config;
     size_t n = targets->offset[targets->n];
@@ -15,9 +17,9 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
                                   .keys = in->memory_rows,
                                   .key_offset = in->memory_offset,
                                   .memory = in->memory};
-    t->token = gpu_carve(l, n * sizeof(uint32_t));
-    t->offset = gpu_carve(l, (targets->n + 1) * sizeof(uint32_t));
-    t->label = gpu_carve(l, n * sizeof(uint32_t));
+    t->token = gpu_carve(in_block, n * sizeof(uint32_t));
+    t->offset = gpu_carve(in_block, (targets->n + 1) * sizeof(uint32_t));
+    t->label = gpu_carve(in_block, n * sizeof(uint32_t));
     t->layers = arena_array(a, struct nn_layer_tape, c->decoder_layers);
     for (uint32_t i = 0; i < c->decoder_layers; i++) {
         nn_attend_layout(&t->layers[i].self, c, n, 0, true, l);
@@ -30,12 +32,12 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
     t->correct = gpu_carve_floats(l, n);
 }
 
-void nn_decoder_load(struct gpu_queue *q, struct nn_decoder_tape *t,
+void nn_decoder_load(const struct nn_block *in, const struct nn_decoder_tape *t,
                      const struct nn_sequences *targets, const uint32_t *label)
 {
-    gpu_write(q, t->token, targets->tokens, t->tokens * sizeof(uint32_t));
-    gpu_write(q, t->offset, targets->offset, (t->sequences + 1) * sizeof(uint32_t));
-    gpu_write(q, t->label, label, t->tokens * sizeof(uint32_t));
+    memcpy(nn_host(in, t->token), targets->tokens, t->tokens * sizeof(uint32_t));
+    memcpy(nn_host(in, t->offset), targets->offset, (t->sequences + 1) * sizeof(uint32_t));
+    memcpy(nn_host(in, t->label), label, t->tokens * sizeof(uint32_t));
 }
 
 /* The three parts of layer i. */

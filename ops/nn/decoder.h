@@ -26,8 +26,8 @@ struct nn_decoder_tape {
 /* `targets` as they are fed, of as many sequences as the encoder's tape `in` has. */
 void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
                        const struct nn_sequences *targets, const struct nn_tape *in,
-                       struct gpu_layout *l, struct arena *a);
-void nn_decoder_load(struct gpu_queue *q, struct nn_decoder_tape *t,
+                       struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a);
+void nn_decoder_load(const struct nn_block *in, const struct nn_decoder_tape *t,
                      const struct nn_sequences *targets, const uint32_t *label);
 
 /* Fills t->logits. drop may be NULL. */

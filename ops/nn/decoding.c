@@ -4,6 +4,10 @@
 #include "ops/nn/linear.h"
 #include "ops/nn/part.h"
 
+#include <string.h>
+
+enum { STEP_NUMBERS = 5 }; /* for each row */
+
 static uint32_t *numbers(struct gpu_layout *l, size_t n)
 {
     return gpu_carve(l, n * sizeof(uint32_t));
@@ -27,13 +31,9 @@ void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t 
     t->cache = by_layer(m, rows * length * 2 * d, l, a);
     t->spare = by_layer(m, rows * length * 2 * d, l, a);
     t->cross = by_layer(m, keys * 2 * d, l, a);
-    t->token = numbers(l, rows);
+    t->step = numbers(l, STEP_NUMBERS * rows);
     t->offset = numbers(l, rows + 1);
     t->self_first = numbers(l, rows);
-    t->self_end = numbers(l, rows);
-    t->cross_first = numbers(l, rows);
-    t->cross_end = numbers(l, rows);
-    t->parent = numbers(l, rows);
     nn_attend_layout(&t->self, c, rows, 0, false, l);
     nn_attend_layout(&t->other, c, rows, 1, false, l); /* its kv is the cross table's */
     nn_feed_layout(&t->feed, c, rows, false, l);
@@ -64,6 +64,26 @@ void nn_decoding_begin(struct gpu_queue *q, struct nn_decoding *t, const struct 
     arena_release(a, mark);
 }
 
+/* What a step gives lies together, by rows, and goes over at once. */
+static void load(struct gpu_queue *q, struct nn_decoding *t, const struct nn_decoding_step *s,
+                 struct arena *a)
+{
+    struct arena_mark mark = arena_mark(a);
+    uint32_t **to[STEP_NUMBERS] = {&t->token, &t->self_end, &t->cross_first, &t->cross_end,
+                                   &t->parent};
+    uint32_t *all = arena_array(a, uint32_t, STEP_NUMBERS * s->n), *end = all + s->n;
+    for (size_t i = 0; i < s->n; i++)
+        end[i] = (uint32_t)(i * t->length + t->at + 1);
+    const uint32_t *from[STEP_NUMBERS] = {s->token, end, s->states_first, s->states_end, s->parent};
+    for (size_t i = 0; i < STEP_NUMBERS; i++) {
+        *to[i] = t->step + i * s->n;
+        if (from[i] != end)
+            memcpy(all + i * s->n, from[i], s->n * sizeof *all);
+    }
+    gpu_write(q, t->step, all, STEP_NUMBERS * s->n * sizeof *all);
+    arena_release(a, mark);
+}
+
 /* Each row's cache becomes its parent's. */
 static void move(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
                  const struct nn_decoding_step *s)
@@ -74,26 +94,11 @@ static void move(struct gpu_queue *q, struct nn_decoding *t, const struct nn_mod
         still &= s->parent[i] == i;
     if (still)
         return;
-    gpu_write(q, t->parent, s->parent, s->n * sizeof *s->parent);
     for (uint32_t i = 0; i < m->config.decoder_layers; i++)
         q->op->copy_rows(q, t->spare[i], row, t->cache[i], row, t->parent, s->n, used);
     float **old = t->cache;
     t->cache = t->spare;
     t->spare = old;
-}
-
-static void load(struct gpu_queue *q, struct nn_decoding *t, const struct nn_decoding_step *s,
-                 struct arena *a)
-{
-    struct arena_mark mark = arena_mark(a);
-    uint32_t *end = arena_array(a, uint32_t, s->n);
-    for (size_t i = 0; i < s->n; i++)
-        end[i] = (uint32_t)(i * t->length + t->at + 1);
-    gpu_write(q, t->token, s->token, s->n * sizeof(uint32_t));
-    gpu_write(q, t->self_end, end, s->n * sizeof(uint32_t));
-    gpu_write(q, t->cross_first, s->states_first, s->n * sizeof(uint32_t));
-    gpu_write(q, t->cross_end, s->states_end, s->n * sizeof(uint32_t));
-    arena_release(a, mark);
 }
 
 static void layer(const struct nn_pass *p, struct nn_decoding *t, size_t i)
@@ -121,9 +126,9 @@ void nn_decoding_next(struct gpu_queue *q, struct nn_decoding *t, const struct n
 {
     struct nn_pass p = nn_pass_of(q, m, w, s->n, NULL, NULL);
     size_t v = m->config.vocabulary;
+    load(q, t, s, a);
     if (t->at)
         move(q, t, m, s);
-    load(q, t, s, a);
     p.positions += t->at * p.d; /* each row is a sequence of one token, at this place */
     nn_embed(&p, t->self.x, t->token, t->offset, s->n);
     for (size_t i = 0; i < m->config.decoder_layers; i++)

@@ -14,8 +14,9 @@ struct nn_decoding {
     float **cache;       /* by decoder layer: (rows, length, 2d) */
     float **spare;       /* the same again, for moving hypotheses */
     float **cross;       /* by decoder layer: (keys, 2d) */
-    uint32_t *token, *offset, *self_first, *self_end, *cross_first, *cross_end; /* device */
-    uint32_t *parent;                                                           /* device */
+    uint32_t *offset, *self_first; /* device */
+    /* What a step gives, on the device: the parts of `step`. */
+    uint32_t *step, *token, *self_end, *cross_first, *cross_end, *parent;
     struct nn_attend_tape self, other;
     struct nn_feed_tape feed;
     struct nn_final_tape final;

@@ -1,6 +1,8 @@
 /* Memory of an encoder's pass, and what it pools; see tape.h. */
 #include "ops/nn/tape.h"
 
+#include <string.h>
+
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
                       bool training, struct gpu_layout *l)
 {
@@ -53,17 +55,17 @@ static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i
 }
 
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
-                    bool training, struct gpu_layout *l, struct arena *a)
+                    bool training, struct gpu_layout *in, struct gpu_layout *l, struct arena *a)
 {
     const struct nn_config *c = &m->config;
     size_t n = s->offset[s->n], d = c->d_model;
     *t = (struct nn_tape){.tokens = n, .sequences = s->n};
     for (size_t i = 0; i < s->n; i++)
         t->pooled_rows += pooled_rows(NULL, s, i);
-    t->token = gpu_carve(l, n * sizeof(uint32_t));
-    t->offset = gpu_carve(l, (s->n + 1) * sizeof(uint32_t));
-    t->pool_row = gpu_carve(l, t->pooled_rows * sizeof(uint32_t));
-    t->pool_offset = gpu_carve(l, (s->n + 1) * sizeof(uint32_t));
+    t->token = gpu_carve(in, n * sizeof(uint32_t));
+    t->offset = gpu_carve(in, (s->n + 1) * sizeof(uint32_t));
+    t->pool_row = gpu_carve(in, t->pooled_rows * sizeof(uint32_t));
+    t->pool_offset = gpu_carve(in, (s->n + 1) * sizeof(uint32_t));
     t->layers = arena_array(a, struct nn_layer_tape, c->layers);
     for (uint32_t i = 0; i < c->layers; i++) {
         if (training || i == 0) {
@@ -83,7 +85,7 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     bool vector = c->memory == NN_MEMORY_VECTOR;
     t->memory = vector ? t->pooled : t->final.out;
     t->memory_rows = vector ? s->n : n;
-    t->memory_offset = vector ? gpu_carve(l, (s->n + 1) * sizeof(uint32_t)) : t->offset;
+    t->memory_offset = vector ? gpu_carve(in, (s->n + 1) * sizeof(uint32_t)) : t->offset;
 }
 
 void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
@@ -112,21 +114,21 @@ struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const s
     return (struct nn_gradients){flat, true};
 }
 
-void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model *m,
-                  const struct nn_sequences *s, struct arena *a)
+struct nn_block nn_block_new(size_t bytes, struct arena *a)
 {
-    struct arena_mark mark = arena_mark(a);
-    uint32_t *row = arena_array(a, uint32_t, t->pooled_rows);
-    uint32_t *offset = arena_array(a, uint32_t, s->n + 1);
+    return (struct nn_block){.host = arena_alloc(a, bytes), .bytes = bytes};
+}
+
+void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct nn_model *m,
+                  const struct nn_sequences *s)
+{
+    uint32_t *row = nn_host(in, t->pool_row), *offset = nn_host(in, t->pool_offset);
+    memcpy(nn_host(in, t->token), s->tokens, t->tokens * sizeof(uint32_t));
+    memcpy(nn_host(in, t->offset), s->offset, (s->n + 1) * sizeof(uint32_t));
+    offset[0] = 0;
     for (size_t i = 0; i < s->n; i++)
         offset[i + 1] = offset[i] + (uint32_t)pooled_rows(row + offset[i], s, i);
-    gpu_write(q, t->token, s->tokens, t->tokens * sizeof(uint32_t));
-    gpu_write(q, t->offset, s->offset, (s->n + 1) * sizeof(uint32_t));
-    gpu_write(q, t->pool_row, row, t->pooled_rows * sizeof(uint32_t));
-    gpu_write(q, t->pool_offset, offset, (s->n + 1) * sizeof(uint32_t));
-    for (size_t i = 0; i <= s->n; i++)
-        offset[i] = (uint32_t)i;
-    if (t->memory_offset != t->offset) /* a row for each sequence */
-        gpu_write(q, t->memory_offset, offset, (s->n + 1) * sizeof(uint32_t));
-    arena_release(a, mark);
+    uint32_t *each = nn_host(in, t->memory_offset);
+    for (size_t i = 0; i <= s->n && t->memory_offset != t->offset; i++)
+        each[i] = (uint32_t)i; /* a row for each sequence */
 }

@@ -86,13 +86,25 @@ struct nn_gradients {
 /* Fresh; clears all else. */
 struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m);
 
-/* t->layers lives in the arena; the rest is carved from the layout. An inference tape has one
- * layer's memory, used again and again. */
+/* What a batch gives: memory of the device, and what is to be copied there, at once. */
+struct nn_block {
+    char *device, *host;
+    size_t bytes;
+};
+struct nn_block nn_block_new(size_t bytes, struct arena *a);
+/* Where in the host's memory lies what the device has there. */
+static inline void *nn_host(const struct nn_block *b, const void *device)
+{
+    return b->host + ((const char *)device - b->device);
+}
+
+/* t->layers lives in the arena; what the batch gives is carved from `in`, the rest from `l`. An
+ * inference tape has one layer's memory, used again and again. */
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
-                    bool training, struct gpu_layout *l, struct arena *a);
-/* Copies the shard's tokens, and the rows that are pooled. */
-void nn_tape_load(struct gpu_queue *q, struct nn_tape *t, const struct nn_model *m,
-                  const struct nn_sequences *s, struct arena *a);
+                    bool training, struct gpu_layout *in, struct gpu_layout *l, struct arena *a);
+/* The shard's tokens, and the rows that are pooled. */
+void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct nn_model *m,
+                  const struct nn_sequences *s);
 /* `memory` tokens of the encoder under a decoder, or 0. */
 void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
                        struct gpu_layout *l);

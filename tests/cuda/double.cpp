@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <vector>
 
-struct double_control eqloom_double = {
-    false, false, false, 0, 0, 0, 0, 0, 0, 0, 88172645463325252u};
+struct double_control eqloom_double = {false, false, false, 0, 0, 0, 88172645463325252u,
+                                       0,     0,     0,     0, 0};
 uint64_t emu_seed;
 static std::recursive_mutex lock;
 static std::map<char *, size_t> device; /* allocations */
@@ -48,7 +48,7 @@ static void open_memory(bool open)
     for (auto &x : device)
         if (!eqloom_double.now)
             mprotect(x.first, (x.second + PAGE - 1) / PAGE * PAGE,
-                 open ? PROT_READ | PROT_WRITE : PROT_NONE);
+                     open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 static void drain(CUstream_st *s, size_t until)
@@ -250,6 +250,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
     MAY_FAIL(cudaErrorIllegalAddress);
+    eqloom_double.waits++;
     if (!eqloom_double.no_stream_waits)
         drain(s, SIZE_MAX);
     return cudaSuccess;
@@ -257,6 +258,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 cudaError_t cudaDeviceSynchronize(void)
 {
     MAY_FAIL(cudaErrorIllegalAddress);
+    eqloom_double.waits++;
     drain_all();
     return cudaSuccess;
 }
@@ -285,6 +287,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
     MAY_FAIL(cudaErrorIllegalAddress);
+    eqloom_double.waits++;
     if (e->stream && !eqloom_double.no_event_waits)
         drain(e->stream, e->at);
     return cudaSuccess;

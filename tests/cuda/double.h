@@ -18,8 +18,9 @@ struct double_control {
     long fail_at;         /* this call, from 1 on, fails; 0: none */
     long calls;           /* so far */
     long live;            /* allocations, streams, events, handles that nobody gave back */
-    long launches, products, copies, clears; /* what a card is given to do */
-    uint64_t seed;                           /* of the order of threads */
+    uint64_t seed;        /* of the order of threads */
+    /* What a card is given to do; waits for it. */
+    long launches, products, copies, clears, waits;
 };
 extern struct double_control eqloom_double;
 

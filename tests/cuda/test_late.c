@@ -163,33 +163,46 @@ static void test_same_bytes(void **state)
     session_close(&s[1]);
 }
 
-/* What a card is given to do in a step, and how often the host waits for it, pinned. */
-static void check_launches(uint32_t layers, bool dropout, long want)
+/* What a card is given to do in a step, pinned: it does not depend on sizes. The host waits for it
+ * once, for the result of the step before. */
+static void check_launches(enum objective_kind objective, uint32_t layers, bool dropout, long want)
 {
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct trainer_config how = how_to(objective, OPTIMIZER_ADAMW);
     struct nn_config model = small;
     struct session s;
     struct step_result r;
     model.layers = layers;
+    model.decoder_layers = objective_generates(objective) ? layers : 0;
     how.dropout = dropout ? 0.1 : 0;
     assert_int_equal(session_open(&s, "cuda", &model, &how, NULL), OK);
-    for (int i = 0; i < 2; i++) {
-        control->launches = control->products = control->copies = control->clears = 0;
+    for (int i = 0; i < 3; i++) /* memory grows in the first ones */
         assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
-    }
+    control->launches = control->products = control->copies = control->clears = control->waits = 0;
+    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
     long all = control->launches + control->products + control->copies + control->clears;
-    print_message("%u layers%s: %ld kernels, %ld products, %ld copies, %ld clears\n", layers,
-                  dropout ? ", dropout" : "", control->launches, control->products, control->copies,
-                  control->clears);
+    print_message("objective %d, %u layers%s: %ld kernels, %ld products, %ld copies, %ld clears\n",
+                  (int)objective, layers, dropout ? ", dropout" : "", control->launches,
+                  control->products, control->copies, control->clears);
+    assert_int_equal(control->waits, 0);
+    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(control->waits, 0);
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(trainer_result(&r, s.t, NULL), OK);
+        assert_int_equal(control->waits, i);
+        assert_true(isfinite(r.loss) && r.gradient_norm > 0);
+    }
     session_close(&s);
     assert_int_equal(all, want);
 }
 
 static void test_launches(void **state)
 {
-    check_launches(2, false, 94);
-    check_launches(6, false, 222);
-    check_launches(6, true, 254);
+    check_launches(OBJECTIVE_CONTRASTIVE, 2, false, 89);
+    check_launches(OBJECTIVE_CONTRASTIVE, 6, false, 217);
+    check_launches(OBJECTIVE_CONTRASTIVE, 6, true, 249);
+    check_launches(OBJECTIVE_CONTRASTIVE, 2, true, 101);
+    check_launches(OBJECTIVE_HISTOGRAM, 2, false, 93);
+    check_launches(OBJECTIVE_SEQ2SEQ, 6, true, 624);
 }
 
 /* ---- models as they are used ---- */
@@ -372,8 +385,28 @@ static bool copies_hold(void)
     return same;
 }
 
+/* Whether the result of a step is the step's. */
+static bool results_hold(void)
+{
+    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct session s;
+    struct step_result r, want;
+    assert_int_equal(session_open(&s, "cpu", &small, &how, NULL), OK);
+    assert_int_equal(trainer_step(&want, s.t, &s.data, NULL), OK);
+    session_close(&s);
+    assert_int_equal(session_open(&s, "cuda", &small, &how, NULL), OK);
+    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_result(&r, s.t, NULL), OK);
+    session_close(&s);
+    return near(r.loss, want.loss, 1e-5);
+}
+
 static void test_waits(void **state)
 {
+    assert_true(results_hold());
+    control->no_event_waits = true;
+    assert_false(results_hold());
+    control->no_event_waits = false;
     assert_true(copies_hold());
     control->no_event_waits = true;
     assert_false(copies_hold());

@@ -251,8 +251,8 @@ static void test_adamw(void **state)
                                     .weight_decay = 0.1f,
                                     .correction1 = (float)(1 - pow(0.9, step)),
                                     .correction2 = (float)(1 - pow(0.999, step)),
-                                    .scale = 0.5f,
-                                    .coupled = coupled};
+                                    .coupled = coupled,
+                                    .outcome = &(struct gpu_outcome){.scale = 0.5f}};
             fill(&f->r, g, rg, N, 1);
             f->q->op->adamw(f->q, p, m, v, g, N, &how);
             for (int i = 0; i < N; i++)
@@ -262,7 +262,69 @@ static void test_adamw(void **state)
             assert_near(m, rm, N, 1e-6, "m");
             assert_near(v, rv, N, 1e-6, "v");
         }
+        struct gpu_adamw skip = {.beta1 = 0.9f, .outcome = &(struct gpu_outcome){.skip = 1}};
+        f->q->op->adamw(f->q, p, m, v, g, N, &skip);
+        assert_near(p, rp, N, 1e-5, "p");
     }
+}
+
+static void test_combine(void **state)
+{
+    struct fixture *f = fixture_of(state);
+    enum { N = 300 };
+    float x[N], y[N], z[N];
+    double rx[N], ry[N], want[N];
+    fill(&f->r, x, rx, N, 1);
+    fill(&f->r, y, ry, N, 1);
+    struct gpu_outcome o = {.scale = 0.25f};
+    for (int clipped = 0; clipped < 2; clipped++) {
+        f->q->op->combine(f->q, z, 0.9f, x, -3, y, N, &o, clipped);
+        for (int i = 0; i < N; i++)
+            want[i] = 0.9 * rx[i] - (clipped ? 0.75 : 3) * ry[i];
+        assert_near(z, want, N, 1e-6, "z");
+    }
+    f->q->op->combine(f->q, z, 0, x, 1, y, N, NULL, false);
+    assert_near(z, ry, N, 0, "z");
+    o.skip = 1;
+    f->q->op->combine(f->q, z, 1, x, 0, y, N, &o, true);
+    assert_near(z, ry, N, 0, "z");
+}
+
+/* Loss and norm of a step, clipped and not; what is not finite is told, and stays. */
+static void test_conclude(void **state)
+{
+    struct fixture *f = fixture_of(state);
+    enum { N = 700 };
+    float loss[N], correct[N];
+    double rl[N], rc[N], sums[6], squares[3] = {1, 4, 11}, l = 0, c = 0;
+    struct gpu_outcome o = {0};
+    fill(&f->r, loss, rl, N, 1);
+    fill(&f->r, correct, rc, N, 1);
+    for (int i = 0; i < N; i++) {
+        l += rl[i] / 7;
+        c += rc[i] / 7;
+    }
+    for (int i = 0; i < 3; i++) {
+        sums[2 * i] = -1;
+        f->q->op->sum_losses(f->q, sums + 2 * i, i == 1 ? NULL : loss, correct, N, 7);
+        assert_true(fabs(sums[2 * i] - (i == 1 ? -1 : l)) < 1e-9 &&
+                    fabs(sums[2 * i + 1] - c) < 1e-9);
+    }
+    f->q->op->conclude(f->q, &o, sums, 3, 2, squares, 3, 0);
+    assert_true(fabs(o.loss - (2 * l - 1) / 2) < 1e-9 && fabs(o.accuracy - 1.5 * c) < 1e-9);
+    assert_true(o.norm == 4 && o.scale == 1 && !o.skip);
+    f->q->op->conclude(f->q, &o, sums, 3, 2, squares, 3, 1);
+    assert_true(fabsf(o.scale - 0.25f) < 1e-6f && !o.skip);
+    squares[1] = INFINITY;
+    f->q->op->conclude(f->q, &o, sums, 3, 2, squares, 3, 1);
+    assert_true(o.skip && isinf(o.norm));
+    squares[1] = 4;
+    f->q->op->conclude(f->q, &o, sums, 3, 2, squares, 3, 1);
+    assert_true(o.skip && isinf(o.norm));
+    o = (struct gpu_outcome){0};
+    sums[2] = NAN;
+    f->q->op->conclude(f->q, &o, sums, 3, 2, squares, 3, 1);
+    assert_true(o.skip && isnan(o.loss) && o.norm == 4);
 }
 
 int main(void)
@@ -270,7 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_EACH_ISA(test_elementwise), ON_EACH_ISA(test_activation), ON_EACH_ISA(test_norm),
         ON_EACH_ISA(test_normalize),   ON_EACH_ISA(test_columns),    ON_EACH_ISA(test_dropout),
-        ON_EACH_ISA(test_adamw),
+        ON_EACH_ISA(test_adamw),       ON_EACH_ISA(test_combine),    ON_EACH_ISA(test_conclude),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

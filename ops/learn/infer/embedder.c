@@ -38,16 +38,18 @@ static enum err_code embed_shard(float *out, struct job *job, const struct nn_se
     const struct nn_model *m = job->model->model;
     struct gpu_queue *q = job->q;
     struct nn_tape t;
-    struct gpu_layout l = {0};
+    struct gpu_layout in = {0}, l = {0};
+    struct nn_block block = {0};
     float *norms = NULL;
     enum err_code code;
     for (int pass = 0; pass < 2; pass++) {
-        nn_tape_layout(&t, m, s, false, &l, a);
+        nn_tape_layout(&t, m, s, false, &in, &l, a);
         norms = gpu_carve(&l, s->n * sizeof *norms);
-        if (pass == 0 && (code = loaded_reserve(&l, &job->memory, job->model, e)))
+        if (pass == 0 && (code = loaded_reserve(&block, &in, &l, &job->memory, job->model, a, e)))
             return err_up(e, code);
     }
-    nn_tape_load(q, &t, m, s, a);
+    nn_tape_load(&block, &t, m, s);
+    gpu_write(q, block.device, block.host, block.bytes);
     struct nn_weights w = loaded_weights(job->model);
     nn_encoder_forward(q, m, &w, &t, true, &(struct nn_scratch){0}, NULL);
     if (job->normalize)

@@ -11,17 +11,18 @@ struct group {
     const struct loaded *model;
     struct nn_sequences inputs;
     struct nn_tape in;
+    struct nn_block block; /* what the inputs give */
     struct nn_decoding decoding;
     struct beam *beams;                                         /* by input */
     uint32_t *token, *parent, *states_first, *states_end, *row; /* row: first of each beam */
     float *logits;                                              /* host */
 };
 
-static void lay_out(struct group *r, const struct generator_options *o, struct gpu_layout *l,
-                    struct arena *a)
+static void lay_out(struct group *r, const struct generator_options *o, struct gpu_layout *in,
+                    struct gpu_layout *l, struct arena *a)
 {
     const struct nn_model *m = r->model->model;
-    nn_tape_layout(&r->in, m, &r->inputs, false, l, a);
+    nn_tape_layout(&r->in, m, &r->inputs, false, in, l, a);
     nn_decoding_layout(&r->decoding, m, r->inputs.n * o->beam, o->max_tokens + 1, r->in.memory_rows,
                        l, a);
 }
@@ -72,7 +73,8 @@ static void search(struct group *r, struct gpu_queue *q, const struct generator_
     r->logits = arena_array(a, float, rows *v);
     for (size_t i = 0; i < r->inputs.n; i++)
         beam_init(&r->beams[i], o, a);
-    nn_tape_load(q, &r->in, m, &r->inputs, a);
+    nn_tape_load(&r->block, &r->in, m, &r->inputs);
+    gpu_write(q, r->block.device, r->block.host, r->block.bytes);
     nn_encoder_forward(q, m, &w, &r->in, nn_memory_is_pooled(m), &(struct nn_scratch){0}, NULL);
     nn_decoding_begin(q, &r->decoding, m, &w, r->in.memory, a);
     while ((n = gather(r)) > 0) {
@@ -87,12 +89,12 @@ static enum err_code run_group(struct generated *out, struct group *r, struct lo
                                struct gpu_queue *q, const struct generator_options *o,
                                struct arena *a, struct arena *work, struct err *e)
 {
-    struct gpu_layout l = {0};
-    lay_out(r, o, &l, work);
-    enum err_code code = loaded_reserve(&l, memory, r->model, e);
+    struct gpu_layout in = {0}, l = {0};
+    lay_out(r, o, &in, &l, work);
+    enum err_code code = loaded_reserve(&r->block, &in, &l, memory, r->model, work, e);
     if (code)
         return err_up(e, code);
-    lay_out(r, o, &l, work);
+    lay_out(r, o, &in, &l, work);
     search(r, q, o, work);
     for (size_t i = 0; i < r->inputs.n; i++)
         beam_results(&out[i], &r->beams[i], a);

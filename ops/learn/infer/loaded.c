@@ -100,11 +100,13 @@ struct nn_sequences loaded_inputs(const struct loaded *m, const Eqloom__TokenBat
     return (struct nn_sequences){tokens, offset, n};
 }
 
-enum err_code loaded_reserve(struct gpu_layout *l, struct loaded_memory *memory,
-                             const struct loaded *m, struct err *e)
+enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, struct gpu_layout *l,
+                             struct loaded_memory *memory, const struct loaded *m, struct arena *a,
+                             struct err *e)
 {
-    if (l->used > memory->size) {
-        size_t grown = l->used + l->used / 8;
+    size_t bytes = in->used + l->used;
+    if (bytes > memory->size) {
+        size_t grown = bytes + bytes / 8;
         gpu_free(m->device, memory->at);
         *memory = (struct loaded_memory){0};
         enum err_code code = gpu_alloc(&memory->at, m->device, grown, e);
@@ -112,6 +114,9 @@ enum err_code loaded_reserve(struct gpu_layout *l, struct loaded_memory *memory,
             return err_up(e, code);
         memory->size = grown;
     }
-    *l = (struct gpu_layout){.base = memory->at};
+    *block = nn_block_new(in->used, a);
+    block->device = memory->at;
+    *in = (struct gpu_layout){.base = block->device};
+    *l = (struct gpu_layout){.base = block->device + block->bytes};
     return OK;
 }

@@ -32,8 +32,10 @@ struct loaded_memory {
     void *at;
     size_t size;
 };
-/* After a layout was measured: restarts it on memory of the measured size. */
-enum err_code loaded_reserve(struct gpu_layout *l, struct loaded_memory *memory,
-                             const struct loaded *m, struct err *e);
+/* After two layouts were measured, the first of what the batch gives: restarts them on memory of
+ * the measured size. The block's host memory is in the arena. */
+enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, struct gpu_layout *l,
+                             struct loaded_memory *memory, const struct loaded *m, struct arena *a,
+                             struct err *e);
 
 #endif

@@ -11,6 +11,8 @@
  */
 #include "ops/learn/train/objective.h"
 
+#include <string.h>
+
 static bool own_negatives(const struct trainer *t)
 {
     return t->config.examples.negatives > 0;
@@ -27,7 +29,7 @@ static size_t n_blocks(const struct trainer *t)
     return (t->c.rows + rows - 1) / rows;
 }
 
-static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
+static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
     struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
@@ -38,53 +40,58 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *l)
     c->dvectors = gpu_carve_floats(l, n * d);
     c->norms = gpu_carve_floats(l, n);
     c->scores = gpu_carve_floats(l, c->scored * n);
+    t->sums = (struct loss_sums){gpu_carve(l, 2 * sizeof(double)), 1, 1};
     c->loss = gpu_carve_floats(l, c->rows);
     c->correct = gpu_carve_floats(l, c->rows);
-    c->target = gpu_carve(l, c->rows * sizeof(uint32_t));
-    c->group = gpu_carve(l, n * sizeof(uint32_t));
+    c->target = gpu_carve(in, c->rows * sizeof(uint32_t));
+    c->group = gpu_carve(in, n * sizeof(uint32_t));
     if (histogram(t))
         c->bins = gpu_carve(l, n_blocks(t) * 2 * GPU_BINS * sizeof(double));
 }
 
-/* What the loss needs, and the tapes. */
-static void lay_out(struct trainer *t, struct gpu_layout *l)
+/* What the loss needs, and the tapes; `in`: what the batch gives. */
+static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
     size_t max = 0, d = t->model->config.d_model;
-    lay_out_loss(t, l);
+    lay_out_loss(t, in, l);
     for (size_t i = 0; i < t->n_shards; i++) {
         struct shard *s = &t->shards[i];
         size_t tokens = s->s.offset[s->s.n];
         max = tokens > max ? tokens : max;
-        nn_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
+        nn_tape_layout(&s->tape, t->model, &s->s, true, in, l, &t->arena);
         s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
     for (unsigned i = 0; i < t->device->queues; i++)
         nn_scratch_layout(&t->scratch[i], t->model, max, 0, l);
 }
 
-static enum err_code prepare(struct trainer *t, struct err *e)
-{
-    struct gpu_layout l = {0};
-    trainer_cut(t, t->batch.inputs.offset);
-    lay_out(t, &l);
-    enum err_code code = trainer_reserve(t, l.used, e);
-    if (code)
-        return err_up(e, code);
-    l = (struct gpu_layout){.base = t->memory};
-    lay_out(t, &l);
-    for (size_t i = 0; i < t->n_shards; i++)
-        nn_tape_load(t->queue, &t->shards[i].tape, t->model, &t->shards[i].s, &t->arena);
-    return OK;
-}
-
-static void load_loss(struct trainer *t)
+static void load_loss(struct trainer *t, const struct nn_block *in)
 {
     size_t n = t->c.rows, half = t->config.examples.negatives ? n : n / 2;
-    uint32_t *target = arena_array(&t->arena, uint32_t, n);
+    uint32_t *target = nn_host(in, t->c.target);
     for (size_t i = 0; i < n; i++)
         target[i] = (uint32_t)((i + half) % (2 * half));
-    gpu_write(t->queue, t->c.target, target, n * sizeof *target);
-    gpu_write(t->queue, t->c.group, t->batch.group, t->batch.inputs.n * sizeof *t->batch.group);
+    memcpy(nn_host(in, t->c.group), t->batch.group, t->batch.inputs.n * sizeof *t->batch.group);
+}
+
+static enum err_code prepare(struct trainer *t, struct err *e)
+{
+    struct gpu_layout in = {0}, l = {0};
+    trainer_cut(t, t->batch.inputs.offset);
+    lay_out(t, &in, &l);
+    struct nn_block block = nn_block_new(in.used, &t->arena);
+    enum err_code code = trainer_reserve(t, in.used + l.used, e);
+    if (code)
+        return err_up(e, code);
+    block.device = t->memory;
+    in = (struct gpu_layout){.base = t->memory};
+    l = (struct gpu_layout){.base = block.device + block.bytes};
+    lay_out(t, &in, &l);
+    for (size_t i = 0; i < t->n_shards; i++)
+        nn_tape_load(&block, &t->shards[i].tape, t->model, &t->shards[i].s);
+    load_loss(t, &block);
+    gpu_write(t->queue, block.device, block.host, block.bytes);
+    return OK;
 }
 
 /* ---- the pieces of work ---- */
@@ -221,88 +228,31 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 
 /* ---- the objective ---- */
 
-static void read_loss(struct step_result *r, struct trainer *t)
+static enum err_code evaluate(struct trainer *t, struct err *e)
 {
-    size_t n = t->c.rows;
-    float *values = arena_array(&t->arena, float, 2 * n);
-    gpu_read(t->queue, values, t->c.loss, n * sizeof *values);
-    gpu_read(t->queue, values + n, t->c.correct, n * sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        r->loss += values[i] / (double)n;
-        r->accuracy += values[n + i] / (double)n;
-    }
-    r->tokens = t->batch.inputs.offset[t->batch.inputs.n];
-}
-
-static double bins_sum(const double *x)
-{
-    double s = 0;
-    for (size_t i = 0; i < GPU_BINS; i++)
-        s += x[i];
-    return s;
-}
-
-/* The histogram loss (Ustinova and Lempitsky 2016) of bins (2, GPU_BINS): with h+ and h- as shares,
- * the sum over bins r of h-[r] * (h+[0] + ... + h+[r]), which estimates how likely a negative pair
- * is at least as similar as a positive one. dbins is its gradient by what a pair adds to the bins,
- * the number of pairs being given. Without a negative all is 0. */
-static double histogram_loss(double *dbins, const double *bins)
-{
-    const double *positive = bins, *negative = bins + GPU_BINS;
-    double *dpositive = dbins, *dnegative = dbins + GPU_BINS;
-    double pairs = bins_sum(positive) * bins_sum(negative), by = pairs == 0 ? 0 : 1 / pairs;
-    double up_to = 0, from = 0, loss = 0;
-    for (size_t r = 0; r < GPU_BINS; r++) {
-        up_to += positive[r];
-        dnegative[r] = by * up_to;
-        loss += by * up_to * negative[r];
-    }
-    for (size_t r = GPU_BINS; r-- > 0;) {
-        from += negative[r];
-        dpositive[r] = by * from;
-    }
-    return loss;
-}
-
-/* From the blocks' histograms to the loss and the gradient of the scores. */
-static enum err_code join_histograms(struct step_result *r, struct trainer *t, struct err *e)
-{
-    struct contrastive *c = &t->c;
-    enum { N = 2 * GPU_BINS };
-    double *bins = arena_array(&t->arena, double, n_blocks(t) * N);
-    gpu_read(t->queue, bins, c->bins, n_blocks(t) * N * sizeof *bins);
-    for (size_t i = 1; i < n_blocks(t); i++)
-        for (size_t k = 0; k < N; k++)
-            bins[k] += bins[i * N + k];
-    double dbins[N];
-    r->loss = histogram_loss(dbins, bins);
-    gpu_write(t->queue, c->bins, dbins, sizeof dbins);
+    const struct contrastive *c = &t->c;
+    const struct gpu_ops *op = t->queue->op;
+    enum err_code code;
+    if ((code = err_up(e, prepare(t, e))) ||
+        (code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))) ||
+        (code = err_up(e, gpu_each(t->queue, n_blocks(t), loss_rows, t, e))))
+        return code;
+    t->tokens = t->batch.inputs.offset[t->batch.inputs.n];
+    op->sum_losses(t->queue, t->sums.at, histogram(t) ? NULL : c->loss, c->correct, c->rows,
+                   (double)c->rows);
+    if (!histogram(t))
+        return OK;
+    op->histogram_loss(t->queue, c->bins, t->sums.at, n_blocks(t));
     return err_up(e, gpu_each(t->queue, n_blocks(t), histogram_rows, t, e));
 }
 
-static enum err_code evaluate(struct step_result *r, struct trainer *t, struct err *e)
+static enum err_code differentiate(struct trainer *t, struct err *e)
 {
-    enum err_code code;
-    if ((code = err_up(e, prepare(t, e))) ||
-        (code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))))
-        return code;
-    load_loss(t);
-    if ((code = err_up(e, gpu_each(t->queue, n_blocks(t), loss_rows, t, e))))
-        return code;
-    read_loss(r, t);
-    if (histogram(t) && (code = err_up(e, join_histograms(r, t, e))))
-        return code;
-    return err_up(e, gpu_finish(t->queue, e));
-}
-
-static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
-{
-    enum err_code code;
-    if ((code = evaluate(r, t, e)) ||
-        (code = gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups, backward_shard, t,
-                                   e)))
-        return err_up(e, code);
-    return OK;
+    enum err_code code = err_up(e, evaluate(t, e));
+    if (!code)
+        code =
+            gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups, backward_shard, t, e);
+    return err_up(e, code);
 }
 
 const struct objective objective_contrastive = {evaluate, differentiate};

@@ -10,6 +10,7 @@
 #include "ops/learn/train/schedule.h"
 
 struct step_result {
+    uint64_t step;        /* from 1 on */
     double loss;          /* mean over the batch: of its vectors, triplets or target tokens */
     double accuracy;      /* share of vectors whose positive ranks first, of triplets in order, of
                            * target tokens predicted */
@@ -30,8 +31,11 @@ struct learner {
 struct learner_calls {
     enum err_code (*open)(void *self, struct op_ctx *ctx, struct gpu_device *device, struct err *e);
     void (*close)(void *self); /* also after open() failed, or was not called */
+    /* Steps begun. Results come in order; that of a step is asked for when one more has been begun,
+     * or none will be. */
     uint64_t (*steps)(const void *self);
-    enum err_code (*step)(struct step_result *r, void *self, struct err *e);
+    enum err_code (*begin)(void *self, struct err *e);
+    enum err_code (*result)(struct step_result *r, void *self, struct err *e);
     enum err_code (*measure)(struct step_result *r, void *self, size_t batches, struct err *e);
     /* What is NULL is not asked for. */
     enum err_code (*read)(struct trainer_state *out, void *self, struct err *e);

@@ -6,10 +6,10 @@
 #include "ops/learn/train/trainer.h"
 
 struct objective {
-    /* Loss and accuracy; t->dropout applies. */
-    enum err_code (*evaluate)(struct step_result *r, struct trainer *t, struct err *e);
+    /* t->sums and t->tokens; t->dropout applies. */
+    enum err_code (*evaluate)(struct trainer *t, struct err *e);
     /* The same, and t->groups: the gradient in parts. */
-    enum err_code (*differentiate)(struct step_result *r, struct trainer *t, struct err *e);
+    enum err_code (*differentiate)(struct trainer *t, struct err *e);
 };
 extern const struct objective objective_contrastive; /* all that compare vectors */
 extern const struct objective objective_seq2seq;     /* autoencode too */
@@ -19,7 +19,20 @@ struct shard {
     size_t first;
     struct nn_sequences s; /* the inputs, offsets from 0 */
     struct nn_tape tape;   /* contrastive */
-    double loss, correct;  /* seq2seq: sums */
+    size_t input;          /* seq2seq: bytes that its batch takes of the queue's memory */
+};
+
+/* Sums of losses and accuracies, on the device: n pairs, to be divided by `by`. */
+struct loss_sums {
+    double *at;
+    size_t n;
+    double by;
+};
+
+/* A step whose result nobody has asked for yet. */
+struct begun {
+    struct gpu_later *outcome;
+    struct step_result result; /* but for the outcome */
 };
 
 /* Contrastive: vectors (n, d); scores (scored, n), the first rows of which have a loss; on the
@@ -54,8 +67,13 @@ struct trainer {
     size_t memory_size;
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
-    size_t region;   /* seq2seq: bytes of memory for each queue */
-    double *squares; /* device: by block of the gradient */
+    size_t region; /* seq2seq: bytes of memory for each queue */
+    uint64_t tokens;
+    struct loss_sums sums;
+    double *squares;             /* device: by block of the gradient */
+    struct gpu_outcome *outcome; /* device */
+    struct begun begun[TRAINER_AHEAD];
+    size_t pending;
     struct gpu_adamw how;
     struct arena plan_arena;
     struct update_plan plan;

@@ -35,12 +35,13 @@ static void feed(struct workspace *k, const struct trainer *t, const struct shar
     k->fed = (struct nn_sequences){tokens, offset, targets.n};
 }
 
+/* `in_block`: what the batch gives. */
 static void lay_out(struct workspace *k, const struct trainer *t, const struct shard *s,
-                    struct gpu_layout *l, struct arena *a)
+                    struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
 {
     feed(k, t, s, a);
-    nn_tape_layout(&k->in, t->model, &s->s, true, l, a);
-    nn_decoder_layout(&k->out, t->model, &k->fed, &k->in, l, a);
+    nn_tape_layout(&k->in, t->model, &s->s, true, in_block, l, a);
+    nn_decoder_layout(&k->out, t->model, &k->fed, &k->in, in_block, l, a);
     size_t in = k->in.tokens, out = k->out.tokens;
     nn_scratch_layout(&k->scratch, t->model, in > out ? in : out, in, l);
 }
@@ -59,35 +60,25 @@ static struct nn_dropout decoder_dropout(const struct trainer *t, const struct s
     return drop;
 }
 
-static void read_loss(struct gpu_queue *q, struct shard *s, const struct workspace *k,
-                      struct arena *a)
-{
-    size_t n = k->out.tokens;
-    float *values = arena_array(a, float, 2 * n);
-    gpu_read(q, values, k->out.loss, n * sizeof *values);
-    gpu_read(q, values + n, k->out.correct, n * sizeof *values);
-    s->loss = s->correct = 0;
-    for (size_t i = 0; i < n; i++) {
-        s->loss += values[i];
-        s->correct += values[n + i];
-    }
-}
-
 /* Forward and loss; backward too, into the gradients, if there are any. */
 static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradients *gradients,
                       struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
     struct workspace k;
-    struct gpu_layout l = {.base = (char *)t->memory + q->index * t->region};
+    char *memory = (char *)t->memory + t->sums.n * 2 * sizeof(double) + q->index * t->region;
+    struct gpu_layout in_block = {.base = memory}, l = {.base = memory + s->input};
     struct nn_weights w = trainer_weights(t);
     struct nn_dropout in = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     struct nn_dropout out = decoder_dropout(t, s);
     bool pooled = nn_memory_is_pooled(t->model);
     arena_reset(a);
-    lay_out(&k, t, s, &l, a);
-    nn_tape_load(q, &k.in, t->model, &s->s, a);
-    nn_decoder_load(q, &k.out, &k.fed, k.label);
+    lay_out(&k, t, s, &in_block, &l, a);
+    struct nn_block block = nn_block_new(s->input, a);
+    block.device = memory;
+    nn_tape_load(&block, &k.in, t->model, &s->s);
+    nn_decoder_load(&block, &k.out, &k.fed, k.label);
+    gpu_write(q, memory, block.host, block.bytes);
     nn_encoder_forward(q, t->model, &w, &k.in, pooled, &k.scratch, &in);
     nn_decoder_forward(q, t->model, &w, &k.out, &k.scratch, &out);
     q->op->cross_entropy(q, k.out.logits,
@@ -98,7 +89,8 @@ static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradie
                                             .scale = 1 / (float)target_tokens(t),
                                             .loss = k.out.loss,
                                             .correct = k.out.correct});
-    read_loss(q, s, &k, a);
+    q->op->sum_losses(q, t->sums.at + 2 * (s - t->shards), k.out.loss, k.out.correct, k.out.tokens,
+                      1);
     if (!gradients)
         return;
     nn_decoder_backward(q, gradients, t->model, &w, &k.out, &k.scratch, &out);
@@ -135,43 +127,39 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     t->region = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
         struct arena_mark mark = arena_mark(&t->arena);
-        struct gpu_layout l = {0};
+        struct gpu_layout in = {0}, l = {0};
         struct workspace k;
-        lay_out(&k, t, &t->shards[i], &l, &t->arena);
+        lay_out(&k, t, &t->shards[i], &in, &l, &t->arena);
         arena_release(&t->arena, mark);
-        t->region = l.used > t->region ? l.used : t->region;
+        t->shards[i].input = in.used;
+        t->region = in.used + l.used > t->region ? in.used + l.used : t->region;
     }
-    return err_up(e, trainer_reserve(t, t->region * t->device->queues, e));
+    /* What follows the pairs begins at a multiple of 64 bytes. */
+    size_t pairs = (t->n_shards + 3) & ~(size_t)3;
+    enum err_code code =
+        trainer_reserve(t, pairs * 2 * sizeof(double) + t->region * t->device->queues, e);
+    if (code)
+        return err_up(e, code);
+    t->sums = (struct loss_sums){t->memory, pairs, (double)target_tokens(t)};
+    t->tokens = x->inputs.offset[x->inputs.n] + target_tokens(t);
+    t->queue->op->fill(t->queue, t->memory, pairs * 4, 0); /* 0 as doubles, too */
+    return OK;
 }
 
-static void sum_up(struct step_result *r, const struct trainer *t)
-{
-    double n = (double)target_tokens(t);
-    for (size_t i = 0; i < t->n_shards; i++) {
-        r->loss += t->shards[i].loss / n;
-        r->accuracy += t->shards[i].correct / n;
-    }
-    r->tokens = t->batch.inputs.offset[t->batch.inputs.n] + target_tokens(t);
-}
-
-static enum err_code evaluate(struct step_result *r, struct trainer *t, struct err *e)
+static enum err_code evaluate(struct trainer *t, struct err *e)
 {
     enum err_code code = err_up(e, prepare(t, e));
     if (!code)
         code = err_up(e, gpu_each(t->queue, t->n_shards, evaluate_shard, t, e));
-    if (!code)
-        sum_up(r, t);
     return code;
 }
 
-static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
+static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code = err_up(e, prepare(t, e));
     if (!code)
         code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups,
                                             differentiate_shard, t, e));
-    if (!code)
-        sum_up(r, t);
     return code;
 }
 

@@ -151,23 +151,28 @@ static enum err_code train_steps(bool *stop, struct session *s, uint64_t to, str
 {
     struct op_ctx *ctx = s->ctx;
     uint64_t from = steps_done(s), started = os_monotonic_ns(), tokens = 0;
-    uint64_t every = (uint64_t)op_int(ctx, "log_every");
+    uint64_t every = (uint64_t)op_int(ctx, "log_every"), pending = 0;
     while (steps_done(s) < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, steps_done(s));
-        enum err_code code = s->learner->call->step(&r, s->learner->self, e);
+        enum err_code code = s->learner->call->begin(s->learner->self, e);
         if (code)
             return err_up(e, code);
-        uint64_t done = steps_done(s);
-        series_step(&s->series, &r);
-        tokens += r.tokens;
-        if (done % every == 0 || done == to)
-            series_close_window(&s->series, done);
-        if (s->learner->validates && done % s->validation.every == 0 &&
-            (code = validate(stop, s, e)))
+        uint64_t begun = steps_done(s);
+        bool measures = s->learner->validates && begun % s->validation.every == 0;
+        /* A step is asked for its result when the device has the next one to work on. */
+        for (pending++; pending > (begun < to && !measures); pending--) {
+            if ((code = s->learner->call->result(&r, s->learner->self, e)))
+                return err_up(e, code);
+            series_step(&s->series, &r);
+            tokens += r.tokens;
+            if (r.step % every == 0 || r.step == to)
+                series_close_window(&s->series, r.step);
+            show(ctx, r.step - from, to - from, &r, tokens, started);
+        }
+        if (measures && (code = validate(stop, s, e)))
             return err_up(e, code);
-        show(ctx, done - from, to - from, &r, tokens, started);
     }
     return OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,15 @@ static enum err_code set_up(struct trainer *t, struct err *e)
         if ((code = err_up(e, alloc_floats(&t->groups[i], t, n, e))))
             return code;
     t->gradient = t->groups[0];
+    for (size_t i = 0; i < TRAINER_AHEAD; i++)
+        if ((code =
+                 err_up(e, gpu_later_new(&t->begun[i].outcome, t->queue, sizeof *t->outcome, e))))
+            return code;
     update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer, t->device->cuts.block);
     if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))) ||
         (code = err_up(
              e, gpu_alloc((void **)&t->squares, t->device, n_blocks(t) * sizeof *t->squares, e))) ||
+        (code = err_up(e, gpu_alloc((void **)&t->outcome, t->device, sizeof *t->outcome, e))) ||
         (t->plan.scratch && (code = err_up(e, gpu_alloc(&t->update_work, t->device,
                                                         t->device->queues * t->plan.scratch, e)))))
         return code;
@@ -97,6 +103,9 @@ void trainer_free(struct trainer *t)
     gpu_free(t->device, t->memory);
     gpu_free(t->device, t->update_work);
     gpu_free(t->device, t->squares);
+    gpu_free(t->device, t->outcome);
+    for (size_t i = 0; i < TRAINER_AHEAD; i++)
+        gpu_later_free(t->begun[i].outcome);
     gpu_queue_free(t->queue);
     example_sampler_free(&t->sampler);
     example_sampler_free(&t->measured);
@@ -176,23 +185,24 @@ static void set_dropout(struct trainer *t, double rate)
     };
 }
 
-/* Loss and gradient of t->batch, on t->steps. */
-static enum err_code differentiate(struct step_result *r, struct trainer *t, struct err *e)
+/* Loss and gradient of t->batch, on t->steps, into t->outcome. */
+static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code;
-    *r = (struct step_result){.lr = schedule_lr(&t->config.schedule, t->steps)};
     set_dropout(t, t->config.dropout);
-    if ((code = err_up(e, t->objective->differentiate(r, t, e))) ||
+    if ((code = err_up(e, t->objective->differentiate(t, e))) ||
         (code = err_up(e, gpu_each(t->queue, n_blocks(t), reduce_block, t, e))))
         return code;
-    double sum = 0, *squares = arena_array(&t->arena, double, n_blocks(t));
-    gpu_read(t->queue, squares, t->squares, n_blocks(t) * sizeof *squares);
-    if ((code = err_up(e, gpu_finish(t->queue, e))))
-        return code;
-    for (size_t i = 0; i < n_blocks(t); i++)
-        sum += squares[i];
-    r->gradient_norm = sqrt(sum);
+    t->queue->op->conclude(t->queue, t->outcome, t->sums.at, t->sums.n, t->sums.by, t->squares,
+                           n_blocks(t), t->config.clip);
     return OK;
+}
+
+static void take_outcome(struct step_result *r, const struct gpu_outcome *o)
+{
+    r->loss = o->loss;
+    r->accuracy = o->accuracy;
+    r->gradient_norm = o->norm;
 }
 
 /* Names the first parameter whose value, else whose gradient, is not finite. */
@@ -224,18 +234,18 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
 }
 
 /* The step on t->batch. */
-static enum err_code step(struct step_result *r, struct trainer *t, struct err *e)
+static enum err_code begin(struct trainer *t, struct err *e)
 {
     const struct trainer_config *c = &t->config;
-    enum err_code code = differentiate(r, t, e);
+    struct begun *b = &t->begun[t->steps % TRAINER_AHEAD];
+    assert(t->pending < TRAINER_AHEAD);
+    enum err_code code = differentiate(t, e);
     if (code)
         return err_up(e, code);
-    if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
-        return fail_not_finite(t, r, e);
-    double n = (double)(t->steps + 1), scale = 1;
-    if (c->clip > 0 && r->gradient_norm + 1e-6 > c->clip)
-        scale = c->clip / (r->gradient_norm + 1e-6);
-    t->how = (struct gpu_adamw){.lr = (float)r->lr,
+    double n = (double)(t->steps + 1);
+    b->result = (struct step_result){
+        .step = t->steps + 1, .lr = schedule_lr(&c->schedule, t->steps), .tokens = t->tokens};
+    t->how = (struct gpu_adamw){.lr = (float)b->result.lr,
                                 .beta1 = (float)c->beta1,
                                 .beta2 = (float)c->beta2,
                                 .eps = (float)c->eps,
@@ -243,11 +253,47 @@ static enum err_code step(struct step_result *r, struct trainer *t, struct err *
                                 .coupled = c->optimizer == OPTIMIZER_ADAM,
                                 .correction1 = (float)(1 - pow(c->beta1, n)),
                                 .correction2 = (float)(1 - pow(c->beta2, n)),
-                                .scale = (float)scale};
-    code = gpu_each(t->queue, t->plan.n_pieces, update, t, e);
-    if (!code)
-        t->steps++;
-    return err_up(e, code);
+                                .outcome = t->outcome};
+    gpu_read_later(b->outcome, t->outcome);
+    if ((code = gpu_each(t->queue, t->plan.n_pieces, update, t, e)))
+        return err_up(e, code);
+    t->steps++;
+    t->pending++;
+    return OK;
+}
+
+/* The step's update, and those behind it, were skipped: back to where it began. Its gradient is
+ * there unless another step has been begun since. */
+static enum err_code undo(struct trainer *t, const struct step_result *r, struct err *e)
+{
+    static const struct gpu_outcome none;
+    enum err_code code = OK;
+    t->steps = r->step - 1;
+    gpu_write(t->queue, t->outcome, &none, sizeof none);
+    if (t->pending) {
+        arena_reset(&t->arena);
+        trainer_draw(&t->batch, &t->arena, &t->sampler, &t->config, &t->model->config,
+                     t->sampler.dataset, false, t->steps);
+        code = differentiate(t, e);
+        gpu_write(t->queue, t->outcome, &none, sizeof none);
+        t->pending = 0;
+    }
+    return err_up(e, code ? code : fail_not_finite(t, r, e));
+}
+
+enum err_code trainer_result(struct step_result *r, struct trainer *t, struct err *e)
+{
+    struct begun *b = &t->begun[(t->steps - t->pending) % TRAINER_AHEAD];
+    const void *data;
+    assert(t->pending > 0);
+    t->pending--;
+    enum err_code code = gpu_await(&data, b->outcome, e);
+    if (code)
+        return err_up(e, code);
+    const struct gpu_outcome *o = data;
+    *r = b->result;
+    take_outcome(r, o);
+    return o->skip ? err_up(e, undo(t, r, e)) : OK;
 }
 
 void trainer_draw(struct examples *out, struct arena *a, struct example_sampler *sampler,
@@ -266,31 +312,44 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
     examples_gather(out, a, sampler, &c, model->wrap, index);
 }
 
-enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
-                           struct err *e)
+enum err_code trainer_begin(struct trainer *t, const struct dataset *d, struct err *e)
 {
     arena_reset(&t->arena);
     trainer_draw(&t->batch, &t->arena, &t->sampler, &t->config, &t->model->config, d, false,
                  t->steps);
-    return err_up(e, step(r, t, e));
+    return err_up(e, begin(t, e));
+}
+
+enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
+                           struct err *e)
+{
+    enum err_code code = trainer_begin(t, d, e);
+    return err_up(e, code ? code : trainer_result(r, t, e));
 }
 
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
                               size_t batches, struct err *e)
 {
-    struct step_result sum = {0};
+    *r = (struct step_result){0};
     for (size_t i = 0; i < batches; i++) {
-        *r = (struct step_result){0};
+        double loss = 0, accuracy = 0;
         arena_reset(&t->arena);
         trainer_draw(&t->batch, &t->arena, &t->measured, &t->config, &t->model->config, d, true, i);
         set_dropout(t, 0);
-        enum err_code code = t->objective->evaluate(r, t, e);
+        enum err_code code = t->objective->evaluate(t, e);
         if (code)
             return err_up(e, code);
-        sum.loss += r->loss / (double)batches;
-        sum.accuracy += r->accuracy / (double)batches;
+        double *sums = arena_array(&t->arena, double, 2 * t->sums.n);
+        gpu_read(t->queue, sums, t->sums.at, 2 * t->sums.n * sizeof *sums);
+        if ((code = gpu_finish(t->queue, e)))
+            return err_up(e, code);
+        for (size_t k = 0; k < t->sums.n; k++) {
+            loss += sums[2 * k] / t->sums.by;
+            accuracy += sums[2 * k + 1] / t->sums.by;
+        }
+        r->loss += loss / (double)batches;
+        r->accuracy += accuracy / (double)batches;
     }
-    *r = sum;
     return OK;
 }
 
@@ -299,17 +358,26 @@ enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const st
 {
     arena_reset(&t->arena);
     t->batch = *x;
-    return err_up(e, step(r, t, e));
+    enum err_code code = begin(t, e);
+    return err_up(e, code ? code : trainer_result(r, t, e));
 }
 
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
                                const struct examples *x, struct err *e)
 {
+    static const struct gpu_outcome none;
+    struct gpu_outcome o;
     arena_reset(&t->arena);
     t->batch = *x;
-    enum err_code code = differentiate(r, t, e);
+    enum err_code code = differentiate(t, e);
     if (code)
         return err_up(e, code);
+    gpu_read(t->queue, &o, t->outcome, sizeof o);
+    gpu_write(t->queue, t->outcome, &none, sizeof none);
     gpu_read(t->queue, gradient, t->gradient, t->model->table.total * sizeof *gradient);
+    *r = (struct step_result){.step = t->steps + 1,
+                              .lr = schedule_lr(&t->config.schedule, t->steps),
+                              .tokens = t->tokens};
+    take_outcome(r, &o);
     return err_up(e, gpu_finish(t->queue, e));
 }

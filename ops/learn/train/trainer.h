@@ -37,8 +37,14 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
 void trainer_free(struct trainer *t);
 
 uint64_t trainer_steps(const struct trainer *t);
-/* One step on the next examples of the dataset. ERR_FAILED if a number is not finite: names step,
- * tensor and examples, and leaves the weights as they were. */
+/* Begins a step on the next examples of the dataset. The device may work on it for a while; at most
+ * TRAINER_AHEAD steps may be begun whose result nobody has asked for. */
+enum { TRAINER_AHEAD = 2 };
+enum err_code trainer_begin(struct trainer *t, const struct dataset *d, struct err *e);
+/* The result of the first of these. ERR_FAILED if a number was not finite: names step, tensor and
+ * examples; the weights are as they were before that step. */
+enum err_code trainer_result(struct step_result *r, struct trainer *t, struct err *e);
+/* Begins a step and waits for its result. */
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e);
 /* Loss and accuracy on `batches` batches of examples of a dataset, the same ones at each step,

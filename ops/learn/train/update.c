@@ -112,14 +112,6 @@ void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_
 
 /* ---- Muon ---- */
 
-/* x (n) = scale * x + scale_y * y, y being lost */
-static void combine(struct gpu_queue *q, float *x, float scale, float *y, float scale_y, size_t n)
-{
-    q->op->scale(q, x, n, scale);
-    q->op->scale(q, y, n, scale_y);
-    q->op->add(q, x, y, n);
-}
-
 /* x's smaller Gram matrix: x x^T or x^T x. */
 static void gram(struct gpu_queue *q, const struct newton *w)
 {
@@ -187,15 +179,15 @@ static void muon(struct gpu_queue *q, const struct update_piece *x, const struct
     float *p = s->p + x->at, *m = s->m + x->at;
     w.precision = precision;
     /* Nesterov's momentum: where the mean would be after this gradient once more. */
-    q->op->copy(q, w.x, s->g + x->at, n);
-    combine(q, m, how->beta1, w.x, how->scale * (1 - how->beta1), n);
-    q->op->copy(q, w.y, m, n);
-    combine(q, w.x, 1, w.y, how->beta1, n);
+    const float *g = s->g + x->at;
+    q->op->combine(q, m, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
+    q->op->combine(q, w.x, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
     q->op->normalize(q, w.x, w.gram, w.x, 1, n);
     for (int i = 0; i < NEWTON_STEPS; i++)
         newton_step(q, &w);
     float reach = 0.2F * sqrtf((float)(x->rows > x->cols ? x->rows : x->cols));
-    combine(q, p, 1 - how->lr * how->weight_decay, w.x, -how->lr * reach, n);
+    q->op->combine(q, p, 1 - how->lr * how->weight_decay, p, -how->lr * reach, w.x, n, how->outcome,
+                   false);
 }
 
 void update_piece(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,

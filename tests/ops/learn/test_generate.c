@@ -120,23 +120,29 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     uint32_t offset[2] = {0, (uint32_t)n}, *label = arena_array(a, uint32_t, n), best = NN_END;
     struct nn_sequences targets = {fed, offset, 1};
     struct nn_weights w = loaded_weights(m);
-    struct gpu_layout l = {0};
+    struct gpu_layout l = {0}, block_layout = {0};
     struct gpu_queue *q;
     struct nn_tape in;
+    struct nn_block block = {0};
     struct nn_decoder_tape out;
     struct nn_scratch scratch;
     void *memory = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        nn_tape_layout(&in, m->model, input, true, &l, a);
-        nn_decoder_layout(&out, m->model, &targets, &in, &l, a);
+        nn_tape_layout(&in, m->model, input, true, &block_layout, &l, a);
+        nn_decoder_layout(&out, m->model, &targets, &in, &block_layout, &l, a);
         nn_scratch_layout(&scratch, m->model, in.tokens > n ? in.tokens : n, in.tokens, &l);
-        if (pass == 0)
-            assert_int_equal(gpu_alloc(&memory, m->device, l.used, NULL), OK);
-        l = (struct gpu_layout){.base = memory};
+        if (pass == 0) {
+            block = nn_block_new(block_layout.used, a);
+            assert_int_equal(gpu_alloc(&memory, m->device, block.bytes + l.used, NULL), OK);
+            block.device = memory;
+        }
+        block_layout = (struct gpu_layout){.base = memory};
+        l = (struct gpu_layout){.base = block.device + block.bytes};
     }
     assert_int_equal(gpu_queue_new(&q, m->device, NULL), OK);
-    nn_tape_load(q, &in, m->model, input, a);
-    nn_decoder_load(q, &out, &targets, label);
+    nn_tape_load(&block, &in, m->model, input);
+    nn_decoder_load(&block, &out, &targets, label);
+    gpu_write(q, block.device, block.host, block.bytes);
     nn_encoder_forward(q, m->model, &w, &in, nn_memory_is_pooled(m->model), &scratch, NULL);
     nn_decoder_forward(q, m->model, &w, &out, &scratch, NULL);
     assert_int_equal(gpu_finish(q, NULL), OK);

@@ -410,14 +410,59 @@ static void test_not_finite(void **state)
     }
 }
 
+/* With the next step begun before a result is asked for, all is the same; a step that is not finite
+ * is told a step late, both are undone, and what it names is its own. */
+static void test_ahead(void **state)
+{
+    struct session s, plain;
+    struct step_result r, want;
+    struct err e;
+    session_open(&s, 1, &how);
+    session_open(&plain, 1, &how);
+    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    for (uint64_t i = 1; i <= 4; i++) {
+        assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+        assert_int_equal(trainer_result(&r, s.t, NULL), OK);
+        want = steps(&plain, 1);
+        assert_true(r.step == i && r.step == want.step && r.tokens == want.tokens);
+        assert_true(r.loss == want.loss && r.accuracy == want.accuracy && r.lr == want.lr);
+        assert_true(r.gradient_norm == want.gradient_norm);
+    }
+    assert_int_equal(trainer_result(&r, s.t, NULL), OK);
+    steps(&plain, 1);
+    assert_same_state(&s, &plain);
+
+    struct trainer_state now = state_new(&s), then = state_new(&s);
+    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
+    float good = now.weights[s.m->layers[0].linear2_bias];
+    now.weights[s.m->layers[0].linear2_bias] = INFINITY;
+    assert_int_equal(trainer_write(s.t, &now, NULL), OK);
+    for (int i = 0; i < TRAINER_AHEAD; i++)
+        assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_result(&r, s.t, &e), ERR_FAILED);
+    assert_non_null(strstr(e.message, "step 6: layers.0.linear2.bias is not finite"));
+    assert_non_null(strstr(e.message, "examples 160 to 191"));
+    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
+    assert_int_equal(then.steps, 5);
+    assert_memory_equal(now.weights, then.weights, s.m->table.total * sizeof(float));
+    assert_memory_equal(now.v, then.v, s.m->table.total * sizeof(float));
+    now.weights[s.m->layers[0].linear2_bias] = good; /* it goes on from there */
+    assert_int_equal(trainer_write(s.t, &now, NULL), OK);
+    steps(&s, 1);
+    steps(&plain, 1);
+    assert_same_state(&s, &plain);
+    session_close(&s);
+    session_close(&plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_resume),     cmocka_unit_test(test_checkpoint_damaged),
-        cmocka_unit_test(test_learns),     cmocka_unit_test(test_embed_shards),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_others_learn),
-        cmocka_unit_test(test_no_decoder),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_resume),       cmocka_unit_test(test_checkpoint_damaged),
+        cmocka_unit_test(test_learns),       cmocka_unit_test(test_embed_shards),
+        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_others_learn), cmocka_unit_test(test_no_decoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const struct gpu_adamw how = {.lr = 0.01F,
                                      .weight_decay = 0.1F,
                                      .correction1 = 0.1F,
                                      .correction2 = 0.01F,
-                                     .scale = 0.5F};
+                                     .outcome = &(struct gpu_outcome){.scale = 0.5F}};
 
 /* Whether the flat vector's number i is of a matrix that Muon takes. */
 static bool *matrices_of(const struct nn_model *m)
