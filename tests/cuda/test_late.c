@@ -396,9 +396,9 @@ static bool results_hold(void)
     session_close(&s);
     assert_int_equal(session_open(&s, "cuda", &small, &how, NULL), OK);
     assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
-    assert_int_equal(trainer_result(&r, s.t, NULL), OK);
+    bool hold = trainer_result(&r, s.t, NULL) == OK && near(r.loss, want.loss, 1e-5);
     session_close(&s);
-    return near(r.loss, want.loss, 1e-5);
+    return hold;
 }
 
 static void test_waits(void **state)
