@@ -58,11 +58,11 @@ const struct op *const op_table[] = {
 };
 
 extern const struct tool tool_check_rules, tool_doctor, tool_embed, tool_explain, tool_generate,
-    tool_saturate, tool_search;
+    tool_saturate, tool_search, tool_simplify, tool_variants;
 
 const struct tool *const tool_table[] = {
-    &tool_check_rules, &tool_doctor,   &tool_embed,  &tool_explain,
-    &tool_generate,    &tool_saturate, &tool_search, NULL};
+    &tool_check_rules, &tool_doctor, &tool_embed,    &tool_explain,  &tool_generate,
+    &tool_saturate,    &tool_search, &tool_simplify, &tool_variants, NULL};
 
 const struct op *op_find(const char *name)
 {
