@@ -1,5 +1,5 @@
-/* Error values, and what is said at the end; see err.h. Positions are computed from byte offsets only
- * when an error arises. */
+/* Error values, and what is said at the end; see err.h. Positions are computed from byte offsets
+ * only when an error arises. */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -237,4 +237,12 @@ void out_of_memory(size_t bytes)
                  bytes);
     last_words(line, (size_t)n);
     _exit(1);
+}
+
+void *must_calloc(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        out_of_memory(n * size);
+    return p;
 }

@@ -87,5 +87,7 @@ void last_words(const char *line, size_t n);
 /* Says so in one line and ends the process: for allocations too small to be handled one by one.
  * Nothing committed is lost; the next run goes on. */
 __attribute__((noreturn)) void out_of_memory(size_t bytes);
+/* calloc, or out_of_memory. */
+void *must_calloc(size_t n, size_t size);
 
 #endif

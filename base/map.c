@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *must_calloc(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        out_of_memory(n * size);
-    return p;
-}
-
 void map64_free(struct map64 *m)
 {
     free(m->slots);

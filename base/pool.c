@@ -2,6 +2,8 @@
  * between loops: no spinning, since machines are shared. */
 #include "base/pool.h"
 
+#include "base/err.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -87,25 +89,17 @@ static void *work(void *arg)
 
 struct pool *pool_new(unsigned n_threads)
 {
-    struct pool *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
+    struct pool *p = must_calloc(1, sizeof *p);
     if (n_threads == 0)
         n_threads = 1;
-    p->threads = calloc(n_threads, sizeof *p->threads);
-    if (!p->threads) {
-        free(p);
-        return NULL;
-    }
+    p->threads = must_calloc(n_threads, sizeof *p->threads);
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->done, NULL);
     pthread_cond_init(&p->item_ended, NULL);
     p->n_threads = 1;
     for (unsigned i = 1; i < n_threads; i++) {
-        struct worker_start *start = malloc(sizeof *start);
-        if (!start)
-            break;
+        struct worker_start *start = must_calloc(1, sizeof *start);
         *start = (struct worker_start){p, i};
         if (pthread_create(&p->threads[i - 1], NULL, work, start) != 0) {
             free(start);

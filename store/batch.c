@@ -28,9 +28,7 @@ struct store_batch {
 
 struct store_batch *store_batch_new(struct store *s)
 {
-    struct store_batch *b = calloc(1, sizeof *b);
-    if (!b)
-        out_of_memory(sizeof *b);
+    struct store_batch *b = must_calloc(1, sizeof *b);
     b->store = s;
     b->coder = store_coder_take(s);
     return b;
@@ -73,11 +71,6 @@ static void batch_clear(struct store_batch *b)
 void store_batch_expect(struct store_batch *b, const struct digest_map *stored)
 {
     b->stored = stored;
-}
-
-struct store *store_batch_store(const struct store_batch *b)
-{
-    return b->store;
 }
 
 void store_batch_write(struct store_batch *b, enum rocks_family family, struct span key,

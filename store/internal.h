@@ -17,8 +17,8 @@ enum { STORE_FORMAT = 1 };
 
 struct store {
     struct rocks *rocks;
-    char *path;        /* the .eqloom directory */
-    int lock_fd;       /* -1 for a reader */
+    char *path;  /* the .eqloom directory */
+    int lock_fd; /* -1 for a reader */
     bool durable;
     struct buf notice; /* see store_notice */
 
@@ -53,7 +53,6 @@ void store_forgive(struct store *s, const struct digest *ids, size_t n);
 void store_batch_write(struct store_batch *b, enum rocks_family family, struct span key,
                        struct span value);
 void store_batch_remove(struct store_batch *b, enum rocks_family family, struct span key);
-struct store *store_batch_store(const struct store_batch *b);
 
 enum err_code store_check_ref_name(const char *name, struct err *e);
 

@@ -2,71 +2,68 @@
  * either counts. */
 #include "store/marks.h"
 
-#include "base/os.h"
 #include "base/io/out_file.h"
+#include "base/os.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { REASON_MAX = 4096 };
 
-static char *suspect_path(struct arena *a, const char *store_path, bool in_repair)
+static const char suspect[] = "suspect", in_repair[] = "suspect.repair", damaged[] = "damaged";
+
+struct mark {
+    char path[PATH_MAX];
+};
+
+static struct mark mark_of(const char *store_path, const char *name)
 {
-    return arena_printf(a, "%s/suspect%s", store_path, in_repair ? ".repair" : "");
+    struct mark m;
+    snprintf(m.path, sizeof m.path, "%s/%s", store_path, name);
+    return m;
 }
 
-static char *damaged_path(struct arena *a, const char *store_path)
+static bool is_there(const char *store_path, const char *name)
 {
-    return arena_printf(a, "%s/damaged", store_path);
+    return access(mark_of(store_path, name).path, F_OK) == 0;
 }
 
 void mark_suspect(const char *store_path)
 {
-    struct arena a = {0};
-    int fd = open(suspect_path(&a, store_path, false), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(mark_of(store_path, suspect).path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd >= 0)
         close(fd);
-    arena_free(&a);
 }
 
 bool mark_is_suspect(const char *store_path)
 {
-    struct arena a = {0};
-    bool marked = access(suspect_path(&a, store_path, false), F_OK) == 0 ||
-                  access(suspect_path(&a, store_path, true), F_OK) == 0;
-    arena_free(&a);
-    return marked;
+    return is_there(store_path, suspect) || is_there(store_path, in_repair);
 }
 
 void mark_repair_begins(const char *store_path)
 {
-    struct arena a = {0};
-    rename(suspect_path(&a, store_path, false), suspect_path(&a, store_path, true));
-    arena_free(&a);
+    rename(mark_of(store_path, suspect).path, mark_of(store_path, in_repair).path);
 }
 
 void mark_repair_ends(const char *store_path)
 {
-    struct arena a = {0};
-    unlink(suspect_path(&a, store_path, true));
-    arena_free(&a);
+    unlink(mark_of(store_path, in_repair).path);
 }
 
 void mark_damaged(const char *store_path, const char *why)
 {
-    struct arena a = {0};
-    const char *path = damaged_path(&a, store_path);
-    if (access(path, F_OK) != 0)
-        out_file_write(path, why, strlen(why), NULL);
-    arena_free(&a);
+    if (!is_there(store_path, damaged))
+        out_file_write(mark_of(store_path, damaged).path, why, strlen(why), NULL);
 }
 
 const char *mark_damage(struct arena *a, const char *store_path)
 {
     struct span text;
-    enum err_code code = os_read_file(&text, a, damaged_path(a, store_path), REASON_MAX, NULL);
+    enum err_code code =
+        os_read_file(&text, a, mark_of(store_path, damaged).path, REASON_MAX, NULL);
     if (code == ERR_NOTFOUND)
         return NULL;
     if (code || !text.len)
@@ -77,7 +74,5 @@ const char *mark_damage(struct arena *a, const char *store_path)
 
 void mark_rebuilt(const char *store_path)
 {
-    struct arena a = {0};
-    unlink(damaged_path(&a, store_path));
-    arena_free(&a);
+    unlink(mark_of(store_path, damaged).path);
 }

@@ -189,13 +189,8 @@ static enum err_code open_reader(struct store *s, const struct store_options *o,
 
 enum err_code store_open(struct store **out, const struct store_options *o, struct err *e)
 {
-    struct store *s = calloc(1, sizeof *s);
-    char *path = s ? strdup(o->path) : NULL;
-    if (!path) {
-        free(s);
-        return err_fail(e, ERR_NOMEM, "out of memory opening %s", o->path);
-    }
-    s->path = path;
+    struct store *s = must_calloc(1, sizeof *s);
+    s->path = strcpy(must_calloc(strlen(o->path) + 1, 1), o->path);
     s->lock_fd = -1;
     s->durable = o->durable;
     pthread_mutex_init(&s->lock, NULL);

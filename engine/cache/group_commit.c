@@ -14,23 +14,18 @@ struct committer {
     bool held;
     pthread_mutex_t write, append;
     struct store_batch *pending, *writing;
-    uint64_t first_ns; /* when the oldest pending result came */
-    size_t limit;
+    uint64_t first_ns;  /* when the oldest pending result came */
     struct err failure; /* guarded by `append` */
 };
 
-struct committer *committer_new(struct store *s, uint64_t memory)
+struct committer *committer_new(struct store *s)
 {
-    struct committer *c = calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
+    struct committer *c = must_calloc(1, sizeof *c);
     pthread_mutex_init(&c->write, NULL);
     pthread_mutex_init(&c->append, NULL);
     c->store = s;
     c->pending = store_batch_new(s);
     c->writing = store_batch_new(s);
-    /* As much again may wait while a batch is written. */
-    c->limit = memory && memory / 2 < COMMIT_BYTES ? (size_t)(memory / 2) : COMMIT_BYTES;
     return c;
 }
 
@@ -85,7 +80,7 @@ enum err_code committer_append(struct committer *c, struct store_batch *b, struc
         c->first_ns = os_monotonic_ns();
     store_batch_append(c->pending, b);
     bool full = store_batch_count(c->pending) >= COMMIT_RECORDS ||
-                store_batch_bytes(c->pending) >= c->limit;
+                store_batch_bytes(c->pending) >= COMMIT_BYTES;
     pthread_mutex_unlock(&c->append);
     return full ? err_up(e, committer_flush(c, e)) : OK;
 }

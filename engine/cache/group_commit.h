@@ -9,8 +9,7 @@
 enum { COMMIT_RECORDS = 1000, COMMIT_BYTES = 8 << 20, COMMIT_MS = 50 };
 
 struct committer;
-/* `memory`: results waiting to be written, in bytes; 0: COMMIT_BYTES. */
-struct committer *committer_new(struct store *s, uint64_t memory);
+struct committer *committer_new(struct store *s);
 /* Drops what was not flushed. */
 void committer_free(struct committer *c);
 /* Empties the batch. Blocks while too much waits to be written. */

@@ -29,23 +29,14 @@ struct diff {
     uint64_t now; /* elements of the new collection */
 };
 
-static void add_change(struct changes *c, const struct digest *id)
+static enum err_code add_change(void *arg, bool added, uint64_t position, const struct digest *id,
+                                struct err *e)
 {
+    struct diff *d = arg;
+    struct changes *c = added ? &d->added : &d->removed;
     if (c->n < NAMED_MAX)
         c->items[c->n] = (struct change){.id = *id};
     c->n++;
-}
-
-static enum err_code on_added(void *arg, uint64_t position, const struct digest *id, struct err *e)
-{
-    add_change(&((struct diff *)arg)->added, id);
-    return OK;
-}
-
-static enum err_code on_removed(void *arg, uint64_t position, const struct digest *id,
-                                struct err *e)
-{
-    add_change(&((struct diff *)arg)->removed, id);
     return OK;
 }
 
@@ -58,7 +49,7 @@ static enum err_code diff_collections(struct diff *d, struct store *s, const str
         return code;
     d->now = collection_count(c);
     collection_close(c);
-    return collection_diff(s, before, now, on_added, on_removed, d, NULL);
+    return collection_diff(s, before, now, add_change, d, NULL);
 }
 
 static void add_group(struct buf *b, const char *verb, const struct changes *c, bool paired)
@@ -108,8 +99,8 @@ static uint64_t pair_changes(struct diff *d)
 static void describe_collection(struct buf *b, struct arena *a, struct store *s, const char *role,
                                 const struct digest *before, const struct digest *now)
 {
-    struct diff *d = calloc(1, sizeof *d);
-    if (!d || diff_collections(d, s, before, now)) {
+    struct diff *d = must_calloc(1, sizeof *d);
+    if (diff_collections(d, s, before, now)) {
         buf_printf(b, "%s changed", role);
     } else if (d->added.n + d->removed.n == 0) {
         buf_printf(b, "%s changed: only the order", role);

@@ -4,6 +4,7 @@
 #include "schemas/canonical.h"
 
 #include <string.h>
+#include <time.h>
 
 static const char *text_field(const ProtobufCMessage *m, const char *name)
 {
@@ -67,4 +68,25 @@ char *label_of_record(struct arena *a, struct store *s, const struct digest *id)
         label = label_of_message(a, m);
     arena_free(&scratch);
     return label ? label : label_short_id(a, id);
+}
+
+void label_put_duration(struct buf *b, uint64_t ns)
+{
+    double s = (double)ns / 1e9;
+    if (s < 0.0995)
+        buf_printf(b, "%.0f ms", s * 1e3);
+    else if (s < 100)
+        buf_printf(b, "%.1f s", s);
+    else
+        buf_printf(b, "%.0f min %02.0f s", (double)((uint64_t)s / 60), (double)((uint64_t)s % 60));
+}
+
+const char *label_time(struct arena *a, int64_t ns)
+{
+    time_t t = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char text[32];
+    localtime_r(&t, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    return arena_strdup(a, text);
 }

@@ -1,7 +1,9 @@
-/* Names of records for people, by reflection: "group/name", a name, an expression. */
+/* What people read: names of records by reflection ("group/name", a name, an expression), times and
+ * durations. */
 #ifndef ENGINE_LABEL_H
 #define ENGINE_LABEL_H
 
+#include "base/buf.h"
 #include "store/store.h"
 
 enum { LABEL_MAX = 60 };
@@ -11,5 +13,9 @@ char *label_of_message(struct arena *a, const ProtobufCMessage *message);
 /* Of a stored record; its first 8 digits if it has no name or cannot be read. */
 char *label_of_record(struct arena *a, struct store *s, const struct digest *id);
 char *label_short_id(struct arena *a, const struct digest *id);
+/* "2026-11-21 23:50:34", local time. */
+const char *label_time(struct arena *a, int64_t ns);
+/* "12 ms", "41.2 s", "2 min 05 s" */
+void label_put_duration(struct buf *b, uint64_t ns);
 
 #endif

@@ -36,7 +36,6 @@ static const struct cli_command own_commands[] = {
              {"fail-fast", NULL, false, "Stop at the first failed element."},
              {"dry-run", NULL, false, "Only say what would be done, as 'plan' does.", 'n'}, SET,
              TOOL_JSON, {"check", NULL, false, "Compute cached results again and compare."},
-             {"memory", "SIZE", false, "Limit the memory of unfinished results: 512M, 4G."},
              {"durable", NULL, false, "Sync every commit to disk."}, WAIT, OUTSIDE),
      "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. 130: "
      "interrupted."},

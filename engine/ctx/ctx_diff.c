@@ -24,10 +24,12 @@ struct digest op_earlier_input_id(const struct op_earlier *x, const char *role)
     return id;
 }
 
-static enum err_code note_added(void *arg, uint64_t position, const struct digest *id,
+static enum err_code take_added(void *arg, bool added, uint64_t position, const struct digest *id,
                                 struct err *e)
 {
     struct ctx_difference *d = arg;
+    if (!added)
+        return OK;
     d->positions = vec_grow(d->positions, &d->cap, d->n + 1, sizeof *d->positions);
     d->positions[d->n++] = position;
     return OK;
@@ -48,8 +50,8 @@ enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_
         d = arena_new(&node->arena, struct ctx_difference);
         *d = (struct ctx_difference){.port = p, .before = before, .next = node->differences};
         node->differences = d;
-        d->code = collection_diff(node->host.store, &before, node->inputs[p].ids, note_added, NULL,
-                                  d, NULL);
+        d->code =
+            collection_diff(node->host.store, &before, node->inputs[p].ids, take_added, d, NULL);
     }
     pthread_mutex_unlock(&node->mutex);
     *positions = d->positions;
@@ -65,10 +67,12 @@ struct removal {
     size_t n, cap;
 };
 
-static enum err_code note_removed(void *arg, uint64_t position, const struct digest *id,
+static enum err_code read_removed(void *arg, bool added, uint64_t position, const struct digest *id,
                                   struct err *e)
 {
     struct removal *r = arg;
+    if (added)
+        return OK;
     r->messages = vec_grow(r->messages, &r->cap, r->n + 1, sizeof *r->messages);
     return err_up(e, store_get_message(&r->messages[r->n++], r->store, id, r->kind, r->arena, e));
 }
@@ -83,7 +87,7 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
     struct removal r = {
         .store = node->host.store, .kind = ctx->node->op->inputs[p].kind, .arena = a};
     enum err_code code =
-        collection_diff(node->host.store, &before, node->inputs[p].ids, NULL, note_removed, &r, e);
+        collection_diff(node->host.store, &before, node->inputs[p].ids, read_removed, &r, e);
     *n = r.n;
     *out = arena_memdup(a, r.messages, r.n * sizeof *r.messages);
     free(r.messages);

@@ -24,14 +24,9 @@ enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
                            const struct node *node, uint32_t index, const struct ctx_input *inputs,
                            struct err *e)
 {
-    struct ctx_node *n = calloc(1, sizeof *n);
+    struct ctx_node *n = must_calloc(1, sizeof *n);
     size_t n_ports = op_count_inputs(node->op);
-    if (n)
-        n->ports = calloc(n_ports + 1, sizeof *n->ports);
-    if (!n || !n->ports) {
-        free(n);
-        return err_fail(e, ERR_NOMEM, "no memory to run node %s", node->name);
-    }
+    n->ports = must_calloc(n_ports + 1, sizeof *n->ports);
     n->host = *host;
     n->node = node;
     n->index = index;

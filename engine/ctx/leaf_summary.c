@@ -54,9 +54,7 @@ enum err_code summaries_open(struct summaries **out, struct store *s,
     enum err_code code = leaves_open(&now, s, collection, e);
     if (code)
         return err_up(e, code);
-    struct summaries *x = calloc(1, sizeof *x);
-    if (!x)
-        abort(); /* as small allocations do */
+    struct summaries *x = must_calloc(1, sizeof *x);
     x->store = s;
     x->now = now;
     x->has_before = before && !digest_equal(before, collection);

@@ -22,9 +22,7 @@ struct assemble {
 struct assemble *assemble_new(const struct op *op, struct store *s, struct store_batch *b)
 {
     size_t n = op_count_outputs(op);
-    struct assemble *x = calloc(1, sizeof *x + n * sizeof x->ports[0]);
-    if (!x)
-        abort(); /* as small allocations do */
+    struct assemble *x = must_calloc(1, sizeof *x + n * sizeof x->ports[0]);
     x->store = s;
     x->n = n;
     for (size_t r = 0; r < n; r++)

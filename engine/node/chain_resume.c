@@ -135,9 +135,7 @@ enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct d
     enum err_code code = op->segments(&c->n, &ctx, e);
     if (code)
         goto out;
-    c->segments = calloc(c->n + 1, sizeof *c->segments);
-    if (!c->segments)
-        abort(); /* as small allocations do */
+    c->segments = must_calloc(c->n + 1, sizeof *c->segments);
     if ((code = find_keys(c, e)))
         goto out;
     find_end(c, false);

@@ -72,9 +72,7 @@ bool map_has_work(const struct session *s, uint32_t i)
 void map_new(struct worker *w, uint32_t i)
 {
     const struct op *op = w->s->job->nodes[i].op;
-    struct map_run *m = calloc(1, sizeof *m);
-    if (!m)
-        abort(); /* as small allocations do */
+    struct map_run *m = must_calloc(1, sizeof *m);
     pthread_mutex_init(&m->mutex, NULL);
     m->batch = store_batch_new(w->s->store);
     m->out = assemble_new(op, w->s->store, m->batch);
@@ -205,10 +203,7 @@ static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
 
 static void *copy_bytes(const void *data, size_t len)
 {
-    void *copy = data ? malloc(len + 1) : NULL;
-    if (data && !copy)
-        abort(); /* as small allocations do */
-    return copy ? memcpy(copy, data, len) : NULL;
+    return data ? memcpy(must_calloc(1, len + 1), data, len) : NULL;
 }
 
 /* A `witness` without data: none. */

@@ -160,9 +160,7 @@ enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i, 
             collection_close(c);
         return err_up(e, code);
     }
-    struct map_tree *b = calloc(1, sizeof *b);
-    if (!b)
-        abort(); /* as small allocations do */
+    struct map_tree *b = must_calloc(1, sizeof *b);
     size_t n_outputs = op_count_outputs(op);
     b->sum = arena_array(&b->arena, struct id_list, n_outputs);
     b->caps = arena_array(&b->arena, size_t, n_outputs);

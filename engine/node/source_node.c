@@ -22,16 +22,12 @@ static void find_stored(struct digest_map *stored, struct session *s, uint32_t i
     memcpy(key.bytes, before->action_key.data, DIGEST_SIZE);
     size_t n = action_find(&made, &a, s->store, op, &key) ? op_count_outputs(op) : 0;
     for (size_t r = 0; r < n; r++) {
-        struct collection *c;
+        struct collection_head all;
         if (op->outputs[r].cardinality != OP_COLLECTION || !made.outputs[r].n ||
-            collection_open(&c, s->store, made.outputs[r].ids, NULL))
+            collection_read(&all, s->store, made.outputs[r].ids, UINT64_MAX, &a, NULL))
             continue;
-        size_t count = collection_count(c);
-        struct digest *ids = arena_array(&a, struct digest, count);
-        if (!collection_ids(ids, c, 0, count, NULL))
-            for (size_t k = 0; k < count; k++)
-                digest_map_put(stored, &ids[k], 0, NULL);
-        collection_close(c);
+        for (size_t k = 0; k < all.n; k++)
+            digest_map_put(stored, &all.ids[k], 0, NULL);
     }
     arena_free(&a);
 }

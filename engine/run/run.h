@@ -39,7 +39,6 @@ struct run_result {
 
 struct run_options {
     unsigned threads;        /* 0: all processors */
-    uint64_t memory;         /* bytes of results in flight; 0: a default */
     bool keep_going;         /* default for maps; false: stop at the first failed element */
     bool check;              /* compute again what is cached and compare ids */
     const uint32_t *targets; /* nodes; NULL: all */

@@ -91,9 +91,9 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     estimate(estimates, s);
     s->run = history_next_run(a, &s->history, job);
     s->progress = progress_new(job, options, wanted, estimates);
-    s->commit = committer_new(store, options->memory);
+    s->commit = committer_new(store);
     sched_init(s, wanted);
-    return s->progress && s->commit ? OK : err_fail(e, ERR_NOMEM, "no memory for a run");
+    return OK;
 }
 
 void session_close(struct session *s)

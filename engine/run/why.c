@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 static const char *kind_of_node(enum op_node kind)
 {
@@ -21,16 +20,6 @@ static const char *kind_of_node(enum op_node kind)
     case OP_CHAIN: return "chain";
     }
     return "?";
-}
-
-static void put_when(struct buf *b, int64_t ns)
-{
-    char text[32];
-    time_t t = (time_t)(ns / 1000000000);
-    struct tm tm;
-    localtime_r(&t, &tm);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    buf_puts(b, text);
 }
 
 static void put_params(struct buf *b, const struct node *node)
@@ -72,12 +61,6 @@ static void put_inputs(struct buf *b, struct arena *a, const struct job *job, ui
         }
 }
 
-static void put_duration(struct buf *b, uint64_t ns)
-{
-    buf_printf(b, ns < 1000000000 ? "%.0f ms" : "%.1f s",
-               ns < 1000000000 ? (double)ns / 1e6 : (double)ns / 1e9);
-}
-
 /* The action that made the present outputs. */
 static void put_made(struct buf *b, struct arena *a, struct store *s, const struct node *node,
                      const struct node_result *now, const Eqloom__RunNode *before)
@@ -96,10 +79,9 @@ static void put_made(struct buf *b, struct arena *a, struct store *s, const stru
             buf_printf(b, "  output    %s  %s%s\n", node->op->outputs[r].role,
                        label_short_id(a, made.outputs[r].ids),
                        store_has(s, made.outputs[r].ids) ? "" : "  (missing)");
-    buf_printf(b, "  made      in run %s, ", made.run);
-    put_when(b, made.finished_ns);
-    buf_puts(b, ", at a cost of ");
-    put_duration(b, made.cost_ns);
+    buf_printf(b, "  made      in run %s, %s, at a cost of ", made.run,
+               label_time(a, made.finished_ns));
+    label_put_duration(b, made.cost_ns);
     if (made.elements)
         buf_printf(b, ", %" PRIu64 " %ss", made.elements, node_unit(node->op));
     buf_putc(b, '\n');

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/io/terminal.h"
 #include "base/os.h"
+#include "engine/cache/label.h"
 #include "engine/session/history.h"
 
 #include <inttypes.h>
@@ -52,23 +53,15 @@ static void erase(struct progress *p)
 struct progress *progress_new(const struct job *job, const struct run_options *options,
                               const bool *wanted, const uint64_t *estimate_ns)
 {
-    struct progress *p = calloc(1, sizeof *p);
-    struct line *lines = calloc(job->n_nodes + 1, sizeof *lines);
-    uint64_t *estimates_ns = calloc(job->n_nodes + 1, sizeof *estimates_ns);
-    if (!p || !lines || !estimates_ns) {
-        free(p);
-        free(lines);
-        free(estimates_ns);
-        return NULL;
-    }
+    struct progress *p = must_calloc(1, sizeof *p);
+    p->lines = must_calloc(job->n_nodes + 1, sizeof *p->lines);
+    p->estimates_ns = must_calloc(job->n_nodes + 1, sizeof *p->estimates_ns);
     pthread_mutex_init(&p->mutex, NULL);
     p->job = job;
     p->out = options->events;
     p->json = options->json;
     p->terminal = options->terminal && !options->json;
     p->color = options->color;
-    p->lines = lines;
-    p->estimates_ns = estimates_ns;
     p->start_ns = os_monotonic_ns();
     for (size_t i = 0; i < job->n_nodes; i++) {
         p->wanted += wanted[i];
@@ -113,17 +106,6 @@ static json_t *json_text(const char *text)
 }
 
 /* ---- the terminal ---- */
-
-static void put_duration(struct buf *b, uint64_t ns)
-{
-    double s = (double)ns / 1e9;
-    if (s < 0.0995)
-        buf_printf(b, "%.0f ms", s * 1e3);
-    else if (s < 100)
-        buf_printf(b, "%.1f s", s);
-    else
-        buf_printf(b, "%.0f min %02.0f s", (double)((uint64_t)s / 60), (double)((uint64_t)s % 60));
-}
 
 /* How long a running node will still take, or UINT64_MAX. */
 static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
@@ -181,7 +163,7 @@ static void put_node(struct buf *b, const struct progress *p, size_t i, uint64_t
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->ran + l->cached + l->failed, l->elements);
     if (l->op_total)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->op_done, l->op_total);
-    put_duration(b, now - l->start_ns);
+    label_put_duration(b, now - l->start_ns);
     if (l->failed)
         buf_printf(b, "  %" PRIu64 " failed", l->failed);
     if (l->text[0])
@@ -198,11 +180,11 @@ static void draw(struct progress *p, uint64_t now)
     if (p->failed)
         buf_printf(&b, ", %zu failed", p->failed);
     buf_puts(&b, "  ");
-    put_duration(&b, now - p->start_ns);
+    label_put_duration(&b, now - p->start_ns);
     uint64_t left = run_left(p, now);
     if (left != UINT64_MAX && left > 1000000000) {
         buf_puts(&b, ", about ");
-        put_duration(&b, left);
+        label_put_duration(&b, left);
         buf_puts(&b, " left");
     }
     put_row(p, &b, width);
@@ -240,14 +222,19 @@ void progress_run_start(struct progress *p, const char *run)
     pthread_mutex_unlock(&p->mutex);
 }
 
+/* Caller holds the mutex. */
+static void begin_line(struct progress *p, uint32_t node, uint64_t elements)
+{
+    struct line *l = &p->lines[node];
+    uint64_t now = os_monotonic_ns();
+    p->running += !l->running;
+    *l = (struct line){.running = true, .elements = elements, .start_ns = now, .said_ns = now};
+}
+
 void progress_node_start(struct progress *p, uint32_t node, uint64_t elements, const char *why)
 {
     pthread_mutex_lock(&p->mutex);
-    struct line *l = &p->lines[node];
-    if (!l->running)
-        p->running++;
-    *l = (struct line){.running = true, .elements = elements, .start_ns = os_monotonic_ns()};
-    l->said_ns = l->start_ns;
+    begin_line(p, node, elements);
     if (p->out && p->json)
         emit(p, json_pack("{s:s, s:s, s:s, s:I, s:o}", "event", "node_start", "node",
                           p->job->nodes[node].name, "op", p->job->nodes[node].op->name, "elements",
@@ -301,15 +288,6 @@ void progress_element(struct progress *p, uint32_t node, enum element_state stat
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* Caller holds the mutex. */
-static void begin_line(struct progress *p, uint32_t node, uint64_t elements)
-{
-    struct line *l = &p->lines[node];
-    uint64_t now = os_monotonic_ns();
-    p->running += !l->running;
-    *l = (struct line){.running = true, .elements = elements, .start_ns = now, .said_ns = now};
-}
-
 void progress_source(struct progress *p, uint32_t node, const char *text)
 {
     pthread_mutex_lock(&p->mutex);
@@ -356,7 +334,7 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
         buf_printf(&b, ", %" PRIu64 " failed", r->failed);
     if (!quiet && r->state != NODE_SKIPPED) {
         buf_puts(&b, ", ");
-        put_duration(&b, r->wall_ns);
+        label_put_duration(&b, r->wall_ns);
     }
     if (r->state != NODE_READ && r->why && *r->why)
         buf_printf(&b, " (%s)", r->why);
@@ -490,7 +468,7 @@ void progress_summary(struct progress *p, const struct run_result *r)
         if (r->interrupted)
             buf_puts(&b, "; interrupted");
         buf_puts(&b, "; ");
-        put_duration(&b, r->wall_ns);
+        label_put_duration(&b, r->wall_ns);
         say(p, r->failed ? "\033[31m" : "\033[1m", b.data);
         buf_free(&b);
     }

@@ -20,11 +20,7 @@ enum { ROOT_MAX = 256, BLOCK_MIN = 16, BLOCK_MAX = 1024, CUT_MASK = 127 };
 
 struct collection_builder *collection_builder_new(struct store_batch *b, enum record_kind element)
 {
-    struct collection_builder *c = calloc(1, sizeof *c);
-    if (!c) {
-        fprintf(stderr, "eqloom: out of memory\n");
-        abort();
-    }
+    struct collection_builder *c = must_calloc(1, sizeof *c);
     assert(kind_info(element));
     c->batch = b;
     c->element = element;
@@ -211,9 +207,7 @@ struct collection {
 enum err_code collection_open(struct collection **out, struct store *s, const struct digest *id,
                               struct err *e)
 {
-    struct collection *c = calloc(1, sizeof *c);
-    if (!c)
-        return err_fail(e, ERR_NOMEM, "out of memory opening a collection");
+    struct collection *c = must_calloc(1, sizeof *c);
     c->store = s;
     struct arena a = {0};
     struct collection_node root;
@@ -308,6 +302,22 @@ enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t 
         n -= take;
     }
     return OK;
+}
+
+enum err_code collection_read(struct collection_head *out, struct store *s, const struct digest *id,
+                              uint64_t most, struct arena *a, struct err *e)
+{
+    struct collection *c;
+    enum err_code code = collection_open(&c, s, id, e);
+    if (code != OK)
+        return err_up(e, code);
+    uint64_t count = collection_count(c);
+    size_t n = count < most ? count : most;
+    struct digest *ids = arena_array(a, struct digest, n);
+    *out = (struct collection_head){c->element, count, ids, n};
+    code = collection_ids(ids, c, 0, n, e);
+    collection_close(c);
+    return err_up(e, code);
 }
 
 unsigned collection_depth(const struct collection *c)

@@ -23,6 +23,15 @@ enum record_kind collection_element_kind(const struct collection *c);
 /* Element ids at [from, from + n). */
 enum err_code collection_ids(struct digest *ids, struct collection *c, uint64_t from, uint64_t n,
                              struct err *e);
+/* The first elements of a collection, `most` of them or all: their ids live in the arena. */
+struct collection_head {
+    enum record_kind element;
+    uint64_t count; /* of the whole collection */
+    const struct digest *ids;
+    size_t n;
+};
+enum err_code collection_read(struct collection_head *out, struct store *s, const struct digest *id,
+                              uint64_t most, struct arena *a, struct err *e);
 /* A block of the tree: a CollectionBlock over consecutive elements; one of depth 0 (a leaf) holds
  * their ids. Collections that fit into one record have depth 0 and no blocks. */
 struct collection_block {
@@ -38,13 +47,11 @@ enum err_code collection_block(struct collection_block *out, struct collection *
 enum err_code collection_builder_add_slice(struct collection_builder *b, struct collection *c,
                                            uint64_t from, uint64_t n, struct err *e);
 
-/* The elements of `to` that are not in `from` (added), and those of `from` that are not in `to`
- * (removed), as multisets of ids in order. Equal subtrees are skipped. Either visit may be NULL. */
+/* Visits the elements of `to` that are not in `from` (added), then those of `from` that are not in
+ * `to`, as multisets of ids in order. Equal subtrees are skipped. */
+typedef enum err_code collection_visit(void *arg, bool added, uint64_t position,
+                                       const struct digest *id, struct err *e);
 enum err_code collection_diff(struct store *s, const struct digest *from, const struct digest *to,
-                              enum err_code (*added)(void *arg, uint64_t position,
-                                                     const struct digest *id, struct err *e),
-                              enum err_code (*removed)(void *arg, uint64_t position,
-                                                       const struct digest *id, struct err *e),
-                              void *arg, struct err *e);
+                              collection_visit *visit, void *arg, struct err *e);
 
 #endif

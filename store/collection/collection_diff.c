@@ -103,23 +103,17 @@ static void cancel(struct side *x, struct side *y)
     digest_map_free(&again);
 }
 
-static enum err_code report(const struct side *side,
-                            enum err_code (*visit)(void *arg, uint64_t position,
-                                                   const struct digest *id, struct err *e),
-                            void *arg, struct err *e)
+static enum err_code report(const struct side *side, bool added, collection_visit *visit, void *arg,
+                            struct err *e)
 {
     enum err_code code = OK;
-    for (size_t i = 0; visit && code == OK && i < side->n; i++)
-        code = visit(arg, side->entries[i].position, &side->entries[i].id, e);
+    for (size_t i = 0; code == OK && i < side->n; i++)
+        code = visit(arg, added, side->entries[i].position, &side->entries[i].id, e);
     return code;
 }
 
 enum err_code collection_diff(struct store *s, const struct digest *from, const struct digest *to,
-                              enum err_code (*added)(void *arg, uint64_t position,
-                                                     const struct digest *id, struct err *e),
-                              enum err_code (*removed)(void *arg, uint64_t position,
-                                                       const struct digest *id, struct err *e),
-                              void *arg, struct err *e)
+                              collection_visit *visit, void *arg, struct err *e)
 {
     if (digest_equal(from, to))
         return OK;
@@ -138,10 +132,10 @@ enum err_code collection_diff(struct store *s, const struct digest *from, const 
     }
     if (code == OK) {
         cancel(&a, &b);
-        code = report(&b, added, arg, e);
+        code = report(&b, true, visit, arg, e);
     }
     if (code == OK)
-        code = report(&a, removed, arg, e);
+        code = report(&a, false, visit, arg, e);
     free(a.entries);
     free(b.entries);
     return err_up(e, code);

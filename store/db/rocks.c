@@ -155,9 +155,7 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
 
 struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family)
 {
-    struct rocks_iter *it = malloc(sizeof *it);
-    if (!it)
-        abort();
+    struct rocks_iter *it = must_calloc(1, sizeof *it);
     *it = (struct rocks_iter){r, rocksdb_create_iterator_cf(r->db, r->read, r->family[family])};
     return it;
 }

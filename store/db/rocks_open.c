@@ -124,11 +124,8 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
     uint64_t acknowledged = watermark_read(path);
     if (!acknowledged && !exists(path) && mode != ROCKS_CREATE)
         return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
-    struct rocks *r = calloc(1, sizeof *r);
-    if (!r || !(r->path = strdup(path))) {
-        free(r);
-        return err_fail(e, ERR_NOMEM, "out of memory opening %s", path);
-    }
+    struct rocks *r = must_calloc(1, sizeof *r);
+    r->path = strcpy(must_calloc(strlen(path) + 1, 1), path);
     r->read_only = read_only;
     r->watermark.fd = -1;
     pthread_mutex_init(&r->lock, NULL);

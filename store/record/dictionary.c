@@ -71,13 +71,13 @@ void dictionaries_free(struct dictionaries *d)
 static enum err_code add_loaded(struct dictionary **out, struct dictionaries *d,
                                 const struct digest *id, struct span content, struct err *e)
 {
-    struct dictionary *new = calloc(1, sizeof *new);
-    if (new && d->n < sizeof d->loaded / sizeof *d->loaded) {
+    struct dictionary *new = must_calloc(1, sizeof *new);
+    if (d->n < sizeof d->loaded / sizeof *d->loaded) {
         new->id = *id;
         buf_add(&new->content, content.data, content.len);
         new->decompress = ZSTD_createDDict(content.data, content.len);
     }
-    if (!new || !new->decompress) {
+    if (!new->decompress) {
         dictionary_free(new);
         return err_fail(e, ERR_NOMEM, "no room for another dictionary");
     }

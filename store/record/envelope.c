@@ -6,8 +6,8 @@
  * RECORD_MAX_PAYLOAD, and the frame must agree with the header about its size. */
 #include "store/record/envelope.h"
 
-#include "base/span.h"
 #include "base/err.h"
+#include "base/span.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void *must(void *p)
 
 struct coder *coder_new(void)
 {
-    return must(calloc(1, sizeof(struct coder)));
+    return must_calloc(1, sizeof(struct coder));
 }
 
 void coder_free(struct coder *c)

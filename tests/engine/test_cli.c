@@ -41,7 +41,7 @@ static void test_arguments(void **state)
 {
     struct line l;
     assert_int_equal(parse(&l, "eqloom --store s run job.yaml a -j2 -k --set x=1 b --set=y=2 "
-                               "--json --wait --memory 2G --color never"),
+                               "--json --wait --color never"),
                      OK);
     assert_string_equal(l.cli.command->name, "run");
     assert_string_equal(l.cli.store_named, "s");
@@ -58,8 +58,6 @@ static void test_arguments(void **state)
     assert_string_equal(sets[0], "x=1");
     assert_string_equal(sets[1], "y=2");
     uint64_t n;
-    assert_int_equal(cli_bytes(&n, &l.cli, "memory", 0, NULL), OK);
-    assert_int_equal(n, (uint64_t)2 << 30);
     assert_int_equal(cli_number(&n, &l.cli, "jobs", 0, 1, 99, NULL), OK);
     assert_int_equal(n, 2);
     assert_int_equal(cli_number(&n, &l.cli, "limit", 7, 1, 99, NULL), OK);
@@ -95,9 +93,8 @@ static void test_bad_arguments(void **state)
     assert_refused("eqloom gc now", "one argument too many", "");
     struct line l;
     uint64_t n;
-    assert_int_equal(parse(&l, "eqloom run j -j 0 --memory 1X"), OK);
+    assert_int_equal(parse(&l, "eqloom run j -j 0"), OK);
     assert_int_equal(cli_number(&n, &l.cli, "jobs", 0, 1, 99, &l.err), ERR_INPUT);
-    assert_int_equal(cli_bytes(&n, &l.cli, "memory", 0, &l.err), ERR_INPUT);
     arena_free(&l.arena);
 }
 

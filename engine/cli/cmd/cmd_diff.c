@@ -3,6 +3,7 @@
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/buf.h"
+#include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/diff.h"
 #include "engine/cli/records/reflect.h"
@@ -135,8 +136,8 @@ static enum err_code diff_runs(struct diff *d, const char *name_before, const Eq
             add_node(d, t, NULL, after->nodes[i]);
     if (!c->json) {
         fprintf(c->out, "%s (%s, %s) -> %s (%s, %s)\n", name_before, before->state,
-                run_time(c->arena, before->started_ns), name_after, after->state,
-                run_time(c->arena, after->started_ns));
+                label_time(c->arena, before->started_ns), name_after, after->state,
+                label_time(c->arena, after->started_ns));
         table_print(c->out, t);
     }
     enum err_code code = OK;

@@ -31,22 +31,13 @@ struct exporter {
 
 static enum err_code load_elements(struct exporter *x, struct err *e)
 {
-    struct collection *list;
-    x->elements = &x->id;
-    x->n = 1;
-    x->kind = x->record.kind;
-    if (x->record.kind != KIND_COLLECTION)
-        return OK;
-    enum err_code code = collection_open(&list, x->c->store, &x->id, e);
-    if (code)
-        return err_up(e, code);
-    x->n = collection_count(list);
-    x->kind = collection_element_kind(list);
-    struct digest *ids = arena_array(x->c->arena, struct digest, x->n + 1);
-    x->elements = ids;
-    if (x->n)
-        code = collection_ids(ids, list, 0, x->n, e);
-    collection_close(list);
+    struct collection_head all = {.element = x->record.kind, .ids = &x->id, .n = 1};
+    enum err_code code = OK;
+    if (x->record.kind == KIND_COLLECTION)
+        code = collection_read(&all, x->c->store, &x->id, UINT64_MAX, x->c->arena, e);
+    x->elements = all.ids;
+    x->n = all.n;
+    x->kind = all.element;
     return err_up(e, code);
 }
 

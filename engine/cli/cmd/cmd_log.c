@@ -2,6 +2,7 @@
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/os.h"
+#include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
@@ -43,7 +44,7 @@ static void print_runs(struct cli *c, const struct run_list *list, size_t limit)
                           (json_int_t)r->elements, "elements_ran", (json_int_t)r->ran,
                           "elements_cached", (json_int_t)r->cached, "elements_reused",
                           (json_int_t)r->reused, "failed", (json_int_t)r->failed));
-        table_add(t, (const char *const[]){r->name, run_time(a, r->started_ns), r->state,
+        table_add(t, (const char *const[]){r->name, label_time(a, r->started_ns), r->state,
                                            share(a, r->nodes_ran, r->nodes),
                                            share(a, r->ran, r->elements), number(a, r->reused),
                                            number(a, r->failed),
@@ -83,7 +84,7 @@ static void print_nodes(struct cli *c, const char *name, const char *state, cons
     if (c->json)
         return;
     fprintf(c->out, "%s: %s, %s, started %s\n", name, run->job_path, state,
-            run_time(a, run->started_ns));
+            label_time(a, run->started_ns));
     table_print(c->out, t);
 }
 

@@ -23,8 +23,9 @@ static enum err_code list_ref(void *arg, const char *name, const struct digest *
     char hex[DIGEST_HEX];
     enum err_code code = store_get(&r, c->store, id, &a, NULL);
     bool there = code == OK && kind_info(r.kind);
-    const char *kind = there ? kind_info(r.kind)->name
-                             : code == ERR_NOTFOUND ? "missing" : "damaged";
+    const char *kind = there                  ? kind_info(r.kind)->name
+                       : code == ERR_NOTFOUND ? "missing"
+                                              : "damaged";
     const char *elements = there ? "-" : "0";
     l->lost += !there;
     uint64_t count = there;

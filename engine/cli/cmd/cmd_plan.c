@@ -35,33 +35,15 @@ static const char *count_planned(struct arena *a, const struct node_result *r)
     return arena_printf(a, "%" PRIu64 " of %" PRIu64, r->ran, r->elements);
 }
 
-/* The targets and what they need. */
-static const bool *mark_wanted(struct arena *a, const struct job *job,
-                               const struct run_options *options)
-{
-    bool *wanted = arena_array(a, bool, job->n_nodes);
-    for (size_t i = 0; i < options->n_targets; i++)
-        wanted[options->targets[i]] = true;
-    for (size_t i = job->n_nodes; i-- > 0;) { /* inputs come before what reads them */
-        const struct node *node = &job->nodes[i];
-        for (size_t k = 0; wanted[i] && node->op->inputs && node->op->inputs[k].role; k++)
-            for (size_t m = 0; m < node->inputs[k].n_sources; m++)
-                wanted[node->inputs[k].sources[m].node] = true;
-    }
-    return wanted;
-}
-
-static void print_plan(struct cli *c, const struct job *job, const struct run_options *options,
-                       const struct node_result *results)
+static void print_plan(struct cli *c, const struct job *job, const struct node_result *results)
 {
     struct table *t = table_new(c->arena, "node|decision|elements|why");
-    const bool *wanted = mark_wanted(c->arena, job, options);
     for (size_t i = 0; i < job->n_nodes; i++) {
         const struct node *n = &job->nodes[i];
         const struct node_result *r = &results[i];
         const char *why = r->why ? r->why : "";
-        if (options->targets && !wanted[i])
-            continue;
+        if (!r->outputs)
+            continue; /* no target needs it */
         if (c->json)
             reflect_dump(c->out,
                          json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s}", "node", n->name, "op",
@@ -128,7 +110,7 @@ static enum err_code plan(struct cli *c, bool with_last, struct err *e)
     if (!code && with_last)
         print_status(c, job, result.nodes, last ? name : NULL, last);
     else if (!code)
-        print_plan(c, job, &options, result.nodes);
+        print_plan(c, job, result.nodes);
     if (!code && !with_last)
         code = runs_load(&runs, c->arena, p.store, job->name, e);
     if (!code && runs.n && !strcmp(runs.runs[0].state, "killed"))

@@ -175,20 +175,12 @@ static bool is_asked(const struct query *q, const char *ref)
 
 static enum err_code ask_collection(struct query *q, const struct digest *id, struct err *e)
 {
-    enum { AT_ONCE = 256 };
-    struct collection *list;
-    struct digest ids[AT_ONCE];
-    enum err_code code = collection_open(&list, q->c->store, id, e);
-    if (code)
-        return err_up(e, code);
-    uint64_t count = collection_element_kind(list) == q->kind->kind ? collection_count(list) : 0;
-    for (uint64_t at = 0; !code && at < count; at += AT_ONCE) {
-        uint64_t n = count - at < AT_ONCE ? count - at : AT_ONCE;
-        code = collection_ids(ids, list, at, n, e);
-        for (uint64_t i = 0; !code && i < n; i++)
-            code = ask_record(q, &ids[i], e);
-    }
-    collection_close(list);
+    struct collection_head all;
+    struct arena a = {0};
+    enum err_code code = collection_read(&all, q->c->store, id, UINT64_MAX, &a, e);
+    for (size_t i = 0; !code && all.element == q->kind->kind && i < all.n; i++)
+        code = ask_record(q, &all.ids[i], e);
+    arena_free(&a);
     return err_up(e, code);
 }
 

@@ -76,8 +76,6 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
     if (cli_flag(c, "fail-fast") && cli_flag(c, "keep-going"))
         return err_fail(e, ERR_INPUT, "--keep-going and --fail-fast exclude each other");
     enum err_code code = cli_number(&threads, c, "jobs", 0, 1, 4096, e);
-    if (!code)
-        code = cli_bytes(&out->memory, c, "memory", 0, e);
     out->threads = (unsigned)threads;
     return err_up(e, code);
 }

@@ -19,51 +19,44 @@ static void print_heading(struct cli *c, const struct resolved *ref, const char 
             ref->name ? ref->name : "");
 }
 
-static void dump_collection(struct cli *c, const struct resolved *ref, const struct digest *ids,
-                            size_t n, const char *kind)
+static void dump_collection(struct cli *c, const struct resolved *ref,
+                            const struct collection_head *list)
 {
     char hex[DIGEST_HEX];
     json_t *elements = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(elements, json_string(digest_hex(hex, &ids[i])));
-    reflect_dump(c->out, json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", digest_hex(hex, &ref->id),
-                                   "kind", "collection", "count", (json_int_t)n, "element_kind",
-                                   kind, "elements", elements));
+    for (size_t i = 0; i < list->n; i++)
+        json_array_append_new(elements, json_string(digest_hex(hex, &list->ids[i])));
+    reflect_dump(c->out,
+                 json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", digest_hex(hex, &ref->id), "kind",
+                           "collection", "count", (json_int_t)list->n, "element_kind",
+                           kind_info(list->element)->name, "elements", elements));
 }
 
-static void print_collection(struct cli *c, const struct resolved *ref, const struct digest *ids,
-                             size_t n, uint64_t count, const char *kind)
+static void print_collection(struct cli *c, const struct resolved *ref,
+                             const struct collection_head *list)
 {
     print_heading(c, ref, "collection");
-    fprintf(c->out, "%" PRIu64 " of %s\n", count, kind);
-    for (size_t i = 0; i < n; i++) {
+    fprintf(c->out, "%" PRIu64 " of %s\n", list->count, kind_info(list->element)->name);
+    for (size_t i = 0; i < list->n; i++) {
         char hex[DIGEST_HEX];
-        const char *label = resolve_label(c->arena, c->store, &ids[i]);
-        fprintf(c->out, "%6zu  %.12s%s%s\n", i, digest_hex(hex, &ids[i]), *label ? "  " : "",
+        const char *label = resolve_label(c->arena, c->store, &list->ids[i]);
+        fprintf(c->out, "%6zu  %.12s%s%s\n", i, digest_hex(hex, &list->ids[i]), *label ? "  " : "",
                 label);
     }
-    if (n < count)
-        fprintf(c->out, "        ... %" PRIu64 " more (--limit)\n", count - n);
+    if (list->n < list->count)
+        fprintf(c->out, "        ... %" PRIu64 " more (--limit)\n", list->count - list->n);
 }
 
 static enum err_code show_collection(struct cli *c, const struct resolved *ref, uint64_t limit,
                                      struct err *e)
 {
-    struct collection *list;
-    enum err_code code = collection_open(&list, c->store, &ref->id, e);
-    if (code)
-        return err_up(e, code);
-    const struct kind_info *info = kind_info(collection_element_kind(list));
-    const char *kind = info ? info->name : "?";
-    uint64_t count = collection_count(list), n = c->json || count < limit ? count : limit;
-    struct digest *ids = arena_array(c->arena, struct digest, n + 1);
-    if (n)
-        code = collection_ids(ids, list, 0, n, e);
+    struct collection_head list;
+    limit = c->json ? UINT64_MAX : limit;
+    enum err_code code = collection_read(&list, c->store, &ref->id, limit, c->arena, e);
     if (!code && c->json)
-        dump_collection(c, ref, ids, n, kind);
+        dump_collection(c, ref, &list);
     else if (!code)
-        print_collection(c, ref, ids, n, count, kind);
-    collection_close(list);
+        print_collection(c, ref, &list);
     return err_up(e, code);
 }
 

@@ -161,8 +161,10 @@ static enum err_code put_action(struct why *w, uint32_t act, const struct digest
                *key->numerics ? ", " : "", key->numerics);
     put_params(&w->b, key);
     put_inputs(w, key);
-    buf_printf(&w->b, "  made      in run %s, %s, at a cost of %.0f ms\n", action->run,
-               run_time(w->c->arena, action->finished_ns), (double)action->cost_ns / 1e6);
+    buf_printf(&w->b, "  made      in run %s, %s, at a cost of ", action->run,
+               label_time(w->c->arena, action->finished_ns));
+    label_put_duration(&w->b, action->cost_ns);
+    buf_putc(&w->b, '\n');
     if (*action->note && strncmp(action->note, "elements=", 9))
         buf_printf(&w->b, "  note      %s\n", action->note);
     uint32_t reuser = lineage_reuser(w->l, id);

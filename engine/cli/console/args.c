@@ -9,14 +9,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 const struct tool_option cli_global_options[] = {
     {"store", "DIR", false,
-     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job and owned by the user."},
+     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job and owned by the "
+     "user."},
     {"color", "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
     {"help", NULL, false, "Show help for eqloom, or for a command.", 'h'},
     {"version", NULL, false, "Print the version."},
@@ -305,26 +305,6 @@ enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option,
         return err_fail(e, ERR_INPUT,
                         "--%s takes a number from %" PRIu64 " to %" PRIu64 ", not '%.40s'", option,
                         min, max, text);
-    return OK;
-}
-
-enum err_code cli_bytes(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
-                        struct err *e)
-{
-    const char *text = cli_value(c, option);
-    *out = fallback;
-    if (!text)
-        return OK;
-    char *end;
-    double v = strtod(text, &end);
-    static const char units[] = "KMGT";
-    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
-    if (unit)
-        v *= pow(1024, (double)(unit - units + 1));
-    if (end == text || (*end && (!unit || end[1])) || !(v >= 1) || v > 1e18)
-        return err_fail(e, ERR_INPUT, "--%s takes a size like 512M or 4G, not '%.40s'", option,
-                        text);
-    *out = (uint64_t)v;
     return OK;
 }
 

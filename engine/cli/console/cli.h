@@ -87,9 +87,6 @@ size_t cli_values(const char *const **out, const struct cli *c, const char *opti
 /* A whole number within [min, max]; `fallback` when the option is absent. */
 enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
                          uint64_t min, uint64_t max, struct err *e);
-/* "512M", "4G". */
-enum err_code cli_bytes(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
-                        struct err *e);
 int cli_exit_status(enum err_code code);
 
 /* Makes room for one more in an array of n items in the arena, which moves by doubling. */

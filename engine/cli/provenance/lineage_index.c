@@ -239,15 +239,12 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
 enum err_code id_set_add_elements(struct id_set *s, struct lineage *l,
                                   const struct digest *collection, struct err *e)
 {
-    struct collection *list;
-    enum err_code code = collection_open(&list, l->store, collection, e);
-    if (code)
-        return err_up(e, code);
-    size_t count = collection_count(list);
-    s->ids = vec_grow(s->ids, &s->cap, s->n + count + 1, sizeof *s->ids);
-    code = collection_ids(s->ids + s->n, list, 0, count, e);
-    s->n += code ? 0 : count;
-    collection_close(list);
+    struct collection_head all;
+    struct arena a = {0};
+    enum err_code code = collection_read(&all, l->store, collection, UINT64_MAX, &a, e);
+    for (size_t i = 0; !code && i < all.n; i++)
+        id_set_add(s, &all.ids[i]);
+    arena_free(&a);
     return err_up(e, code);
 }
 
@@ -354,9 +351,7 @@ static enum err_code take_record(void *arg, const struct digest *id, enum record
 
 enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e)
 {
-    struct lineage *l = *out = calloc(1, sizeof *l);
-    if (!l)
-        return err_fail(e, ERR_NOMEM, "no memory for an index of actions");
+    struct lineage *l = *out = must_calloc(1, sizeof *l);
     l->store = s;
     enum err_code code = store_each_record(s, take_record, l, e);
     if (!code)

@@ -29,21 +29,13 @@ struct collections {
     struct elements gone, come;
 };
 
-static void take(struct elements *to, uint64_t position, const struct digest *id)
+static enum err_code take(void *arg, bool added, uint64_t position, const struct digest *id,
+                          struct err *e)
 {
+    struct collections *b = arg;
+    struct elements *to = added ? &b->come : &b->gone;
     to->list = vec_grow(to->list, &to->cap, to->n + 1, sizeof *to->list);
     to->list[to->n++] = (struct element){.id = *id, .position = position};
-}
-
-static enum err_code take_gone(void *arg, uint64_t position, const struct digest *id, struct err *e)
-{
-    take(&((struct collections *)arg)->gone, position, id);
-    return OK;
-}
-
-static enum err_code take_come(void *arg, uint64_t position, const struct digest *id, struct err *e)
-{
-    take(&((struct collections *)arg)->come, position, id);
     return OK;
 }
 
@@ -179,7 +171,7 @@ static enum err_code diff_collections(struct diff *d, const struct digest *befor
     if (strcmp(x->element_kind, y->element_kind))
         return err_fail(e, ERR_INPUT, "a collection of %s has nothing in common with one of %s",
                         x->element_kind, y->element_kind);
-    enum err_code code = collection_diff(d->c->store, before, after, take_come, take_gone, &b, e);
+    enum err_code code = collection_diff(d->c->store, before, after, take, &b, e);
     if (!code)
         print_differences(d, &b, x->count, y->count, x->element_kind);
     free(b.gone.list);
@@ -191,7 +183,7 @@ bool diff_count(size_t *added, size_t *removed, struct cli *c, const struct dige
                 const struct digest *after)
 {
     struct collections b = {.c = c};
-    bool good = !collection_diff(c->store, before, after, take_come, take_gone, &b, NULL);
+    bool good = !collection_diff(c->store, before, after, take, &b, NULL);
     *added = b.come.n;
     *removed = b.gone.n;
     free(b.gone.list);

@@ -75,11 +75,10 @@ static int compare_texts(const void *a, const void *b)
 static char **sorted_items(const json_t *list)
 {
     size_t n = json_array_size(list);
-    char **items = calloc(n + 1, sizeof *items);
-    for (size_t i = 0; items && i < n; i++)
+    char **items = must_calloc(n + 1, sizeof *items);
+    for (size_t i = 0; i < n; i++)
         items[i] = json_dumps(json_array_get(list, i), JSON_COMPACT | JSON_ENCODE_ANY);
-    if (items)
-        qsort(items, n, sizeof *items, compare_texts);
+    qsort(items, n, sizeof *items, compare_texts);
     return items;
 }
 
@@ -89,16 +88,16 @@ static void compare_lists(struct field_changes *out, const char *path, const jso
     size_t n = json_array_size(before), m = json_array_size(after), i = 0, k = 0;
     size_t gone = 0, added = 0;
     char **x = sorted_items(before), **y = sorted_items(after);
-    while (x && y && (i < n || k < m)) {
+    while (i < n || k < m) {
         int c = i == n ? 1 : k == m ? -1 : strcmp(x[i], y[k]);
         gone += c < 0;
         added += c > 0;
         i += c <= 0;
         k += c >= 0;
     }
-    for (i = 0; x && i < n; i++)
+    for (i = 0; i < n; i++)
         free(x[i]);
-    for (k = 0; y && k < m; k++)
+    for (k = 0; k < m; k++)
         free(y[k]);
     free(x);
     free(y);

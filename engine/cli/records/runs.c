@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct loading {
     struct run_list *list;
@@ -188,14 +187,4 @@ enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c
         code = canonical_unpack(&m, c->arena, &eqloom__run__descriptor, value, e);
     *out = (const Eqloom__Run *)m;
     return err_up(e, code);
-}
-
-const char *run_time(struct arena *a, int64_t ns)
-{
-    time_t t = (time_t)(ns / 1000000000);
-    struct tm tm;
-    char text[32];
-    localtime_r(&t, &tm);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    return arena_strdup(a, text);
 }

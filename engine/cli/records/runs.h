@@ -34,7 +34,5 @@ enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c
                        struct err *e);
 /* Whether the text is "JOB/NUMBER" of a run that is stored. */
 bool run_is_name(struct cli *c, const char *text);
-/* "2026-11-21 23:50:34", local time. */
-const char *run_time(struct arena *a, int64_t ns);
 
 #endif
