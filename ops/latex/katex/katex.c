@@ -3,6 +3,7 @@
 #include "ops/latex/katex/katex.h"
 
 #include "base/buf.h"
+#include "base/text/utf8.h"
 
 #include <duktape.h>
 #include <stdbool.h>
@@ -127,8 +128,9 @@ void katex_free(struct katex *k)
 static void push_text(duk_context *d, const char *text)
 {
     struct buf b = {0};
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s < 0xf0) {
+    const uint8_t *end = (const uint8_t *)text + strlen(text);
+    for (const uint8_t *s = (const uint8_t *)text; s < end; s++) {
+        if (utf8_character(s, (size_t)(end - s)) != 4) {
             buf_putc(&b, (char)*s);
             continue;
         }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+#include <ctype.h>
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void stop(struct parsing *p, const char *why)
 
 static const char *local_name(const char *name)
 {
-    const char *colon = strchr(name, ':');
+    const char *colon = strrchr(name, ':');
     return colon ? colon + 1 : name;
 }
 
@@ -36,10 +37,19 @@ static int by_pair(const void *x, const void *y)
     return strcmp(((const char *const *)x)[0], ((const char *const *)y)[0]);
 }
 
-static void escape(struct buf *b, const char *s)
+/* What a parser would read back as something else: white space in attributes becomes blanks. */
+static void escape(struct buf *b, const char *s, bool attribute)
 {
     for (; *s; s++)
         switch (*s) {
+        case '\n':
+        case '\t':
+            if (!attribute) {
+                buf_putc(b, *s);
+                break;
+            }
+            /* fall through */
+        case '\r': buf_printf(b, "&#%d;", *s); break;
         case '<': buf_puts(b, "&lt;"); break;
         case '>': buf_puts(b, "&gt;"); break;
         case '&': buf_puts(b, "&amp;"); break;
@@ -69,7 +79,7 @@ static const char *attributes_text(struct parsing *p, const char **pairs)
         if (is_left_out(pairs[2 * i]))
             continue;
         buf_printf(&b, "%s%s=\"", b.len ? " " : "", pairs[2 * i]);
-        escape(&b, pairs[2 * i + 1]);
+        escape(&b, pairs[2 * i + 1], true);
         buf_putc(&b, '"');
     }
     const char *text = b.len ? arena_strndup(p->a, b.data, b.len) : "";
@@ -91,7 +101,7 @@ static void on_start(void *arg, const char *full, const char **pairs)
         stop(p, "too large");
         return;
     }
-    if (p->depth == 0 && strcmp(name, "math")) {
+    if (!isalpha((unsigned char)*name) || (p->depth == 0 && strcmp(name, "math"))) {
         stop(p, "not MathML");
         return;
     }
@@ -205,7 +215,7 @@ const char *mathml_tree_write(struct arena *a, const struct mathml_tree *t)
             break;
         const struct mathml_node *x = &t->nodes[i];
         buf_printf(&b, "<%s%s%s>", x->tag, *x->attributes ? " " : "", x->attributes);
-        escape(&b, x->text);
+        escape(&b, x->text, false);
         open[depth++] = i;
     }
     const char *text = arena_strndup(a, b.data ? b.data : "", b.len);

@@ -120,7 +120,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_mathml = {
     .name = "mathml",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc = "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; MathML is "
            "read and written in the same form. The digest of KaTeX is in the action key.",

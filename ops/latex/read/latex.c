@@ -1,6 +1,7 @@
 /* See latex.h. */
 #include "ops/latex/read/latex.h"
 
+#include "base/text/utf8.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/read/latex_infix.h"
 
@@ -60,7 +61,10 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
     const char *text = arena_strndup(a, source->text + offset, len);
     struct katex_answer answer;
     struct latex_refusal why;
-    enum err_code code = open_reader(r, e);
+    struct source_text before = {source->name, source->text, offset + len};
+    enum err_code code = utf8_check(&before, e);
+    if (!code)
+        code = open_reader(r, e);
     if (!code)
         code = katex_tree(&answer, a, (*r)->katex, text, e);
     if (code)

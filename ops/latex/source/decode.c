@@ -1,39 +1,18 @@
 /* See decode.h. */
 #include "ops/latex/source/decode.h"
 
+#include "base/text/utf8.h"
+
 #include <iconv.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-size_t decode_character(const unsigned char *s, size_t n)
-{
-    if (n && *s < 0x80)
-        return 1;
-    size_t len = n && *s >= 0xc2 && *s < 0xf5 ? 2 + (*s >= 0xe0) + (*s >= 0xf0) : 0;
-    if (len == 0 || len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool bad = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-               (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f);
-    return bad ? 0 : len;
-}
-
-static bool is_utf8(struct span b)
-{
-    for (size_t at = 0, n; at < b.len; at += n)
-        if (!(n = decode_character(b.data + at, b.len - at)))
-            return false;
-    return true;
-}
 
 const char *decode_utf8(struct arena *a, const char *s, size_t n)
 {
     char *out = arena_strndup(a, s, n);
     for (size_t at = 0, len; at < n; at += len) {
-        len = decode_character((const unsigned char *)s + at, n - at);
-        if (len == 0 || (len == 1 && ((unsigned char)s[at] < 32 || s[at] == 127))) {
+        len = utf8_character((const uint8_t *)s + at, n - at);
+        if (len == 0 || len == UTF8_CUT || (len == 1 && ((unsigned char)s[at] < 32 || s[at] == 127))) {
             len = 1;
             out[at] = '?';
         }
@@ -88,7 +67,7 @@ const char *decode_text(const char **out, size_t *len, struct arena *a, struct s
         b = convert(a, b, "UTF-16");
     if (memchr(b.data, 0, b.len))
         return "binary";
-    if (!is_utf8(b))
+    if (utf8_prefix(b.data, b.len) < b.len)
         b = convert(a, b, declared_encoding(b));
     char *text = arena_alloc(a, b.len + 1);
     size_t n = 0;

@@ -10,7 +10,5 @@
 const char *decode_text(const char **out, size_t *len, struct arena *a, struct span bytes);
 /* A short text with '?' for all that is no UTF-8, and for control characters. */
 const char *decode_utf8(struct arena *a, const char *s, size_t n);
-/* The length of the well-formed UTF-8 character at s, 0 if there is none. */
-size_t decode_character(const unsigned char *s, size_t n);
 
 #endif
