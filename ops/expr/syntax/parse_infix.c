@@ -244,6 +244,8 @@ static enum err_code derivative(uint32_t *out, struct infix *p, bool *matched)
     *matched = true;
     struct tree *t = &p->tree;
     uint32_t args[2];
+    if (!is_letter(s[1]) || n - 1 > EXPR_MAX_NAME)
+        return tree_fail(t, s + 1, "d/d needs the name of a variable");
     if ((code = tree_leaf(&args[0], t, X_SYM, arena_strndup(t->a, s + 1, n - 1), s)) ||
         (code = tree_check_d(t, args[0], s)))
         return err_up(p->tree.e, code);
