@@ -19,7 +19,9 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
 struct fsck_result {
     uint64_t records, actions;
     uint64_t bad_records, missing, quarantined;
-    uint64_t faults; /* of any kind: 0 if the store is sound */
+    uint64_t faults;  /* of any kind: 0 if the store is sound */
+    uint64_t awaited; /* of these, refs to missing records that the next run of a job makes again */
+    bool repairable;  /* there are others */
 };
 /* Reads every entry of every column family, re-hashes every record, checks that actions and refs
  * lead to records that exist; calls `bad` (may be NULL) for each fault found, with id NULL where it

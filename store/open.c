@@ -86,8 +86,8 @@ static void check_small_families(struct store *s)
     }
 }
 
-/* A store from elsewhere could lead writes out of itself. Writers, when they have the lock, remove
- * what files were left half written. */
+/* A store from elsewhere could lead reads and writes out of itself, or into a pipe. Writers, when they
+ * have the lock, remove what files were left half written. */
 static enum err_code check_files(const char *path, bool tidy, struct err *e)
 {
     DIR *d = opendir(path);
@@ -95,8 +95,10 @@ static enum err_code check_files(const char *path, bool tidy, struct err *e)
     struct stat st;
     for (struct dirent *entry; d && !code && (entry = readdir(d));) {
         const char *name = entry->d_name, *dot = strrchr(name, '.');
-        if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-            code = err_fail(e, ERR_INPUT, "%s/%s is a link: a store has none", path, name);
+        if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode) &&
+            !S_ISDIR(st.st_mode))
+            code = err_fail(e, ERR_INPUT, "%s/%s is %s: a store has none", path, name,
+                            S_ISLNK(st.st_mode) ? "a link" : "a pipe, a socket or a device");
         else if (tidy && dot && strcmp(dot, ".tmp") == 0)
             unlinkat(dirfd(d), name, 0);
     }
@@ -173,8 +175,8 @@ static enum err_code open_reader(struct store *s, const struct store_options *o,
     for (int i = 0;; i++) {
         if (os_stat(&before, db.data, NULL) != OK)
             code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
-        else
-            code = err_up(e, rocks_open(&s->rocks, db.data, ROCKS_READ, e));
+        else if (!(code = check_files(db.data, false, e)))
+            code = rocks_open(&s->rocks, db.data, ROCKS_READ, e);
         if ((code != ERR_CORRUPT && code != ERR_IO) || i == TRIES ||
             (!store_has_writer(s) && !has_moved(db.data, &before)))
             break;
@@ -184,7 +186,7 @@ static enum err_code open_reader(struct store *s, const struct store_options *o,
     if (code == ERR_CORRUPT)
         mark_suspect(s->path);
     buf_free(&db);
-    return code;
+    return err_up(e, code);
 }
 
 enum err_code store_open(struct store **out, const struct store_options *o, struct err *e)

@@ -168,13 +168,14 @@ static const struct cli_command own_commands[] = {
              WAIT, TOOL_JSON)},
     {"fsck", "", 0, 0, CLI_STORE_OWN, cli_fsck, "Check every record of the store",
      "Reads and hashes everything and names what is damaged. With --repair, damaged records are "
-     "set aside and the next run computes them again. Names of records that no job makes are "
-     "dropped with a word when these are lost.",
+     "set aside, and names of lost records that no job's last run made are dropped, with a word. "
+     "Names of those that the next run of a job makes again stay, and are faults until that run.",
      "eqloom fsck --repair",
      OPTIONS({"repair", NULL, false,
               "Set damaged records aside, so that the next run computes them again."},
              WAIT, TOOL_JSON),
-     "0: the store is sound, or --repair has set aside what was damaged. 1: faults were found."},
+     "0: the store is sound, or --repair has set aside what was damaged. 1: faults were found; the "
+     "last line says whether --repair or the next run heals them."},
     {"stats", "", 0, 0, CLI_STORE_READ, cli_stats, "Count what the store holds",
      "For each kind of record: how many there are, their bytes, the bytes they take in the store, "
      "and how many are compressed under a dictionary.",

@@ -78,7 +78,8 @@ static enum err_code name_outputs(void *arg, struct span key, struct span value,
     f->n = 0;
     if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, NULL) == OK) {
         const Eqloom__Action *action = (const Eqloom__Action *)message;
-        for (size_t i = 0; i < action->n_outputs; i++)
+        /* Summaries of leaves have no run, and made nothing. */
+        for (size_t i = 0; *action->run && i < action->n_outputs; i++)
             message_visit_ids(&action->outputs[i]->base, find_output, f, NULL);
         const char *maker = f->n ? name_maker(f->faults, f->store, action) : NULL;
         for (size_t i = 0; i < f->n; i++)

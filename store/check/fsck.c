@@ -83,7 +83,7 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
 struct made_search {
     struct digest id;
     char job[256];
-    bool found;
+    bool found; /* then job is the one whose last run made it */
 };
 
 static enum err_code compare_id(void *arg, const uint8_t id[32], struct err *e)
@@ -100,20 +100,13 @@ static enum err_code search_run(void *arg, const char *run, struct span value, s
     struct arena a = {0};
     ProtobufCMessage *message;
     int n = (int)(strrchr(run, '/') - run);
-    if (strncmp(run, m->job, (size_t)n) != 0 || m->job[n])
+    if (!m->found && (strncmp(run, m->job, (size_t)n) != 0 || m->job[n])) {
+        snprintf(m->job, sizeof m->job, "%.*s", n, run);
         if (canonical_unpack(&message, &a, &eqloom__run__descriptor, value, NULL) == OK)
             message_visit_ids(message, compare_id, m, NULL);
-    snprintf(m->job, sizeof m->job, "%.*s", n, run);
+    }
     arena_free(&a);
     return OK;
-}
-
-/* A job's last run made the record, and so will the next. */
-static bool is_made_again(const struct fsck *f, const struct digest *id)
-{
-    struct made_search m = {.id = *id};
-    store_each_run(f->store, NULL, search_run, &m, NULL);
-    return m.found;
 }
 
 static enum err_code check_ref(void *arg, struct span key, struct span value, struct err *e)
@@ -123,14 +116,21 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     struct digest id;
     enum err_code code = OK;
     bool good = scan_key_id(&id, value);
-    bool there = good && (fsck_check_link(f, id.bytes, NULL) == OK || f->stop != OK);
-    bool dropped = !there && f->drop_refs && !(good && is_made_again(f, &id));
-    if (!there)
-        buf_printf(&what, "the ref %.*s %s%s", (int)key.len, (const char *)key.data,
-                   good ? "leads to this record" : "is not a record id",
-                   dropped ? ", which no job's last run made: the ref is dropped" : "");
-    if (what.len)
-        fsck_report(f, good ? &id : NULL, what.data);
+    if (good && (fsck_check_link(f, id.bytes, NULL) == OK || f->stop != OK))
+        return OK;
+    struct made_search made = {.id = id};
+    if (good)
+        store_each_run(f->store, NULL, search_run, &made, NULL);
+    bool dropped = !made.found && f->drop_refs;
+    buf_printf(&what, "the ref %.*s %s", (int)key.len, (const char *)key.data,
+               good ? "leads to this record, which " : "is not a record id");
+    if (made.found)
+        buf_printf(&what, "the next run of job %s makes again", made.job);
+    else
+        buf_printf(&what, "%s: %s", good ? "no job's last run made" : "",
+                   dropped ? "the ref is dropped" : "--repair drops the ref");
+    f->result.awaited += made.found;
+    fsck_report(f, good ? &id : NULL, what.data);
     if (dropped) {
         struct rocks_write w = {.family = ROCKS_REFS, .remove = true, .key = key};
         code = rocks_write(f->store->rocks, &w, 1, false, e);
@@ -243,6 +243,7 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
     }
     if (repair && code == OK)
         mark_repair_ends(s->path);
+    f.result.repairable = f.n_bad || f.result.faults > f.result.missing + f.result.awaited;
     *out = f.result;
     faults_free(&f.faults);
     id_table_free(&f.ids);

@@ -30,21 +30,36 @@ static bool is_table(const char *name)
     return dot && strcmp(dot, ".sst") == 0;
 }
 
-/* The line of a file that had this length, or has it now (0); NULL if the file is not there, "" if
+/* Of a file's bytes in [from, end); false if they cannot all be read. */
+static bool sum_bytes(struct digest *out, int fd, size_t from, size_t end)
+{
+    uint8_t part[1 << 14];
+    struct hasher *h = hasher_new();
+    ssize_t n = 1;
+    for (; from < end && n > 0; from += (size_t)n) {
+        n = pread(fd, part, end - from < sizeof part ? end - from : sizeof part, (off_t)from);
+        hasher_add(h, part, n > 0 ? (size_t)n : 0);
+    }
+    *out = hasher_finish(h);
+    hasher_free(h);
+    return n > 0;
+}
+
+/* The line of a file that had this length, or has it now (0); NULL if there is no such file, "" if
  * it has become shorter. */
 static const char *line_of(struct arena *a, const char *db_path, const char *name, size_t length)
 {
     char hex[DIGEST_HEX];
     struct stat st;
+    struct digest d;
     const char *line = NULL;
-    int fd = open(arena_printf(a, "%s/%s", db_path, name), O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &st) == 0) {
+    int fd = strchr(name, '/') ? -1
+                               : open(arena_printf(a, "%s/%s", db_path, name),
+                                      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         length = length ? length : (size_t)st.st_size;
         size_t from = is_table(name) && length > TAIL ? length - TAIL : 0;
-        char *bytes = arena_alloc(a, length - from + 1);
-        ssize_t n = pread(fd, bytes, length - from, (off_t)from);
-        struct digest d = digest_of(&(struct span){(uint8_t *)bytes, length - from}, n >= 0);
-        line = n == (ssize_t)(length - from)
+        line = length <= (size_t)st.st_size && sum_bytes(&d, fd, from, length)
                    ? arena_printf(a, "%s %zu %s\n", name, length, digest_hex(hex, &d))
                    : "";
     }
@@ -105,9 +120,8 @@ bool listed_is_whole(char bad[64], const char *db_path, const char *only)
         if (memcmp(sum_of(&a, span_of(text, note.len - SUM)), sum, SUM) != 0)
             *text = 0;
         *sum = 0;
-        for (; whole && *text; text = end + 1) {
+        for (; whole && (end = strchr(text, '\n')); text = end + 1) {
             size_t length;
-            end = strchr(text, '\n');
             if (sscanf(text, "%63s %zu", bad, &length) != 2 || (only && strcmp(only, bad) != 0))
                 continue;
             const char *line = line_of(&a, db_path, bad, length);

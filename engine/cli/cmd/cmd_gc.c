@@ -58,16 +58,17 @@ enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
     if (code)
         return err_up(e, code);
     *status = !r.faults || repair ? CLI_DONE : CLI_FAILED;
-    const char *then = !r.faults ? ""
-                       : repair  ? "; set aside: the next run computes what is missing again"
-                                 : "; --repair sets them aside";
+    const char *then = !r.faults       ? ""
+                       : !r.repairable ? "; the next run makes again what is missing"
+                       : repair        ? "; set aside: the next run makes again what is missing"
+                                       : "; --repair sets them aside";
     if (c->json)
         reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "summary", "records",
+                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "summary", "records",
                                (json_int_t)r.records, "actions", (json_int_t)r.actions, "faults",
                                (json_int_t)r.faults, "bad_records", (json_int_t)r.bad_records,
-                               "missing", (json_int_t)r.missing, "quarantined",
-                               (json_int_t)r.quarantined));
+                               "missing", (json_int_t)r.missing, "awaited", (json_int_t)r.awaited,
+                               "quarantined", (json_int_t)r.quarantined));
     else
         fprintf(c->out,
                 "%" PRIu64 " records, %" PRIu64 " actions: %" PRIu64 " fault%s (%" PRIu64
