@@ -122,9 +122,9 @@ class Project:
     def run(self, *args, expect=0):
         return self.eqloom("run", "job.yaml", "--json", *args, expect=expect).summary()
 
-    def ids(self):
+    def ids(self, expect=0):
         """ref -> id of everything the job made."""
-        lines = self.eqloom("ls", "--json").out.splitlines()
+        lines = self.eqloom("ls", "--json", expect=expect).out.splitlines()
         return {item["ref"]: item["id"] for item in map(json.loads, lines) if "ref" in item}
 
     def edit(self, name, old, new):

@@ -1,8 +1,11 @@
 """Input that means harm: files, names, packs and places of output made to hang, to fill memory, to
-write elsewhere or to command the terminal. Each command ends soon, with at most one error."""
+write elsewhere or to command the terminal. Each command ends soon, with at most one error.
+EQLOOM_TEST_TEXTS sets how many texts are made up besides FRAGMENTS, EQLOOM_TEST_SEED which."""
 import hashlib
+import json
 import os
 import pty
+import random
 import re
 import resource
 import shutil
@@ -16,6 +19,8 @@ import unittest
 from harness import BINARY, TIMEOUT_S, ProjectTest
 
 CPU_S, MEMORY = 20, 4 << 30
+TEXTS = int(os.environ.get("EQLOOM_TEST_TEXTS", "100"))
+SEED = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
 with open(BINARY, "rb") as binary:
     SANITIZED = b"__asan_init" in binary.read()  # sanitizers need address space of their own
 FRAGMENTS = [
@@ -55,27 +60,75 @@ class Hostile(ProjectTest):
         self.assertLessEqual(len(re.findall(rb"(?m)^\S*?:? ?error: ", made.stderr)), 1)
         return made
 
+    def places(self):
+        """Where a text is read: the file, a text around it, what is good there, and a command."""
+        job, rules, templates = ((self.p.dir / name).read_bytes() for name in
+                                 ("job.yaml", "rules/algebra.rules", "templates/small.yaml"))
+        return [("x", b"%s", job, ("plan", "x")),
+                ("x", b"eqloom: 1\nname: x\nparams: {a: %s}\nnodes:\n"
+                      b"  s: {op: templates, files: [templates/*.yaml]}\n", b"[1, {b: c}]", ("plan", "x")),
+                ("x", b"group g\nr: %s -> x\n", b"?a * (?b + ?c)", ("check-rules", "x")),
+                ("x", b"%s", rules, ("check-rules", "--points", "1", "x")),
+                ("templates/small.yaml", b"templates: 1\nsets: {a: [1]}\ngroups: {g: {templates: [%s]}}\n",
+                 b'"sin({a} * x)"', ("plan", "job.yaml", "seeds")),
+                ("templates/small.yaml", b"%s", templates, ("plan", "job.yaml", "seeds"))]
+
+    def told_once(self, *command):
+        """Wrong input: one line says what, and all of it can be read."""
+        made = self.bounded(*command)
+        errors = re.findall(rb"(?m)^.*\berror: \S", made.stderr)
+        self.assertEqual(len(errors), made.returncode == 2, made.stderr[-2000:])
+
     def test_texts(self):
         """Every fragment at each place where a text is read."""
-        places = {
-            "job": lambda x: (b"%s", "plan", "x"),
-            "value": lambda x: (b"eqloom: 1\nname: x\nparams: {a: %s}\nnodes:\n"
-                                b"  s: {op: templates, files: [templates/*.yaml]}\n", "plan", "x"),
-            "rules": lambda x: (b"group g\nr: %s -> x\n", "check-rules", "x"),
-            "templates": lambda x: (b"templates: 1\nsets: {a: [1]}\ngroups: {g: {templates: [%s]}}\n",
-                                    "run", "job.yaml", "seeds"),
-        }
-        for name, place in places.items():
-            for fragment in FRAGMENTS:
-                form, *command = place(fragment)
-                path = "templates/small.yaml" if name == "templates" else "x"
-                (self.p.dir / path).write_bytes(form % fragment)
-                with self.subTest(place=name, fragment=fragment[:20]):
-                    self.bounded(*command)
-        for fragment in FRAGMENTS:
+        for path, form, _, command in self.places():
+            if form != b"%s" or path == "x" and command[0] == "plan":
+                for fragment in FRAGMENTS:
+                    (self.p.dir / path).write_bytes(form % fragment)
+                    with self.subTest(command=command, fragment=fragment[:20]):
+                        self.told_once(*command)
+        self.stream(FRAGMENTS)
+        for fragment in FRAGMENTS[::9]:
             if b"\0" not in fragment:
                 with self.subTest(place="argument", fragment=fragment[:20]):
                     self.bounded("explain", "--", fragment, "x")
+
+    def stream(self, texts):
+        """Each as an expression; an answer for each."""
+        lines = [re.sub(rb"[\0\n\r\t]", b" ", text) for text in texts]
+        made = subprocess.run([os.path.abspath(BINARY), "explain", "--max-nodes", "300", "-"],
+                              input=b"".join(line + b"\tx\n" for line in lines), capture_output=True,
+                              cwd=self.p.dir, env=self.p.environment(), timeout=TIMEOUT_S, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr[-2000:])
+        answers = [json.loads(line) for line in made.stdout.splitlines()]
+        self.assertEqual([a["line"] for a in answers], [*range(1, len(lines) + 1)])
+        for answer in answers:
+            with self.subTest(line=lines[answer["line"] - 1][:80]):
+                self.assertEqual(answer["verdict"] == "malformed", "error" in answer)
+
+    def test_made_up_texts(self):
+        """Good ones, with pieces cut out, repeated, and changed for fragments or other bytes."""
+        print(f"seed {SEED}, {TEXTS} texts")
+        rng = random.Random(SEED)
+        places = self.places()
+
+        def spoiled(text):
+            for _ in range(rng.randint(1, 4)):
+                at = rng.randrange(len(text) + 1)
+                end = min(len(text), at + rng.choice((0, 1, 5, 40)))
+                piece = rng.choice((b"", text[at:end] * rng.choice((2, 9, 300)), rng.choice(FRAGMENTS),
+                                    bytes([rng.randrange(256)]), text[end:end + 30] + text[at:end]))
+                text = text[:at] + piece + text[end:]
+            return text
+        for i in range(TEXTS):
+            path, form, good, command = places[i % len(places)]
+            before = (self.p.dir / path).read_bytes() if path != "x" else b""
+            text = form % spoiled(good)
+            (self.p.dir / path).write_bytes(text)
+            with self.subTest(i=i, command=command, text=text[:200]):
+                self.told_once(*command)
+            (self.p.dir / path).write_bytes(before)
+        self.stream([spoiled(b"sin(x)^2 + d(x, ln(x * y)) / sqrt(1 - z)") for _ in range(TEXTS)])
 
     def test_sizes(self):
         node = "nodes:\n  s: {op: templates, files: [%s]%s}\n"
@@ -196,18 +249,21 @@ class Hostile(ProjectTest):
         self.p.write("precious", "mine")
         store, copy = self.p.dir / ".eqloom", self.p.dir / "whole"
         shutil.copytree(store, copy)
-        for name in ("lock", "db/ACKNOWLEDGED", "db/LISTED", "db/000999.log", "suspect", "damaged", "db"):
-            shutil.rmtree(store)
-            shutil.copytree(copy, store)
+        for name in ("lock", "db/ACKNOWLEDGED", "db/LISTED", "db/CURRENT", "db/000999.log", "suspect",
+                     "damaged", "db"):
             path = store / name
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-            path.symlink_to("../whole/db" if name == "db" else "../precious" if "/" not in name
-                            else "../../precious")
-            with self.subTest(name=name):
-                for command in (["run", "job.yaml"], ["gc"]):
-                    self.assertIn("is a link", self.p.eqloom(*command, expect=2).err)
-                self.p.eqloom("ls", expect=None)
-                self.assertEqual((self.p.dir / "precious").read_text(), "mine")
+            for make in (lambda: path.symlink_to("../" * len(path.relative_to(store).parents) +
+                                                 ("whole/db" if name == "db" else "precious")),
+                         lambda: os.mkfifo(path)):
+                shutil.rmtree(store)
+                shutil.copytree(copy, store)
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+                make()
+                with self.subTest(name=name, link=path.is_symlink()):
+                    for command in (["run", "job.yaml"], ["gc"], ["ls"], ["fsck"]):
+                        self.assertIn("is a link" if path.is_symlink() else "is a pipe",
+                                      self.p.eqloom(*command, expect=2).err)
+                    self.assertEqual((self.p.dir / "precious").read_text(), "mine")
         if os.geteuid() == 0:
             shutil.rmtree(store)
             shutil.copytree(copy, store)
@@ -232,11 +288,20 @@ class Hostile(ProjectTest):
             shutil.copytree(os.fsencode(self.p.dir / "templates"), os.path.join(place, b"templates"))
             shutil.copy(os.fsencode(self.p.dir / "job.yaml"), place)
             with self.subTest(name=name):
-                self.bounded("run", "job.yaml", "certified", expect=(0,), cwd=place)
+                self.bounded("run", "job.yaml", "rules", expect=(0,), cwd=place)
                 self.bounded("run", os.path.join(place, b"job.yaml"), "seeds", expect=(0,), cwd=place)
-                self.assertIn(b"small/certified", self.bounded("ls", cwd=place).stdout)
+                self.assertIn(b"small/rules", self.bounded("ls", cwd=place).stdout)
                 for command in (["log"], ["why", "small/rules"], ["status", "job.yaml"], ["fsck"]):
                     self.bounded(*command, expect=(0,), cwd=place)
+
+    def open_when_read(self, process, name):
+        """The pipe's end to write to, once the process has begun to read."""
+        while process.poll() is None:
+            try:
+                return os.open(self.p.dir / name, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody reads yet
+                time.sleep(0.002)
+        self.fail(f"ended with {process.returncode}")
 
     def test_pipes_as_input_can_be_interrupted(self):
         os.mkfifo(self.p.dir / "fifo.yaml")
@@ -245,9 +310,11 @@ class Hostile(ProjectTest):
                         ["check-rules", "rules/fifo.rules"], ["unpack", "fifo.yaml"]):
             with self.subTest(command=command):
                 process = self.p.start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(0.4)
+                pipe = self.open_when_read(process, "rules/fifo.rules" if "rules" in str(command) or
+                                           command == ["run", "job.yaml"] else "fifo.yaml")
                 process.send_signal(signal.SIGINT)
-                self.assertIn(process.wait(timeout=60), (130, -signal.SIGINT))
+                self.assertIn(process.wait(timeout=TIMEOUT_S), (130, -signal.SIGINT))
+                os.close(pipe)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """Readers beside writers, and readers of what is lost: they see all of some moment, or they say why
-not. EQLOOM_TEST_STALLS sets at how many openings of a file a reader is held up."""
+not. EQLOOM_TEST_STALLS sets at how many openings of a file a reader is held up, EQLOOM_TEST_FLIPS how
+many bits of a store are flipped, EQLOOM_TEST_SEED which."""
 import os
+import random
+import shutil
 import subprocess
 import time
 import unittest
@@ -8,6 +11,11 @@ import unittest
 from harness import BINARY, SHIM_IO, TIMEOUT_S, ProjectTest, places
 
 STALLS = int(os.environ.get("EQLOOM_TEST_STALLS", "6"))
+FLIPS = int(os.environ.get("EQLOOM_TEST_FLIPS", "12"))
+SEED = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
+COMMANDS = [["ls", "--json"], ["ls"], ["log", "--json"], ["query", "rule"], ["query", "cluster"],
+            ["lineage", "small/report"], ["show", "small/parts", "--json"],
+            ["export", "small/rules", "-f", "jsonl"], ["stats", "--json"]]
 
 
 class Readers(ProjectTest):
@@ -31,7 +39,7 @@ class Readers(ProjectTest):
         self.p.run()
         _, n = self.p.failing(0, "o", "ls", "--json")
         states = [self.p.eqloom("ls", "--json").out]
-        writers = [("run", "job.yaml", "--set"), ("compact",)]
+        writers = [("run", "job.yaml", "merged", "--set"), ("compact",)]
         for i, at in enumerate(places(n, STALLS)):
             process, stall = self.held_up(at, "ls", "--json")
             self.p.eqloom(*writers[0], f"seed={20 + i}")
@@ -71,6 +79,35 @@ class Readers(ProjectTest):
             self.assertIn("small/rules", self.p.eqloom("ls").out)
             self.p.eqloom("fsck")
 
+    def test_flipped_bits(self):
+        """Of any file of the database: each command gives the right answer, or says that it cannot."""
+        print(f"seed {SEED}, {FLIPS} flips")
+        rng = random.Random(SEED)
+        self.p.run()
+        self.p.run("--set", "seed=8", "clusters")  # so that there is a log, too
+        store, whole = self.p.dir / ".eqloom", self.p.dir / "whole"
+        shutil.copytree(store, whole)
+        wanted = {tuple(c): self.p.eqloom(*c).out for c in COMMANDS}
+        files = sorted(f for f in (whole / "db").iterdir() if f.stat().st_size)
+        told = 0
+        for i in range(FLIPS):
+            shutil.rmtree(store)
+            shutil.copytree(whole, store)
+            path = store / "db" / files[i % len(files)].name
+            data = bytearray(path.read_bytes())
+            bit = rng.randrange(8 * len(data))
+            data[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(data)
+            for command, right in wanted.items():
+                with self.subTest(file=path.name, bit=bit, of=8 * len(data), command=command):
+                    seen = self.p.eqloom(*command, expect=None)
+                    told += seen.status == 1
+                    if seen.status == 1:
+                        self.assertIn("error: ", seen.err)
+                    else:
+                        self.assertEqual((seen.status, seen.out), (0, right))
+        print(f"{FLIPS * len(wanted)} answers: told of damage {told} times, else right")
+
     def lose(self, record):
         """Damages the record, and all that lies beside it, in the table that holds it."""
         self.p.eqloom("compact")
@@ -79,6 +116,22 @@ class Readers(ProjectTest):
         data[data.index(bytes.fromhex(record)[2:]) + 60] ^= 1  # keys may share their beginning
         table.write_bytes(data)
         self.assertRegex(self.p.eqloom("ls", expect=1).out, f"damaged +{record[:12]}")
+
+    def test_what_is_lost_and_made_again_is_a_fault_until_then(self):
+        self.p.run()
+        wanted = self.p.ids()
+        self.lose(wanted["best"])
+        self.assertIn("--repair sets them aside", self.p.eqloom("fsck", expect=1).out)
+        self.assertIn("set aside: the next run", self.p.eqloom("fsck", "--repair").out)
+        for args, status in [((), 1), (("--repair",), 0), ((), 1)]:  # nothing left to repair
+            told = self.p.eqloom("fsck", *args, expect=status).out
+            self.assertRegex(told, "the ref best leads to this record, which the next run of job small "
+                                   "makes again")
+            self.assertRegex(told, r"\(0 bad records, \d+ missing\); the next run makes again what")
+        self.assertEqual(self.p.ids(expect=1), wanted)
+        self.p.run()
+        self.p.eqloom("fsck")
+        self.assertEqual(self.p.ids(), wanted)
 
     def test_what_is_lost_for_good_loses_its_names(self):
         """A model of parameters that the job has no more: no run makes it again."""

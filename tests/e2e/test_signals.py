@@ -27,8 +27,8 @@ nodes:
   drawn:     {op: extract, egraphs: egraphs, max_tokens: 60, per_cluster: 1000000}
   vocabulary: {op: vocabulary}
   tokens:    {op: tokenize, clusters: clusters, vocabulary: vocabulary}
-  step:      {op: train, batches: tokens, vocabulary: vocabulary, batch: 1024,
-              steps: 1, d_model: 256}
+  step:      {op: train, batches: tokens, vocabulary: vocabulary, batch: 512, segment: 1,
+              steps: 1000, d_model: 256}
   model:     {op: train, batches: tokens, vocabulary: vocabulary, batch: 8, segment: 1000000,
               steps: 1000000}
 """
