@@ -4,6 +4,7 @@ EQLOOM_TEST_TEXTS sets how many texts are made up besides FRAGMENTS, EQLOOM_TEST
 import hashlib
 import json
 import os
+import platform
 import pty
 import random
 import re
@@ -270,6 +271,28 @@ class Hostile(ProjectTest):
             os.chown(store, 12345, 12345)
             self.assertIn("belongs to another user", self.p.eqloom("ls", expect=2).err)
             self.p.eqloom("--store", ".eqloom", "ls")
+
+    @unittest.skipIf(SANITIZED or not os.environ.get("BUILD_ROOT"), "of the release build")
+    def test_the_program_is_hardened(self):
+        """The program carries no note of IBT and SHSTK while the C library's start files have none, but
+        each object of ours does."""
+        def readelf(*args):
+            return subprocess.run(["readelf", "-W", *args], capture_output=True, text=True, check=True,
+                                  timeout=TIMEOUT_S).stdout
+        root = os.environ["BUILD_ROOT"]
+        with open(os.path.join(root, "compile_commands.json"), encoding="utf-8") as commands:
+            ours = [c for c in json.load(commands) if re.match(
+                r"(base|schemas|store|gpu/libgpu|engine|ops|eqloom)\b.*\.o$", c["output"])]
+        self.assertGreater(len(ours), 100)
+        self.assertRegex(readelf("-d", BINARY), r"FLAGS_1\).* NOW.* PIE")
+        self.assertIn("GNU_RELRO", readelf("-l", BINARY))
+        symbols = readelf("--dyn-syms", BINARY)
+        self.assertIn("__stack_chk_fail", symbols)
+        if all("_FORTIFY_SOURCE=3" in c["command"] for c in ours):
+            self.assertRegex(symbols, r"__\w+_chk\b")
+        if all("-fcf-protection" in c["command"] for c in ours) and platform.machine() == "x86_64":
+            notes = readelf("-n", *(os.path.join(root, c["output"]) for c in ours))
+            self.assertEqual(notes.count("IBT, SHSTK"), len(ours))
 
     def test_closed_standard_streams(self):
         for closed in (0, 1, 2):
