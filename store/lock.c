@@ -74,7 +74,7 @@ static void describe_holder(int fd, const char *command)
 enum err_code lock_acquire(int *out, const char *path, const char *command, double wait_s,
                            struct err *e)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return err_fail(e, ERR_IO, "cannot open %s: %s", path, strerror(errno));
     uint64_t start = os_monotonic_ns();

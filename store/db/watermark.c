@@ -46,7 +46,8 @@ void watermark_open(struct watermark *w, const char *db_path, uint64_t value)
 {
     char path[PATH_MAX];
     file_name(path, db_path);
-    *w = (struct watermark){.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), .value = value};
+    *w = (struct watermark){.fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666),
+                            .value = value};
     pthread_mutex_init(&w->lock, NULL);
     if (w->fd >= 0)
         write_value(w);

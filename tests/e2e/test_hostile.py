@@ -230,7 +230,11 @@ class Hostile(ProjectTest):
         self.assertEqual((self.p.dir / "target").read_text(), wanted)
         (self.p.dir / "loose").symlink_to("nowhere")
         export("loose", expect=1)
+        (self.p.dir / "loose.tmp").symlink_to("nowhere")  # a name that could be guessed
+        (self.p.dir / "loose").unlink()
+        export("loose")
         self.assertFalse((self.p.dir / "nowhere").exists())
+        (self.p.dir / "loose.tmp").unlink()
         if os.geteuid() == 0:
             try:
                 os.mknod(self.p.dir / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
