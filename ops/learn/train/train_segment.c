@@ -311,13 +311,15 @@ enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct er
     ProtobufCMessage *message = NULL;
     uint64_t from, to;
     train_range(&from, &to, ctx, op_segment_index(ctx));
-    enum err_code code = err_up(e, op_previous(&message, ctx, e));
-    if (code)
-        return code;
-    const Eqloom__Checkpoint *previous = (const Eqloom__Checkpoint *)message;
-    if (previous && !checkpoint_continues(previous, l->table))
-        return err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
     bool stop = false;
+    enum err_code code = err_up(e, op_previous(&message, ctx, e));
+    const Eqloom__Checkpoint *previous = (const Eqloom__Checkpoint *)message;
+    if (code)
+        goto out;
+    if (previous && !checkpoint_continues(previous, l->table)) {
+        code = err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
+        goto out;
+    }
     if ((code = err_up(e, alloc_state(&s, e))) ||
         (code = err_up(e, learn_open_device(&s.device, ctx, op_pool(ctx), e))) ||
         (code = err_up(e, l->call->open(l->self, ctx, s.device, e))) ||

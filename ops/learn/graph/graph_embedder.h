@@ -1,0 +1,22 @@
+/* A trained graph network on a device of its own, for inference: read-only, so that any number of
+ * threads may use it at a time. */
+#ifndef OPS_LEARN_GRAPH_GRAPH_EMBEDDER_H
+#define OPS_LEARN_GRAPH_GRAPH_EMBEDDER_H
+
+#include "ops/learn/checkpoint/checkpoint.h"
+#include "ops/nn/graph/graph_net.h"
+
+struct graph_embedder;
+/* ERR_INPUT if the checkpoint is of another kind of model. */
+enum err_code graph_embedder_new(struct graph_embedder **out, const char *device,
+                                 enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                                 const struct chunk_io *io, struct err *e);
+void graph_embedder_free(struct graph_embedder *x);
+uint32_t graph_embedder_size(const struct graph_embedder *x); /* numbers of a vector */
+
+/* out (graphs, size): vectors, divided by the running mean and deviation of lengths, of graphs. The
+ * arena serves as working memory. */
+enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
+                                 const struct graph_set *s, struct arena *a, struct err *e);
+
+#endif

@@ -1,0 +1,46 @@
+/* Triplets of equations to compare: an anchor, one that stands near it, and one of another paper.
+ *
+ * What the k-th one is follows from the seed, k and the contents of papers and graphs, not from
+ * their places. The way in which anchor and positive belong together is drawn by the given shares,
+ * among the ways that the corpus has. For each way the papers that have such a pair come in a
+ * random order, a new one each epoch; so do the papers of negatives. A paper that comes or goes
+ * leaves the order of the others. */
+#ifndef OPS_LEARN_GRAPH_GRAPH_SAMPLER_H
+#define OPS_LEARN_GRAPH_GRAPH_SAMPLER_H
+
+#include "ops/learn/graph/graph_corpus.h"
+
+enum graph_way { GRAPH_SAME_SECTION, GRAPH_SAME_PAPER, GRAPH_CITED, GRAPH_WAYS };
+
+/* Papers in the order of an epoch. */
+struct graph_turns {
+    struct graph_turn {
+        uint64_t key;
+        uint32_t paper;
+    } * turns;
+    size_t n;
+    uint64_t epoch;
+    bool sorted;
+};
+
+struct graph_sampler {
+    const struct graph_corpus *corpus; /* closed; must outlive this */
+    uint64_t seed;
+    double up_to[GRAPH_WAYS];                /* sums of shares, to 1 */
+    struct graph_turns ways[GRAPH_WAYS + 1]; /* the last: of negatives */
+};
+
+/* Zeroed memory, so far. ERR_INPUT if there are not two papers, or no pair in any way that has a
+ * share; `role` names the input. */
+enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_corpus *c,
+                                 const double shares[GRAPH_WAYS], uint64_t seed, const char *role,
+                                 struct err *e);
+void graph_sampler_free(struct graph_sampler *x);
+
+struct graph_triplet {
+    uint32_t anchor, positive, negative; /* graphs */
+    enum graph_way way;
+};
+struct graph_triplet graph_sampler_draw(struct graph_sampler *x, uint64_t k);
+
+#endif

@@ -1,0 +1,33 @@
+/* Losses on the vectors of triplets, after soft normalisation: vectors are divided by the mean plus
+ * the deviation of their lengths, so that most are shorter than 1. In training these are of the
+ * batch, and the gradient goes through them, as through a batch norm's. */
+#ifndef OPS_LEARN_GRAPH_GRAPH_SIMILARITY_H
+#define OPS_LEARN_GRAPH_GRAPH_SIMILARITY_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+enum graph_similarity {
+    GRAPH_NO_SIMILARITY,
+    GRAPH_TRIPLET,   /* mean of max(0, margin - s(anchor, positive) + s(anchor, negative)) */
+    GRAPH_HISTOGRAM, /* Ustinova and Lempitsky (2016), 64 bins from -1 to 1; what lies beyond is at
+                      * the ends */
+};
+
+struct graph_lengths {
+    double mean, deviation; /* n - 1 in the denominator */
+};
+struct graph_lengths graph_lengths_of(const float *vectors, size_t n, size_t d);
+
+struct graph_score {
+    double loss, accuracy; /* accuracy: share of triplets in order; equal ones count a half */
+};
+/* vectors (3 * batch, d): anchors, positives, negatives; not normalised. They are scaled by
+ * `lengths`; if `gradient`, these are the batch's, and the vectors become d loss / d vectors. */
+struct graph_score graph_similarity_loss(float *vectors, size_t batch, size_t d,
+                                         enum graph_similarity kind, double margin,
+                                         const struct graph_lengths *lengths, bool gradient,
+                                         struct arena *a);
+
+#endif

@@ -1,0 +1,261 @@
+/* See graph_step.h. */
+#include "ops/learn/graph/graph_step.h"
+
+/* ---- a batch in shards ---- */
+
+static struct graph_set slice(struct arena *a, const struct graph_set *x, size_t from, size_t to)
+{
+    uint32_t *first = arena_array(a, uint32_t, to - from + 1);
+    for (size_t i = from; i <= to; i++)
+        first[i - from] = x->first[i] - x->first[from];
+    return (struct graph_set){x->vertices + x->first[from], first, to - from};
+}
+
+/* Shard i ends with the first graph that reaches the (i+1)-th part of the nodes; none is empty. */
+static void cut(struct graph_trainer *t, const struct graph_set *x)
+{
+    const struct gpu_cuts *cuts = &t->device->cuts;
+    size_t wide = cuts->shard_widths * t->model->config.d;
+    size_t per_shard = wide > cuts->shard_tokens ? wide : cuts->shard_tokens;
+    size_t nodes = x->first[x->graphs], n = (nodes + per_shard - 1) / per_shard, at = 0;
+    n = (n + cuts->groups - 1) / cuts->groups * cuts->groups;
+    t->nodes = nodes;
+    t->shards = arena_array(&t->arena, struct graph_shard, n);
+    t->n_shards = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = at, end = nodes * (i + 1) / n;
+        while (at < x->graphs && x->first[at] < end)
+            at++;
+        if (at > first)
+            t->shards[t->n_shards++] =
+                (struct graph_shard){.first = first, .s = slice(&t->arena, x, first, at)};
+    }
+}
+
+static void lay_out(struct graph_trainer *t, struct gpu_layout *l)
+{
+    size_t most = 0;
+    t->hidden = 0;
+    for (size_t i = 0; i < t->n_shards; i++) {
+        struct graph_shard *s = &t->shards[i];
+        size_t nodes = s->s.first[s->s.graphs];
+        most = nodes > most ? nodes : most;
+        graph_tape_layout(&s->tape, t->model, &s->s, true, l, &t->arena);
+        t->hidden += s->tape.lists.hidden;
+    }
+    for (unsigned i = 0; i < t->device->queues; i++)
+        graph_scratch_layout(&t->scratch[i], t->model, most, true, l);
+}
+
+static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x, struct err *e)
+{
+    struct gpu_layout l = {0};
+    cut(t, x);
+    lay_out(t, &l);
+    if (l.used > t->memory_size) {
+        size_t size = l.used + l.used / 8;
+        gpu_free(t->device, t->memory);
+        t->memory = NULL;
+        t->memory_size = 0;
+        enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
+        if (code)
+            return err_up(e, code);
+        t->memory_size = size;
+    }
+    l = (struct gpu_layout){.base = t->memory};
+    lay_out(t, &l);
+    for (size_t i = 0; i < t->n_shards; i++)
+        graph_lists_write(t->queue, &t->shards[i].tape.lists, &t->shards[i].s, &t->model->config,
+                          &t->arena);
+    t->vectors = arena_array(&t->arena, float, x->graphs * t->model->config.out);
+    return OK;
+}
+
+/* ---- forward ---- */
+
+static struct graph_weights weights_of(const struct graph_trainer *t)
+{
+    size_t n = t->model->norms * t->model->config.d;
+    return (struct graph_weights){t->weights,         t->table,         t->norms,
+                                  t->norms + n,       t->norms + 2 * n, t->norms + 3 * n,
+                                  t->config.precision};
+}
+
+/* To the device. */
+static void write_norm(struct graph_trainer *t, size_t i)
+{
+    const struct graph_norm *x = &t->norm[i];
+    const float *from[] = {x->factor, x->shift, x->back, x->back_shift};
+    size_t d = t->model->config.d;
+    for (size_t k = 0; k < 4; k++)
+        gpu_write(t->queue, t->norms + (k * t->model->norms + i) * d, from[k], d * sizeof(float));
+}
+
+/* Of all shards, in their order. */
+static double *join_sums(struct graph_trainer *t)
+{
+    size_t n = 2 * (size_t)t->model->config.d;
+    double *sums = arena_array(&t->arena, double, n), *part = arena_array(&t->arena, double, n);
+    for (size_t i = 0; i < t->n_shards; i++) {
+        gpu_read(t->queue, part, t->shards[i].tape.sums, n * sizeof *part);
+        for (size_t c = 0; c < n; c++)
+            sums[c] += part[c];
+    }
+    return sums;
+}
+
+static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    struct graph_weights w = weights_of(t);
+    graph_forward(q, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage,
+                  t->training);
+}
+
+enum err_code graph_step_forward(struct graph_trainer *t, const struct graph_set *x, bool training,
+                                 struct err *e)
+{
+    const struct graph_model *m = t->model;
+    enum err_code code = prepare(t, x, e);
+    if (code)
+        return err_up(e, code);
+    t->training = training;
+    graph_table_make(t->queue, t->table, t->weights, t->sinusoids, m);
+    for (size_t i = 0; i < m->norms && !training; i++) {
+        graph_norm_running(&t->norm[i], t->flat, m, i);
+        write_norm(t, i);
+    }
+    for (t->stage = 0; t->stage < graph_stages(m); t->stage++) {
+        if ((code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))))
+            return code;
+        if (!training || t->stage == m->norms)
+            continue;
+        graph_norm_of_sums(&t->norm[t->stage], join_sums(t), t->nodes, m->config.d);
+        write_norm(t, t->stage);
+    }
+    for (size_t i = 0; i < t->n_shards; i++) {
+        const struct graph_shard *s = &t->shards[i];
+        gpu_read(t->queue, t->vectors + s->first * m->config.out, s->tape.vectors,
+                 s->s.graphs * m->config.out * sizeof(float));
+    }
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+/* ---- losses ---- */
+
+static void heads_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    const struct graph_tape *x = &t->shards[item].tape;
+    for (size_t i = 0; i < GRAPH_HEADS && x->lists.hidden; i++) {
+        struct gpu_loss how = {.rows = x->lists.hidden,
+                               .cols = graph_head_classes[i],
+                               .target = x->lists.label[i],
+                               .scale = 1 / (GRAPH_HEADS * (float)t->hidden),
+                               .loss = x->loss[i],
+                               .correct = x->correct[i]};
+        q->op->cross_entropy(q, x->logits[i], &how);
+    }
+}
+
+static void read_heads(struct step_result *r, struct graph_trainer *t)
+{
+    float *loss = arena_array(&t->arena, float, t->hidden);
+    float *correct = arena_array(&t->arena, float, t->hidden);
+    double n = GRAPH_HEADS * (double)t->hidden, right = 0;
+    for (size_t k = 0; k < t->n_shards * GRAPH_HEADS; k++) {
+        const struct graph_tape *x = &t->shards[k / GRAPH_HEADS].tape;
+        size_t rows = x->lists.hidden;
+        gpu_read(t->queue, loss, x->loss[k % GRAPH_HEADS], rows * sizeof *loss);
+        gpu_read(t->queue, correct, x->correct[k % GRAPH_HEADS], rows * sizeof *correct);
+        for (size_t i = 0; i < rows; i++) {
+            r->loss += (double)loss[i] / n;
+            right += (double)correct[i] / n;
+        }
+    }
+    if (t->config.similarity == GRAPH_NO_SIMILARITY)
+        r->accuracy = right;
+}
+
+enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t, size_t graphs,
+                                bool gradient, struct err *e)
+{
+    const struct graph_model *m = t->model;
+    const struct graph_trainer_config *c = &t->config;
+    size_t d = m->config.out;
+    enum err_code code;
+    t->lengths =
+        gradient ? graph_lengths_of(t->vectors, graphs, d) : graph_lengths_running(t->flat, m);
+    struct graph_score score = graph_similarity_loss(t->vectors, graphs / 3, d, c->similarity,
+                                                     c->margin, &t->lengths, gradient, &t->arena);
+    r->loss = score.loss;
+    r->accuracy = score.accuracy;
+    r->tokens = t->nodes;
+    if (t->hidden) {
+        if ((code = err_up(e, gpu_each(t->queue, t->n_shards, heads_shard, t, e))))
+            return code;
+        read_heads(r, t);
+    }
+    for (size_t i = 0; i < t->n_shards && gradient; i++) {
+        const struct graph_shard *s = &t->shards[i];
+        gpu_write(t->queue, s->tape.vectors, t->vectors + s->first * d,
+                  s->s.graphs * d * sizeof(float));
+    }
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+/* ---- backward ---- */
+
+static void clear_group(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    q->op->fill(q, t->groups[item], graph_gradient_size(t), 0);
+}
+
+static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    float *group = t->groups[item % t->device->cuts.groups];
+    struct graph_weights w = weights_of(t);
+    struct graph_gradients g = {group, group + t->model->learnt};
+    graph_backward(q, &g, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage);
+}
+
+/* The groups' sum, in the memory of the first. */
+static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    size_t at = item * t->device->cuts.block, groups = t->device->cuts.groups;
+    const float *parts[GPU_GROUPS];
+    for (size_t i = 0; i < groups; i++)
+        parts[i] = t->groups[i] + at;
+    if (groups > 1)
+        q->op->sum_many(q, t->groups[0] + at, parts, groups,
+                        graph_block_length(t, item, graph_gradient_size(t)));
+}
+
+static void square_block(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    q->op->sum_squares(q, &t->squares[item], t->groups[0] + item * t->device->cuts.block,
+                       graph_block_length(t, item, t->model->learnt));
+}
+
+enum err_code graph_step_backward(struct graph_trainer *t, struct err *e)
+{
+    const struct graph_model *m = t->model;
+    size_t groups = t->device->cuts.groups;
+    enum err_code code = gpu_each(t->queue, groups, clear_group, t, e);
+    for (t->stage = graph_stages(m); t->stage-- > 0 && !code;) {
+        code = gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t, e);
+        if (t->stage == 0 || code)
+            continue;
+        graph_norm_back(&t->norm[t->stage - 1], join_sums(t), t->nodes, m->config.d);
+        write_norm(t, t->stage - 1);
+    }
+    if (code ||
+        (code = gpu_each(t->queue, graph_blocks(t, graph_gradient_size(t)), reduce_block, t, e)))
+        return err_up(e, code);
+    graph_alpha_back(t->queue, t->groups[0], t->groups[0] + m->learnt, t->sinusoids, m);
+    return err_up(e, gpu_each(t->queue, graph_blocks(t, m->learnt), square_block, t, e));
+}

@@ -1,0 +1,48 @@
+/* Training of a graph network: weights and optimizer on a device, one step at a time.
+ *
+ * A step's graphs are cut into shards, a function of the batch alone. Shards are in as many chains
+ * as the device likes, each of which adds up its gradients; chains are summed pairwise. So a step
+ * gives the same bits for any number of threads. */
+#ifndef OPS_LEARN_GRAPH_GRAPH_TRAINER_H
+#define OPS_LEARN_GRAPH_GRAPH_TRAINER_H
+
+#include "ops/learn/graph/graph_similarity.h"
+#include "ops/learn/train/learner.h"
+#include "ops/nn/graph/graph_net.h"
+
+/* The loss is that of the similarity plus, of hidden nodes, the mean of the heads' cross entropies
+ * over all of them. */
+struct graph_trainer_config {
+    enum graph_similarity similarity;
+    double margin;
+    struct schedule schedule; /* of Adam: beta 0.9 and 0.999, eps 1e-8 */
+    enum gpu_precision precision;
+    uint64_t seed; /* of the weights */
+};
+
+struct graph_trainer;
+/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer. */
+enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *device,
+                                const struct graph_model *model,
+                                const struct graph_trainer_config *c, struct err *e);
+void graph_trainer_free(struct graph_trainer *t);
+uint64_t graph_trainer_steps(const struct graph_trainer *t);
+
+/* One step on these graphs: anchors, their positives, their negatives. ERR_FAILED, the weights as
+ * they were, if loss or gradient is not finite. */
+enum err_code graph_trainer_step(struct step_result *r, struct graph_trainer *t,
+                                 const struct graph_set *x, struct err *e);
+/* Loss and gradient (table.total; 0 from `learnt` on) alone. Changes nothing. */
+enum err_code graph_trainer_gradient(struct step_result *r, float *gradient,
+                                     struct graph_trainer *t, const struct graph_set *x,
+                                     struct err *e);
+/* Loss and accuracy with running statistics, as the network is used. Changes nothing. */
+enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer *t,
+                                    const struct graph_set *x, struct err *e);
+
+/* The state and its step. Reading: what is NULL is not asked for. */
+enum err_code graph_trainer_read(struct trainer_state *out, struct graph_trainer *t, struct err *e);
+enum err_code graph_trainer_write(struct graph_trainer *t, const struct trainer_state *state,
+                                  struct err *e);
+
+#endif

@@ -1,0 +1,103 @@
+/* Op embed-graphs: the vectors of equations by a graph network. */
+#include "embedding.pb-c.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/graph/graph_corpus.h"
+#include "ops/learn/graph/graph_embedder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op_param params[] = {
+    LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to embed."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+     .doc = "A vector for each graph; most are shorter than 1."},
+    {0},
+};
+
+struct shared {
+    struct graph_embedder *model;
+    struct digest alphabet; /* 0: the checkpoint does not say */
+};
+
+static void release(void *state)
+{
+    struct shared *s = state;
+    if (!s)
+        return;
+    graph_embedder_free(s->model);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct chunk_io io = learn_chunks(ctx);
+    struct shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
+    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
+    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    if (!code)
+        code = err_up(e, graph_embedder_new(&s->model, op_string(ctx, "device"),
+                                            learn_precision(ctx), c, &io, e));
+    if (code) {
+        release(s);
+        return code;
+    }
+    if (c->vocabulary_id.len == DIGEST_SIZE)
+        memcpy(s->alphabet.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    *state = s;
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct shared *s = state;
+    struct arena *a = op_arena(ctx);
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "graphs", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Graph *g = (const Eqloom__Graph *)message;
+    if (learn_vocabulary_differs(&g->vocabulary_id, s->alphabet))
+        return err_fail(e, ERR_INPUT, "the graph has another alphabet than the model");
+    uint32_t first[] = {0, (uint32_t)g->n_parent}, size = graph_embedder_size(s->model);
+    struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g->n_parent + 1);
+    float *values = arena_array(a, float, size);
+    struct graph_set set = {vertices, first, 1};
+    if ((code = graph_vertices_read(vertices, g, e)) ||
+        (code = graph_embedder_run(values, s->model, &set, a, e)))
+        return err_up(e, code);
+    Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
+    out.dim = size;
+    out.count = 1;
+    out.values = (ProtobufCBinaryData){size * sizeof *values, (uint8_t *)values};
+    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+}
+
+const struct op op_embed_graphs = {
+    .name = "embed-graphs",
+    .version = 1,
+    .node = OP_MAP,
+    .numerics = true,
+    .doc = "Computes the vectors of equations with the graph network of a checkpoint.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = learn_check_device,
+    .units = learn_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,453 @@
+/* Op train-graphs: a graph network as a chain of checkpoints. */
+#include "base/buf.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/graph/graph_examples.h"
+#include "ops/learn/graph/graph_trainer.h"
+#include "paper.pb-c.h"
+#include "token.pb-c.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum stream { STREAM_WEIGHTS = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
+
+static const struct op_param params[] = {
+    {"objective", OP_ENUM, "histogram+masking",
+     "triplet|histogram|masking|triplet+masking|histogram+masking",
+     .doc =
+         "What the network learns: that equations which stand near each other are more alike than "
+         "those of other papers (triplet, histogram), to tell what hidden nodes were (masking), "
+         "or the sum of two."},
+    {"d", OP_INT, "512", NULL, 1, 16384, "Width of the layers."},
+    {"layers", OP_INT, "3", NULL, 1, 64, "Graph convolutions behind the first layer."},
+    {"out", OP_INT, "64", NULL, 1, 16384, "Numbers of a vector."},
+    {"positions", OP_INT, "128", NULL, 1, 65536,
+     "Places under a parent that are told apart; the last one stands for all from it on."},
+    {"margin", OP_REAL, "1", NULL, 0, 100,
+     "triplet: the difference wanted of the two similarities."},
+    {"hidden", OP_REAL, "0.15", NULL, 0.001, 0.9,
+     "masking: the share of nodes that are hidden, at least one of each equation."},
+    {"swaps", OP_REAL, "32", NULL, 0, 500,
+     "Augmentation: how many times, in the mean of a Poisson distribution, two characters exchange "
+     "their places as names of identifiers, in each equation; 0: none."},
+    {"same_section", OP_REAL, "0.459", NULL, 0, 1e6,
+     "Share of the examples whose two equations are of one section,"},
+    {"same_paper", OP_REAL, "0.422", NULL, 0, 1e6, "of one paper,"},
+    {"cited", OP_REAL, "0.139", NULL, 0, 1e6,
+     "and of a paper and one that it cites. Shares of ways that the papers do not have go to the "
+     "others."},
+    {"batch", OP_INT, "128", NULL, 2, 65536, "Triplets of a step."},
+    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps of the training."},
+    {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
+    {"lr", OP_REAL, "0.0001", NULL, 0, 100,
+     "Learning rate of Adam at the start; it falls linearly to 0."},
+    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
+    LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
+    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
+    {"valid_batches", OP_INT, "10", NULL, 1, 1e6, "Batches of triplets in a validation."},
+    {"patience", OP_INT, "0", NULL, 0, 1e9,
+     "Validations without a lower loss after which training stops, with the best weights. 0: all "
+     "steps, with the last weights."},
+    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
+     "Steps before which patience does not stop training."},
+    {"seed", OP_INT, "0", .doc = "Of weights, triplets, names and hidden nodes."},
+    {0},
+};
+
+/* Those that a segment's key holds besides the network and the learning rates. */
+static const char *const steps_params[] = {"objective",    "margin",     "hidden", "swaps",
+                                           "same_section", "same_paper", "cited",  "batch",
+                                           "log_every",    NULL};
+
+static const struct op_port inputs[] = {
+    {"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
+    {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."},
+    {"papers", KIND_PAPER, OP_COLLECTION, true, "Which papers cite which."},
+    {"valid", KIND_GRAPH, OP_COLLECTION, true, "Equations of other papers to validate on."},
+    {"init", KIND_CHECKPOINT, OP_ONE, true,
+     "A network whose weights are the initial ones, of the same sizes and alphabet. Its optimizer "
+     "state and step are not used."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
+    {0},
+};
+
+/* ---- parameters ---- */
+
+static struct graph_config network(const struct op_ctx *ctx)
+{
+    return (struct graph_config){.d = (uint32_t)op_int(ctx, "d"),
+                                 .layers = (uint32_t)op_int(ctx, "layers"),
+                                 .out = (uint32_t)op_int(ctx, "out"),
+                                 .positions = (uint32_t)op_int(ctx, "positions")};
+}
+
+static bool masks(const struct op_ctx *ctx)
+{
+    return strstr(op_string(ctx, "objective"), "masking") != NULL;
+}
+
+static enum graph_similarity similarity(const struct op_ctx *ctx)
+{
+    const char *objective = op_string(ctx, "objective");
+    return strncmp(objective, "triplet", 7) == 0     ? GRAPH_TRIPLET
+           : strncmp(objective, "histogram", 9) == 0 ? GRAPH_HISTOGRAM
+                                                     : GRAPH_NO_SIMILARITY;
+}
+
+static struct schedule schedule_of(const struct op_ctx *ctx)
+{
+    return (struct schedule){
+        .kind = SCHEDULE_LINEAR, .lr = op_real(ctx, "lr"), .steps = (uint64_t)op_int(ctx, "steps")};
+}
+
+static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
+{
+    return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
+}
+
+static struct graph_trainer_config trainer_config(const struct op_ctx *ctx)
+{
+    return (struct graph_trainer_config){.similarity = similarity(ctx),
+                                         .margin = op_real(ctx, "margin"),
+                                         .schedule = schedule_of(ctx),
+                                         .precision = learn_precision(ctx),
+                                         .seed = seed_of(ctx, STREAM_WEIGHTS)};
+}
+
+/* Validation compares equations as they are; only where there is nothing to compare it hides nodes.
+ */
+static struct graph_examples_config examples(const struct op_ctx *ctx, int identifier,
+                                             bool measuring)
+{
+    bool plain = measuring && similarity(ctx) != GRAPH_NO_SIMILARITY;
+    return (struct graph_examples_config){
+        .batch = (size_t)op_int(ctx, "batch"),
+        .swaps = measuring ? 0 : op_real(ctx, "swaps"),
+        .hidden = masks(ctx) && !plain ? op_real(ctx, "hidden") : 0,
+        .identifier = identifier,
+        .seed = seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES)};
+}
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    struct graph_config c = network(ctx);
+    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
+        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
+    if (op_real(ctx, "same_section") + op_real(ctx, "same_paper") + op_real(ctx, "cited") <= 0)
+        return err_fail(e, ERR_INPUT, "'same_section', 'same_paper' and 'cited' are all 0");
+    enum err_code code = learn_check_device(ctx, e);
+    return err_up(e, code ? code : graph_config_check(&c, e));
+}
+
+/* ---- data ---- */
+
+struct shared {
+    struct arena arena;
+    struct graph_model *model;
+    struct graph_corpus corpus, valid;
+    int identifier;
+};
+
+static void release(void *state)
+{
+    struct shared *s = state;
+    if (!s)
+        return;
+    graph_corpus_free(&s->corpus);
+    graph_corpus_free(&s->valid);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code load_graphs(struct graph_corpus *c, struct op_ctx *ctx, const char *role,
+                                 struct err *e)
+{
+    struct digest alphabet = op_input_id(ctx, "alphabet", 0);
+    struct arena work = {0};
+    enum err_code code = OK;
+    uint64_t n = op_count(ctx, role);
+    for (uint64_t i = 0; i < n && !code; i++) {
+        ProtobufCMessage *message;
+        arena_reset(&work);
+        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled")
+                                 : err_up(e, op_get_in(&message, ctx, role, i, &work, e));
+        if (code)
+            break;
+        const Eqloom__Graph *g = (const Eqloom__Graph *)message;
+        if (learn_vocabulary_differs(&g->vocabulary_id, alphabet))
+            code = err_fail(e, ERR_INPUT, "%s: element %" PRIu64 " was made with another alphabet",
+                            role, i);
+        else
+            code = err_up(e, graph_corpus_add(c, g, e));
+    }
+    arena_free(&work);
+    return code;
+}
+
+static enum err_code load_citations(struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    struct arena work = {0};
+    enum err_code code = OK;
+    uint64_t n = op_count(ctx, "papers");
+    for (uint64_t i = 0; i < n && !code; i++) {
+        ProtobufCMessage *message;
+        arena_reset(&work);
+        if ((code = err_up(e, op_get_in(&message, ctx, "papers", i, &work, e))))
+            break;
+        const Eqloom__Paper *p = (const Eqloom__Paper *)message;
+        for (size_t k = 0; k < p->n_cites; k++) {
+            graph_corpus_cite(&s->corpus, p->paper, p->cites[k]);
+            graph_corpus_cite(&s->valid, p->paper, p->cites[k]);
+        }
+    }
+    arena_free(&work);
+    return code;
+}
+
+static enum err_code load_alphabet(struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "alphabet", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Vocabulary *v = (const Eqloom__Vocabulary *)message;
+    if (strcmp(v->encoding, "mathml") || v->n_tokens != GRAPH_FEATURES)
+        return err_fail(e, ERR_INPUT, "the vocabulary is no alphabet of MathML");
+    s->identifier = -1;
+    for (int i = 0; i < GRAPH_TAGS; i++)
+        if (strcmp(v->tokens[i], "mi") == 0)
+            s->identifier = i;
+    return OK;
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct graph_config c = network(ctx);
+    struct shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    enum err_code code;
+    if ((code = err_up(e, graph_model_new(&s->model, &s->arena, &c, e))) ||
+        (code = err_up(e, load_alphabet(s, ctx, e))) ||
+        (code = err_up(e, load_graphs(&s->corpus, ctx, "graphs", e))) ||
+        (code = err_up(e, load_graphs(&s->valid, ctx, "valid", e))) ||
+        (code = err_up(e, load_citations(s, ctx, e)))) {
+        release(s);
+        return code;
+    }
+    graph_corpus_close(&s->corpus);
+    graph_corpus_close(&s->valid);
+    if (op_int(ctx, "patience") > 0 && !s->valid.graphs) {
+        release(s);
+        return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and equations in it");
+    }
+    *state = s;
+    return OK;
+}
+
+/* The sampler of triplets to learn from, or to measure by. */
+static enum err_code open_sampler(struct graph_sampler *x, const struct shared *s,
+                                  const struct op_ctx *ctx, bool measuring, struct err *e)
+{
+    double shares[GRAPH_WAYS] = {[GRAPH_SAME_SECTION] = op_real(ctx, "same_section"),
+                                 [GRAPH_SAME_PAPER] = op_real(ctx, "same_paper"),
+                                 [GRAPH_CITED] = op_real(ctx, "cited")};
+    return err_up(e, graph_sampler_init(x, measuring ? &s->valid : &s->corpus, shares,
+                                        examples(ctx, -1, measuring).seed,
+                                        measuring ? "valid" : "graphs", e));
+}
+
+/* ---- one segment ---- */
+
+struct learning {
+    const struct shared *shared;
+    struct graph_trainer *trainer;
+    struct graph_sampler sampler, measured; /* no papers: not needed */
+    struct graph_examples_config examples, measuring;
+    struct arena arena;            /* of the step */
+    struct step_result results[2]; /* of steps that were begun */
+    size_t pending;                /* of these; the oldest is the first */
+};
+
+static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
+                                  struct err *e)
+{
+    struct learning *x = self;
+    struct graph_trainer_config c = trainer_config(ctx);
+    return err_up(e, graph_trainer_new(&x->trainer, device, x->shared->model, &c, e));
+}
+
+static void close_trainer(void *self)
+{
+    struct learning *x = self;
+    graph_trainer_free(x->trainer);
+    graph_sampler_free(&x->sampler);
+    graph_sampler_free(&x->measured);
+    arena_free(&x->arena);
+}
+
+static uint64_t steps(const void *self)
+{
+    return graph_trainer_steps(((const struct learning *)self)->trainer);
+}
+
+/* A step ends at once: batch norm has the host wait for the device in any case. */
+static enum err_code begin(void *self, struct err *e)
+{
+    struct learning *x = self;
+    struct graph_set set;
+    arena_reset(&x->arena);
+    graph_examples_draw(&set, &x->arena, &x->sampler, &x->examples, steps(self));
+    return err_up(e, graph_trainer_step(&x->results[x->pending++], x->trainer, &set, e));
+}
+
+static enum err_code result(struct step_result *r, void *self, struct err *e)
+{
+    struct learning *x = self;
+    *r = x->results[0];
+    x->results[0] = x->results[1];
+    x->pending--;
+    return OK;
+}
+
+static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
+{
+    struct learning *x = self;
+    struct step_result one, sum = {0};
+    for (size_t i = 0; i < batches; i++) {
+        struct graph_set set;
+        arena_reset(&x->arena);
+        graph_examples_draw(&set, &x->arena, &x->measured, &x->measuring, i);
+        enum err_code code = graph_trainer_measure(&one, x->trainer, &set, e);
+        if (code)
+            return err_up(e, code);
+        sum.loss += one.loss / (double)batches;
+        sum.accuracy += one.accuracy / (double)batches;
+    }
+    *r = sum;
+    return OK;
+}
+
+static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
+{
+    return err_up(e, graph_trainer_read(out, ((struct learning *)self)->trainer, e));
+}
+
+static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
+{
+    return err_up(e, graph_trainer_write(((struct learning *)self)->trainer, state, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    static const struct learner_calls calls = {
+        open_trainer, close_trainer, steps, begin, result, measure, read_state, write_state};
+    const struct shared *s = state;
+    struct learning x = {.shared = s,
+                         .examples = examples(ctx, s->identifier, false),
+                         .measuring = examples(ctx, s->identifier, true)};
+    struct learner l = {graph_config_text(op_arena(ctx), &s->model->config),
+                        &s->model->table,
+                        "alphabet",
+                        s->valid.graphs > 0,
+                        &x,
+                        &calls};
+    uint64_t from, to;
+    train_range(&from, &to, ctx, op_segment_index(ctx));
+    enum err_code code = OK;
+    if (to > from)
+        code = err_up(e, open_sampler(&x.sampler, s, ctx, false, e));
+    if (!code && to > from && s->valid.graphs)
+        code = err_up(e, open_sampler(&x.measured, s, ctx, true, e));
+    if (!code)
+        return err_up(e, learner_run(ctx, &l, e));
+    close_trainer(&x);
+    return code;
+}
+
+static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                             struct err *e)
+{
+    struct graph_config c = network(ctx);
+    struct train_key key = {graph_config_text(op_arena(ctx), &c), (uint64_t)op_int(ctx, "seed"),
+                            schedule_of(ctx), params, steps_params};
+    return err_up(e, train_segment_of(out, ctx, index, &key, e));
+}
+
+/* ---- what a segment reads ---- */
+
+static enum err_code add_triplets(struct hasher *h, const struct shared *s, struct op_ctx *ctx,
+                                  bool measuring, uint64_t from, uint64_t to, struct err *e)
+{
+    struct graph_sampler sampler;
+    struct graph_examples_config c = examples(ctx, s->identifier, measuring);
+    enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
+    for (uint64_t k = from * c.batch; k < to * c.batch && !code; k++) {
+        struct graph_triplet t = graph_sampler_draw(&sampler, k);
+        const uint32_t graphs[] = {t.anchor, t.positive, t.negative};
+        for (size_t i = 0; i < 3; i++)
+            hasher_add(h, &sampler.corpus->mark[graphs[i]], sizeof *sampler.corpus->mark);
+        if (op_cancelled(ctx))
+            code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k / c.batch);
+    }
+    graph_sampler_free(&sampler);
+    return code;
+}
+
+/* The alphabet's and the initial network's ids, and the graphs that steps and validations draw. */
+static enum err_code reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
+                           struct err *e)
+{
+    const struct shared *s = state;
+    struct hasher *h = hasher_new();
+    struct digest ids[2] = {op_input_id(ctx, "alphabet", 0)};
+    uint64_t from, to, every = (uint64_t)op_int(ctx, "valid_every");
+    enum err_code code = OK;
+    train_range(&from, &to, ctx, op_segment_index(ctx));
+    if (op_segment_index(ctx) == 0 && op_count(ctx, "init"))
+        ids[1] = op_input_id(ctx, "init", 0);
+    hasher_add(h, ids, sizeof ids);
+    if (to > from)
+        code = err_up(e, add_triplets(h, s, ctx, false, from, to, e));
+    bool validates = s->valid.graphs && to / every > from / every;
+    hasher_add(h, validates ? "valid" : "", validates);
+    if (validates && !code)
+        code =
+            err_up(e, add_triplets(h, s, ctx, true, 0, (uint64_t)op_int(ctx, "valid_batches"), e));
+    *out = hasher_finish(h);
+    hasher_free(h);
+    *reason =
+        to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
+           : "the first weights depend on no example";
+    return code;
+}
+
+const struct op op_train_graphs = {
+    .name = "train-graphs",
+    .version = 1,
+    .node = OP_CHAIN,
+    .numerics = true,
+    .parallel = true,
+    .doc = "Trains a graph network on the equations of papers: those which stand in one section or "
+           "paper, or in a paper and one that it cites, are to have vectors that are more alike "
+           "than those of equations of different papers. With equations of other papers to "
+           "validate on, loss and accuracy (the share of triplets in order) are measured during "
+           "training, and patience may stop it. Checkpoints and segments are as those of `train`.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .units = learn_card_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+    .segments = train_segments,
+    .segment = segment,
+    .reads = reads,
+};
