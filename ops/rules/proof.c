@@ -1,6 +1,7 @@
-/* Pattern variables are complex, or as the conditions on them alone say. Under a derivative d(?x, f)
- * they stand for functions of ?x. By the chain rule only their values and derivatives matter, so
- * that ?a becomes ?a + ?a_1 ?x + ?a_2 ?x^2, which has any value and derivatives up to the second. */
+/* Pattern variables are complex, or as the conditions on them alone say. Under a derivative d(?x,
+ * f) they stand for functions of ?x. By the chain rule only their values and derivatives matter, so
+ * that ?a becomes ?a + ?a_1 ?x + ?a_2 ?x^2, which has any value and derivatives up to the second.
+ */
 #include "ops/rules/proof.h"
 
 #include "ops/expr/normal/normal.h"
@@ -15,6 +16,7 @@ struct proof {
     struct arena *a;
     const struct rule *rule;
     struct ball_domain domains[MAX_VARIABLES];
+    char parity[MAX_VARIABLES]; /* 'e', 'o' or 0 */
     size_t n;
     const char *derived; /* the variable of the derivatives; NULL: there are none */
     bool several;        /* there are others */
@@ -77,8 +79,12 @@ static bool add_variables(struct proof *p, const struct expr *x)
         if (k == MAX_VARIABLES)
             return false;
         struct expr variable = expr_sub(x, i);
-        if (k == p->n)
+        if (k == p->n) {
+            struct range r;
+            range_of_term(&r, p->rule, &variable);
+            p->parity[k] = r.even && !r.low && !r.high ? 'e' : r.odd && !r.low && !r.high ? 'o' : 0;
             p->domains[p->n++] = domain_of(p, &variable);
+        }
     }
     return true;
 }
@@ -106,11 +112,31 @@ static struct expr as_function(struct proof *p, const struct expr *x)
              c->predicate == RULE_CONSTANT))
             return *x;
     }
-    struct expr first = binary(p->a, X_MUL, variable(p->a, x, arena_printf(p->a, "%s_1", name)), by);
-    struct expr second =
-        binary(p->a, X_MUL, variable(p->a, x, arena_printf(p->a, "%s_2", name)),
-               binary(p->a, X_MUL, by, by));
+    struct expr first =
+        binary(p->a, X_MUL, variable(p->a, x, arena_printf(p->a, "%s_1", name)), by);
+    struct expr second = binary(p->a, X_MUL, variable(p->a, x, arena_printf(p->a, "%s_2", name)),
+                                binary(p->a, X_MUL, by, by));
     return binary(p->a, X_ADD, *x, binary(p->a, X_ADD, first, second));
+}
+
+/* An even n is 2 n, an odd one 2 n + 1. */
+static struct expr with_parity(struct proof *p, const struct expr *x, size_t i)
+{
+    const struct expr_node *node = &x->nodes[0];
+    if (node->op == X_VAR && strcmp(node->leaf, p->domains[i].name + 1) == 0) {
+        struct expr two = expr_leaf(p->a, x->lang, X_NUM, "2");
+        struct expr one = expr_leaf(p->a, x->lang, X_NUM, "1");
+        struct expr even = binary(p->a, X_MUL, two, *x);
+        return p->parity[i] == 'e' ? even : binary(p->a, X_ADD, even, one);
+    }
+    if (node->arity == 0)
+        return *x;
+    struct expr *children = arena_array(p->a, struct expr, node->arity);
+    for (uint32_t k = 0, at = 1; k < node->arity; k++, at += x->nodes[at].size) {
+        struct expr child = expr_sub(x, at);
+        children[k] = with_parity(p, &child, i);
+    }
+    return expr_apply(p->a, x->lang, node->op, children, node->arity);
 }
 
 static struct expr with_functions(struct proof *p, const struct expr *x)
@@ -143,5 +169,10 @@ bool rule_prove(const char **way, struct arena *a, const struct rule *r)
         lhs = with_functions(&p, &lhs);
         rhs = with_functions(&p, &rhs);
     }
+    for (size_t i = 0; i < p.n; i++)
+        if (p.parity[i]) {
+            lhs = with_parity(&p, &lhs, i);
+            rhs = with_parity(&p, &rhs, i);
+        }
     return normal_equal(way, &lhs, &rhs, p.domains, p.n);
 }

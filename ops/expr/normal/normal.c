@@ -1,228 +1,16 @@
-/* Terms as elements, and derivatives by the chain rule on generators; see normal.h. */
+/* Equality of elements, of what does not change, and piece by piece; see normal.h. */
 #include "ops/expr/normal/normal.h"
 
-#include "ops/expr/normal/normal_conjugate.h"
 #include "ops/expr/normal/normal_derive.h"
-#include "ops/expr/normal/normal_exp.h"
 #include "ops/expr/normal/normal_sign.h"
+#include "ops/expr/normal/normal_translate.h"
 #include "ops/expr/rational.h"
 
 #include <flint/fmpq.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_INTEGER_POWER = 60, MAX_NODES = 600 };
-
-static const element *translate(struct field *f, const struct expr_node *x);
-
-static const element *integer(struct field *f, slong n)
-{
-    return field_rational(f, n, 1);
-}
-
-/* ---- leaves ---- */
-
-static struct ball_domain domain_of(const struct field *f, const struct expr_node *x)
-{
-    for (size_t i = 0; i < f->n_domains; i++) {
-        const char *name = f->domains[i].name;
-        bool pattern = *name == '?';
-        if (pattern == (x->op == X_VAR) && strcmp(name + pattern, x->leaf) == 0)
-            return f->domains[i];
-    }
-    return (struct ball_domain){x->leaf, x->op == X_VAR ? "complex" : "positive", NULL, NULL};
-}
-
-static const element *variable(struct field *f, const struct expr_node *x)
-{
-    for (size_t i = 0; i < f->n; i++)
-        if (f->g[i].kind == GENERATOR_VARIABLE && f->g[i].variable->op == x->op &&
-            strcmp(f->g[i].variable->leaf, x->leaf) == 0)
-            return field_generator(f, i);
-    struct ball_domain d = domain_of(f, x);
-    const char *domain = d.domain;
-    bool is_complex = strcmp(domain, "complex") == 0 || strcmp(domain, "nonzero") == 0;
-    struct generator g = {.kind = GENERATOR_VARIABLE,
-                          .variable = x,
-                          .real = !is_complex,
-                          .low = d.low,
-                          .high = d.high,
-                          .integer = strcmp(domain, "integer") == 0,
-                          .smooth = true};
-    g.positive = strcmp(domain, "positive") == 0 || strcmp(domain, "nonnegative") == 0;
-    return field_generator(f, field_add_generator(f, &g));
-}
-
-/* ---- functions by exponentials and logarithms ---- */
-
-static const element *times_i(struct field *f, const element *x)
-{
-    return field_mul(f, field_generator(f, 0), x);
-}
-
-/* cos and i sin of x/i, which are cosh and sinh of x, from E = e^x. */
-static const element *even(struct field *f, const element *x)
-{
-    const element *e = normal_exp(f, x);
-    return field_mul(f, field_add(f, e, field_power(f, e, -1)), field_rational(f, 1, 2));
-}
-
-static const element *odd(struct field *f, const element *x)
-{
-    const element *e = normal_exp(f, x);
-    return field_mul(f, field_sub(f, e, field_power(f, e, -1)), field_rational(f, 1, 2));
-}
-
-/* Of a function and its reciprocal: op is that of the function among sin, cos, tan, ... */
-static const element *circular(struct field *f, uint16_t op, const element *x)
-{
-    bool hyperbolic = op >= X_SINH;
-    const element *u = hyperbolic ? x : times_i(f, x), *out = NULL;
-    switch (hyperbolic ? op - X_SINH + X_SIN : op) {
-    case X_COS:
-    case X_SEC: out = even(f, u); break;
-    case X_SIN:
-    case X_CSC: out = odd(f, u); break;
-    case X_TAN:
-    case X_COT: out = field_div(f, odd(f, u), even(f, u)); break;
-    }
-    bool is_odd = op != X_COS && op != X_SEC && !hyperbolic;
-    if (is_odd) /* sin x = sinh(i x)/i */
-        out = field_div(f, out, field_generator(f, 0));
-    bool reciprocal = op == X_CSC || op == X_SEC || op == X_COT || op == X_CSCH || op == X_SECH ||
-                      op == X_COTH;
-    return reciprocal ? field_power(f, out, -1) : out;
-}
-
-static const element *root(struct field *f, const element *x)
-{
-    if (!x || field_is_zero(f, x))
-        return x;
-    return normal_exp(f, field_mul(f, normal_ln(f, x), field_rational(f, 1, 2)));
-}
-
-static const element *add_integer(struct field *f, const element *x, slong n)
-{
-    return field_add(f, x, integer(f, n));
-}
-
-/* ln(z + sqrt(z^2 + 1)) */
-static const element *area_sine(struct field *f, const element *z)
-{
-    return normal_ln(f, field_add(f, z, root(f, add_integer(f, field_mul(f, z, z), 1))));
-}
-
-/* (ln(1 + z) - ln(1 - z))/2 */
-static const element *area_tangent(struct field *f, const element *z)
-{
-    const element *d = field_sub(f, normal_ln(f, add_integer(f, z, 1)),
-                                 normal_ln(f, field_sub(f, integer(f, 1), z)));
-    return field_mul(f, d, field_rational(f, 1, 2));
-}
-
-static const element *inverse(struct field *f, uint16_t op, const element *z)
-{
-    const element *minus_i = field_sub(f, integer(f, 0), field_generator(f, 0));
-    switch ((enum expr_op)op) {
-    case X_ASIN: return field_mul(f, minus_i, area_sine(f, times_i(f, z)));
-    case X_ACOS:
-        return field_sub(f, field_mul(f, field_named(f, 'p'), field_rational(f, 1, 2)),
-                         inverse(f, X_ASIN, z));
-    case X_ATAN: return field_mul(f, minus_i, area_tangent(f, times_i(f, z)));
-    case X_ASINH: return area_sine(f, z);
-    case X_ACOSH:
-        return normal_ln(f, field_add(f, z,
-                                      field_mul(f, root(f, add_integer(f, z, -1)),
-                                                root(f, add_integer(f, z, 1)))));
-    case X_ATANH: return area_tangent(f, z);
-    default: return inverse(f, lang_of_reciprocal(op), field_power(f, z, -1));
-    }
-}
-
-/* ---- powers ---- */
-
-static bool as_integer(slong *n, const struct field *f, const element *x)
-{
-    if (!x || !fmpz_mpoly_q_is_fmpq(x, f->ring) ||
-        !fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring))
-        return false;
-    fmpz_t c;
-    fmpz_init(c);
-    fmpz_mpoly_get_fmpz(c, fmpz_mpoly_q_numref(x), f->ring);
-    bool small = fmpz_cmpabs(c, (fmpz[]){MAX_INTEGER_POWER}) <= 0;
-    *n = small ? fmpz_get_si(c) : 0;
-    fmpz_clear(c);
-    return small;
-}
-
-static bool is_e(const struct expr_node *x)
-{
-    return x->op == X_SYM && strcmp(x->leaf, "e") == 0;
-}
-
-static const element *power(struct field *f, const struct expr_node *base,
-                            const struct expr_node *exponent)
-{
-    slong n;
-    const element *y = translate(f, exponent);
-    if (is_e(base))
-        return normal_exp(f, y);
-    const element *x = translate(f, base);
-    if (as_integer(&n, f, y))
-        return x && (n > 0 || !field_is_zero(f, x)) ? field_power(f, x, n) : NULL;
-    if (x && field_is_zero(f, x)) /* 0^y */
-        return y && field_is_constant(f, y) && sign_of(f, y) > 0 ? x : NULL;
-    return normal_exp(f, field_mul(f, y, normal_ln(f, x)));
-}
-
-/* ---- derivatives ---- */
-
-static const element *derivative(struct field *f, const struct expr_node *by,
-                                 const struct expr_node *x)
-{
-    if ((by->op != X_SYM && by->op != X_VAR) || !variable(f, by))
-        return NULL;
-    size_t i = 0;
-    while (f->g[i].kind != GENERATOR_VARIABLE || f->g[i].variable->op != by->op ||
-           strcmp(f->g[i].variable->leaf, by->leaf) != 0)
-        i++;
-    return normal_derive(f, field_reduce(f, translate(f, x)), i);
-}
-
-/* ---- terms ---- */
-
-static const element *apply(struct field *f, uint16_t op, const element *x, const element *y)
-{
-    switch ((enum expr_op)op) {
-    case X_ADD: return field_add(f, x, y);
-    case X_SUB: return field_sub(f, x, y);
-    case X_MUL: return field_mul(f, x, y);
-    case X_DIV: return field_div(f, x, y);
-    case X_SQRT: return root(f, x);
-    case X_ABS: return x ? normal_abs(f, x) : NULL;
-    case X_LN: return normal_ln(f, x);
-    default: return op >= X_SINH && op <= X_COTH   ? circular(f, op, x)
-                    : op >= X_SIN && op <= X_COT   ? circular(f, op, x)
-                    : op >= X_ASIN && op <= X_ACOTH ? inverse(f, op, x)
-                                                   : NULL;
-    }
-}
-
-static const element *translate(struct field *f, const struct expr_node *x)
-{
-    if (x->op == X_NUM)
-        return field_number(f, x->leaf);
-    if (x->op <= X_VAR)
-        return x->op == X_SYM && lang_is_constant(x->leaf) ? field_named(f, x->leaf[0])
-                                                           : variable(f, x);
-    const struct expr_node *first = x + 1, *second = first + first->size;
-    if (x->op == X_POW)
-        return power(f, first, second);
-    if (x->op == X_D)
-        return derivative(f, first, second);
-    const element *left = translate(f, first);
-    return left ? apply(f, x->op, left, x->arity == 2 ? translate(f, second) : NULL) : NULL;
-}
+enum { MAX_NODES = 600, MAX_PIECES = 4 };
 
 static const char *way_of(const struct field *f)
 {
@@ -298,7 +86,8 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
     f->domains = domains;
     f->n_domains = n_domains;
     field_init(f);
-    const element *left = translate(f, x->nodes), *right = left ? translate(f, y->nodes) : NULL;
+    const element *left = normal_translate(f, x->nodes),
+                  *right = left ? normal_translate(f, y->nodes) : NULL;
     bool equal = field_equal(f, left, right);
     *way = way_of(f);
     if (!equal && right && equal_by_constancy(f, field_sub(f, left, right), x, y)) {
@@ -310,9 +99,127 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
     return equal;
 }
 
+/* ---- pieces of a domain ---- */
+
+/* Of a variable in a linear term: where that is zero; NULL: it is not linear. */
+static const char *zero_of(struct arena *a, const struct expr *x, uint32_t at,
+                           const struct ball_domain *domain)
+{
+    struct expr term = expr_sub(x, at);
+    struct field *f = calloc(1, sizeof *f);
+    if (!f)
+        abort();
+    f->domains = domain;
+    f->n_domains = 1;
+    field_init(f);
+    const element *t = normal_translate(f, term.nodes), *zero = NULL;
+    bool ours = t && f->n == 2 && f->g[1].kind == GENERATOR_VARIABLE &&
+                strcmp(f->g[1].variable->leaf, domain->name + (*domain->name == '?')) == 0;
+    if (ours && fmpz_mpoly_degree_si(fmpz_mpoly_q_numref(t), 1, f->ring) == 1) {
+        const element *slope = normal_derive(f, t, 1);
+        zero = field_sub(f, field_generator(f, 1), field_div(f, t, slope));
+    }
+    const char *text = NULL;
+    if (zero && fmpz_mpoly_q_is_fmpq(zero, f->ring)) {
+        fmpq_t q;
+        fmpq_init(q);
+        fmpz_mpoly_get_fmpz(fmpq_numref(q), fmpz_mpoly_q_numref(zero), f->ring);
+        fmpz_mpoly_get_fmpz(fmpq_denref(q), fmpz_mpoly_q_denref(zero), f->ring);
+        char *number = fmpq_get_str(NULL, 10, q);
+        text = arena_strdup(a, number);
+        flint_free(number);
+        fmpq_clear(q);
+    }
+    field_clear(f);
+    free(f);
+    return text;
+}
+
+/* Where the linear arguments of absolute values are zero, and 0. */
+static size_t find_breaks(const char **out, struct arena *a, const struct expr *x,
+                          const struct ball_domain *domain, size_t n)
+{
+    for (uint32_t i = 0; i <= x->n && n < MAX_PIECES - 1; i++) {
+        const char *at = i < x->n && x->nodes[i].op == X_ABS ? zero_of(a, x, i + 1, domain)
+                         : i == x->n                         ? "0"
+                                                             : NULL;
+        bool inside = at && (!domain->low || number_compare(domain->low, at) < 0) &&
+                      (!domain->high || number_compare(at, domain->high) < 0) &&
+                      (number_sign(at) > 0 || strcmp(domain->domain, "positive") != 0);
+        for (size_t k = 0; k < n; k++)
+            inside = inside && number_compare(out[k], at) != 0;
+        if (inside)
+            out[n++] = at;
+    }
+    return n;
+}
+
+/* Those that are given, and the symbols without one. */
+static struct ball_domain *list_domains(size_t *n, struct arena *a, const struct expr *x,
+                                        const struct ball_domain *given, size_t n_given)
+{
+    struct ball_domain *all = arena_array(a, struct ball_domain, n_given + x->n + 1);
+    if (n_given)
+        memcpy(all, given, n_given * sizeof *all);
+    *n = n_given;
+    for (uint32_t i = 0; i < x->n; i++) {
+        bool known = x->nodes[i].op != X_SYM || lang_is_constant(x->nodes[i].leaf);
+        for (size_t k = 0; k < *n && !known; k++)
+            known = strcmp(all[k].name, x->nodes[i].leaf) == 0;
+        if (!known)
+            all[(*n)++] = (struct ball_domain){x->nodes[i].leaf, "positive", NULL, NULL};
+    }
+    return all;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return number_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool equal_by_pieces(const char **way, const struct expr *x, const struct expr *y,
+                            struct ball_domain *domains, size_t n_domains, size_t from)
+{
+    struct arena a = {0};
+    bool equal = false;
+    for (size_t i = from; i < n_domains && !equal; i++) {
+        struct ball_domain whole = domains[i];
+        const char *ends[MAX_PIECES + 1] = {0};
+        size_t n = 0;
+        if (strcmp(whole.domain, "real") != 0 && strcmp(whole.domain, "positive") != 0)
+            continue;
+        n = find_breaks(ends + 1, &a, x, &whole, n);
+        n = find_breaks(ends + 1, &a, y, &whole, n);
+        if (!n)
+            continue;
+        qsort(ends + 1, n, sizeof *ends, compare_numbers);
+        ends[0] = whole.low;
+        ends[n + 1] = whole.high;
+        equal = true;
+        for (size_t k = 0; k <= n && equal; k++) {
+            bool positive =
+                (ends[k] && number_sign(ends[k]) >= 0) || strcmp(whole.domain, "positive") == 0;
+            domains[i] = (struct ball_domain){whole.name, positive ? "positive" : "real", ends[k],
+                                              ends[k + 1]};
+            equal = equal_terms(way, x, y, domains, n_domains) ||
+                    equal_by_pieces(way, x, y, domains, n_domains, i + 1);
+        }
+        domains[i] = whole;
+    }
+    arena_free(&a);
+    return equal;
+}
+
 bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
                   const struct ball_domain *domains, size_t n_domains)
 {
-    return x->n + y->n <= MAX_NODES && expr_is_interpreted(x) && expr_is_interpreted(y) &&
-           equal_terms(way, x, y, domains, n_domains);
+    if (x->n + y->n > MAX_NODES || !expr_is_interpreted(x) || !expr_is_interpreted(y))
+        return false;
+    if (equal_terms(way, x, y, domains, n_domains))
+        return true;
+    struct arena a = {0};
+    struct ball_domain *all = list_domains(&n_domains, &a, x, domains, n_domains);
+    bool equal = equal_by_pieces(way, x, y, all, n_domains, 0);
+    arena_free(&a);
+    return equal;
 }

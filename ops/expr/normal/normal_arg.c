@@ -29,6 +29,11 @@ const element *normal_logarithm(struct field *f, enum generator_kind kind, const
     struct generator g = {.kind = kind, .of = x, .real = kind != GENERATOR_LN};
     g.smooth = kind == GENERATOR_LN_ABS && sign_is_smooth(f, x) &&
                (sign_is_strict(f, fmpz_mpoly_q_numref(x)) || range_sign(f, x));
+    if (kind == GENERATOR_LN_ABS && sign_of(f, x) > 0) {
+        int sign = sign_of(f, field_sub(f, x, field_rational(f, 1, 1)));
+        g.low = sign > 0 ? "0" : NULL;
+        g.high = sign < 0 ? "0" : NULL;
+    }
     return field_generator(f, field_add_generator(f, &g));
 }
 
@@ -41,8 +46,25 @@ static const element *part(struct field *f, const element *x, const element *con
     return field_reduce(f, p);
 }
 
+static bool depends_on_complex(const struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS], found = false;
+    field_used(f, used, x);
+    for (size_t i = 1; i < f->n && !found; i++) {
+        const struct generator *g = &f->g[i];
+        bool exponential = used[i] && g->kind == GENERATOR_EXPONENTIAL;
+        found = used[i] &&
+                (g->kind == GENERATOR_CONJUGATE || (g->kind == GENERATOR_VARIABLE && !g->real) ||
+                 (g->of && depends_on_complex(f, g->of)) ||
+                 (exponential && depends_on_complex(f, f->families[g->family].exponent)));
+    }
+    return found;
+}
+
 bool normal_leaves_axis(struct field *f, const element *x, const element *conjugate)
 {
+    if (depends_on_complex(f, x)) /* lines of the plane are no isolated points */
+        return false;
     if (sign_is_meromorphic(f, x))
         return true;
     const element *p = part(f, x, conjugate, true);

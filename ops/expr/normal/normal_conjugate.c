@@ -25,6 +25,19 @@ const element *normal_conjugate(struct field *f, const element *x)
     return same ? x : field_substitute(f, x, values);
 }
 
+/* Of a complex variable: a generator of its own. */
+static const element *partner(struct field *f, size_t i)
+{
+    if (!f->g[i].partner) {
+        struct generator g = {.kind = GENERATOR_CONJUGATE, .partner = i};
+        size_t n = field_add_generator(f, &g);
+        if (n == FIELD_MAX_GENERATORS)
+            return NULL;
+        f->g[i].partner = n;
+    }
+    return field_generator(f, f->g[i].partner);
+}
+
 static const element *conjugate_of(struct field *f, size_t i)
 {
     const struct generator *g = &f->g[i];
@@ -33,6 +46,8 @@ static const element *conjugate_of(struct field *f, size_t i)
         return x;
     if (g->kind == GENERATOR_I)
         return opposite(f, x);
+    if (g->kind == GENERATOR_VARIABLE || g->kind == GENERATOR_CONJUGATE)
+        return partner(f, i);
     if (g->kind != GENERATOR_EXPONENTIAL)
         return NULL;
     const element *exponent = f->families[g->family].exponent;

@@ -12,6 +12,7 @@ static const element *derive_generator(struct field *f, size_t i, size_t by)
     case GENERATOR_I:
     case GENERATOR_CONSTANT: return field_rational(f, 0, 1);
     case GENERATOR_VARIABLE: return field_rational(f, i == by, 1);
+    case GENERATOR_CONJUGATE: return NULL;
     case GENERATOR_EXPONENTIAL:
         if (g.power) /* g^k = u, g' = u'/(k u) g */
             return field_mul(f, field_generator(f, i),

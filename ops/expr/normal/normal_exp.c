@@ -40,6 +40,9 @@ static const element *add_exponential(struct field *f, size_t family, const elem
                           .real = real,
                           .positive = real,
                           .smooth = sign_is_smooth(f, exponent)};
+    int sign = real && !power ? sign_of(f, exponent) : 0;
+    g.low = sign > 0 ? "1" : NULL;
+    g.high = sign < 0 ? "1" : NULL;
     return field_generator(f, field_add_generator(f, &g));
 }
 

@@ -364,8 +364,7 @@ bool field_is_zero(struct field *f, const element *x)
 
 bool field_equal(struct field *f, const element *x, const element *y)
 {
-    return x && y &&
-           (fmpz_mpoly_q_equal(x, y, f->ring) || field_is_zero(f, field_sub(f, x, y)));
+    return x && y && (fmpz_mpoly_q_equal(x, y, f->ring) || field_is_zero(f, field_sub(f, x, y)));
 }
 
 size_t field_add_generator(struct field *f, const struct generator *g)
@@ -456,8 +455,7 @@ const element *field_constant(struct field *f, const ca_t v)
     ca_im(im, v, f->numbers);
     const element *x;
     if (ca_check_is_real(re, f->numbers) == T_TRUE && ca_check_is_real(im, f->numbers) == T_TRUE)
-        x = field_add(f, part(f, re, true),
-                      field_mul(f, field_generator(f, 0), part(f, im, true)));
+        x = field_add(f, part(f, re, true), field_mul(f, field_generator(f, 0), part(f, im, true)));
     else
         x = part(f, v, false);
     ca_clear(re, f->numbers);

@@ -17,6 +17,7 @@ enum { FIELD_MAX_GENERATORS = 24, FIELD_MAX_WORK = 400000 };
 enum generator_kind {
     GENERATOR_I, /* number 0, I^2 = -1 */
     GENERATOR_VARIABLE,
+    GENERATOR_CONJUGATE,   /* of a complex variable */
     GENERATOR_CONSTANT,    /* a number that is not rational */
     GENERATOR_EXPONENTIAL, /* e^(exponent of its family / an integer) */
     GENERATOR_LN,          /* of a function, principal */
@@ -32,6 +33,7 @@ struct generator {
     const element *of;      /* argument of LN, LN_ABS, ARG; of EXPONENTIAL: its power, if it has one */
     ulong power;            /* 0: no relation */
     size_t family;
+    size_t partner; /* variables and conjugates: each other's number, or 0 */
     bool real, positive, integer, is_pi;
     bool smooth; /* analytic on the whole domain of the variables, which is connected */
 };

@@ -1,6 +1,7 @@
 /* Signs by sufficient conditions: a polynomial whose coefficients have one sign in generators that
- * are positive, or occur in even powers; one in one variable without real roots. A variable, or root, in
- * an interval is first replaced by a function of a positive one that maps onto the interval. */
+ * are positive, or occur in even powers; one in one variable without real roots. A variable, or
+ * root, in an interval is first replaced by a function of a positive one that maps onto the
+ * interval. */
 #include "ops/expr/normal/normal_sign.h"
 
 #include "ops/expr/normal/normal_conjugate.h"
@@ -22,10 +23,11 @@ static const element *from_positive(struct field *f, size_t i)
     const element *t = field_generator(f, i), *one = field_rational(f, 1, 1);
     const struct generator *g = &f->g[i];
     if (g->low && g->high)
-        return field_div(f,
-                         field_add(f, field_number(f, g->low), field_mul(f, field_number(f, g->high), t)),
-                         field_add(f, one, t));
-    return g->low ? field_add(f, field_number(f, g->low), t) : field_sub(f, field_number(f, g->high), t);
+        return field_div(
+            f, field_add(f, field_number(f, g->low), field_mul(f, field_number(f, g->high), t)),
+            field_add(f, one, t));
+    return g->low ? field_add(f, field_number(f, g->low), t)
+                  : field_sub(f, field_number(f, g->high), t);
 }
 
 /* `shifted`: variables of an interval have become positive ones. */
@@ -41,8 +43,9 @@ static int sign_by_coefficients(const struct field *f, const fmpz_mpoly_t p, boo
         bool known = sign == 0 || sign == fmpz_sgn(c);
         sign = fmpz_sgn(c);
         for (size_t k = 0; k < f->n; k++)
-            known = known && (e[k] == 0 || f->g[k].positive || (shifted && has_interval(&f->g[k])) ||
-                              (f->g[k].real && e[k] % 2 == 0));
+            known =
+                known && (e[k] == 0 || f->g[k].positive || (shifted && has_interval(&f->g[k])) ||
+                          (f->g[k].real && e[k] % 2 == 0));
         if (!known) {
             sign = 0;
             break;
@@ -152,7 +155,7 @@ static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
 
 int sign_of(struct field *f, const element *x)
 {
-    int sign = sign_by_factors(f, fmpz_mpoly_q_numref(x)) *
-               sign_by_factors(f, fmpz_mpoly_q_denref(x));
+    int sign =
+        sign_by_factors(f, fmpz_mpoly_q_numref(x)) * sign_by_factors(f, fmpz_mpoly_q_denref(x));
     return sign || !normal_is_real(f, x) ? sign : range_sign(f, x);
 }

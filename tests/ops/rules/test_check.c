@@ -117,7 +117,10 @@ static void true_rules_are_proved_where_they_can_be(void **state)
         {"atan(?a) + atan(1/?a) -> pi/2 if positive(?a)", "exponentials"},
         {"2*atan(sqrt(?a)) -> acos((1 - ?a)/(1 + ?a)) if positive(?a)", "derivatives"},
         {"cos(pi/5) -> (1 + sqrt(5))/4", "exact numbers"},
-        {"abs(?a*?b) -> abs(?a)*abs(?b)", ""},
+        {"abs(?a*?b) -> abs(?a)*abs(?b)", "exponentials"},
+        {"abs(sinh(?a)) -> sinh(abs(?a)) if real(?a)", "exponentials"},
+        {"(?a - ?b)^?n -> -(?b - ?a)^?n if odd(?n)", "exponentials"},
+        {"asinh(-?a) -> -asinh(?a)", ""},
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,0 +1,275 @@
+/* See normal_translate.h. */
+#include "ops/expr/normal/normal_translate.h"
+
+#include "ops/expr/normal/normal_derive.h"
+#include "ops/expr/normal/normal_exp.h"
+#include "ops/expr/normal/normal_sign.h"
+
+#include <flint/fmpz_mpoly_factor.h>
+#include <string.h>
+
+enum { MAX_INTEGER_POWER = 60, MAX_FACTORED = 400 };
+
+static const element *integer(struct field *f, slong n)
+{
+    return field_rational(f, n, 1);
+}
+
+/* ---- leaves ---- */
+
+static struct ball_domain domain_of(const struct field *f, const struct expr_node *x)
+{
+    for (size_t i = 0; i < f->n_domains; i++) {
+        const char *name = f->domains[i].name;
+        bool pattern = *name == '?';
+        if (pattern == (x->op == X_VAR) && strcmp(name + pattern, x->leaf) == 0)
+            return f->domains[i];
+    }
+    return (struct ball_domain){x->leaf, x->op == X_VAR ? "complex" : "positive", NULL, NULL};
+}
+
+static const element *variable(struct field *f, const struct expr_node *x)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->g[i].kind == GENERATOR_VARIABLE && f->g[i].variable->op == x->op &&
+            strcmp(f->g[i].variable->leaf, x->leaf) == 0)
+            return field_generator(f, i);
+    struct ball_domain d = domain_of(f, x);
+    const char *domain = d.domain;
+    bool is_complex = strcmp(domain, "complex") == 0 || strcmp(domain, "nonzero") == 0;
+    struct generator g = {.kind = GENERATOR_VARIABLE,
+                          .variable = x,
+                          .real = !is_complex,
+                          .low = d.low,
+                          .high = d.high,
+                          .integer = strcmp(domain, "integer") == 0,
+                          .smooth = true};
+    g.positive = strcmp(domain, "positive") == 0 || strcmp(domain, "nonnegative") == 0;
+    return field_generator(f, field_add_generator(f, &g));
+}
+
+/* ---- functions by exponentials and logarithms ---- */
+
+static const element *times_i(struct field *f, const element *x)
+{
+    return field_mul(f, field_generator(f, 0), x);
+}
+
+/* cos and i sin of x/i, which are cosh and sinh of x, from E = e^x. */
+static const element *even(struct field *f, const element *x)
+{
+    const element *e = normal_exp(f, x);
+    return field_mul(f, field_add(f, e, field_power(f, e, -1)), field_rational(f, 1, 2));
+}
+
+static const element *odd(struct field *f, const element *x)
+{
+    const element *e = normal_exp(f, x);
+    return field_mul(f, field_sub(f, e, field_power(f, e, -1)), field_rational(f, 1, 2));
+}
+
+/* Of a function and its reciprocal: op is that of the function among sin, cos, tan, ... */
+static const element *circular(struct field *f, uint16_t op, const element *x)
+{
+    bool hyperbolic = op >= X_SINH;
+    const element *u = hyperbolic ? x : times_i(f, x), *out = NULL;
+    switch (hyperbolic ? op - X_SINH + X_SIN : op) {
+    case X_COS:
+    case X_SEC: out = even(f, u); break;
+    case X_SIN:
+    case X_CSC: out = odd(f, u); break;
+    case X_TAN:
+    case X_COT: out = field_div(f, odd(f, u), even(f, u)); break;
+    }
+    bool is_odd = op != X_COS && op != X_SEC && !hyperbolic;
+    if (is_odd) /* sin x = sinh(i x)/i */
+        out = field_div(f, out, field_generator(f, 0));
+    bool reciprocal =
+        op == X_CSC || op == X_SEC || op == X_COT || op == X_CSCH || op == X_SECH || op == X_COTH;
+    return reciprocal ? field_power(f, out, -1) : out;
+}
+
+static const element *root(struct field *f, const element *x)
+{
+    if (!x || field_is_zero(f, x))
+        return x;
+    return normal_exp(f, field_mul(f, normal_ln(f, x), field_rational(f, 1, 2)));
+}
+
+static const element *add_integer(struct field *f, const element *x, slong n)
+{
+    return field_add(f, x, integer(f, n));
+}
+
+/* ln(z + sqrt(z^2 + 1)) */
+static const element *area_sine(struct field *f, const element *z)
+{
+    return normal_ln(f, field_add(f, z, root(f, add_integer(f, field_mul(f, z, z), 1))));
+}
+
+/* (ln(1 + z) - ln(1 - z))/2 */
+static const element *area_tangent(struct field *f, const element *z)
+{
+    const element *d = field_sub(f, normal_ln(f, add_integer(f, z, 1)),
+                                 normal_ln(f, field_sub(f, integer(f, 1), z)));
+    return field_mul(f, d, field_rational(f, 1, 2));
+}
+
+static const element *inverse(struct field *f, uint16_t op, const element *z)
+{
+    const element *minus_i = field_sub(f, integer(f, 0), field_generator(f, 0));
+    switch ((enum expr_op)op) {
+    case X_ASIN: return field_mul(f, minus_i, area_sine(f, times_i(f, z)));
+    case X_ACOS:
+        return field_sub(f, field_mul(f, field_named(f, 'p'), field_rational(f, 1, 2)),
+                         inverse(f, X_ASIN, z));
+    case X_ATAN: return field_mul(f, minus_i, area_tangent(f, times_i(f, z)));
+    case X_ASINH: return area_sine(f, z);
+    case X_ACOSH:
+        return normal_ln(f, field_add(f, z,
+                                      field_mul(f, root(f, add_integer(f, z, -1)),
+                                                root(f, add_integer(f, z, 1)))));
+    case X_ATANH: return area_tangent(f, z);
+    default: return inverse(f, lang_of_reciprocal(op), field_power(f, z, -1));
+    }
+}
+
+/* ---- powers ---- */
+
+static bool as_integer(slong *n, const struct field *f, const element *x)
+{
+    if (!x || !fmpz_mpoly_q_is_fmpq(x, f->ring) ||
+        !fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring))
+        return false;
+    fmpz_t c;
+    fmpz_init(c);
+    fmpz_mpoly_get_fmpz(c, fmpz_mpoly_q_numref(x), f->ring);
+    bool small = fmpz_cmpabs(c, (fmpz[]){MAX_INTEGER_POWER}) <= 0;
+    *n = small ? fmpz_get_si(c) : 0;
+    fmpz_clear(c);
+    return small;
+}
+
+static bool is_e(const struct expr_node *x)
+{
+    return x->op == X_SYM && strcmp(x->leaf, "e") == 0;
+}
+
+static bool is_integer(struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS], integer = fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring);
+    field_used(f, used, x);
+    for (size_t i = 0; i < f->n; i++)
+        integer = integer && (!used[i] || f->g[i].integer);
+    return integer;
+}
+
+/* p^y, y an integer: of a number, of an exponential, or by a logarithm of any branch. */
+static const element *factor_power(struct field *f, const element *p, const element *y)
+{
+    for (size_t i = 1; i < f->n; i++)
+        if (f->g[i].kind == GENERATOR_EXPONENTIAL &&
+            fmpz_mpoly_q_equal(p, field_generator(f, i), f->ring))
+            return normal_exp(f, field_mul(f, y,
+                                           field_div(f, f->families[f->g[i].family].exponent,
+                                                     integer(f, field_root_of(f, i)))));
+    return normal_exp(f, field_mul(f, y, normal_ln(f, p)));
+}
+
+static const element *polynomial_power(struct field *f, const fmpz_mpoly_t p, const element *y)
+{
+    fmpz_mpoly_factor_t factors;
+    const element *product = NULL;
+    fmpz_mpoly_factor_init(factors, f->ring);
+    if (fmpz_mpoly_length(p, f->ring) <= MAX_FACTORED && fmpz_mpoly_factor(factors, p, f->ring)) {
+        element *c = field_new(f);
+        fmpz_mpoly_q_set_fmpz(c, factors->constant, f->ring);
+        product = factor_power(f, c, y);
+        for (slong i = 0; i < factors->num && product; i++)
+            product =
+                fmpz_fits_si(&factors->exp[i])
+                    ? field_mul(
+                          f, product,
+                          field_power(f, factor_power(f, field_polynomial(f, &factors->poly[i]), y),
+                                      fmpz_get_si(&factors->exp[i])))
+                    : NULL;
+    }
+    fmpz_mpoly_factor_clear(factors, f->ring);
+    return product;
+}
+
+/* x^y, y an integer, is a product over the factors of x. */
+static const element *integer_power(struct field *f, const element *x, const element *y)
+{
+    if (!(x = field_reduce(f, x)) || field_is_zero(f, x))
+        return NULL;
+    return field_div(f, polynomial_power(f, fmpz_mpoly_q_numref(x), y),
+                     polynomial_power(f, fmpz_mpoly_q_denref(x), y));
+}
+
+static const element *power(struct field *f, const struct expr_node *base,
+                            const struct expr_node *exponent)
+{
+    slong n;
+    const element *y = normal_translate(f, exponent);
+    if (is_e(base))
+        return normal_exp(f, y);
+    const element *x = normal_translate(f, base);
+    if (as_integer(&n, f, y))
+        return x && (n > 0 || !field_is_zero(f, x)) ? field_power(f, x, n) : NULL;
+    if (x && field_is_zero(f, x)) /* 0^y */
+        return y && field_is_constant(f, y) && sign_of(f, y) > 0 ? x : NULL;
+    if (x && y && is_integer(f, y))
+        return integer_power(f, x, y);
+    return normal_exp(f, field_mul(f, y, normal_ln(f, x)));
+}
+
+/* ---- derivatives ---- */
+
+static const element *derivative(struct field *f, const struct expr_node *by,
+                                 const struct expr_node *x)
+{
+    if ((by->op != X_SYM && by->op != X_VAR) || !variable(f, by))
+        return NULL;
+    size_t i = 0;
+    while (f->g[i].kind != GENERATOR_VARIABLE || f->g[i].variable->op != by->op ||
+           strcmp(f->g[i].variable->leaf, by->leaf) != 0)
+        i++;
+    return normal_derive(f, field_reduce(f, normal_translate(f, x)), i);
+}
+
+/* ---- terms ---- */
+
+static const element *apply(struct field *f, uint16_t op, const element *x, const element *y)
+{
+    switch ((enum expr_op)op) {
+    case X_ADD: return field_add(f, x, y);
+    case X_SUB: return field_sub(f, x, y);
+    case X_MUL: return field_mul(f, x, y);
+    case X_DIV: return field_div(f, x, y);
+    case X_SQRT: return root(f, x);
+    case X_ABS: return x ? normal_abs(f, x) : NULL;
+    case X_LN: return normal_ln(f, x);
+    default:
+        return op >= X_SINH && op <= X_COTH    ? circular(f, op, x)
+               : op >= X_SIN && op <= X_COT    ? circular(f, op, x)
+               : op >= X_ASIN && op <= X_ACOTH ? inverse(f, op, x)
+                                               : NULL;
+    }
+}
+
+const element *normal_translate(struct field *f, const struct expr_node *x)
+{
+    if (x->op == X_NUM)
+        return field_number(f, x->leaf);
+    if (x->op <= X_VAR)
+        return x->op == X_SYM && lang_is_constant(x->leaf) ? field_named(f, x->leaf[0])
+                                                           : variable(f, x);
+    const struct expr_node *first = x + 1, *second = first + first->size;
+    if (x->op == X_POW)
+        return power(f, first, second);
+    if (x->op == X_D)
+        return derivative(f, first, second);
+    const element *left = normal_translate(f, first);
+    return left ? apply(f, x->op, left, x->arity == 2 ? normal_translate(f, second) : NULL) : NULL;
+}
