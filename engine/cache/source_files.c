@@ -59,11 +59,25 @@ static enum err_code read_file(struct op_file *f, struct arena *a, struct err *e
     return OK;
 }
 
+static bool read_builtin(struct op_file *f)
+{
+    for (const struct source_text *b = op_builtins; b->name; b++)
+        if (strcmp(b->name, f->text.name) == 0) {
+            f->text = *b;
+            struct span bytes = {(const uint8_t *)b->text, b->len};
+            f->id = digest_of(&bytes, 1);
+            return true;
+        }
+    return false;
+}
+
 static enum err_code scan_file(struct op_file *f, uint64_t *n_read, struct arena *a,
                                struct store *s, struct store_batch *b, struct err *e)
 {
     struct os_stat st;
     char *path;
+    if (read_builtin(f))
+        return OK;
     enum err_code code = os_realpath(&path, a, f->text.name, e);
     if (!code)
         code = os_stat(&st, path, e);

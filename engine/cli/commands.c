@@ -204,6 +204,10 @@ static const struct cli_command own_commands[] = {
      "eqloom ops\n"
      "eqloom ops saturate",
      OPTIONS({"markdown", NULL, false, "The reference, as in docs/ops.md."})},
+    {"init", "[DIR]", 0, 1, CLI_STORE_OWN, cli_init, "Write a small job to begin with",
+     "Writes job.yaml, a rule file, a template file and the schema of job files into DIR, or the "
+     "current directory. Nothing that is there is replaced.",
+     "eqloom init my-job\neqloom run my-job/job.yaml", NULL},
     {"schema", "", 0, 0, CLI_STORE_OWN, cli_schema,
      "Print the JSON Schema of job files, for editors",
      "Made from the table of ops; also kept as docs/eqloom.schema.json.",

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/os.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,6 +119,30 @@ static enum err_code add_folder(struct node *out, struct draft *d, const char *f
     return OK;
 }
 
+/* "builtin:NAME", with or without its ending; NAME may be a pattern. */
+static enum err_code add_builtins(struct node *out, struct draft *d,
+                                  const struct yaml_node *pattern, struct err *e)
+{
+    size_t n = 0, all = 0;
+    while (op_builtins[all].name)
+        all++;
+    const char **names = arena_array(d->arena, const char *, all);
+    char **matches = arena_array(d->arena, char *, all);
+    for (size_t i = 0; i < all; i++) {
+        const char *name = op_builtins[i].name;
+        names[i] = arena_strndup(d->arena, name, (size_t)(strrchr(name, '.') - name));
+        if (fnmatch(pattern->text, name, FNM_PATHNAME) == 0 ||
+            fnmatch(pattern->text, names[i], FNM_PATHNAME) == 0)
+            matches[n++] = (char *)name;
+    }
+    if (!n) {
+        enum err_code code = yaml_fail(e, pattern, "there is no '%.200s'", pattern->text);
+        return err_suggest(code, pattern->text, names, all, e);
+    }
+    add_files(out, d, matches, n);
+    return OK;
+}
+
 static enum err_code add_matches(struct node *out, struct draft *d,
                                  const struct yaml_node *pattern, struct err *e)
 {
@@ -126,6 +151,8 @@ static enum err_code add_matches(struct node *out, struct draft *d,
         return err_up(e, code);
     if (!pattern->len)
         return yaml_fail(e, pattern, "an empty file pattern");
+    if (strncmp(pattern->text, OP_BUILTIN, strlen(OP_BUILTIN)) == 0)
+        return err_up(e, add_builtins(out, d, pattern, e));
     const char *full = os_join(d->arena, d->dir, pattern->text);
     char **matches = NULL;
     size_t n_matches = 0;

@@ -11,6 +11,7 @@
  * so offsets stay those of the file. */
 #include "base/map.h"
 #include "base/text/utf8.h"
+#include "engine/op.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/rules/parse_condition.h"
@@ -370,6 +371,16 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
     latex_reader_free(p.latex);
     free(p.statements);
     return err_up(e, code);
+}
+
+size_t rules_library(const struct source_text **out)
+{
+    size_t n = 0;
+    *out = op_builtins;
+    while (op_builtins[n].name && strstr(op_builtins[n].name, ".rules") &&
+           !strstr(op_builtins[n].name, "/start/"))
+        n++;
+    return n;
 }
 
 enum err_code rules_parse_library(struct rules *out, struct arena *a, const struct language *lang,

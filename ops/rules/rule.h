@@ -67,7 +67,7 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
 /* The language that a file names, the calculus if it names none; NULL: there is no such language.
  */
 const struct language *rules_language(struct arena *a, const struct source_text *source);
-/* The shipped files (jobs/rules, built in), sorted by name; returns how many. */
+/* The files that the program brings, sorted by name; returns how many. */
 size_t rules_library(const struct source_text **out);
 /* The shipped rules of a language, sorted, those of groups that are off included. */
 enum err_code rules_parse_library(struct rules *out, struct arena *a, const struct language *lang,

@@ -125,6 +125,11 @@ const struct op *const op_table[] = {&op_certify, &op_derivations, &op_embed, &o
                                      &op_extract, &op_report,      &op_rules, &op_saturate,
                                      &op_split,   &op_templates,   &op_train, NULL};
 
+const struct source_text op_builtins[] = {{"builtin:algebra.rules", "", 0},
+                                          {"builtin:semvec/algebra.rules", "", 0},
+                                          {"builtin:small.yaml", "", 0},
+                                          {0}};
+
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)

@@ -5,6 +5,7 @@
 #include "engine/op.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *name_pattern(const char *more)
@@ -130,7 +131,7 @@ static json_t *texts_by_name(const char *description)
                      "additionalProperties", "type", "string");
 }
 
-enum err_code cli_schema(int *status, struct cli *c, struct err *e)
+char *schema_text(void)
 {
     json_t *ops = json_object();
     for (size_t i = 0; op_table[i]; i++)
@@ -153,8 +154,17 @@ enum err_code cli_schema(int *status, struct cli *c, struct err *e)
                                "https://json-schema.org/draft/2020-12/schema", "title",
                                "eqloom job", "type", "object", "required", "eqloom", "properties",
                                properties, "additionalProperties", 0, "$defs", ops);
-    json_dumpf(schema, c->out, JSON_INDENT(2));
-    fputc('\n', c->out);
+    char *text = json_dumps(schema, JSON_INDENT(2));
     json_decref(schema);
+    if (!text)
+        abort();
+    return text;
+}
+
+enum err_code cli_schema(int *status, struct cli *c, struct err *e)
+{
+    char *text = schema_text();
+    fprintf(c->out, "%s\n", text);
+    free(text);
     return OK;
 }
