@@ -13,7 +13,7 @@ import unittest
 from harness import TIMEOUT_S, Moments, ProjectTest, places
 
 SEED = int(os.environ.get("EQLOOM_TEST_SEED", time.time_ns() & 0xFFFFFFFF))
-KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "25"))
+KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "20"))
 
 
 class Crash(ProjectTest):
