@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <ftw.h>
 #include <glob.h>
 #include <limits.h>
 #include <malloc.h>
@@ -220,6 +221,16 @@ enum err_code os_realpath(char **out, struct arena *a, const char *path, struct 
     *out = arena_strdup(a, p);
     free(p);
     return OK;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    return remove(path);
+}
+
+void os_remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 char *os_join(struct arena *a, const char *dir, const char *name)

@@ -33,6 +33,8 @@ enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char
                            const char *const *suffixes, struct err *e);
 /* Absolute, without links; ERR_NOTFOUND if it does not exist. */
 enum err_code os_realpath(char **out, struct arena *a, const char *path, struct err *e);
+/* A directory with all in it; it is no error if it does not exist. */
+void os_remove_tree(const char *path);
 char *os_join(struct arena *a, const char *dir, const char *name); /* name may be absolute */
 char *os_dirname(struct arena *a, const char *path);
 

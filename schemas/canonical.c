@@ -251,8 +251,6 @@ static void *allocate(void *arena, size_t size)
 
 static void forget(void *arena, void *pointer)
 {
-    (void)arena;
-    (void)pointer;
 }
 
 enum err_code canonical_unpack(ProtobufCMessage **out, struct arena *a,

@@ -18,7 +18,6 @@
 #include "base/os.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -108,16 +107,6 @@ enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit 
     }
     rocks_iter_free(it);
     return err_up(e, code);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    return remove(path);
-}
-
-void salvage_remove_tree(const char *path)
-{
-    nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 struct copier {
@@ -278,7 +267,7 @@ enum err_code store_salvage(struct store *s, struct err *e)
 {
     struct arena a = {0};
     struct places p = places_of(&a, s->path);
-    salvage_remove_tree(p.fresh);
+    os_remove_tree(p.fresh);
     enum err_code code = copy_database(s, p.fresh, e);
     if (code == OK) {
         rocks_close(s->rocks);
@@ -292,8 +281,8 @@ enum err_code store_salvage(struct store *s, struct err *e)
         code = code == OK ? reopened : code;
     }
     if (code == OK) {
-        salvage_remove_tree(p.old);
-        salvage_remove_tree(p.repaired);
+        os_remove_tree(p.old);
+        os_remove_tree(p.repaired);
         mark_rebuilt(s->path);
     }
     arena_free(&a);
@@ -308,12 +297,12 @@ void salvage_settle(const char *store_path)
         if (access(p.db, F_OK) != 0)
             rename(p.old, p.db);
         else
-            salvage_remove_tree(p.old);
+            os_remove_tree(p.old);
     }
     if (access(p.fresh, F_OK) == 0)
-        salvage_remove_tree(p.fresh);
+        os_remove_tree(p.fresh);
     if (access(p.repaired, F_OK) == 0)
-        salvage_remove_tree(p.repaired);
+        os_remove_tree(p.repaired);
     arena_free(&a);
 }
 

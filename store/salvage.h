@@ -22,7 +22,5 @@ enum err_code store_salvage(struct store *s, struct err *e);
 enum err_code salvage_if_damaged(struct store *s, struct err *e);
 /* Finishes or undoes a rebuild that was cut off. */
 void salvage_settle(const char *store_path);
-/* A directory with all in it; it is no error if it does not exist. */
-void salvage_remove_tree(const char *path);
 
 #endif

@@ -17,7 +17,6 @@
 
 static void remember_first(void *arg, const struct digest *last, const char *why)
 {
-    (void)last;
     struct buf *first = arg;
     if (!first->len)
         buf_puts(first, why);
@@ -69,7 +68,7 @@ static enum err_code remove_leftover(const char *partial, struct err *e)
     }
     closedir(d);
     if (code == OK)
-        salvage_remove_tree(partial);
+        os_remove_tree(partial);
     return code;
 }
 
@@ -105,7 +104,7 @@ enum err_code store_backup(struct store *s, const char *directory, struct err *e
         if (code == OK && rename(partial, directory) != 0)
             code = err_fail(e, ERR_IO, "cannot name the backup %s: %s", directory, strerror(errno));
         if (code != OK)
-            salvage_remove_tree(partial);
+            os_remove_tree(partial);
     }
     arena_free(&a);
     return err_up(e, code);

@@ -36,7 +36,6 @@ static enum err_code put_bytes(struct packer *p, const void *data, size_t n, str
 
 static enum err_code push(void *arg, const uint8_t bytes[32], struct err *e)
 {
-    (void)e;
     struct packer *p = arg;
     struct digest id;
     memcpy(id.bytes, bytes, DIGEST_SIZE);

@@ -1,8 +1,8 @@
 /* Digests, randomness, threads and files. */
 #include "base/digest.h"
 #include "base/err.h"
-#include "base/os.h"
 #include "base/io/out_file.h"
+#include "base/os.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "tests/unit.h"
@@ -200,7 +200,6 @@ static void *run_out(void *barrier)
 /* However many threads run out of memory at once, one says so. */
 static void test_last_words(void **state)
 {
-    (void)state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();

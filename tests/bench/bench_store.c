@@ -9,7 +9,6 @@
 #include "store/db/rocks.h"
 #include "store/store.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,14 +22,6 @@ static void check(enum err_code code, const struct err *e)
         return;
     fprintf(stderr, "bench_store: %s\n", e->message);
     exit(1);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
 }
 
 /* A cluster of terms over a small language; the payload goes into the arena. */
@@ -203,6 +194,6 @@ int main(void)
     arena_free(&corpus);
     arena_free(&a);
     free(ids);
-    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    os_remove_tree(path);
     return 0;
 }

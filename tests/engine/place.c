@@ -1,17 +1,11 @@
 /* See place.h. */
-#include "base/os.h"
-#include "base/io/out_file.h"
 #include "place.h"
+#include "base/io/out_file.h"
+#include "base/os.h"
 #include "tests/unit.h"
 
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    return remove(path);
-}
 
 void check(enum err_code code, const struct err *e)
 {
@@ -43,7 +37,7 @@ void place_free(struct place *p)
 {
     if (p->store)
         store_close(p->store);
-    nftw(p->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    os_remove_tree(p->dir);
     arena_free(&p->arena);
 }
 

@@ -82,10 +82,7 @@ static void edit(struct text *t, struct rng *r, uint32_t *fresh)
 
 static void test_few_elements_change(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    print_message("EQLOOM_TEST_SEED=%" PRIu64 "\n", seed);
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     static struct text t;
     t.n = 2000 + (size_t)rng_below(&r, 2000);
     struct place p;

@@ -177,12 +177,9 @@ static void test_plan_of_other_data(void **state)
  * checking finds no difference. */
 static void test_chain_of_random_data(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct place p, scratch;
     unsigned reused = 0, first = 0;
-    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
     place_new(&p);
     char letters[] = "aaaaaaaaaaaa";
     for (int i = 0; i < 30; i++) {
@@ -213,13 +210,10 @@ static void test_chain_of_random_data(void **state)
  * read: whoever wrote it, each ends as in an empty store. */
 static void test_chains_share_what_was_read(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    struct rng r = rng_new(seed, 1);
+    struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 1);
     struct place p;
     uint64_t reused = 0;
     char letters[2][9] = {"aaaaaaaa", "aaaaaaaa"};
-    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
     place_new(&p);
     for (int i = 0; i < 24; i++) {
         struct graph g;

@@ -142,10 +142,7 @@ static void run_both(struct place *p, const struct shape *s, struct rng *r)
 
 static void test_edits(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    print_message("EQLOOM_TEST_SEED=%" PRIu64 "\n", seed);
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     for (int round = 0; round < ROUNDS; round++) {
         struct place p;
         struct shape s;

@@ -111,10 +111,7 @@ static bool is_killed(const char *dir, uint64_t *whole_ms, struct rng *r)
 
 static void test_kill(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    print_message("EQLOOM_TEST_SEED=%" PRIu64 "\n", seed);
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct digest expected[NODES], ids[NODES];
     char dir[64];
     new_dir(dir);

@@ -91,10 +91,7 @@ static void same_as_scratch(const struct text *t, const struct run_result *a)
 
 static void test_random_edits(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    print_message("EQLOOM_TEST_SEED=%" PRIu64 "\n", seed);
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct text t = new_text(LINES);
     struct place p;
     uint32_t fresh = LINES;

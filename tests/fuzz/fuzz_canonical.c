@@ -7,9 +7,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static enum err_code ignore_id(void *arg, const uint8_t id[32], struct err *e)
 {
-    (void)arg;
-    (void)id;
-    (void)e;
     return OK;
 }
 

@@ -2,12 +2,7 @@
 #ifndef TESTS_STORE_FIXTURE_H
 #define TESTS_STORE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "base/os.h"
 #include "base/rng.h"
@@ -17,9 +12,6 @@
 #include "schemas/canonical.h"
 #include "store/store.h"
 
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define MUST(call) must((call), &err, __FILE__, __LINE__)
@@ -31,31 +23,10 @@ static inline void must(enum err_code code, const struct err *e, const char *fil
     assert_int_equal(code, OK);
 }
 
-static inline uint64_t test_seed(void)
-{
-    const char *text = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
-    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 static inline void temporary_directory(char path[64])
 {
     snprintf(path, 64, "/tmp/eqloom-test-XXXXXX");
     assert_non_null(mkdtemp(path));
-}
-
-static inline int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
-static inline void remove_tree(const char *path)
-{
-    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static inline struct store *open_store(const char *path)
@@ -80,6 +51,7 @@ static inline struct store *open_reader(const char *path)
 struct test_store {
     char path[64];
     struct store *s;
+    struct store_batch *b; /* of a test that needs one throughout */
 };
 
 static inline int test_store_setup(void **state)
@@ -95,7 +67,7 @@ static inline int test_store_teardown(void **state)
 {
     struct test_store *p = *state;
     store_close(p->s);
-    remove_tree(p->path);
+    os_remove_tree(p->path);
     free(p);
     return 0;
 }

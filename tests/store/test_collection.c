@@ -5,30 +5,19 @@
 #include "base/map.h"
 #include "store/collection/collection.h"
 
-struct place {
-    char path[64];
-    struct store *s;
-    struct store_batch *b;
-};
-
 static int setup(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
-    temporary_directory(p->path);
-    p->s = open_store(p->path);
+    test_store_setup(state);
+    struct test_store *p = *state;
     p->b = store_batch_new(p->s);
-    *state = p;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     store_batch_free(p->b);
-    store_close(p->s);
-    remove_tree(p->path);
-    free(p);
-    return 0;
+    return test_store_teardown(state);
 }
 
 struct list {
@@ -66,7 +55,7 @@ static struct list list_of(size_t n)
 }
 
 /* Builds and commits; *records says how many were new. */
-static struct digest build(struct place *p, const struct list *l, size_t *records)
+static struct digest build(struct test_store *p, const struct list *l, size_t *records)
 {
     struct err err = {0};
     struct digest id;
@@ -81,7 +70,8 @@ static struct digest build(struct place *p, const struct list *l, size_t *record
     return id;
 }
 
-static void check(struct place *p, const struct digest *id, const struct list *l, struct rng *r)
+static void check(struct test_store *p, const struct digest *id, const struct list *l,
+                  struct rng *r)
 {
     struct err err = {0};
     struct collection *c;
@@ -106,7 +96,7 @@ static void check(struct place *p, const struct digest *id, const struct list *l
 static void test_sizes(void **state)
 {
     static const size_t sizes[] = {0, 1, 2, 255, 256, 257, 300, 1025, 5000, 60000};
-    struct rng r = rng_new(test_seed(), 1);
+    struct rng r = rng_new(test_seed(1), 1);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct list l = list_of(sizes[i]);
         struct digest id = build(*state, &l, NULL);
@@ -117,7 +107,7 @@ static void test_sizes(void **state)
 
 static void test_repetitions(void **state)
 {
-    struct rng r = rng_new(test_seed(), 2);
+    struct rng r = rng_new(test_seed(1), 2);
     struct list l = {0};
     for (size_t i = 0; i < 5000; i++)
         list_insert(&l, i, any_id(i % 2500 < 2400 ? 1 : i));
@@ -144,7 +134,7 @@ static void test_golden(void **state)
 /* One edit of a long list writes few new records, and undoing it gives the old id. */
 static void test_edits_are_cheap(void **state)
 {
-    struct rng r = rng_new(test_seed(), 3);
+    struct rng r = rng_new(test_seed(1), 3);
     struct list l = list_of(60000);
     struct digest first = build(*state, &l, NULL);
     size_t worst = 0, sum = 0;
@@ -242,9 +232,9 @@ static void assert_same(const struct list *got, const struct list *want)
 
 static void test_diff(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
-    struct rng r = rng_new(test_seed(), 4);
+    struct rng r = rng_new(test_seed(1), 4);
     static const size_t sizes[] = {0, 3, 250, 260, 3000, 20000};
     for (int round = 0; round < 60; round++) {
         struct list x = list_of(sizes[round % 6]), y = {0};
@@ -279,7 +269,7 @@ static void test_diff(void **state)
 /* Records that are no proper tree are refused, not walked. */
 static void test_bad_trees(void **state)
 {
-    struct place *p = *state;
+    struct test_store *p = *state;
     struct err err = {0};
     struct digest id, element = any_id(1), block_id;
     uint64_t one = 1, two = 2;
@@ -329,8 +319,8 @@ static void test_bad_trees(void **state)
 /* Slices of two collections and elements of their own, in any order: the same as one by one. */
 static void test_slices(void **state)
 {
-    struct rng r = rng_new(test_seed(), 7);
-    struct place *p = *state;
+    struct rng r = rng_new(test_seed(1), 7);
+    struct test_store *p = *state;
     struct err err = {0};
     static const size_t sizes[] = {200, 70000};
     struct list sources[2];

@@ -87,8 +87,6 @@ static int collect(const struct trial *t)
 
 static void tell(void *arg, const struct digest *id, const char *what)
 {
-    (void)arg;
-    (void)id;
     print_message("%s\n", what);
 }
 
@@ -123,7 +121,6 @@ static void test_what_is_left_leads_to_what_is_there(void **state)
 {
     unsigned parts = 0;
     enum outcome collected = CUT;
-    (void)state;
     for (rlim_t limit = STEP; collected == CUT; limit += STEP) {
         struct trial t = {.limit = limit};
         temporary_directory(t.path);
@@ -133,7 +130,7 @@ static void test_what_is_left_leads_to_what_is_there(void **state)
         assert_int_not_equal(left, FAULTS);
         assert_true(collected != DONE || left == DONE);
         parts += left == PART_LEFT;
-        remove_tree(t.path);
+        os_remove_tree(t.path);
     }
     print_message("%u times a part was left\n", parts);
     assert_true(parts > 1);

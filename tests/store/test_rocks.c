@@ -47,8 +47,7 @@ static void wait_for_merge(const char *db, struct rocks *rocks)
 
 static void test_small_writers_do_not_merge(void **state)
 {
-    (void)state;
-    struct rng r = rng_new(test_seed(), 2);
+    struct rng r = rng_new(test_seed(1), 2);
     char path[64], db[80];
     temporary_directory(path);
     snprintf(db, sizeof db, "%s/db", path);
@@ -60,7 +59,7 @@ static void test_small_writers_do_not_merge(void **state)
     for (int i = 0; i < MANY; i++)
         rocks_close(write_table(db, &r, 100));
     wait_for_merge(db, write_table(db, &r, 100));
-    remove_tree(path);
+    os_remove_tree(path);
 }
 
 /* ---- damaged files ---- */
@@ -236,7 +235,7 @@ static void test_flips_in_tables(void **state)
 {
     struct test_store *p = *state;
     struct err err = {0};
-    struct rng r = rng_new(test_seed(), 1);
+    struct rng r = rng_new(test_seed(1), 1);
     char path[200];
     struct stat st;
     unsigned found = 0;

@@ -5,7 +5,6 @@
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/runs.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 
 /* A job's name where its file was wanted. */
@@ -77,16 +76,11 @@ enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *j
     return err_up(e, store_open(&p->store, &options, e));
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    return remove(path);
-}
-
 void plan_store_close(struct plan_store *p)
 {
     if (!p->temporary)
         return;
     if (p->store)
         store_close(p->store);
-    nftw(p->temporary, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    os_remove_tree(p->temporary);
 }

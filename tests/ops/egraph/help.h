@@ -2,22 +2,13 @@
 #ifndef TESTS_OPS_EGRAPH_HELP_H
 #define TESTS_OPS_EGRAPH_HELP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/egraph/graph/egraph_core.h"
 #include "tests/ref/ref_egraph.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static inline struct expr term(struct arena *a, const struct language *lang, const char *infix)
 {
@@ -70,14 +61,6 @@ static inline struct saturate_result saturate(struct egraph *g, const struct rul
         fail_msg("%s", e.message);
     ruleset_free(set);
     return r;
-}
-
-static inline uint64_t test_seed(void)
-{
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : 1;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return seed;
 }
 
 /* What random terms are made of, but for + - * / ^. */

@@ -49,7 +49,7 @@ static void orders_do_not_matter(void **state)
         "sin(x)^2 + (y + cos(x)^2)",
         "ln(sin(x + y)^2 + cos(y + x)^2) + sqrt((x + 3/2)^2)",
     };
-    struct rng r = rng_new(test_seed(), 3);
+    struct rng r = rng_new(test_seed(1), 3);
     for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
         struct arena a = {0};
         uint32_t order[LINES];

@@ -61,7 +61,7 @@ static void ask(struct tally *t, struct egraph *g, struct rng *r)
 
 static void indexes_hold_what_a_walk_finds(void **state)
 {
-    struct rng r = rng_new(test_seed(), 22);
+    struct rng r = rng_new(test_seed(1), 22);
     struct tally t = {0};
     for (int round = 0; round < 60; round++) {
         struct egraph *g = egraph_new(&lang_boolean);

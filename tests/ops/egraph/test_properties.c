@@ -18,7 +18,7 @@ static void expect_nothing_more(struct egraph *g, struct arena *a, const struct 
 
 static void a_full_search_finds_nothing_more(void **state)
 {
-    struct rng r = rng_new(test_seed(), 11);
+    struct rng r = rng_new(test_seed(1), 11);
     int compared = 0;
     for (int round = 0; round < 600; round++) {
         struct sample s;
@@ -42,7 +42,7 @@ static void a_full_search_finds_nothing_more(void **state)
 /* tanh(t) is seen before it is known that sinh(t) is not negative, and nothing happens to t. */
 static void matches_wait_for_late_facts(void **state)
 {
-    struct rng r = rng_new(test_seed(), 16);
+    struct rng r = rng_new(test_seed(1), 16);
     int compared = 0, waited = 0;
     for (int round = 0; round < 300; round++) {
         struct arena a = {0};
@@ -73,7 +73,7 @@ static void matches_wait_for_late_facts(void **state)
 
 static void order_and_rests_do_not_matter(void **state)
 {
-    struct rng r = rng_new(test_seed(), 12);
+    struct rng r = rng_new(test_seed(1), 12);
     int compared = 0;
     for (int round = 0; round < 400; round++) {
         struct sample s;
@@ -120,7 +120,7 @@ static uint32_t largest_application(const struct rules *rules)
 
 static void the_node_limit_is_exact(void **state)
 {
-    struct rng r = rng_new(test_seed(), 13);
+    struct rng r = rng_new(test_seed(1), 13);
     int reached = 0;
     for (int round = 0; round < 600; round++) {
         struct sample s;

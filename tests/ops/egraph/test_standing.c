@@ -1,8 +1,8 @@
-/* Verdicts against an adversary: pairs whose truth is known from how they are made. True ones differ
- * at isolated points, which are likely ones; false ones by bumps of every width and place, or by
- * less than any precision shows; some have a piece without a value. */
-#include "ops/egraph/derive/standing.h"
+/* Verdicts against an adversary: pairs whose truth is known from how they are made. True ones
+ * differ at isolated points, which are likely ones; false ones by bumps of every width and place,
+ * or by less than any precision shows; some have a piece without a value. */
 #include "base/rng.h"
+#include "ops/egraph/derive/standing.h"
 #include "tests/unit.h"
 
 enum { PAIRS = 1500 };
@@ -10,9 +10,9 @@ enum { PAIRS = 1500 };
 enum kind { TRUE_PAIR, FALSE_PAIR, NO_VALUE, N_KINDS };
 
 static const char *const bases[] = {
-    "x",         "sin(x)",         "x^2 - 3*x",   "e^x/(1 + x)", "ln(x)",      "sqrt(x + 1)",
-    "tanh(x)/x", "1/(x - 3/2)",    "atan(x) + x", "x^(1/3)",     "cos(x)*x",   "abs(x - 2)",
-    "sqrt(-1)*x", "ln(x - 1)",     "2^x",         "asin(x/9)",   "sqrt(x - 5)", "1000000*x"};
+    "x",          "sin(x)",      "x^2 - 3*x",   "e^x/(1 + x)", "ln(x)",       "sqrt(x + 1)",
+    "tanh(x)/x",  "1/(x - 3/2)", "atan(x) + x", "x^(1/3)",     "cos(x)*x",    "abs(x - 2)",
+    "sqrt(-1)*x", "ln(x - 1)",   "2^x",         "asin(x/9)",   "sqrt(x - 5)", "1000000*x"};
 
 static const char *pick(struct rng *r)
 {
@@ -69,8 +69,8 @@ static void make_false(char **x, char **y, struct arena *a, struct rng *r)
     *x = arena_printf(a, "%s", f);
     switch (rng_below(r, 6)) {
     case 0: /* 0, but for |x - c| < w */
-        *y = arena_printf(a, "%s + abs(abs(x - %s) - 1/10^%d) - abs(x - %s) + 1/10^%d", f, c, digits,
-                          c, digits);
+        *y = arena_printf(a, "%s + abs(abs(x - %s) - 1/10^%d) - abs(x - %s) + 1/10^%d", f, c,
+                          digits, c, digits);
         return;
     case 1: *y = arena_printf(a, "%s + 1/10^%d", f, digits); return;
     case 2: *y = arena_printf(a, "(%s)*(1 + x/10^%d)", f, digits); return;
@@ -83,8 +83,8 @@ static void make_false(char **x, char **y, struct arena *a, struct rng *r)
 
 static void make_undefined(char **x, char **y, struct arena *a, struct rng *r)
 {
-    static const char *const nothing[] = {"0/0", "0*ln(0)", "(x - x)/0", "ln(x - x)", "1/0 - 1/0",
-                                          "x/(2*x - x - x)"};
+    static const char *const nothing[] = {"0/0",       "0*ln(0)",   "(x - x)/0",
+                                          "ln(x - x)", "1/0 - 1/0", "x/(2*x - x - x)"};
     const char *f = pick(r), *n = nothing[rng_below(r, sizeof nothing / sizeof *nothing)];
     *x = arena_printf(a, rng_below(r, 2) ? "%s + %s" : "(%s)*(%s)", f, n);
     *y = arena_printf(a, rng_below(r, 3) ? "%s" : "%s + 1/0", f);
@@ -102,15 +102,11 @@ static struct expr infix(struct arena *a, const char *text)
 
 static void test_no_verdict_is_wrong(void **state)
 {
-    (void)state;
-    const char *seed_text = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : 11;
     unsigned counts[N_KINDS][4] = {0};
     struct arena a = {0}, work = {0};
     struct rules rules = {0};
     struct err e = {0};
-    struct rng r = rng_new(seed, 0);
-    print_message("seed %llu\n", (unsigned long long)seed);
+    struct rng r = rng_new(test_seed(11), 0);
     assert_int_equal(rules_parse_library(&rules, &a, &lang_calculus, &e), OK);
     assert_int_equal(rules_select(&rules, NULL, 0, NULL, 0, &e), OK);
     rules_sort(&rules);
@@ -121,8 +117,9 @@ static void test_no_verdict_is_wrong(void **state)
         enum kind kind = (enum kind)(i % N_KINDS);
         char *x, *y;
         arena_reset(&work);
-        (kind == TRUE_PAIR ? make_true : kind == FALSE_PAIR ? make_false : make_undefined)(
-            &x, &y, &work, &r);
+        (kind == TRUE_PAIR    ? make_true
+         : kind == FALSE_PAIR ? make_false
+                              : make_undefined)(&x, &y, &work, &r);
         struct expr left = infix(&work, x), right = infix(&work, y);
         struct standing_result result;
         if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
@@ -134,11 +131,15 @@ static void test_no_verdict_is_wrong(void **state)
                                           : s != STANDING_NO_VALUE;
         if (wrong)
             fail_msg("%s = %s is %s (%s)", x, y, standing_word(s),
-                     result.witness ? result.witness : result.way ? result.way : "");
+                     result.witness ? result.witness
+                     : result.way   ? result.way
+                                    : "");
     }
     for (int k = 0; k < N_KINDS; k++)
         print_message("%s: %u proved, %u refuted, %u undecided, %u without a value\n",
-                      k == TRUE_PAIR ? "true" : k == FALSE_PAIR ? "false" : "undefined",
+                      k == TRUE_PAIR    ? "true"
+                      : k == FALSE_PAIR ? "false"
+                                        : "undefined",
                       counts[k][0], counts[k][1], counts[k][2], counts[k][3]);
     assert_true(counts[TRUE_PAIR][STANDING_PROVED] > PAIRS / 5);
     assert_true(counts[FALSE_PAIR][STANDING_REFUTED] > PAIRS / 8);

@@ -10,7 +10,6 @@
 /* The teardown of a group. */
 static int balls_clean(void **state)
 {
-    (void)state;
     ball_thread_cleanup();
     flint_cleanup_master();
     return 0;

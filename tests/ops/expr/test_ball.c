@@ -29,7 +29,6 @@ static char *value(struct arena *a, const char *text, double x)
 /* Where branches matter: the formulas of DLMF 4.23.19-, 4.37.16- with ln(-1) = pi i. */
 static void test_branches(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *value;
     } rows[] = {
@@ -86,7 +85,6 @@ static void test_branches(void **state)
 
 static void test_undefined(void **state)
 {
-    (void)state;
     static const char *const rows[] = {
         "1/(x - 1/2)",
         "0/0",
@@ -136,7 +134,6 @@ static struct ball_compare compare(const char *x, const char *y, bool complex_po
 
 static void test_equal(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"sin(x)^2 + cos(x)^2", "1"},
         {"sin(x)^4 - cos(x)^4", "1 - 2*cos(x)^2"},
@@ -186,7 +183,6 @@ static void test_equal(void **state)
 
 static void test_different(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"tanh(x + y)", "(tan(x) + tan(y))/(1 + tan(x)*tan(y))"},
         {"d/dx cot(5*x)", "-csc(x)^2"},
@@ -225,7 +221,6 @@ static void test_different(void **state)
  * x = 1 alone, however often that point is drawn. */
 static void test_isolated_exception(void **state)
 {
-    (void)state;
     struct arena a = {0};
     struct expr x = infix(&a, "ln(sqrt(-1)*(x - 1) - 1)"),
                 y = infix(&a, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
@@ -243,7 +238,6 @@ static void test_isolated_exception(void **state)
  * cut and on it: steps of 1e-12. */
 static void test_derivatives_by_differences(void **state)
 {
-    (void)state;
     static const double at[] = {-2.5, -0.75, 0.375, 0.8125, 1.75, 3.25};
     struct arena a = {0};
     size_t compared = 0;
@@ -275,7 +269,6 @@ static void test_derivatives_by_differences(void **state)
 /* Closed forms of second derivatives, of compositions too. */
 static void test_second_derivatives(void **state)
 {
-    (void)state;
     static const char *const closed[][2] = {
         {"d(x, d(x, asin(x/5)))", "x/(125*(1 - x^2/25)^(3/2))"},
         {"d(x, d(x, atan(x)))", "-2*x/(1 + x^2)^2"},
@@ -299,7 +292,6 @@ static void test_second_derivatives(void **state)
 
 static void test_reference_is_reusable(void **state)
 {
-    (void)state;
     struct arena a = {0};
     struct expr x = infix(&a, "sin(2*x)"), same = infix(&a, "2*sin(x)*cos(x)"),
                 other = infix(&a, "2*sin(x)*cos(y)");
@@ -321,7 +313,6 @@ static void test_reference_is_reusable(void **state)
 
 static void test_real_values(void **state)
 {
-    (void)state;
     struct arena a = {0};
     static const char *const names[] = {"x", "?a"};
     double re[] = {0.5, 3};
@@ -337,7 +328,6 @@ static void test_real_values(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     ball_thread_cleanup();
     return 0;
 }

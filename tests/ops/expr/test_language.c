@@ -151,9 +151,7 @@ static bool agree(const struct expr *x, const struct expr *y)
 
 static void comparison_agrees_with_evaluation(void **state)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : 1;
-    print_message("seed %llu\n", (unsigned long long)seed);
+    uint64_t seed = test_seed(1);
     static const struct language *const both[] = {&lang_boolean, &lang_polynomial};
     size_t equal[2] = {0};
     for (int l = 0; l < 2; l++)

@@ -1,7 +1,8 @@
-/* Normal forms against ball arithmetic: of random terms with branches, those that agree at one point
- * are compared in every domain; what a normal form proves, no open set of values may refute. */
-#include "ops/expr/normal/normal.h"
+/* Normal forms against ball arithmetic: of random terms with branches, those that agree at one
+ * point are compared in every domain; what a normal form proves, no open set of values may refute.
+ */
 #include "base/rng.h"
+#include "ops/expr/normal/normal.h"
 #include "tests/unit.h"
 
 enum { TERMS = 500, DEPTH = 3 };
@@ -11,13 +12,14 @@ static struct expr leaf(struct arena *a, uint16_t op, const char *text)
     return expr_leaf(a, &lang_calculus, op, text);
 }
 
-/* Few numbers, one variable and the functions that have branches: many terms are equal somewhere. */
+/* Few numbers, one variable and the functions that have branches: many terms are equal somewhere.
+ */
 static struct expr draw(struct arena *a, struct rng *r, unsigned depth)
 {
     static const char *const numbers[] = {"-1", "1", "2", "1/2"};
-    static const uint16_t ops[] = {X_ADD, X_SUB, X_MUL, X_DIV,  X_POW,  X_SQRT, X_ABS,
-                                   X_LN,  X_LN,  X_POW, X_ATAN, X_ASIN, X_SIN,  X_TANH,
-                                   X_ACOSH, X_ATANH, X_ABS, X_SQRT, X_MUL, X_SUB};
+    static const uint16_t ops[] = {X_ADD,   X_SUB,   X_MUL, X_DIV,  X_POW,  X_SQRT, X_ABS,
+                                   X_LN,    X_LN,    X_POW, X_ATAN, X_ASIN, X_SIN,  X_TANH,
+                                   X_ACOSH, X_ATANH, X_ABS, X_SQRT, X_MUL,  X_SUB};
     if (depth == 0 || rng_below(r, 7) == 0) {
         if (rng_below(r, 2))
             return leaf(a, X_SYM, "x");
@@ -34,12 +36,18 @@ static struct expr draw(struct arena *a, struct rng *r, unsigned depth)
 
 static void check(struct arena *a, const struct expr *x, const struct expr *y, unsigned *proved)
 {
-    static const struct ball_domain domains[] = {
-        {"x", "positive", NULL, NULL}, {"x", "real", NULL, NULL}, {"x", "complex", NULL, NULL},
-        {"x", "real", "-1", "1"},      {"x", "positive", "1", NULL}};
+    static const struct ball_domain domains[] = {{"x", "positive", NULL, NULL},
+                                                 {"x", "real", NULL, NULL},
+                                                 {"x", "complex", NULL, NULL},
+                                                 {"x", "real", "-1", "1"},
+                                                 {"x", "positive", "1", NULL}};
     for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
-        struct ball_options options = {
-            .points = 12, .seed = 5, .low = 0.0625, .high = 8, .domains = &domains[i], .n_domains = 1};
+        struct ball_options options = {.points = 12,
+                                       .seed = 5,
+                                       .low = 0.0625,
+                                       .high = 8,
+                                       .domains = &domains[i],
+                                       .n_domains = 1};
         struct ball_compare c;
         const char *way;
         if (!normal_equal(&way, x, y, &domains[i], 1))
@@ -55,17 +63,13 @@ static void check(struct arena *a, const struct expr *x, const struct expr *y, u
 
 static void test_what_is_proved_is_not_refuted(void **state)
 {
-    (void)state;
     static const char *const names[] = {"x"};
     const double places[] = {1.75, 0.375};
-    const char *seed_text = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : 7;
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed(7), 0);
     struct arena a = {0};
     static struct expr terms[TERMS];
     static char *values[TERMS][2];
     unsigned proved = 0, pairs = 0;
-    print_message("seed %llu\n", (unsigned long long)seed);
     for (size_t i = 0; i < TERMS; i++) {
         terms[i] = draw(&a, &r, DEPTH);
         for (size_t p = 0; p < 2; p++) {

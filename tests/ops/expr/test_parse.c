@@ -39,7 +39,6 @@ static void refuses(parser *parse, const char *text, int column, const char *mes
 
 static void test_infix(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"sin(x)^2 + 3/2*x", "+ pow sin x 2 * 3/2 x"},
         {"-x", "* -1 x"},
@@ -117,7 +116,6 @@ static void test_infix(void **state)
 /* At a prompt the usual reading is taken and said; a file is refused at the place. */
 static void test_several_readings(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int column;
@@ -157,7 +155,6 @@ static void test_several_readings(void **state)
 
 static void test_infix_refusals(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int column;
@@ -203,7 +200,6 @@ static void test_infix_refusals(void **state)
 
 static void test_prefix(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"+ pow sin x 2 1", "+ pow sin x 2 1"},
         {"* INT- 1 2 x", "* -12 x"},
@@ -224,7 +220,6 @@ static void test_prefix(void **state)
 
 static void test_prefix_refusals(void **state)
 {
-    (void)state;
     refuses(expr_parse_prefix, "", 1, "an expression is missing", "");
     refuses(expr_parse_prefix, "+ x", 1, "'+' takes 2 arguments, not 1", "");
     refuses(expr_parse_prefix, "+ x 1 2", 7, "'2' after the end of the expression", "");
@@ -266,7 +261,6 @@ static void refuses_long(parser *parse, char *text, const char *message)
 
 static void test_bounds(void **state)
 {
-    (void)state;
     refuses_long(expr_parse_infix, repeat("(", 100000, "x"), "nested more than 1000 deep");
     refuses_long(expr_parse_infix, repeat("-", 100000, "x"), "nested more than 1000 deep");
     refuses_long(expr_parse_infix, repeat("2^", 100000, "x"), "nested more than 1000 deep");
@@ -288,7 +282,6 @@ static void test_bounds(void **state)
 
 static void test_part_of_a_source(void **state)
 {
-    (void)state;
     struct arena a = {0};
     const char *text = "name:\n  sin(x) + $ -> 1";
     struct source_text source = {"test", text, strlen(text)};
@@ -307,7 +300,6 @@ static void test_part_of_a_source(void **state)
 /* A NUL inside a token is a character like another, not the end of a name. */
 static void test_nul(void **state)
 {
-    (void)state;
     struct arena a = {0};
     struct source_text source = {"test", "sin\0 x", 6};
     struct err e;
@@ -322,7 +314,6 @@ static void test_nul(void **state)
 
 static void test_declared_operators(void **state)
 {
-    (void)state;
     struct arena a = {0};
     const struct language *lang = NULL;
     struct err e;

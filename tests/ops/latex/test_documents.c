@@ -100,7 +100,6 @@ static const struct {
 
 static void test_table(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         char *found = summary(&a, cases[i].files, 5);
@@ -114,7 +113,6 @@ static void test_table(void **state)
 /* Macros that double, files that read each other often: bounded in number and bytes. */
 static void test_bombs(void **state)
 {
-    (void)state;
     static const char *const bombs[] = {
         DOC("\\def\\a{\\[\\]\\b\\b}\\def\\b{\\[\\]\\c\\c}\\def\\c{\\[\\]\\d\\d}\\a\\a\\a"),
         DOC("\\def\\a#1{\\[\\]\\b{#1#1#1#1}}\\def\\b#1{\\[\\]\\c{#1#1#1#1}}\\def\\c#1{\\a{#1}}\\a{x}"),
@@ -131,7 +129,6 @@ static void test_bombs(void **state)
 
 static void test_encodings(void **state)
 {
-    (void)state;
     static const struct file texts[] = {
         {"\xef\xbb\xbf" "é", "é"}, {"\xe9", "é"}, {"a\r\nb\rc", "a\nb\nc"},
         {"[latin9]{inputenc}\xa4", "[latin9]{inputenc}€"}, {"[koi8-r]{inputenc}\xc1", "[koi8-r]{inputenc}а"},

@@ -66,7 +66,6 @@ static const char *const cases[][2] = {
 
 static void test_table(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         const char *found = answer(&a, cases[i][0], true), *expected = cases[i][1];
@@ -83,7 +82,6 @@ static void test_table(void **state)
 
 static void test_round_trip(void **state)
 {
-    (void)state;
     static const char *const exprs[] = {"+ pow sin x 2 1", "/ + x 1 * y 3", "sqrt + x -1", "abs - x y",
                                         "pow + x 1 1/2", "ln * 2 x", "- tan x atan y", "* x pow y -1"};
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {
@@ -100,7 +98,6 @@ static void test_round_trip(void **state)
 /* Long, deep and endless texts end, with an answer. */
 static void test_hostile(void **state)
 {
-    (void)state;
     static const char *const units[] = {"{", "(", "x^{", "\\sqrt{", "\\frac{1}{", "\\left(", "-", "x",
                                         "\\begin{matrix}", "\\sin ", "|", "1", "\\def\\a{\\a}\\a", "_", "?"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -117,7 +114,6 @@ static void test_hostile(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     latex_reader_free(reader);
     return 0;
 }

@@ -35,7 +35,6 @@ static const struct {
 
 static void test_katex(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         struct katex_answer x, again;
@@ -59,7 +58,6 @@ static void test_katex(void **state)
 /* Bounds: a text that would take all memory or time is refused, and the next one is not. */
 static void test_bounds(void **state)
 {
-    (void)state;
     static const char *const bombs[] = {"{", "x^{", "\\frac{", "\\left(", "\\begin{matrix}", "\\text{",
                                         "\\sqrt ", "\\xymatrix{", "\\def\\a#1{#1#1#1#1}\\a{\\a{\\a{\\a{", "$"};
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++)
@@ -90,7 +88,6 @@ static char *shown(struct arena *a, const char *mathml)
 
 static void test_tree(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"<math><mi>x</mi></math>", "<math><mi>x</mi></math>"},
         {"<m:math xmlns:m='u'><m:mi id='1' b='2' a='1'> x </m:mi></m:math>",
@@ -112,7 +109,6 @@ static void test_tree(void **state)
 
 static void test_nodes(void **state)
 {
-    (void)state;
     struct arena a = {0};
     struct graph_nodes g;
     assert_null(graph_nodes_of(&g, &a, "<math><mfrac><mn>12</mn><mi v='b'>β</mi></mfrac></math>"));
@@ -132,13 +128,11 @@ static void test_nodes(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
     return katex_new(&katex, NULL);
 }
 
 static int end(void **state)
 {
-    (void)state;
     katex_free(katex);
     return 0;
 }

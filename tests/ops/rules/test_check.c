@@ -62,15 +62,11 @@ static void refutes_every_false_rule(void **state)
 /* Rules that are false by little, at one place, or just within the border of a condition. */
 static void certifies_no_false_rule(void **state)
 {
-    (void)state;
     static const char *const bases[] = {"?a", "sin(?a)", "?a^2 + 1", "ln(?a)", "abs(?a)", "e^?a"};
     enum { RULES = 300 };
-    const char *seed_text = getenv("EQLOOM_TEST_SEED");
-    uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : 3;
-    struct rng r = rng_new(seed, 0);
+    struct rng r = rng_new(test_seed(3), 0);
     struct arena a = {0};
     unsigned refuted = 0;
-    print_message("seed %llu\n", (unsigned long long)seed);
     for (int i = 0; i < RULES; i++) {
         const char *f = bases[rng_below(&r, sizeof bases / sizeof *bases)];
         int digits = 1 + (int)rng_below(&r, 250);
@@ -79,20 +75,24 @@ static void certifies_no_false_rule(void **state)
         const char *rule = NULL;
         switch (i % 5) {
         case 0:
-            rule = arena_printf(&a, "%s -> %s + abs(abs(?a - %s) - 1/10^%d) - abs(?a - %s) + 1/10^%d "
-                                "if real(?a)", f, f, c, digits, c, digits);
+            rule = arena_printf(&a,
+                                "%s -> %s + abs(abs(?a - %s) - 1/10^%d) - abs(?a - %s) + 1/10^%d "
+                                "if real(?a)",
+                                f, f, c, digits, c, digits);
             break;
         case 1: rule = arena_printf(&a, "%s -> %s + 1/10^%d", f, f, digits); break;
         case 2: rule = arena_printf(&a, "%s -> (%s)*(1 + 1/10^%d)", f, f, digits); break;
         case 3: rule = arena_printf(&a, "%s -> %s + e^(-%d)", f, f, 2 * digits); break;
         default:
-            rule = arena_printf(&a, "atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b)) if "
+            rule = arena_printf(&a,
+                                "atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b)) if "
                                 "positive(?a), positive(?b), less(?a*?b, 1%0*d/1%0*d)",
                                 1 + digits % 6, 1, 1 + digits % 6, 0);
         }
         Eqloom__Certificate certificate = check_text(&a, rule);
         if (certificate.verdict == EQLOOM__VERDICT__CERTIFIED)
-            fail_msg("certified (%s): %s", certificate.proof[0] ? certificate.proof : "sampled", rule);
+            fail_msg("certified (%s): %s", certificate.proof[0] ? certificate.proof : "sampled",
+                     rule);
         refuted += certificate.verdict == EQLOOM__VERDICT__REFUTED;
     }
     print_message("%u of %d refuted\n", refuted, RULES);
@@ -104,7 +104,6 @@ static void certifies_no_false_rule(void **state)
 /* A proof says how; what is only sampled says nothing. */
 static void true_rules_are_proved_where_they_can_be(void **state)
 {
-    (void)state;
     static const struct {
         const char *rule, *proof;
     } cases[] = {
@@ -271,10 +270,14 @@ static void exact_languages_are_proved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(certifies_no_false_rule), cmocka_unit_test(true_rules_are_proved_where_they_can_be),
-        cmocka_unit_test(refutes_every_false_rule), cmocka_unit_test(suggests_the_missing_guard),
-        cmocka_unit_test(gives_the_right_verdict),  cmocka_unit_test(remarks_lost_values),
-        cmocka_unit_test(witness_is_exact),         cmocka_unit_test(exact_languages_are_proved),
+        cmocka_unit_test(certifies_no_false_rule),
+        cmocka_unit_test(true_rules_are_proved_where_they_can_be),
+        cmocka_unit_test(refutes_every_false_rule),
+        cmocka_unit_test(suggests_the_missing_guard),
+        cmocka_unit_test(gives_the_right_verdict),
+        cmocka_unit_test(remarks_lost_values),
+        cmocka_unit_test(witness_is_exact),
+        cmocka_unit_test(exact_languages_are_proved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
