@@ -5,7 +5,7 @@
 'use strict';
 var eqloom_mathml, eqloom_tree;
 (function () {
-    var LIMIT = { expand: 2000, length: 20000, depth: 200 };
+    var LIMIT = { expand: 2000, tokens: 50000, length: 10000, depth: 200 };
 
     /* What KaTeX uses of later editions of the language than Duktape's. */
     Array.prototype.fill = Array.prototype.fill || function (value) {
@@ -514,6 +514,7 @@ var eqloom_mathml, eqloom_tree;
             all[name] = commands[name];
         open = [];
         proofs = [];
+        pushed = 0;
         theirs = {};
         (macros || []).forEach(function (m) {
             if (m.name.charAt(0) !== '\\') {
@@ -554,6 +555,14 @@ var eqloom_mathml, eqloom_tree;
         probe = ctx;
         return '';
     } } });
+    /* KaTeX counts expansions. Each may double what the one before gave, so tokens are counted, too. */
+    var expander = Object.getPrototypeOf(probe), push_tokens = expander.pushTokens, pushed;
+    expander.pushTokens = function (tokens) {
+        pushed += tokens.length;
+        if (pushed > LIMIT.tokens)
+            throw new katex.ParseError('Too many expansions: more than ' + LIMIT.tokens + ' tokens');
+        return push_tokens.call(this, tokens);
+    };
     function is_new(m) {
         return !probe.isDefined(m.name);
     }

@@ -323,7 +323,7 @@ static const char *const suffixes[] = {
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 2,
+    .version = 3,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, and files with "

@@ -53,13 +53,16 @@ bool scan_char(struct cursor *c, char ch)
     return false;
 }
 
+/* Longer ones do not end: else a text of braces that never close would be read for each of them. */
+enum { GROUP_MAX = 32 << 10 };
+
 static bool scan_until(struct piece *out, struct cursor *c, char open, char close)
 {
     size_t from = c->at, depth = 0;
     if (!scan_char(c, open))
         return false;
-    size_t begin = c->at;
-    for (; c->at < c->len; c->at++) {
+    size_t begin = c->at, end = c->len - begin < GROUP_MAX ? c->len : begin + GROUP_MAX;
+    for (; c->at < end; c->at++) {
         char ch = c->s[c->at];
         if (ch == close && depth == 0) {
             *out = (struct piece){c->s + begin, c->at - begin};

@@ -42,7 +42,8 @@ bool piece_in(struct piece p, const char *const *words); /* ended by NULL */
 struct piece scan_command(struct cursor *c);
 void scan_blanks(struct cursor *c);
 bool scan_char(struct cursor *c, char ch); /* behind blanks, if it is there */
-/* The inside of {...} behind blanks. False, and nothing read, if there is none or it has no end. */
+/* The inside of {...} behind blanks. False, and nothing read, if there is none or it has no end
+ * within 32 KiB. */
 bool scan_group(struct piece *out, struct cursor *c);
 /* The same of [...]; brackets within braces do not count. */
 bool scan_optional(struct piece *out, struct cursor *c);

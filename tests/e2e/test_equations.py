@@ -1,0 +1,186 @@
+"""jobs/papers.yaml from papers to figures, against the same figures computed here from the graphs and
+texts: held-out papers, labelled equations, and a search by queries with keywords. Prints its seed."""
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import unittest
+
+from harness import ProjectTest
+
+JOBS = pathlib.Path(__file__).resolve().parents[2] / "jobs"
+SEED = int(os.environ.get("EQLOOM_TEST_SEED", "1"))
+TOPICS = {  # words of sections -> what their equations are made of
+    "We study the kullback-leibler divergence.": ["p(x)", "\\log", "\\sum_x", "\\frac{p}{q}"],
+    "An eigenvalue of the matrix.": ["\\lambda", "A v", "\\det(A)", "v^T"],
+    "Of no relevance here.": ["\\int_0^1", "f(t)", "\\partial", "\\nabla u"],
+    "Kulback-Leibler, misspelt.": ["p(x)", "\\sum_x", "\\lambda", "\\nabla u"],
+}
+QUERIES = [("\\sum_x p(x) \\log \\frac{p}{q}", ["Kullback-Leibler"]),
+           ("A v = \\lambda v", ["eigenvalue", "matrix"]),
+           ("\\int_0^1 f(t)", ["nowhere"])]
+
+
+def paper(rng):
+    body = ""
+    for words, parts in rng.sample(sorted(TOPICS.items()), 3):
+        body += f"\\section{{S}} {words}\n"
+        for _ in range(rng.randint(1, 4)):
+            body += "\\[ " + " = ".join(rng.choices(parts, k=rng.randint(1, 4))) + " \\]\n"
+    return f"\\documentclass{{article}}\\begin{{document}}\n{body}\\end{{document}}\n"
+
+
+def lines(objects):
+    return "".join(json.dumps(x) + "\n" for x in objects)
+
+
+def near(keyword, text):
+    """Whether it stands in the text; beyond ten characters with one of them changed."""
+    keyword, text = keyword.lower(), text.lower()
+    if keyword in text:
+        return True
+    row = list(range(len(keyword) + 1))
+    for c in text:
+        before, row[0] = row[0], 0
+        for j in range(1, len(row)):
+            before, row[j] = row[j], min(before + (c != keyword[j - 1]), row[j] + 1, row[j - 1] + 1)
+        if len(keyword) > 10 and row[-1] < 2:
+            return True
+    return False
+
+
+class Equations(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(SEED)
+        print("seed", SEED)
+        self.folder = pathlib.Path(self.p.dir)
+        shutil.copy(JOBS / "papers.yaml", self.folder)
+        shutil.copytree(JOBS / "equations", self.folder / "equations")
+        (self.folder / "in").mkdir()
+        for k in range(30):
+            (self.folder / "in" / f"p{k:02}.tex").write_text(paper(rng))
+        self.labelled = self.folder / "other.jsonl"
+        self.labelled.write_text(lines(
+            [{"label": k % 5, "latex": " ".join(rng.choices(sorted(TOPICS.values())[k % 4], k=3))}
+             for k in range(24)] + [{"label": "alone", "mathml": "<math><mi>x</mi></math>"},
+                                    {"latex": "y"}]))
+        (self.folder / "queries.jsonl").write_text(
+            lines({"latex": x, "keywords": k} for x, k in QUERIES))
+
+    def run_job(self, expect=0):
+        return self.p.eqloom("run", "papers.yaml", "--set", "papers=in", "--set",
+                             f"labelled={self.labelled}", "--set", "queries=queries.jsonl", expect=expect)
+
+    def values(self, node):
+        r = self.p.eqloom("show", "papers/" + node, "--json")
+        return {v["name"]: v.get("value", 0) for v in json.loads(r.out)["value"]["values"]}
+
+    def graphs(self, node):
+        """(place, vector of length 1) of each equation, in order."""
+        records = {}
+        for line in self.p.eqloom("query", "graph", ".value", "--json").out.splitlines():
+            x = json.loads(line)
+            records[x["id"]] = x["yields"]
+        order = json.loads(self.p.eqloom("show", "papers/" + node, "--json", "--limit", "1000").out)
+        out = []
+        for i in order["elements"]:
+            g, bag = records[i], [0] * 256
+            for tag, attribute, character in zip(g["tag"], g["attribute"], g["character"]):
+                bag[tag] += 1
+                bag[31 + attribute] += attribute > 0
+                bag[63 + character] += character > 0
+            length = math.sqrt(sum(x * x for x in bag))
+            out.append((g["place"], [x / length for x in bag]))
+        self.assertEqual(len(out), order["count"])
+        return out
+
+    def check_ranking(self, values, graphs, group):
+        cosine = [[sum(a * b for a, b in zip(x, y)) for _, y in graphs] for _, x in graphs]
+        groups = [group(place, k) for k, (place, _) in enumerate(graphs)]
+        wrong = triples = 0
+        for i, row in enumerate(cosine):
+            same = [s for j, s in enumerate(row) if j != i and groups[j] == groups[i]]
+            for j, s in enumerate(row):
+                if groups[j] != groups[i]:
+                    triples += len(same)
+                    wrong += sum(1 if s > x + 1e-6 else 0.5 if s > x - 1e-6 else 0 for x in same)
+        # equal cosines may differ in their last bit there
+        self.assertAlmostEqual(values["ranking_error"], wrong / triples, delta=0.002)
+        return triples
+
+    def test_figures(self):
+        self.run_job()
+        # held-out papers, with bounds
+        v, graphs = self.values("bag-evaluation"), self.graphs("parts.test")
+        papers = {place["paper"] for place, _ in graphs}
+        self.assertEqual((v["papers"], v["equations"]), (len(papers), len(graphs)))
+        self.assertTrue(2 <= len(papers) < 15)
+        self.assertEqual(v["triples"], self.check_ranking(v, graphs, lambda p, k: p["paper"]))
+        largest = max(sum(p["paper"] == name for p, _ in graphs) for name in papers)
+        bound = 3 * math.sqrt(largest * math.log(1 / 0.05) / (2 * len(graphs)))
+        self.assertAlmostEqual(v["ranking_bound"], v["ranking_error"] + bound, places=9)
+        self.assertAlmostEqual(v["sampled_error"], v["ranking_error"], delta=0.02)
+        # labels: what has none is a label of its own
+        v, graphs = self.values("bag-labelled-evaluation"), self.graphs("labelled-graphs")
+        self.check_ranking(v, graphs, lambda p, k: p["label"] or k)
+        self.assertEqual((v["categories"], v["equations"]), (6, 26))
+        self.assertEqual({p["label"] for p, _ in graphs}, {"0", "1", "2", "3", "4", "alone", ""})
+
+    def test_search(self):
+        self.run_job()
+        papers = {}
+        for line in self.p.eqloom("query", "paper", ".value", "--json").out.splitlines():
+            x = json.loads(line)["yields"]
+            papers[x["paper"]] = [s["title"] + " " + s["text"] for s in x["sections"]]
+        corpus, queries = self.graphs("graphs"), self.graphs("query-graphs")
+        mean = {"precision@10": 0, "precision@100": 0, "umap": 0, "chance": 0}
+        lists = []
+        for (_, q), (_, keywords) in zip(queries, QUERIES):
+            found = sorted((-round(sum(a * b for a, b in zip(q, x)), 5), k)
+                           for k, (_, x) in enumerate(corpus))
+            hits = [any(near(w, papers[p["paper"]][p["section"]]) for w in keywords)
+                    for p in (corpus[k][0] for _, k in found)]
+            lists.append(hits)
+            precise = [sum(hits[:k + 1]) / (k + 1) for k in range(len(hits))]
+            for name, value in {"precision@10": precise[9], "precision@100": precise[99],
+                                "umap": sum(p for p, h in zip(precise, hits) if h),
+                                "chance": precise[-1]}.items():
+                mean[name] += value / len(QUERIES)
+        self.assertTrue(any(lists[0]) and any(lists[1]) and not any(lists[2]))
+        v = self.values("bag-search")
+        self.assertAlmostEqual(v["chance"], mean["chance"], places=9)
+        for name, value in mean.items():  # equal cosines may be ordered otherwise
+            self.assertAlmostEqual(v[name], value, delta=0.02 * max(1, value), msg=name)
+        page = (self.folder / "out/papers/search.html").read_text()
+        self.assertEqual(page.count("<article>"), len(QUERIES))
+        self.assertGreaterEqual(page.count("<math>"), 11 * len(QUERIES))
+
+    def test_approximate_index(self):
+        self.run_job()
+        exact = self.values("bag-search")
+        job = (self.folder / "papers.yaml").read_text()
+        (self.folder / "papers.yaml").write_text(
+            job.replace("op: evaluate-search\n", "op: evaluate-search\n    approximate_from: 10\n"))
+        self.run_job()
+        v = self.values("bag-search")
+        self.assertNotIn("recall", exact)
+        self.assertGreater(v["recall"], 0.95)
+        self.assertAlmostEqual(v["umap"], exact["umap"], delta=0.05 * exact["umap"])
+
+    def test_nothing_labelled(self):
+        self.labelled.write_text("")
+        self.run_job()
+        self.assertEqual(self.values("bag-labelled-evaluation"),
+                         {"categories": 0, "equations": 0, "dimensions": 0})
+
+    def test_query_without_keywords(self):
+        (self.folder / "queries.jsonl").write_text('{"latex": "x"}\n')
+        r = self.run_job(expect=1)
+        self.assertIn("query 1 of 'queries.jsonl' has no keywords", r.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,219 @@
+/* 240 hostile texts and 240 hostile archives: each is answered or refused with a reason, within a
+ * second of processor time (without sanitizers) and 600 MiB in all. Prints its seed and the slowest
+ * of each; EQLOOM_TEST_SEED sets it. */
+#include "base/buf.h"
+#include "base/rng.h"
+#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/katex/katex.h"
+#include "ops/latex/papers/document.h"
+#include "ops/latex/source/unpack.h"
+#include "tests/unit.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { CASES = 240, MEMORY_KB = 600 << 10 };
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SECONDS = 60 };
+#elif defined __has_feature
+enum { SECONDS = __has_feature(address_sanitizer) ? 60 : 1 };
+#else
+enum { SECONDS = 1 };
+#endif
+
+static uint64_t seed = 1;
+
+struct clock {
+    double started, slowest;
+    char of[60];
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void check_time(struct clock *c, const char *of, size_t n)
+{
+    double took = seconds() - c->started;
+    if (took > c->slowest) {
+        c->slowest = took;
+        snprintf(c->of, sizeof c->of, "%.50s", of);
+    }
+    if (took > SECONDS)
+        fail_msg("%.1f s for %zu bytes: %.200s", took, n, of);
+}
+
+static void report(const struct clock *c, const char *what)
+{
+    struct rusage r;
+    getrusage(RUSAGE_SELF, &r);
+    printf("%s: at most %.2f s (%s), %ld MiB\n", what, c->slowest, c->of, r.ru_maxrss >> 10);
+    assert_true(SECONDS > 1 || r.ru_maxrss < MEMORY_KB);
+}
+
+/* ---- texts ---- */
+
+static const char *const units[] = {
+    "{", "}", "\\frac", "\\frac{", "x^", "x_{", "\\sqrt[", "\\left(", "\\right)", "\\left(\\right.", "&",
+    "\\\\", "\\begin{array}{c}", "\\end{array}", "\\begin{", "$", "\\text{", "\\text{$", "#", "~", "'",
+    "\\def\\a{\\a\\a}\\a", "\\def\\a#1{\\a{#1#1}}\\a{x}", "\\let\\a\\b\\let\\b\\a\\a", "\\a", "\\b{",
+    "\\newcommand\\a[9]{#1}\\a", "\\csname", "\\expandafter", "\\char\"110000 ", "\\kern", "\\over",
+    "\\rule{9e9em}{9e9em}", "\\hspace{99999999em}", "\\xymatrix{\\ar", "\\ar[r]", "\\tag{", "\\gdef",
+    "\\href{javascript:x}{y}", "\\verb|", "\u202e", "\U0001d54f", "\\'", "\\limits", "\\overbrace{",
+    "\\genfrac(){1pt}", "\\mathchoice{x}", "\\raisebox{1em}{", "\\color{red}", "\\phantom{", "a&b\\\\",
+};
+
+/* A unit again and again, or any units in any order; with macros that grow. */
+static char *make_text(struct arena *a, struct rng *rng, size_t i)
+{
+    static const size_t lengths[] = {1, 30, 400, 3000, 9900};
+    enum { UNITS = sizeof units / sizeof *units };
+    size_t most = lengths[i % 5];
+    struct buf b = {0};
+    do
+        buf_puts(&b, units[i < 5 * UNITS / 2 ? i / 5 * 2 % UNITS : rng_below(rng, UNITS)]);
+    while (b.len < most);
+    char *text = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
+    return text;
+}
+
+static void test_texts(void **state)
+{
+    static const char *const bodies[] = {"#1#1", "\\a{#1}\\a{#1}", "{#1}^{#1}", "\\b{\\frac{#1}{#1}}"};
+    struct rng rng = rng_new(seed, 1);
+    struct katex *k;
+    struct clock clock = {0};
+    size_t converted = 0;
+    assert_int_equal(katex_new(&k, NULL), OK);
+    for (size_t i = 0; i < CASES; i++) {
+        struct arena a = {0};
+        struct katex_answer x;
+        struct graph_nodes g;
+        Eqloom__Macro one = EQLOOM__MACRO__INIT, two = EQLOOM__MACRO__INIT, *macros[] = {&one, &two};
+        Eqloom__Equation q = EQLOOM__EQUATION__INIT;
+        one.name = (char *)"\\a", two.name = (char *)"\\b";
+        one.body = (char *)bodies[i % 4], two.body = (char *)bodies[i / 4 % 4];
+        one.arguments = two.arguments = 1;
+        q.latex = make_text(&a, &rng, i);
+        q.macros = macros;
+        q.n_macros = i % 3 ? 2 : 0;
+        clock.started = seconds();
+        assert_int_equal(katex_mathml(&x, &a, k, &q, NULL), OK);
+        assert_true(x.text || (*x.refused && !strchr(x.refused, '\n')));
+        if (x.text)
+            graph_nodes_of(&g, &a, x.text);
+        check_time(&clock, q.latex, strlen(q.latex));
+        converted += x.text != NULL;
+        arena_free(&a);
+    }
+    assert_in_range(converted, 20, CASES - 100);
+    katex_free(k);
+    report(&clock, "texts");
+}
+
+/* ---- archives ---- */
+
+static const char document[] =
+    "\\documentclass{article}\\newcommand\\x{y}\\begin{document}\\section{A}\\[\\x\\]\\input{b}"
+    "\\end{document}";
+
+static void add_member(struct archive *w, const char *name, const char *text, size_t n)
+{
+    struct archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_size(entry, (la_int64_t)n);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_write_header(w, entry);
+    archive_write_data(w, text, n);
+    archive_entry_free(entry);
+}
+
+/* A good one: a tar, perhaps packed, of a document and a file of `n` bytes that it reads. */
+static size_t make_archive(uint8_t *out, size_t room, int how, size_t n)
+{
+    struct archive *w = archive_write_new();
+    size_t used = 0;
+    char *filling = malloc(n);
+    static const char part[] = "\\def\\y#1{\\y{#1}} $$ \\y x $$ \\input{a} ";
+    for (size_t i = 0; i < n; i++)
+        filling[i] = part[i % (sizeof part - 1)];
+    how == 2 ? archive_write_set_format_zip(w) : archive_write_set_format_ustar(w);
+    if (how == 1)
+        archive_write_add_filter_gzip(w);
+    archive_write_open_memory(w, out, room, &used);
+    add_member(w, "a.tex", document, sizeof document - 1);
+    add_member(w, "b.tex", filling, n);
+    archive_write_close(w);
+    archive_write_free(w);
+    free(filling);
+    return used;
+}
+
+static void take(void *arg, const char *name, struct span bytes, const char *reason)
+{
+    if (reason)
+        assert_true(*reason && !strchr(reason, '\n'));
+    else if (!unpack_is_archive(bytes))
+        bundle_add(arg, name, bytes);
+}
+
+static size_t read_archive(struct span bytes)
+{
+    struct arena a = {0};
+    struct bundle b = {.a = &a, .name = "f"};
+    size_t sections = 0;
+    unpack(take, &b, "f", bytes);
+    bool *used = arena_array(&a, bool, b.n + 1);
+    for (size_t i = 0; i < b.n && i < 3; i++)
+        sections += document_read(&a, &b, &b.files[i], 3, used)->n_sections;
+    bundle_free(&b);
+    arena_free(&a);
+    return sections;
+}
+
+static void test_archives(void **state)
+{
+    enum { ROOM = 4 << 20 };
+    static const size_t sizes[] = {40, 3000, 50000, 200000};
+    struct rng rng = rng_new(seed, 2);
+    struct clock clock = {0};
+    uint8_t *bytes = malloc(ROOM);
+    size_t sections = 0;
+    for (size_t i = 0; i < CASES; i++) {
+        char what[60];
+        size_t n = make_archive(bytes, ROOM, (int)(i % 3), sizes[i / 3 % 4]);
+        unsigned changes = i < 12 ? 0 : (unsigned)rng_below(&rng, 30);
+        for (unsigned k = 0; k < changes; k++) {
+            size_t near = rng_below(&rng, 2) ? n : n < 2000 ? n : 2000;
+            bytes[rng_below(&rng, near)] ^= (uint8_t)(1 << rng_below(&rng, 8));
+        }
+        if (i >= 12 && i % 4 == 0)
+            n = rng_below(&rng, n);
+        snprintf(what, sizeof what, "archive %zu of kind %zu, %u bits changed", i, i % 3, changes);
+        clock.started = seconds();
+        size_t found = read_archive(span_of(bytes, n));
+        check_time(&clock, what, n);
+        assert_true(i >= 12 || found > 0);
+        sections += found;
+    }
+    assert_true(sections > 30);
+    free(bytes);
+    report(&clock, "archives");
+}
+
+int main(void)
+{
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts),
+                                       cmocka_unit_test(test_archives)};
+    seed = given ? strtoull(given, NULL, 0) : seed;
+    printf("seed %llu\n", (unsigned long long)seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
