@@ -2,6 +2,7 @@
 # commands.sh EQLOOM DOUBLE SOURCE: the program with the double in place of a card, with a back end that is
 # not there, and with one that is none.
 set -eu
+[ -e "$2" ] || { echo "skipped: run 'ninja cuda-tests' first"; exit 77; }
 eqloom=$(readlink -f "$1")
 double=$2
 source=$3
