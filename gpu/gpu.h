@@ -77,6 +77,11 @@ struct gpu_embedding {
     float scale;               /* of the table's rows */
 };
 
+struct gpu_dropout {
+    float rate;
+    uint64_t key, first; /* the number of the first element */
+};
+
 /* What a training step came to, on the device: the update need not wait for the host to see it. */
 struct gpu_outcome {
     double loss, accuracy;
@@ -146,8 +151,8 @@ struct gpu_ops {
      * by and what is added to it. sums (2, cols) = column sums of x, and of x * y, in double. */
     void (*column_sums)(struct gpu_queue *q, double *sums, const float *x, const float *y,
                         size_t rows, size_t cols);
-    /* y = x * a + z * b + c, with a number of a, b and c (cols) for each column; y may be x. z and b
-     * may be NULL: y = x * a + c. */
+    /* y = x * a + z * b + c, with a number of a, b and c (cols) for each column; y may be x. z and
+     * b may be NULL: y = x * a + c. */
     void (*affine_columns)(struct gpu_queue *q, float *y, const float *x, const float *a,
                            const float *z, const float *b, const float *c, size_t rows,
                            size_t cols);
@@ -169,6 +174,11 @@ struct gpu_ops {
     /* y = (x - mean) * rstd * gamma + beta by rows, eps 1e-5; mean and rstd are kept. */
     void (*norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
                  const float *gamma, const float *beta, size_t rows, size_t cols);
+    /* x = base + dropout(sum), then norm of x: a residual branch's end and the next one's
+     * beginning. */
+    void (*residual_norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, float *x,
+                          const float *sum, const float *base, const struct gpu_dropout *drop,
+                          const float *gamma, const float *beta, size_t rows, size_t cols);
     /* dx [+]= ..., dgamma += ..., dbeta += ...; y, unless NULL, becomes the result of norm once
      * more, which then need not be kept for the backward. */
     void (*norm_back)(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,

@@ -82,10 +82,19 @@ static void combine(struct gpu_queue *q, float *z, float a, const float *x, floa
         z[i] = a * x[i] + b * y[i];
 }
 
+static void residual_norm(struct gpu_queue *q, float *y, float *mean, float *rstd, float *x,
+                          const float *sum, const float *base, const struct gpu_dropout *drop,
+                          const float *gamma, const float *beta, size_t rows, size_t cols)
+{
+    q->op->dropout(q, x, sum, base, rows * cols, drop->rate, drop->key, drop->first);
+    q->op->norm(q, y, mean, rstd, x, gamma, beta, rows, cols);
+}
+
 void cpu_fill_outcome(struct gpu_ops *t)
 {
     t->sum_losses = sum_losses;
     t->histogram_loss = histogram_loss;
     t->conclude = conclude;
     t->combine = combine;
+    t->residual_norm = residual_norm;
 }

@@ -196,44 +196,20 @@ void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm)
 
 /* ---- dropout ---- */
 
-/* SplitMix64's finaliser, as rng_mix(). */
-__device__ static inline uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-/* The CPU's bits: the mask is the same on each device. */
-__device__ static inline bool kept(uint64_t at, uint64_t key, uint32_t threshold)
-{
-    uint64_t mixed = mix(key ^ mix(at >> 32));
-    uint32_t x = (uint32_t)at ^ (uint32_t)mixed;
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x ^= (uint32_t)(mixed >> 32);
-    x *= 0x846ca68bu;
-    x ^= x >> 16;
-    return x >= threshold;
-}
-
 __global__ static void dropout_kernel(float *y, const float *x, const float *base, size_t n,
-                                      float keep, uint32_t threshold, uint64_t key, uint64_t first)
+                                      struct dropping drop)
 {
     if (ELEMENT >= n)
         return;
-    float v = kept(first + ELEMENT, key, threshold) ? x[ELEMENT] * keep : 0.0f;
+    float v = dropped(&drop, x[ELEMENT], ELEMENT);
     y[ELEMENT] = base ? base[ELEMENT] + v : v;
 }
 
 static void dropout(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
                     float rate, uint64_t key, uint64_t first)
 {
-    uint32_t threshold = (uint32_t)((double)rate * 4294967296.0);
-    LAUNCH_FLAT(q, dropout_kernel, cuda_cover(n), THREADS, y, x, base, n, 1.0f / (1.0f - rate),
-                threshold, key, first);
+    struct gpu_dropout how = {rate, key, first};
+    LAUNCH_FLAT(q, dropout_kernel, cuda_cover(n), THREADS, y, x, base, n, dropping_of(&how));
 }
 
 void cuda_fill_elementwise(struct gpu_ops *t)

@@ -6,16 +6,17 @@
 #define EPSILON 1e-5f     /* layer norm's, as in PyTorch */
 #define MIN_LENGTH 1e-12f /* L2 normalisation's */
 
-/* EQLOOM_PLANT: faults for the tests to find. */
-__global__ static void norm_kernel(float *y, float *mean, float *rstd, const float *x,
-                                   const float *gamma, const float *beta, size_t rows, size_t cols)
+struct normed {
+    float *y, *mean, *rstd;
+    const float *gamma, *beta;
+    size_t rows, cols;
+};
+
+/* Row r of y from x, by a warp. EQLOOM_PLANT: faults for the tests to find. */
+__device__ static inline void norm_row(const struct normed *n, const float *x, size_t r)
 {
-    size_t r = WARP_ROW;
-    if (r >= rows)
-        return;
-    x += r * cols;
-    y += r * cols;
-    float sum = 0, squares = 0;
+    size_t cols = n->cols;
+    float sum = 0, squares = 0, *y = n->y + r * cols;
 #if EQLOOM_PLANT == 3
     if (LANE == WARP - 1)
         return;
@@ -31,18 +32,44 @@ __global__ static void norm_kernel(float *y, float *mean, float *rstd, const flo
 #else
     for (size_t c = LANE; c < cols; c += WARP)
 #endif
-        y[c] = (x[c] - mu) * rs * gamma[c] + beta[c];
+        y[c] = (x[c] - mu) * rs * n->gamma[c] + n->beta[c];
     if (LANE == 0) {
-        mean[r] = mu;
-        rstd[r] = rs;
+        n->mean[r] = mu;
+        n->rstd[r] = rs;
     }
+}
+
+__global__ static void norm_kernel(struct normed n, const float *x)
+{
+    if (WARP_ROW < n.rows)
+        norm_row(&n, x + WARP_ROW * n.cols, WARP_ROW);
 }
 
 static void norm(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
                  const float *gamma, const float *beta, size_t rows, size_t cols)
 {
-    LAUNCH(q, norm_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, y, mean, rstd, x,
-           gamma, beta, rows, cols);
+    struct normed n = {y, mean, rstd, gamma, beta, rows, cols};
+    LAUNCH(q, norm_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, n, x);
+}
+
+__global__ static void residual_norm_kernel(struct normed n, float *x, const float *sum,
+                                            const float *base, struct dropping drop)
+{
+    size_t r = WARP_ROW, from = r * n.cols;
+    if (r >= n.rows)
+        return;
+    for (size_t i = from + LANE; i < from + n.cols; i += WARP) /* a lane reads its own again */
+        x[i] = base[i] + dropped(&drop, sum[i], i);
+    norm_row(&n, x + from, r);
+}
+
+static void residual_norm(struct gpu_queue *q, float *y, float *mean, float *rstd, float *x,
+                          const float *sum, const float *base, const struct gpu_dropout *drop,
+                          const float *gamma, const float *beta, size_t rows, size_t cols)
+{
+    struct normed n = {y, mean, rstd, gamma, beta, rows, cols};
+    LAUNCH(q, residual_norm_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, n, x,
+           sum, base, dropping_of(drop));
 }
 
 struct back {
@@ -118,7 +145,7 @@ static void norm_back(struct gpu_queue *q, float *dx, float *dgamma, float *dbet
     grid.y = (unsigned)k.n;
     LAUNCH_FLAT(q, norm_columns_kernel, grid, 128, part, b, k.rows);
     LAUNCH_FLAT(q, norm_add_kernel, cuda_cover(cols), THREADS, b, (const float *)part, k.n);
-    LAUNCH(q, norm_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, b);
+    LAUNCH(q, norm_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, b);
 }
 
 /* ---- L2 ---- */
@@ -156,7 +183,7 @@ static void normalize(struct gpu_queue *q, float *y, float *norms, const float *
                       size_t cols)
 {
     if (rows != 1 || cols < LONG_ROW) {
-        LAUNCH(q, normalize_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, y,
+        LAUNCH(q, normalize_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, y,
                norms, x, rows, cols);
         return;
     }
@@ -189,8 +216,8 @@ __global__ static void normalize_back_kernel(float *dx, const float *dy, const f
 static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, const float *y,
                            const float *norms, size_t rows, size_t cols)
 {
-    LAUNCH(q, normalize_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, dx, dy,
-           y, norms, rows, cols);
+    LAUNCH(q, normalize_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, dx,
+           dy, y, norms, rows, cols);
 }
 
 /* ---- by columns ---- */
@@ -257,6 +284,7 @@ static void affine_columns(struct gpu_queue *q, float *y, const float *x, const 
 void cuda_fill_norm(struct gpu_ops *t)
 {
     t->norm = norm;
+    t->residual_norm = residual_norm;
     t->norm_back = norm_back;
     t->column_sums = column_sums;
     t->affine_columns = affine_columns;

@@ -62,6 +62,43 @@ __device__ static inline float warp_max(float x)
 }
 #endif
 
+/* ---- dropout ---- */
+
+/* SplitMix64's finaliser, as rng_mix(). */
+__device__ static inline uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+struct dropping {
+    float keep;
+    uint32_t threshold;
+    uint64_t key, first;
+};
+static inline struct dropping dropping_of(const struct gpu_dropout *d)
+{
+    struct dropping out = {1.0f / (1.0f - d->rate), (uint32_t)((double)d->rate * 4294967296.0),
+                           d->key, d->first};
+    return out;
+}
+
+/* Element i. The CPU's bits: the mask is the same on each device. */
+__device__ static inline float dropped(const struct dropping *d, float value, size_t i)
+{
+    uint64_t at = d->first + i, mixed = mix(d->key ^ mix(at >> 32));
+    uint32_t x = (uint32_t)at ^ (uint32_t)mixed;
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x ^= (uint32_t)(mixed >> 32);
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x >= d->threshold ? value * d->keep : 0.0f;
+}
+
 /* Sums over rows come in two launches: chunks of rows, then these, in order. */
 constexpr size_t CHUNK_ROWS = 32, MOST_CHUNKS = 128;
 struct cuda_chunks {

@@ -132,6 +132,12 @@ static void norm(struct gpu_queue *q, void *const *p)
                      true);
 }
 
+static void residual_norm(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_dropout drop = {0.3F, 99, UINT32_MAX - 1000};
+    q->op->residual_norm(q, p[1], p[2], p[3], p[6], p[0], p[7], &drop, p[4], p[5], ROWS, COLS);
+}
+
 static void normalize(struct gpu_queue *q, void *const *p)
 {
     q->op->normalize(q, p[1], p[2], p[0], ROWS, COLS);
@@ -329,6 +335,17 @@ static const struct check_case cases[] = {
       {NORMAL, COLS},
       MATRIX,
       {NORMAL, COLS},
+      {NORMAL, COLS},
+      RESULT,
+      MATRIX}},
+    {"residual_norm",
+     1e-4,
+     residual_norm,
+     {MATRIX,
+      RESULT,
+      {ZERO, ROWS},
+      {ZERO, ROWS},
+      {POSITIVE, COLS},
       {NORMAL, COLS},
       RESULT,
       MATRIX}},

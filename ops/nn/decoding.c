@@ -101,7 +101,7 @@ static void move(struct gpu_queue *q, struct nn_decoding *t, const struct nn_mod
     t->spare = old;
 }
 
-static void layer(const struct nn_pass *p, struct nn_decoding *t, size_t i)
+static void layer(struct nn_pass *p, struct nn_decoding *t, size_t i)
 {
     const struct nn_layer *l = &p->m->decoder[i];
     struct nn_cache cache = {t->cache[i], t->length, t->at};

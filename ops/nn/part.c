@@ -76,7 +76,8 @@ struct branch {
     enum site site;
 };
 
-static void residual(const struct nn_pass *p, float *y, const float *x, const float *a,
+/* With dropout y is made by the norm that follows. */
+static void residual(struct nn_pass *p, float *y, const float *x, const float *a,
                      const struct branch *b)
 {
     const float *w = nn_weight(p, b->weight), *bias = nn_weight(p, b->bias);
@@ -88,7 +89,10 @@ static void residual(const struct nn_pass *p, float *y, const float *x, const fl
     float *sum = p->s->branch;
     linear(p->q, sum, a, w, p->tokens, b->in, p->d, (struct linear_end){.bias = bias},
            p->precision);
-    dropout(p, y, sum, x, p->d, b->layer, b->site);
+    p->open = y;
+    p->base = x;
+    p->branch = (struct gpu_dropout){p->drop->rate, rng_at(p->drop->key, b->layer, b->site),
+                                     p->drop->first_token * p->d};
 }
 
 /* da (T, in) from dx, which stays: it is also the gradient of x. */
@@ -109,16 +113,21 @@ static void residual_back(const struct nn_pass *p, float *da, const float *a,
 /* ---- the norm before a branch ---- */
 
 struct normed {
-    const float *x;
+    float *x;
     float *mean, *rstd;
     struct nn_norm norm;
 };
 
 /* n (tokens, d) = norm(x) */
-static void normalize(const struct nn_pass *p, float *n, const struct normed *of)
+static void normalize(struct nn_pass *p, float *n, const struct normed *of)
 {
-    p->op->norm(p->q, n, of->mean, of->rstd, of->x, nn_weight(p, of->norm.weight),
-                nn_weight(p, of->norm.bias), p->tokens, p->d);
+    const float *gamma = nn_weight(p, of->norm.weight), *beta = nn_weight(p, of->norm.bias);
+    if (p->open == of->x)
+        p->op->residual_norm(p->q, n, of->mean, of->rstd, of->x, p->s->branch, p->base, &p->branch,
+                             gamma, beta, p->tokens, p->d);
+    else
+        p->op->norm(p->q, n, of->mean, of->rstd, of->x, gamma, beta, p->tokens, p->d);
+    p->open = NULL;
 }
 
 /* dx += from dn; n becomes norm(x) once more. */
@@ -227,7 +236,7 @@ static void append_to_cache(const struct nn_pass *p, const struct nn_attend_tape
 }
 
 /* t->q, and t->kv if it is of other rows. */
-static void project_queries(const struct nn_pass *p, const struct nn_attend_tape *t,
+static void project_queries(struct nn_pass *p, const struct nn_attend_tape *t,
                             const struct nn_attend *how)
 {
     float *n = t->n ? t->n : p->s->n;
@@ -241,7 +250,7 @@ static void project_queries(const struct nn_pass *p, const struct nn_attend_tape
     }
 }
 
-void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
+void nn_attend(struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how)
 {
     struct branch out = attend_branch(p, how);
@@ -286,8 +295,7 @@ static struct branch feed_branch(const struct nn_pass *p, const struct nn_feed *
                            SITE_FEED_FORWARD};
 }
 
-void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
-             const struct nn_feed *how)
+void nn_feed(struct nn_pass *p, float *y, const struct nn_feed_tape *t, const struct nn_feed *how)
 {
     struct branch out = feed_branch(p, how);
     float *n = t->n ? t->n : p->s->n;
@@ -339,7 +347,7 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
 
 /* ---- the norm behind the last layer ---- */
 
-void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm)
+void nn_final(struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm)
 {
     normalize(p, t->out, &(struct normed){t->x, t->mean, t->rstd, norm});
 }

@@ -18,6 +18,11 @@ struct nn_pass {
     const struct nn_dropout *drop; /* NULL: none */
     size_t tokens, d, ff;          /* of the encoder or the decoder */
     enum gpu_precision precision;
+    /* A residual branch that its norm has still to close: x = base + dropout(the scratch's branch).
+     */
+    float *open;
+    const float *base;
+    struct gpu_dropout branch;
 };
 
 struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
@@ -65,7 +70,7 @@ struct nn_attend nn_self_attention(const struct nn_layer *l, size_t layer, size_
                                    const uint32_t *offset);
 struct nn_attend nn_cross_attention(const struct nn_layer *l, size_t layer, size_t sequences,
                                     const uint32_t *offset, const float *memory, size_t keys);
-void nn_attend(const struct nn_pass *p, float *y, const struct nn_attend_tape *t,
+void nn_attend(struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how);
 /* kv (keys, 2d): keys and values of the rows of memory. */
 void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
@@ -81,12 +86,11 @@ struct nn_feed {
     size_t layer;
 };
 struct nn_feed nn_feed_of(const struct nn_layer *l, size_t layer);
-void nn_feed(const struct nn_pass *p, float *y, const struct nn_feed_tape *t,
-             const struct nn_feed *how);
+void nn_feed(struct nn_pass *p, float *y, const struct nn_feed_tape *t, const struct nn_feed *how);
 void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const struct nn_feed *how);
 
 /* out = norm(x) */
-void nn_final(const struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm);
+void nn_final(struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm);
 /* dx of the scratch from dout. */
 void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
                    struct nn_norm norm);

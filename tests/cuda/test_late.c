@@ -199,10 +199,10 @@ static void test_launches(void **state)
 {
     check_launches(OBJECTIVE_CONTRASTIVE, 2, false, 89);
     check_launches(OBJECTIVE_CONTRASTIVE, 6, false, 217);
-    check_launches(OBJECTIVE_CONTRASTIVE, 6, true, 249);
-    check_launches(OBJECTIVE_CONTRASTIVE, 2, true, 101);
+    check_launches(OBJECTIVE_CONTRASTIVE, 6, true, 237);
+    check_launches(OBJECTIVE_CONTRASTIVE, 2, true, 97);
     check_launches(OBJECTIVE_HISTOGRAM, 2, false, 93);
-    check_launches(OBJECTIVE_SEQ2SEQ, 6, true, 624);
+    check_launches(OBJECTIVE_SEQ2SEQ, 6, true, 594);
 }
 
 /* ---- models as they are used ---- */
@@ -249,7 +249,9 @@ static void save(Eqloom__Checkpoint *c, struct memory *memory, uint32_t decoder_
     struct trainer_state now = {.weights = arena_array(&memory->a, float, s.m->table.total)};
     assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     eqloom__checkpoint__init(c);
-    assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s.m->config), &s.m->table, &now, &io, &memory->a, NULL), OK);
+    assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s.m->config), &s.m->table,
+                                      &now, &io, &memory->a, NULL),
+                     OK);
     session_close(&s);
 }
 

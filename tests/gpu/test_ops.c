@@ -235,6 +235,28 @@ static void test_dropout(void **state)
     gpu_close(d);
 }
 
+/* The same as dropout and norm, one after the other. */
+static void test_residual_norm(void **state)
+{
+    struct fixture *f = fixture_of(state);
+    enum { R = 5, C = 37 };
+    float sum[R * C], base[R * C], x[2][R * C], y[2][R * C], mean[2][R], rstd[2][R], gamma[C],
+        beta[C];
+    struct gpu_dropout drop = {0.2f, 5, (UINT64_C(1) << 32) - 60};
+    fill(&f->r, sum, NULL, R * C, 1);
+    fill(&f->r, base, NULL, R * C, 1);
+    fill(&f->r, gamma, NULL, C, 1);
+    fill(&f->r, beta, NULL, C, 1);
+    f->q->op->residual_norm(f->q, y[0], mean[0], rstd[0], x[0], sum, base, &drop, gamma, beta, R,
+                            C);
+    f->q->op->dropout(f->q, x[1], sum, base, R * C, drop.rate, drop.key, drop.first);
+    f->q->op->norm(f->q, y[1], mean[1], rstd[1], x[1], gamma, beta, R, C);
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+    assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
+    assert_memory_equal(rstd[0], rstd[1], sizeof rstd[0]);
+}
+
 static void test_adamw(void **state)
 {
     struct fixture *f = fixture_of(state);
@@ -330,9 +352,11 @@ static void test_conclude(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_elementwise), ON_EACH_ISA(test_activation), ON_EACH_ISA(test_norm),
-        ON_EACH_ISA(test_normalize),   ON_EACH_ISA(test_columns),    ON_EACH_ISA(test_dropout),
-        ON_EACH_ISA(test_adamw),       ON_EACH_ISA(test_combine),    ON_EACH_ISA(test_conclude),
+        ON_EACH_ISA(test_elementwise),   ON_EACH_ISA(test_activation),
+        ON_EACH_ISA(test_norm),          ON_EACH_ISA(test_normalize),
+        ON_EACH_ISA(test_columns),       ON_EACH_ISA(test_dropout),
+        ON_EACH_ISA(test_adamw),         ON_EACH_ISA(test_combine),
+        ON_EACH_ISA(test_residual_norm), ON_EACH_ISA(test_conclude),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
