@@ -1,0 +1,37 @@
+/* The cases of tensor_checks.h: buffers, and calls of ops on them. */
+#ifndef OPS_DOCTOR_TENSOR_CASES_H
+#define OPS_DOCTOR_TENSOR_CASES_H
+
+#include "gpu/gpu.h"
+
+/* Sizes with remainders on all sides. Sequences have 1, 13, 40 and 7 rows. */
+enum { SEQUENCES = 4, ROWS = 61, COLS = 70, HEADS = 2, SIZE = 35, WIDE = 90, WORDS = 23 };
+
+enum contents {
+    NONE,
+    NORMAL,   /* standard normal */
+    POSITIVE, /* 0.5 to 1.5 */
+    COSINE,   /* -1 to 1 */
+    ZERO,
+    DOUBLES, /* 1, 2, ... */
+    OFFSETS, /* of sequences */
+    NAMES,   /* tokens; groups */
+    TARGETS, /* of rows: a column */
+    ORDER,   /* rows, each once */
+};
+struct buffer {
+    enum contents what;
+    size_t n;
+};
+enum { BUFFERS = 11 };
+struct check_case {
+    const char *name;
+    double tolerance;
+    void (*run)(struct gpu_queue *q, void *const *p);
+    struct buffer buffers[BUFFERS];
+};
+
+extern const struct check_case tensor_cases[];
+extern const size_t tensor_cases_number;
+
+#endif
