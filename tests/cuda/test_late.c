@@ -174,6 +174,7 @@ static void check_launches(enum objective_kind objective, uint32_t layers, bool 
     model.layers = layers;
     model.decoder_layers = objective_generates(objective) ? layers : 0;
     how.dropout = dropout ? 0.1 : 0;
+    how.examples.batch = 2;
     assert_int_equal(session_open(&s, "cuda", &model, &how, NULL), OK);
     for (int i = 0; i < 3; i++) /* memory grows in the first ones */
         assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
