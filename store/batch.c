@@ -99,7 +99,7 @@ static void write_record(struct store_batch *b, const struct digest *id, struct 
     store_batch_write(b, ROCKS_OBJECTS, digest_span(id), envelope);
 }
 
-/* The payload is known to be canonical. */
+/* The payload is canonical. */
 static enum err_code put(struct digest *id, struct store_batch *b, enum record_kind kind,
                          struct span payload, struct err *e)
 {

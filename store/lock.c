@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So long nothing is said of a lock that no writer has, or one that does not say who it is. */
+/* PATIENCE_MS: how long a lock may be held by a reader, or by a writer that has not written its
+ * name, before that is an error. */
 enum { POLL_MS = 50, GLANCE_MS = 5, PATIENCE_MS = 10000 };
 
 static enum err_code fail_busy(int fd, const char *path, struct err *e)
@@ -34,8 +35,8 @@ static enum err_code fail_busy(int fd, const char *path, struct err *e)
     return err_fail(e, ERR_BUSY, "the store is held by pid %s (%s) since %s", pid, command, since);
 }
 
-/* A reader that looks whether somebody writes (lock_is_held) has the lock, shared, for that moment,
- * however long the moment lasts on a busy machine; so has another that looks here. */
+/* lock_is_held takes the lock, shared, for a moment, which may be long on a busy machine. So does
+ * this function in another process. */
 static bool is_shared(int fd)
 {
     if (flock(fd, LOCK_SH | LOCK_NB) != 0)
@@ -44,8 +45,7 @@ static bool is_shared(int fd)
     return true;
 }
 
-/* A writer that has the lock has still to say who it is; what its file says until then is what one
- * that was killed has left. */
+/* A new holder has yet to write its name. Until then the file may name a writer that was killed. */
 static bool is_holder_named(int fd)
 {
     char text[32];

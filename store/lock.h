@@ -1,5 +1,5 @@
-/* Who may write: a lock on a file, which dies with its holder, and what the holder says of itself.
- */
+/* The writer's lock, on a file that also says who holds it. The kernel drops it when the holder
+ * dies. */
 #ifndef STORE_LOCK_H
 #define STORE_LOCK_H
 

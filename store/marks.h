@@ -1,8 +1,8 @@
 /* Marks beside the database. `suspect` says that something may be missing or bad although actions
  * still lead to it: the next run checks and repairs all before it believes any action. Readers
- * leave it where they met damage, since they cannot write to the store; so do fsck without --repair
- * and a rebuild. `damaged` says that files of the database are bad: the next writer rebuilds it.
- * Without marks, looking for them costs one look at a directory. */
+ * leave it when they meet damage, since they cannot write to the store; fsck without --repair and a
+ * rebuild leave it, too. `damaged` says that files of the database are bad: the next writer
+ * rebuilds it. */
 #ifndef STORE_MARKS_H
 #define STORE_MARKS_H
 

@@ -10,10 +10,10 @@
 
 enum { REASONS_SHOWN = 3 };
 
-const char *witness_reason(const char *note)
+const char *witness_reason(const char *action_note)
 {
     size_t n = strlen(WITNESS_NOTE);
-    return strncmp(note, WITNESS_NOTE, n) ? NULL : note + n;
+    return strncmp(action_note, WITNESS_NOTE, n) ? NULL : action_note + n;
 }
 
 void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements)
@@ -37,21 +37,12 @@ void witness_counts_clear(struct witness_counts *p)
     *p = (struct witness_counts){0};
 }
 
-/* The next reason by falling number of elements, then by name. */
-static int next_kind(const struct witness_counts *p, int before)
+/* By falling number of elements, then by name. */
+static int compare_counts(const void *a, const void *b)
 {
-    int best = -1;
-    for (unsigned i = 0; i < p->n; i++) {
-        uint64_t n = p->kinds[i].elements;
-        const char *reason = p->kinds[i].reason;
-        bool after =
-            before < 0 || n < p->kinds[before].elements ||
-            (n == p->kinds[before].elements && strcmp(reason, p->kinds[before].reason) > 0);
-        if (after && (best < 0 || n > p->kinds[best].elements ||
-                      (n == p->kinds[best].elements && strcmp(reason, p->kinds[best].reason) < 0)))
-            best = (int)i;
-    }
-    return best;
+    const struct witness_count *x = a, *y = b;
+    int c = (x->elements < y->elements) - (x->elements > y->elements);
+    return c ? c : strcmp(x->reason, y->reason);
 }
 
 char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
@@ -61,13 +52,14 @@ char *witness_counts_text(const struct witness_counts *p, const char *why, uint6
     uint64_t rest = reused;
     buf_printf(&b, "%s; %" PRIu64 " of %" PRIu64 " %s affected, %" PRIu64 " unaffected",
                why ? why : "", ran, elements, p->noun ? p->noun : "elements", reused);
-    int k = -1;
-    for (int shown = 0; shown < REASONS_SHOWN && (k = next_kind(p, k)) >= 0; shown++) {
-        uint64_t n = p->kinds[k].elements;
-        buf_puts(&b, shown ? "; " : " (");
+    struct witness_counts sorted = *p;
+    qsort(sorted.kinds, sorted.n, sizeof *sorted.kinds, compare_counts);
+    for (unsigned i = 0; i < sorted.n && i < REASONS_SHOWN; i++) {
+        uint64_t n = sorted.kinds[i].elements;
+        buf_puts(&b, i ? "; " : " (");
         if (n < reused)
             buf_printf(&b, "%" PRIu64 ": ", n);
-        buf_puts(&b, p->kinds[k].reason);
+        buf_puts(&b, sorted.kinds[i].reason);
         rest -= n < rest ? n : rest;
     }
     if (p->n && rest)

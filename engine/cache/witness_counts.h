@@ -8,7 +8,7 @@
 enum { WITNESS_KINDS = 16 };
 
 struct witness_counts {
-    struct {
+    struct witness_count {
         char *reason; /* heap */
         uint64_t elements;
     } kinds[WITNESS_KINDS];
@@ -19,7 +19,7 @@ struct witness_counts {
 /* Begins the note of an action whose result was reused; the op's reason follows. */
 #define WITNESS_NOTE "reused: "
 /* The reason in such a note, else NULL. */
-const char *witness_reason(const char *note);
+const char *witness_reason(const char *action_note);
 
 /* `reason` as the op gave it. */
 void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements);

@@ -95,7 +95,7 @@ static const struct cli_command own_commands[] = {
      "no entry. A run that ended without a word (a crash, a power cut) is 'killed'.\n\n"
      "For each node of a run: how many of its elements (of a training: segments) were computed "
      "(ran), how many keep their result because a change of their inputs cannot matter (reused; "
-     "'why' says how that is known), and how many were in the store (cached).",
+     "'why' says by which witness), and how many were in the store (cached).",
      "eqloom log quickstart\n"
      "eqloom log quickstart/12",
      OPTIONS(LIMIT("List at most N runs; 20 if not given."), TOOL_JSON)},

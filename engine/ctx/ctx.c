@@ -54,7 +54,7 @@ static bool is_element(const struct op_ctx *ctx, size_t port)
     return port == 0 && ctx->node->op->node == OP_MAP;
 }
 
-enum err_code ctx_note_loss(struct op_ctx *ctx, enum err_code code, const struct err *e)
+enum err_code ctx_keep_loss(struct op_ctx *ctx, enum err_code code, const struct err *e)
 {
     if (code != ERR_NOTFOUND && code != ERR_CORRUPT)
         return code;
@@ -104,7 +104,7 @@ struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
     struct err e = {0};
     size_t p = ctx_port_of(ctx, role);
     /* No error to return: the engine sees the loss and discards what the op makes of the zero. */
-    ctx_note_loss(ctx, ctx_input_id(&id, ctx, p, i, &e), &e);
+    ctx_keep_loss(ctx, ctx_input_id(&id, ctx, p, i, &e), &e);
     return id;
 }
 
@@ -161,7 +161,7 @@ enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *rol
     pthread_mutex_lock(&ctx->shared->mutex);
     enum err_code code = get_shared(out, ctx, p, i, e);
     pthread_mutex_unlock(&ctx->shared->mutex);
-    return err_up(e, ctx_note_loss(ctx, code, e));
+    return err_up(e, ctx_keep_loss(ctx, code, e));
 }
 
 enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
@@ -173,7 +173,7 @@ enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *
 enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
                               struct arena *a, struct err *e)
 {
-    return err_up(e, ctx_note_loss(ctx, get_record(out, ctx, port, i, a, e), e));
+    return err_up(e, ctx_keep_loss(ctx, get_record(out, ctx, port, i, a, e), e));
 }
 
 enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
@@ -184,7 +184,7 @@ enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t i
     memcpy(d.bytes, id, sizeof d.bytes);
     enum err_code code = store_get_message(&m, ctx->shared->host.store, &d, KIND_CHUNK, a, e);
     if (code)
-        return err_up(e, ctx_note_loss(ctx, code, e));
+        return err_up(e, ctx_keep_loss(ctx, code, e));
     const Eqloom__Chunk *chunk = (const Eqloom__Chunk *)m;
     *out = span_of(chunk->data.data, chunk->data.len);
     return OK;
@@ -203,7 +203,7 @@ enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err
         return OK;
     enum err_code code = store_get_message(out, ctx->shared->host.store, ctx->previous,
                                            ctx->node->op->outputs[0].kind, ctx->arena, e);
-    return err_up(e, ctx_note_loss(ctx, code, e));
+    return err_up(e, ctx_keep_loss(ctx, code, e));
 }
 
 struct digest op_previous_id(struct op_ctx *ctx)

@@ -41,7 +41,8 @@ enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, 
 size_t ctx_port_of(const struct op_ctx *ctx, const char *role);
 enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t port, uint64_t i,
                            struct err *e);
-/* Notes a record that the store should have had; returns the code. The first one is enough. */
-enum err_code ctx_note_loss(struct op_ctx *ctx, enum err_code code, const struct err *e);
+/* Keeps the message of the first record that the store should have had and has not; returns the
+ * code. */
+enum err_code ctx_keep_loss(struct op_ctx *ctx, enum err_code code, const struct err *e);
 
 #endif

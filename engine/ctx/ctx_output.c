@@ -110,7 +110,7 @@ enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, u
         abort();
     }
     enum err_code code = ctx_input_id(&id, ctx, p, i, e);
-    if (err_up(e, ctx_note_loss(ctx, code, e)))
+    if (err_up(e, ctx_keep_loss(ctx, code, e)))
         return code;
     add_output(ctx, r, &id);
     return OK;

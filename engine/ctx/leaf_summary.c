@@ -251,5 +251,5 @@ enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role,
                               ctx->shared->inputs[p].before, e);
     if (!code)
         code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.recompute, e);
-    return err_up(e, ctx_note_loss(ctx, code, e));
+    return err_up(e, ctx_keep_loss(ctx, code, e));
 }

@@ -96,7 +96,7 @@ static bool read_segment(struct action_result *made, struct chain *c, struct are
     return there && made->outputs[0].n == 1 && action_is_whole(s, op_of(c), made);
 }
 
-/* Looks for a later end than the one that is known. */
+/* Looks for an end after the last segment found so far. */
 static void find_end(struct chain *c, bool by_reads)
 {
     struct arena a = {0};

@@ -32,7 +32,7 @@ enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct d
                          struct err *e);
 void chain_close(struct chain *c);
 
-/* Of a segment, whose key is also noted. */
+/* The key of a segment, which `c` keeps. */
 enum err_code chain_key(struct key *key, struct op_segment *segment, struct chain *c,
                         struct arena *a, uint64_t index, struct err *e);
 /* The segment is done. */

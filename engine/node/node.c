@@ -68,7 +68,7 @@ enum err_code node_element_key(struct key *key, struct session *s, struct arena 
     return err_up(e, key_make(key, a, &spec, e));
 }
 
-char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missing)
+char *node_reason(struct session *s, uint32_t i, struct arena *a, bool output_missing)
 {
     const struct node *node = &s->job->nodes[i];
     const struct node_run *r = &s->nodes[i];

@@ -18,8 +18,8 @@ enum err_code node_make_key(struct session *s, uint32_t i, size_t n_inputs, stru
 /* The key of one element of a map, or of a block of its input. */
 enum err_code node_element_key(struct key *key, struct session *s, struct arena *a, uint32_t i,
                                const struct digest *id, struct err *e);
-/* One line: why the node has to run. */
-char *node_why(struct session *s, uint32_t i, struct arena *a, bool output_missing);
+/* One line: the reason why the node has to run. */
+char *node_reason(struct session *s, uint32_t i, struct arena *a, bool output_missing);
 /* Of a cached node: which inputs were made anew and came out the same (early cutoff). On the heap;
  * NULL: none. */
 char *node_cut_off(const struct session *s, uint32_t i);

@@ -88,7 +88,7 @@ enum outcome node_begin(struct worker *w, uint32_t i)
         return node_store_failed(w, &e);
     if (hit)
         return finish_hit(w, i, &made);
-    char *why = s->options->check ? "checked" : node_why(s, i, &r->arena, missing);
+    char *why = s->options->check ? "checked" : node_reason(s, i, &r->arena, missing);
     pthread_mutex_lock(&s->mutex);
     free(r->why);
     free(r->failure);

@@ -130,7 +130,7 @@ enum err_code source_read(struct session *s, uint32_t i, struct store_batch *b, 
         node_adopt(s, i, &made);
         r->state = r->failure ? NODE_FAILED : fresh || r->state == NODE_RAN ? NODE_RAN : NODE_READ;
         if (!hit && !r->why)
-            r->why = strdup(node_why(s, i, &a, false));
+            r->why = strdup(node_reason(s, i, &a, false));
         r->wall_ns = os_monotonic_ns() - start;
         code = node_write_refs(b, s, i, r->outputs, e);
     }

@@ -6,7 +6,7 @@
 
 /* Looks a source up and, if its files are new, runs it into the batch. Sets the node's outputs,
  * refs, state (NODE_RAN: it gave something that the store did not have) and reason. Under --check,
- * a difference is noted as the node's failure. */
+ * a difference is the node's failure. */
 enum err_code source_read(struct session *s, uint32_t i, struct store_batch *b, struct err *e);
 
 #endif

@@ -4,8 +4,8 @@
  * it leaves nothing that has the name, and the next backup removes what it left. */
 #include "store/maintain.h"
 
-#include "base/os.h"
 #include "base/io/out_file.h"
+#include "base/os.h"
 #include "store/internal.h"
 #include "store/salvage.h"
 
@@ -59,10 +59,10 @@ static enum err_code remove_leftover(const char *partial, struct err *e)
     if (!d)
         return err_fail(e, ERR_INPUT, "%s is in the way: %s", partial, strerror(errno));
     for (struct dirent *entry; code == OK && (entry = readdir(d));) {
-        bool known = strncmp(entry->d_name, "lock.", 5) == 0;
+        bool is_ours = strncmp(entry->d_name, "lock.", 5) == 0;
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            known = known || strcmp(entry->d_name, ours[i]) == 0;
-        if (!known)
+            is_ours = is_ours || strcmp(entry->d_name, ours[i]) == 0;
+        if (!is_ours)
             code = err_fail(e, ERR_INPUT, "%s is in the way: it holds %s, which no backup left",
                             partial, entry->d_name);
     }

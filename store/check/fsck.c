@@ -7,10 +7,10 @@
  * 3. Every action decodes, stands under its own key, and leads to good records; so do refs.
  * 4. Every other family can be read to the end; runs and source files decode.
  *
- * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. Refs
- * stay if the next run makes their record again; those to what is lost for good go where somebody
- * is told of it. If RocksDB cannot read blocks of its own, the database is rebuilt without them
- * (salvage.c). */
+ * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. A ref
+ * stays if the next run makes its record again; one to a record that is lost for good is dropped if
+ * the caller is told of it. If RocksDB cannot read blocks of its own, the database is rebuilt
+ * without them (salvage.c). */
 #include "store/check/fsck.h"
 
 #include "action.pb-c.h"

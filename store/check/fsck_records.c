@@ -141,7 +141,7 @@ enum err_code fsck_check_link(void *arg, const uint8_t bytes[32], struct err *e)
         code = fsck_check_object(f, digest_span(&id), v.bytes, &why);
         is_damage(f, code, &why);
     } else if (!is_damage(f, code, &why)) {
-        /* Not known, then. */
+        /* Its state stays unknown. */
     } else if (code == ERR_NOTFOUND) {
         f->result.missing++;
         fsck_report(f, &id, "missing, though something refers to it");

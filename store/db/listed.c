@@ -5,8 +5,8 @@
  *
  * The file LISTED has a line for the MANIFEST and for each table: name, length, SHA-256 of so many
  * bytes, for a table of the last TAIL of them; and at last eight digits of the SHA-256 of all that.
- * A note that is damaged itself counts for nothing; so does what it says of a file that is gone, as
- * the MANIFEST at each opening: whether the database can do without it, RocksDB says. */
+ * A LISTED that is damaged itself is ignored. So is a line of a file that is gone, as the MANIFEST is
+ * after each opening: RocksDB says whether the database can do without it. */
 #include "store/db/rocks_internal.h"
 
 #include "base/arena.h"

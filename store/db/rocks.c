@@ -1,8 +1,8 @@
 /* Reading and writing; see rocks.h.
  *
- * Tables are merged by processes that write much. RocksDB by itself would begin as soon as a
- * database is opened, take one of two processors from a run of a second after a large one, and lose
- * all of it at the end: what is merged counts only when it is finished. */
+ * Tables are merged by processes that write much. By itself RocksDB would begin as soon as
+ * a database is opened, keep one of two processors busy during a short run, and lose the work at its
+ * end, since a merge counts only when it is finished. */
 #include "store/db/rocks_internal.h"
 
 #include <stdlib.h>

@@ -215,7 +215,7 @@ static enum err_code look_for_current(struct dictionaries *d, enum record_kind k
         code = load(&d->kinds[kind].current, d, v.bytes.data, e);
     rocks_value_free(&v);
     code = settle(code, e);
-    d->kinds[kind].known = code == OK;
+    d->kinds[kind].searched = code == OK;
     return err_up(e, code);
 }
 
@@ -235,7 +235,7 @@ static enum err_code current(const struct dictionary **out, struct dictionaries 
     if ((*out = atomic_load(&d->kinds[kind].ready[effort])))
         return OK;
     pthread_mutex_lock(&d->lock);
-    if (!d->kinds[kind].known)
+    if (!d->kinds[kind].searched)
         code = look_for_current(d, kind, e);
     *out = d->kinds[kind].current;
     if (!code && *out && !(code = prepare(d->kinds[kind].current, effort, e)))
@@ -333,7 +333,7 @@ enum err_code dictionaries_train(struct dictionaries *d, enum record_kind kind,
         pthread_mutex_lock(&d->lock);
         if (!code)
             code = load(&d->kinds[kind].current, d, id.bytes, e);
-        d->kinds[kind].known = code == OK;
+        d->kinds[kind].searched = code == OK;
         for (int effort = 0; effort < EFFORTS; effort++)
             atomic_store(&d->kinds[kind].ready[effort], NULL);
         pthread_mutex_unlock(&d->lock);

@@ -27,7 +27,7 @@ struct dictionaries {
     struct dictionary *loaded[64]; /* few: only compact makes another */
     size_t n;
     struct {
-        bool known; /* whether `current` has been looked for */
+        bool searched; /* whether `current` has been looked for */
         bool full;  /* enough samples have been taken */
         struct dictionary *current;
         struct dictionary *_Atomic ready[EFFORTS]; /* the same, when prepared */

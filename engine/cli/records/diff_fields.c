@@ -101,10 +101,10 @@ static void compare_lists(struct field_changes *out, const char *path, const jso
         free(y[k]);
     free(x);
     free(y);
-    const char *note = gone || added ? arena_printf(out->arena, "%zu new, %zu gone", added, gone)
+    const char *change = gone || added ? arena_printf(out->arena, "%zu new, %zu gone", added, gone)
                                      : "another order";
     add_row(out, path, arena_printf(out->arena, "%zu item%s", n, n == 1 ? "" : "s"),
-            arena_printf(out->arena, "%zu item%s: %s", m, m == 1 ? "" : "s", note));
+            arena_printf(out->arena, "%zu item%s: %s", m, m == 1 ? "" : "s", change));
 }
 
 /* ---- objects ---- */

@@ -98,12 +98,12 @@ static enum err_code refuse_ambiguous(struct cli *c, const struct resolved *foun
     for (size_t i = 0; i < n; i++) {
         char hex[DIGEST_HEX];
         struct record r;
-        bool known = !store_get(&r, c->store, &found[i].id, c->arena, NULL) && kind_info(r.kind);
+        bool there = !store_get(&r, c->store, &found[i].id, c->arena, NULL) && kind_info(r.kind);
         const char *label =
             found[i].name ? found[i].name : resolve_label(c->arena, c->store, &found[i].id);
         table_add(
             t, (const char *const[]){arena_printf(c->arena, "%.16s", digest_hex(hex, &found[i].id)),
-                                     known ? kind_info(r.kind)->name : "?", label});
+                                     there ? kind_info(r.kind)->name : "?", label});
     }
     table_print(c->narration, t);
     return err_fail(e, ERR_AMBIGUOUS, "%s", message);
