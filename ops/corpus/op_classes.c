@@ -286,7 +286,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t max_nodes = (size_t)op_int(ctx, "max_nodes"), most = (size_t)op_int(ctx, "max_members");
     size_t least = (size_t)op_int(ctx, "min_members");
     struct grammar g = {.a = op_arena(ctx), .lang = lang_by_name(op_string(ctx, "language"))};
-    (void)state;
     enum err_code code = read_operators(&g, ctx, e);
     if (!code)
         code = read_variables(&g, ctx, e);

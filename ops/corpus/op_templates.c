@@ -5,7 +5,6 @@
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    (void)state;
     struct arena *a = op_arena(ctx);
     const struct op_file *files;
     size_t n = op_files(&files, ctx);

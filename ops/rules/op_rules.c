@@ -44,7 +44,6 @@ static const struct op_port outputs[] = {
 /* Terms may be LaTeX. */
 static const char *units(struct op_ctx *ctx)
 {
-    (void)ctx;
     return katex_source.digest;
 }
 

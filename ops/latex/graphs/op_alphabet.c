@@ -32,7 +32,6 @@ static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx 
     struct counts counts[PARTS] = {{.a = a}, {.a = a}, {.a = a}};
     struct graph_nodes g = {0};
     char *text = arena_strdup(a, "");
-    (void)ctx;
     if (m->mathml[0] && graph_nodes_of(&g, a, m->mathml))
         return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
     for (uint32_t i = 0; i < g.n; i++)
@@ -79,7 +78,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct counts counts[PARTS] = {{.a = a}, {.a = a}, {.a = a}};
     uint64_t n = op_count(ctx, "mathml");
     enum err_code code = OK;
-    (void)state;
     for (uint64_t i = 0; i < n && !code; i++) {
         struct span s;
         code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "alphabet was interrupted")

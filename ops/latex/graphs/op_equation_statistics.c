@@ -91,7 +91,6 @@ static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx 
 {
     struct buf b = {0};
     enum err_code code = OK;
-    (void)ctx;
     if (element->descriptor == &eqloom__paper__descriptor)
         summarize_paper(&b, (const Eqloom__Paper *)element);
     else
@@ -192,7 +191,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     struct counts counts[COUNTS];
     struct buf page = {0};
-    (void)state;
     for (enum kind k = 0; k < COUNTS; k++)
         counts[k] = (struct counts){.a = a};
     enum err_code code = collect(counts, ctx, "papers", e);

@@ -68,8 +68,6 @@ static void *reallocate(void *udata, void *p, duk_size_t size)
 /* Duktape calls this where it cannot go on: outside every protected call, thus never by a text. */
 static void fatal(void *udata, const char *message)
 {
-    (void)udata;
-    (void)message;
     abort();
 }
 

@@ -119,7 +119,6 @@ static void on_start(void *arg, const char *full, const char **pairs)
 static void on_end(void *arg, const char *full)
 {
     struct parsing *p = arg;
-    (void)full;
     if (p->why)
         return;
     if (p->skipped) {

@@ -17,7 +17,6 @@ struct heaps {
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     struct heaps *h = calloc(1, sizeof *h);
-    (void)ctx;
     if (!h)
         return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
     pthread_mutex_init(&h->lock, NULL);
@@ -104,7 +103,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const char *units(struct op_ctx *ctx)
 {
-    (void)ctx;
     return katex_source.digest;
 }
 

@@ -5,7 +5,6 @@
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     ProtobufCMessage *message;
-    (void)state;
     enum err_code code = op_get(&message, ctx, "papers", 0, e);
     if (code)
         return err_up(e, code);

@@ -279,7 +279,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
     bool *loose = arena_array(op_arena(ctx), bool, n + 1), any = false;
-    (void)state;
     for (size_t i = 0; i < n && !x.code; i++) {
         const struct source_text *t = &files[i].text;
         struct span bytes = span_of(t->text, t->len);

@@ -9,9 +9,8 @@
 static struct expr infix(struct arena *a, const char *text)
 {
     struct source_text source = {"test", text, strlen(text)};
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, true, &e))
         fail_msg("%s: %s", text, e.message);
     return x;

@@ -12,9 +12,8 @@ static void reads(parser *parse, const char *text, const char *prefix)
 {
     struct arena a = {0};
     struct source_text source = {"test", text, strlen(text)};
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     if (parse(&x, &a, &lang_calculus, &source, 0, source.len, true, &e))
         fail_msg("'%s': %s", text, e.message);
     if (strcmp(expr_prefix(&a, &x), prefix) != 0)
@@ -27,9 +26,8 @@ static void refuses(parser *parse, const char *text, int column, const char *mes
 {
     struct arena a = {0};
     struct source_text source = {"test", text, strlen(text)};
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     if (parse(&x, &a, &lang_calculus, &source, 0, source.len, false, &e) != ERR_INPUT)
         fail_msg("'%s' is accepted", text);
     if (strcmp(e.message, message) != 0 || e.column != column || strcmp(e.hint, hint) != 0)
@@ -249,9 +247,8 @@ static void refuses_long(parser *parse, char *text, const char *message)
 {
     struct arena a = {0};
     struct source_text source = {"test", text, strlen(text)};
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     assert_int_equal(parse(&x, &a, &lang_calculus, &source, 0, source.len, false, &e), ERR_INPUT);
     if (!strstr(e.message, message))
         fail_msg("%s", e.message);
@@ -285,9 +282,8 @@ static void test_part_of_a_source(void **state)
     struct arena a = {0};
     const char *text = "name:\n  sin(x) + $ -> 1";
     struct source_text source = {"test", text, strlen(text)};
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 8, 6, false, &e), OK);
     assert_string_equal(expr_prefix(&a, &x), "sin x");
     assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 8, 11, false, &e),
@@ -302,9 +298,8 @@ static void test_nul(void **state)
 {
     struct arena a = {0};
     struct source_text source = {"test", "sin\0 x", 6};
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     assert_int_equal(expr_parse_prefix(&x, &a, &lang_calculus, &source, 0, 6, false, &e),
                      ERR_INPUT);
     assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 0, 6, false, &e), ERR_INPUT);
@@ -316,9 +311,8 @@ static void test_declared_operators(void **state)
 {
     struct arena a = {0};
     const struct language *lang = NULL;
-    struct err e;
+    struct err e = {0};
     struct expr x;
-    err_clear(&e);
     assert_int_equal(lang_declare(&lang, &a, &lang_calculus, "f", 2, &e), OK);
     assert_int_equal(lang_declare(&lang, &a, lang, "nothing", 0, &e), OK);
     const char *text = "f(x, sin(nothing)) + nothing";

@@ -383,9 +383,8 @@ static void test_embed_shards(void **state)
 static void check_not_finite(const struct trainer_config *c)
 {
     struct session s;
-    struct err e;
+    struct err e = {0};
     struct step_result r;
-    err_clear(&e);
     session_open(&s, 1, c);
     struct trainer_state now = state_new(&s), then = state_new(&s);
     steps(&s, 2);
