@@ -2,8 +2,6 @@
 #include "base/err.h"
 #include "tests/unit.h"
 
-#include <stdint.h>
-
 static enum err_code inner(struct err *e)
 {
     return err_fail(e, ERR_CORRUPT, "record %d is bad", 7);

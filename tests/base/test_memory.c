@@ -5,8 +5,6 @@
 #include "base/rng.h"
 #include "tests/unit.h"
 
-#include <stdint.h>
-
 static void test_arena(void **state)
 {
     struct arena a = {0};

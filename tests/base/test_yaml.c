@@ -2,8 +2,6 @@
 #include "base/text/yaml.h"
 #include "tests/unit.h"
 
-#include <stdint.h>
-
 struct fixture {
     struct arena arena;
     struct source_text source;

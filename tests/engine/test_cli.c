@@ -12,8 +12,6 @@
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/reflect.h"
 #include "tests/unit.h"
-
-#include <stdint.h>
 #include <unistd.h>
 
 struct line {

@@ -5,8 +5,6 @@
 #include "engine/cli/console/cli.h"
 #include "engine/job/job.h"
 #include "tests/unit.h"
-
-#include <stdint.h>
 #include <unistd.h>
 
 #define RULES "  rules: {op: rules, files: job_errors/files/*.rules}\n"

@@ -2,8 +2,6 @@
 #include "engine/cli/records/jq_filter.h"
 #include "tests/unit.h"
 
-#include <stdint.h>
-
 static void test_jq_filter(void **state)
 {
     struct arena a = {0};

@@ -5,7 +5,7 @@
 #include "ops/expr/equality/exact.h"
 #include "tests/ops/corpus/cluster_of.h"
 #include "tests/ops/expr/balls.h"
-#include "tests/unit.h"
+#include "tests/ops/terms.h"
 
 static const char *const squares[] = {
     "pow sin x 2",
@@ -18,13 +18,6 @@ static const char *const squares[] = {
     "+ * 3 sin x pow cos x 5" /* a lie */,
 };
 enum { SQUARES = sizeof squares / sizeof *squares, LIE = SQUARES - 1 };
-
-static struct expr parse(struct arena *a, const char *language, const char *prefix)
-{
-    struct expr x;
-    assert_int_equal(expr_from_prefix(&x, a, lang_by_name(language), prefix, NULL), OK);
-    return x;
-}
 
 static bool differs(struct arena *a, const struct expr *x, const struct expr *y)
 {
@@ -53,8 +46,8 @@ static void check_question(const Eqloom__Exercise *q, const Eqloom__Cluster *c,
 {
     struct arena a = {0};
     size_t like_query = 0;
-    struct expr query = parse(&a, q->language, q->terms[0]->prefix);
-    struct expr answer = parse(&a, q->language, q->terms[1]->prefix);
+    struct expr query = prefix_term(&a, lang_by_name(q->language), q->terms[0]->prefix);
+    struct expr answer = prefix_term(&a, lang_by_name(q->language), q->terms[1]->prefix);
     assert_string_equal(q->language, c->seed->language);
     assert_int_equal(q->n_terms, o->near_misses + 2);
     for (size_t i = 0; i < 2; i++) {
@@ -68,7 +61,7 @@ static void check_question(const Eqloom__Exercise *q, const Eqloom__Cluster *c,
     assert_false(differs(&a, &query, &answer));
     assert_true(distance(&a, &query, &answer) >= o->distance);
     for (size_t i = 2; i < q->n_terms; i++) {
-        struct expr miss = parse(&a, q->language, q->terms[i]->prefix);
+        struct expr miss = prefix_term(&a, lang_by_name(q->language), q->terms[i]->prefix);
         like_query += q->terms[i]->like == 0;
         assert_true(q->terms[i]->wrong);
         assert_true(q->terms[i]->reason[0]);

@@ -2,23 +2,12 @@
 #ifndef TESTS_OPS_EGRAPH_HELP_H
 #define TESTS_OPS_EGRAPH_HELP_H
 
-#include "tests/unit.h"
-
 #include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/egraph/graph/egraph_core.h"
+#include "tests/ops/library.h"
 #include "tests/ref/ref_egraph.h"
-
-static inline struct expr term(struct arena *a, const struct language *lang, const char *infix)
-{
-    struct err e = {0};
-    struct expr x;
-    struct source_text source = {"<test>", infix, strlen(infix)};
-    if (expr_parse_infix(&x, a, lang, &source, 0, source.len, false, &e))
-        fail_msg("%s: %s", infix, e.message);
-    return x;
-}
 
 static inline struct rules rules_of(struct arena *a, const char *text)
 {

@@ -51,7 +51,7 @@ static inline struct action_result make(struct arena *a, const struct compiled *
     struct egraph *g = egraph_new(c->rules.lang);
     g->compact_at.dead = g->compact_at.percent = 0; /* in every iteration in which a node died */
     g->size_order_at = 250;                         /* some go in rounds */
-    struct expr x = term(a, c->rules.lang, text);
+    struct expr x = infix_term(a, c->rules.lang, text);
     eclass_id root = egraph_add_expr(g, &x);
     m.failed = egraph_saturate(&r, g, c->set, o, a, &e) != OK;
     if (!m.failed) {

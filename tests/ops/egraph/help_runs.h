@@ -62,7 +62,7 @@ static inline struct expr some_term(struct arena *a, const struct rules *rules, 
 {
     struct buf b = {0};
     random_term(&b, r, &words, 2 + (unsigned)rng_below(r, 4));
-    struct expr x = term(a, rules->lang, arena_strdup(a, b.data));
+    struct expr x = infix_term(a, rules->lang, arena_strdup(a, b.data));
     buf_free(&b);
     return x;
 }

@@ -26,10 +26,10 @@ static struct span packed(struct arena *a, const uint32_t *order, const char *te
     buf_free(&rules_text);
     struct egraph *g = egraph_new(rules.lang);
     if (noise) { /* other terms first: other ids */
-        struct expr other = term(a, rules.lang, "tan(z + 8) * (y + x)");
+        struct expr other = infix_term(a, rules.lang, "tan(z + 8) * (y + x)");
         egraph_add_expr(g, &other);
     }
-    struct expr x = term(a, rules.lang, text);
+    struct expr x = infix_term(a, rules.lang, text);
     eclass_id root = egraph_add_expr(g, &x);
     struct saturate_result r = saturate(g, &rules, generous, a);
     assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
@@ -71,7 +71,7 @@ static void what_does_not_fit_together_is_refused(void **state)
     struct err e = {0};
     struct rules rules = rules_of(&a, "group g\ncomm: ?a + ?b -> ?b + ?a\none: ?a -> ?a * 1\n");
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "sin(x + 3/2) + y");
+    struct expr x = infix_term(&a, rules.lang, "sin(x + 3/2) + y");
     eclass_id root = egraph_add_expr(g, &x);
     struct saturate_options o = {.iterations = 5, .max_nodes = 1000};
     saturate(g, &rules, o, &a);
@@ -103,7 +103,7 @@ static void classes_are_in_the_order_of_their_least_terms(void **state)
     struct arena a = {0};
     struct rules rules = rules_of(&a, "group g\ncomm: ?a + ?b -> ?b + ?a\n");
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "cos(y) + x * 2");
+    struct expr x = infix_term(&a, rules.lang, "cos(y) + x * 2");
     eclass_id root = egraph_add_expr(g, &x);
     saturate(g, &rules, generous, &a);
     Eqloom__EGraph m;
@@ -141,7 +141,7 @@ static void order_of_very_many_tokens(void **state)
     eclass_id class[4][2];
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 2; k++) {
-            struct expr x = term(&a, g->lang, pairs[i][k]);
+            struct expr x = infix_term(&a, g->lang, pairs[i][k]);
             class[i][k] = egraph_add_expr(g, &x);
         }
     egraph_rebuild(g);

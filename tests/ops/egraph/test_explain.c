@@ -24,7 +24,7 @@ static void proves(const char *text, const char *from, const char *to, bool expe
     struct ruleset *set = ruleset_new(&rules);
     struct egraph *g = egraph_new(rules.lang);
     egraph_keep_proofs(g);
-    struct expr x = term(&a, rules.lang, from), y = term(&a, rules.lang, to);
+    struct expr x = infix_term(&a, rules.lang, from), y = infix_term(&a, rules.lang, to);
     struct saturate_options o = {
         .iterations = 8, .max_nodes = 20000, .explain = true, .has_goal = true};
     o.goal[0] = egraph_add_expr(g, &x);
@@ -71,8 +71,10 @@ static void the_checker_is_strict(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules = rules_of(&a, algebra);
-    struct expr x = term(&a, rules.lang, "sin(a + b)"), y = term(&a, rules.lang, "sin(b + a)");
-    struct expr z = term(&a, rules.lang, "cos(b + a)"), w = term(&a, rules.lang, "sin(b + c)");
+    struct expr x = infix_term(&a, rules.lang, "sin(a + b)"),
+                y = infix_term(&a, rules.lang, "sin(b + a)");
+    struct expr z = infix_term(&a, rules.lang, "cos(b + a)"),
+                w = infix_term(&a, rules.lang, "sin(b + c)");
     struct explain_step s = {.rule = "ring/add-comm", .position = 1, .term = y};
     struct explanation p = {&s, 1};
     assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), OK);
@@ -110,7 +112,8 @@ static void values_refute_false_steps(void **state)
         struct arena a = {0};
         struct err e = {0};
         struct rules rules = rules_of(&a, arena_printf(&a, "group g\n%s\n", cases[i].rule));
-        struct expr x = term(&a, rules.lang, cases[i].from), y = term(&a, rules.lang, cases[i].to);
+        struct expr x = infix_term(&a, rules.lang, cases[i].from),
+                    y = infix_term(&a, rules.lang, cases[i].to);
         struct explain_step s = {.rule = "g/r", .term = y};
         struct explanation p = {&s, 1};
         size_t step = 9;
@@ -130,7 +133,7 @@ static struct explanation prove(struct arena *a, const struct rules *rules, cons
     struct err e = {0};
     struct ruleset *set = ruleset_new(rules);
     struct egraph *g = egraph_new(rules->lang);
-    struct expr x = term(a, rules->lang, from), y = term(a, rules->lang, to);
+    struct expr x = infix_term(a, rules->lang, from), y = infix_term(a, rules->lang, to);
     struct saturate_options o = {.iterations = 5, .max_nodes = 3000, .explain = true};
     struct saturate_result r;
     struct explanation p;
@@ -191,7 +194,7 @@ static void random_proofs_replay(void **state)
             snprintf(text, sizeof text, "(%s + %s) * (%s - (%s * %s))", names[rng_below(&rng, 5)],
                      names[rng_below(&rng, 5)], names[rng_below(&rng, 5)],
                      names[rng_below(&rng, 5)], names[rng_below(&rng, 5)]);
-            x[k] = term(&a, rules.lang, text);
+            x[k] = infix_term(&a, rules.lang, text);
             egraph_add_expr(g, &x[k]);
         }
         struct saturate_options o = {.iterations = 4, .max_nodes = 3000, .explain = true};
@@ -377,7 +380,7 @@ static void shortest_proofs_are_shortest(void **state)
         struct ruleset *set = ruleset_new(&rules);
         struct egraph *g = egraph_new(rules.lang);
         write_sum(&text, &rng, 3 + round % 3, round % 4 > 1);
-        struct expr x = term(&a, rules.lang, text.data);
+        struct expr x = infix_term(&a, rules.lang, text.data);
         egraph_keep_proofs(g);
         egraph_add_expr(g, &x);
         struct saturate_options options = {.iterations = 40, .max_nodes = 20000, .explain = true};

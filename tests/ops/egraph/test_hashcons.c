@@ -13,12 +13,12 @@ static void repairs_leave_room(void **state)
     struct egraph *g = egraph_new(rules.lang);
     eclass_id leaf[N];
     for (int i = 0; i < N; i++) {
-        struct expr x = term(&a, rules.lang, arena_printf(&a, "v%d", i));
+        struct expr x = infix_term(&a, rules.lang, arena_printf(&a, "v%d", i));
         leaf[i] = egraph_add_expr(g, &x);
     }
     for (int i = 0; i < 600; i++) {
         int v = (int)rng_below(&r, N); /* never congruent */
-        struct expr x = term(&a, rules.lang, arena_printf(&a, "f(u%d, v%d)", i, v));
+        struct expr x = infix_term(&a, rules.lang, arena_printf(&a, "f(u%d, v%d)", i, v));
         egraph_add_expr(g, &x);
     }
     for (int step = 1; step < N; step *= 2)
@@ -45,10 +45,10 @@ static void a_table_of_few_finds_all(void **state)
         eclass_id first = 0;
         egraph_keep_proofs(g); /* the dead stay where they are */
         for (int i = 0; i < VARIABLES; i++) {
-            struct expr x = term(&a, &lang_calculus, arena_printf(&a, "v%d", i));
+            struct expr x = infix_term(&a, &lang_calculus, arena_printf(&a, "v%d", i));
             eclass_id v = egraph_add_expr(g, &x);
             for (int k = 0; k < (i ? FUNCTIONS : shift); k++) {
-                x = term(&a, &lang_calculus, arena_printf(&a, "%s(v%d)", functions[k], i));
+                x = infix_term(&a, &lang_calculus, arena_printf(&a, "%s(v%d)", functions[k], i));
                 eclass_id n = egraph_add_expr(g, &x);
                 assert_int_equal(egraph_add_expr(g, &x), n);
             }

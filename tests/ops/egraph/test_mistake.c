@@ -79,9 +79,8 @@ static enum ball_verdict compare(struct fixture *f, const char *x, const char *y
 {
     struct ball_options options = {.points = 12, .seed = 99};
     struct ball_compare result;
-    struct expr p, q;
-    assert_int_equal(expr_from_prefix(&p, &f->a, f->rules.lang, x, NULL), OK);
-    assert_int_equal(expr_from_prefix(&q, &f->a, f->rules.lang, y, NULL), OK);
+    struct expr p = prefix_term(&f->a, f->rules.lang, x);
+    struct expr q = prefix_term(&f->a, f->rules.lang, y);
     ball_compare(&result, &p, &q, &options);
     return result.verdict;
 }
@@ -192,12 +191,12 @@ static void test_simplify(void **state)
     struct err e = {0};
     struct derive_options o = {.iterations = 6, .max_nodes = 2000};
     begin(&f, "", some_rules, members, MEMBERS);
-    struct expr from = term(&f.a, f.rules.lang, "sin(x)*sin(x) + cos(x)^2");
+    struct expr from = infix_term(&f.a, f.rules.lang, "sin(x)*sin(x) + cos(x)^2");
     assert_int_equal(derive_least(&p, &f.a, &f.rules, f.set, &from, &o, &e), OK);
     assert_true(p.n >= 2);
     assert_string_equal(expr_prefix(&f.a, &p.steps[p.n - 1].term), "1");
     assert_int_equal(explanation_check(&p, &from, &p.steps[p.n - 1].term, &f.rules, &e), OK);
-    from = term(&f.a, f.rules.lang, "1 + x");
+    from = infix_term(&f.a, f.rules.lang, "1 + x");
     assert_int_equal(derive_least(&p, &f.a, &f.rules, f.set, &from, &o, &e), OK);
     assert_int_equal(p.n, 0);
     end(&f);

@@ -115,7 +115,7 @@ static void compare_with_oracle(bool conditions)
         for (int i = 0; i < 4; i++) {
             buf_clear(&text);
             write_term(&text, &r, 3, leaves, conditions ? 6 : 4);
-            x[i] = term(&a, rules.lang, arena_strdup(&a, text.data));
+            x[i] = infix_term(&a, rules.lang, arena_strdup(&a, text.data));
             egraph_add_expr(g, &x[i]);
             ref_class[i] = ref_add(&ref, &x[i]);
         }
@@ -181,7 +181,7 @@ static void congruence_holds_after_every_union(void **state)
         for (int i = 0; i < 12; i++) {
             buf_clear(&text);
             write_term(&text, &r, 3, leaves, 3);
-            x[i] = term(&a, rules.lang, arena_strdup(&a, text.data));
+            x[i] = infix_term(&a, rules.lang, arena_strdup(&a, text.data));
             class[i] = egraph_add_expr(g, &x[i]);
             check_graph(g);
         }

@@ -53,9 +53,9 @@ static void matches_wait_for_late_facts(void **state)
         rng_shuffle_u32(&r, chosen, n);
         struct rules rules = rules_in_order(&a, chosen, n);
         struct expr t = some_term(&a, &rules, &r);
-        struct expr x =
-            term(&a, rules.lang,
-                 arena_printf(&a, "sinh(%s) + tanh(%s)", expr_infix(&a, &t), expr_infix(&a, &t)));
+        struct expr x = infix_term(
+            &a, rules.lang,
+            arena_printf(&a, "sinh(%s) + tanh(%s)", expr_infix(&a, &t), expr_infix(&a, &t)));
         struct egraph *g = egraph_new(rules.lang);
         struct saturate_options o = random_rests(&r);
         struct ran ran = run(g, &a, &rules, &x, &o);

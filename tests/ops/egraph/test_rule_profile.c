@@ -15,7 +15,7 @@ struct profiled {
 static void run(struct profiled *out, const char *text, struct saturate_options o, bool profile)
 {
     struct egraph *g = egraph_new(out->rules.lang);
-    struct expr x = term(&out->a, out->rules.lang, text);
+    struct expr x = infix_term(&out->a, out->rules.lang, text);
     egraph_add_expr(g, &x);
     out->p = arena_array(&out->a, struct rule_profile, out->rules.n);
     o.profile = profile ? out->p : NULL;
@@ -81,9 +81,7 @@ static void counting_changes_no_result(void **state)
         .iterations = 8, .max_nodes = 3000, .match_limit = 20, .ban_length = 2};
     for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
         struct profiled p = {0};
-        struct err e = {0};
-        assert_int_equal(rules_parse_library(&p.rules, &p.a, &lang_calculus, &e), OK);
-        assert_int_equal(rules_select(&p.rules, NULL, 0, NULL, 0, &e), OK);
+        p.rules = library_rules_on(&p.a, &lang_calculus);
         run(&p, terms[t], o, false);
         struct profiled plain = p;
         run(&p, terms[t], o, true);

@@ -19,7 +19,7 @@ static void a_graph_that_served_is_new(void **state)
         draw(&s, &r);
         struct saturate_options o = random_rests(&r);
         if (round % 60 == 59) { /* larger than what a cleared graph keeps */
-            struct expr sum = term(&s.a, growing.lang, "a+(b+(c+(f+(g+(h+(k+(m+x)))))))");
+            struct expr sum = infix_term(&s.a, growing.lang, "a+(b+(c+(f+(g+(h+(k+(m+x)))))))");
             struct saturate_options most = {.iterations = 20, .max_nodes = 300000};
             most.explain = round % 120 == 59;
             egraph_clear(served);
@@ -127,7 +127,7 @@ static void draw_large(struct arena *a, struct rules *rules, struct expr *x,
     buf_puts(&b, "y");
     for (int i = 0; i < 7; i++)
         buf_printf(&b, " + %s", leaves[rng_below(r, sizeof leaves / sizeof *leaves)]);
-    *x = term(a, rules->lang, arena_strdup(a, b.data));
+    *x = infix_term(a, rules->lang, arena_strdup(a, b.data));
     buf_free(&b);
 }
 

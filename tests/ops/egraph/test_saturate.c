@@ -21,7 +21,7 @@ static void sums_have_a_class_per_subset(void **state)
         struct arena a = {0};
         struct rules rules = rules_of(&a, ac_rules);
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, sums[i].text);
+        struct expr x = infix_term(&a, rules.lang, sums[i].text);
         egraph_add_expr(g, &x);
         struct saturate_result r = saturate(g, &rules, generous, &a);
         assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
@@ -45,7 +45,7 @@ static void backoff_reaches_the_same_graph(void **state)
     struct arena a = {0};
     struct rules rules = rules_of(&a, ac_rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
     egraph_add_expr(g, &x);
     struct saturate_options o = generous;
     o.match_limit = 20;
@@ -72,7 +72,7 @@ static void rounds_build_less_twice(void **state)
         struct arena a = {0};
         struct rules rules = rules_of(&a, ac_rules);
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + (k + m))))))");
+        struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + (k + m))))))");
         g->size_order_at = k ? 0 : UINT32_MAX;
         egraph_add_expr(g, &x);
         struct saturate_result r = saturate(g, &rules, generous, &a);
@@ -92,8 +92,8 @@ static void runs_may_follow_runs(void **state)
     struct arena a = {0};
     struct rules rules = rules_of(&a, ac_rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
-    struct expr y = term(&a, rules.lang, "(k + a) + (b + c)");
+    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr y = infix_term(&a, rules.lang, "(k + a) + (b + c)");
     egraph_add_expr(g, &x);
     struct saturate_options o = {.iterations = 1, .max_nodes = 100000};
     for (int i = 0; i < 12; i++) {
@@ -114,7 +114,7 @@ static bool proves(const char *rules_text, const char *from, const char *to)
     struct arena a = {0};
     struct rules rules = rules_of(&a, rules_text);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, from), y = term(&a, rules.lang, to);
+    struct expr x = infix_term(&a, rules.lang, from), y = infix_term(&a, rules.lang, to);
     egraph_add_expr(g, &x);
     egraph_add_expr(g, &y);
     struct saturate_options o = {.iterations = 6, .max_nodes = 20000};
@@ -181,7 +181,8 @@ static void conditions_are_asked_again(void **state)
     struct arena a = {0};
     struct rules rules = rules_of(&a, text);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "f(g(x - 7))"), y = term(&a, rules.lang, "sqrt(3)");
+    struct expr x = infix_term(&a, rules.lang, "f(g(x - 7))"),
+                y = infix_term(&a, rules.lang, "sqrt(3)");
     egraph_add_expr(g, &x);
     saturate(g, &rules, generous, &a);
     check_graph(g);
@@ -214,7 +215,7 @@ static void contradictions_stop_the_run(void **state)
         struct err e = {0};
         struct rules rules = rules_of(&a, cases[i].rules);
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, cases[i].term);
+        struct expr x = infix_term(&a, rules.lang, cases[i].term);
         egraph_add_expr(g, &x);
         struct ruleset *set = ruleset_new(&rules);
         struct saturate_result r;
@@ -238,7 +239,7 @@ static void says_of_contradiction(const char *text, const char *rules_text, cons
     struct ruleset *set = ruleset_new(&rules);
     struct egraph *g = egraph_new(rules.lang);
     g->compact_at.dead = g->compact_at.percent = 0;
-    struct expr x = term(&a, rules.lang, text);
+    struct expr x = infix_term(&a, rules.lang, text);
     egraph_add_expr(g, &x);
     assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
     if (!strstr(e.message, says) || strstr(e.message, never))
@@ -298,7 +299,7 @@ static void contradictions_are_derived(void **state)
         struct err e = {0};
         struct rules rules = rules_of(&a, cases[i].rules);
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, cases[i].term);
+        struct expr x = infix_term(&a, rules.lang, cases[i].term);
         egraph_keep_proofs(g);
         egraph_add_expr(g, &x);
         struct ruleset *set = ruleset_new(&rules);
@@ -319,7 +320,7 @@ static void budgets_are_exact(void **state)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, ac_rules);
-    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
     for (uint32_t max = 13; max < 400; max += 29) {
         struct egraph *g = egraph_new(rules.lang);
         egraph_add_expr(g, &x);
@@ -362,7 +363,7 @@ static void a_cleared_graph_is_new(void **state)
     struct saturate_options o = {.iterations = 8, .max_nodes = 3000};
     for (int i = 0; i < 9; i++) {
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, terms[i % 3]);
+        struct expr x = infix_term(&a, rules.lang, terms[i % 3]);
         egraph_clear(served);
         if (i % 2) {
             egraph_keep_proofs(served);
@@ -396,7 +397,7 @@ static void a_run_stops_when_told(void **state)
     struct rules rules = rules_of(&a, ac_rules);
     struct ruleset *set = ruleset_new(&rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
     int asked = 0;
     struct saturate_options o = generous;
     struct saturate_result r;

@@ -248,7 +248,7 @@ static struct expr some_term(struct arena *a, const struct language *lang, struc
             buf_puts(&text, i ? " + " : "");
             random_term(&text, r, &few_words, 1);
         }
-    struct expr x = term(a, lang, text.data);
+    struct expr x = infix_term(a, lang, text.data);
     buf_free(&text);
     return x;
 }

@@ -92,16 +92,6 @@ static bool evaluate(acb_struct *out, struct evaluation *e, const struct expr *x
     return false;
 }
 
-static struct expr prefix_term(struct arena *a, const struct egraph *g, const struct buf *text)
-{
-    struct expr x;
-    struct err e = {0};
-    char *copy = arena_strndup(a, text->data, text->len);
-    if (expr_from_prefix(&x, a, g->lang, copy, &e))
-        fail_msg("%s: %s", copy, e.message);
-    return x;
-}
-
 /* The node over the least terms of its arguments. */
 static struct expr node_term(struct arena *a, struct egraph *g, const struct least_terms *t,
                              uint32_t n)
@@ -115,7 +105,7 @@ static struct expr node_term(struct arena *a, struct egraph *g, const struct lea
     for (uint32_t i = 0; i < arity; i++) {
         struct buf b = {0};
         least_terms_write(&b, t, g, graph_find(g, *graph_kid(g, n, i)));
-        kids[i] = prefix_term(a, g, &b);
+        kids[i] = prefix_term(a, g->lang, arena_strndup(a, b.data, b.len));
         buf_free(&b);
     }
     return expr_apply(a, g->lang, (uint16_t)op, kids, arity);
@@ -180,7 +170,7 @@ static size_t check_seed(const struct rules *rules, const struct ruleset *set, c
     struct err e = {0};
     struct egraph *g = egraph_new(rules->lang);
     egraph_keep_proofs(g);
-    struct expr x = term(&a, rules->lang, seed);
+    struct expr x = infix_term(&a, rules->lang, seed);
     egraph_add_expr(g, &x);
     struct saturate_options o = {.iterations = ITERATIONS,
                                  .max_nodes = MAX_NODES,
@@ -204,11 +194,7 @@ static size_t check_seed(const struct rules *rules, const struct ruleset *set, c
 static void equal_nodes_have_equal_values(void **state)
 {
     struct arena a = {0};
-    struct err e = {0};
-    struct rules rules;
-    if (rules_parse_library(&rules, &a, &lang_calculus, &e) ||
-        rules_select(&rules, NULL, 0, NULL, 0, &e))
-        fail_msg("%s", e.message);
+    struct rules rules = library_rules_on(&a, &lang_calculus);
     struct ruleset *set = ruleset_new(&rules);
     struct evaluation evaluation;
     evaluation_open(&evaluation);
@@ -245,11 +231,9 @@ static void languages_are_sound(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         struct err e = {0};
-        struct rules rules;
-        if (rules_parse_library(&rules, &a, cases[i].lang, &e))
-            fail_msg("%s", e.message);
+        struct rules rules = library_rules(&a, cases[i].lang);
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, cases[i].seed);
+        struct expr x = infix_term(&a, rules.lang, cases[i].seed);
         egraph_add_expr(g, &x);
         saturate(g, &rules, o, &a);
         struct least_terms t;
@@ -291,15 +275,12 @@ static void undefined_terms_do_no_harm(void **state)
     };
     struct arena a = {0};
     struct err e = {0};
-    struct rules rules;
-    if (rules_parse_library(&rules, &a, &lang_calculus, &e) ||
-        rules_select(&rules, NULL, 0, NULL, 0, &e))
-        fail_msg("%s", e.message);
+    struct rules rules = library_rules_on(&a, &lang_calculus);
     struct ruleset *set = ruleset_new(&rules);
     struct saturate_options o = {.iterations = ITERATIONS, .max_nodes = MAX_NODES};
     for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++) {
         struct egraph *g = egraph_new(rules.lang);
-        struct expr x = term(&a, rules.lang, undefined[i]);
+        struct expr x = infix_term(&a, rules.lang, undefined[i]);
         struct saturate_result r;
         egraph_add_expr(g, &x);
         if (egraph_saturate(&r, g, set, &o, &a, &e) && !strstr(e.message, "contradiction"))
@@ -317,10 +298,10 @@ static void a_false_rule_is_seen(void **state)
     struct rules rules = rules_of(&a, "group g\nr: sqrt(?a^2) -> ?a\n");
     struct ruleset *set = ruleset_new(&rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = term(&a, rules.lang, "sqrt((x - 2)^2)");
+    struct expr x = infix_term(&a, rules.lang, "sqrt((x - 2)^2)");
     eclass_id root = egraph_add_expr(g, &x);
     saturate(g, &rules, generous, &a);
-    struct expr y = term(&a, rules.lang, "x - 2");
+    struct expr y = infix_term(&a, rules.lang, "x - 2");
     assert_int_equal(egraph_find(g, root), egraph_lookup(g, &y));
     struct evaluation e;
     evaluation_open(&e);

@@ -3,7 +3,7 @@
  * or by less than any precision shows; some have a piece without a value. */
 #include "base/rng.h"
 #include "ops/egraph/derive/standing.h"
-#include "tests/unit.h"
+#include "tests/ops/library.h"
 
 enum { PAIRS = 1500 };
 
@@ -90,25 +90,13 @@ static void make_undefined(char **x, char **y, struct arena *a, struct rng *r)
     *y = arena_printf(a, rng_below(r, 3) ? "%s" : "%s + 1/0", f);
 }
 
-static struct expr infix(struct arena *a, const char *text)
-{
-    struct source_text source = {"test", text, strlen(text)};
-    struct expr x;
-    struct err e = {0};
-    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, false, &e))
-        fail_msg("%s: %s", text, e.message);
-    return x;
-}
-
 static void test_no_verdict_is_wrong(void **state)
 {
     unsigned counts[N_KINDS][4] = {0};
     struct arena a = {0}, work = {0};
-    struct rules rules = {0};
     struct err e = {0};
     struct rng r = rng_new(test_seed(11), 0);
-    assert_int_equal(rules_parse_library(&rules, &a, &lang_calculus, &e), OK);
-    assert_int_equal(rules_select(&rules, NULL, 0, NULL, 0, &e), OK);
+    struct rules rules = library_rules_on(&a, &lang_calculus);
     rules_sort(&rules);
     struct ruleset *set = ruleset_new(&rules);
     struct standing_options options = {.limits = {.iterations = 1, .max_nodes = 60},
@@ -120,7 +108,8 @@ static void test_no_verdict_is_wrong(void **state)
         (kind == TRUE_PAIR    ? make_true
          : kind == FALSE_PAIR ? make_false
                               : make_undefined)(&x, &y, &work, &r);
-        struct expr left = infix(&work, x), right = infix(&work, y);
+        struct expr left = infix_term(&work, &lang_calculus, x);
+        struct expr right = infix_term(&work, &lang_calculus, y);
         struct standing_result result;
         if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
             fail_msg("%s = %s: %s", x, y, e.message);

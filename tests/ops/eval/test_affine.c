@@ -4,20 +4,12 @@
 #include "ops/eval/measure/closeness.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
-#include "tests/unit.h"
-
-static struct expr parse(struct arena *a, const char *prefix)
-{
-    struct expr x;
-    if (expr_from_prefix(&x, a, &lang_calculus, prefix, NULL))
-        fail_msg("'%s'", prefix);
-    return x;
-}
+#include "tests/ops/terms.h"
 
 static void check(const char *prefix, const char *wanted)
 {
     struct arena a = {0};
-    struct expr x = parse(&a, prefix), core = affine_core(&a, &x);
+    struct expr x = prefix_term(&a, &lang_calculus, prefix), core = affine_core(&a, &x);
     assert_string_equal(expr_prefix(&a, &core), wanted);
     arena_free(&a);
 }
@@ -56,7 +48,8 @@ static void test_affine_forms(void **state)
         if (asprintf(&whole, form, constants[rng_below(&r, 5)], text, constants[rng_below(&r, 5)]) <
             0)
             abort();
-        struct expr x = parse(&a, whole), p = affine_core(&a, &f), q = affine_core(&a, &x);
+        struct expr x = prefix_term(&a, &lang_calculus, whole), p = affine_core(&a, &f),
+                    q = affine_core(&a, &x);
         if (!expr_equal(&p, &q))
             fail_msg("%s: %s instead of %s", whole, expr_prefix(&a, &q), expr_prefix(&a, &p));
         struct expr again = affine_core(&a, &p);

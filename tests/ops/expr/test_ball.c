@@ -1,27 +1,17 @@
 /* Meaning: values on branches and cuts, derivatives, identities that hold and near misses that do
  * not, points where nothing is defined. */
 #include "ops/expr/ball/ball.h"
-#include "tests/unit.h"
+#include "tests/ops/terms.h"
 
 #include <ctype.h>
 #include <stdint.h>
-
-static struct expr infix(struct arena *a, const char *text)
-{
-    struct source_text source = {"test", text, strlen(text)};
-    struct err e = {0};
-    struct expr x;
-    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, true, &e))
-        fail_msg("%s: %s", text, e.message);
-    return x;
-}
 
 static char *value(struct arena *a, const char *text, double x)
 {
     static const char *const names[] = {"x", "z"};
     const double values[] = {x, 1.25};
     struct ball_point point = {2, names, values, NULL};
-    struct expr e = infix(a, text);
+    struct expr e = infix_term(a, &lang_calculus, text);
     return ball_value_text(a, &e, &point, 6);
 }
 
@@ -125,7 +115,7 @@ static struct ball_compare compare(const char *x, const char *y, bool complex_po
     struct arena a = {0};
     struct ball_options options = {.seed = 7, .complex_points = complex_points};
     struct ball_compare c;
-    struct expr p = infix(&a, x), q = infix(&a, y);
+    struct expr p = infix_term(&a, &lang_calculus, x), q = infix_term(&a, &lang_calculus, y);
     ball_compare(&c, &p, &q, &options);
     arena_free(&a);
     return c;
@@ -221,8 +211,8 @@ static void test_different(void **state)
 static void test_isolated_exception(void **state)
 {
     struct arena a = {0};
-    struct expr x = infix(&a, "ln(sqrt(-1)*(x - 1) - 1)"),
-                y = infix(&a, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
+    struct expr x = infix_term(&a, &lang_calculus, "ln(sqrt(-1)*(x - 1) - 1)"),
+                y = infix_term(&a, &lang_calculus, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
     struct ball_options options = {.points = 100, .low = 0.5, .high = 1.5};
     struct ball_compare c;
     ball_compare(&c, &x, &y, &options);
@@ -292,8 +282,9 @@ static void test_second_derivatives(void **state)
 static void test_reference_is_reusable(void **state)
 {
     struct arena a = {0};
-    struct expr x = infix(&a, "sin(2*x)"), same = infix(&a, "2*sin(x)*cos(x)"),
-                other = infix(&a, "2*sin(x)*cos(y)");
+    struct expr x = infix_term(&a, &lang_calculus, "sin(2*x)"),
+                same = infix_term(&a, &lang_calculus, "2*sin(x)*cos(x)"),
+                other = infix_term(&a, &lang_calculus, "2*sin(x)*cos(y)");
     struct ball_options options = {.points = 4, .seed = 3};
     struct ball_reference *r = ball_reference_new(&x, &options);
     assert_int_equal(ball_reference_points(r), 4);
@@ -316,11 +307,11 @@ static void test_real_values(void **state)
     static const char *const names[] = {"x", "?a"};
     double re[] = {0.5, 3};
     struct ball_point point = {2, names, re, NULL};
-    struct expr x = infix(&a, "x + ?a");
+    struct expr x = infix_term(&a, &lang_calculus, "x + ?a");
     assert_true(ball_value_real(&x, &point) == 3.5);
-    x = infix(&a, "ln(-x)");
+    x = infix_term(&a, &lang_calculus, "ln(-x)");
     assert_true(isnan(ball_value_real(&x, &point)));
-    x = infix(&a, "a");
+    x = infix_term(&a, &lang_calculus, "a");
     assert_true(isnan(ball_value_real(&x, &point)));
     arena_free(&a);
 }

@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "ops/expr/edit_distance.h"
 #include "tests/ops/expr/random_tree.h"
-#include "tests/unit.h"
+#include "tests/ops/terms.h"
 
 enum { SMALL = 6, ROUNDS = 400 };
 
@@ -20,9 +20,7 @@ static uint32_t distance(struct arena *a, const struct expr *x, const struct exp
 static uint32_t distance_of_texts(const char *x, const char *y)
 {
     struct arena a = {0};
-    struct expr p, q;
-    assert_int_equal(expr_from_prefix(&p, &a, &lang_calculus, x, NULL), OK);
-    assert_int_equal(expr_from_prefix(&q, &a, &lang_calculus, y, NULL), OK);
+    struct expr p = prefix_term(&a, &lang_calculus, x), q = prefix_term(&a, &lang_calculus, y);
     uint32_t d = distance(&a, &p, &q);
     arena_free(&a);
     return d;

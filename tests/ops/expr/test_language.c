@@ -2,7 +2,7 @@
  * evaluation row by row, expanded polynomials beside values at points. */
 #include "base/rng.h"
 #include "ops/expr/equality/exact.h"
-#include "tests/unit.h"
+#include "tests/ops/terms.h"
 
 static enum err_code read(struct expr *out, struct arena *a, const struct language *lang,
                           const char *text, struct err *e)
@@ -10,15 +10,6 @@ static enum err_code read(struct expr *out, struct arena *a, const struct langua
     struct source_text source = {"<test>", text, strlen(text)};
     *e = (struct err){0};
     return expr_parse_infix(out, a, lang, &source, 0, source.len, true, e);
-}
-
-static struct expr term(struct arena *a, const struct language *lang, const char *text)
-{
-    struct err e;
-    struct expr x;
-    if (read(&x, a, lang, text, &e))
-        fail_msg("%s: %s", text, e.message);
-    return x;
 }
 
 static void terms_are_written_as_they_are_read(void **state)
@@ -39,16 +30,16 @@ static void terms_are_written_as_they_are_read(void **state)
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct expr x = term(&a, cases[i].lang, cases[i].infix), y;
+        struct expr x = infix_term(&a, cases[i].lang, cases[i].infix), y;
         struct err e = {0};
         assert_string_equal(expr_prefix(&a, &x), cases[i].prefix);
         assert_int_equal(expr_from_prefix(&y, &a, cases[i].lang, cases[i].prefix, &e), OK);
         assert_true(expr_equal(&x, &y));
-        x = term(&a, cases[i].lang, expr_infix(&a, &y));
+        x = infix_term(&a, cases[i].lang, expr_infix(&a, &y));
         assert_true(expr_equal(&x, &y));
     }
     struct buf latex = {0};
-    struct expr x = term(&a, &lang_boolean, "a & (b | true) => not(c)");
+    struct expr x = infix_term(&a, &lang_boolean, "a & (b | true) => not(c)");
     expr_write_latex(&latex, &x);
     buf_putc(&latex, 0);
     assert_string_equal(latex.data,
@@ -187,7 +178,8 @@ static void witnesses_and_limits(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct exact_result r;
-    struct expr x = term(&a, &lang_boolean, "?a => b"), y = term(&a, &lang_boolean, "b => ?a");
+    struct expr x = infix_term(&a, &lang_boolean, "?a => b"),
+                y = infix_term(&a, &lang_boolean, "b => ?a");
     assert_int_equal(exact_compare(&r, &a, &x, &y, &e), OK);
     assert_string_equal(r.witness, "?a = true, b = false: false against true");
     assert_int_equal(r.points, 4);
@@ -195,15 +187,15 @@ static void witnesses_and_limits(void **state)
     for (int i = 0; i < 17; i++)
         buf_printf(&many, "%sv%d", i ? " & " : "", i);
     buf_putc(&many, 0);
-    x = term(&a, &lang_boolean, many.data);
+    x = infix_term(&a, &lang_boolean, many.data);
     assert_int_equal(exact_compare(&r, &a, &x, &x, &e), ERR_LIMIT);
     for (int i = 0; i < 30; i++)
         buf_printf(&power, "%s(a%d + b%d + c + d + e + f)", i ? "*" : "", i % 4, i % 5);
     buf_putc(&power, 0);
-    x = term(&a, &lang_polynomial, power.data);
+    x = infix_term(&a, &lang_polynomial, power.data);
     assert_int_equal(exact_compare(&r, &a, &x, &x, &e), ERR_LIMIT);
-    x = term(&a, &lang_polynomial, "a*a");
-    y = term(&a, &lang_polynomial, "a");
+    x = infix_term(&a, &lang_polynomial, "a*a");
+    y = infix_term(&a, &lang_polynomial, "a");
     assert_int_equal(exact_compare(&r, &a, &x, &y, &e), OK);
     assert_false(r.equal);
     assert_non_null(strstr(r.witness, " against "));

@@ -5,15 +5,7 @@
 #include "ops/expr/near_miss.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/expr/random_tree.h"
-#include "tests/unit.h"
-
-static struct expr parse(struct arena *a, const char *language, const char *prefix)
-{
-    struct expr x;
-    if (expr_from_prefix(&x, a, lang_by_name(language), prefix, NULL))
-        fail_msg("'%s'", prefix);
-    return x;
-}
+#include "tests/ops/terms.h"
 
 /* ---- near misses ---- */
 
@@ -83,7 +75,7 @@ static void test_one_node_changes(void **state)
             assert_true(p->op == X_NUM || of_one_kind(x.lang, p->op, q->op));
             assert_true(p->op != X_SYM && p->op != X_D);
             /* It can be read again: numbers are reduced. */
-            struct expr again = parse(&a, "", expr_prefix(&a, &y));
+            struct expr again = prefix_term(&a, lang_by_name(""), expr_prefix(&a, &y));
             assert_true(expr_equal(&again, &y));
         }
         arena_free(&a);
@@ -96,7 +88,7 @@ static void test_every_node_has_its_turn(void **state)
 {
     struct arena a = {0};
     struct rng r = rng_new(4, 0);
-    struct expr x = parse(&a, "", "+ sin * 3/2 x pow ln x -4");
+    struct expr x = prefix_term(&a, lang_by_name(""), "+ sin * 3/2 x pow ln x -4");
     size_t count[9] = {0};
     for (int round = 0; round < 7000; round++) {
         struct expr y;
@@ -116,8 +108,13 @@ static void test_nothing_to_alter(void **state)
 {
     struct arena a = {0};
     struct rng r = rng_new(5, 0);
-    struct expr y, x = parse(&a, "", "x"), number = parse(&a, "", "7"), d = parse(&a, "", "d x x");
-    struct expr no = parse(&a, "boolean", "not p"), and = parse(&a, "boolean", "and p true");
+    struct expr y, x = prefix_term(&a, lang_by_name(""), "x"),
+                   number = prefix_term(&a, lang_by_name(""), "7"),
+                   d = prefix_term(&a, lang_by_name(""), "d x x");
+    struct expr no = prefix_term(&a, lang_by_name("boolean"), "not p"), and = prefix_term(
+                                                                            &a,
+                                                                            lang_by_name("boolean"),
+                                                                            "and p true");
     assert_false(near_miss_draw(&y, &a, &x, NEAR_MISS_ANY, &r));
     assert_false(near_miss_draw(&y, &a, &d, NEAR_MISS_ANY, &r));
     assert_false(near_miss_draw(&y, &a, &number, NEAR_MISS_OPERATORS, &r));
@@ -147,7 +144,8 @@ static void test_declared_operators(void **state)
 static void check_equality(const char *language, const char *x, const char *y, enum equality wanted)
 {
     struct arena a = {0};
-    struct expr p = parse(&a, language, x), q = parse(&a, language, y);
+    struct expr p = prefix_term(&a, lang_by_name(language), x),
+                q = prefix_term(&a, lang_by_name(language), y);
     struct ball_options options = {.points = 8, .seed = 1};
     struct equality_test t;
     const char *witness = "unset";

@@ -2,8 +2,6 @@
 #include "ops/expr/expr.h"
 #include "tests/unit.h"
 
-#include <stdint.h>
-
 typedef enum err_code parser(struct expr *out, struct arena *a, const struct language *lang,
                              const struct source_text *source, size_t offset, size_t len,
                              bool patterns, struct err *e);

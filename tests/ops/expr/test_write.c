@@ -4,20 +4,9 @@
 #include "ops/expr/rational.h"
 
 #include "tests/ops/expr/random_tree.h"
-#include "tests/unit.h"
+#include "tests/ops/terms.h"
 
 #include <stdint.h>
-
-static struct expr infix(struct arena *a, const char *text)
-{
-    struct source_text source = {"test", text, strlen(text)};
-    struct err e;
-    struct expr x;
-    err_clear(&e);
-    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, true, &e))
-        fail_msg("%s: %s", text, e.message);
-    return x;
-}
 
 static void test_round_trips(void **state)
 {
@@ -58,7 +47,7 @@ static void test_infix_is_minimal(void **state)
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix(&a, rows[i]);
+        struct expr x = infix_term(&a, &lang_calculus, rows[i]);
         assert_string_equal(expr_infix(&a, &x), rows[i]);
     }
     arena_free(&a);
@@ -90,7 +79,7 @@ static void test_latex(void **state)
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix(&a, rows[i][0]);
+        struct expr x = infix_term(&a, &lang_calculus, rows[i][0]);
         struct buf b = {0};
         expr_write_latex(&b, &x);
         if (strcmp(b.data, rows[i][1]) != 0)
@@ -103,7 +92,9 @@ static void test_latex(void **state)
 static void test_tokens_order_variables(void **state)
 {
     struct arena a = {0};
-    struct expr x = infix(&a, "3/2*x + sin(y*pi)"), y = infix(&a, "x + 1"), z = infix(&a, "x + 2");
+    struct expr x = infix_term(&a, &lang_calculus, "3/2*x + sin(y*pi)"),
+                y = infix_term(&a, &lang_calculus, "x + 1"),
+                z = infix_term(&a, &lang_calculus, "x + 2");
     assert_int_equal(expr_tokens(&x), 10);
     assert_int_equal(expr_tokens(&y), 3);
     assert_true(expr_compare(&x, &y) > 0 && expr_compare(&y, &x) < 0);

@@ -73,7 +73,7 @@ static void compare(struct tally *t, struct arena *a, const Eqloom__EGraph *x,
 static Eqloom__Expr *seed_of(struct arena *a, const struct language *lang, const char *text)
 {
     Eqloom__Expr *m = arena_new(a, Eqloom__Expr);
-    struct expr x = term(a, lang, text);
+    struct expr x = infix_term(a, lang, text);
     eqloom__expr__init(m);
     m->language = (char *)lang->name;
     m->prefix = expr_prefix(a, &x);

@@ -181,10 +181,8 @@ static void test_draws(void **state)
 
 int main(void)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk), cmocka_unit_test(test_sample),
                                        cmocka_unit_test(test_draws)};
-    seed = given ? strtoull(given, NULL, 0) : seed;
-    printf("seed %llu\n", (unsigned long long)seed);
+    seed = test_seed(seed);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,13 +181,11 @@ static void test_formulas(void **state)
 
 int main(void)
 {
-    const char *given = getenv("EQLOOM_TEST_SEED");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distance),  cmocka_unit_test(test_fold),
         cmocka_unit_test(test_precision), cmocka_unit_test(test_index),
         cmocka_unit_test(test_formulas),
     };
-    seed = given ? strtoull(given, NULL, 0) : seed;
-    printf("seed %llu\n", (unsigned long long)seed);
+    seed = test_seed(seed);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

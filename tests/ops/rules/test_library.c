@@ -4,30 +4,12 @@
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/rules/certify.h"
-#include "tests/unit.h"
-
-static struct rules load(struct arena *a)
-{
-    struct rules rules;
-    struct err e = {0};
-    if (rules_parse_library(&rules, a, &lang_calculus, &e))
-        fail_msg("%s:%d:%d: %s", e.input_file, e.line, e.column, e.message);
-    return rules;
-}
-
-static struct rules load_language(struct arena *a, const struct language *lang)
-{
-    struct rules rules;
-    struct err e = {0};
-    if (rules_parse_library(&rules, a, lang, &e))
-        fail_msg("%s:%d:%d: %s", e.input_file, e.line, e.column, e.message);
-    return rules;
-}
+#include "tests/ops/library.h"
 
 static void check_language(const struct language *lang, size_t at_least)
 {
     struct arena a = {0};
-    struct rules rules = load_language(&a, lang);
+    struct rules rules = library_rules(&a, lang);
     assert_true(rules.n >= at_least);
     for (size_t i = 0; i < rules.n; i++) {
         const struct rule *r = &rules.rules[i];
@@ -57,7 +39,7 @@ static void every_rule_is_certified(void **state)
 static void all_operators_occur(void **state)
 {
     struct arena a = {0};
-    struct rules rules = load(&a);
+    struct rules rules = library_rules(&a, &lang_calculus);
     struct err e = {0};
     assert_int_equal(rules_select(&rules, NULL, 0, NULL, 0, &e), OK);
     bool left[X_DECLARED] = {0}, right[X_DECLARED] = {0};
@@ -78,7 +60,7 @@ static void all_operators_occur(void **state)
 static void rules_that_are_on_make_no_junk(void **state)
 {
     struct arena a = {0};
-    struct rules rules = load(&a);
+    struct rules rules = library_rules(&a, &lang_calculus);
     size_t off = 0;
     for (size_t i = 0; i < rules.n; i++) {
         const struct rule *r = &rules.rules[i];
@@ -133,7 +115,7 @@ static char *rule_key(struct arena *a, const struct rule *r)
 static void no_rule_is_given_twice(void **state)
 {
     struct arena a = {0};
-    struct rules rules = load(&a);
+    struct rules rules = library_rules(&a, &lang_calculus);
     struct name_map seen = {0};
     for (size_t i = 0; i < rules.n; i++) {
         const struct rule *r = &rules.rules[i];
@@ -188,8 +170,9 @@ static void the_documented_counts_are_true(void **state)
     struct err e = {0};
     struct span text;
     buf_puts(&table, "| family | rules | groups |\n|---|---|---|\n");
-    struct rules calculus = load(&a), boolean = load_language(&a, &lang_boolean);
-    struct rules polynomial = load_language(&a, &lang_polynomial);
+    struct rules calculus = library_rules(&a, &lang_calculus),
+                 boolean = library_rules(&a, &lang_boolean);
+    struct rules polynomial = library_rules(&a, &lang_polynomial);
     write_table(&table, &calculus);
     write_table(&table, &boolean);
     write_table(&table, &polynomial);
