@@ -1,0 +1,281 @@
+/* The graph network's loss and gradient: against the reference in double precision and its finite
+ * differences, for every parameter; and losses, gradients and three steps against PyTorch's, from
+ * tests/golden/make_torch_graph.py, with every set of instructions that this machine has. */
+#include "base/isa.h"
+#include "base/os.h"
+#include "base/rng.h"
+#include "ops/learn/graph/graph_trainer.h"
+#include "tests/ref/ref_graph.h"
+#include "tests/unit.h"
+
+/* Trees of 1 to 9 nodes, about a seventh of them hidden. */
+static struct graph_set random_graphs(struct arena *a, struct rng *r, size_t n, bool hide)
+{
+    uint32_t *first = arena_array(a, uint32_t, n + 1);
+    struct graph_vertex *v = arena_array(a, struct graph_vertex, 9 * n);
+    for (size_t g = 0; g < n; g++) {
+        uint32_t nodes = 1 + (uint32_t)rng_below(r, 9);
+        for (uint32_t i = 0; i < nodes; i++)
+            v[first[g] + i] =
+                (struct graph_vertex){.parent = i ? 1 + (uint32_t)rng_below(r, i) : 0,
+                                      .position = (uint32_t)rng_below(r, 6),
+                                      .tag = (uint8_t)rng_below(r, 32),
+                                      .attribute = (uint8_t)(rng_below(r, 2) * rng_below(r, 33)),
+                                      .character = (uint8_t)(rng_below(r, 2) * rng_below(r, 193)),
+                                      .hidden = hide && rng_below(r, 7) == 0};
+        first[g + 1] = first[g] + nodes;
+    }
+    return (struct graph_set){v, first, n};
+}
+
+struct setting {
+    const struct graph_model *m;
+    const struct graph_set *s;
+    enum graph_similarity kind;
+};
+
+static double loss_of(const struct setting *x, const double *w)
+{
+    return ref_graph_loss(x->m, w, x->s, x->kind, 1, true);
+}
+
+/* Central differences of a small step, as there are many bends that it might reach over. */
+static double derivative(struct setting *s, double *w, size_t i)
+{
+    const double h = 1e-7;
+    double old = w[i], up, down;
+    w[i] = old + h;
+    up = loss_of(s, w);
+    w[i] = old - h;
+    down = loss_of(s, w);
+    w[i] = old;
+    return (up - down) / (2 * h);
+}
+
+struct trained {
+    struct arena a;
+    struct graph_model *m;
+    struct gpu_device *device;
+    struct graph_trainer *t;
+    struct trainer_state state;
+    float *gradient;
+};
+
+static void open_trained(struct trained *x, const struct graph_config *c,
+                         const struct graph_trainer_config *how, const char *isa)
+{
+    *x = (struct trained){0};
+    assert_int_equal(graph_model_new(&x->m, &x->a, c, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&x->device, NULL, isa, NULL), OK);
+    assert_int_equal(graph_trainer_new(&x->t, x->device, x->m, how, NULL), OK);
+    float **parts[] = {&x->state.weights, &x->state.m, &x->state.v, &x->gradient};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = arena_array(&x->a, float, x->m->table.total);
+    assert_int_equal(graph_trainer_read(&x->state, x->t, NULL), OK);
+}
+
+static void close_trained(struct trained *x)
+{
+    graph_trainer_free(x->t);
+    gpu_close(x->device);
+    arena_free(&x->a);
+}
+
+/* A gradient beside the reference's; one in so many of the first layer's and the heads' features.
+ */
+static void check_gradient(const struct trained *x, struct setting *s, double *w, size_t every)
+{
+    size_t checked = 0;
+    for (size_t i = 0; i < x->m->table.n; i++) {
+        const struct nn_param *p = &x->m->table.params[i];
+        for (size_t k = p->at; k<p->at + p->size; k += p->size> 200 ? every : 1, checked++) {
+            double want = k < x->m->learnt ? derivative(s, w, k) : 0;
+            if (!(fabs(x->gradient[k] - want) <= 5e-5 + 1e-3 * fabs(want)))
+                fail_msg("%s[%zu]: %.8g, finite difference %.8g", p->name, k - p->at,
+                         (double)x->gradient[k], want);
+        }
+    }
+    assert_true(checked > 300);
+}
+
+static void check_network(uint32_t layers, enum graph_similarity kind, bool hide, uint64_t seed)
+{
+    struct graph_config c = {.d = 6, .layers = layers, .out = 4, .positions = 4};
+    struct graph_trainer_config how = {.similarity = kind, .margin = 1};
+    struct trained x;
+    struct step_result r;
+    open_trained(&x, &c, &how, NULL);
+    struct rng noise = rng_new(seed, 1);
+    struct graph_set s = random_graphs(&x.a, &noise, 15, hide);
+    double *w = arena_array(&x.a, double, x.m->table.total);
+    for (size_t i = 0; i < x.m->table.n; i++)
+        for (size_t k = x.m->table.params[i].at;
+             k < x.m->table.params[i].at + x.m->table.params[i].size; k++) {
+            x.state.weights[k] += (float)fabs(0.1 * rng_normal(&noise));
+            w[k] = (double)x.state.weights[k];
+        }
+    struct setting setting = {x.m, &s, kind};
+    assert_int_equal(graph_trainer_write(x.t, &x.state, NULL), OK);
+    assert_int_equal(graph_trainer_gradient(&r, x.gradient, x.t, &s, NULL), OK);
+    assert_true(fabs(r.loss - loss_of(&setting, w)) < 2e-5);
+    assert_int_equal(r.tokens, s.first[s.graphs]);
+    check_gradient(&x, &setting, w, 13);
+    double squares = 0;
+    for (size_t i = 0; i < x.m->table.total; i++)
+        squares += (double)x.gradient[i] * (double)x.gradient[i];
+    assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-5 * sqrt(squares));
+    /* As it is used: by running statistics, which gradients have not changed. */
+    assert_int_equal(graph_trainer_measure(&r, x.t, &s, NULL), OK);
+    double used = ref_graph_loss(x.m, w, &s, kind, 1, false);
+    assert_true(fabs(r.loss - used) < 2e-5 * (1 + used));
+    close_trained(&x);
+}
+
+static void test_gradient(void **state)
+{
+    uint64_t seed = 5;
+    const char *given = getenv("EQLOOM_TEST_SEED");
+    if (given)
+        seed = strtoull(given, NULL, 0);
+    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
+    for (uint32_t layers = 1; layers <= 4; layers++) {
+        check_network(layers, GRAPH_TRIPLET, false, seed);
+        check_network(layers, GRAPH_HISTOGRAM, true, seed);
+        check_network(layers, GRAPH_NO_SIMILARITY, true, seed);
+    }
+}
+
+/* ---- PyTorch's ---- */
+
+struct reader {
+    const uint8_t *at, *end;
+};
+
+static void take(void *out, struct reader *r, size_t bytes)
+{
+    assert_true(bytes <= (size_t)(r->end - r->at));
+    memcpy(out, r->at, bytes);
+    r->at += bytes;
+}
+
+static void assert_close(const float *x, const float *y, const struct nn_param *p, const char *what)
+{
+    double difference = 0, size = 0;
+    for (size_t i = 0; i < p->size; i++) {
+        difference += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
+        size += (double)y[i] * (double)y[i];
+    }
+    if (!(sqrt(difference) <= 1e-4 * sqrt(size) + 1e-6))
+        fail_msg("%s of %s is off by %.2g of %.2g", what, p->name, sqrt(difference), sqrt(size));
+}
+
+static void check_file_on(const char *name, const char *isa)
+{
+    struct arena a = {0};
+    struct span file;
+    uint32_t head[8];
+    double how[5]; /* margin, lr, losses */
+    struct step_result r;
+    assert_int_equal(
+        os_read_file(&file, &a, arena_printf(&a, "%s/%s", GOLDEN_DIR, name), 1 << 20, NULL), OK);
+    struct reader in = {file.data, file.data + file.len};
+    take(head, &in, sizeof head);
+    assert_int_equal(head[0], 0x48505247);
+    struct graph_config c = {head[2], head[3], head[4], head[5]};
+    size_t graphs = 3 * head[6];
+    uint32_t *first = arena_array(&a, uint32_t, graphs + 1);
+    struct graph_vertex *v = arena_array(&a, struct graph_vertex, head[7]);
+    take(first, &in, (graphs + 1) * sizeof *first);
+    for (size_t i = 0; i < head[7]; i++) {
+        uint32_t n[6];
+        take(n, &in, sizeof n);
+        v[i] = (struct graph_vertex){n[0],          n[1],          (uint8_t)n[2],
+                                     (uint8_t)n[3], (uint8_t)n[4], n[5] != 0};
+    }
+    take(how, &in, sizeof how);
+    struct graph_set s = {v, first, graphs};
+    struct graph_trainer_config config = {.similarity = (enum graph_similarity)head[1],
+                                          .margin = how[0],
+                                          .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[1]}};
+    struct trained x;
+    open_trained(&x, &c, &config, isa);
+    const struct nn_table *t = &x.m->table;
+    float *gradient = arena_array(&a, float, t->total), *after = arena_array(&a, float, t->total);
+    assert_int_equal(in.end - in.at, 3 * t->count * sizeof(float));
+    for (size_t i = 0; i < t->n; i++) {
+        size_t at = t->params[i].at, bytes = t->params[i].size * sizeof(float);
+        take(x.state.weights + at, &in, bytes);
+        take(gradient + at, &in, bytes);
+        take(after + at, &in, bytes);
+    }
+    assert_int_equal(graph_trainer_write(x.t, &x.state, NULL), OK);
+    assert_int_equal(graph_trainer_gradient(&r, x.gradient, x.t, &s, NULL), OK);
+    for (size_t i = 0; i < t->n; i++)
+        assert_close(x.gradient + t->params[i].at, gradient + t->params[i].at, &t->params[i],
+                     "gradient");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(graph_trainer_step(&r, x.t, &s, NULL), OK);
+        if (!(fabs(r.loss / how[2 + i] - 1) < 1e-4))
+            fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
+                     how[2 + i]);
+    }
+    assert_int_equal(graph_trainer_read(&x.state, x.t, NULL), OK);
+    for (size_t i = 0; i < t->n; i++)
+        assert_close(x.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i],
+                     "value after three steps");
+    close_trained(&x);
+    arena_free(&a);
+}
+
+static void test_golden(void **state)
+{
+    static const char *const isas[] = {"base", "avx2", "avx512", "amx"};
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        if (!cpu_supports(isas[i]))
+            continue;
+        check_file_on("torch-graph-triplet.bin", isas[i]);
+        check_file_on("torch-graph-histogram.bin", isas[i]);
+    }
+}
+
+/* ---- threads, and embedding ---- */
+
+/* Shards come on any thread: the same bits. */
+static void test_threads(void **state)
+{
+    struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
+    struct graph_trainer_config how = {.similarity = GRAPH_HISTOGRAM,
+                                       .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
+    struct graph_model *m;
+    struct arena a = {0};
+    float *weights[2];
+    struct rng r = rng_new(9, 0);
+    struct graph_set s = random_graphs(&a, &r, 1200, true);
+    assert_int_equal(graph_model_new(&m, &a, &c, NULL), OK);
+    for (unsigned k = 0; k < 2; k++) {
+        struct pool *pool = pool_new(1 + 3 * k);
+        struct gpu_device *d;
+        struct graph_trainer *t;
+        struct step_result result;
+        struct trainer_state all = {.weights = arena_array(&a, float, m->table.total)};
+        weights[k] = all.weights;
+        assert_int_equal(gpu_open_cpu(&d, pool, NULL, NULL), OK);
+        assert_int_equal(graph_trainer_new(&t, d, m, &how, NULL), OK);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(graph_trainer_step(&result, t, &s, NULL), OK);
+        assert_int_equal(graph_trainer_read(&all, t, NULL), OK);
+        graph_trainer_free(t);
+        gpu_close(d);
+        pool_free(pool);
+    }
+    assert_memory_equal(weights[0], weights[1], m->table.total * sizeof(float));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient),
+                                       cmocka_unit_test(test_golden),
+                                       cmocka_unit_test(test_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
