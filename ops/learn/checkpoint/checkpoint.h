@@ -31,7 +31,7 @@ struct chunk_io {
 enum err_code checkpoint_write(Eqloom__Checkpoint *out, const char *architecture,
                                const struct nn_table *t, const struct trainer_state *state,
                                const struct chunk_io *io, struct arena *a, struct err *e);
-/* The model that the checkpoint's architecture describes. */
+/* The model that the checkpoint's architecture describes. ERR_INPUT if that is a graph network. */
 enum err_code checkpoint_model(struct nn_model **out, const Eqloom__Checkpoint *c, struct arena *a,
                                struct err *e);
 /* Whether training can go on from it: it is of step 0 or holds the optimizer's moments. */

@@ -133,11 +133,7 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
 
 static void test_gradient(void **state)
 {
-    uint64_t seed = 5;
-    const char *given = getenv("EQLOOM_TEST_SEED");
-    if (given)
-        seed = strtoull(given, NULL, 0);
-    print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
+    uint64_t seed = test_seed(5);
     for (uint32_t layers = 1; layers <= 4; layers++) {
         check_network(layers, GRAPH_TRIPLET, false, seed);
         check_network(layers, GRAPH_HISTOGRAM, true, seed);

@@ -1,0 +1,119 @@
+"""A graph network on the equations of small papers: what it learns, what is done again after a
+change, and what it says of models and data that do not fit."""
+import json
+import pathlib
+import unittest
+
+from harness import ProjectTest
+
+JOB = """eqloom: 1
+name: t
+params: {steps: 12, segment: 4, objective: histogram+masking, valid: 0.3}
+nodes:
+  papers:    {op: papers, files: [in]}
+  equations: {op: equations, papers: papers}
+  mathml:    {op: mathml, equations: equations}
+  alphabet:  {op: alphabet, mathml: mathml}
+  graphs:    {op: graphs, mathml: mathml, alphabet: alphabet}
+  parts:     {op: split-papers, graphs: graphs, valid: "${valid}", test: 0}
+  model:
+    op: train-graphs
+    graphs: parts.train
+    alphabet: alphabet
+    papers: papers
+    valid: parts.valid
+    objective: "${objective}"
+    d: 16
+    out: 8
+    batch: 16
+    lr: 0.01
+    steps: "${steps}"
+    segment: "${segment}"
+    valid_every: 4
+    log_every: 4
+  vectors:   {op: embed-graphs, graphs: graphs, checkpoint: model}
+"""
+# Each topic has words of its own, from which its papers' equations are made.
+TOPICS = [["\\frac{x}{y}", "\\sqrt{x}", "x^2"], ["\\sum_i a_i", "\\prod_j b_j", "\\int f"],
+          ["\\alpha\\cup\\beta", "A\\cap B", "\\emptyset"], ["\\mathbf v", "\\hat u", "\\nabla\\phi"]]
+
+
+def paper(k):
+    words = TOPICS[k % len(TOPICS)]
+    displays = [f"\\[{words[i % 3]} = {words[(i + k) % 3]} + {i}\\]" for i in range(5)]
+    cited = f"arXiv:1501.{(k + 4) % 24:05d}"
+    return ("\\documentclass{article}\\begin{document}\\section{One}\n" + "\n".join(displays[:3])
+            + "\n\\section{Two}\n" + "\n".join(displays[3:])
+            + "\\begin{thebibliography}{9}\\bibitem{a} " + cited
+            + "\\end{thebibliography}\\end{document}\n")
+
+
+class TrainGraphs(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.p.dir)
+        (self.folder / "t.yaml").write_text(JOB)
+        (self.folder / "in").mkdir()
+        for k in range(24):
+            (self.folder / "in" / f"1501.{k:05d}.tex").write_text(paper(k))
+
+    def make(self, *args):
+        r = self.p.eqloom("run", "t.yaml", "--json", *args)
+        self.assertEqual(r.status, 0, r.err)
+        return {e["node"]: e for e in r.events() if e["event"] == "node_done"}
+
+    def model(self):
+        return json.loads(self.p.eqloom("show", "t/model", "--json").out)["value"]
+
+    def metrics(self, name):
+        return [m.get("value", 0) for m in self.model()["metrics"] if m["name"] == name]
+
+    def test_learns(self):
+        nodes = self.make("--set", "steps=120", "--set", "segment=60", "--set", "objective=histogram")
+        self.assertEqual(nodes["model"]["ran"], 3)
+        self.assertEqual(nodes["vectors"]["ran"], 120)
+        self.assertLess(self.metrics("loss")[-1], 0.7 * self.metrics("loss")[0])
+        # Papers cite those of their topic, so held-out ones can be told apart.
+        self.assertGreater(self.metrics("valid_accuracy")[-1], 0.8)
+
+    def test_what_is_done_again(self):
+        self.assertEqual(self.make()["model"]["ran"], 4)
+        first = self.p.ids()["t/model"]
+        self.assertEqual(self.make()["model"]["ran"], 0)
+        # Threads and segments do not matter to what is learnt.
+        other = self.project()
+        (other.dir / "t.yaml").write_text(JOB)
+        (other.dir / "in").mkdir()
+        for k in range(24):
+            (other.dir / "in" / f"1501.{k:05d}.tex").write_text(paper(k))
+        self.assertEqual(other.eqloom("run", "t.yaml", "-j", "1").status, 0)
+        self.assertEqual(other.ids()["t/model"], first)
+        other.close()
+        # A comment changes no graph; another paper changes no draw of the first weights.
+        path = self.folder / "in" / "1501.00003.tex"
+        path.write_text(paper(3) + "% more\n")
+        self.assertEqual(self.make()["model"]["ran"], 0)
+        (self.folder / "in" / "1501.00099.tex").write_text(paper(5))
+        after = self.make()["model"]
+        self.assertEqual(after["ran"] + after["cached"] + after["reused"], 4)
+        self.assertGreaterEqual(after["reused"], 1)
+        r = self.p.eqloom("run", "t.yaml", "--check")
+        self.assertEqual(r.status, 0, r.err)
+
+    def test_objectives(self):
+        for objective in ("triplet", "masking", "triplet+masking"):
+            self.make("--set", f"objective={objective}", "--set", "steps=40")
+            losses = self.metrics("loss")
+            self.assertLess(losses[-1], losses[0])
+        self.assertIn("architecture=graph", self.model()["architecture"])
+
+    def test_messages(self):
+        self.make()
+        r = self.p.eqloom("embed", "--model", "t/model", "x + 1", expect=2)
+        self.assertIn("the model reads graphs of equations, not expressions", r.err)
+        r = self.p.eqloom("run", "t.yaml", "--set", "valid=1", expect=1)
+        self.assertIn("equations of at least two papers are needed; graphs has 0", r.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
