@@ -61,6 +61,14 @@ static inline struct span digest_span(const struct digest *d)
     return span_of(d->bytes, DIGEST_SIZE);
 }
 
+/* The first 32 bytes as a digest, zeros after the end; false if there are more or fewer. */
+static inline bool span_digest(struct digest *id, struct span bytes)
+{
+    *id = (struct digest){0};
+    memcpy(id->bytes, bytes.data, bytes.len < DIGEST_SIZE ? bytes.len : DIGEST_SIZE);
+    return bytes.len == DIGEST_SIZE;
+}
+
 /* "record 0123...: ", put before the message that e holds. */
 enum err_code err_name_record(struct err *e, enum err_code code, const struct digest *id);
 

@@ -17,9 +17,8 @@ static enum err_code visit_record(void *arg, struct span key, struct span value,
     enum record_kind kind;
     uint64_t length;
     struct digest id;
-    if (key.len != DIGEST_SIZE)
+    if (!span_digest(&id, key))
         return err_fail(e, ERR_CORRUPT, "an object with a key of %zu bytes", key.len);
-    memcpy(id.bytes, key.data, DIGEST_SIZE);
     enum err_code code = envelope_peek(&kind, &length, value, e);
     return code ? err_name_record(e, code, &id) : v->visit(v->arg, &id, kind, value.len, e);
 }

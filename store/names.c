@@ -40,10 +40,7 @@ static enum err_code visit_action(void *arg, struct span key, struct span value,
 {
     struct action_visit *v = arg;
     struct digest id;
-    if (key.len != DIGEST_SIZE)
-        return OK; /* fsck reports it */
-    memcpy(id.bytes, key.data, DIGEST_SIZE);
-    return v->visit(v->arg, &id, value, e);
+    return span_digest(&id, key) ? v->visit(v->arg, &id, value, e) : OK; /* fsck reports it */
 }
 
 enum err_code store_each_action(struct store *s, store_visit_action *visit, void *arg,
@@ -112,10 +109,9 @@ enum err_code store_batch_ref_delete(struct store_batch *b, const char *name, st
 
 static enum err_code read_ref(struct digest *id, const char *name, struct span value, struct err *e)
 {
-    if (value.len != DIGEST_SIZE)
-        return err_fail(e, ERR_CORRUPT, "ref %s: %zu bytes are not a record id", name, value.len);
-    memcpy(id->bytes, value.data, DIGEST_SIZE);
-    return OK;
+    return span_digest(id, value)
+               ? OK
+               : err_fail(e, ERR_CORRUPT, "ref %s: %zu bytes are not a record id", name, value.len);
 }
 
 enum err_code store_ref(struct digest *id, struct store *s, const char *name, struct err *e)

@@ -24,13 +24,6 @@
 
 enum { COPY_BYTES = 4 << 20 };
 
-bool scan_key_id(struct digest *id, struct span key)
-{
-    *id = (struct digest){0};
-    memcpy(id->bytes, key.data, key.len < DIGEST_SIZE ? key.len : DIGEST_SIZE);
-    return key.len == DIGEST_SIZE;
-}
-
 /* Adds 2^bit to a key seen as a big-endian number; false when it wraps. */
 static bool key_add_bit(struct digest *key, int bit)
 {
@@ -83,8 +76,8 @@ enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit 
     while (code == OK) {
         if (rocks_iter_valid(it)) {
             struct span key = rocks_iter_key(it);
-            scan_key_id(&at, key);
-            code = visit(arg, key, rocks_iter_value(it), e);
+            span_digest(&at, key);
+            code = visit ? visit(arg, key, rocks_iter_value(it), e) : OK;
             rocks_iter_next(it);
             continue;
         }

@@ -6,10 +6,8 @@
 #include "store/db/rocks.h"
 #include "store/store.h"
 
-/* The first 32 bytes of a key as a digest; false if the key has another length. */
-bool scan_key_id(struct digest *id, struct span key);
-/* Visits all that can be read in a family, in order. For each stretch that cannot be, `unreadable`
- * (may be NULL) gets the last key of it, or a key shortly after. */
+/* Visits all that can be read in a family, in order (NULL: only reads it). For each stretch that
+ * cannot be read, `unreadable` (may be NULL) gets the last key of it, or a key shortly after. */
 enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
                          void (*unreadable)(void *arg, const struct digest *last, const char *why),
                          void *arg, struct err *e);

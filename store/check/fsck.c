@@ -50,7 +50,7 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
     ProtobufCMessage *message;
     f->result.actions++;
     const char *what = NULL;
-    if (!scan_key_id(&id, key)) {
+    if (!span_digest(&id, key)) {
         what = "an action whose key is not a digest";
     } else if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, &why) != OK) {
         what = why.message;
@@ -115,7 +115,7 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     struct buf what = {0};
     struct digest id;
     enum err_code code = OK;
-    bool good = scan_key_id(&id, value);
+    bool good = span_digest(&id, value);
     if (good && (fsck_check_link(f, id.bytes, NULL) == OK || f->stop != OK))
         return OK;
     struct made_search made = {.id = id};
@@ -166,27 +166,21 @@ static enum err_code check_source(void *arg, struct span key, struct span value,
     return OK;
 }
 
-/* Families without contents to check: that they can be read is all. */
-static enum err_code check_nothing(void *arg, struct span key, struct span value, struct err *e)
-{
-    return OK;
-}
-
 /* Links are checked as soon as all objects are known. */
 static enum err_code scan_families(struct fsck *f, struct err *e)
 {
     static const struct {
         enum rocks_family family;
         const char *name;
-        rocks_visit *check;
+        rocks_visit *check; /* NULL: that the family can be read is all */
     } scans[] = {
         {ROCKS_OBJECTS, "objects", fsck_check_object},
         {ROCKS_ACTIONS, "actions", check_action},
         {ROCKS_REFS, "refs", check_ref},
         {ROCKS_RUNS, "runs", check_run},
         {ROCKS_FILES, "files", check_source},
-        {ROCKS_TRACES, "traces", check_nothing},
-        {ROCKS_META, "meta", check_nothing},
+        {ROCKS_TRACES, "traces", NULL},
+        {ROCKS_META, "meta", NULL},
     };
     enum err_code code = fsck_list_objects(f, e);
     for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {

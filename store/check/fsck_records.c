@@ -86,7 +86,7 @@ enum err_code fsck_check_object(void *arg, struct span key, struct span value, s
     struct err why = {0};
     f->result.records++;
     enum err_code code = ERR_CORRUPT;
-    if (!scan_key_id(&id, key))
+    if (!span_digest(&id, key))
         err_fail(&why, ERR_CORRUPT, "its key is not a record id");
     else
         code = check_content(f, &id, value, &why);
@@ -113,7 +113,7 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
     bool linked = envelope_peek(&kind, &length, value, NULL) == OK &&
                   message_type_has_ids(kind_info(kind)->descriptor);
     /* GOOD until it is looked at. */
-    if (scan_key_id(&id, key))
+    if (span_digest(&id, key))
         id_table_add(&f->ids, &id, GOOD | (linked ? LINKED : 0));
     return OK;
 }
@@ -160,7 +160,7 @@ static enum err_code check_links_of(void *arg, struct span key, struct span valu
     struct fsck *f = arg;
     struct digest id;
     struct err why = {0};
-    const uint8_t *flags = scan_key_id(&id, key) ? id_table_find(&f->ids, &id) : NULL;
+    const uint8_t *flags = span_digest(&id, key) ? id_table_find(&f->ids, &id) : NULL;
     if (!flags || *flags != (GOOD | LINKED))
         return OK;
     enum err_code code = check_content(f, &id, value, &why);

@@ -128,9 +128,8 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
     enum record_kind kind;
     uint64_t length;
     uint8_t flags = STAGE_LEAVES << STAGE_SHIFT;
-    if (key.len != DIGEST_SIZE)
+    if (!span_digest(&id, key))
         return OK;
-    memcpy(id.bytes, key.data, DIGEST_SIZE);
     if (envelope_peek(&kind, &length, value, NULL) == OK) {
         flags = (uint8_t)(stage_of(kind) << STAGE_SHIFT);
         flags |= message_type_has_ids(kind_info(kind)->descriptor) ? LINKED : 0;
@@ -181,10 +180,8 @@ static enum err_code sweep_key(struct sweeper *w, enum rocks_family family, stru
 static enum err_code sweep_object(void *arg, struct span key, struct span value, struct err *e)
 {
     struct sweeper *w = arg;
-    struct digest id = {0};
-    if (key.len == DIGEST_SIZE)
-        memcpy(id.bytes, key.data, DIGEST_SIZE);
-    const uint8_t *found = key.len == DIGEST_SIZE ? id_table_find(&w->marker->ids, &id) : NULL;
+    struct digest id;
+    const uint8_t *found = span_digest(&id, key) ? id_table_find(&w->marker->ids, &id) : NULL;
     uint8_t flags = found ? *found : 0;
     if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* the first, if it is no record's key */
         return OK;

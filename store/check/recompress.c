@@ -31,10 +31,7 @@ static bool read_record(struct record *r, struct compactor *c, struct arena *a, 
                         struct span value)
 {
     struct digest id;
-    if (key.len != DIGEST_SIZE)
-        return false;
-    memcpy(id.bytes, key.data, DIGEST_SIZE);
-    return envelope_verify(r, c->coder, &id, value, a, NULL) == OK;
+    return span_digest(&id, key) && envelope_verify(r, c->coder, &id, value, a, NULL) == OK;
 }
 
 static enum err_code sample_record(void *arg, struct span key, struct span value, struct err *e)

@@ -2,6 +2,7 @@
 #include "place.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
+#include "store/internal.h"
 #include "tests/unit.h"
 
 #include <sys/stat.h>
@@ -77,4 +78,17 @@ struct run_result plan(struct place *p, struct graph *g)
     struct run_options o = {0};
     check(job_plan(&r, &p->arena, &g->job, p->store, &o, &e), &e);
     return r;
+}
+
+void place_damage(struct place *p, const struct digest *id)
+{
+    struct rocks_value v;
+    struct err e = {0};
+    check(rocks_get(&v, p->store->rocks, ROCKS_OBJECTS, digest_span(id), &e), &e);
+    uint8_t *copy = arena_memdup(&p->arena, v.bytes.data, v.bytes.len);
+    struct rocks_write w = {
+        .family = ROCKS_OBJECTS, .key = digest_span(id), .value = {copy, v.bytes.len}};
+    copy[v.bytes.len - 1] ^= 0x10;
+    rocks_value_free(&v);
+    check(rocks_write(p->store->rocks, &w, 1, false, &e), &e);
 }

@@ -18,6 +18,8 @@ void place_reopen(struct place *p);
 struct store *place_open_store(const char *dir);
 /* Writes a file of the place; its path lives in the arena. */
 char *write_file(struct place *p, const char *name, const char *text);
+/* Flips a bit of a stored record, past the header. */
+void place_damage(struct place *p, const struct digest *id);
 struct run_result run_with(struct place *p, struct graph *g, struct run_options o);
 struct run_result run(struct place *p, struct graph *g);
 struct run_result plan(struct place *p, struct graph *g);

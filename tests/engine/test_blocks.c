@@ -276,19 +276,6 @@ static void test_failed_element_of_a_leaf(void **state)
     place_free(&p);
 }
 
-static void damage(struct place *p, const struct digest *id)
-{
-    struct rocks_value v;
-    struct err e = {0};
-    check(rocks_get(&v, p->store->rocks, ROCKS_OBJECTS, digest_span(id), &e), &e);
-    uint8_t *copy = arena_memdup(&p->arena, v.bytes.data, v.bytes.len);
-    struct rocks_write w = {
-        .family = ROCKS_OBJECTS, .key = digest_span(id), .value = {copy, v.bytes.len}};
-    copy[v.bytes.len - 1] ^= 0x10;
-    rocks_value_free(&v);
-    check(rocks_write(p->store->rocks, &w, 1, false, &e), &e);
-}
-
 /* All blocks of a depth. */
 static size_t damage_blocks(struct place *p, const struct digest *collection, unsigned depth)
 {
@@ -305,7 +292,7 @@ static size_t damage_blocks(struct place *p, const struct digest *collection, un
     }
     collection_close(c);
     for (size_t i = 0; i < n; i++)
-        damage(p, &ids[i]);
+        place_damage(p, &ids[i]);
     return n;
 }
 

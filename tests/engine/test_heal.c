@@ -22,20 +22,6 @@ static void build(struct graph *g, struct place *p, const char *steps, const cha
     graph_add(g, "extra", "join", prefix, "exprs=upper");
 }
 
-/* Flips a byte of a stored value, past the header. */
-static void damage(struct place *p, const struct digest *id)
-{
-    struct rocks_value v;
-    struct err e = {0};
-    check(rocks_get(&v, p->store->rocks, ROCKS_OBJECTS, digest_span(id), &e), &e);
-    uint8_t *copy = arena_memdup(&p->arena, v.bytes.data, v.bytes.len);
-    struct rocks_write w = {
-        .family = ROCKS_OBJECTS, .key = digest_span(id), .value = {copy, v.bytes.len}};
-    copy[v.bytes.len - 1] ^= 0x10;
-    rocks_value_free(&v);
-    check(rocks_write(p->store->rocks, &w, 1, false, &e), &e);
-}
-
 static void lose(struct place *p, const struct digest *id)
 {
     struct rocks_write w = {ROCKS_OBJECTS, true, digest_span(id), {0}};
@@ -147,7 +133,7 @@ static void heal_after_reader(struct digest (*pick)(struct place *p, const struc
     build(&g, &p, "steps=3", "prefix=");
     struct run_result before = run(&p, &g);
     struct digest victim = pick(&p, &before);
-    damage(&p, &victim);
+    place_damage(&p, &victim);
     place_reopen(&p);
     struct run_result blind = run(&p, &g);
     assert_int_equal(blind.nodes_ran, 0); /* nobody has looked */
@@ -203,12 +189,13 @@ static struct digest chunk(struct place *p, const struct run_result *r)
 
 static void test_element_of_a_map(void **state)
 {
-    heal_case(map_element, damage, (struct edit){.prefix = "prefix=new"}, "extra");
+    heal_case(map_element, place_damage, (struct edit){.prefix = "prefix=new"}, "extra");
 }
 
 static void test_element_of_a_side_input(void **state)
 {
-    heal_case(side_element, damage, (struct edit){.seeds = "a x\nb y\nc z\nd w\ne new\n"}, "upper");
+    heal_case(side_element, place_damage, (struct edit){.seeds = "a x\nb y\nc z\nd w\ne new\n"},
+              "upper");
 }
 
 /* The source is read again, and most of it is taken for stored as it was. */
@@ -218,24 +205,24 @@ static void test_element_of_an_edited_source(void **state)
                                         "a x\nc z\nd w\n"};
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         struct edit edit = {.seeds = seeds[i], .names = "g/one t\n"};
-        heal_case(source_element, damage, edit, "upper");
+        heal_case(source_element, place_damage, edit, "upper");
         heal_case(source_element, lose, edit, "upper");
     }
 }
 
 static void test_collection_of_a_map(void **state)
 {
-    heal_case(map_collection, damage, (struct edit){.prefix = "prefix=new"}, "extra");
+    heal_case(map_collection, place_damage, (struct edit){.prefix = "prefix=new"}, "extra");
 }
 
 static void test_checkpoint(void **state)
 {
-    heal_case(checkpoint, damage, (struct edit){.steps = "steps=5"}, "model");
+    heal_case(checkpoint, place_damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
 static void test_chunk_of_a_checkpoint(void **state)
 {
-    heal_case(chunk, damage, (struct edit){.steps = "steps=5"}, "model");
+    heal_case(chunk, place_damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
 /* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that
@@ -252,7 +239,7 @@ static void test_found_by_reading(void **state)
     build(&g, &p, "steps=3", "prefix=");
     struct run_result r = run(&p, &g);
     struct digest before = r.nodes[JOINED].outputs[0];
-    damage(&p, &before);
+    place_damage(&p, &before);
     assert_int_equal(store_get(&record, p.store, &before, &p.arena, &e), ERR_CORRUPT);
     struct run_result planned = plan(&p, &g);
     assert_int_equal(planned.nodes[JOINED].state, NODE_RAN);
@@ -265,7 +252,7 @@ static void test_found_by_reading(void **state)
 
     struct digest element = source_element(&p, &r);
     struct fsck_result checked;
-    damage(&p, &element);
+    place_damage(&p, &element);
     check(store_fsck(&checked, p.store, true, bad_record, NULL, &e), &e);
     assert_int_equal(checked.bad_records, 1);
     r = run(&p, &g);
