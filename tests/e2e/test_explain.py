@@ -156,6 +156,10 @@ class Explain(unittest.TestCase):
                 ("sqrt(3+2*sqrt(2))", "1+sqrt(2)", "exact numbers"),
                 ("16*atan(1/5) - 4*atan(1/239)", "pi", "exact numbers"),
                 ("cos(pi/7)*cos(2*pi/7)*cos(3*pi/7)", "1/8", "exact numbers"),
+                ("tan(3*pi/11) + 4*sin(2*pi/11)", "sqrt(11)", "exact numbers"),
+                ("sqrt(5^(1/3) - 4^(1/3))", "(2^(1/3) + 20^(1/3) - 25^(1/3))/3", "exact numbers"),
+                ("44*atan(1/57) + 7*atan(1/239) - 12*atan(1/682) + 24*atan(1/12943)", "pi/4",
+                 "exact numbers"),
                 ("cos(pi*10^6)", "1", "exact numbers"), ("ln(-1)^2", "-pi^2", "exact numbers"),
                 ("sin(x)^6 + cos(x)^6", "(5 + 3*cos(4*x))/8", "exponentials"),
                 ("abs(x + y*sqrt(-1))", "sqrt(x^2 + y^2)", "exponentials"),
@@ -164,7 +168,9 @@ class Explain(unittest.TestCase):
             done = explain("--verdict", a, b)
             self.assertEqual(done.stdout, f"proved by {way}\n", f"{a} = {b}: {done.stderr}")
             self.assertEqual(done.returncode, 0)
-        for a, b in (("2*atan(x)", "asin(2*x/(1+x^2))"), ("sqrt(3+2*sqrt(2))", "1+sqrt(2)+1/10^50")):
+        for a, b in (("2*atan(x)", "asin(2*x/(1+x^2))"), ("sqrt(3+2*sqrt(2))", "1+sqrt(2)+1/10^50"),
+                     ("tan(3*pi/11) + 4*sin(2*pi/11)", "sqrt(11) + 1/10^200"),
+                     ("4*atan(1/5) - atan(1/239)", "pi/4 + 2*pi"), ("acos(-1)", "-pi")):
             self.assertEqual(explain(a, b).returncode, 3)
 
     def test_cuts_are_as_documented(self):

@@ -1,6 +1,7 @@
 /* Equality of elements, of what does not change, and piece by piece; see normal.h. */
 #include "ops/expr/normal/normal.h"
 
+#include "ops/expr/equality/algebraic.h"
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/normal/normal_translate.h"
@@ -217,6 +218,10 @@ bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
         return false;
     if (equal_terms(way, x, y, domains, n_domains))
         return true;
+    if (algebraic_equal(x, y)) {
+        *way = "exact numbers";
+        return true;
+    }
     struct arena a = {0};
     struct ball_domain *all = list_domains(&n_domains, &a, x, domains, n_domains);
     bool equal = equal_by_pieces(way, x, y, all, n_domains, 0);
