@@ -173,6 +173,13 @@ class Explain(unittest.TestCase):
                      ("4*atan(1/5) - atan(1/239)", "pi/4 + 2*pi"), ("acos(-1)", "-pi")):
             self.assertEqual(explain(a, b).returncode, 3)
 
+    def test_a_normal_form_is_checked_by_other_means(self):
+        for a, b, how in (("(x-1)*(x-2)*(x-3)*(x-4)", "x^4 - 10*x^3 + 35*x^2 - 50*x + 24", "modulo primes"),
+                          ("sin(x)^6 + cos(x)^6", "(5 + 3*cos(4*x))/8", "modulo primes"),
+                          ("16*atan(1/5) - 4*atan(1/239)", "pi", "separation bound"),
+                          ("2*atan(sqrt(x))", "acos((1-x)/(1+x))", "values")):
+            self.assertEqual(json.loads(explain("--json", "--verdict", a, b).stdout)["checked"], how)
+
     def test_cuts_are_as_documented(self):
         page = pathlib.Path(__file__).parents[2] / "docs/rules.md"
         rows = re.findall(r"^\| `(\w+\(z\))` \| `(.*?)` \| .* \| `(.*?)` = `(.*?)` \|$",

@@ -128,6 +128,7 @@ void answer_write_json(struct buf *out, struct arena *a, const struct answer *q,
     set_text(o, "contradiction", r->contradiction);
     if (r->derivation.found) {
         json_object_set_new(o, "steps", steps_json(a, q));
+        set_text(o, "checked", r->derivation.checked);
         json_object_set_new(o, "shortest", json_boolean(r->derivation.proof.shortest));
     } else if (r->standing == STANDING_PROVED) {
         set_number(o, "compared", r->table.points);

@@ -77,8 +77,10 @@ enum err_code derive_by_form(struct derivation *out, struct arena *a, const char
     struct explain_step *step = arena_new(a, struct explain_step);
     *step = (struct explain_step){.rule = way, .term = *to};
     *out = (struct derivation){.found = true, .proof = {.steps = step, .n = 1}};
-    explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
-                             options->n_domains, &out->refuted);
+    if (!explanation_check_form(&out->checked, from, to, options->domains, options->n_domains,
+                                &out->refuted))
+        explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
+                                 options->n_domains, &out->refuted);
     return OK;
 }
 

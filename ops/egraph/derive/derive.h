@@ -14,6 +14,7 @@ struct derive_options {
 struct derivation {
     bool found;
     struct explanation proof; /* replayed: each step is an instance of its rule */
+    const char *checked;      /* how the step of a normal form was, or NULL */
     struct err refuted;       /* the first step whose values differ; code OK: there is none */
     size_t refuted_step;      /* its index */
     struct saturate_result run;

@@ -3,7 +3,9 @@
  * the term must stay the same. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/facts/constant.h"
+#include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/equality.h"
+#include "ops/expr/equality/residue.h"
 
 #include <string.h>
 
@@ -129,6 +131,24 @@ enum err_code explanation_check(const struct explanation *x, const struct expr *
         before = &x->steps[i].term;
     }
     return expr_equal(before, to) ? OK : err_fail(e, ERR_FAILED, "the steps end at another term");
+}
+
+enum err_code explanation_check_form(const char **how, const struct expr *from,
+                                     const struct expr *to, const struct ball_domain *domains,
+                                     size_t n_domains, struct err *e)
+{
+    bool integers = false; /* e^(2 pi i n) = 1 is no law of exponents */
+    for (size_t i = 0; i < n_domains; i++)
+        integers = integers || strcmp(domains[i].domain, "integer") == 0;
+    *how = "values";
+    switch (integers ? RESIDUE_UNKNOWN : residue_compare(from, to)) {
+    case RESIDUE_AGREES: *how = "modulo primes"; return OK;
+    case RESIDUE_DIFFERS: return err_fail(e, ERR_FAILED, "the sides differ modulo a prime");
+    case RESIDUE_UNKNOWN: break;
+    }
+    if (algebraic_equal(from, to))
+        *how = "separation bound";
+    return OK;
 }
 
 enum err_code explanation_check_values(size_t *step, const struct explanation *x,

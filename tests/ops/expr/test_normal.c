@@ -2,6 +2,8 @@
  * point are compared in every domain; what a normal form proves, no open set of values may refute.
  */
 #include "base/rng.h"
+#include "ops/expr/equality/algebraic.h"
+#include "ops/expr/equality/residue.h"
 #include "ops/expr/normal/normal.h"
 #include "tests/unit.h"
 
@@ -50,10 +52,15 @@ static void check(struct arena *a, const struct expr *x, const struct expr *y, u
                                        .n_domains = 1};
         struct ball_compare c;
         const char *way;
-        if (!normal_equal(&way, x, y, &domains[i], 1))
+        bool equal = normal_equal(&way, x, y, &domains[i], 1);
+        ball_compare(&c, x, y, &options);
+        enum residue residue = residue_compare(x, y);
+        if (equal ? residue == RESIDUE_DIFFERS : c.verdict == BALL_DIFFERENT && residue == RESIDUE_AGREES)
+            fail_msg("%s and %s: %s by normal forms, but not modulo primes", expr_infix(a, x),
+                     expr_infix(a, y), equal ? "equal" : "different");
+        if (!equal)
             continue;
         ++*proved;
-        ball_compare(&c, x, y, &options);
         if (c.verdict == BALL_DIFFERENT)
             fail_msg("for x %s, %s to %s: %s is %s by %s, but at %s", domains[i].domain,
                      domains[i].low ? domains[i].low : "", domains[i].high ? domains[i].high : "",
@@ -91,10 +98,62 @@ static void test_what_is_proved_is_not_refuted(void **state)
     arena_free(&a);
 }
 
+static struct expr infix(struct arena *a, const char *text)
+{
+    struct source_text source = {"test", text, strlen(text)};
+    struct expr x;
+    struct err e = {0};
+    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, false, &e))
+        fail_msg("%s: %s", text, e.message);
+    return x;
+}
+
+/* The checkers of proofs by normal forms say yes where they can, and never to what is false. */
+static void test_checkers_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *x, *y;
+        enum residue residue;
+        bool algebraic;
+    } cases[] = {
+        {"(x + y)^3", "x^3 + 3*x^2*y + 3*x*y^2 + y^3", RESIDUE_AGREES, false},
+        {"(x + y)^3", "x^3 + 3*x^2*y + 3*x*y^2 - y^3", RESIDUE_DIFFERS, false},
+        {"sin(x + y)", "sin(x)*cos(y) + cos(x)*sin(y)", RESIDUE_AGREES, false},
+        {"sin(x + y)", "sin(x)*cos(y) - cos(x)*sin(y)", RESIDUE_DIFFERS, false},
+        {"cosh(x/2)^2", "(cosh(x) + 1)/2", RESIDUE_AGREES, false},
+        {"e^(sqrt(-1)*pi/3) + e^(-sqrt(-1)*pi/3)", "1", RESIDUE_AGREES, false},
+        {"sin(x + pi/6)*2", "sqrt(3)*sin(x) + cos(x)", RESIDUE_UNKNOWN, false},
+        {"x + 1/10^400", "x", RESIDUE_DIFFERS, false},
+        {"cos(pi/7) - cos(2*pi/7) + cos(3*pi/7)", "1/2", RESIDUE_UNKNOWN, true},
+        {"sqrt(2) + sqrt(3)", "sqrt(5 + 2*sqrt(6))", RESIDUE_UNKNOWN, true},
+        {"sqrt(2) + sqrt(3)", "sqrt(5 + 2*sqrt(6)) + 1/10^900", RESIDUE_UNKNOWN, false},
+        {"4*atan(1/5) - atan(1/239)", "pi/4", RESIDUE_UNKNOWN, true},
+        {"4*atan(1/5) - atan(1/240)", "pi/4", RESIDUE_UNKNOWN, false},
+        {"4*atan(1/5) - atan(1/239)", "9*pi/4", RESIDUE_UNKNOWN, false},
+        {"asin(3/5) + asin(4/5)", "pi/2", RESIDUE_UNKNOWN, true},
+        {"acosh(2)", "ln(2 + sqrt(3))", RESIDUE_UNKNOWN, true},
+        {"acosh(2)", "ln(2 - sqrt(3))", RESIDUE_UNKNOWN, false},
+        {"ln(1 - 1)", "ln(0)", RESIDUE_UNKNOWN, false},
+        {"e^pi", "pi^e", RESIDUE_UNKNOWN, false},
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct expr x = infix(&a, cases[i].x), y = infix(&a, cases[i].y);
+        bool algebraic = algebraic_equal(&x, &y);
+        enum residue residue = residue_compare(&x, &y);
+        if ((residue != cases[i].residue && !algebraic) || algebraic != cases[i].algebraic)
+            fail_msg("%s = %s: %d %d", cases[i].x, cases[i].y, (int)residue, algebraic);
+    }
+    arena_free(&a);
+    ball_thread_cleanup();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_proved_is_not_refuted),
+        cmocka_unit_test(test_checkers_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
