@@ -71,7 +71,7 @@ static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t
     if (identifier_length(s + variable, s + n) == n - variable && n > variable) {
         if (variable && !p->patterns)
             return tree_fail(&p->tree, s, "pattern variables belong to rules, not to expressions");
-        if (n > EXPR_MAX_NAME)
+        if (n - variable > EXPR_MAX_NAME)
             return tree_fail(&p->tree, s, "a name has more than %d characters", EXPR_MAX_NAME);
         const char *text = arena_strndup(t->a, s + variable, n - variable);
         return err_up(p->tree.e, tree_leaf(out, t, variable ? X_VAR : X_SYM, text, s));
