@@ -234,7 +234,7 @@ static void test_golden(void **state)
     }
 }
 
-/* ---- threads, and embedding ---- */
+/* ---- threads and interruptions ---- */
 
 /* Shards come on any thread: the same bits. */
 static void test_threads(void **state)
@@ -268,10 +268,42 @@ static void test_threads(void **state)
     arena_free(&a);
 }
 
+/* From a state that was read, in another trainer: the same bits, running statistics included. */
+static void test_resume(void **state)
+{
+    struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
+    struct graph_trainer_config how = {.similarity = GRAPH_TRIPLET,
+                                       .margin = 1,
+                                       .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
+    struct trained whole, resumed;
+    struct step_result r;
+    struct rng random = rng_new(10, 0);
+    open_trained(&whole, &c, &how, NULL);
+    open_trained(&resumed, &c, &how, NULL);
+    struct graph_set s = random_graphs(&whole.a, &random, 60, true);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(graph_trainer_step(&r, whole.t, &s, NULL), OK);
+        if (i != 1)
+            continue;
+        assert_int_equal(graph_trainer_read(&whole.state, whole.t, NULL), OK);
+        assert_int_equal(graph_trainer_write(resumed.t, &whole.state, NULL), OK);
+        assert_int_equal(graph_trainer_steps(resumed.t), 2);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(graph_trainer_step(&r, resumed.t, &s, NULL), OK);
+    assert_int_equal(graph_trainer_read(&whole.state, whole.t, NULL), OK);
+    assert_int_equal(graph_trainer_read(&resumed.state, resumed.t, NULL), OK);
+    assert_memory_equal(whole.state.weights, resumed.state.weights,
+                        whole.m->table.total * sizeof(float));
+    assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));
+    close_trained(&whole);
+    close_trained(&resumed);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient),
-                                       cmocka_unit_test(test_golden),
-                                       cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient), cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_resume)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
