@@ -42,6 +42,20 @@ void place_free(struct place *p)
     arena_free(&p->arena);
 }
 
+int place_setup(void **state)
+{
+    struct place *p = *state = calloc(1, sizeof *p);
+    place_new(p);
+    return 0;
+}
+
+int place_teardown(void **state)
+{
+    place_free(*state);
+    free(*state);
+    return 0;
+}
+
 void place_reopen(struct place *p)
 {
     store_close(p->store);

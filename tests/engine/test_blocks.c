@@ -219,25 +219,24 @@ static void test_keys_of_blocks(void **state)
         {"repeat=1", "most=3", "g/one t\n", 0, 0, 0},
     };
     static struct text t;
-    struct place p;
-    place_new(&p);
+    struct place *p = *state;
     fill(&t, MANY);
     for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
         struct graph g;
         struct op upper = *op_find("upper"), weigh = *op_find("weigh");
         upper.version += rounds[k].raise;
         weigh.version += rounds[k].raise;
-        write_seeds(&p, &t);
-        write_file(&p, "names", rounds[k].names);
+        write_seeds(p, &t);
+        write_file(p, "names", rounds[k].names);
         graph_init(&g, "keys");
-        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p.dir, "seeds"));
-        graph_add(&g, "names", "names", "", os_join(&g.arena, p.dir, "names"));
+        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
+        graph_add(&g, "names", "names", "", os_join(&g.arena, p->dir, "names"));
         graph_add(&g, "upper", "upper", rounds[k].repeat, "exprs=seeds names=names");
         graph_add(&g, "weigh", "weigh", rounds[k].most, "exprs=seeds");
         g.nodes[UPPER].op = &upper;
         g.nodes[UPPER + 1].op = &weigh;
         int ran = ops_ran, summarized = ops_summarized;
-        struct run_result r = run(&p, &g);
+        struct run_result r = run(p, &g);
         assert_int_equal(r.failed, 0);
         /* A source of names counts, too, when its file is new. */
         assert_in_range(ops_ran - ran, rounds[k].ran, rounds[k].ran + 1);
@@ -245,27 +244,25 @@ static void test_keys_of_blocks(void **state)
         assert_as_from_scratch(&g, &r);
         graph_free(&g);
     }
-    place_free(&p);
 }
 
 /* One element fails: its leaf is not known, now or later, and everything else of the map is. */
 static void test_failed_element_of_a_leaf(void **state)
 {
     enum { AT = MANY / 2 };
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     for (int round = 0; round < 4; round++) {
         struct buf b = {0};
         for (int i = 0; i < MANY; i++)
             buf_printf(&b, "%s%d\n", i == AT && round < 2 ? "bad" : "w", i);
-        write_file(&p, "seeds", b.data);
+        write_file(p, "seeds", b.data);
         buf_free(&b);
         graph_init(&g, "failing");
-        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p.dir, "seeds"));
+        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
         graph_add(&g, "upper", "upper", "", "exprs=seeds");
         struct run_result r =
-            run_with(&p, &g, (struct run_options){.keep_going = true, .threads = 2});
+            run_with(p, &g, (struct run_options){.keep_going = true, .threads = 2});
         assert_int_equal(r.failed, round < 2 ? 1 : 0);
         static const uint64_t ran[] = {MANY - 1, 0, 1, 0};
         assert_int_equal(r.nodes[1].ran, ran[round]);
@@ -273,7 +270,6 @@ static void test_failed_element_of_a_leaf(void **state)
             assert_as_from_scratch(&g, &r);
         graph_free(&g);
     }
-    place_free(&p);
 }
 
 /* All blocks of a depth. */
@@ -300,40 +296,38 @@ static size_t damage_blocks(struct place *p, const struct digest *collection, un
 static void test_damaged_blocks_of_outputs(void **state)
 {
     struct text *t = calloc(1, sizeof *t);
-    struct place p;
-    place_new(&p);
+    struct place *p = *state;
     fill(t, LARGE);
     for (int round = 0; round < 3; round++) {
         struct graph g;
         char *said = NULL;
         size_t n;
-        write_seeds(&p, t);
+        write_seeds(p, t);
         graph_init(&g, "damaged");
-        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p.dir, "seeds"));
+        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
         graph_add(&g, "upper", "upper", "", "exprs=seeds");
         FILE *events = open_memstream(&said, &n);
         struct run_result r = run_with(
-            &p, &g, (struct run_options){.keep_going = true, .threads = 2, .events = events});
+            p, &g, (struct run_options){.keep_going = true, .threads = 2, .events = events});
         fclose(events);
         assert_int_equal(r.failed, 0);
         bool healed = strstr(said, "the store was found damaged") != NULL;
         free(said);
         assert_int_equal(healed, round == 1);
         assert_int_equal(r.nodes[1].ran, round == 0 ? LARGE : round == 1 ? 1 : 0);
-        assert_true(depth_of(&p, &r.nodes[0].outputs[0]) > 1);
+        assert_true(depth_of(p, &r.nodes[0].outputs[0]) > 1);
         if (round == 1)
             assert_as_from_scratch(&g, &r);
         if (round == 0)
-            assert_true(damage_blocks(&p, &r.nodes[1].outputs[0], 1) > 1);
+            assert_true(damage_blocks(p, &r.nodes[1].outputs[0], 1) > 1);
         t->lines[LARGE - 10] = LINES_MAX;
         graph_free(&g);
     }
     /* The last run began by setting aside what was left of the damage: the outputs of the first. */
     struct fsck_result checked;
     struct err e = {0};
-    check(store_fsck(&checked, p.store, false, NULL, NULL, &e), &e);
+    check(store_fsck(&checked, p->store, false, NULL, NULL, &e), &e);
     assert_int_equal(checked.bad_records + checked.missing, 0);
-    place_free(&p);
     free(t);
 }
 
@@ -341,7 +335,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few_elements_change), cmocka_unit_test(test_blocks_above_leaves),
-        cmocka_unit_test(test_keys_of_blocks), cmocka_unit_test(test_failed_element_of_a_leaf),
-        cmocka_unit_test(test_damaged_blocks_of_outputs)};
+        PLACE_TEST(test_keys_of_blocks), PLACE_TEST(test_failed_element_of_a_leaf),
+        PLACE_TEST(test_damaged_blocks_of_outputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,10 +13,9 @@
 
 static void test_chain_goes_on(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    char *seeds = write_file(&p, "seeds", "a\n");
+    char *seeds = write_file(p, "seeds", "a\n");
     for (int pass = 0; pass < 3; pass++) {
         static const char *const steps[] = {"steps=3", "steps=6", "steps=4"};
         static const unsigned ran[] = {4, 3, 0};
@@ -25,12 +24,12 @@ static void test_chain_goes_on(void **state)
         graph_add(&g, "seeds", "lines", "", seeds);
         graph_add(&g, "joined", "join", "", "exprs=seeds");
         graph_add(&g, "model", "fold", steps[pass], "expr=joined");
-        struct run_result planned = plan(&p, &g);
+        struct run_result planned = plan(p, &g);
         if (pass == 1) {
             assert_int_equal(planned.nodes[2].ran, 3);
             assert_string_equal(planned.nodes[2].why, "param steps: 3 -> 6");
         }
-        struct run_result r = run(&p, &g);
+        struct run_result r = run(p, &g);
         assert_int_equal(r.failed, 0);
         assert_int_equal(r.nodes[2].ran, ran[pass]);
         assert_int_equal(r.nodes[2].elements, all[pass]);
@@ -41,7 +40,6 @@ static void test_chain_goes_on(void **state)
                                                              : NODE_WAITING);
         graph_free(&g);
     }
-    place_free(&p);
 }
 
 static struct run_result run_chain_with(struct place *p, const char *steps, bool check_all)
@@ -161,16 +159,14 @@ static void test_chain_of_other_data(void **state)
 /* Where the text is known, plan says which segments will be proved to stand. */
 static void test_plan_of_other_data(void **state)
 {
-    struct place p;
-    place_new(&p);
-    spell(&p, "abcd", "steps=4");
-    spell(&p, "abXd", "steps=0");
-    struct run_result planned = spell_with(&p, "abXd", "steps=4", false, true);
+    struct place *p = *state;
+    spell(p, "abcd", "steps=4");
+    spell(p, "abXd", "steps=0");
+    struct run_result planned = spell_with(p, "abXd", "steps=4", false, true);
     assert_int_equal(planned.nodes[2].state, NODE_RAN);
     assert_int_equal(planned.nodes[2].reused + planned.nodes[2].cached, 3);
     assert_int_equal(planned.nodes[2].ran, 2);
     assert_non_null(strstr(planned.nodes[2].why, "2 of 5 segments affected, 2 unaffected"));
-    place_free(&p);
 }
 
 /* Random edits, lengths and collections: the last record is that of an empty store, and
@@ -257,61 +253,57 @@ static void test_chains_share_what_was_read(void **state)
 /* With the records in between gone, a chain of other data continues from the last one. */
 static void test_other_data_after_gc(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct err e = {0};
     struct gc_result collected;
     struct gc_options options = {.keep_runs = 1};
-    place_new(&p);
-    spell(&p, "abcdefgh", "steps=8");
-    check(store_gc(&collected, p.store, &options, &e), &e);
-    struct run_result r = spell(&p, "abcdefghX", "steps=9");
+    spell(p, "abcdefgh", "steps=8");
+    check(store_gc(&collected, p->store, &options, &e), &e);
+    struct run_result r = spell(p, "abcdefghX", "steps=9");
     assert_int_equal(r.nodes[2].reused, 9);
     assert_int_equal(r.nodes[2].ran, 1);
-    place_free(&p);
 }
 
 /* The action of the chain as a whole, made to name another record. */
 static void test_check_finds_a_forged_chain(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     struct err e = {0};
     struct arena a = {0};
     struct span bytes;
     ProtobufCMessage *m;
-    place_new(&p);
-    write_file(&p, "seeds", "a\n");
-    struct run_result r = run_chain(&p, "steps=3");
+    write_file(p, "seeds", "a\n");
+    struct run_result r = run_chain(p, "steps=3");
     struct digest key = r.nodes[2].key, other = r.nodes[1].outputs[0];
-    check(store_action(&bytes, p.store, &key, &a, &e), &e);
+    check(store_action(&bytes, p->store, &key, &a, &e), &e);
     check(canonical_unpack(&m, &a, &eqloom__action__descriptor, bytes, &e), &e);
     memcpy(((Eqloom__Action *)m)->outputs[0]->output_ids.data, other.bytes, DIGEST_SIZE);
     check(canonical_pack(&bytes, &a, m, &e), &e);
-    struct store_batch *b = store_batch_new(p.store);
+    struct store_batch *b = store_batch_new(p->store);
     check(store_batch_action(b, &key, bytes, &e), &e);
     check(store_batch_commit(b, &e), &e);
     store_batch_free(b);
     graph_init(&g, "chain");
-    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p.dir, "seeds"));
+    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
     graph_add(&g, "joined", "join", "", "exprs=seeds");
     graph_add(&g, "model", "fold", "steps=3", "expr=joined");
-    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true, .threads = 1});
+    r = run_with(p, &g, (struct run_options){.check = true, .keep_going = true, .threads = 1});
     assert_int_equal(r.nodes[2].state, NODE_FAILED);
     graph_free(&g);
     arena_free(&a);
-    place_free(&p);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain_goes_on),
+        PLACE_TEST(test_chain_goes_on),
         cmocka_unit_test(test_chain_after_gc),
         cmocka_unit_test(test_chain_of_other_data),
-        cmocka_unit_test(test_plan_of_other_data),
+        PLACE_TEST(test_plan_of_other_data),
         cmocka_unit_test(test_chain_of_random_data),
-        cmocka_unit_test(test_other_data_after_gc),
-        cmocka_unit_test(test_check_finds_a_forged_chain),
+        PLACE_TEST(test_other_data_after_gc),
+        PLACE_TEST(test_check_finds_a_forged_chain),
         cmocka_unit_test(test_chains_share_what_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,16 +17,15 @@
 
 static void test_failed_element(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    char *seeds = write_file(&p, "seeds", "a\nbad one\nc\nd\nbad two\n");
+    char *seeds = write_file(p, "seeds", "a\nbad one\nc\nd\nbad two\n");
     graph_init(&g, "fails");
     graph_add(&g, "seeds", "lines", "", seeds);
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
     graph_add(&g, "below", "first", "", "exprs=upper");
     graph_add(&g, "beside", "join", "", "exprs=seeds");
-    struct run_result r = run(&p, &g);
+    struct run_result r = run(p, &g);
     assert_int_equal(r.nodes[1].state, NODE_FAILED);
     assert_int_equal(r.nodes[1].failed, 2);
     assert_int_equal(r.nodes[1].ran, 3);
@@ -37,35 +36,32 @@ static void test_failed_element(void **state)
     assert_int_equal(r.nodes[2].state, NODE_SKIPPED);
     assert_int_equal(r.nodes[3].state, NODE_RAN);
     /* What did not fail is kept; what failed is tried again. */
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.nodes[1].cached, 3);
     assert_int_equal(r.nodes[1].failed, 2);
     assert_int_equal(r.nodes[3].state, NODE_CACHED);
-    write_file(&p, "seeds", "a\ngood one\nc\nd\ngood two\n");
-    r = run(&p, &g);
+    write_file(p, "seeds", "a\ngood one\nc\nd\ngood two\n");
+    r = run(p, &g);
     assert_int_equal(r.failed, 0);
     assert_int_equal(r.nodes[1].ran, 2);
     graph_free(&g);
-    place_free(&p);
 }
 
 /* plan runs cheap elements; when one fails, the run will say so. */
 static void test_plan_of_failing_element(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    char *seeds = write_file(&p, "seeds", "a\nb\n");
+    char *seeds = write_file(p, "seeds", "a\nb\n");
     graph_init(&g, "fails");
     graph_add(&g, "seeds", "lines", "", seeds);
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
-    assert_int_equal(run(&p, &g).failed, 0);
-    write_file(&p, "seeds", "a\nbad\n");
-    struct run_result r = plan(&p, &g);
+    assert_int_equal(run(p, &g).failed, 0);
+    write_file(p, "seeds", "a\nbad\n");
+    struct run_result r = plan(p, &g);
     assert_int_equal(r.nodes[1].state, NODE_RAN);
     assert_int_equal(r.nodes[1].ran, 1);
     graph_free(&g);
-    place_free(&p);
 }
 
 static void assert_ref(struct place *p, const char *name, enum err_code expected)
@@ -78,79 +74,73 @@ static void assert_ref(struct place *p, const char *name, enum err_code expected
  * runs between. */
 static void test_old_refs(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph before, after, less;
-    place_new(&p);
-    char *seeds = write_file(&p, "seeds", "a\nb\n");
+    char *seeds = write_file(p, "seeds", "a\nb\n");
     graph_init(&before, "refs");
     graph_add(&before, "seeds", "lines", "", seeds);
     graph_add(&before, "upper", "upper", "", "exprs=seeds");
-    run(&p, &before);
-    assert_ref(&p, "refs/upper", OK);
+    run(p, &before);
+    assert_ref(p, "refs/upper", OK);
 
     graph_init(&after, "refs");
     graph_add(&after, "seeds", "lines", "", seeds);
     graph_add(&after, "renamed", "upper", "", "exprs=seeds");
-    write_file(&p, "seeds", "a\nbad\n");
-    assert_true(run(&p, &after).failed);
-    assert_ref(&p, "refs/upper", OK);
-    assert_true(run(&p, &after).failed);
-    write_file(&p, "seeds", "a\nc\n");
-    assert_false(run(&p, &after).failed);
-    assert_ref(&p, "refs/upper", ERR_NOTFOUND);
-    assert_ref(&p, "refs/renamed", OK);
+    write_file(p, "seeds", "a\nbad\n");
+    assert_true(run(p, &after).failed);
+    assert_ref(p, "refs/upper", OK);
+    assert_true(run(p, &after).failed);
+    write_file(p, "seeds", "a\nc\n");
+    assert_false(run(p, &after).failed);
+    assert_ref(p, "refs/upper", ERR_NOTFOUND);
+    assert_ref(p, "refs/renamed", OK);
 
     graph_init(&less, "refs");
     graph_add(&less, "seeds", "lines", "", seeds);
-    assert_int_equal(run(&p, &less).nodes_ran, 0);
-    assert_ref(&p, "refs/renamed", ERR_NOTFOUND);
-    assert_ref(&p, "refs/seeds", OK);
+    assert_int_equal(run(p, &less).nodes_ran, 0);
+    assert_ref(p, "refs/renamed", ERR_NOTFOUND);
+    assert_ref(p, "refs/seeds", OK);
     graph_free(&before);
     graph_free(&after);
     graph_free(&less);
-    place_free(&p);
 }
 
 static void test_stop_at_the_first_failure(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     struct buf b = {0};
     buf_puts(&b, "bad\n");
     for (int i = 0; i < 500; i++)
         buf_printf(&b, "x%d\n", i);
-    char *seeds = write_file(&p, "seeds", b.data);
+    char *seeds = write_file(p, "seeds", b.data);
     buf_free(&b);
     graph_init(&g, "stops");
     graph_add(&g, "seeds", "lines", "", seeds);
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
     graph_add(&g, "beside", "join", "", "exprs=seeds");
-    struct run_result r = run_with(&p, &g, (struct run_options){.threads = 1});
+    struct run_result r = run_with(p, &g, (struct run_options){.threads = 1});
     assert_int_equal(r.nodes[1].state, NODE_FAILED);
     assert_int_equal(r.nodes[1].ran, 0);
     assert_int_equal(r.nodes[2].state, NODE_RAN);
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_bad_source_changes_nothing(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     struct err e = {0};
     struct run_result r;
     struct run_options o = {.threads = 2};
     struct digest ref;
-    place_new(&p);
     graph_init(&g, "bad");
-    graph_add(&g, "good", "lines", "", write_file(&p, "good", "a\n"));
-    graph_add(&g, "wrong", "lines", "", write_file(&p, "wrong", "a\n! oops\n"));
-    assert_int_equal(job_run(&r, &p.arena, &g.job, p.store, &o, &e), ERR_INPUT);
+    graph_add(&g, "good", "lines", "", write_file(p, "good", "a\n"));
+    graph_add(&g, "wrong", "lines", "", write_file(p, "wrong", "a\n! oops\n"));
+    assert_int_equal(job_run(&r, &p->arena, &g.job, p->store, &o, &e), ERR_INPUT);
     assert_int_equal(e.line, 2);
-    assert_int_equal(store_ref(&ref, p.store, "bad/good", NULL), ERR_NOTFOUND);
+    assert_int_equal(store_ref(&ref, p->store, "bad/good", NULL), ERR_NOTFOUND);
     graph_free(&g);
-    place_free(&p);
 }
 
 /* The state of a job's newest run. */
@@ -168,81 +158,75 @@ static enum err_code note_run(void *arg, const char *run, struct span value, str
  * what it had announced as running is said to have failed. */
 static void test_fatal_error_is_recorded(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     struct run_result r;
     struct err e = {0};
     char said[32] = "";
-    place_new(&p);
     graph_init(&g, "fatal");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\nb\n"));
     graph_add(&g, "joined", "join", "", "exprs=seeds");
     struct job_ref ref = {.name = "", .target = {1, 0}};
     g.job.refs = &ref;
     g.job.n_refs = 1;
     struct run_options o = {.keep_going = true, .threads = 2};
-    assert_int_equal(job_run(&r, &p.arena, &g.job, p.store, &o, &e), ERR_INPUT);
-    store_each_run(p.store, "fatal", note_run, said, NULL);
+    assert_int_equal(job_run(&r, &p->arena, &g.job, p->store, &o, &e), ERR_INPUT);
+    store_each_run(p->store, "fatal", note_run, said, NULL);
     assert_string_equal(said, "failed");
     graph_free(&g);
-    place_free(&p);
 }
 
 /* A source that gives something else under --check fails alone: what is below is checked against
  * what is stored, and nothing is written. */
 static void test_check_of_a_source(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     graph_init(&g, "source");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
-    graph_add(&g, "drifts", "drifts", "", write_file(&p, "drifting", "a\n"));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\nb\n"));
+    graph_add(&g, "drifts", "drifts", "", write_file(p, "drifting", "a\n"));
     graph_add(&g, "upper", "upper", "", "exprs=drifts");
     graph_add(&g, "joined", "join", "", "exprs=seeds");
-    struct run_result r = run(&p, &g);
+    struct run_result r = run(p, &g);
     struct digest was = r.nodes[1].outputs[0];
     atomic_fetch_add(&ops_drift, 1);
-    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    r = run_with(p, &g, (struct run_options){.check = true, .keep_going = true});
     assert_int_equal(r.failed, 1);
     assert_int_equal(r.nodes[1].state, NODE_FAILED);
     assert_non_null(strstr(r.nodes[1].failure, "op drifts is not deterministic"));
     for (int i = 0; i < 4; i++)
         if (i != 1)
             assert_int_equal(r.nodes[i].state, i ? NODE_RAN : NODE_READ);
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.nodes_ran, 0);
     assert_true(digest_equal(&was, &r.nodes[1].outputs[0]));
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_check_finds_what_is_not_deterministic(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     graph_init(&g, "drift");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\nb\n"));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\nb\n"));
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
     graph_add(&g, "count", "count", "", "exprs=seeds");
     graph_add(&g, "joined", "join", "", "exprs=seeds");
     graph_add(&g, "model", "fold", "", "expr=joined");
-    struct run_result r = run(&p, &g);
+    struct run_result r = run(p, &g);
     struct digest was = r.nodes[2].outputs[0];
-    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    r = run_with(p, &g, (struct run_options){.check = true, .keep_going = true});
     assert_int_equal(r.failed, 0);
     atomic_fetch_add(&ops_drift, 1);
-    r = run_with(&p, &g, (struct run_options){.check = true, .keep_going = true});
+    r = run_with(p, &g, (struct run_options){.check = true, .keep_going = true});
     assert_int_equal(r.failed, 1);
     assert_int_equal(r.nodes[2].state, NODE_FAILED);
     assert_non_null(strstr(r.nodes[2].failure, "op count is not deterministic"));
     assert_int_equal(r.nodes[1].state, NODE_RAN);
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.nodes_ran, 0);
     assert_true(digest_equal(&was, &r.nodes[2].outputs[0]));
     graph_free(&g);
-    place_free(&p);
 }
 
 /* ---- threads, interruption ---- */
@@ -272,24 +256,22 @@ static void test_threads_do_not_show(void **state)
 
 static void test_parallel_ops_run_alone(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     struct buf b = {0};
     for (int i = 0; i < 40; i++)
         buf_printf(&b, "%c%d\n", 'a' + i % 26, i);
     graph_init(&g, "alone");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", b.data));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", b.data));
     buf_free(&b);
     graph_add(&g, "upper", "upper", "ms=1", "exprs=seeds");
     graph_add(&g, "alone", "alone", "", "exprs=seeds");
     graph_add(&g, "upper2", "upper", "ms=1 repeat=2", "exprs=seeds");
     atomic_store(&ops_beside, 0);
-    struct run_result r = run_with(&p, &g, (struct run_options){.threads = 3});
+    struct run_result r = run_with(p, &g, (struct run_options){.threads = 3});
     assert_int_equal(r.failed, 0);
     assert_int_equal(atomic_load(&ops_beside), 0);
     graph_free(&g);
-    place_free(&p);
 }
 
 /* `alone` and `count` may not start beside `slow`, so what they take is at least its time less than
@@ -297,48 +279,44 @@ static void test_parallel_ops_run_alone(void **state)
 static void test_waiting_is_no_cost(void **state)
 {
     enum { SLOW_NS = 800000000 };
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     struct err e = {0};
     struct action_result made;
-    place_new(&p);
     graph_init(&g, "queue");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\n"));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\n"));
     uint32_t slow = graph_add(&g, "slow", "upper", "ms=800", "exprs=seeds");
     uint32_t waits[] = {graph_add(&g, "alone", "alone", "", "exprs=seeds"),
                         graph_add(&g, "count", "count", "", "exprs=seeds")};
-    struct run_result r = run_with(&p, &g, (struct run_options){.threads = 4});
+    struct run_result r = run_with(p, &g, (struct run_options){.threads = 4});
     assert_int_equal(r.failed, 0);
     assert_true(r.nodes[slow].wall_ns >= SLOW_NS);
     uint64_t max_ns = r.wall_ns - SLOW_NS / 2;
     for (size_t i = 0; i < 2; i++) {
         const struct node_result *n = &r.nodes[waits[i]];
         assert_true(n->wall_ns < max_ns);
-        check(action_read(&made, &p.arena, p.store, g.nodes[waits[i]].op, &n->key, &e), &e);
+        check(action_read(&made, &p->arena, p->store, g.nodes[waits[i]].op, &n->key, &e), &e);
         assert_true(made.cost_ns < max_ns);
     }
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_interrupt_and_resume(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     struct buf b = {0};
     for (int i = 0; i < 100; i++)
         buf_printf(&b, "x%d\n", i);
     graph_init(&g, "stop");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", b.data));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", b.data));
     buf_free(&b);
     graph_add(&g, "wait", "wait", "", "exprs=seeds");
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
     graph_add(&g, "below", "first", "", "exprs=upper");
     ops_until_signal = 10; /* one thread waits, so that the other is the only one at `upper` */
     struct run_result r = run_with(
-        &p, &g,
-        (struct run_options){.threads = 2, .keep_going = true, .interrupted = &ops_signals});
+        p, &g, (struct run_options){.threads = 2, .keep_going = true, .interrupted = &ops_signals});
     ops_signals = 0;
     assert_true(r.interrupted);
     assert_int_equal(r.failed, 0);
@@ -348,32 +326,31 @@ static void test_interrupt_and_resume(void **state)
     graph_free(&g);
 
     graph_init(&g, "stop");
-    graph_add(&g, "seeds", "lines", "", os_join(&p.arena, p.dir, "seeds"));
+    graph_add(&g, "seeds", "lines", "", os_join(&p->arena, p->dir, "seeds"));
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
     graph_add(&g, "below", "first", "", "exprs=upper");
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.nodes[1].cached, done);
     assert_int_equal(r.nodes[1].ran, 100 - done);
     assert_false(r.interrupted);
     graph_free(&g);
-    place_free(&p);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_failed_element),
-        cmocka_unit_test(test_plan_of_failing_element),
-        cmocka_unit_test(test_old_refs),
-        cmocka_unit_test(test_stop_at_the_first_failure),
-        cmocka_unit_test(test_bad_source_changes_nothing),
-        cmocka_unit_test(test_fatal_error_is_recorded),
-        cmocka_unit_test(test_check_of_a_source),
-        cmocka_unit_test(test_check_finds_what_is_not_deterministic),
+        PLACE_TEST(test_failed_element),
+        PLACE_TEST(test_plan_of_failing_element),
+        PLACE_TEST(test_old_refs),
+        PLACE_TEST(test_stop_at_the_first_failure),
+        PLACE_TEST(test_bad_source_changes_nothing),
+        PLACE_TEST(test_fatal_error_is_recorded),
+        PLACE_TEST(test_check_of_a_source),
+        PLACE_TEST(test_check_finds_what_is_not_deterministic),
         cmocka_unit_test(test_threads_do_not_show),
-        cmocka_unit_test(test_parallel_ops_run_alone),
-        cmocka_unit_test(test_waiting_is_no_cost),
-        cmocka_unit_test(test_interrupt_and_resume),
+        PLACE_TEST(test_parallel_ops_run_alone),
+        PLACE_TEST(test_waiting_is_no_cost),
+        PLACE_TEST(test_interrupt_and_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,37 +229,35 @@ static void test_chunk_of_a_checkpoint(void **state)
  * makes it again. */
 static void test_found_by_reading(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     struct record record;
     struct err e = {0};
-    place_new(&p);
-    write_file(&p, "seeds", SAME);
-    write_file(&p, "names", "g/one t\n");
-    build(&g, &p, "steps=3", "prefix=");
-    struct run_result r = run(&p, &g);
+    write_file(p, "seeds", SAME);
+    write_file(p, "names", "g/one t\n");
+    build(&g, p, "steps=3", "prefix=");
+    struct run_result r = run(p, &g);
     struct digest before = r.nodes[JOINED].outputs[0];
-    place_damage(&p, &before);
-    assert_int_equal(store_get(&record, p.store, &before, &p.arena, &e), ERR_CORRUPT);
-    struct run_result planned = plan(&p, &g);
+    place_damage(p, &before);
+    assert_int_equal(store_get(&record, p->store, &before, &p->arena, &e), ERR_CORRUPT);
+    struct run_result planned = plan(p, &g);
     assert_int_equal(planned.nodes[JOINED].state, NODE_RAN);
     assert_string_equal(planned.nodes[JOINED].why, "output missing");
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.nodes[JOINED].state, NODE_RAN);
     assert_int_equal(r.nodes_ran, 1);
     assert_true(digest_equal(&before, &r.nodes[JOINED].outputs[0]));
-    assert_sound(&p);
+    assert_sound(p);
 
-    struct digest element = source_element(&p, &r);
+    struct digest element = source_element(p, &r);
     struct fsck_result checked;
-    place_damage(&p, &element);
-    check(store_fsck(&checked, p.store, true, bad_record, NULL, &e), &e);
+    place_damage(p, &element);
+    check(store_fsck(&checked, p->store, true, bad_record, NULL, &e), &e);
     assert_int_equal(checked.bad_records, 1);
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.failed, 0);
-    assert_sound(&p);
+    assert_sound(p);
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_found_by_a_reader(void **state)
@@ -280,7 +278,7 @@ int main(void)
         cmocka_unit_test(test_collection_of_a_map),
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_chunk_of_a_checkpoint),
-        cmocka_unit_test(test_found_by_reading),
+        PLACE_TEST(test_found_by_reading),
         cmocka_unit_test(test_found_by_a_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,19 +84,17 @@ static void test_after_gc(void **state)
 {
     struct err e = {0};
     struct gc_result collected;
-    struct place p;
-    place_new(&p);
+    struct place *p = *state;
     for (int k = 0; k < 5; k++) {
         char end[8];
         snprintf(end, sizeof end, "v%d", k);
-        write_lines(&p, 0, end);
-        struct run_result r = run_lines(&p, (struct run_options){0});
+        write_lines(p, 0, end);
+        struct run_result r = run_lines(p, (struct run_options){0});
         if (k)
             assert_int_equal(r.nodes[GLANCE].reused, LINES);
-        check(store_gc(&collected, p.store, &(struct gc_options){.keep_runs = 1}, &e), &e);
-        place_reopen(&p);
+        check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+        place_reopen(p);
     }
-    place_free(&p);
 }
 
 /* What a trace leads to may be damaged or gone. */
@@ -104,34 +102,32 @@ static void test_what_is_gone_is_made_again(void **state)
 {
     struct err e = {0};
     struct gc_result collected;
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    write_lines(&p, LINES, "");
-    run_lines(&p, (struct run_options){0});
-    write_file(&p, "seeds", "z\n");
-    run_lines(&p, (struct run_options){0});
+    write_lines(p, LINES, "");
+    run_lines(p, (struct run_options){0});
+    write_file(p, "seeds", "z\n");
+    run_lines(p, (struct run_options){0});
     /* Two collections: the traces of actions that the first one took go in the second. */
-    check(store_gc(&collected, p.store, &(struct gc_options){.keep_runs = 1}, &e), &e);
-    place_reopen(&p);
-    write_lines(&p, 0, "again");
-    build(&g, &p);
+    check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+    place_reopen(p);
+    write_lines(p, 0, "again");
+    build(&g, p);
     int ran = ops_ran;
-    struct run_result r = run(&p, &g);
+    struct run_result r = run(p, &g);
     assert_int_equal(r.failed, 0);
     /* What a letter gave may be in the store before all elements with it have come. */
     assert_in_range(ops_ran - ran, LETTERS + 1, LINES + 1);
     assert_int_equal(r.nodes[GLANCE].reused, LINES + 1 - (ops_ran - ran));
     graph_free(&g);
-    place_free(&p);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_stand),
-        cmocka_unit_test(test_after_gc),
-        cmocka_unit_test(test_what_is_gone_is_made_again),
+        PLACE_TEST(test_after_gc),
+        PLACE_TEST(test_what_is_gone_is_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,22 +81,21 @@ static void test_key_ignores_names_and_order(void **state)
 
 static void test_second_run_does_nothing(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    small_graph(&g, write_file(&p, "seeds", "a x\nb y\nc z\n"), write_file(&p, "names", "g/n t\n"));
-    struct run_result first = run(&p, &g);
+    small_graph(&g, write_file(p, "seeds", "a x\nb y\nc z\n"), write_file(p, "names", "g/n t\n"));
+    struct run_result first = run(p, &g);
     assert_int_equal(first.failed, 0);
     assert_int_equal(first.nodes_ran, 6);
     assert_int_equal(first.elements, 3 + 6 + 4);
     assert_int_equal(first.elements_ran, 13);
-    assert_string_equal(text_of(&p, &first.nodes[JOINED].outputs[0]), "A,A,B,B,C,C,");
+    assert_string_equal(text_of(p, &first.nodes[JOINED].outputs[0]), "A,A,B,B,C,C,");
     struct digest ref;
-    assert_int_equal(store_ref(&ref, p.store, "small/model", NULL), OK);
+    assert_int_equal(store_ref(&ref, p->store, "small/model", NULL), OK);
     assert_true(digest_equal(&ref, &first.nodes[MODEL].outputs[0]));
 
     int before = atomic_load(&ops_ran), prepared = atomic_load(&ops_prepared);
-    struct run_result again = run(&p, &g);
+    struct run_result again = run(p, &g);
     assert_int_equal(atomic_load(&ops_ran), before);
     assert_int_equal(atomic_load(&ops_prepared), prepared);
     assert_int_equal(again.nodes_ran, 0);
@@ -106,52 +105,48 @@ static void test_second_run_does_nothing(void **state)
     assert_string_equal(again.run, first.run); /* nothing to record */
     assert_int_equal(again.nodes[SEEDS].state, NODE_READ);
     assert_int_equal(again.nodes[UPPER].state, NODE_CACHED);
-    struct run_result planned = plan(&p, &g);
+    struct run_result planned = plan(p, &g);
     for (size_t i = 0; i < g.job.n_nodes; i++)
         assert_true(planned.nodes[i].state == NODE_CACHED || planned.nodes[i].state == NODE_READ);
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_cosmetic_changes_run_nothing(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g, h;
-    place_new(&p);
-    char *seeds = write_file(&p, "seeds", "a\nb\n"), *names = write_file(&p, "names", "g/n t\n");
+    char *seeds = write_file(p, "seeds", "a\nb\n"), *names = write_file(p, "names", "g/n t\n");
     small_graph(&g, seeds, names);
-    run(&p, &g);
-    write_file(&p, "seeds", "# a comment\na\nb\n");
+    run(p, &g);
+    write_file(p, "seeds", "# a comment\na\nb\n");
     graph_init(&h, "small");
     graph_add(&h, "renamed", "lines", "", seeds);
     graph_add(&h, "names", "names", "", names);
     graph_add(&h, "upper2", "upper", "repeat=2", "exprs=renamed names=names");
     graph_add(&h, "first", "first", "", "exprs=upper2");
-    struct run_result planned = plan(&p, &h);
+    struct run_result planned = plan(p, &h);
     assert_int_equal(planned.nodes[0].state, NODE_READ);
     assert_int_equal(planned.nodes[2].state, NODE_CACHED);
-    struct run_result r = run(&p, &h);
+    struct run_result r = run(p, &h);
     assert_int_equal(r.nodes_ran, 0);
     assert_int_equal(r.elements_ran, 0);
     assert_int_equal(r.nodes[0].state, NODE_READ);
     struct digest ref;
-    assert_int_equal(store_ref(&ref, p.store, "small/upper2", NULL), OK);
-    assert_int_equal(store_ref(&ref, p.store, "small/upper", NULL), ERR_NOTFOUND);
+    assert_int_equal(store_ref(&ref, p->store, "small/upper2", NULL), OK);
+    assert_int_equal(store_ref(&ref, p->store, "small/upper", NULL), ERR_NOTFOUND);
     graph_free(&g);
     graph_free(&h);
-    place_free(&p);
 }
 
 static void test_one_element_changed(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    char *names = write_file(&p, "names", "g/n t\n");
-    small_graph(&g, write_file(&p, "seeds", "a x\nb y\nc z\nd w\n"), names);
-    run(&p, &g);
-    write_file(&p, "seeds", "a x\nb changed\nc z\nd w\n");
-    struct run_result planned = plan(&p, &g);
+    char *names = write_file(p, "names", "g/n t\n");
+    small_graph(&g, write_file(p, "seeds", "a x\nb y\nc z\nd w\n"), names);
+    run(p, &g);
+    write_file(p, "seeds", "a x\nb changed\nc z\nd w\n");
+    struct run_result planned = plan(p, &g);
     assert_int_equal(planned.nodes[UPPER].state, NODE_RAN);
     assert_int_equal(planned.nodes[UPPER].ran, 1);
     assert_int_equal(planned.nodes[UPPER].cached, 3);
@@ -163,7 +158,7 @@ static void test_one_element_changed(void **state)
     assert_int_equal(planned.nodes[JOINED].state, NODE_CACHED);
 
     int before = atomic_load(&ops_ran);
-    struct run_result r = run(&p, &g);
+    struct run_result r = run(p, &g);
     assert_int_equal(r.nodes[SEEDS].state, NODE_RAN);
     assert_int_equal(r.nodes[UPPER].ran, 1);
     assert_int_equal(r.nodes[UPPER].cached, 3);
@@ -173,57 +168,52 @@ static void test_one_element_changed(void **state)
     assert_int_equal(r.nodes[MODEL].state, NODE_CACHED);
     assert_int_equal(atomic_load(&ops_ran) - before, 1 + 2);
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_why_names_the_edited_rule(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     struct err e = {0};
     char *text;
-    place_new(&p);
-    small_graph(&g, write_file(&p, "seeds", "a\nb\n"),
-                write_file(&p, "names", "g/one t\ng/two u\ng/three v\n"));
-    run(&p, &g);
-    write_file(&p, "names", "g/one t\ng/two edited\ng/three v\ng/four w\n");
-    struct run_result planned = plan(&p, &g);
+    small_graph(&g, write_file(p, "seeds", "a\nb\n"),
+                write_file(p, "names", "g/one t\ng/two u\ng/three v\n"));
+    run(p, &g);
+    write_file(p, "names", "g/one t\ng/two edited\ng/three v\ng/four w\n");
+    struct run_result planned = plan(p, &g);
     assert_string_equal(planned.nodes[UPPER].why,
                         "names changed: 1 edited (g/two), 1 added (g/four)");
-    check(job_why(&text, &p.arena, &g.job, UPPER, p.store, &e), &e);
+    check(job_why(&text, &p->arena, &g.job, UPPER, p->store, &e), &e);
     assert_non_null(strstr(text, "would run (2 of 2 elements): names changed: 1 edited (g/two)"));
     assert_non_null(strstr(text, "first (would run)"));
-    run(&p, &g);
-    check(job_why(&text, &p.arena, &g.job, UPPER, p.store, &e), &e);
+    run(p, &g);
+    check(job_why(&text, &p->arena, &g.job, UPPER, p->store, &e), &e);
     assert_non_null(strstr(text, "now       up to date"));
     assert_non_null(strstr(text, "ran, 2 of 2 elements ran: names changed: 1 edited (g/two)"));
     graph_free(&g);
     graph_init(&g, "small");
-    graph_add(&g, "seeds", "lines", "", os_join(&p.arena, p.dir, "seeds"));
-    graph_add(&g, "names", "names", "", os_join(&p.arena, p.dir, "names"));
+    graph_add(&g, "seeds", "lines", "", os_join(&p->arena, p->dir, "seeds"));
+    graph_add(&g, "names", "names", "", os_join(&p->arena, p->dir, "names"));
     graph_add(&g, "upper", "upper", "repeat=3", "exprs=seeds names=names");
-    planned = plan(&p, &g);
+    planned = plan(p, &g);
     assert_string_equal(planned.nodes[UPPER].why, "param repeat: 2 -> 3");
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_only_targets(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
     uint32_t target = FIRST;
-    place_new(&p);
-    small_graph(&g, write_file(&p, "seeds", "a\n"), write_file(&p, "names", "g/n t\n"));
+    small_graph(&g, write_file(p, "seeds", "a\n"), write_file(p, "names", "g/n t\n"));
     struct run_options o = {.keep_going = true, .targets = &target, .n_targets = 1};
-    struct run_result r = run_with(&p, &g, o);
+    struct run_result r = run_with(p, &g, o);
     assert_int_equal(r.nodes_ran, 4);
     assert_int_equal(r.nodes[JOINED].state, NODE_WAITING);
     assert_false(r.interrupted);
-    r = run(&p, &g);
+    r = run(p, &g);
     assert_int_equal(r.nodes_ran, 2);
     graph_free(&g);
-    place_free(&p);
 }
 
 /* ---- source files ---- */
@@ -241,23 +231,22 @@ static struct source_files scan(struct place *p, struct graph *g)
 
 static void test_unchanged_files_are_not_read(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    char *path = write_file(&p, "seeds", "one");
+    char *path = write_file(p, "seeds", "one");
     struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
     struct timespec young[2] = {{.tv_sec = 1ll << 33}, {.tv_sec = 1ll << 33}};
     assert_int_equal(utimensat(AT_FDCWD, path, young, 0), 0); /* and stays so */
     graph_init(&g, "files");
     graph_add(&g, "seeds", "lines", "", path);
-    struct source_files first = scan(&p, &g);
+    struct source_files first = scan(p, &g);
     assert_int_equal(first.read, 1);
     /* Young: it may change without a sign, so it is read again. */
-    assert_int_equal(scan(&p, &g).read, 1);
+    assert_int_equal(scan(p, &g).read, 1);
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
     usleep(2100000);
-    assert_int_equal(scan(&p, &g).read, 1);
-    struct source_files known = scan(&p, &g);
+    assert_int_equal(scan(p, &g).read, 1);
+    struct source_files known = scan(p, &g);
     assert_int_equal(known.read, 0);
     assert_true(digest_equal(&known.files[0].id, &first.files[0].id));
     assert_null(known.files[0].text.text);
@@ -267,11 +256,10 @@ static void test_unchanged_files_are_not_read(void **state)
     assert_true(fputs("two", f) >= 0);
     fclose(f);
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
-    struct source_files changed = scan(&p, &g);
+    struct source_files changed = scan(p, &g);
     assert_int_equal(changed.read, 1);
     assert_false(digest_equal(&changed.files[0].id, &first.files[0].id));
     graph_free(&g);
-    place_free(&p);
 }
 
 /* ---- what is printed ---- */
@@ -309,47 +297,43 @@ static char *shown(struct place *p, const struct graph *g, bool json)
 
 static void test_a_source_tells_that_it_is_read(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     graph_init(&g, "sources");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a\n"));
-    assert_non_null(strstr(shown(&p, &g, true), "\"text\":\"being read\""));
-    char *rows = shown(&p, &g, false);
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\n"));
+    assert_non_null(strstr(shown(p, &g, true), "\"text\":\"being read\""));
+    char *rows = shown(p, &g, false);
     assert_non_null(strstr(rows, "1 running"));
     assert_non_null(strstr(rows, "seeds "));
     assert_non_null(strstr(rows, "being read"));
     assert_non_null(strstr(rows, "\033[2A\r\033[J")); /* cut off, nothing stays */
     graph_free(&g);
-    place_free(&p);
 }
 
 static void test_events(void **state)
 {
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
     graph_init(&g, "events");
-    graph_add(&g, "seeds", "lines", "", write_file(&p, "seeds", "a \"quoted\"\nbad\n"));
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a \"quoted\"\nbad\n"));
     graph_add(&g, "upper", "upper", "", "exprs=seeds");
-    char *text = printed(&p, &g, true);
+    char *text = printed(p, &g, true);
     assert_non_null(strstr(text, "{\"event\":\"run_start\",\"job\":\"events\""));
     assert_non_null(strstr(text, "{\"event\":\"node_start\",\"node\":\"upper\",\"op\":\"upper\","
                                  "\"elements\":2,"));
     assert_non_null(
         strstr(text, "{\"event\":\"element_failed\",\"node\":\"upper\",\"element\":1,"));
     assert_non_null(strstr(text, "bad): it is bad\"}"));
-    const char *last = strrchr(arena_strndup(&p.arena, text, strlen(text) - 1), '\n') + 1;
+    const char *last = strrchr(arena_strndup(&p->arena, text, strlen(text) - 1), '\n') + 1;
     assert_ptr_equal(strstr(last, "{\"event\":\"summary\",\"job\":\"events\",\"nodes\":2,"
                                   "\"nodes_ran\":1,\"sources_read\":0,\"elements\":2,"
                                   "\"elements_ran\":1,\"elements_cached\":0,"
                                   "\"elements_reused\":0,\"failed\":1,"),
                      last);
-    text = printed(&p, &g, false);
+    text = printed(p, &g, false);
     assert_non_null(strstr(text, "seeds: read\nFAILED upper, element 1 ("));
     assert_non_null(strstr(text, "upper: failed, 0 of 2 elements, 1 failed"));
     graph_free(&g);
-    place_free(&p);
 }
 
 int main(void)
@@ -357,14 +341,14 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_is_pinned),
         cmocka_unit_test(test_key_ignores_names_and_order),
-        cmocka_unit_test(test_second_run_does_nothing),
-        cmocka_unit_test(test_cosmetic_changes_run_nothing),
-        cmocka_unit_test(test_one_element_changed),
-        cmocka_unit_test(test_why_names_the_edited_rule),
-        cmocka_unit_test(test_only_targets),
-        cmocka_unit_test(test_unchanged_files_are_not_read),
-        cmocka_unit_test(test_a_source_tells_that_it_is_read),
-        cmocka_unit_test(test_events),
+        PLACE_TEST(test_second_run_does_nothing),
+        PLACE_TEST(test_cosmetic_changes_run_nothing),
+        PLACE_TEST(test_one_element_changed),
+        PLACE_TEST(test_why_names_the_edited_rule),
+        PLACE_TEST(test_only_targets),
+        PLACE_TEST(test_unchanged_files_are_not_read),
+        PLACE_TEST(test_a_source_tells_that_it_is_read),
+        PLACE_TEST(test_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,10 +93,9 @@ static void test_random_edits(void **state)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct text t = new_text(LINES);
-    struct place p;
+    struct place *p = *state;
     uint32_t fresh = LINES;
-    place_new(&p);
-    run_text(&p, &t, (struct run_options){0});
+    run_text(p, &t, (struct run_options){0});
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t what = rng_below(&r, 4);
         if (what != 0)
@@ -106,20 +105,19 @@ static void test_random_edits(void **state)
         if (rng_below(&r, 4) == 0) {
             struct gc_result collected;
             struct err e = {0};
-            check(store_gc(&collected, p.store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+            check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
         }
         if (rng_below(&r, 4) == 0)
-            place_reopen(&p);
+            place_reopen(p);
         struct run_result a =
-            run_text(&p, &t, (struct run_options){.threads = 1 + (unsigned)rng_below(&r, 3)});
+            run_text(p, &t, (struct run_options){.threads = 1 + (unsigned)rng_below(&r, 3)});
         const struct node_result *rank = &a.nodes[RANK];
         assert_int_equal(rank->elements, t.n);
         assert_int_equal(rank->elements, rank->ran + rank->cached + rank->reused);
         same_as_scratch(&t, &a);
     }
-    struct run_result checked = run_text(&p, &t, (struct run_options){.check = true});
+    struct run_result checked = run_text(p, &t, (struct run_options){.check = true});
     assert_int_equal(checked.nodes[RANK].state, NODE_RAN);
-    place_free(&p);
     free(t.lines);
 }
 
@@ -127,13 +125,12 @@ static void test_random_edits(void **state)
 static void test_little_is_asked(void **state)
 {
     struct text t = new_text(LARGE);
-    struct place p;
-    place_new(&p);
-    run_text(&p, &t, (struct run_options){0});
+    struct place *p = *state;
+    run_text(p, &t, (struct run_options){0});
 
     t.version[4]++; /* 'Z': nowhere */
     int proved = ops_asked, ran = ops_ran;
-    struct run_result a = run_text(&p, &t, (struct run_options){0});
+    struct run_result a = run_text(p, &t, (struct run_options){0});
     assert_int_equal(a.nodes[RANK].reused, LARGE);
     assert_int_equal(a.nodes[RANK].state, NODE_REUSED);
     assert_in_range(ops_asked - proved, 1, 16);
@@ -144,7 +141,7 @@ static void test_little_is_asked(void **state)
     t.lines[LARGE / 2] = LARGE + 1;
     t.version[4]++;
     ran = ops_ran;
-    a = run_text(&p, &t, (struct run_options){0});
+    a = run_text(p, &t, (struct run_options){0});
     assert_int_equal(a.nodes[RANK].ran, 1);
     assert_int_equal(a.nodes[RANK].reused, LARGE - 1);
 
@@ -154,7 +151,7 @@ static void test_little_is_asked(void **state)
         rare += letter_of(t.lines[i]) == 's';
     t.version[3]++;
     proved = ops_asked;
-    a = run_text(&p, &t, (struct run_options){0});
+    a = run_text(p, &t, (struct run_options){0});
     assert_int_equal(a.nodes[RANK].ran, rare);
     assert_int_equal(a.nodes[RANK].reused, LARGE - rare);
     assert_in_range(ops_asked - proved, rare, LARGE / 4);
@@ -163,9 +160,8 @@ static void test_little_is_asked(void **state)
     /* As before: everything is known. */
     t.version[3]--;
     proved = ops_asked;
-    a = run_text(&p, &t, (struct run_options){0});
+    a = run_text(p, &t, (struct run_options){0});
     assert_int_equal(a.nodes[RANK].cached + a.nodes[RANK].reused, LARGE);
-    place_free(&p);
     free(t.lines);
 }
 
@@ -173,24 +169,22 @@ static void test_little_is_asked(void **state)
 static void test_plan(void **state)
 {
     struct text t = new_text(LINES);
-    struct place p;
+    struct place *p = *state;
     struct graph g;
-    place_new(&p);
-    run_text(&p, &t, (struct run_options){0});
+    run_text(p, &t, (struct run_options){0});
     t.version[4]++;
-    write_text(&p, &t);
+    write_text(p, &t);
     graph_init(&g, "proofs");
-    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p.dir, "seeds"));
-    graph_add(&g, "names", "names", "", os_join(&g.arena, p.dir, "names"));
+    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
+    graph_add(&g, "names", "names", "", os_join(&g.arena, p->dir, "names"));
     graph_add(&g, "rank", "rank", "", "exprs=seeds names=names");
     for (int k = 0; k < 2; k++) {
-        struct run_result planned = plan(&p, &g);
+        struct run_result planned = plan(p, &g);
         assert_int_equal(planned.nodes[RANK].state, NODE_REUSED);
         assert_int_equal(planned.nodes[RANK].reused, LINES);
         assert_int_equal(planned.nodes[RANK].ran, 0);
     }
     graph_free(&g);
-    place_free(&p);
     free(t.lines);
 }
 
@@ -198,17 +192,15 @@ static void test_plan(void **state)
 static void test_check(void **state)
 {
     struct text t = new_text(LINES);
-    struct place p;
-    place_new(&p);
-    run_text(&p, &t, (struct run_options){0});
+    struct place *p = *state;
+    run_text(p, &t, (struct run_options){0});
     t.version[4]++;
-    run_text(&p, &t, (struct run_options){0});
+    run_text(p, &t, (struct run_options){0});
     int ran = ops_ran;
-    struct run_result a = run_text(&p, &t, (struct run_options){.check = true});
+    struct run_result a = run_text(p, &t, (struct run_options){.check = true});
     assert_int_equal(a.nodes[RANK].state, NODE_RAN);
     assert_int_equal(a.nodes[RANK].failed, 0);
     assert_in_range(ops_ran - ran, LINES, LINES + 2);
-    place_free(&p);
     free(t.lines);
 }
 
@@ -240,9 +232,8 @@ static void test_told(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_edits), cmocka_unit_test(test_little_is_asked),
-        cmocka_unit_test(test_plan),         cmocka_unit_test(test_check),
-        cmocka_unit_test(test_told),
+        PLACE_TEST(test_random_edits), PLACE_TEST(test_little_is_asked), PLACE_TEST(test_plan),
+        PLACE_TEST(test_check),        cmocka_unit_test(test_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
