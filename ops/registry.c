@@ -1,6 +1,7 @@
 /* The tables of all ops and tools, sorted by name: the engine's only view of them. */
 #include "engine/op.h"
 #include "engine/tool.h"
+#include "ops/expr/expr.h"
 
 #include <string.h>
 
@@ -65,6 +66,17 @@ extern const struct tool tool_check_rules, tool_doctor, tool_embed, tool_explain
 const struct tool *const tool_table[] = {
     &tool_check_rules, &tool_doctor, &tool_embed,    &tool_explain,  &tool_generate,
     &tool_saturate,    &tool_search, &tool_simplify, &tool_variants, NULL};
+
+char *op_infix(struct arena *a, const char *prefix)
+{
+    static const struct language *const languages[] = {&lang_calculus, &lang_boolean};
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        struct expr x;
+        if (!expr_from_prefix(&x, a, languages[i], prefix, NULL))
+            return expr_infix(a, &x);
+    }
+    return arena_strdup(a, prefix);
+}
 
 const struct op *op_find(const char *name)
 {

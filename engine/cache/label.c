@@ -1,6 +1,7 @@
 /* Labels; see label.h. */
 #include "engine/cache/label.h"
 
+#include "engine/op.h"
 #include "schemas/canonical.h"
 
 #include <string.h>
@@ -44,11 +45,10 @@ char *label_of_message(struct arena *a, const ProtobufCMessage *m)
     if (name)
         return cut(a, name);
     const char *prefix = text_field(m, "prefix");
-    if (prefix)
-        return cut(a, prefix);
     const ProtobufCMessage *seed = message_field(m, "seed");
-    prefix = seed ? text_field(seed, "prefix") : NULL;
-    return prefix ? cut(a, prefix) : NULL;
+    if (!prefix && seed)
+        prefix = text_field(seed, "prefix");
+    return prefix ? cut(a, op_infix(a, prefix)) : NULL;
 }
 
 char *label_short_id(struct arena *a, const struct digest *id)

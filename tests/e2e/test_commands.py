@@ -206,7 +206,7 @@ class Query(CommandsTest):
         sines = self.lines("query", "expr", '.value.prefix | test("\\\\bsin\\\\b")')
         self.assertTrue(sines)
         for f in sines:
-            self.assertIn("sin", f["label"].split())
+            self.assertIn("sin(", f["label"])
             self.assertIs(f["yields"], True)
         self.assertEqual(len(self.ids("checkpoint", ".value.step == 6")), 2)  # two poolings
         self.assertIn("no cluster was found", self.p.eqloom("query", "cluster", ".value.unsound").err)

@@ -130,6 +130,11 @@ const struct source_text op_builtins[] = {{"builtin:algebra.rules", "", 0},
                                           {"builtin:small.yaml", "", 0},
                                           {0}};
 
+char *op_infix(struct arena *a, const char *prefix)
+{
+    return arena_printf(a, "<%s>", prefix);
+}
+
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)

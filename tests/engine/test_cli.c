@@ -305,19 +305,19 @@ static void test_reflection(void **state)
     struct cluster x;
     make_cluster(&x);
     struct memory file = memory_open();
-    reflect_dump(file.f, reflect_json(&x.c.base));
+    reflect_dump(file.f, reflect_json(&x.c.base, true));
     assert_written(
         &file,
-        "{\"seed\":{\"prefix\":\"+ x 1\",\"variables\":[],\"language\":\"\"},"
+        "{\"seed\":{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x 1\",\"variables\":[],\"language\":\"\"},"
         "\"members\":["
-        "{\"prefix\":\"+ x 1\",\"standing\":\"PROVED\",\"tokens\":3,\"witness\":\"\"},"
-        "{\"prefix\":\"+ 1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3,\"witness\":\"\"}],"
+        "{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x 1\",\"standing\":\"PROVED\",\"tokens\":3,\"witness\":\"\"},"
+        "{\"infix\":\"<+ 1\\tx\\\\>\",\"prefix\":\"+ 1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3,\"witness\":\"\"}],"
         "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
     file = memory_open();
     reflect_print(file.f, &x.c.base, 1);
-    assert_written(&file, "seed: prefix: + x 1\n"
+    assert_written(&file, "seed: infix: <+ x 1>\n"
                           "members (2):\n"
-                          "  - prefix: + x 1, standing: PROVED, tokens: 3\n"
+                          "  - infix: <+ x 1>, standing: PROVED, tokens: 3\n"
                           "  ... 1 more\n"
                           "terms: 12345678901234567890\n"
                           "max_tokens: 25\n");
@@ -330,10 +330,11 @@ static void test_tsv(void **state)
     struct memory file = memory_open();
     tsv_header(file.f, x.c.base.descriptor);
     tsv_rows(file.f, &x.c.base, 4);
-    assert_written(&file, "index\tprefix\tstanding\ttokens\twitness\tseed.prefix\tseed.language\t"
+    assert_written(&file, "index\tinfix\tprefix\tstanding\ttokens\twitness\tseed.infix\tseed.prefix\t"
+                          "seed.language\t"
                           "terms\tmax_tokens\tunsound\n"
-                          "4\t+ x 1\tPROVED\t3\t\t+ x 1\t\t12345678901234567890\t25\tfalse\n"
-                          "4\t+ 1\\tx\\\\\tAGREES\t3\t\t+ x 1\t\t"
+                          "4\t<+ x 1>\t+ x 1\tPROVED\t3\t\t<+ x 1>\t+ x 1\t\t12345678901234567890\t25\tfalse\n"
+                          "4\t<+ 1\\tx\\\\>\t+ 1\\tx\\\\\tAGREES\t3\t\t<+ x 1>\t+ x 1\t\t"
                           "12345678901234567890\t25\tfalse\n");
 }
 

@@ -452,6 +452,11 @@ const struct op *const op_table[] = {&op_alone,  &op_count_, &op_drifts, &op_fir
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
 
+char *op_infix(struct arena *a, const char *prefix)
+{
+    return arena_strdup(a, prefix);
+}
+
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FILE *to = open_memstream(&text, &n);
         reflect_print(to, m, data[1]);
         rewind(to);
-        reflect_dump(to, reflect_json(m));
+        reflect_dump(to, reflect_json(m, true));
         fclose(to);
         json_t *back = json_loads(text, JSON_DISABLE_EOF_CHECK, &unused);
         if (!back)

@@ -2,6 +2,7 @@
 #include "engine/cli/export/tsv.h"
 
 #include "engine/cli/records/reflect.h"
+#include "engine/op.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -45,6 +46,21 @@ static void print_cell(FILE *to, const json_t *value)
     arena_free(&a);
 }
 
+/* Takes the reference. */
+static void print_value(FILE *to, json_t *value)
+{
+    print_cell(to, value);
+    json_decref(value);
+}
+
+static json_t *infix_of(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
+{
+    struct arena a = {0};
+    json_t *text = json_string(op_infix(&a, *(const char *const *)((const char *)m + f->offset)));
+    arena_free(&a);
+    return text;
+}
+
 /* The fields of m, or their names; single messages one level deep. */
 static void print_fields(FILE *to, const ProtobufCMessageDescriptor *type,
                          const ProtobufCMessage *m, const char *prefix, bool names)
@@ -60,15 +76,19 @@ static void print_fields(FILE *to, const ProtobufCMessageDescriptor *type,
         }
         if (!is_column(f))
             continue;
-        if (names)
+        bool expression = !strcmp(f->name, "prefix");
+        if (names) {
+            if (expression)
+                fprintf(to, "\t%sinfix", prefix);
             fprintf(to, "\t%s%s", prefix, f->name);
-        else
-            fputc('\t', to);
-        if (names || !m)
             continue;
-        json_t *value = reflect_field(m, f);
-        print_cell(to, value);
-        json_decref(value);
+        }
+        if (expression) {
+            fputc('\t', to);
+            print_value(to, m ? infix_of(m, f) : NULL);
+        }
+        fputc('\t', to);
+        print_value(to, m ? reflect_field(m, f) : NULL);
     }
 }
 

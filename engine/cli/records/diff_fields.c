@@ -133,7 +133,7 @@ static void compare(struct field_changes *out, const char *prefix, json_t *befor
 void diff_fields(struct field_changes *out, struct arena *a, const ProtobufCMessage *before,
                  const ProtobufCMessage *after)
 {
-    json_t *x = reflect_json(before), *y = reflect_json(after);
+    json_t *x = reflect_json(before, false), *y = reflect_json(after, false);
     *out = (struct field_changes){.arena = a};
     compare(out, "", x, y);
     json_decref(x);

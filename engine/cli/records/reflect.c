@@ -1,13 +1,16 @@
 /* Messages as JSON; see reflect.h. NaN and infinities, which JSON lacks, are null. */
 #include "engine/cli/records/reflect.h"
 
+#include "engine/op.h"
+
 #include <math.h>
 #include <string.h>
 
 enum { ID = 32, SHOWN_BYTES = 16 };
 
 struct form {
-    bool brief;   /* see reflect_brief */
+    bool brief; /* see reflect_brief */
+    bool infix;
     size_t limit; /* SIZE_MAX unless brief */
 };
 
@@ -134,6 +137,22 @@ static json_t *field_json(const ProtobufCMessage *m, const ProtobufCFieldDescrip
     return list;
 }
 
+/* The sides of a rule are expressions, too; their names stay. */
+static bool is_expression(const ProtobufCFieldDescriptor *f)
+{
+    return f->type == PROTOBUF_C_TYPE_STRING && f->label != PROTOBUF_C_LABEL_REPEATED &&
+           (!strcmp(f->name, "prefix") || !strcmp(f->name, "lhs") || !strcmp(f->name, "rhs"));
+}
+
+static json_t *infix_json(const json_t *prefix)
+{
+    struct arena a = {0};
+    json_t *text =
+        json_string(op_infix(&a, json_is_string(prefix) ? json_string_value(prefix) : ""));
+    arena_free(&a);
+    return text ? text : json_null();
+}
+
 static bool is_empty(const json_t *v)
 {
     return json_is_null(v) || json_is_false(v) || (json_is_string(v) && !*json_string_value(v)) ||
@@ -146,25 +165,33 @@ static json_t *message_json(const ProtobufCMessage *m, struct form form)
     for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
         json_t *value = field_json(m, f, form);
+        const char *shown = form.brief && !strcmp(f->name, "prefix") ? "infix" : f->name;
         char name[80];
+        if (form.brief && is_expression(f)) {
+            json_t *infix = infix_json(value);
+            json_decref(value);
+            value = infix;
+        } else if (form.infix && !strcmp(f->name, "prefix")) {
+            json_object_set_new(object, "infix", infix_json(value));
+        }
         if (form.brief && json_is_array(value))
             snprintf(name, sizeof name, "%s (%zu)", f->name, count_of(m, f));
         if (form.brief && (json_is_array(value) ? !count_of(m, f) : is_empty(value)))
             json_decref(value);
         else
-            json_object_set_new(object, form.brief && json_is_array(value) ? name : f->name, value);
+            json_object_set_new(object, form.brief && json_is_array(value) ? name : shown, value);
     }
     return object;
 }
 
-json_t *reflect_json(const ProtobufCMessage *m)
+json_t *reflect_json(const ProtobufCMessage *m, bool infix)
 {
-    return message_json(m, (struct form){.limit = SIZE_MAX});
+    return message_json(m, (struct form){.infix = infix, .limit = SIZE_MAX});
 }
 
 json_t *reflect_brief(const ProtobufCMessage *m, size_t limit)
 {
-    return message_json(m, (struct form){true, limit});
+    return message_json(m, (struct form){.brief = true, .limit = limit});
 }
 
 json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
@@ -177,7 +204,7 @@ json_t *reflect_record(const struct digest *id, const struct record *r, const Pr
     char hex[DIGEST_HEX];
     return json_pack("{s:s, s:s, s:I, s:o}", "id", digest_hex(hex, id), "kind",
                      kind_info(r->kind)->name, "bytes", (json_int_t)r->payload.len, "value",
-                     reflect_json(m));
+                     reflect_json(m, true));
 }
 
 void reflect_dump(FILE *to, json_t *value)

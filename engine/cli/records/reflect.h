@@ -1,5 +1,5 @@
 /* Any message as text or JSON, by protobuf reflection. Bytes are hexadecimal; *_id and *_ids
- * fields are ids. */
+ * fields are ids; a field "prefix" is an expression. */
 #ifndef ENGINE_CLI_REFLECT_H
 #define ENGINE_CLI_REFLECT_H
 
@@ -13,10 +13,11 @@
 
 /* What reflect_brief gives, a field a line. */
 void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit);
-/* Every field, complete. A new reference. */
-json_t *reflect_json(const ProtobufCMessage *m);
+/* Every field, complete; with `infix` expressions are written that way, too, as a field "infix". A
+ * new reference. */
+json_t *reflect_json(const ProtobufCMessage *m, bool infix);
 /* Without empty fields, items of lists from `limit` on, and most of bytes; the names of lists tell
- * their length: "members (20)". A new reference. */
+ * their length: "members (20)". Expressions are infix. A new reference. */
 json_t *reflect_brief(const ProtobufCMessage *m, size_t limit);
 /* One field, complete. A new reference. */
 json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
