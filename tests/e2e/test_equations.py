@@ -70,9 +70,10 @@ class Equations(ProjectTest):
         (self.folder / "queries.jsonl").write_text(
             lines({"latex": x, "keywords": k} for x, k in QUERIES))
 
-    def run_job(self, expect=0):
-        return self.p.eqloom("run", "papers.yaml", "--set", "papers=in", "--set",
-                             f"labelled={self.labelled}", "--set", "queries=queries.jsonl", expect=expect)
+    def run_job(self, *nodes, expect=0):
+        return self.p.eqloom("run", "papers.yaml", *nodes, "--set", "papers=in", "--set",
+                             f"labelled={self.labelled}", "--set", "queries=queries.jsonl", "--set",
+                             "steps=2", "--set", "d=16", "--set", "batch=8", expect=expect)
 
     def values(self, node):
         r = self.p.eqloom("show", "papers/" + node, "--json")
@@ -128,6 +129,11 @@ class Equations(ProjectTest):
         self.check_ranking(v, graphs, lambda p, k: p["label"] or k)
         self.assertEqual((v["categories"], v["equations"]), (6, 26))
         self.assertEqual({p["label"] for p, _ in graphs}, {"0", "1", "2", "3", "4", "alone", ""})
+        # the network's figures stand beside these
+        v = self.values("report")
+        for name in ("papers.graph network.ranking_error", "labelled.graph network.accuracy",
+                     "search.graph network.umap", "search.bag of features.umap"):
+            self.assertIn(name, v)
 
     def test_search(self):
         self.run_job()
@@ -158,27 +164,27 @@ class Equations(ProjectTest):
         self.assertEqual(page.count("<article>"), len(QUERIES))
         self.assertGreaterEqual(page.count("<math>"), 11 * len(QUERIES))
 
+    def test_nothing_labelled(self):
+        self.labelled.write_text("")
+        self.run_job("bag-labelled-evaluation")
+        self.assertEqual(self.values("bag-labelled-evaluation"),
+                         {"categories": 0, "equations": 0, "dimensions": 0})
+
     def test_approximate_index(self):
-        self.run_job()
+        self.run_job("bag-search")
         exact = self.values("bag-search")
         job = (self.folder / "papers.yaml").read_text()
         (self.folder / "papers.yaml").write_text(
             job.replace("op: evaluate-search\n", "op: evaluate-search\n    approximate_from: 10\n"))
-        self.run_job()
+        self.run_job("bag-search")
         v = self.values("bag-search")
         self.assertNotIn("recall", exact)
         self.assertGreater(v["recall"], 0.95)
         self.assertAlmostEqual(v["umap"], exact["umap"], delta=0.05 * exact["umap"])
 
-    def test_nothing_labelled(self):
-        self.labelled.write_text("")
-        self.run_job()
-        self.assertEqual(self.values("bag-labelled-evaluation"),
-                         {"categories": 0, "equations": 0, "dimensions": 0})
-
     def test_query_without_keywords(self):
         (self.folder / "queries.jsonl").write_text('{"latex": "x"}\n')
-        r = self.run_job(expect=1)
+        r = self.run_job("bag-search", expect=1)
         self.assertIn("query 1 of 'queries.jsonl' has no keywords", r.err)
 
 
