@@ -60,3 +60,19 @@ fi
 grep -q "none of auto, cpu, cuda" log || fail "a device of no such name: $(cat log)"
 EQLOOM_CUDA=$double "$eqloom" --store store embed --device cuda --model small/model@pooling=mean 'x + 1' |
     grep -q . || fail "embed --device"
+
+# A graph network: the same losses on both.
+network() {
+    EQLOOM_CUDA=$1 "$eqloom" --store store run "$source/jobs/papers.yaml" model --allow-outside \
+        --set steps=4 --set d=8 --set model.log_every=1 >log 2>&1 || fail "network: $(cat log)"
+    "$eqloom" --store store show --json papers/model >"$2" || fail "no network"
+}
+network none cpu.json
+network "$double" card.json
+grep -q 'cuda sm_90' card.json || fail "numerics of the network"
+python3 - cpu.json card.json <<'P' || fail "losses differ"
+import json, sys
+a, b = ([m.get("value", 0) for m in json.load(open(name))["value"]["metrics"] if m["name"] == "loss"]
+        for name in sys.argv[1:])
+assert len(a) == len(b) == 4 and all(abs(u - v) <= 1e-3 * v for u, v in zip(a, b)), (a, b)
+P
