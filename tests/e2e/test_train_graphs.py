@@ -108,7 +108,11 @@ class TrainGraphs(ProjectTest):
         self.assertIn("architecture=graph", self.model()["architecture"])
 
     def test_messages(self):
-        self.make()
+        self.make("--set", "valid=0.0001")  # of no paper: nothing is validated
+        self.assertEqual(self.metrics("valid_loss"), [])
+        r = self.p.eqloom("run", "t.yaml", "--set", "valid=0.0001", "--set", "model.patience=2", expect=1)
+        self.assertIn("patience needs the input 'valid': equations of at least two papers are needed; "
+                      "valid has 0", r.err)
         r = self.p.eqloom("embed", "--model", "t/model", "x + 1", expect=2)
         self.assertIn("the model reads graphs of equations, not expressions", r.err)
         r = self.p.eqloom("run", "t.yaml", "--set", "valid=1", expect=1)

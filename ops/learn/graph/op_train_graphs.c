@@ -65,7 +65,8 @@ static const struct op_port inputs[] = {
     {"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
     {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."},
     {"papers", KIND_PAPER, OP_COLLECTION, true, "Which papers cite which."},
-    {"valid", KIND_GRAPH, OP_COLLECTION, true, "Equations of other papers to validate on."},
+    {"valid", KIND_GRAPH, OP_COLLECTION, true,
+     "Equations of other papers to validate on. If they give no triplets nothing is validated."},
     {"init", KIND_CHECKPOINT, OP_ONE, true,
      "A network whose weights are the initial ones, of the same sizes and alphabet. Its optimizer "
      "state and step are not used."},
@@ -152,6 +153,7 @@ struct shared {
     struct graph_model *model;
     struct graph_corpus corpus, valid;
     int identifier;
+    bool validates;
 };
 
 static void release(void *state)
@@ -226,6 +228,30 @@ static enum err_code load_alphabet(struct shared *s, struct op_ctx *ctx, struct 
     return OK;
 }
 
+/* The sampler of triplets to learn from, or to measure by. */
+static enum err_code open_sampler(struct graph_sampler *x, const struct shared *s,
+                                  const struct op_ctx *ctx, bool measuring, struct err *e)
+{
+    double shares[GRAPH_WAYS] = {[GRAPH_SAME_SECTION] = op_real(ctx, "same_section"),
+                                 [GRAPH_SAME_PAPER] = op_real(ctx, "same_paper"),
+                                 [GRAPH_CITED] = op_real(ctx, "cited")};
+    return err_up(e, graph_sampler_init(x, measuring ? &s->valid : &s->corpus, shares,
+                                        examples(ctx, -1, measuring).seed,
+                                        measuring ? "valid" : "graphs", e));
+}
+
+/* Equations that give no triplet validate nothing, unless patience needs them. */
+static enum err_code check_validation(struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    struct graph_sampler probe;
+    struct err why;
+    s->validates = !open_sampler(&probe, s, ctx, true, &why);
+    graph_sampler_free(&probe);
+    if (!s->validates && op_int(ctx, "patience") > 0)
+        return err_fail(e, ERR_INPUT, "patience needs the input 'valid': %s", why.message);
+    return OK;
+}
+
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     struct graph_config c = network(ctx);
@@ -243,24 +269,11 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     }
     graph_corpus_close(&s->corpus);
     graph_corpus_close(&s->valid);
-    if (op_int(ctx, "patience") > 0 && !s->valid.graphs) {
+    if ((code = err_up(e, check_validation(s, ctx, e))))
         release(s);
-        return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and equations in it");
-    }
-    *state = s;
-    return OK;
-}
-
-/* The sampler of triplets to learn from, or to measure by. */
-static enum err_code open_sampler(struct graph_sampler *x, const struct shared *s,
-                                  const struct op_ctx *ctx, bool measuring, struct err *e)
-{
-    double shares[GRAPH_WAYS] = {[GRAPH_SAME_SECTION] = op_real(ctx, "same_section"),
-                                 [GRAPH_SAME_PAPER] = op_real(ctx, "same_paper"),
-                                 [GRAPH_CITED] = op_real(ctx, "cited")};
-    return err_up(e, graph_sampler_init(x, measuring ? &s->valid : &s->corpus, shares,
-                                        examples(ctx, -1, measuring).seed,
-                                        measuring ? "valid" : "graphs", e));
+    else
+        *state = s;
+    return code;
 }
 
 /* ---- one segment ---- */
@@ -355,7 +368,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct learner l = {graph_config_text(op_arena(ctx), &s->model->config),
                         &s->model->table,
                         "alphabet",
-                        s->valid.graphs > 0,
+                        s->validates,
                         &x,
                         &calls};
     uint64_t from, to;
@@ -363,7 +376,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum err_code code = OK;
     if (to > from)
         code = err_up(e, open_sampler(&x.sampler, s, ctx, false, e));
-    if (!code && to > from && s->valid.graphs)
+    if (!code && to > from && s->validates)
         code = err_up(e, open_sampler(&x.measured, s, ctx, true, e));
     if (!code)
         return err_up(e, learner_run(ctx, &l, e));
@@ -415,7 +428,7 @@ static enum err_code reads(struct digest *out, const char **reason, struct op_ct
     hasher_add(h, ids, sizeof ids);
     if (to > from)
         code = err_up(e, add_triplets(h, s, ctx, false, from, to, e));
-    bool validates = s->valid.graphs && to / every > from / every;
+    bool validates = s->validates && to / every > from / every;
     hasher_add(h, validates ? "valid" : "", validates);
     if (validates && !code)
         code =
