@@ -60,11 +60,3 @@ void egraph_memory_free(void *array, size_t size)
     else
         munmap(array, pages(size));
 }
-
-void egraph_memory_forget(void *array, size_t size)
-{
-    uintptr_t begin = ((uintptr_t)array + PAGE - 1) / PAGE * PAGE;
-    uintptr_t end = ((uintptr_t)array + size) / PAGE * PAGE;
-    if (array && begin < end)
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
-}

@@ -11,8 +11,5 @@ void *egraph_memory_resize(void *array, size_t old, size_t size, const char *wha
 /* Makes room for `need` elements, as vec_grow. */
 void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size);
 void egraph_memory_free(void *array, size_t size);
-/* Returns the pages of an array to the system: it may be written again, and its contents are lost.
- */
-void egraph_memory_forget(void *array, size_t size);
 
 #endif

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000, MANY_MATCHES = 1 << 16 };
+enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000 };
 
 struct saturator {
     struct egraph *g;
@@ -116,14 +116,6 @@ static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e
     return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
 }
 
-/* A very large class has very many matches at one node, and hardly as many at the next. */
-static void forget_matches(struct ematch *m)
-{
-    egraph_memory_forget(m->records.items, m->records.cap * sizeof *m->records.items);
-    egraph_memory_forget(m->matches, m->cap_matches * sizeof *m->matches);
-    egraph_memory_forget(m->sorted, m->cap_sorted * sizeof *m->sorted);
-}
-
 /* As apply, and profiles it. */
 static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32_t rule,
                                                      const uint32_t *record,
@@ -160,8 +152,6 @@ static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *
         if (!*go_on && (code = why_ended(s, match->rule, e)))
             return err_up(e, code);
     }
-    if (m->n_matches > MANY_MATCHES)
-        forget_matches(m);
     graph_restore_congruence(s->g);
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* not due to one rule alone */
 }
