@@ -32,33 +32,6 @@ static uint64_t hash_name(const char *name)
     return h;
 }
 
-/* Both parts of a value printed as "1.5", "1.5 + 0.5 I", "-2 I", ...; false if it is undefined. */
-static bool read_complex(double *re, double *im, const char *text)
-{
-    *re = *im = 0;
-    bool any = false;
-    for (double sign = 1; *text; sign = 1) {
-        text += strspn(text, " ");
-        if (*text == '+' || *text == '-') {
-            sign = *text == '-' ? -1 : 1;
-            text++;
-            text += strspn(text, " ");
-        }
-        char *end;
-        double value = strtod(text, &end);
-        if (end == text)
-            return any;
-        any = true;
-        text = end + strspn(end, " *");
-        if (*text == 'I' || *text == 'i') {
-            *im += sign * value;
-            text++;
-        } else
-            *re += sign * value;
-    }
-    return any;
-}
-
 /* asinh is linear near zero and logarithmic far out: relative errors stay small errors. */
 static double fingerprint_of(struct arena *a, const struct expr *x)
 {
@@ -71,8 +44,8 @@ static double fingerprint_of(struct arena *a, const struct expr *x)
         for (size_t i = 0; i < n; i++)
             re[i] = 0.3 + 4 * (double)(rng_at(hash_name(names[i]), 1, k) >> 40) * 0x1p-24;
         struct ball_point point = {n, names, re, im};
-        double real = ball_value_real(x, &point), imaginary = 0;
-        if (!isfinite(real) && !read_complex(&real, &imaginary, ball_value_text(a, x, &point, 17)))
+        double real, imaginary;
+        if (!ball_value(&real, &imaginary, x, &point))
             real = imaginary = 1e6;
         sum += (1 + 0.37 * (double)k) * asinh(real) + (0.71 + 0.53 * (double)k) * asinh(imaginary);
     }

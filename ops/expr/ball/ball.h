@@ -79,7 +79,9 @@ void ball_compare(struct ball_compare *out, const struct expr *x, const struct e
 /* The value as text ("1.2345 + 0.5 I", "undefined"), `digits` decimal digits. */
 char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_point *point,
                       int digits);
-/* Approximate real value; NaN when undefined or not real. */
+/* Approximate value; false when it is undefined. */
+bool ball_value(double *re, double *im, const struct expr *x, const struct ball_point *point);
+/* As ball_value; NaN when undefined or not real. */
 double ball_value_real(const struct expr *x, const struct ball_point *point);
 void ball_thread_cleanup(void);
 

@@ -142,15 +142,22 @@ char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_p
     return buf_text(&b, a);
 }
 
-double ball_value_real(const struct expr *x, const struct ball_point *point)
+bool ball_value(double *re, double *im, const struct expr *x, const struct ball_point *point)
 {
     acb_t z;
-    double value = NAN;
     acb_init(z);
-    if (evaluate_single(z, x, point, 64) && arb_contains_zero(acb_imagref(z)))
-        value = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
+    bool defined = evaluate_single(z, x, point, 64);
+    bool real = arb_contains_zero(acb_imagref(z));
+    *re = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
+    *im = real ? 0 : arf_get_d(arb_midref(acb_imagref(z)), ARF_RND_NEAR);
     acb_clear(z);
-    return value;
+    return defined;
+}
+
+double ball_value_real(const struct expr *x, const struct ball_point *point)
+{
+    double re, im;
+    return ball_value(&re, &im, x, point) && im == 0 ? re : NAN;
 }
 
 void ball_thread_cleanup(void)
