@@ -8,6 +8,7 @@
 struct rule_check_options {
     uint32_t points;
     uint64_t seed;
+    bool real_values; /* sides are compared where both are real */
 };
 
 enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,

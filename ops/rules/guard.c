@@ -53,7 +53,12 @@ static const struct guard {
     {ONE, ELSEWHERE, "less_equal(abs(#), pi / 2)"},
     {ONE, ELSEWHERE, "less(abs(#), pi / 2)"},
     {ONE, ELSEWHERE, "less(abs(#), 1)"},
+    {ONE, ELSEWHERE, "real(#), less(abs(#), 1)"},
+    {ONE, ELSEWHERE, "less_equal(1, #)"},
+    {ONE, ELSEWHERE, "real(#), less_equal(1, abs(#))"},
     {ALL, ELSEWHERE, "less(abs(#), 1)"},
+    {ALL, ELSEWHERE, "real(#), less(abs(#), 1)"},
+    {ALL, ELSEWHERE, "less_equal(1, #)"},
 };
 enum { N_GUARDS = sizeof guards / sizeof *guards };
 
@@ -191,8 +196,8 @@ const char *guard_suggest(struct arena *a, const struct rule *r,
     struct search s = {
         .a = a,
         .rule = r,
-        .options = {GUARD_POINTS, options->seed},
-        .confirm = {confirm, options->seed + 1},
+        .options = {GUARD_POINTS, options->seed, options->real_values},
+        .confirm = {confirm, options->seed + 1, options->real_values},
     };
     const char *found = NULL;
     list_variables(&s);

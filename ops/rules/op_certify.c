@@ -60,7 +60,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 9,
+    .version = 10,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and random values "

@@ -3,8 +3,10 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "ops/expr/ball/ball.h"
+#include "ops/expr/ball/domain.h"
 #include "ops/latex/read/expr_argument.h"
 #include "ops/rules/certify.h"
+#include "ops/rules/parse_condition.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -14,9 +16,12 @@
 enum { PROVED = 6, N_VERDICTS = 7 };
 
 static const char *const verdict_names[N_VERDICTS] = {
-    [EQLOOM__VERDICT__UNKNOWN] = "unknown",     [EQLOOM__VERDICT__CERTIFIED] = "certified",
-    [EQLOOM__VERDICT__REFUTED] = "refuted",     [EQLOOM__VERDICT__VACUOUS] = "vacuous",
-    [EQLOOM__VERDICT__UNCHECKED] = "unchecked", [EQLOOM__VERDICT__UNDECIDED] = "undecided",
+    [EQLOOM__VERDICT__UNKNOWN] = "unknown",
+    [EQLOOM__VERDICT__CERTIFIED] = "certified",
+    [EQLOOM__VERDICT__REFUTED] = "refuted",
+    [EQLOOM__VERDICT__VACUOUS] = "vacuous",
+    [EQLOOM__VERDICT__UNCHECKED] = "unchecked",
+    [EQLOOM__VERDICT__UNDECIDED] = "undecided",
     [PROVED] = "proved",
 };
 
@@ -228,6 +233,62 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
     json_decref(summary);
 }
 
+/* ---- domains ---- */
+
+static void add_condition(struct rule *r, struct arena *a, enum rule_predicate predicate,
+                          struct expr first, const struct expr *second)
+{
+    struct rule_condition *all = arena_array(a, struct rule_condition, r->n_conditions + 1);
+    if (r->n_conditions)
+        memcpy(all, r->conditions, r->n_conditions * sizeof *all);
+    struct rule_condition *c = &all[r->n_conditions++];
+    *c = (struct rule_condition){.predicate = predicate, .args = {first}, .n_args = 1};
+    if (second)
+        c->args[c->n_args++] = *second;
+    r->conditions = all;
+}
+
+/* A domain is one more condition, or two, of the rules that have the variable. */
+static void restrict_rule(struct rule *r, struct arena *a, const struct ball_domain *d)
+{
+    static const struct {
+        const char *word;
+        enum rule_predicate predicate;
+    } words[] = {{"positive", RULE_POSITIVE},
+                 {"nonnegative", RULE_NONNEGATIVE},
+                 {"nonzero", RULE_NONZERO},
+                 {"real", RULE_REAL},
+                 {"integer", RULE_INTEGER}};
+    const char *name = d->name + (*d->name == '?');
+    if (!pattern_has_variable(&r->lhs, name) || !lang_is(r->lhs.lang, &lang_calculus))
+        return;
+    struct expr variable = expr_leaf(a, r->lhs.lang, X_VAR, name);
+    for (size_t i = 0; i < sizeof words / sizeof *words && !d->low && !d->high; i++)
+        if (strcmp(d->domain, words[i].word) == 0)
+            add_condition(r, a, words[i].predicate, variable, NULL);
+    if (d->low)
+        add_condition(r, a, RULE_LESS, expr_leaf(a, r->lhs.lang, X_NUM, d->low), &variable);
+    if (d->high) {
+        struct expr high = expr_leaf(a, r->lhs.lang, X_NUM, d->high);
+        add_condition(r, a, RULE_LESS, variable, &high);
+    }
+}
+
+static enum err_code read_domains(struct rules *rules, const struct tool_args *args, struct err *e)
+{
+    for (size_t i = 0; i < args->n_values; i++) {
+        struct ball_domain d;
+        if (strcmp(args->values[i].option, "domain") != 0)
+            continue;
+        enum err_code code = domain_parse(&d, args->arena, args->values[i].value, e);
+        if (code)
+            return err_up(e, code);
+        for (size_t k = 0; k < rules->n; k++)
+            restrict_rule(&rules->rules[k], args->arena, &d);
+    }
+    return OK;
+}
+
 /* A number of at least `min`; `initial` when the option is absent. */
 static enum err_code read_number(uint64_t *out, const struct tool_args *args, const char *option,
                                  uint64_t initial, uint64_t min, uint64_t max, struct err *e)
@@ -248,13 +309,16 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     enum err_code code;
     if ((code = read_number(&points, args, "points", 64, 8, 100000, e)) ||
         (code = read_number(&seed, args, "seed", 1, 0, 1ULL << 53, e)) ||
-        (code = read_rules(&t.rules, args, e)))
+        (code = read_rules(&t.rules, args, e)) || (code = read_domains(&t.rules, args, e)))
         return err_up(e, code);
-    t.options = &(struct rule_check_options){(uint32_t)points, seed};
+    t.options =
+        &(struct rule_check_options){(uint32_t)points, seed, tool_value(args, "real") != NULL};
     if ((code = check_all(&t, args->arena, e)))
         return err_up(e, code);
-    fprintf(args->narration, "%zu %s checked in %.1f s\n", t.rules.n,
-            t.rules.n == 1 ? "rule" : "rules", (double)(os_monotonic_ns() - start) * 1e-9);
+    fprintf(args->narration, "%zu %s checked%s in %.1f s\n", t.rules.n,
+            t.rules.n == 1 ? "rule" : "rules",
+            t.options->real_values ? ", where both sides are real," : "",
+            (double)(os_monotonic_ns() - start) * 1e-9);
     if (args->json) {
         print_json(args->out, args->arena, &t);
     } else {
@@ -271,6 +335,10 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 static const struct tool_option options[] = {
     {"points", "N", false, "instances at which both sides of a rule are compared (64)"},
     {"seed", "N", false, "chooses the random ones among them (1)"},
+    {"domain", "a:DOMAIN", true,
+     "one more condition on a variable: a:real, n:integer, 'a>1' or '0<a<1'; it is shown with the "
+     "rule"},
+    {"real", NULL, false, "sides are compared where both are real"},
     EXPR_ARGUMENT_LATEX,
     TOOL_JSON,
     {0},
@@ -280,13 +348,14 @@ const struct tool tool_check_rules = {
     .name = "check-rules",
     .arguments = "[FILE...]",
     .summary = "certify rewrite rules by ball arithmetic",
-    .help = "Checks every rule of the given rule files, or of the shipped library, at special and "
-            "random values of its variables that meet its conditions. A rule is refuted by one "
-            "point at which its sides have provably different values; the point is printed, and "
-            "the condition that would make the rule hold, if one is found. Of the certified rules some "
-            "are proved, too, by normal forms; the others are only sampled. A rule is vacuous if "
-            "its sides are nowhere both defined, and unchecked if it has operators that a file "
-            "declared, or has the condition maybe_nonzero.",
+    .help =
+        "Checks every rule of the given rule files, or of the shipped library, at special and "
+        "random values of its variables that meet its conditions. A rule is refuted by one "
+        "point at which its sides have provably different values; the point is printed, and "
+        "the condition that would make the rule hold, if one is found. Of the certified rules some "
+        "are proved, too, by normal forms; the others are only sampled. A rule is vacuous if "
+        "its sides are nowhere both defined, and unchecked if it has operators that a file "
+        "declared, or has the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
     .options = options,

@@ -65,18 +65,25 @@ enum comparison { AGREE, DIFFER, ONLY_LEFT, ONLY_RIGHT, NOWHERE };
 static enum comparison compare(struct trial *c, const struct expr *lhs, const struct expr *rhs)
 {
     bool left = false, right = false;
+    slong next;
     for (slong p = TRIAL_FIRST_PRECISION;
-         p <= (left && right ? TRIAL_FINEST_PRECISION : TRIAL_LAST_PRECISION); p *= 2) {
+         p <= (left && right ? TRIAL_FINEST_PRECISION : TRIAL_LAST_PRECISION); p = next) {
         const acb_struct *x = ball_evaluate(&c->left, lhs, p);
         const acb_struct *y = ball_evaluate(&c->right, rhs, p);
         left = ball_is_narrow(x);
         right = ball_is_narrow(y);
-        if (acb_is_finite(x) && acb_is_finite(y) && !acb_overlaps(x, y))
+        bool finite = acb_is_finite(x) && acb_is_finite(y);
+        if (finite && c->real_values && !(ball_is_real(x) && ball_is_real(y)))
+            return NOWHERE;
+        if (finite && !acb_overlaps(x, y))
             return DIFFER;
         slong span = ball_span(&c->left);
         span = span > ball_span(&c->right) ? span : ball_span(&c->right);
         if (left && right && ball_agrees(x, y, span))
             return AGREE;
+        next = left && right && span + TRIAL_FIRST_PRECISION > 2 * p
+                   ? span + TRIAL_FIRST_PRECISION
+                   : 2 * p;
         if ((c->left.hopeless && (right || c->right.hopeless)) || (c->right.hopeless && left))
             break;
     }
@@ -126,7 +133,7 @@ static bool is_moderate(const struct sampler *s, const struct instance *values)
 enum err_code trial_run(struct trial_result *out, struct arena *a, const struct rule *r,
                         const struct rule_check_options *options, struct err *e)
 {
-    struct trial c = {.seed = options->seed};
+    struct trial c = {.seed = options->seed, .real_values = options->real_values};
     *out = (struct trial_result){0};
     enum err_code code = sampler_init(&c.sampler, a, r, options->seed, e);
     if (code)

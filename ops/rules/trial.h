@@ -7,7 +7,7 @@
 #include "ops/rules/sampler.h"
 
 enum { TRIAL_FIRST_PRECISION = 96, TRIAL_LAST_PRECISION = 800,
-       TRIAL_FINEST_PRECISION = 13000, /* to tell narrow balls apart */
+       TRIAL_FINEST_PRECISION = 1 << 19, /* to tell narrow balls apart */
        TRIAL_MAX_SYMBOLS = 8 };
 
 struct trial {
@@ -20,6 +20,7 @@ struct trial {
     } symbols[TRIAL_MAX_SYMBOLS];
     size_t n_symbols;
     uint64_t seed;
+    bool real_values;
     uint32_t instance; /* its number: symbols have other values in each */
 };
 

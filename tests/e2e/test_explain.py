@@ -206,6 +206,25 @@ class Explain(unittest.TestCase):
         for domain in ("x", "x:big", "1<2", "x>1<3", "1<x<1", ":real", "0<x<1<2"):
             self.assertEqual(explain("--domain", domain, "x", "x").returncode, 2, domain)
 
+    def test_rules_under_domains(self):
+        rules = ("group g\nroot: sqrt(?a^2) -> ?a\nln: ln(?a*?b) -> ln(?a) + ln(?b)\n"
+                 "atan: 2*atan(?a) -> atan(2*?a/(1 - ?a^2))\n")
+        cases = (([], {"root", "ln", "atan"}), (["--domain", "a>1"], {"atan"}),
+                 (["--domain", "0<a<1"], set()), (["--domain", "?a:real"], {"root", "ln", "atan"}),
+                 (["--real"], {"root", "atan"}), (["--domain", "b:positive"], {"root", "atan"}))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "my.rules"
+            path.write_text(rules)
+            for given, refuted in cases:
+                done = subprocess.run([BINARY, "check-rules", "--json", *given, str(path)],
+                                      capture_output=True, text=True, timeout=TIMEOUT_S)
+                lines = [json.loads(line) for line in done.stdout.splitlines()][:-1]
+                self.assertEqual({r["name"] for r in lines if r["verdict"] == "refuted"}, refuted, given)
+                self.assertEqual(any("less(1, ?a)" in r["rule"] for r in lines), "a>1" in given)
+            done = subprocess.run([BINARY, "check-rules", "--domain", "a:big", str(path)],
+                                  capture_output=True, text=True, timeout=TIMEOUT_S)
+            self.assertEqual(done.returncode, 2)
+
     def test_a_stream_of_pairs(self):
         lines = ["sin(x)^2\t1 - cos(x)^2", '{"from": "x + x", "to": "2*x"}', "", "x\tx + 1",
                  "sin(\tx", "1/0\t1", "nonsense", '{"from": "x"}']
