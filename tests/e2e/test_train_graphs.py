@@ -115,6 +115,11 @@ class TrainGraphs(ProjectTest):
                       "valid has 0", r.err)
         r = self.p.eqloom("embed", "--model", "t/model", "x + 1", expect=2)
         self.assertIn("the model reads graphs of equations, not expressions", r.err)
+        self.p.eqloom("export", "t/model", "-o", "m.safetensors")
+        (self.folder / "i.yaml").write_text("eqloom: 1\nname: i\nnodes:\n"
+                                            "  m: {op: import-model, files: [m.safetensors]}\n")
+        r = self.p.eqloom("run", "i.yaml", expect=2)
+        self.assertIn("m.safetensors: graph networks are not imported, only transformers", r.err)
         r = self.p.eqloom("run", "t.yaml", "--set", "valid=1", expect=1)
         self.assertIn("equations of at least two papers are needed; graphs has 0", r.err)
 

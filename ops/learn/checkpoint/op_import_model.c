@@ -2,6 +2,7 @@
 #include "engine/op.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/checkpoint/safetensors_read.h"
+#include "ops/nn/graph/graph_model.h"
 
 #include <string.h>
 
@@ -25,6 +26,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct source_text *tensors = &files[0].text;
     if ((code = safetensors_architecture(&text, a, tensors, e)))
         return err_up(e, code);
+    if (graph_config_is(text))
+        return err_fail(e, ERR_INPUT, "%s: graph networks are not imported, only transformers",
+                        tensors->name);
     if (nn_config_parse(&c, text, &inner))
         return err_fail(e, ERR_INPUT, "%s: %s", tensors->name, inner.message);
     if ((code = err_up(e, nn_model_new(&m, a, &c, e))))
