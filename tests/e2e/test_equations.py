@@ -62,7 +62,7 @@ class Equations(ProjectTest):
         (self.folder / "in").mkdir()
         for k in range(30):
             (self.folder / "in" / f"p{k:02}.tex").write_text(paper(rng))
-        self.labelled = self.folder / "other.jsonl"
+        self.labelled = self.folder / "other.json"
         self.labelled.write_text(lines(
             [{"label": k % 5, "latex": " ".join(rng.choices(sorted(TOPICS.values())[k % 4], k=3))}
              for k in range(24)] + [{"label": "alone", "mathml": "<math><mi>x</mi></math>"},

@@ -252,8 +252,8 @@ static enum form form_of(const char *name)
         const char *suffix;
         enum form form;
     } forms[] = {{".gz", FORM_ARCHIVE}, {".tgz", FORM_ARCHIVE}, {".tar", FORM_ARCHIVE},
-                 {".zip", FORM_ARCHIVE}, {".jsonl", FORM_JSONL}, {".mml", FORM_XML},
-                 {".xml", FORM_XML}, {".html", FORM_XML}};
+                 {".zip", FORM_ARCHIVE}, {".jsonl", FORM_JSONL}, {".json", FORM_JSONL},
+                 {".mml", FORM_XML}, {".xml", FORM_XML}, {".html", FORM_XML}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (ends_in(name, forms[i].suffix))
             return forms[i].form;
@@ -322,7 +322,7 @@ static const char *const suffixes[] = {
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 3,
+    .version = 4,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, and files with "
