@@ -102,6 +102,21 @@ enum err_code gpu_find(bool *cpu, struct gpu_card *card, const char *name, struc
     return err_up(e, cuda.plugin->card(card, index < 0 ? 0 : index, e));
 }
 
+enum err_code gpu_find_all(int index[GPU_CARDS], size_t *n, const char *name, struct err *e)
+{
+    bool cpu;
+    struct gpu_card first, c;
+    enum err_code code = gpu_find(&cpu, &first, name, e);
+    if (code)
+        return err_up(e, code);
+    *n = 1;
+    index[0] = cpu ? -1 : first.index;
+    for (int i = 1; i < cuda.n && *n < GPU_CARDS && !cpu && !strchr(name, ':'); i++)
+        if (!cuda.plugin->card(&c, i, NULL) && strcmp(c.class_name, first.class_name) == 0)
+            index[(*n)++] = i;
+    return OK;
+}
+
 enum err_code gpu_open(struct gpu_device **out, const char *name, struct pool *pool, struct err *e)
 {
     bool cpu;

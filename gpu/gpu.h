@@ -327,6 +327,11 @@ struct gpu_card {
  * CUDA back end: a shared library beside the program, or $EQLOOM_CUDA. ERR_UNSUPPORTED says in one
  * line why there is no card. */
 enum err_code gpu_find(bool *cpu, struct gpu_card *card, const char *name, struct err *e);
+/* The devices on which a map may compute for such a name: the one that gpu_find gives, and if it is
+ * a card that the name does not number, all cards of its class. Their numbers, -1 for the CPU; at
+ * most GPU_CARDS. */
+enum { GPU_CARDS = 16 };
+enum err_code gpu_find_all(int index[GPU_CARDS], size_t *n, const char *name, struct err *e);
 /* Why "auto" is the CPU, in one line, or NULL. */
 const char *gpu_why_cpu(void);
 /* How many cards there are. */

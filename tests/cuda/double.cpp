@@ -15,14 +15,18 @@
 #include <sys/mman.h>
 #include <vector>
 
-struct double_control eqloom_double = {false, false, false, 0, 0, 0, 88172645463325252u,
-                                       0,     0,     0,     0, 0};
+struct double_control eqloom_double = {false,  false, false, 0, 0, 0, 88172645463325252u,
+                                       {0, 0}, 0,     0,     0, 0, 0};
 uint64_t emu_seed;
 static std::recursive_mutex lock;
 static std::map<char *, size_t> device; /* allocations */
 enum { PAGE = 4096 };
 
+enum { CARDS = sizeof eqloom_double.submitted / sizeof *eqloom_double.submitted };
+static thread_local int current; /* card */
+
 struct CUstream_st {
+    int card;
     std::deque<std::function<void()>> work;
     size_t done;
 };
@@ -73,6 +77,9 @@ static void drain_all()
 static void submit(cudaStream_t stream, std::function<void()> work)
 {
     CUstream_st *s = stream ? stream : &null_stream;
+    if (stream && s->card != current)
+        fprintf(stderr, "double: work for another card than the thread's\n"), abort();
+    eqloom_double.submitted[current]++;
     s->work.push_back(work);
     if (eqloom_double.now)
         drain(s, SIZE_MAX);
@@ -113,7 +120,7 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int *n)
 {
     MAY_FAIL(cudaErrorInsufficientDriver);
-    *n = 1;
+    *n = CARDS;
     return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int *v)
@@ -137,7 +144,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int index)
 cudaError_t cudaSetDevice(int index)
 {
     MAY_FAIL(cudaErrorInvalidDevice);
-    return index ? cudaErrorInvalidDevice : cudaSuccess;
+    current = index;
+    return index < 0 || index >= CARDS ? cudaErrorInvalidDevice : cudaSuccess;
 }
 cudaError_t cudaGetLastError(void)
 {
@@ -234,6 +242,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
     MAY_FAIL(cudaErrorInvalidValue);
     eqloom_double.live++;
     *s = new CUstream_st();
+    (*s)->card = current;
     streams.push_back(*s);
     return cudaSuccess;
 }

@@ -19,6 +19,7 @@ struct double_control {
     long calls;           /* so far */
     long live;            /* allocations, streams, events, handles that nobody gave back */
     uint64_t seed;        /* of the order of threads */
+    long submitted[2];    /* work, by card: there are two */
     /* What a card is given to do; waits for it. */
     long launches, products, copies, clears, waits;
 };

@@ -293,6 +293,24 @@ static void test_use(void **state)
                 near(text[i].best[k].log_probability, want_text[i].best[k].log_probability, 1e-5));
     }
     assert_int_equal(control->live, 0);
+
+    /* A map's elements go to both cards, with the same bytes. */
+    struct chunk_io io = {&memory, put, get};
+    struct loaded_set set = {0}, one = {0};
+    assert_int_equal(loaded_set_open(&set, "auto", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(set.n, 2);
+    for (int i = 0; i < 4; i++) {
+        long before[] = {control->submitted[0], control->submitted[1]};
+        assert_int_equal(embedder_run(want, loaded_turn(&set), b, true, &memory.a, NULL), OK);
+        assert_memory_equal(want, got, sizeof got);
+        for (int card = 0; card < 2; card++)
+            assert_int_equal(control->submitted[card] > before[card], card == i % 2);
+    }
+    loaded_set_close(&set);
+    assert_int_equal(loaded_set_open(&one, "cuda:1", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(one.n, 1);
+    loaded_set_close(&one);
+    assert_int_equal(control->live, 0);
     arena_free(&memory.a);
     memory.n = 0;
 }
@@ -448,8 +466,8 @@ static void test_names(void **state)
     struct err e;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(gpu_open(&d, bad[i], NULL, &e), ERR_INPUT);
-    assert_int_equal(gpu_open(&d, "cuda:1", NULL, &e), ERR_INPUT);
-    assert_string_equal(e.message, "cuda:1: there is 1 card, from cuda:0 on");
+    assert_int_equal(gpu_open(&d, "cuda:2", NULL, &e), ERR_INPUT);
+    assert_string_equal(e.message, "cuda:2: there are 2 cards, from cuda:0 on");
     assert_int_equal(gpu_open(&d, "auto", NULL, &e), OK);
     assert_string_equal(d->ops.name, "cuda");
     gpu_close(d);

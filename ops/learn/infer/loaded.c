@@ -3,6 +3,7 @@
 
 #include "ops/learn/data/dataset.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,33 @@ void loaded_free(struct loaded *m)
     gpu_close(m->device);
     arena_free(&m->arena);
     free(m);
+}
+
+enum err_code loaded_set_open(struct loaded_set *s, const char *device,
+                              enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                              const struct chunk_io *io, struct err *e)
+{
+    int index[GPU_CARDS];
+    size_t n;
+    enum err_code code = gpu_find_all(index, &n, device, e);
+    while (!code && s->n < n) {
+        char name[16];
+        snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
+        if (!(code = loaded_new(&s->all[s->n], name, c, io, e)))
+            s->all[s->n++]->precision = precision;
+    }
+    return err_up(e, code);
+}
+
+void loaded_set_close(struct loaded_set *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        loaded_free(s->all[i]);
+}
+
+const struct loaded *loaded_turn(struct loaded_set *s)
+{
+    return s->all[atomic_fetch_add(&s->turn, 1) % s->n];
 }
 
 struct nn_weights loaded_weights(const struct loaded *m)

@@ -7,6 +7,8 @@
 #include "ops/nn/tape.h"
 #include "token.pb-c.h"
 
+#include <stdatomic.h>
+
 struct loaded {
     struct arena arena;
     struct nn_model *model;
@@ -18,6 +20,20 @@ struct loaded {
 enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
                          const struct chunk_io *io, struct err *e);
 void loaded_free(struct loaded *m);
+
+/* The model on each device that a map may use; its elements take turns. What comes out does not
+ * depend on whose turn it was: the devices are of one class. */
+struct loaded_set {
+    struct loaded *all[GPU_CARDS];
+    size_t n;
+    atomic_size_t turn;
+};
+enum err_code loaded_set_open(struct loaded_set *s, const char *device,
+                              enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                              const struct chunk_io *io, struct err *e);
+void loaded_set_close(struct loaded_set *s);
+const struct loaded *loaded_turn(struct loaded_set *s);
+
 struct nn_weights loaded_weights(const struct loaded *m);
 
 /* ERR_INPUT, ERR_LIMIT, ERR_CORRUPT if the model cannot take the batch. */

@@ -27,7 +27,7 @@ static const struct op_port outputs[] = {
 };
 
 struct shared {
-    struct loaded *model;
+    struct loaded_set models;
     struct digest vocabulary; /* 0: the checkpoint does not say */
 };
 
@@ -36,7 +36,7 @@ static void release(void *state)
     struct shared *s = state;
     if (!s)
         return;
-    loaded_free(s->model);
+    loaded_set_close(&s->models);
     free(s);
 }
 
@@ -50,12 +50,12 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)
-        code = err_up(e, loaded_new(&s->model, op_string(ctx, "device"), c, &io, e));
+        code = err_up(e, loaded_set_open(&s->models, op_string(ctx, "device"), learn_precision(ctx),
+                                         c, &io, e));
     if (code) {
         release(s);
         return code;
     }
-    s->model->precision = learn_precision(ctx);
     if (c->vocabulary_id.len == DIGEST_SIZE)
         memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
     *state = s;
@@ -64,7 +64,8 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct shared *s = state;
+    struct shared *s = state;
+    const struct loaded *m = loaded_turn(&s->models);
     struct arena *a = op_arena(ctx);
     ProtobufCMessage *message;
     enum err_code code;
@@ -75,11 +76,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the model");
     if (b->n_offset == 0)
         return err_fail(e, ERR_CORRUPT, "token batch without offsets");
-    size_t n = b->n_offset - 1, dim = s->model->model->config.d_model;
+    size_t n = b->n_offset - 1, dim = m->model->config.d_model;
     float *values = arena_try_alloc(a, n * dim, sizeof *values);
     if (!values)
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
-    if ((code = embedder_run(values, s->model, b, op_bool(ctx, "normalize"), a, e)))
+    if ((code = embedder_run(values, m, b, op_bool(ctx, "normalize"), a, e)))
         return err_up(e, code);
     Eqloom__EmbeddingBatch out;
     eqloom__embedding_batch__init(&out);

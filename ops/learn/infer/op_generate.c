@@ -32,7 +32,7 @@ static const struct op_port outputs[] = {
 };
 
 struct shared {
-    struct loaded *model;
+    struct loaded_set models;
     struct arena arena;
     char **names; /* of tokens */
     size_t n_names;
@@ -43,7 +43,7 @@ static void release(void *state)
     struct shared *s = state;
     if (!s)
         return;
-    loaded_free(s->model);
+    loaded_set_close(&s->models);
     arena_free(&s->arena);
     free(s);
 }
@@ -58,14 +58,15 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
         return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
-    if ((code = err_up(e, loaded_new(&s->model, op_string(ctx, "device"), c, &io, e))))
+    if ((code = err_up(e, loaded_set_open(&s->models, op_string(ctx, "device"),
+                                          learn_precision(ctx), c, &io, e))))
         return code;
-    if (s->model->model->config.vocabulary != s->n_names)
+    const struct nn_config *config = &s->models.all[0]->model->config;
+    if (config->vocabulary != s->n_names)
         return err_fail(e, ERR_INPUT, "the model has %u tokens, the vocabulary %zu",
-                        s->model->model->config.vocabulary, s->n_names);
-    if (!s->model->model->config.decoder_layers)
+                        config->vocabulary, s->n_names);
+    if (!config->decoder_layers)
         return err_fail(e, ERR_INPUT, "the model has no decoder: it can embed, not generate");
-    s->model->precision = learn_precision(ctx);
     return OK;
 }
 
@@ -118,7 +119,8 @@ static void cut(Eqloom__TokenBatch *b, size_t n)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct shared *s = state;
+    struct shared *s = state;
+    const struct loaded *m = loaded_turn(&s->models);
     struct arena *a = op_arena(ctx);
     ProtobufCMessage *message;
     struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),
@@ -127,12 +129,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = op_get(&message, ctx, "batches", 0, e)))
         return err_up(e, code);
     Eqloom__TokenBatch *b = (Eqloom__TokenBatch *)message;
-    if ((code = err_up(e, loaded_check(s->model, b, e))))
+    if ((code = err_up(e, loaded_check(m, b, e))))
         return code;
     cut(b, (size_t)op_int(ctx, "limit"));
     size_t n = b->n_offset - 1;
     struct generated *out = arena_array(a, struct generated, n);
-    if ((code = err_up(e, generator_run(out, s->model, b, &options, a, e))))
+    if ((code = err_up(e, generator_run(out, m, b, &options, a, e))))
         return code;
     Eqloom__Generation g;
     eqloom__generation__init(&g);
