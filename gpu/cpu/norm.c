@@ -182,10 +182,10 @@ static void affine_columns(struct gpu_queue *q, float *y, const float *x, const 
                            const float *z, const float *restrict b, const float *restrict c,
                            size_t rows, size_t cols)
 {
-    for (size_t r = 0; r < rows; r++, x += cols, y += cols, z += z ? cols : 0)
+    for (size_t r = 0; r < rows; r++, x += cols, y += cols)
         if (z)
             for (size_t i = 0; i < cols; i++)
-                y[i] = x[i] * a[i] + z[i] * b[i] + c[i];
+                y[i] = x[i] * a[i] + z[r * cols + i] * b[i] + c[i];
         else
             for (size_t i = 0; i < cols; i++)
                 y[i] = x[i] * a[i] + c[i];
