@@ -1,25 +1,44 @@
-/* See hnsw.h. */
+/* See hnsw.h. hnswlib's own products differ between machines, and what goes with them reads four
+ * bytes past its lists. */
 #include "ops/latex/study/hnsw.h"
 
+#define NO_MANUAL_VECTORIZATION
 #include <hnswlib/hnswlib.h>
 
 static const size_t links = 16, construction = 200, breadth = 2000, seed = 100, ask_every = 1000;
 
+struct product_space final : hnswlib::SpaceInterface<float> {
+    hnsw_product *product;
+    uint32_t dim;
+
+    product_space(hnsw_product *f, uint32_t n) : product(f), dim(n) {}
+    size_t get_data_size() override { return dim * sizeof(float); }
+    hnswlib::DISTFUNC<float> get_dist_func() override { return distance; }
+    void *get_dist_func_param() override { return this; }
+
+    static float distance(const void *x, const void *y, const void *param)
+    {
+        auto *s = static_cast<const product_space *>(param);
+        return 1 - s->product(static_cast<const float *>(x), static_cast<const float *>(y), s->dim);
+    }
+};
+
 struct hnsw {
-    hnswlib::InnerProductSpace space;
+    product_space space;
     hnswlib::HierarchicalNSW<float> graph;
 
-    hnsw(size_t n, size_t dim) : space(dim), graph(&space, n, links, construction, seed)
+    hnsw(size_t n, uint32_t dim, hnsw_product *f) : space(f, dim), graph(&space, n, links, construction, seed)
     {
         graph.setEf(breadth);
     }
 };
 
-struct hnsw *hnsw_new(const float *x, size_t n, size_t dim, bool (*cancelled)(void *), void *arg)
+struct hnsw *hnsw_new(const float *x, size_t n, uint32_t dim, hnsw_product *product,
+                      bool (*cancelled)(void *), void *arg)
 {
     struct hnsw *h = nullptr;
     try {
-        h = new hnsw(n, dim);
+        h = new hnsw(n, dim, product);
         for (size_t i = 0; i < n; i++) {
             if (i % ask_every == 0 && cancelled && cancelled(arg)) {
                 hnsw_free(h);

@@ -13,9 +13,11 @@ extern "C" {
 #endif
 
 struct hnsw;
-/* Of n vectors of `dim` values, which are copied. NULL: no memory, or
+typedef float hnsw_product(const float *x, const float *y, uint32_t dim);
+/* Of n vectors of `dim` values, which are copied, compared by their products. NULL: no memory, or
  * `cancelled`, which is asked now and then, returned nonzero. */
-struct hnsw *hnsw_new(const float *x, size_t n, size_t dim, bool (*cancelled)(void *), void *arg);
+struct hnsw *hnsw_new(const float *x, size_t n, uint32_t dim, hnsw_product *product,
+                      bool (*cancelled)(void *), void *arg);
 void hnsw_free(struct hnsw *h); /* NULL is fine */
 /* Up to k rows that are nearest, in no order; returns how many. Thread-safe. */
 size_t hnsw_nearest(uint32_t *rows, size_t k, const struct hnsw *h, const float *query);

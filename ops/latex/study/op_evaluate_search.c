@@ -118,7 +118,7 @@ static enum err_code load(struct study *s, struct err *e)
     if (v->n < (uint64_t)op_int(ctx, "approximate_from"))
         return OK;
     op_progress(ctx, 1, 3, "indexing");
-    s->index = hnsw_new(v->x, v->n, v->stride, cancelled, ctx);
+    s->index = hnsw_new(v->x, v->n, v->stride, vector_dot, cancelled, ctx);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "indexing was interrupted");
     return s->index ? OK : err_fail(e, ERR_NOMEM, "no memory for an index of %u vectors", v->n);
@@ -319,9 +319,8 @@ static const struct op_port outputs[] = {
 
 const struct op op_evaluate_search = {
     .name = "evaluate-search",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
-    .numerics = true, /* hnswlib's products */
     .parallel = true,
     .doc =
         "How useful a search by equations is. An equation that is found is relevant if a keyword of "

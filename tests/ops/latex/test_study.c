@@ -120,8 +120,8 @@ static void test_index(void **state)
     struct arena a = {0};
     struct rng rng = rng_new(seed, 3);
     struct vectors v = scatter(&a, N, &rng), q = scatter(&a, QUERIES, &rng);
-    struct hnsw *x = hnsw_new(v.x, N, v.stride, NULL, NULL);
-    struct hnsw *again = hnsw_new(v.x, N, v.stride, NULL, NULL);
+    struct hnsw *x = hnsw_new(v.x, N, v.stride, vector_dot, NULL, NULL);
+    struct hnsw *again = hnsw_new(v.x, N, v.stride, vector_dot, NULL, NULL);
     struct neighbour exact[K], found[K], same[K];
     size_t shared = 0;
     assert_true(x && again);
