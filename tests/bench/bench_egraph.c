@@ -36,6 +36,15 @@ static struct source_text read_text(struct arena *a, const char *folder, const c
     return (struct source_text){path, (const char *)text.data, text.len};
 }
 
+static struct rules rules_of(struct arena *a, const struct source_text *text)
+{
+    struct err e = {0};
+    struct rules rules = {.lang = &lang_calculus};
+    if (rules_parse(&rules, a, text, &e))
+        die(&e);
+    return rules;
+}
+
 /* Of this thread: other work on the machine does not count. */
 static double cpu_seconds(void)
 {
@@ -171,12 +180,9 @@ static void run(const char *label, const struct rules *rules, const struct rules
 static void bench_calculus(const char *folder)
 {
     struct arena a = {0};
-    struct err e = {0};
     struct source_text text = read_text(&a, folder, "calculus.rules");
     struct source_text exprs = read_text(&a, folder, "calculus.exprs");
-    struct rules rules = {.lang = &lang_calculus};
-    if (rules_parse(&rules, &a, &text, &e))
-        die(&e);
+    struct rules rules = rules_of(&a, &text);
     struct ruleset *set = ruleset_new(&rules);
     /* Growth-bound: a rule rests only when it explodes, as all do that apply to zero in its many
      * forms. Search-bound: rules rest early, so that most of the work is to find what is left. */
@@ -200,11 +206,8 @@ static void bench_sums(const char *folder)
                              "comm: ?a + ?b -> ?b + ?a\n"
                              "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n";
     struct arena a = {0};
-    struct err e = {0};
     struct source_text text = {"ac", ac, strlen(ac)}, exprs = read_text(&a, folder, "ac.exprs");
-    struct rules rules = {.lang = &lang_calculus};
-    if (rules_parse(&rules, &a, &text, &e))
-        die(&e);
+    struct rules rules = rules_of(&a, &text);
     struct ruleset *set = ruleset_new(&rules);
     struct saturate_options o = {.iterations = 100, .max_nodes = 1000000};
     for (int line = 0; line < 3; line++) {
@@ -241,12 +244,9 @@ static void print_iteration(void *arg, const struct saturate_iteration *i)
 static void print_iterations(const char *folder)
 {
     struct arena a = {0};
-    struct err e = {0};
     struct source_text text = read_text(&a, folder, "calculus.rules");
     struct source_text exprs = read_text(&a, folder, "calculus.exprs");
-    struct rules rules = {.lang = &lang_calculus};
-    if (rules_parse(&rules, &a, &text, &e))
-        die(&e);
+    struct rules rules = rules_of(&a, &text);
     struct ruleset *set = ruleset_new(&rules);
     struct table t = {cpu_seconds()};
     struct egraph *g = NULL;

@@ -5,6 +5,7 @@
 #include "ops/learn/infer/generator.h"
 #include "ops/learn/train/trainer.h"
 #include "tests/cuda/double.h"
+#include "tests/ops/learn/chunk_memory.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
 
@@ -208,43 +209,12 @@ static void test_launches(void **state)
 
 /* ---- models as they are used ---- */
 
-struct memory {
-    struct arena a;
-    struct {
-        struct digest id;
-        struct span data;
-    } chunks[256];
-    size_t n;
-};
-
-static enum err_code put(struct digest *id, void *arg, struct span data, struct err *e)
-{
-    struct memory *m = arg;
-    assert_true(m->n < 256);
-    *id = digest_of(&data, 1);
-    m->chunks[m->n].id = *id;
-    m->chunks[m->n++].data = span_of(arena_memdup(&m->a, data.data, data.len), data.len);
-    return OK;
-}
-
-static enum err_code get(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
-                         struct err *e)
-{
-    struct memory *m = arg;
-    for (size_t i = 0; i < m->n; i++)
-        if (memcmp(m->chunks[i].id.bytes, id, DIGEST_SIZE) == 0) {
-            *out = m->chunks[i].data;
-            return OK;
-        }
-    return err_fail(e, ERR_NOTFOUND, "no such chunk");
-}
-
-static void save(Eqloom__Checkpoint *c, struct memory *memory, uint32_t decoder_layers)
+static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, uint32_t decoder_layers)
 {
     struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct nn_config model = small;
     struct session s;
-    struct chunk_io io = {memory, put, get};
+    struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     model.decoder_layers = decoder_layers;
     assert_int_equal(session_open(&s, "cpu", &model, &how, NULL), OK);
     struct trainer_state now = {.weights = arena_array(&memory->a, float, s.m->table.total)};
@@ -257,10 +227,10 @@ static void save(Eqloom__Checkpoint *c, struct memory *memory, uint32_t decoder_
 }
 
 static enum err_code use(float *vectors, struct generated *out, const char *device,
-                         const Eqloom__Checkpoint *c, struct memory *memory,
+                         const Eqloom__Checkpoint *c, struct chunk_memory *memory,
                          const Eqloom__TokenBatch *b, struct err *e)
 {
-    struct chunk_io io = {memory, put, get};
+    struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     struct generator_options o = {.beam = 3, .max_tokens = 5};
     struct loaded *m;
     enum err_code code = loaded_new(&m, device, c, &io, e);
@@ -276,7 +246,7 @@ static enum err_code use(float *vectors, struct generated *out, const char *devi
 static void test_use(void **state)
 {
     enum { MANY = 9, D = 16 };
-    static struct memory memory;
+    static struct chunk_memory memory;
     static float want[MANY * D], got[MANY * D];
     struct generated want_text[MANY], text[MANY];
     Eqloom__Checkpoint c;
@@ -295,7 +265,7 @@ static void test_use(void **state)
     assert_int_equal(control->live, 0);
 
     /* A map's elements go to both cards, with the same bytes. */
-    struct chunk_io io = {&memory, put, get};
+    struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     struct loaded_set set = {0}, one = {0};
     assert_int_equal(loaded_set_open(&set, "auto", GPU_F32, &c, &io, NULL), OK);
     assert_int_equal(set.n, 2);
@@ -311,8 +281,7 @@ static void test_use(void **state)
     assert_int_equal(one.n, 1);
     loaded_set_close(&one);
     assert_int_equal(control->live, 0);
-    arena_free(&memory.a);
-    memory.n = 0;
+    chunk_memory_clear(&memory);
 }
 
 /* ---- faults ---- */

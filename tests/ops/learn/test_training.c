@@ -3,6 +3,7 @@
  * finite stop it. */
 #include "ops/learn/infer/embedder.h"
 #include "ops/learn/train/trainer.h"
+#include "tests/ops/learn/chunk_memory.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
 
@@ -146,48 +147,10 @@ static void test_bf16(void **state)
     session_close(&two);
 }
 
-/* Chunks in memory, by content. */
-struct memory {
-    struct arena a;
-    struct {
-        struct digest id;
-        struct span data;
-    } chunks[512];
-    size_t n;
-};
-
-static void memory_clear(struct memory *m)
-{
-    arena_free(&m->a);
-    *m = (struct memory){.n = 0};
-}
-
-static enum err_code put(struct digest *id, void *arg, struct span data, struct err *e)
-{
-    struct memory *m = arg;
-    assert_true(m->n < 512 && data.len <= 4 << 20);
-    *id = digest_of(&data, 1);
-    m->chunks[m->n].id = *id;
-    m->chunks[m->n++].data = span_of(arena_memdup(&m->a, data.data, data.len), data.len);
-    return OK;
-}
-
-static enum err_code get(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
-                         struct err *e)
-{
-    struct memory *m = arg;
-    for (size_t i = 0; i < m->n; i++)
-        if (memcmp(m->chunks[i].id.bytes, id, DIGEST_SIZE) == 0) {
-            *out = m->chunks[i].data;
-            return OK;
-        }
-    return err_fail(e, ERR_NOTFOUND, "no such chunk");
-}
-
-static void save(Eqloom__Checkpoint *c, struct memory *memory, struct session *s)
+static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, struct session *s)
 {
     struct trainer_state now = state_new(s);
-    struct chunk_io io = {memory, put, get};
+    struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     eqloom__checkpoint__init(c);
     assert_int_equal(trainer_read(&now, s->t, NULL), OK);
     assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s->m->config), &s->m->table,
@@ -198,8 +161,8 @@ static void save(Eqloom__Checkpoint *c, struct memory *memory, struct session *s
 static void test_resume(void **state)
 {
     struct session whole, before, after;
-    static struct memory memory;
-    struct chunk_io io = {&memory, put, get};
+    static struct chunk_memory memory;
+    struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     for (int run = 0; run < 4; run++) { /* from the initialisation, and from the middle */
         struct trainer_config c_run = how_to(run & 1 ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
         c_run.optimizer = run & 1 ? OPTIMIZER_MUON : OPTIMIZER_ADAMW;
@@ -220,15 +183,15 @@ static void test_resume(void **state)
         assert_same_state(&whole, &after);
         session_close(&whole);
         session_close(&after);
-        memory_clear(&memory);
+        chunk_memory_clear(&memory);
     }
 }
 
 static void test_checkpoint_damaged(void **state)
 {
     struct session s;
-    static struct memory memory;
-    struct chunk_io io = {&memory, put, get};
+    static struct chunk_memory memory;
+    struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     Eqloom__Checkpoint c;
     struct err e;
     session_open(&s, 1, &how);
@@ -249,14 +212,14 @@ static void test_checkpoint_damaged(void **state)
     memory.chunks[2].data.len++;
     assert_int_equal(checkpoint_read(&loaded, &s.m->table, &c, &io, &s.a, &e), OK);
     session_close(&s);
-    memory_clear(&memory);
+    chunk_memory_clear(&memory);
 }
 
 /* How many vectors of held-out clusters have their nearest other vector in their own cluster. */
 static double nearest_share(struct session *s)
 {
-    static struct memory memory;
-    struct chunk_io io = {&memory, put, get};
+    static struct chunk_memory memory;
+    struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     struct loaded *em;
     Eqloom__Checkpoint c;
     enum { N = HELD_OUT * MEMBERS, D = 32 };
@@ -285,7 +248,7 @@ static double nearest_share(struct session *s)
         right += best / MEMBERS == i / MEMBERS;
     }
     loaded_free(em);
-    memory_clear(&memory);
+    chunk_memory_clear(&memory);
     return (double)right / N;
 }
 
@@ -348,9 +311,9 @@ static void test_embed_shards(void **state)
 {
     enum { MANY = 300, D = 32 };
     struct session s;
-    static struct memory memory;
+    static struct chunk_memory memory;
     static float all[MANY * D], one[D];
-    struct chunk_io io = {&memory, put, get};
+    struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     struct loaded *em;
     Eqloom__Checkpoint c;
     session_open(&s, 1, &how);
@@ -377,7 +340,7 @@ static void test_embed_shards(void **state)
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), ERR_INPUT);
     loaded_free(em);
     session_close(&s);
-    memory_clear(&memory);
+    chunk_memory_clear(&memory);
 }
 
 static void check_not_finite(const struct trainer_config *c)
