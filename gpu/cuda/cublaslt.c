@@ -72,15 +72,6 @@ static void keep(struct cuda_plans *p, const struct plan_key *key,
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Up to a multiple of an eighth of the power of two below. */
-static size_t rounded(size_t n)
-{
-    size_t step = 1;
-    while (step * 16 <= n)
-        step *= 2;
-    return (n + step - 1) / step * step;
-}
-
 /* One product as cuBLASLt sees it. */
 struct product {
     cublasLtMatmulDesc_t how;
@@ -196,9 +187,9 @@ static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm
     cublasLtMatmulAlgo_t algorithm;
     float beta = mm->accumulate ? 1 : !mm->base ? 0 : mm->beta != 0 ? mm->beta : 1;
     const float *base = mm->base ? mm->base : mm->c;
-    plans[0].m = rounded(key->m);
-    plans[0].n = rounded(key->n);
-    plans[0].k = rounded(key->k);
+    plans[0].m = cuda_rounded(key->m);
+    plans[0].n = cuda_rounded(key->n);
+    plans[0].k = cuda_rounded(key->k);
     cublasStatus_t s = product_new(&p, key, mm->bias);
     bool again = true; /* an algorithm for rounded sizes need not do for these */
     for (int i = 0; i < 2 && !(i && s == CUBLAS_STATUS_ALLOC_FAILED) && again; i++) {

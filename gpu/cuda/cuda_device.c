@@ -28,7 +28,7 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
     void *p = NULL;
     cudaError_t status = cudaSetDevice(d->index);
     if (!status)
-        status = cudaMalloc(&p, bytes ? bytes : 1);
+        status = cuda_pool_take(&p, &d->pool, bytes);
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* it is told here */
         cudaMemGetInfo(&left, &all);
@@ -41,7 +41,7 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
     if (!status)
         status = cudaDeviceSynchronize();
     if (status) {
-        cudaFree(p);
+        cuda_pool_give(&d->pool, p);
         return cuda_fail(e, d->index, status, "memory for tensors");
     }
     *out = p;
@@ -60,14 +60,13 @@ static void release(struct gpu_device *base, void *memory)
 {
     struct cuda_device *d = (struct cuda_device *)base;
     if (!cudaSetDevice(d->index) && !cudaDeviceSynchronize())
-        cudaFree(memory);
+        cuda_pool_give(&d->pool, memory);
 }
 
 /* ---- queues ---- */
 
-static void queue_free(struct gpu_queue *base)
+static void destroy(struct cuda_queue *q)
 {
-    struct cuda_queue *q = (struct cuda_queue *)base;
     cudaSetDevice(q->device->index);
     if (q->stream) {
         cudaStreamSynchronize(q->stream);
@@ -79,10 +78,32 @@ static void queue_free(struct gpu_queue *base)
     free(q);
 }
 
+static void queue_free(struct gpu_queue *base)
+{
+    struct cuda_queue *q = (struct cuda_queue *)base;
+    struct cuda_pool *p = &q->device->pool;
+    if (!cuda_begin(base) || !cuda_did(base, cudaStreamSynchronize(q->stream), "wait")) {
+        destroy(q);
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    q->next = p->queues;
+    p->queues = q;
+    pthread_mutex_unlock(&p->lock);
+}
+
 static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *base, struct err *e)
 {
-    struct cuda_queue *q = calloc(1, sizeof *q);
-    if (!q)
+    struct cuda_pool *p = &((struct cuda_device *)base)->pool;
+    pthread_mutex_lock(&p->lock);
+    struct cuda_queue *q = p->queues;
+    p->queues = q ? q->next : NULL;
+    pthread_mutex_unlock(&p->lock);
+    if (q) {
+        *out = &q->base;
+        return OK;
+    }
+    if (!(q = calloc(1, sizeof *q)))
         return err_fail(e, ERR_NOMEM, "no memory for a queue");
     q->base = (struct gpu_queue){.op = &base->ops, .device = base};
     q->device = (struct cuda_device *)base;
@@ -97,7 +118,7 @@ static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *base, 
     enum err_code code = q->base.failure.code;
     if (e)
         *e = q->base.failure;
-    queue_free(&q->base);
+    destroy(q);
     return code;
 }
 
@@ -121,6 +142,12 @@ static enum err_code run_each(struct gpu_queue *q, size_t n, size_t chains, gpu_
 static void close_device(struct gpu_device *base)
 {
     struct cuda_device *d = (struct cuda_device *)base;
+    cudaSetDevice(d->index);
+    for (struct cuda_queue *q; (q = d->pool.queues);) {
+        d->pool.queues = q->next;
+        destroy(q);
+    }
+    cuda_pool_clear(&d->pool);
     if (d->lt)
         cublasLtDestroy(d->lt);
     cuda_plans_free(d->plans);
@@ -201,6 +228,7 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
     cuda_fill_sequence(ops);
     cuda_fill_loss(ops);
     cuda_fill_outcome(ops);
+    pthread_mutex_init(&d->pool.lock, NULL);
     d->index = index;
     d->bf16 = c.bf16;
     cudaError_t status = cudaSetDevice(index);

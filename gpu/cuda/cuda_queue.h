@@ -4,6 +4,7 @@
 #define GPU_CUDA_CUDA_QUEUE_H
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,8 +14,16 @@ extern "C" {
 
 struct cuda_plans;
 
+/* Memory that was given back, and queues. */
+struct cuda_pool {
+    pthread_mutex_t lock;
+    struct cuda_block *idle, *used;
+    struct cuda_queue *queues; /* idle */
+};
+
 struct cuda_device {
     struct gpu_device base;
+    struct cuda_pool pool;
     int index;
     bool bf16; /* it has units for it */
     struct cublasLtContext *lt;
@@ -34,12 +43,27 @@ struct cuda_staging {
 struct cuda_queue {
     struct gpu_queue base;
     struct cuda_device *device;
+    struct cuda_queue *next; /* in the pool */
     cudaStream_t stream;
     struct cuda_staging staging;
     void *scratch; /* device memory: grows; contents do not outlive an op */
     size_t scratch_size;
     void *workspace; /* cuBLASLt's */
 };
+
+/* What is given must not be in use any more. */
+cudaError_t cuda_pool_take(void **out, struct cuda_pool *p, size_t bytes);
+void cuda_pool_give(struct cuda_pool *p, void *memory);
+/* Idle memory goes back to the driver. */
+void cuda_pool_clear(struct cuda_pool *p);
+/* Up to a multiple of an eighth of the power of two below. */
+static inline size_t cuda_rounded(size_t n)
+{
+    size_t step = 1;
+    while (step * 16 <= n)
+        step *= 2;
+    return (n + step - 1) / step * step;
+}
 
 enum err_code cuda_fail(struct err *e, int index, cudaError_t status, const char *what);
 /* Whether ops still make sense: there was no failure. Makes the queue's device the thread's. */

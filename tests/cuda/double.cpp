@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <vector>
 
-struct double_control eqloom_double = {false,  false, false, 0, 0, 0, 88172645463325252u,
-                                       {0, 0}, 0,     0,     0, 0, 0};
+struct double_control eqloom_double = {false, false, false, 0, 0, 0, 88172645463325252u,
+                                       {0, 0}, 0, 0, 0, 0, 0, 0};
 uint64_t emu_seed;
 static std::recursive_mutex lock;
 static std::map<char *, size_t> device; /* allocations */
@@ -177,6 +177,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!at || at == MAP_FAILED)
         return cudaErrorMemoryAllocation;
+    eqloom_double.allocations++;
     device[at] = bytes;
     open_memory(true);
     memset(at, 0xff, bytes < (1 << 20) ? bytes : 1 << 20); /* NaN: what was there before */

@@ -267,12 +267,16 @@ static void test_use(void **state)
     /* A map's elements go to both cards, with the same bytes. */
     struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     struct loaded_set set = {0}, one = {0};
+    long allocated = 0;
     assert_int_equal(loaded_set_open(&set, "auto", GPU_F32, &c, &io, NULL), OK);
     assert_int_equal(set.n, 2);
     for (int i = 0; i < 4; i++) {
         long before[] = {control->submitted[0], control->submitted[1]};
         assert_int_equal(embedder_run(want, loaded_turn(&set), b, true, &memory.a, NULL), OK);
         assert_memory_equal(want, got, sizeof got);
+        if (i < 2) /* what a first batch took is there for the next */
+            allocated = control->allocations;
+        assert_int_equal(control->allocations, allocated);
         for (int card = 0; card < 2; card++)
             assert_int_equal(control->submitted[card] > before[card], card == i % 2);
     }
