@@ -164,8 +164,9 @@ static void test_same_bytes(void **state)
     session_close(&s[1]);
 }
 
-/* What a card is given to do in a step, pinned: it does not depend on sizes. The host waits for it
- * once, for the result of the step before. */
+/* What a card is given to do in a step, pinned: it depends on sizes only where cuBLASLt does not
+ * take a bias, which is a launch more. The host waits for it once, for the result of the step
+ * before. */
 static void check_launches(enum objective_kind objective, uint32_t layers, bool dropout, long want)
 {
     struct trainer_config how = how_to(objective, OPTIMIZER_ADAMW);
@@ -204,7 +205,7 @@ static void test_launches(void **state)
     check_launches(OBJECTIVE_CONTRASTIVE, 6, true, 237);
     check_launches(OBJECTIVE_CONTRASTIVE, 2, true, 97);
     check_launches(OBJECTIVE_HISTOGRAM, 2, false, 93);
-    check_launches(OBJECTIVE_SEQ2SEQ, 6, true, 594);
+    check_launches(OBJECTIVE_SEQ2SEQ, 6, true, 595);
 }
 
 /* ---- models as they are used ---- */
