@@ -222,8 +222,9 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
 /* ---- the table: ops/registry.c ---- */
 extern const struct op *const op_table[]; /* ended by NULL, sorted by name */
 const struct op *op_find(const char *name);
-/* An expression in prefix tokens as infix, for people; as it is if it is none. */
+/* An expression in prefix tokens as people write it; as it is if it is none. */
 char *op_infix(struct arena *a, const char *prefix);
+char *op_latex(struct arena *a, const char *prefix);
 /* Files that the program brings, which jobs name as they are here. Ended by name NULL. */
 #define OP_BUILTIN "builtin:"
 extern const struct source_text op_builtins[];

@@ -8,9 +8,9 @@
 extern const struct op op_alphabet, op_analogies, op_bag_of_features, op_certify, op_classes,
     op_derivations, op_embed, op_embed_graphs, op_equation_statistics, op_equations, op_evaluate,
     op_evaluate_analogies, op_evaluate_derivations, op_evaluate_distances, op_evaluate_equations,
-    op_evaluate_generation, op_evaluate_questions, op_evaluate_search, op_export_corpus,
-    op_extract, op_generate, op_graphs, op_import_clusters, op_import_model, op_index, op_mathml,
-    op_merge, op_papers, op_questions, op_report, op_rules, op_saturate, op_split, op_split_papers,
+    op_evaluate_generation, op_evaluate_questions, op_evaluate_search, op_export_corpus, op_extract,
+    op_generate, op_graphs, op_import_clusters, op_import_model, op_index, op_mathml, op_merge,
+    op_papers, op_questions, op_report, op_rules, op_saturate, op_split, op_split_papers,
     op_templates, op_tfidf, op_tokenize, op_tokenize_exercises, op_train, op_train_graphs,
     op_verify, op_vocabulary;
 
@@ -67,15 +67,25 @@ const struct tool *const tool_table[] = {
     &tool_check_rules, &tool_doctor, &tool_embed,    &tool_explain,  &tool_generate,
     &tool_saturate,    &tool_search, &tool_simplify, &tool_variants, NULL};
 
-char *op_infix(struct arena *a, const char *prefix)
+static char *written(struct arena *a, const char *prefix, expr_printer *print)
 {
     static const struct language *const languages[] = {&lang_calculus, &lang_boolean};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         struct expr x;
         if (!expr_from_prefix(&x, a, languages[i], prefix, NULL))
-            return expr_infix(a, &x);
+            return print(a, &x);
     }
     return arena_strdup(a, prefix);
+}
+
+char *op_infix(struct arena *a, const char *prefix)
+{
+    return written(a, prefix, expr_infix);
+}
+
+char *op_latex(struct arena *a, const char *prefix)
+{
+    return written(a, prefix, expr_latex);
 }
 
 const struct op *op_find(const char *name)

@@ -13,6 +13,7 @@
      "Wait while another process writes the store, for at most so long; without SECONDS for ever."}
 #define OUTSIDE                                                                                    \
     {"allow-outside", NULL, false, "Let the job read files outside its directory."}
+#define LATEX {"latex", NULL, false, "Write expressions as LaTeX; JSON has it, too."}
 #define LIMIT(doc) {"limit", "N", false, doc, 'n'}
 /* clang-format on */
 
@@ -65,7 +66,7 @@ static const struct cli_command own_commands[] = {
      "candidates are listed.",
      "eqloom show quickstart/clusters\n"
      "eqloom show 3fa9 --json",
-     OPTIONS(TOOL_JSON, {"raw", NULL, false, "The stored bytes, as they are."},
+     OPTIONS(TOOL_JSON, LATEX, {"raw", NULL, false, "The stored bytes, as they are."},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given."))},
     {"ls", "[PREFIX]", 0, 1, CLI_STORE_READ, cli_ls, "List the names in the store",
      "Outputs of nodes (JOB/NODE), refs of jobs and tags (tag/NAME) that begin with PREFIX, "
@@ -120,11 +121,11 @@ static const struct cli_command own_commands[] = {
      "The options are faster than the same question in PROGRAM, because they need not read the "
      "records.",
      "eqloom query cluster '.value.members | length > 50' --job quickstart\n"
-     "eqloom query cluster '.value.seed.prefix | test(\"\\bsin\\b\")'\n"
+     "eqloom query cluster '.value.seed.infix | test(\"sin\")'\n"
      "eqloom query checkpoint '.value.metrics[-1].value < 1'\n"
      "eqloom query egraph '.bytes > 1e6' --limit 10\n"
      "eqloom query checkpoint .value.step --op train --since 2026-11-22",
-     OPTIONS({"job", "JOB", false, "Only records that nodes of this job hold now."},
+     OPTIONS(LATEX, {"job", "JOB", false, "Only records that nodes of this job hold now."},
              {"node", "NODE", false, "Only records that nodes of this name hold now."},
              {"op", "OP", false, "Only records that this op made."},
              {"since", "TIME", false,

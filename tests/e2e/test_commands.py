@@ -208,6 +208,13 @@ class Query(CommandsTest):
         for f in sines:
             self.assertIn("sin(", f["label"])
             self.assertIs(f["yields"], True)
+        infix = self.lines("query", "expr", '.value.infix | test("sin")')
+        self.assertEqual([f["id"] for f in infix], [f["id"] for f in sines])
+        latex = self.lines("query", "expr", ".value.latex", "--latex")
+        self.assertIn(r"\sin", " ".join(f["yields"] for f in latex))
+        shown = self.p.eqloom("show", sines[0]["id"], "--latex").out
+        self.assertRegex(shown, r"(?m)^latex: .*\\sin")
+        self.assertRegex(self.p.eqloom("show", sines[0]["id"]).out, r"(?m)^infix: .*sin\(")
         self.assertEqual(len(self.ids("checkpoint", ".value.step == 6")), 2)  # two poolings
         self.assertIn("no cluster was found", self.p.eqloom("query", "cluster", ".value.unsound").err)
         text = self.ok("query", "checkpoint", ".value.metrics[-1].name")

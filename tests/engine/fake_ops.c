@@ -135,6 +135,11 @@ char *op_infix(struct arena *a, const char *prefix)
     return arena_printf(a, "<%s>", prefix);
 }
 
+char *op_latex(struct arena *a, const char *prefix)
+{
+    return arena_printf(a, "{%s}", prefix);
+}
+
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)

@@ -305,7 +305,7 @@ static void test_reflection(void **state)
     struct cluster x;
     make_cluster(&x);
     struct memory file = memory_open();
-    reflect_dump(file.f, reflect_json(&x.c.base, true));
+    reflect_dump(file.f, reflect_json(&x.c.base, REFLECT_INFIX));
     assert_written(
         &file,
         "{\"seed\":{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x 1\",\"variables\":[],\"language\":\"\"},"
@@ -314,7 +314,7 @@ static void test_reflection(void **state)
         "{\"infix\":\"<+ 1\\tx\\\\>\",\"prefix\":\"+ 1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3,\"witness\":\"\"}],"
         "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
     file = memory_open();
-    reflect_print(file.f, &x.c.base, 1);
+    reflect_print(file.f, &x.c.base, REFLECT_INFIX, 1);
     assert_written(&file, "seed: infix: <+ x 1>\n"
                           "members (2):\n"
                           "  - infix: <+ x 1>, standing: PROVED, tokens: 3\n"

@@ -457,6 +457,11 @@ char *op_infix(struct arena *a, const char *prefix)
     return arena_strdup(a, prefix);
 }
 
+char *op_latex(struct arena *a, const char *prefix)
+{
+    return arena_strdup(a, prefix);
+}
+
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)

@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t n = 0;
         json_error_t unused;
         FILE *to = open_memstream(&text, &n);
-        reflect_print(to, m, data[1]);
+        reflect_print(to, m, REFLECT_LATEX, data[1]);
         rewind(to);
-        reflect_dump(to, reflect_json(m, true));
+        reflect_dump(to, reflect_json(m, REFLECT_LATEX));
         fclose(to);
         json_t *back = json_loads(text, JSON_DISABLE_EOF_CHECK, &unused);
         if (!back)

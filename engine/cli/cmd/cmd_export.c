@@ -72,7 +72,7 @@ static enum err_code write_json(struct exporter *x, const ProtobufCMessage *m, s
     char hex[DIGEST_HEX];
     json_t *line =
         json_pack("{s:I, s:s}", "index", (json_int_t)i, "id", digest_hex(hex, &x->elements[i]));
-    json_object_update_new(line, reflect_json(m, true));
+    json_object_update_new(line, reflect_json(m, REFLECT_INFIX));
     reflect_dump(x->to, line);
     return OK;
 }

@@ -117,7 +117,8 @@ static enum err_code run_program(bool *selects, const char **yielded, struct que
     }
     if ((code = canonical_unpack(&m, &q->scratch, q->kind->descriptor, r.payload, e)))
         return err_up(e, code);
-    json_t *record = reflect_record(id, &r, m);
+    json_t *record =
+        reflect_record(id, &r, m, cli_flag(q->c, "latex") ? REFLECT_LATEX : REFLECT_INFIX);
     code = jq_filter_run(yielded, &q->scratch, q->filter, record, e);
     json_decref(record);
     if (code == ERR_INPUT)

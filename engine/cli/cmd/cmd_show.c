@@ -84,6 +84,7 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
                                  uint64_t limit, struct err *e)
 {
     const struct kind_info *kind = kind_info(r->kind);
+    enum reflect_expressions as = cli_flag(c, "latex") ? REFLECT_LATEX : REFLECT_INFIX;
     ProtobufCMessage *m;
     if (!kind)
         return err_fail(e, ERR_UNSUPPORTED, "the record is of an unknown kind (%d)", r->kind);
@@ -91,14 +92,14 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
     if (code)
         return err_up(e, code);
     if (c->json) {
-        reflect_dump(c->out, reflect_record(&ref->id, r, m));
+        reflect_dump(c->out, reflect_record(&ref->id, r, m, as));
         return OK;
     }
     print_heading(c, ref, kind->name);
     if (r->kind == KIND_REPORT)
         print_report(c, (const Eqloom__Report *)m, limit);
     else
-        reflect_print(c->out, m, limit);
+        reflect_print(c->out, m, as, limit);
     return OK;
 }
 

@@ -102,7 +102,7 @@ static void compare_lists(struct field_changes *out, const char *path, const jso
     free(x);
     free(y);
     const char *change = gone || added ? arena_printf(out->arena, "%zu new, %zu gone", added, gone)
-                                     : "another order";
+                                       : "another order";
     add_row(out, path, arena_printf(out->arena, "%zu item%s", n, n == 1 ? "" : "s"),
             arena_printf(out->arena, "%zu item%s: %s", m, m == 1 ? "" : "s", change));
 }
@@ -133,7 +133,7 @@ static void compare(struct field_changes *out, const char *prefix, json_t *befor
 void diff_fields(struct field_changes *out, struct arena *a, const ProtobufCMessage *before,
                  const ProtobufCMessage *after)
 {
-    json_t *x = reflect_json(before, false), *y = reflect_json(after, false);
+    json_t *x = reflect_json(before, REFLECT_PREFIX), *y = reflect_json(after, REFLECT_PREFIX);
     *out = (struct field_changes){.arena = a};
     compare(out, "", x, y);
     json_decref(x);

@@ -10,7 +10,7 @@ enum { ID = 32, SHOWN_BYTES = 16 };
 
 struct form {
     bool brief; /* see reflect_brief */
-    bool infix;
+    enum reflect_expressions as;
     size_t limit; /* SIZE_MAX unless brief */
 };
 
@@ -144,11 +144,11 @@ static bool is_expression(const ProtobufCFieldDescriptor *f)
            (!strcmp(f->name, "prefix") || !strcmp(f->name, "lhs") || !strcmp(f->name, "rhs"));
 }
 
-static json_t *infix_json(const json_t *prefix)
+static json_t *expression_json(const json_t *prefix, enum reflect_expressions as)
 {
     struct arena a = {0};
-    json_t *text =
-        json_string(op_infix(&a, json_is_string(prefix) ? json_string_value(prefix) : ""));
+    const char *tokens = json_is_string(prefix) ? json_string_value(prefix) : "";
+    json_t *text = json_string(as == REFLECT_LATEX ? op_latex(&a, tokens) : op_infix(&a, tokens));
     arena_free(&a);
     return text ? text : json_null();
 }
@@ -165,15 +165,19 @@ static json_t *message_json(const ProtobufCMessage *m, struct form form)
     for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
         json_t *value = field_json(m, f, form);
-        const char *shown = form.brief && !strcmp(f->name, "prefix") ? "infix" : f->name;
+        bool prefix = !strcmp(f->name, "prefix");
+        const char *shown = f->name;
         char name[80];
         if (form.brief && is_expression(f)) {
-            json_t *infix = infix_json(value);
+            json_t *text = expression_json(value, form.as);
             json_decref(value);
-            value = infix;
-        } else if (form.infix && !strcmp(f->name, "prefix")) {
-            json_object_set_new(object, "infix", infix_json(value));
+            value = text;
+            shown = !prefix ? shown : form.as == REFLECT_LATEX ? "latex" : "infix";
         }
+        if (!form.brief && prefix && form.as >= REFLECT_INFIX)
+            json_object_set_new(object, "infix", expression_json(value, REFLECT_INFIX));
+        if (!form.brief && prefix && form.as == REFLECT_LATEX)
+            json_object_set_new(object, "latex", expression_json(value, REFLECT_LATEX));
         if (form.brief && json_is_array(value))
             snprintf(name, sizeof name, "%s (%zu)", f->name, count_of(m, f));
         if (form.brief && (json_is_array(value) ? !count_of(m, f) : is_empty(value)))
@@ -184,14 +188,14 @@ static json_t *message_json(const ProtobufCMessage *m, struct form form)
     return object;
 }
 
-json_t *reflect_json(const ProtobufCMessage *m, bool infix)
+json_t *reflect_json(const ProtobufCMessage *m, enum reflect_expressions as)
 {
-    return message_json(m, (struct form){.infix = infix, .limit = SIZE_MAX});
+    return message_json(m, (struct form){.as = as, .limit = SIZE_MAX});
 }
 
-json_t *reflect_brief(const ProtobufCMessage *m, size_t limit)
+json_t *reflect_brief(const ProtobufCMessage *m, enum reflect_expressions as, size_t limit)
 {
-    return message_json(m, (struct form){.brief = true, .limit = limit});
+    return message_json(m, (struct form){.brief = true, .as = as, .limit = limit});
 }
 
 json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
@@ -199,12 +203,13 @@ json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor 
     return field_json(m, f, (struct form){.limit = SIZE_MAX});
 }
 
-json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m)
+json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m,
+                       enum reflect_expressions as)
 {
     char hex[DIGEST_HEX];
     return json_pack("{s:s, s:s, s:I, s:o}", "id", digest_hex(hex, id), "kind",
                      kind_info(r->kind)->name, "bytes", (json_int_t)r->payload.len, "value",
-                     reflect_json(m, true));
+                     reflect_json(m, as));
 }
 
 void reflect_dump(FILE *to, json_t *value)

@@ -11,18 +11,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* How expressions are written beside their prefix tokens: not, as a field "infix", or as one more
+ * field "latex". */
+enum reflect_expressions { REFLECT_PREFIX, REFLECT_INFIX, REFLECT_LATEX };
+
 /* What reflect_brief gives, a field a line. */
-void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit);
-/* Every field, complete; with `infix` expressions are written that way, too, as a field "infix". A
- * new reference. */
-json_t *reflect_json(const ProtobufCMessage *m, bool infix);
+void reflect_print(FILE *to, const ProtobufCMessage *m, enum reflect_expressions as, size_t limit);
+/* Every field, complete. A new reference. */
+json_t *reflect_json(const ProtobufCMessage *m, enum reflect_expressions as);
 /* Without empty fields, items of lists from `limit` on, and most of bytes; the names of lists tell
- * their length: "members (20)". Expressions are infix. A new reference. */
-json_t *reflect_brief(const ProtobufCMessage *m, size_t limit);
+ * their length: "members (20)". Expressions are written in this way alone. A new reference. */
+json_t *reflect_brief(const ProtobufCMessage *m, enum reflect_expressions as, size_t limit);
 /* One field, complete. A new reference. */
 json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
 /* {"id", "kind", "bytes", "value"}: a record as `show --json` prints it. A new reference. */
-json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m);
+json_t *reflect_record(const struct digest *id, const struct record *r, const ProtobufCMessage *m,
+                       enum reflect_expressions as);
 /* One line and a newline. Takes the reference. */
 void reflect_dump(FILE *to, json_t *value);
 

@@ -113,9 +113,9 @@ static void print_object(FILE *to, json_t *object, int indent, bool hanging)
     }
 }
 
-void reflect_print(FILE *to, const ProtobufCMessage *m, size_t limit)
+void reflect_print(FILE *to, const ProtobufCMessage *m, enum reflect_expressions as, size_t limit)
 {
-    json_t *object = reflect_brief(m, limit);
+    json_t *object = reflect_brief(m, as, limit);
     print_object(to, object, 0, false);
     json_decref(object);
 }
