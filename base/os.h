@@ -23,12 +23,14 @@ enum err_code os_read_file(struct span *out, struct arena *a, const char *path, 
 /* With parents. */
 enum err_code os_mkdirs(const char *path, struct err *e);
 /* Paths that match a shell pattern, from `dir` on if it is relative (a plain path matches itself if
- * it exists), sorted bytewise. ERR_INPUT for a pattern that may look at a directory again and again.
+ * it exists), sorted bytewise. ERR_INPUT for a pattern that may look at a directory again and
+ * again.
  */
 enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir,
                       const char *pattern, struct err *e);
 /* The regular files below a folder, sorted bytewise, whose names end in one of the suffixes (ended
- * by NULL; "": names without a dot). Links are not followed; hidden files and folders are left out. */
+ * by NULL; "": names without a dot). Links are not followed; hidden files and folders are left out.
+ */
 enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
                            const char *const *suffixes, struct err *e);
 /* Absolute, without links; ERR_NOTFOUND if it does not exist. */

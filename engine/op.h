@@ -84,8 +84,9 @@ struct op {
     const char *doc; /* one paragraph for docs/ops.md */
     const struct op_param *params;          /* ended by name == NULL; may be NULL */
     const struct op_port *inputs, *outputs; /* ended by role == NULL; inputs may be NULL */
-    /* Source; NULL: its files may not be folders. A folder stands for the files below it whose names
-     * end so (ended by NULL; "": without a dot), sorted; links and hidden files are left out. */
+    /* Source; NULL: its files may not be folders. A folder stands for the files below it whose
+     * names end so (ended by NULL; "": without a dot), sorted; links and hidden files are left out.
+     */
     const char *const *folder_suffixes;
 
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at

@@ -33,8 +33,8 @@ static bool is_there(const char *store_path, const char *name)
 
 void mark_suspect(const char *store_path)
 {
-    int fd = open(mark_of(store_path, suspect).path,
-                  O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd =
+        open(mark_of(store_path, suspect).path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd >= 0)
         close(fd);
 }

@@ -86,8 +86,8 @@ static void check_small_families(struct store *s)
     }
 }
 
-/* A store from elsewhere could lead reads and writes out of itself, or into a pipe. Writers, when they
- * have the lock, remove what files were left half written. */
+/* A store from elsewhere could lead reads and writes out of itself, or into a pipe. Writers, when
+ * they have the lock, remove what files were left half written. */
 static enum err_code check_files(const char *path, bool tidy, struct err *e)
 {
     DIR *d = opendir(path);

@@ -1,6 +1,6 @@
 /* A file that is written beside its target and replaces it when complete: readers see the old one
- * or the new one, and a failure leaves nothing behind. What is there and is no plain file (a device,
- * a pipe) is written to as it is; a link stays, and what it leads to is replaced. */
+ * or the new one, and a failure leaves nothing behind. What is there and is no plain file (a
+ * device, a pipe) is written to as it is; a link stays, and what it leads to is replaced. */
 #ifndef BASE_IO_OUT_FILE_H
 #define BASE_IO_OUT_FILE_H
 

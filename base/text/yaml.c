@@ -102,8 +102,7 @@ static enum err_code count_node(struct reader *r, size_t offset, struct err *e)
 {
     if (++r->nodes <= YAML_MAX_NODES)
         return OK;
-    enum err_code code =
-        err_fail(e, ERR_LIMIT, "more than %d values in one file", YAML_MAX_NODES);
+    enum err_code code = err_fail(e, ERR_LIMIT, "more than %d values in one file", YAML_MAX_NODES);
     err_locate(e, r->source, offset);
     return code;
 }
@@ -231,7 +230,8 @@ static enum err_code read_event(struct reader *r, struct fy_event *event, struct
             return err_fail_at(e, r->source, at, "a second document in one file");
         return OK;
     case FYET_SCALAR: return err_up(e, read_scalar(r, event, at, e));
-    case FYET_ALIAS: return err_fail_at(e, r->source, at, "YAML aliases ('*...') are not supported");
+    case FYET_ALIAS:
+        return err_fail_at(e, r->source, at, "YAML aliases ('*...') are not supported");
     case FYET_SEQUENCE_START: return err_up(e, begin(r, YAML_SEQUENCE, at, e));
     case FYET_MAPPING_START: return err_up(e, begin(r, YAML_MAPPING, at, e));
     case FYET_SEQUENCE_END:

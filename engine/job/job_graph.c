@@ -143,8 +143,8 @@ static enum err_code add_builtins(struct node *out, struct draft *d,
     return OK;
 }
 
-static enum err_code add_matches(struct node *out, struct draft *d,
-                                 const struct yaml_node *pattern, struct err *e)
+static enum err_code add_matches(struct node *out, struct draft *d, const struct yaml_node *pattern,
+                                 struct err *e)
 {
     enum err_code code;
     if ((code = yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))

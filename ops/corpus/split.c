@@ -2,8 +2,8 @@
  * highest, so that a changed fraction of one never moves anything between the others. */
 #include "ops/corpus/split.h"
 
-#include "base/span.h"
 #include "base/digest.h"
+#include "base/span.h"
 
 const char *const split_names[SPLIT_PARTS] = {"train", "valid", "test"};
 

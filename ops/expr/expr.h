@@ -35,8 +35,9 @@ struct expr {
 /* ---- reading: each accepts the whole text or fails with its position ---- */
 /* "sin(x)^2 + 3/2*x"; -x is (-1)*x unless x is a number; -x^2 is -(x^2); ^ binds right; exp(x) is
  * pow(e, x); d(x, f) is the derivative of f by x and d/dx f is the same. Factors side by side are a
- * product (2x, (x + 1)(x - 1)); sin x, |x|, and pasted characters are read. What has several readings
- * (sin 2x, 1/2x) is refused. `patterns` admits ?a. offset/len select a part of the source. */
+ * product (2x, (x + 1)(x - 1)); sin x, |x|, and pasted characters are read. What has several
+ * readings (sin 2x, 1/2x) is refused. `patterns` admits ?a. offset/len select a part of the source.
+ */
 enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct language *lang,
                                const struct source_text *source, size_t offset, size_t len,
                                bool patterns, struct err *e);

@@ -96,8 +96,8 @@ static void add_neighbours(struct sampler *s, struct arena *a, const struct expr
 /* The rational that a term without variables is; NULL: none. */
 static const char *rational_of(struct arena *a, const struct expr *x)
 {
-    static const char signs[] = {[X_ADD] = '+', [X_SUB] = '-', [X_MUL] = '*', [X_DIV] = '/',
-                                 [X_POW] = '^'};
+    static const char signs[] = {
+        [X_ADD] = '+', [X_SUB] = '-', [X_MUL] = '*', [X_DIV] = '/', [X_POW] = '^'};
     const struct expr_node *node = &x->nodes[0];
     if (node->op == X_NUM)
         return node->leaf;
@@ -322,12 +322,11 @@ static bool draw_related(struct expr *out, struct arena *a, const struct sampler
     *out = *before;
     if (before->nodes[0].op != X_NUM || u % 5 == 0)
         return true;
-    const struct expr *special = s->n_borders && u >> 7 & 1
-                                     ? &s->borders[(u >> 8) % s->n_borders]
-                                     : &s->reals[(u >> 8) % s->n_reals];
-    const char *v = before->nodes[0].leaf,
-               *target = u % 5 < 3                      ? NULL
-                         : special->nodes[0].op == X_NUM ? special->nodes[0].leaf
+    const struct expr *special = s->n_borders && u >> 7 & 1 ? &s->borders[(u >> 8) % s->n_borders]
+                                                            : &s->reals[(u >> 8) % s->n_reals];
+    const char *v = before->nodes[0].leaf, *target = u % 5 < 3 ? NULL
+                                                     : special->nodes[0].op == X_NUM
+                                                         ? special->nodes[0].leaf
                                                          : "1";
     const char *text = u % 2 ? number_combine(a, '-', target ? target : "0", v, EXPR_MAX_DIGITS)
                              : number_combine(a, '/', target ? target : "1", v, EXPR_MAX_DIGITS);
@@ -364,7 +363,8 @@ static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i
         return draw_special(s, v, k);
     if (k < SIMPLE_INSTANCES)
         return s->reals[w % SIMPLE_REALS];
-    if (i > 0 && (w % 8 == 0 || (s->n_borders && w % 8 == 1)) && draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
+    if (i > 0 && (w % 8 == 0 || (s->n_borders && w % 8 == 1)) &&
+        draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
         return related;
     if (w % 8 < 4)
         return v->n_near && w % 16 < 4 ? v->near[u % v->n_near] : draw_special(s, v, u);

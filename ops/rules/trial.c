@@ -81,9 +81,8 @@ static enum comparison compare(struct trial *c, const struct expr *lhs, const st
         span = span > ball_span(&c->right) ? span : ball_span(&c->right);
         if (left && right && ball_agrees(x, y, span))
             return AGREE;
-        next = left && right && span + TRIAL_FIRST_PRECISION > 2 * p
-                   ? span + TRIAL_FIRST_PRECISION
-                   : 2 * p;
+        next = left && right && span + TRIAL_FIRST_PRECISION > 2 * p ? span + TRIAL_FIRST_PRECISION
+                                                                     : 2 * p;
         if ((c->left.hopeless && (right || c->right.hopeless)) || (c->right.hopeless && left))
             break;
     }

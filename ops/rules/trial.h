@@ -6,9 +6,12 @@
 #include "ops/rules/certify.h"
 #include "ops/rules/sampler.h"
 
-enum { TRIAL_FIRST_PRECISION = 96, TRIAL_LAST_PRECISION = 800,
-       TRIAL_FINEST_PRECISION = 1 << 19, /* to tell narrow balls apart */
-       TRIAL_MAX_SYMBOLS = 8 };
+enum {
+    TRIAL_FIRST_PRECISION = 96,
+    TRIAL_LAST_PRECISION = 800,
+    TRIAL_FINEST_PRECISION = 1 << 19, /* to tell narrow balls apart */
+    TRIAL_MAX_SYMBOLS = 8
+};
 
 struct trial {
     struct sampler sampler;

@@ -92,8 +92,8 @@ static void print_json(FILE *to, const struct embedding *x)
         json_t *vector = json_array();
         for (uint32_t d = 0; d < x->model.dim; d++)
             json_array_append_new(vector, json_real((double)x->vectors[i * x->model.dim + d]));
-        queries_print_json(to, json_pack("{s:s, s:s, s:o}", "expression", shown_text(x, i), "prefix",
-                                         x->prefix[i], "vector", vector));
+        queries_print_json(to, json_pack("{s:s, s:s, s:o}", "expression", shown_text(x, i),
+                                         "prefix", x->prefix[i], "vector", vector));
     }
 }
 
@@ -119,8 +119,8 @@ static double dot(const struct embedding *x, size_t i, size_t j)
 static void narrate(const struct embedding *x)
 {
     for (size_t i = 1; i < x->n && x->n <= SHOW_COSINES; i++)
-        fprintf(x->args->narration, "cosine of %s and %s: %.4f\n", shown_text(x, 0), shown_text(x, i),
-                dot(x, 0, i) / sqrt(dot(x, 0, 0) * dot(x, i, i)));
+        fprintf(x->args->narration, "cosine of %s and %s: %.4f\n", shown_text(x, 0),
+                shown_text(x, i), dot(x, 0, i) / sqrt(dot(x, 0, 0) * dot(x, i, i)));
 }
 
 static enum err_code write_file(const struct embedding *x, const char *path, struct err *e)

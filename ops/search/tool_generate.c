@@ -63,14 +63,13 @@ static void print_json(const struct writing *w, const struct answers *x, struct 
     for (size_t i = 0; i < x->n; i++) {
         const struct finding *f = &x->findings[i];
         const struct written *y = &x->written[i];
-        json_array_append_new(
-            list, json_pack("{s:f, s:s, s:s*, s:s*, s:s}", "log_probability", y->log_probability,
-                            "verdict", word_of(x, f), "why", f->x.n ? f->why : NULL, "expression",
-                            f->x.n ? show(a, &f->x) : NULL, "prefix", y->prefix));
+        json_array_append_new(list, json_pack("{s:f, s:s, s:s*, s:s*, s:s}", "log_probability",
+                                              y->log_probability, "verdict", word_of(x, f), "why",
+                                              f->x.n ? f->why : NULL, "expression",
+                                              f->x.n ? show(a, &f->x) : NULL, "prefix", y->prefix));
     }
-    queries_print_json(w->args->out,
-                       json_pack("{s:s, s:o, s:f}", "question", show(a, x->question),
-                                 "answers", list, "ms", x->ms));
+    queries_print_json(w->args->out, json_pack("{s:s, s:o, s:f}", "question", show(a, x->question),
+                                               "answers", list, "ms", x->ms));
 }
 
 static void print_words(const struct writing *w, const struct answers *x, struct arena *a)

@@ -160,9 +160,8 @@ static void print_json(const struct search *s, const struct answer *x, struct ar
                                               expr_prefix(a, &f->x), "seed", seed_of(a, f, s),
                                               "cluster", digest_is_zero(source) ? NULL : hex));
     }
-    queries_print_json(s->args->out,
-                       json_pack("{s:s, s:o, s:f}", "question", show(a, x->question),
-                                 "neighbours", list, "ms", x->ms));
+    queries_print_json(s->args->out, json_pack("{s:s, s:o, s:f}", "question", show(a, x->question),
+                                               "neighbours", list, "ms", x->ms));
 }
 
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)

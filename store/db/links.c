@@ -60,8 +60,7 @@ enum err_code links_make(const char *to, const char *db_path, struct err *e)
         const char *name = entry->d_name, *new = arena_printf(&a, "%s/%s", to, name);
         char bad[64];
         if ((!ends_with(name, ".sst") && !ends_with(name, ".log")) ||
-            !listed_is_whole(bad, db_path, name) ||
-            linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
+            !listed_is_whole(bad, db_path, name) || linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
             continue;
         code = is_refusal(errno) ? err_up(e, copy_file(new, dirfd(d), name, e))
                                  : err_fail(e, ERR_IO, "cannot link %s: %s", new, strerror(errno));

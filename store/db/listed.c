@@ -1,12 +1,12 @@
 /* Whether the files of a database are as they were; see rocks_internal.h. RocksDB takes a list of
- * files (MANIFEST) that was cut short for that of an older database, and removes the tables that are
- * not in it; what a table says of itself at its end it reads unchecked, so that one bit may stop the
- * program.
+ * files (MANIFEST) that was cut short for that of an older database, and removes the tables that
+ * are not in it; what a table says of itself at its end it reads unchecked, so that one bit may
+ * stop the program.
  *
  * The file LISTED has a line for the MANIFEST and for each table: name, length, SHA-256 of so many
  * bytes, for a table of the last TAIL of them; and at last eight digits of the SHA-256 of all that.
- * A LISTED that is damaged itself is ignored. So is a line of a file that is gone, as the MANIFEST is
- * after each opening: RocksDB says whether the database can do without it. */
+ * A LISTED that is damaged itself is ignored. So is a line of a file that is gone, as the MANIFEST
+ * is after each opening: RocksDB says whether the database can do without it. */
 #include "store/db/rocks_internal.h"
 
 #include "base/arena.h"

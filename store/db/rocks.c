@@ -1,8 +1,8 @@
 /* Reading and writing; see rocks.h.
  *
  * Tables are merged by processes that write much. By itself RocksDB would begin as soon as
- * a database is opened, keep one of two processors busy during a short run, and lose the work at its
- * end, since a merge counts only when it is finished. */
+ * a database is opened, keep one of two processors busy during a short run, and lose the work at
+ * its end, since a merge counts only when it is finished. */
 #include "store/db/rocks_internal.h"
 
 #include <stdlib.h>

@@ -61,8 +61,8 @@ void watermark_open(struct watermark *w, const char *db_path, uint64_t value);
 void watermark_raise(struct watermark *w, uint64_t value);
 void watermark_close(struct watermark *w);
 
-/* Writes LISTED: the MANIFEST (RocksDB's list of files) and the tables as they are now. Only the end
- * of the MANIFEST may change from now on. */
+/* Writes LISTED: the MANIFEST (RocksDB's list of files) and the tables as they are now. Only the
+ * end of the MANIFEST may change from now on. */
 void listed_note(struct rocks *r);
 /* False if what was noted (of the file `only`, or NULL) has changed in this one. */
 bool listed_is_whole(char bad[64], const char *db_path, const char *only);

@@ -28,7 +28,7 @@ struct dictionaries {
     size_t n;
     struct {
         bool searched; /* whether `current` has been looked for */
-        bool full;  /* enough samples have been taken */
+        bool full;     /* enough samples have been taken */
         struct dictionary *current;
         struct dictionary *_Atomic ready[EFFORTS]; /* the same, when prepared */
         struct samples samples;

@@ -279,7 +279,9 @@ static void begin_embedding(struct bench *b)
     if (!state.weights)
         fail("no memory");
     nn_table_init(state.weights, &b->model->table, 1);
-    need(checkpoint_write(&c, nn_config_text(&b->arena, &b->model->config), &b->model->table, &state, &io, &b->arena, &e), &e);
+    need(checkpoint_write(&c, nn_config_text(&b->arena, &b->model->config), &b->model->table,
+                          &state, &io, &b->arena, &e),
+         &e);
     free(state.weights);
     const char *device = getenv("EQLOOM_DEVICE");
     need(loaded_new(&b->embedder, device ? device : "cpu", &c, &io, &e), &e);

@@ -49,9 +49,9 @@ static bool fails(int fd, const char *path, char kind)
     const char *directory = getenv("EQLOOM_SHIM_DIR"), *kinds = getenv("EQLOOM_SHIM_KINDS");
     const char *at = getenv("EQLOOM_SHIM_AT");
     int saved = errno;
-    bool counts = directory && (!kinds || strchr(kinds, kind)) &&
-                  (path ? strncmp(path, directory, strlen(directory)) == 0
-                        : is_below(fd, directory));
+    bool counts =
+        directory && (!kinds || strchr(kinds, kind)) &&
+        (path ? strncmp(path, directory, strlen(directory)) == 0 : is_below(fd, directory));
     errno = saved;
     if (!counts || atomic_fetch_add(&calls, 1) + 1 != (at ? strtoul(at, NULL, 10) : 0))
         return false;

@@ -28,7 +28,7 @@ extern const struct op toy_fold, toy_spell;
 extern atomic_int ops_ran, ops_prepared;
 extern atomic_int ops_lines;      /* that `lines` parsed */
 extern atomic_int ops_summarized; /* elements */
-extern atomic_int ops_asked;     /* questions to `rank`, about elements or blocks */
+extern atomic_int ops_asked;      /* questions to `rank`, about elements or blocks */
 /* How many run at this moment, and the most at once that a `parallel` op saw beside itself. */
 extern atomic_int ops_beside;
 /* `ops_signals` becomes 1, as by Ctrl-C, when `upper` has run so many more elements; 0: never. */

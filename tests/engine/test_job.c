@@ -1,7 +1,7 @@
 /* The job file: graphs that it makes, and, from job_errors/, the exact text of every refusal.
  * Runs in tests/engine. EQLOOM_UPDATE_GOLDEN=1 rewrites job_errors/NAME.expected. */
-#include "base/os.h"
 #include "base/io/out_file.h"
+#include "base/os.h"
 #include "engine/cli/console/cli.h"
 #include "engine/job/job.h"
 #include "tests/unit.h"

@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ball_domain domain;
     struct ball_options options = {.points = 3, .domains = &domain};
     struct expr x, y;
-    if (left && right && !expr_parse_infix(&x, &a, &lang_calculus, &first, 0, first.len, false, NULL) &&
+    if (left && right &&
+        !expr_parse_infix(&x, &a, &lang_calculus, &first, 0, first.len, false, NULL) &&
         !expr_parse_infix(&y, &a, &lang_calculus, &second, 0, second.len, false, NULL)) {
         options.n_domains = given && !domain_parse(&domain, &a, given, NULL);
         if (normal_equal(&way, &x, &y, &domain, options.n_domains)) {

@@ -19,7 +19,8 @@ static void write_file(const char *name, struct span bytes, const char *end)
     char path[64];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *f = fopen(path, "wb");
-    if (!f || (bytes.len && fwrite(bytes.data, bytes.len, 1, f) != 1) || fputs(end, f) < 0 || fclose(f))
+    if (!f || (bytes.len && fwrite(bytes.data, bytes.len, 1, f) != 1) || fputs(end, f) < 0 ||
+        fclose(f))
         abort();
 }
 

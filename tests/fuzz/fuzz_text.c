@@ -1,4 +1,5 @@
-/* UTF-8: as much of it is text as a decoder that knows nothing but the ranges of code points says. */
+/* UTF-8: as much of it is text as a decoder that knows nothing but the ranges of code points says.
+ */
 #include "base/text/utf8.h"
 
 #include <stdbool.h>

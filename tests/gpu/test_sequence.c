@@ -220,10 +220,8 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_attention),
-        ON_EACH_ISA(test_attention_large),
-        ON_EACH_ISA(test_embed),
-        ON_EACH_ISA(test_pool),
+        ON_EACH_ISA(test_attention), ON_EACH_ISA(test_attention_large),
+        ON_EACH_ISA(test_embed),     ON_EACH_ISA(test_pool),
         ON_EACH_ISA(test_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

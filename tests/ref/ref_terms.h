@@ -1,5 +1,5 @@
-/* The terms of small e-graphs, cyclic ones among them, written out by plain recursion and rejected by
- * a filter that looks at whole trees. */
+/* The terms of small e-graphs, cyclic ones among them, written out by plain recursion and rejected
+ * by a filter that looks at whole trees. */
 #ifndef TESTS_REF_TERMS_H
 #define TESTS_REF_TERMS_H
 

@@ -63,12 +63,12 @@ enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
                        : repair        ? "; set aside: the next run makes again what is missing"
                                        : "; --repair sets them aside";
     if (c->json)
-        reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "summary", "records",
-                               (json_int_t)r.records, "actions", (json_int_t)r.actions, "faults",
-                               (json_int_t)r.faults, "bad_records", (json_int_t)r.bad_records,
-                               "missing", (json_int_t)r.missing, "awaited", (json_int_t)r.awaited,
-                               "quarantined", (json_int_t)r.quarantined));
+        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event",
+                                       "summary", "records", (json_int_t)r.records, "actions",
+                                       (json_int_t)r.actions, "faults", (json_int_t)r.faults,
+                                       "bad_records", (json_int_t)r.bad_records, "missing",
+                                       (json_int_t)r.missing, "awaited", (json_int_t)r.awaited,
+                                       "quarantined", (json_int_t)r.quarantined));
     else
         fprintf(c->out,
                 "%" PRIu64 " records, %" PRIu64 " actions: %" PRIu64 " fault%s (%" PRIu64

@@ -3,8 +3,8 @@
 #define ENGINE_CLI_CMD_JOB_H
 
 #include "engine/cli/cmd/cmd.h"
-#include "engine/session/history.h"
 #include "engine/run/run.h"
+#include "engine/session/history.h"
 
 /* The job of the first argument, with --set and --allow-outside. */
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e);

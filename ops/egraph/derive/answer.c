@@ -18,7 +18,7 @@ static void write_table(struct buf *out, const struct answer *q)
 {
     if (lang_is(q->lang, &lang_boolean))
         buf_printf(out, "proved: all %llu rows of the truth table agree\n",
-                (unsigned long long)q->r.table.points);
+                   (unsigned long long)q->r.table.points);
     else
         buf_printf(out, "proved: both expand to the same polynomial\n");
 }
@@ -31,16 +31,16 @@ static void write_undecided(struct buf *out, const struct answer *q)
         buf_printf(out, "undecided: no point was found at which both can be computed");
     else
         buf_printf(out, "undecided: both agree to %d digits at %u points", q->r.compare.digits,
-                q->r.compare.points);
+                   q->r.compare.points);
     if (q->r.contradiction)
         buf_printf(out, "; the rules contradict each other, so they prove nothing\n%s\n",
-                q->r.contradiction);
+                   q->r.contradiction);
     else if (q->r.derivation.refuted.code)
         buf_printf(out, "; a derivation was found, but %s\n", q->r.derivation.refuted.message);
     else
         buf_printf(out, "; no proof in %u iterations and %u e-nodes (%s)\n",
-                q->r.derivation.run.iterations, q->r.derivation.nodes,
-                rewrite_stop_text(q->r.derivation.run.stop));
+                   q->r.derivation.run.iterations, q->r.derivation.nodes,
+                   rewrite_stop_text(q->r.derivation.run.stop));
 }
 
 static void write_proof(struct buf *out, struct arena *a, const struct answer *q)

@@ -1,5 +1,5 @@
-/* `eqloom explain A B`: are two expressions equal, and why; `eqloom explain -`: many pairs, in blocks
- * of lines that all processors answer. How it is decided: standing.h. */
+/* `eqloom explain A B`: are two expressions equal, and why; `eqloom explain -`: many pairs, in
+ * blocks of lines that all processors answer. How it is decided: standing.h. */
 #include "base/os.h"
 #include "base/pool.h"
 #include "ops/egraph/derive/answer.h"
@@ -23,7 +23,7 @@ struct explain {
     struct ruleset *set;
     struct standing_options options;
     const char *assumed;
-    struct line *lines;           /* of one block of the stream */
+    struct line *lines;          /* of one block of the stream */
     struct latex_reader **latex; /* by worker */
 };
 
@@ -40,17 +40,15 @@ static enum err_code read_domains(struct explain *x, struct err *e)
         const char *text = args->values[i].value;
         if (strcmp(args->values[i].option, "domain") != 0)
             continue;
-        enum err_code code =
-            domain_parse(&domains[limits->n_domains++], args->arena, text, e);
+        enum err_code code = domain_parse(&domains[limits->n_domains++], args->arena, text, e);
         if (code)
             return err_up(e, code);
-        x->assumed =
-            x->assumed ? arena_printf(args->arena, "%s, %s", x->assumed, text) : text;
+        x->assumed = x->assumed ? arena_printf(args->arena, "%s, %s", x->assumed, text) : text;
     }
     limits->real_values = tool_value(args, "real") != NULL;
     if (limits->real_values)
-        x->assumed = x->assumed ? arena_printf(args->arena, "%s, real values", x->assumed)
-                                : "real values";
+        x->assumed =
+            x->assumed ? arena_printf(args->arena, "%s, real values", x->assumed) : "real values";
     return OK;
 }
 
@@ -63,8 +61,7 @@ static enum err_code read_options(struct explain *x, struct err *e)
     if ((code = tool_number(&limits->iterations, args, "iterations", 12, 1, MAX_BUDGET, e)) ||
         (code = tool_number(&limits->max_nodes, args, "max-nodes", nodes, 1, MAX_BUDGET, e)) ||
         (code = rewrite_read_rules(&x->rules, &x->options.own_rules, args, e)) ||
-        (code = expr_argument_check(args, e)) ||
-        (code = read_domains(x, e)))
+        (code = expr_argument_check(args, e)) || (code = read_domains(x, e)))
         return err_up(e, code);
     x->options.verdict_only = tool_value(args, "verdict") != NULL;
     return OK;
@@ -76,8 +73,8 @@ static enum err_code decide(struct answer *q, struct arena *a, const struct expl
     q->lang = x->rules.lang;
     q->assumed = x->assumed;
     q->show = expr_shown(x->args);
-    return err_up(
-        e, standing_decide(&q->r, a, &x->rules, x->set, &q->from, &q->to, &x->options, e));
+    return err_up(e,
+                  standing_decide(&q->r, a, &x->rules, x->set, &q->from, &q->to, &x->options, e));
 }
 
 /* ---- one pair ---- */
@@ -138,8 +135,9 @@ static bool read_json(struct answer *q, const struct reading *r, const char *tex
     const char *from, *to;
     bool ok = o && !json_unpack(o, "{s:s, s:s}", "from", &from, "to", &to);
     if (!ok)
-        err_fail(e, ERR_INPUT, "a line is {\"from\": ..., \"to\": ...} or two expressions and a "
-                               "tab between them");
+        err_fail(e, ERR_INPUT,
+                 "a line is {\"from\": ..., \"to\": ...} or two expressions and a "
+                 "tab between them");
     struct source_text left = {"from", ok ? arena_strdup(r->a, from) : "", ok ? strlen(from) : 0};
     struct source_text right = {"to", ok ? arena_strdup(r->a, to) : "", ok ? strlen(to) : 0};
     json_decref(o);
@@ -176,9 +174,9 @@ static void answer_line(void *arg, size_t i, unsigned worker)
         answer_write_json(&line->answer, &a, &q, line->number);
     } else {
         json_t *error = json_string(error_text(&a, &e));
-        json_t *o = json_pack("{s:I, s:s, s:o}", "line", (json_int_t)line->number, "verdict",
-                              "malformed", "error",
-                              error ? error : json_string("the line is not UTF-8"));
+        json_t *o =
+            json_pack("{s:I, s:s, s:o}", "line", (json_int_t)line->number, "verdict", "malformed",
+                      "error", error ? error : json_string("the line is not UTF-8"));
         char *text = json_dumps(o, JSON_COMPACT);
         buf_puts(&line->answer, text ? text : "");
         free(text);
@@ -280,11 +278,13 @@ const struct tool tool_explain = {
         "each; `refuted`, "
         "with a point and both values there, which differ around it, too; `no value`, if an "
         "expression has none, or the two never both have one, at any point; or `undecided`, when "
-        "they agree at all points that were tried but no proof was found. A proof is replayed before it is shown, and both sides "
+        "they agree at all points that were tried but no proof was found. A proof is replayed "
+        "before it is shown, and both sides "
         "of each step are compared at points. `the fewest` says that no derivation has fewer "
         "steps, except those that guess a term.\n\n"
         "'explain -' reads pairs from standard input, a line each: two expressions with a tab "
-        "between them, or {\"from\": ..., \"to\": ...}. The answers are JSON, a line each, in the order "
+        "between them, or {\"from\": ..., \"to\": ...}. The answers are JSON, a line each, in the "
+        "order "
         "of the pairs; derivations are searched for only where normal forms do not decide.\n\n"
         "Boolean terms are decided by their truth tables, polynomials by expansion. With rules "
         "of your own, an equality that is false but follows from them is derived, too; the false "

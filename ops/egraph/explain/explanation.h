@@ -53,9 +53,9 @@ void explanation_search(struct explanation *p, struct arena *a, struct egraph *g
  * the step that is not. */
 enum err_code explanation_check(const struct explanation *x, const struct expr *from,
                                 const struct expr *to, const struct rules *rules, struct err *e);
-/* A step by normal forms, checked by what shares nothing with them: identities modulo random primes,
- * constants by a separation bound; *how says which, or "values" where neither applies and only
- * explanation_check_values does. ERR_FAILED: the sides differ. */
+/* A step by normal forms, checked by what shares nothing with them: identities modulo random
+ * primes, constants by a separation bound; *how says which, or "values" where neither applies and
+ * only explanation_check_values does. ERR_FAILED: the sides differ. */
 enum err_code explanation_check_form(const char **how, const struct expr *from,
                                      const struct expr *to, const struct ball_domain *domains,
                                      size_t n_domains, struct err *e);

@@ -138,7 +138,7 @@ void explanation_write(struct buf *out, struct arena *a, const struct explanatio
         size_t n;
         bool other = rule_is_reverse(&n, s->rule);
         buf_printf(out, "%s%s = %s   [%.*s%s]%s\n", indent, i == mark ? "?" : " ",
-                   show(a, &s->term), (int)n, s->rule,
-                   s->backwards != other ? ", backwards" : "", i == mark ? "   false" : "");
+                   show(a, &s->term), (int)n, s->rule, s->backwards != other ? ", backwards" : "",
+                   i == mark ? "   false" : "");
     }
 }

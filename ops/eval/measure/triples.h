@@ -1,6 +1,6 @@
 /* The losses of The Search for Equations over all triples: an expression x, another x+ of its
- * cluster and x- of another cluster, compared by the cosines s of their vectors. The paper's ranking
- * error and accuracy are in retrieval.h. */
+ * cluster and x- of another cluster, compared by the cosines s of their vectors. The paper's
+ * ranking error and accuracy are in retrieval.h. */
 #ifndef OPS_EVAL_MEASURE_TRIPLES_H
 #define OPS_EVAL_MEASURE_TRIPLES_H
 

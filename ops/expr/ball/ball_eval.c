@@ -53,8 +53,7 @@ static void note_part(struct ball_evaluator *v, const arb_struct *x)
     if (arf_is_special(arb_midref(x)))
         return;
     slong size = bound_size(arf_abs_bound_lt_2exp_si(arb_midref(x)));
-    if ((size < v->smallest || size > v->largest) &&
-        mag_cmp_2exp_si(arb_radref(x), size - 2) < 0)
+    if ((size < v->smallest || size > v->largest) && mag_cmp_2exp_si(arb_radref(x), size - 2) < 0)
         note_size(v, size);
 }
 

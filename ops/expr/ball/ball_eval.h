@@ -15,8 +15,7 @@
 
 /* BALL_MAX_ORDER: derivatives within each other, and one; BALL_MAX_MIXED: of them, those by a
  * variable that is not the only one around it. */
-enum { BALL_MAX_ORDER = 9, BALL_MAX_MIXED = 4, BALL_MAX_PRECISION = 1024,
-       BALL_MAX_SIZE = 1 << 30 };
+enum { BALL_MAX_ORDER = 9, BALL_MAX_MIXED = 4, BALL_MAX_PRECISION = 1024, BALL_MAX_SIZE = 1 << 30 };
 
 /* Finds the value of a variable (op X_SYM, or X_VAR for ?name); NULL: it has none. */
 typedef const acb_struct *ball_lookup(void *arg, uint16_t op, const char *name);
@@ -31,7 +30,8 @@ struct ball_evaluator {
     slong precision;
     /* Set by an evaluation: more precision cannot help (1/0, an unknown meaning). */
     bool hopeless;
-    slong smallest, largest; /* ... and its parts, if not zero, were about 2^smallest to 2^largest */
+    slong smallest,
+        largest; /* ... and its parts, if not zero, were about 2^smallest to 2^largest */
 };
 
 void ball_evaluator_free(struct ball_evaluator *v);

@@ -1,5 +1,5 @@
-/* See domain.h. An interval's ends are numbers; whether they belong to it makes no difference, since
- * equality admits isolated exceptions. */
+/* See domain.h. An interval's ends are numbers; whether they belong to it makes no difference,
+ * since equality admits isolated exceptions. */
 #include "ops/expr/ball/domain.h"
 
 #include "ops/expr/rational.h"

@@ -1,7 +1,8 @@
-/* A check of identities that shares nothing with normal forms: both terms are computed modulo a prime of
- * 62 bits, at random values of the variables. Exponentials become powers: e^m is a random base for each
- * monomial m, so that e^(r m) e^(s m) = e^((r + s) m), i is a root of -1, e^(i pi) = -1. An identity by
- * expansion and these laws holds there, too; what is false agrees by chance only. */
+/* A check of identities that shares nothing with normal forms: both terms are computed modulo a
+ * prime of 62 bits, at random values of the variables. Exponentials become powers: e^m is a random
+ * base for each monomial m, so that e^(r m) e^(s m) = e^((r + s) m), i is a root of -1, e^(i pi) =
+ * -1. An identity by expansion and these laws holds there, too; what is false agrees by chance
+ * only. */
 #ifndef OPS_EXPR_EQUALITY_RESIDUE_H
 #define OPS_EXPR_EQUALITY_RESIDUE_H
 

@@ -9,8 +9,9 @@
 #include "ops/expr/ball/ball.h"
 
 /* Whether x and y are equal wherever both are defined, if that is found; *way is then "expansion",
- * "exponentials", "exact numbers" or "derivatives" (the difference is constant, and zero at a point). Symbols without a domain are positive, pattern variables
- * without one complex; a domain names those with their '?'. */
+ * "exponentials", "exact numbers" or "derivatives" (the difference is constant, and zero at a
+ * point). Symbols without a domain are positive, pattern variables without one complex; a domain
+ * names those with their '?'. */
 bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
                   const struct ball_domain *domains, size_t n_domains);
 

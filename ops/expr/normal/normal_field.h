@@ -30,8 +30,8 @@ struct generator {
     const struct expr_node *variable;
     const char *low, *high; /* of a real variable, or a root that is positive: numbers, or NULL */
     ca_struct value;        /* of a constant */
-    const element *of;      /* argument of LN, LN_ABS, ARG; of EXPONENTIAL: its power, if it has one */
-    ulong power;            /* 0: no relation */
+    const element *of; /* argument of LN, LN_ABS, ARG; of EXPONENTIAL: its power, if it has one */
+    ulong power;       /* 0: no relation */
     size_t family;
     size_t partner; /* variables and conjugates: each other's number, or 0 */
     bool real, positive, integer, is_pi;

@@ -10,7 +10,8 @@ enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *
     *out = prefix ? expr_parse_prefix : expr_parse_infix;
     if (!name || prefix || strcmp(name, names[0]) == 0)
         return OK;
-    enum err_code code = err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or latex", name);
+    enum err_code code =
+        err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or latex", name);
     return err_suggest(code, name, names, 3, e);
 }
 

@@ -1,6 +1,6 @@
-/* Writing trees as prefix tokens and infix. Infix uses only the parentheses that the parser needs to
- * give the same tree back: by precedence and side, and where a number would merge with what stands
- * beside it ((3)/2 is a quotient, 3/2 a number). */
+/* Writing trees as prefix tokens and infix. Infix uses only the parentheses that the parser needs
+ * to give the same tree back: by precedence and side, and where a number would merge with what
+ * stands beside it ((3)/2 is a quotient, 3/2 a number). */
 #include "ops/expr/expr.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The nodes of an equation's graph: the tree of its MathML, in which a leaf of several characters is
- * a node without a character above one for each. */
+/* The nodes of an equation's graph: the tree of its MathML, in which a leaf of several characters
+ * is a node without a character above one for each. */
 #ifndef OPS_LATEX_GRAPHS_GRAPH_NODES_H
 #define OPS_LATEX_GRAPHS_GRAPH_NODES_H
 

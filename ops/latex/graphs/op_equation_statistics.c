@@ -213,8 +213,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code = op_emit(NULL, ctx, "report", &report.base, e);
     if (!code) {
         write_page(&page, counts);
-        code = op_emit_file(ctx, "html", span_of(page.data, page.len), "text/html; charset=utf-8",
-                            e);
+        code =
+            op_emit_file(ctx, "html", span_of(page.data, page.len), "text/html; charset=utf-8", e);
     }
     for (enum kind k = 0; k < COUNTS; k++)
         counts_free(&counts[k]);

@@ -156,8 +156,8 @@ static const char *take_text(struct arena *a, const char *text)
         bool pair = s[i + 1] < 0xb0 && s[i + 3] == 0xed && s[i + 4] >= 0xb0;
         unsigned c = 0xfffd;
         if (pair)
-            c = 0x10000 + ((s[i + 1] & 15u) << 16 | (s[i + 2] & 63u) << 10 |
-                           (s[i + 4] & 15u) << 6 | (s[i + 5] & 63u));
+            c = 0x10000 + ((s[i + 1] & 15u) << 16 | (s[i + 2] & 63u) << 10 | (s[i + 4] & 15u) << 6 |
+                           (s[i + 5] & 63u));
         if (pair)
             out[w++] = (char)(0xf0 | c >> 18);
         out[w++] = (char)(pair ? 0x80 | (c >> 12 & 63) : 0xe0 | c >> 12);

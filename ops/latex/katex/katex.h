@@ -3,7 +3,8 @@
  * presentation MathML or a parse tree out. A heap serves one thread at a time; calls leave no trace
  * in it: the same text gives the same answer, whatever was asked before.
  *
- * Bounded: 10,000 characters, 2,000 expansions to 50,000 tokens, 200 levels and 64 MiB for one text. */
+ * Bounded: 10,000 characters, 2,000 expansions to 50,000 tokens, 200 levels and 64 MiB for one
+ * text. */
 #ifndef OPS_LATEX_KATEX_KATEX_H
 #define OPS_LATEX_KATEX_KATEX_H
 

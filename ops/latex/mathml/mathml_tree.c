@@ -61,7 +61,8 @@ static void escape(struct buf *b, const char *s, bool attribute)
 /* Names of things, addresses and styles say nothing of the formula. */
 static bool is_left_out(const char *name)
 {
-    static const char *const names[] = {"xmlns", "id", "class", "style", "alttext", "href", "display"};
+    static const char *const names[] = {"xmlns",   "id",   "class",  "style",
+                                        "alttext", "href", "display"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]) || !strncmp(name, "xml", 3))
             return true;
@@ -181,7 +182,8 @@ static void drop_semantics(struct mathml_tree *t)
     free(moved);
 }
 
-const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const char *text, size_t len)
+const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const char *text,
+                              size_t len)
 {
     struct parsing p = {.a = a, .parser = XML_ParserCreate("UTF-8")};
     if (!p.parser)

@@ -120,8 +120,9 @@ const struct op op_mathml = {
     .name = "mathml",
     .version = 2,
     .node = OP_MAP,
-    .doc = "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; MathML is "
-           "read and written in the same form. The digest of KaTeX is in the action key.",
+    .doc =
+        "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; MathML is "
+        "read and written in the same form. The digest of KaTeX is in the action key.",
     .inputs = inputs,
     .outputs = outputs,
     .units = units,

@@ -1,5 +1,5 @@
-/* See citations.h. A number of the new style counts only near the word arXiv or in a field `eprint`:
- * others are pages, dates and DOIs. */
+/* See citations.h. A number of the new style counts only near the word arXiv or in a field
+ * `eprint`: others are pages, dates and DOIs. */
 #include "ops/latex/papers/citations.h"
 
 #include "base/buf.h"
@@ -10,10 +10,11 @@
 enum { NEAR = 60, IDS_MAX = 20000 };
 
 static const char *const archives[] = {
-    "acc-phys", "adap-org", "alg-geom", "ao-sci", "astro-ph", "atom-ph", "bayes-an", "chao-dyn",
-    "chem-ph", "cmp-lg", "comp-gas", "cond-mat", "cs", "dg-ga", "funct-an", "gr-qc", "hep-ex",
-    "hep-lat", "hep-ph", "hep-th", "math", "math-ph", "mtrl-th", "nlin", "nucl-ex", "nucl-th",
-    "patt-sol", "physics", "plasm-ph", "q-alg", "q-bio", "quant-ph", "solv-int", "supr-con", NULL};
+    "acc-phys", "adap-org", "alg-geom", "ao-sci",   "astro-ph", "atom-ph",  "bayes-an",
+    "chao-dyn", "chem-ph",  "cmp-lg",   "comp-gas", "cond-mat", "cs",       "dg-ga",
+    "funct-an", "gr-qc",    "hep-ex",   "hep-lat",  "hep-ph",   "hep-th",   "math",
+    "math-ph",  "mtrl-th",  "nlin",     "nucl-ex",  "nucl-th",  "patt-sol", "physics",
+    "plasm-ph", "q-alg",    "q-bio",    "quant-ph", "solv-int", "supr-con", NULL};
 
 void citations_free(struct citations *c)
 {

@@ -134,8 +134,9 @@ static void read_def(struct macro_table *t, struct cursor *c)
 static const struct {
     const char *command, *character;
 } letters[] = {{"\\epsilon", "ϵ"}, {"\\varepsilon", "ε"}, {"\\phi", "ϕ"}, {"\\varphi", "φ"},
-               {"\\theta", "θ"}, {"\\vartheta", "ϑ"}, {"\\rho", "ρ"}, {"\\varrho", "ϱ"},
-               {"\\le", "≤"}, {"\\leq", "≤"}, {"\\ge", "≥"}, {"\\geq", "≥"}, {"\\emptyset", "∅"}};
+               {"\\theta", "θ"},   {"\\vartheta", "ϑ"},   {"\\rho", "ρ"}, {"\\varrho", "ϱ"},
+               {"\\le", "≤"},      {"\\leq", "≤"},        {"\\ge", "≥"},  {"\\geq", "≥"},
+               {"\\emptyset", "∅"}};
 
 /* \let\x=\y. If the paper has given \y a meaning, \x takes that, else \y itself. */
 static void read_let(struct macro_table *t, struct cursor *c)
@@ -185,8 +186,8 @@ static void read_paired(struct macro_table *t, struct cursor *c)
         *name.s != '\\')
         return;
     m.name = copy(t->a, name);
-    m.body = arena_printf(t->a, "\\eqloompaired{%.*s}{%.*s}", (int)left.len, left.s,
-                          (int)right.len, right.s);
+    m.body = arena_printf(t->a, "\\eqloompaired{%.*s}{%.*s}", (int)left.len, left.s, (int)right.len,
+                          right.s);
     macro_define(t, &m);
 }
 
@@ -199,9 +200,9 @@ bool definition_read(struct macro_table *t, struct piece command, struct cursor 
     static const char *const xcommands[] = {"\\NewDocumentCommand", "\\RenewDocumentCommand",
                                             "\\DeclareDocumentCommand", "\\ProvideDocumentCommand",
                                             NULL};
-    static const char *const xenvironments[] = {
-        "\\NewDocumentEnvironment", "\\RenewDocumentEnvironment", "\\DeclareDocumentEnvironment",
-        NULL};
+    static const char *const xenvironments[] = {"\\NewDocumentEnvironment",
+                                                "\\RenewDocumentEnvironment",
+                                                "\\DeclareDocumentEnvironment", NULL};
     if (piece_in(command, newcommands))
         read_newcommand(t, c, false);
     else if (piece_is(command, "\\providecommand"))

@@ -37,9 +37,9 @@ static void expand_end(struct reader *r, const struct macro *m)
 /* \input and its kin. */
 static bool read_input(struct reader *r, struct piece word, struct cursor *c)
 {
-    static const char *const one[] = {"\\input", "\\include", "\\subfile", "\\InputIfFileExists",
-                                      "\\subfileinclude", NULL};
-    static const char *const two[] = {"\\import", "\\subimport", "\\includefrom",
+    static const char *const one[] = {
+        "\\input", "\\include", "\\subfile", "\\InputIfFileExists", "\\subfileinclude", NULL};
+    static const char *const two[] = {"\\import",         "\\subimport", "\\includefrom",
                                       "\\subincludefrom", "\\inputfrom", NULL};
     static const char *const styles[] = {"\\usepackage", "\\RequirePackage", "\\documentclass",
                                          "\\LoadClass", NULL};
@@ -65,9 +65,8 @@ static bool read_input(struct reader *r, struct piece word, struct cursor *c)
     scan_optional(&folder, c);
     if (!scan_group(&name, c))
         return true;
-    const char *suffix = piece_is(word, "\\documentclass") || piece_is(word, "\\LoadClass")
-                             ? ".cls"
-                             : ".sty";
+    const char *suffix =
+        piece_is(word, "\\documentclass") || piece_is(word, "\\LoadClass") ? ".cls" : ".sty";
     for (struct cursor list = cursor_of(name); !cursor_end(&list); list.at++) {
         size_t n = 0;
         while (list.at + n < list.len && list.s[list.at + n] != ',')
@@ -162,8 +161,9 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
             n++;
         struct piece name = piece_trim((struct piece){list.s + list.at, n});
         struct tex_file *bib =
-            name.len < 300 ? frames_find(&r->frames, arena_strndup(r->a, name.s, name.len), suffixes)
-                           : NULL;
+            name.len < 300
+                ? frames_find(&r->frames, arena_strndup(r->a, name.s, name.len), suffixes)
+                : NULL;
         if (bib)
             citations_scan_bib(&r->cites, (struct piece){bib->text, bib->len});
         list.at += n;
@@ -174,10 +174,24 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
 /* Commands whose argument is no text. */
 static bool skip_argument(struct piece word, struct cursor *c)
 {
-    static const char *const skipped[] = {
-        "\\label", "\\ref", "\\eqref", "\\pageref", "\\includegraphics", "\\vspace", "\\hspace",
-        "\\bibliographystyle", "\\pagestyle", "\\thispagestyle", "\\setcounter", "\\newtheorem",
-        "\\url", "\\cref", "\\Cref", "\\autoref", "\\email", NULL};
+    static const char *const skipped[] = {"\\label",
+                                          "\\ref",
+                                          "\\eqref",
+                                          "\\pageref",
+                                          "\\includegraphics",
+                                          "\\vspace",
+                                          "\\hspace",
+                                          "\\bibliographystyle",
+                                          "\\pagestyle",
+                                          "\\thispagestyle",
+                                          "\\setcounter",
+                                          "\\newtheorem",
+                                          "\\url",
+                                          "\\cref",
+                                          "\\Cref",
+                                          "\\autoref",
+                                          "\\email",
+                                          NULL};
     struct piece ignored;
     if (!piece_in(word, skipped))
         return false;
@@ -227,8 +241,7 @@ static void text_command(struct reader *r, struct frame *f)
         reader_add_words(r, " ", 1);
     } else if (piece_is(word, "\\endinput")) {
         c->at = c->len;
-    } else if (!read_heading(r, word, c) && !read_citation(r, word, c) &&
-               !skip_argument(word, c)) {
+    } else if (!read_heading(r, word, c) && !read_citation(r, word, c) && !skip_argument(word, c)) {
         reader_add_words(r, c->s + from, c->at - from);
     }
 }
@@ -305,7 +318,8 @@ static void display_step(struct reader *r, struct cursor *c)
         display_command(r, c);
         return;
     }
-    if (ch == '$' && !strcmp(r->environment, "$$") && c->at + 1 < c->len && c->s[c->at + 1] == '$') {
+    if (ch == '$' && !strcmp(r->environment, "$$") && c->at + 1 < c->len &&
+        c->s[c->at + 1] == '$') {
         c->at += 2;
         reader_end_display(r);
         return;

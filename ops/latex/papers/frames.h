@@ -4,8 +4,8 @@
 #ifndef OPS_LATEX_PAPERS_FRAMES_H
 #define OPS_LATEX_PAPERS_FRAMES_H
 
-#include "ops/latex/source/bundle.h"
 #include "ops/latex/papers/macro_table.h"
+#include "ops/latex/source/bundle.h"
 
 enum { FRAMES_MAX = 100 };
 
@@ -21,7 +21,7 @@ struct frames {
     struct bundle *bundle;
     struct frame stack[FRAMES_MAX];
     size_t n;
-    unsigned max_depth;      /* of files below the root */
+    unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
     const char *root_folder; /* "" or "folder/" */
     bool *used;              /* of the bundle's files: has been read */

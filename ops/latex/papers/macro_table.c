@@ -56,9 +56,9 @@ static bool names(const char *body, const char *name)
 /* Whether the body holds what the reader must see, itself or through other macros. */
 static bool is_structural(const struct macro_table *t, const char *body)
 {
-    static const char *const commands[] = {"\\[", "\\]", "\\input", "\\include", "\\subfile",
-                                           "\\import", "\\subimport", "\\section", "\\chapter",
-                                           "\\title", "\\InputIfFileExists", NULL};
+    static const char *const commands[] = {
+        "\\[",         "\\]",       "\\input",   "\\include", "\\subfile",           "\\import",
+        "\\subimport", "\\section", "\\chapter", "\\title",   "\\InputIfFileExists", NULL};
     struct cursor c = {body, 0, strlen(body)};
     struct piece name;
     if (strstr(body, "$$"))
@@ -162,8 +162,7 @@ size_t macro_closure(Eqloom__Macro ***out, struct arena *a, struct macro_table *
     return x.n;
 }
 
-struct piece macro_substitute(struct arena *a, const char *body, const struct piece *args,
-                              size_t n)
+struct piece macro_substitute(struct arena *a, const char *body, const struct piece *args, size_t n)
 {
     struct buf b = {0};
     for (const char *s = body; *s; s++) {

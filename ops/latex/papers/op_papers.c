@@ -1,11 +1,11 @@
-/* The op `papers`: folders, archives and files of LaTeX -> one record for each document. What cannot
- * be read costs just that: a file, a member of an archive, a line; it is a problem of the paper, or
- * of a record without sections where there is no paper. */
+/* The op `papers`: folders, archives and files of LaTeX -> one record for each document. What
+ * cannot be read costs just that: a file, a member of an archive, a line; it is a problem of the
+ * paper, or of a record without sections where there is no paper. */
 #include "engine/op.h"
 #include "ops/latex/papers/citations.h"
-#include "ops/latex/source/decode.h"
 #include "ops/latex/papers/document.h"
 #include "ops/latex/papers/labelled.h"
+#include "ops/latex/source/decode.h"
 #include "ops/latex/source/unpack.h"
 
 #include <stdlib.h>
@@ -28,8 +28,8 @@ static bool ends_in(const char *name, const char *suffix)
 /* Without folders and the suffixes of archives. */
 static char *short_name(struct arena *a, const char *path)
 {
-    static const char *const suffixes[] = {".gz", ".tgz", ".tar", ".bz2", ".xz", ".zst", ".zip",
-                                           ".tex", NULL};
+    static const char *const suffixes[] = {".gz",  ".tgz", ".tar", ".bz2", ".xz",
+                                           ".zst", ".zip", ".tex", NULL};
     const char *slash = strrchr(path, '/');
     char *name = (char *)decode_utf8(a, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
     for (size_t i = 0; suffixes[i]; i++)
@@ -50,8 +50,9 @@ static void emit(struct papers *x, Eqloom__Paper *p)
 static void add_subject(struct arena *a, Eqloom__Paper *p)
 {
     const char *slash = strchr(p->paper, '/');
-    if (!slash || strlen(slash) != 8 || !citations_id_of_name(a, arena_printf(a, "%.*s%s",
-                                           (int)(slash - p->paper), p->paper, slash + 1)))
+    if (!slash || strlen(slash) != 8 ||
+        !citations_id_of_name(
+            a, arena_printf(a, "%.*s%s", (int)(slash - p->paper), p->paper, slash + 1)))
         return;
     p->subjects = arena_array(a, char *, 1);
     p->subjects[p->n_subjects++] = arena_strndup(a, p->paper, (size_t)(slash - p->paper));
@@ -171,7 +172,7 @@ struct opened {
     struct papers *x;
     struct bundle *bundle;
     unsigned depth;
-    size_t len; /* of the archive */
+    size_t len;  /* of the archive */
     bool nested; /* holds archives */
 };
 
@@ -180,7 +181,7 @@ static void read_archive(struct papers *x, const char *name, struct span bytes, 
 static bool is_tex(const char *name)
 {
     static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls", ".bbl", ".bib",
-                                           ".def", ".cfg", ".txt", ".clo", ".fd", NULL};
+                                           ".def", ".cfg", ".txt",   ".clo", ".fd",  NULL};
     const char *slash = strrchr(name, '/');
     if (!strchr(slash ? slash : name, '.') || citations_id_of_name(&(struct arena){0}, name))
         return true;
@@ -199,7 +200,8 @@ static void take_member(void *arg, const char *name, struct span bytes, const ch
     else if (unpack_is_archive(bytes) && bytes.len >= o->len) /* it was no such archive */
         bundle_problem(&b->problems, b->a, name, 0, "damaged archive", "in %s", b->name);
     else if (unpack_is_archive(bytes) && o->depth + 1 < NESTED_MAX)
-        o->nested = true, read_archive(o->x, name, span_of(arena_memdup(b->a, bytes.data, bytes.len), bytes.len),
+        o->nested = true,
+        read_archive(o->x, name, span_of(arena_memdup(b->a, bytes.data, bytes.len), bytes.len),
                      o->depth + 1);
     else if (unpack_is_archive(bytes))
         bundle_problem(&b->problems, b->a, name, 0, "archive in archive", "in %s", b->name);
@@ -251,9 +253,9 @@ static enum form form_of(const char *name)
     static const struct {
         const char *suffix;
         enum form form;
-    } forms[] = {{".gz", FORM_ARCHIVE}, {".tgz", FORM_ARCHIVE}, {".tar", FORM_ARCHIVE},
+    } forms[] = {{".gz", FORM_ARCHIVE},  {".tgz", FORM_ARCHIVE}, {".tar", FORM_ARCHIVE},
                  {".zip", FORM_ARCHIVE}, {".jsonl", FORM_JSONL}, {".json", FORM_JSONL},
-                 {".mml", FORM_XML}, {".xml", FORM_XML}, {".html", FORM_XML}};
+                 {".mml", FORM_XML},     {".xml", FORM_XML},     {".html", FORM_XML}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (ends_in(name, forms[i].suffix))
             return forms[i].form;
@@ -316,9 +318,9 @@ static const struct op_port outputs[] = {
      "One for each document, and those without sections that only list problems."},
     {NULL},
 };
-static const char *const suffixes[] = {
-    ".tex", ".ltx", ".latex", ".sty", ".cls", ".bbl", ".bib", ".gz", ".tgz", ".tar", ".zip",
-    ".jsonl", ".mml", ".xml", ".html", "", NULL};
+static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls", ".bbl",
+                                       ".bib", ".gz",  ".tgz",   ".tar", ".zip", ".jsonl",
+                                       ".mml", ".xml", ".html",  "",     NULL};
 
 const struct op op_papers = {
     .name = "papers",

@@ -34,8 +34,8 @@ void reader_begin_section(struct reader *r, char *title)
     reader_end_section(r);
     eqloom__section__init(s);
     s->title = title;
-    r->sections = vec_grow(r->sections, &r->sections_cap, r->paper->n_sections + 1,
-                           sizeof *r->sections);
+    r->sections =
+        vec_grow(r->sections, &r->sections_cap, r->paper->n_sections + 1, sizeof *r->sections);
     r->sections[r->paper->n_sections++] = s;
     r->equations_cap = 0;
 }

@@ -24,14 +24,15 @@ static const char *wrapped(struct latex_reading *r, struct latex_value x)
     return x.atom ? x.text : arena_printf(r->a, "(%s)", x.text);
 }
 
-static struct latex_value binary(struct latex_reading *r, struct latex_value x, const char *sign, struct latex_value y)
+static struct latex_value binary(struct latex_reading *r, struct latex_value x, const char *sign,
+                                 struct latex_value y)
 {
     if (!x.text || !y.text)
         return latex_none;
     if (*sign == '/' && x.integer && y.integer)
         return (struct latex_value){.text = arena_printf(r->a, "%s/%s", x.text, y.text)};
-    const char *left = *sign == '/' && x.integer ? arena_printf(r->a, "(%s)", x.text)
-                                                 : wrapped(r, x);
+    const char *left =
+        *sign == '/' && x.integer ? arena_printf(r->a, "(%s)", x.text) : wrapped(r, x);
     return (struct latex_value){.text = arena_printf(r->a, "%s%s%s", left, sign, wrapped(r, y))};
 }
 
@@ -48,16 +49,17 @@ static struct latex_value read_node(struct latex_reading *r, const json_t *node)
     if (!node || json_is_null(node))
         return latex_refuse(r, node, NULL, "something is missing here");
     json_t *one = json_array();
-    const json_t *items = json_is_array(node)             ? node
-                          : latex_has_type(node, "ordgroup")     ? json_object_get(node, "body")
-                          : latex_has_type(node, "styling")      ? json_object_get(node, "body")
-                                                          : NULL;
+    const json_t *items = json_is_array(node)                ? node
+                          : latex_has_type(node, "ordgroup") ? json_object_get(node, "body")
+                          : latex_has_type(node, "styling")  ? json_object_get(node, "body")
+                                                             : NULL;
     if (!items) {
         json_array_append(one, (json_t *)node);
         items = one;
     }
     struct latex_list l = latex_list_of(items);
-    struct latex_value x = latex_next(&l) ? read_sum(r, &l, "") : latex_refuse(r, node, NULL, "this group is empty");
+    struct latex_value x =
+        latex_next(&l) ? read_sum(r, &l, "") : latex_refuse(r, node, NULL, "this group is empty");
     json_decref(one);
     return x;
 }
@@ -65,7 +67,8 @@ static struct latex_value read_node(struct latex_reading *r, const json_t *node)
 /* ---- primaries ---- */
 
 /* \left( ... \right), |...|, (...): what stands within; the list goes behind it. */
-static struct latex_value read_brackets(struct latex_reading *r, struct latex_list *l, const json_t *open)
+static struct latex_value read_brackets(struct latex_reading *r, struct latex_list *l,
+                                        const json_t *open)
 {
     const char *sign = latex_sign_of(open);
     const char *close = !strcmp(sign, "(") ? ")" : !strcmp(sign, "[") ? "]" : "|";
@@ -74,14 +77,15 @@ static struct latex_value read_brackets(struct latex_reading *r, struct latex_li
     l->at++;
     struct latex_value x = read_sum(r, l, close);
     const json_t *end = latex_next(l);
-    const char *found = latex_sign_of(end && latex_has_type(end, "supsub") ? json_object_get(end, "base") : end);
+    const char *found =
+        latex_sign_of(end && latex_has_type(end, "supsub") ? json_object_get(end, "base") : end);
     bool closes = !strcmp(close, "|") ? latex_is_bar(found) : !strcmp(found, close);
     if (!x.text || !closes)
         return x.text ? latex_refuse(r, open, NULL, "this bracket is never closed") : latex_none;
     /* An exponent of the closing bracket is left for read_power. */
-    return !strcmp(close, "|") ? call(r, "abs", x)
-                               : (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text),
-                                                .atom = true};
+    return !strcmp(close, "|")
+               ? call(r, "abs", x)
+               : (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
 }
 
 static struct latex_value read_leftright(struct latex_reading *r, const json_t *node)
@@ -97,42 +101,21 @@ static struct latex_value read_leftright(struct latex_reading *r, const json_t *
     return (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
 }
 
-/* Digits stand one a node; a gap between them is no number. */
-static struct latex_value read_number(struct latex_reading *r, struct latex_list *l)
-{
-    struct buf b = {0};
-    size_t end = SIZE_MAX;
-    const json_t *node;
-    bool point = false;
-    while ((node = latex_next(l)) && latex_has_type(node, "textord") &&
-           (isdigit((unsigned char)latex_field(node, "text")[0]) ||
-            (!strcmp(latex_field(node, "text"), ".") && !point))) {
-        if (end != SIZE_MAX && latex_place_of(node, 0) != end)
-            break;
-        point |= latex_field(node, "text")[0] == '.';
-        buf_puts(&b, latex_field(node, "text"));
-        end = latex_place_of(node, 1);
-        l->at++;
-    }
-    /* The last digit may carry an exponent: then it is the base of a supsub, read by read_power. */
-    struct latex_value x = {arena_strndup(r->a, b.data ? b.data : "", b.len), true, !point, false};
-    buf_free(&b);
-    return x;
-}
-
 /* {d \over dx} f, \frac{df}{dx}: false if the fraction is no derivative. */
 static bool is_d(const json_t *node)
 {
     return !strcmp(latex_sign_of(node), "d") ||
            (latex_has_type(node, "font") &&
-            !strcmp(latex_sign_of(json_array_get(json_object_get(json_object_get(node, "body"), "body"), 0)),
+            !strcmp(latex_sign_of(
+                        json_array_get(json_object_get(json_object_get(node, "body"), "body"), 0)),
                     "d"));
 }
 
-static struct latex_value read_product(struct latex_reading *r, struct latex_list *l, const char *stop, bool argument);
+static struct latex_value read_product(struct latex_reading *r, struct latex_list *l,
+                                       const char *stop, bool argument);
 
-static struct latex_value read_derivative(bool *is, struct latex_reading *r, const json_t *node, struct latex_list *l,
-                                    const char *stop)
+static struct latex_value read_derivative(bool *is, struct latex_reading *r, const json_t *node,
+                                          struct latex_list *l, const char *stop)
 {
     const json_t *numer = json_object_get(json_object_get(node, "numer"), "body");
     const json_t *denom = json_object_get(json_object_get(node, "denom"), "body");
@@ -155,8 +138,8 @@ static struct latex_value read_derivative(bool *is, struct latex_reading *r, con
     }
     if (!f.text)
         return latex_none;
-    return (struct latex_value){.text = arena_printf(r->a, "d(%s, %s)", *x == '\\' ? x + 1 : x, f.text),
-                          .atom = true};
+    return (struct latex_value){
+        .text = arena_printf(r->a, "d(%s, %s)", *x == '\\' ? x + 1 : x, f.text), .atom = true};
 }
 
 static struct latex_value read_root(struct latex_reading *r, const json_t *node)
@@ -168,39 +151,43 @@ static struct latex_value read_root(struct latex_reading *r, const json_t *node)
     struct latex_value n = read_node(r, index);
     if (!n.text)
         return latex_none;
-    return (struct latex_value){.text = arena_printf(r->a, "%s^(1/%s)", wrapped(r, x), wrapped(r, n))};
+    return (struct latex_value){.text =
+                                    arena_printf(r->a, "%s^(1/%s)", wrapped(r, x), wrapped(r, n))};
 }
 
 /* A letter, with its subscript if it has one. */
-static struct latex_value read_letter(struct latex_reading *r, const json_t *node, const json_t *sub)
+static struct latex_value read_letter(struct latex_reading *r, const json_t *node,
+                                      const json_t *sub)
 {
     const char *name = latex_name_of(r, node), *index = sub ? latex_name_of(r, sub) : "";
-    static const char *const others[] = {"partial", "infty", "nabla", "emptyset", "dots", "ldots",
-                                         "forall", "exists", NULL};
+    static const char *const others[] = {"partial", "infty",  "nabla",  "emptyset", "dots",
+                                         "ldots",   "forall", "exists", NULL};
     bool variable = *name && (!sub || *index) && !latex_has_type(node, "text");
     for (size_t i = 0; others[i]; i++)
         variable &= strcmp(name, others[i]) != 0;
     if (!variable)
-        return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read", latex_sign_of(node));
+        return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read",
+                            latex_sign_of(node));
     if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
         return latex_none;
-    return (struct latex_value){
-        sub ? arena_printf(r->a, "%s_%s", name, index) : arena_strdup(r->a, name), true, false, true};
+    return (struct latex_value){sub ? arena_printf(r->a, "%s_%s", name, index)
+                                    : arena_strdup(r->a, name),
+                                true, false, true};
 }
 
 /* The node at the list's place, without its exponent; the list goes behind it. */
-static struct latex_value read_primary(struct latex_reading *r, struct latex_list *l, const json_t *node,
-                                 const json_t *sub, const char *stop)
+static struct latex_value read_primary(struct latex_reading *r, struct latex_list *l,
+                                       const json_t *node, const json_t *sub, const char *stop)
 {
     const char *sign = latex_sign_of(node);
     struct latex_value x;
     bool derivative = false;
     if (latex_has_type(node, "textord") && isdigit((unsigned char)*sign))
-        return read_number(r, l);
+        return latex_read_number(r, l);
     if (!strcmp(sign, "(") || !strcmp(sign, "[") || !strcmp(sign, "\\{") || latex_is_bar(sign))
         return read_brackets(r, l, node); /* the caller takes the closing one */
-    if (latex_has_type(node, "mathord") || latex_has_type(node, "textord") || latex_has_type(node, "font") ||
-        latex_has_type(node, "text")) {
+    if (latex_has_type(node, "mathord") || latex_has_type(node, "textord") ||
+        latex_has_type(node, "font") || latex_has_type(node, "text")) {
         x = read_letter(r, node, sub);
     } else if (sub) {
         x = latex_refuse(r, node, NULL, "a subscript here has no counterpart");
@@ -217,7 +204,9 @@ static struct latex_value read_primary(struct latex_reading *r, struct latex_lis
         x = read_node(r, node);
     } else {
         x = latex_refuse(r, node, NULL, "'%.40s' has no counterpart",
-                   *sign ? sign : latex_has_type(node, "op") ? latex_field(node, "name") : latex_field(node, "type"));
+                         *sign                        ? sign
+                         : latex_has_type(node, "op") ? latex_field(node, "name")
+                                                      : latex_field(node, "type"));
     }
     l->at++;
     return x;
@@ -238,9 +227,11 @@ static bool begins_bracket(const json_t *node)
     return node && (latex_has_type(node, "leftright") || !strcmp(sign, "(") || !strcmp(sign, "["));
 }
 
-static struct latex_value read_power(struct latex_reading *r, struct latex_list *l, const char *stop);
+static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
+                                     const char *stop);
 
-static struct latex_value read_function(struct latex_reading *r, struct latex_list *l, const char *stop)
+static struct latex_value read_function(struct latex_reading *r, struct latex_list *l,
+                                        const char *stop)
 {
     const json_t *node = latex_next(l), *sup = json_object_get(node, "sup");
     const json_t *sub = json_object_get(node, "sub"), *next;
@@ -248,7 +239,8 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     struct latex_value x, base = latex_none, power = latex_none;
     bool inverse = sup && is_minus_one(sup);
     if (!strcmp(latex, "log") && !sub &&
-        !latex_take_reading(r, node, "\\log is read as the natural logarithm; write \\log_{10} or \\ln"))
+        !latex_take_reading(r, node,
+                            "\\log is read as the natural logarithm; write \\log_{10} or \\ln"))
         return latex_none;
     if (sub && strcmp(latex, "log"))
         return latex_refuse(r, node, NULL, "a subscript of \\%s has no counterpart", latex);
@@ -257,7 +249,8 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     if (inverse) {
         const char *of = latex_function_name(arena_printf(r->a, "arc%s", latex));
         if (!of)
-            return latex_refuse(r, node, NULL, "\\%s^{-1} may be its inverse or 1/\\%s", latex, latex);
+            return latex_refuse(r, node, NULL, "\\%s^{-1} may be its inverse or 1/\\%s", latex,
+                                latex);
         if (!latex_take_reading(r, node, "\\%s^{-1} is read as the inverse function %s", latex, of))
             return latex_none;
         name = of;
@@ -280,13 +273,13 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
             if (end && latex_has_type(end, "supsub") &&
                 (before || !strcmp(latex_sign_of(json_object_get(end, "base")), ")"))) {
                 struct latex_list inner = *l;
-                struct latex_value argument =
-                    before ? read_leftright(r, json_object_get(next, "base"))
-                           : read_brackets(r, &inner, next);
+                struct latex_value argument = before
+                                                  ? read_leftright(r, json_object_get(next, "base"))
+                                                  : read_brackets(r, &inner, next);
                 power = read_node(r, json_object_get(end, "sup"));
                 if (!argument.text || !power.text ||
-                    !latex_take_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)", latex,
-                                  latex))
+                    !latex_take_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)",
+                                        latex, latex))
                     return latex_none;
                 x = argument;
             }
@@ -296,21 +289,24 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
         size_t from = l->at;
         x = read_product(r, l, stop, true);
         if (x.text && l->at > from + 1 && !x.integer && strpbrk(x.text, "*") &&
-            !latex_take_reading(r, node, "\\%s without brackets is read as %s(%s)", latex, name, x.text))
+            !latex_take_reading(r, node, "\\%s without brackets is read as %s(%s)", latex, name,
+                                x.text))
             return latex_none;
     }
     x = call(r, name, x);
     if (base.text && x.text)
         x = (struct latex_value){.text = arena_printf(r->a, "%s/ln(%s)", x.text, base.text)};
     if (power.text && x.text)
-        x = (struct latex_value){.text = arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
+        x = (struct latex_value){.text =
+                                     arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
     return x;
 }
 
 /* ---- by precedence ---- */
 
 /* A base with its exponent. Digits before the one that carries it belong to the base. */
-static struct latex_value read_power(struct latex_reading *r, struct latex_list *l, const char *stop)
+static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
+                                     const char *stop)
 {
     const json_t *node = latex_next(l), *sup = NULL, *sub = NULL, *base = node;
     struct latex_value x;
@@ -351,7 +347,8 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
         if (digit && latex_has_type(digit, "supsub") &&
             isdigit((unsigned char)*latex_sign_of(json_object_get(digit, "base"))) &&
             latex_place_of(json_array_get(l->items, l->at - 1), 1) == latex_place_of(digit, 0)) {
-            x.text = arena_printf(r->a, "%s%s", x.text, latex_sign_of(json_object_get(digit, "base")));
+            x.text =
+                arena_printf(r->a, "%s%s", x.text, latex_sign_of(json_object_get(digit, "base")));
             sup = json_object_get(digit, "sup");
             l->at++;
         }
@@ -363,24 +360,29 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
     struct latex_value power = read_node(r, sup);
     if (!power.text)
         return latex_none;
-    return (struct latex_value){.text = arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
+    return (struct latex_value){.text =
+                                    arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
 }
 
-static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop, bool argument)
+static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop,
+                         bool argument)
 {
-    const json_t *base = node && latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
+    const json_t *base =
+        node && latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
     const char *sign = latex_sign_of(base);
-    if (!node || !strcmp(latex_field(node, "family"), "rel") || !strcmp(sign, "+") || !strcmp(sign, "-") || !strcmp(sign, "−"))
+    if (!node || !strcmp(latex_field(node, "family"), "rel") || !strcmp(sign, "+") ||
+        !strcmp(sign, "-") || !strcmp(sign, "−"))
         return true;
     if (*stop && (!strcmp(sign, stop) || (!strcmp(stop, "|") && latex_is_bar(sign))))
         return true;
     if (!strcmp(sign, ")") || !strcmp(sign, "]") || !strcmp(sign, "\\}") || !strcmp(sign, ","))
         return true;
-    return argument && (*latex_function_at(r, node) || latex_is_times(sign) || latex_is_over(sign) ||
-                        begins_bracket(base) || latex_is_bar(sign));
+    return argument && (*latex_function_at(r, node) || latex_is_times(sign) ||
+                        latex_is_over(sign) || begins_bracket(base) || latex_is_bar(sign));
 }
 
-static struct latex_value read_product(struct latex_reading *r, struct latex_list *l, const char *stop, bool argument)
+static struct latex_value read_product(struct latex_reading *r, struct latex_list *l,
+                                       const char *stop, bool argument)
 {
     struct latex_value x, last;
     const json_t *node = latex_next(l), *before = node;
@@ -393,25 +395,29 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
         bool side_by_side = !latex_is_times(sign) && !latex_is_over(sign);
         if (side_by_side && over)
             return latex_refuse(r, node, "write \\frac{a}{b} c, or \\frac{a}{b c}",
-                          "a/b c may be (a/b)*c or a/(b*c)");
+                                "a/b c may be (a/b)*c or a/(b*c)");
         const json_t *base = latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
         if (side_by_side && last.letter && begins_bracket(base))
-            return latex_refuse(r, before, arena_printf(r->a, "for the product write %s \\cdot (...); "
-                                                  "functions that are not declared cannot be read",
-                                                  last.text),
-                          "%s(...) may be a product or a function", last.text);
-        if (side_by_side && last.integer && (latex_has_type(base, "genfrac") ||
-                                             isdigit((unsigned char)*latex_sign_of(base))))
+            return latex_refuse(r, before,
+                                arena_printf(r->a,
+                                             "for the product write %s \\cdot (...); "
+                                             "functions that are not declared cannot be read",
+                                             last.text),
+                                "%s(...) may be a product or a function", last.text);
+        if (side_by_side && last.integer &&
+            (latex_has_type(base, "genfrac") || isdigit((unsigned char)*latex_sign_of(base))))
             return latex_refuse(r, node, "write \\cdot or one number",
-                          "two numbers side by side may be a product or a mixed number");
+                                "two numbers side by side may be a product or a mixed number");
         if (side_by_side && last.letter && latex_has_type(node, "supsub") &&
             latex_has_type(base, "mathord") &&
             !latex_take_reading(r, node, "the exponent in %s%s^n belongs to %s alone", last.text,
-                          latex_sign_of(base), latex_sign_of(base)))
+                                latex_sign_of(base), latex_sign_of(base)))
             return latex_none;
         if (side_by_side && last.letter && latex_has_type(node, "mathord") &&
-            !latex_take_reading(r, node, "%s %s is read as the product %s*%s", last.text, latex_sign_of(base),
-                          last.text, *latex_sign_of(base) == '\\' ? latex_sign_of(base) + 1 : latex_sign_of(base)))
+            !latex_take_reading(r, node, "%s %s is read as the product %s*%s", last.text,
+                                latex_sign_of(base), last.text,
+                                *latex_sign_of(base) == '\\' ? latex_sign_of(base) + 1
+                                                             : latex_sign_of(base)))
             return latex_none;
         over = latex_is_over(sign);
         if (!side_by_side)
@@ -422,8 +428,9 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
         if (!strcmp(latex_sign_of(before), "-")) {
             l->at++;
             last = read_power(r, l, stop);
-            last = last.text ? (struct latex_value){.text = arena_printf(r->a, "-%s", wrapped(r, last))}
-                             : latex_none;
+            last = last.text
+                       ? (struct latex_value){.text = arena_printf(r->a, "-%s", wrapped(r, last))}
+                       : latex_none;
         } else {
             last = read_power(r, l, stop);
         }
@@ -458,10 +465,11 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
     node = latex_next(l);
     if (x.text && !*stop && node) {
         sign = latex_sign_of(node);
-        return !strcmp(sign, "=") ? latex_refuse(r, node, "give the two sides apart", "an equation is no "
-                                           "expression")
+        return !strcmp(sign, "=") ? latex_refuse(r, node, "give the two sides apart",
+                                                 "an equation is no "
+                                                 "expression")
                                   : latex_refuse(r, node, NULL, "unexpected '%.40s'",
-                                           *sign ? sign : latex_field(node, "type"));
+                                                 *sign ? sign : latex_field(node, "type"));
     }
     return x;
 }

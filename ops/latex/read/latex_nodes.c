@@ -27,7 +27,7 @@ size_t latex_place_of(const json_t *node, int end)
 }
 
 struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, const char *hint,
-                           const char *format, ...)
+                                const char *format, ...)
 {
     char text[300];
     va_list args;
@@ -48,7 +48,8 @@ bool latex_take_reading(struct latex_reading *r, const json_t *node, const char 
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!r->notes) {
-        latex_refuse(r, node, "write it without LaTeX, or with explicit signs", "ambiguous: %s", text);
+        latex_refuse(r, node, "write it without LaTeX, or with explicit signs", "ambiguous: %s",
+                     text);
         return false;
     }
     buf_printf(r->notes, "%s\n", text);
@@ -82,7 +83,8 @@ const char *latex_sign_of(const json_t *node)
 {
     if (!node)
         return "";
-    if (latex_has_type(node, "atom") || latex_has_type(node, "textord") || latex_has_type(node, "mathord"))
+    if (latex_has_type(node, "atom") || latex_has_type(node, "textord") ||
+        latex_has_type(node, "mathord"))
         return latex_field(node, "text");
     if (latex_has_type(node, "delimsizing"))
         return latex_field(node, "delim");
@@ -186,3 +188,24 @@ const char *latex_function_at(struct latex_reading *r, const json_t *node)
     return latex_function_name(name) ? name : "";
 }
 
+struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l)
+{
+    struct buf b = {0};
+    size_t end = SIZE_MAX;
+    const json_t *node;
+    bool point = false;
+    while ((node = latex_next(l)) && latex_has_type(node, "textord") &&
+           (isdigit((unsigned char)latex_field(node, "text")[0]) ||
+            (!strcmp(latex_field(node, "text"), ".") && !point))) {
+        if (end != SIZE_MAX && latex_place_of(node, 0) != end)
+            break;
+        point |= latex_field(node, "text")[0] == '.';
+        buf_puts(&b, latex_field(node, "text"));
+        end = latex_place_of(node, 1);
+        l->at++;
+    }
+    /* The last digit may carry an exponent: then it is the base of a supsub, read by read_power. */
+    struct latex_value x = {arena_strndup(r->a, b.data ? b.data : "", b.len), true, !point, false};
+    buf_free(&b);
+    return x;
+}

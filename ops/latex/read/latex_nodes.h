@@ -1,5 +1,5 @@
-/* KaTeX's parse tree, as JSON, node by node: what a node is and what it is called, and why a text is
- * refused. */
+/* KaTeX's parse tree, as JSON, node by node: what a node is and what it is called, and why a text
+ * is refused. */
 #ifndef OPS_LATEX_READ_LATEX_NODES_H
 #define OPS_LATEX_READ_LATEX_NODES_H
 
@@ -53,5 +53,8 @@ const char *latex_name_of(struct latex_reading *r, const json_t *node);
 const char *latex_function_name(const char *name);
 /* The function that a node is, as LaTeX names it; "" if it is none. */
 const char *latex_function_at(struct latex_reading *r, const json_t *node);
+
+/* Digits stand one a node; a gap between them is no number. */
+struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l);
 
 #endif

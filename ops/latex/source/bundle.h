@@ -10,8 +10,8 @@
 #include "paper.pb-c.h"
 
 struct tex_file {
-    const char *name;          /* path within the bundle, '/' between its parts */
-    const char *text;          /* UTF-8, lines end in \n; comments as they are */
+    const char *name; /* path within the bundle, '/' between its parts */
+    const char *text; /* UTF-8, lines end in \n; comments as they are */
     size_t len;
     struct piece stripped; /* s NULL: nobody has asked yet */
 };

@@ -12,7 +12,8 @@ const char *decode_utf8(struct arena *a, const char *s, size_t n)
     char *out = arena_strndup(a, s, n);
     for (size_t at = 0, len; at < n; at += len) {
         len = utf8_character((const uint8_t *)s + at, n - at);
-        if (len == 0 || len == UTF8_CUT || (len == 1 && ((unsigned char)s[at] < 32 || s[at] == 127))) {
+        if (len == 0 || len == UTF8_CUT ||
+            (len == 1 && ((unsigned char)s[at] < 32 || s[at] == 127))) {
             len = 1;
             out[at] = '?';
         }
@@ -24,12 +25,13 @@ const char *decode_utf8(struct arena *a, const char *s, size_t n)
 static const struct {
     const char *inputenc, *iconv;
 } encodings[] = {
-    {"latin1", "ISO-8859-1"}, {"latin2", "ISO-8859-2"}, {"latin3", "ISO-8859-3"},
-    {"latin4", "ISO-8859-4"}, {"latin5", "ISO-8859-9"}, {"latin9", "ISO-8859-15"},
-    {"latin10", "ISO-8859-16"}, {"ansinew", "CP1252"}, {"cp1252", "CP1252"},
-    {"cp1250", "CP1250"}, {"cp1251", "CP1251"}, {"koi8-r", "KOI8-R"}, {"koi8-u", "KOI8-U"},
-    {"cp866", "CP866"}, {"cp437", "CP437"}, {"cp850", "CP850"}, {"cp852", "CP852"},
-    {"applemac", "MACINTOSH"}, {"cp1257", "CP1257"}, {"gbk", "GBK"}, {"sjis", "SJIS"},
+    {"latin1", "ISO-8859-1"},   {"latin2", "ISO-8859-2"}, {"latin3", "ISO-8859-3"},
+    {"latin4", "ISO-8859-4"},   {"latin5", "ISO-8859-9"}, {"latin9", "ISO-8859-15"},
+    {"latin10", "ISO-8859-16"}, {"ansinew", "CP1252"},    {"cp1252", "CP1252"},
+    {"cp1250", "CP1250"},       {"cp1251", "CP1251"},     {"koi8-r", "KOI8-R"},
+    {"koi8-u", "KOI8-U"},       {"cp866", "CP866"},       {"cp437", "CP437"},
+    {"cp850", "CP850"},         {"cp852", "CP852"},       {"applemac", "MACINTOSH"},
+    {"cp1257", "CP1257"},       {"gbk", "GBK"},           {"sjis", "SJIS"},
 };
 
 static const char *declared_encoding(struct span b)

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-static const char *const verbatims[] = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted",
-                                        "comment", "alltt", "filecontents", "filecontents*",
-                                        "tikzpicture", "pspicture", "asy", NULL};
+static const char *const verbatims[] = {
+    "verbatim",     "verbatim*",     "Verbatim",    "lstlisting", "minted", "comment", "alltt",
+    "filecontents", "filecontents*", "tikzpicture", "pspicture",  "asy",    NULL};
 
 /* Behind "\end{name}", or the end of the text. */
 static size_t find_end(const struct cursor *c, struct piece name)

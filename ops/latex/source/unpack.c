@@ -22,8 +22,8 @@ bool unpack_is_archive(struct span b)
     static const struct {
         const char *magic;
         size_t at, n;
-    } kinds[] = {{"\x1f\x8b", 0, 2}, {"ustar", 257, 5}, {"BZh", 0, 3}, {"\xfd\x37zXZ", 0, 5},
-                 {"\x28\xb5\x2f\xfd", 0, 4}, {"PK\3\4", 0, 4}};
+    } kinds[] = {{"\x1f\x8b", 0, 2},    {"ustar", 257, 5},          {"BZh", 0, 3},
+                 {"\xfd\x37zXZ", 0, 5}, {"\x28\xb5\x2f\xfd", 0, 4}, {"PK\3\4", 0, 4}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (b.len >= kinds[i].at + kinds[i].n &&
             !memcmp(b.data + kinds[i].at, kinds[i].magic, kinds[i].n))
@@ -85,8 +85,7 @@ static bool read_entry(struct unpacking *u, struct archive_entry *entry)
         u->each(u->arg, name, (struct span){0}, "too large archive");
         return false;
     }
-    const char *why = archive_format(u->archive) == ARCHIVE_FORMAT_RAW ? NULL
-                                                                        : refuse(entry, name);
+    const char *why = archive_format(u->archive) == ARCHIVE_FORMAT_RAW ? NULL : refuse(entry, name);
     if (why) {
         u->each(u->arg, name, (struct span){0}, why);
         return true;

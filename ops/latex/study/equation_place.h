@@ -1,5 +1,5 @@
-/* Where equations stand, as summaries of Graph and MathML records: ops that walk a corpus read these
- * instead of the records. */
+/* Where equations stand, as summaries of Graph and MathML records: ops that walk a corpus read
+ * these instead of the records. */
 #ifndef OPS_LATEX_STUDY_EQUATION_PLACE_H
 #define OPS_LATEX_STUDY_EQUATION_PLACE_H
 

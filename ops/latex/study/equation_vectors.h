@@ -7,15 +7,15 @@
 #include "paper.pb-c.h"
 
 struct equation_vectors {
-    struct vectors v;           /* of length 1; `cluster` is free for use. n is 0 without equations */
+    struct vectors v; /* of length 1; `cluster` is free for use. n is 0 without equations */
     const Eqloom__Place **place; /* (n) */
-    uint32_t *paper;            /* (n): papers, numbered by first appearance */
-    uint32_t *section;          /* (n): sections of papers, too */
+    uint32_t *paper;             /* (n): papers, numbered by first appearance */
+    uint32_t *section;           /* (n): sections of papers, too */
     uint32_t n_papers, n_sections;
 };
 
-/* Of an input of graphs, whose op summarizes them by equation_place_summarize, and one of embeddings:
- * one vector for each graph, in their order. Lives in the ctx's arena. */
+/* Of an input of graphs, whose op summarizes them by equation_place_summarize, and one of
+ * embeddings: one vector for each graph, in their order. Lives in the ctx's arena. */
 enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx *ctx,
                                     const char *graphs, const char *embeddings, struct err *e);
 

@@ -1,6 +1,6 @@
-/* An approximate index of vectors by their products (hnswlib, the only C++): for more vectors than a
- * query should pass through. It is built on one thread with a fixed seed, so equal vectors give equal
- * answers. */
+/* An approximate index of vectors by their products (hnswlib, the only C++): for more vectors than
+ * a query should pass through. It is built on one thread with a fixed seed, so equal vectors give
+ * equal answers. */
 #ifndef OPS_LATEX_STUDY_HNSW_H
 #define OPS_LATEX_STUDY_HNSW_H
 

@@ -1,5 +1,5 @@
-/* See keywords.h. With one error: the bit-parallel automaton of Wu and Manber (1992), a bit for each
- * prefix of the keyword that ends at this character of the text. */
+/* See keywords.h. With one error: the bit-parallel automaton of Wu and Manber (1992), a bit for
+ * each prefix of the keyword that ends at this character of the text. */
 #include "ops/latex/study/keywords.h"
 
 #include <stdint.h>
@@ -96,7 +96,7 @@ static bool nearly_in(const char *text, const char *keyword, size_t n)
 {
     struct masks m = {0};
     uint64_t exact = 0, one = 1, /* its first may be left out */
-             last = UINT64_C(1) << (n - 1), bit = 1;
+        last = UINT64_C(1) << (n - 1), bit = 1;
     for (; *keyword; bit <<= 1)
         add_mask(&m, next_character(&keyword), bit);
     while (*text) {

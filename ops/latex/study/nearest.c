@@ -36,8 +36,7 @@ size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *v,
     }
     for (; row < v->n; row++)
         n = neighbours_insert(
-            out, n, k,
-            (struct neighbour){vector_dot(query, vectors_at(v, row), v->stride), row});
+            out, n, k, (struct neighbour){vector_dot(query, vectors_at(v, row), v->stride), row});
     return n;
 }
 

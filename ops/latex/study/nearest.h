@@ -5,8 +5,8 @@
 #include "ops/eval/measure/vectors.h"
 #include "ops/latex/study/hnsw.h"
 
-/* At most k of the corpus, nearest first, equal ones by row; returns how many. The query is a vector
- * of the same stride. `index` may be NULL. */
+/* At most k of the corpus, nearest first, equal ones by row; returns how many. The query is a
+ * vector of the same stride. `index` may be NULL. */
 size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *corpus,
                     const struct hnsw *index, const float *query, struct arena *a);
 /* How many of the first list are in the second. */

@@ -13,7 +13,8 @@ static bool cancelled(void *ctx)
     return op_cancelled(ctx);
 }
 
-/* Those without a label are of none: each is a class of its own. Returns how many labels there are. */
+/* Those without a label are of none: each is a class of its own. Returns how many labels there are.
+ */
 static uint32_t number_labels(struct equation_vectors *x)
 {
     struct name_map labels = {0};
@@ -142,7 +143,8 @@ const struct op op_evaluate_equations = {
         "equation has the same label. With `confidence`, papers are taken for a sample: "
         "ranking_bound is ranking_error + 3 sqrt(max n_i ln(1/delta) / (2 n)) of n equations, n_i "
         "of them in paper i, which is for means over triples of any equations; "
-        "ranking_bound_triples is by Janson's inequality for those of an equation, one of its paper "
+        "ranking_bound_triples is by Janson's inequality for those of an equation, one of its "
+        "paper "
         "and one of another, and holds for ranking_error whatever the sizes of papers. "
         "sampled_error is that of `sample` triples, sampled_bound its bound by a greedy colouring "
         "of those that share a paper (docs/papers.md).",

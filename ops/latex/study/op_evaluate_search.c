@@ -1,5 +1,5 @@
-/* The op `evaluate-search`: queries with keywords and an embedded corpus of equations -> how many of
- * the nearest equations stand in sections with a keyword, and what they are. */
+/* The op `evaluate-search`: queries with keywords and an embedded corpus of equations -> how many
+ * of the nearest equations stand in sections with a keyword, and what they are. */
 #include "ops/eval/evaluation.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
@@ -83,8 +83,8 @@ static enum err_code check_keywords(const struct study *s, struct err *e)
     for (uint32_t i = 0; i < s->queries.v.n; i++) {
         const Eqloom__Place *q = s->queries.place[i];
         if (q->n_keywords == 0) {
-            enum err_code code = err_fail(e, ERR_INPUT, "query %u of '%s' has no keywords",
-                                          q->number + 1, q->paper);
+            enum err_code code =
+                err_fail(e, ERR_INPUT, "query %u of '%s' has no keywords", q->number + 1, q->paper);
             err_hint(e, "a line is {\"latex\": ..., \"keywords\": [...]}");
             return code;
         }
@@ -184,18 +184,15 @@ static enum err_code describe(struct study_query *out, const struct study *s, st
         return code;
     for (uint32_t i = 0; i < n; i++) {
         const struct outcome *o = &s->outcomes[i];
-        out[i] = (struct study_query){asked[i],
-                                      join(a, s->queries.place[i]),
-                                      o->precision,
-                                      o->chance,
-                                      o->n_shown,
-                                      arena_array(a, struct study_result, o->n_shown + 1)};
+        out[i] =
+            (struct study_query){asked[i],     join(a, s->queries.place[i]),
+                                 o->precision, o->chance,
+                                 o->n_shown,   arena_array(a, struct study_result, o->n_shown + 1)};
         for (size_t k = 0; k < o->n_shown; k++) {
             uint32_t row = o->shown[k].row;
-            out[i].shown[k] = (struct study_result){
-                found[row], s->corpus.place[row]->paper,
-                s->texts.title[s->corpus.section[row]], (double)o->shown[k].similarity,
-                o->relevant[k]};
+            out[i].shown[k] = (struct study_result){found[row], s->corpus.place[row]->paper,
+                                                    s->texts.title[s->corpus.section[row]],
+                                                    (double)o->shown[k].similarity, o->relevant[k]};
         }
     }
     return OK;
@@ -323,11 +320,14 @@ const struct op op_evaluate_search = {
     .node = OP_TASK,
     .parallel = true,
     .doc =
-        "How useful a search by equations is. An equation that is found is relevant if a keyword of "
-        "the query stands in the text of its section, in upper or lower case; a keyword of more than "
+        "How useful a search by equations is. An equation that is found is relevant if a keyword "
+        "of "
+        "the query stands in the text of its section, in upper or lower case; a keyword of more "
+        "than "
         "ten characters also with one character changed, left out or put in. precision@k: the "
         "relevant share of the k nearest; umap: the sum of these shares over the ranks up to 1,000 "
-        "that are relevant. chance: the relevant share of all equations. With an approximate index, "
+        "that are relevant. chance: the relevant share of all equations. With an approximate "
+        "index, "
         "recall is the share of the 1,000 nearest that it finds.",
     .params = params,
     .inputs = inputs,

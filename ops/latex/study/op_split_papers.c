@@ -52,8 +52,9 @@ const struct op op_split_papers = {
     .name = "split-papers",
     .version = 1,
     .node = OP_TASK,
-    .doc = "Divides equations by their papers, by a hash of the paper's name: a paper that comes or "
-           "goes moves no other.",
+    .doc =
+        "Divides equations by their papers, by a hash of the paper's name: a paper that comes or "
+        "goes moves no other.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -16,10 +16,9 @@ struct classes {
 static struct classes classes_of(struct arena *a, const struct ranking_blocks *x)
 {
     const struct vectors *v = x->v;
-    struct classes c = {arena_array(a, uint32_t, v->n_clusters + 1),
-                        arena_array(a, uint32_t, v->n_clusters + 1),
-                        arena_array(a, uint32_t, v->n_clusters + 2),
-                        arena_array(a, uint32_t, v->n + 1)};
+    struct classes c = {
+        arena_array(a, uint32_t, v->n_clusters + 1), arena_array(a, uint32_t, v->n_clusters + 1),
+        arena_array(a, uint32_t, v->n_clusters + 2), arena_array(a, uint32_t, v->n + 1)};
     for (uint32_t i = 0; i < v->n; i++) {
         c.size[v->cluster[i]]++;
         c.paper[v->cluster[i]] = x->paper[i];
@@ -66,9 +65,8 @@ void ranking_bound_find(struct ranking_bound *out, struct arena *a, const struct
         most = fmax(most, touched[i]);
     }
     out->by_size = 3 * margin(delta, out->largest, n);
-    out->by_triples = out->triples > 0
-                          ? margin(delta, fmin(most + next, out->triples), out->triples)
-                          : INFINITY;
+    out->by_triples =
+        out->triples > 0 ? margin(delta, fmin(most + next, out->triples), out->triples) : INFINITY;
 }
 
 /* ---- samples ---- */

@@ -5,13 +5,13 @@
  *
  *     s <= estimate + sqrt(ln(1 / delta) * chi / (2 |D|))   with probability 1 - delta,
  *
- * where D are the triples, and chi is at least the (fractional) chromatic number of their dependency
- * graph.
+ * where D are the triples, and chi is at least the (fractional) chromatic number of their
+ * dependency graph.
  *
  * - by_size: the paper's, corrected: 3 sqrt(ln(1 / delta) max n_i / (2 n)) of n equations, n_i of
  *   them in paper i. It is for means over all triples of any equations.
- * - by_triples: with chi at most the number of triples that touch one or the other of two papers. It
- *   is for means over the triples (x, x+, x-) alone, as the ranking error is one, also where most
+ * - by_triples: with chi at most the number of triples that touch one or the other of two papers.
+ * It is for means over the triples (x, x+, x-) alone, as the ranking error is one, also where most
  *   papers have one equation, and thus no x+.
  * - A sample has chi colours of a greedy colouring (the paper's (9)). */
 #ifndef OPS_LATEX_STUDY_RANKING_BOUND_H
@@ -27,8 +27,8 @@ struct ranking_blocks {
 };
 
 struct ranking_bound {
-    double triples;      /* how many there are: ordered (x, x+, x-) */
-    double largest;      /* equations of the largest paper */
+    double triples;             /* how many there are: ordered (x, x+, x-) */
+    double largest;             /* equations of the largest paper */
     double by_size, by_triples; /* what is to be added to the error of all triples */
 };
 void ranking_bound_find(struct ranking_bound *out, struct arena *a, const struct ranking_blocks *x,
@@ -41,7 +41,6 @@ struct ranking_sample {
 };
 /* n at least 1; there must be triples. */
 void ranking_sample_draw(struct ranking_sample *out, struct arena *a,
-                         const struct ranking_blocks *x, uint32_t n, double delta,
-                         struct rng *rng);
+                         const struct ranking_blocks *x, uint32_t n, double delta, struct rng *rng);
 
 #endif

@@ -29,8 +29,7 @@ static void take(struct section_texts *out, struct arena *a, struct arena *work,
         const uint64_t *number = map64_get(&w->sections, *paper << 32 | i);
         if (!number)
             continue;
-        out->text[*number] =
-            keywords_fold(a, arena_printf(work, "%s %s", s->title, s->text));
+        out->text[*number] = keywords_fold(a, arena_printf(work, "%s %s", s->title, s->text));
         out->title[*number] = arena_strdup(a, s->title);
     }
 }

@@ -18,24 +18,62 @@ static bool is_listed(const char *name, size_t n, const char *const *names)
 static bool is_presentation(const char *tag)
 {
     static const char *const tags[] = {
-        "math", "mi", "mn", "mo", "ms", "mtext", "mspace", "mrow", "mfrac", "msqrt", "mroot",
-        "mstyle", "merror", "mpadded", "mphantom", "mfenced", "menclose", "msub", "msup", "msubsup",
-        "munder", "mover", "munderover", "mmultiscripts", "mprescripts", "none", "mtable", "mtr",
-        "mtd", "mlabeledtr", NULL};
+        "math",        "mi",      "mn",       "mo",      "ms",         "mtext",
+        "mspace",      "mrow",    "mfrac",    "msqrt",   "mroot",      "mstyle",
+        "merror",      "mpadded", "mphantom", "mfenced", "menclose",   "msub",
+        "msup",        "msubsup", "munder",   "mover",   "munderover", "mmultiscripts",
+        "mprescripts", "none",    "mtable",   "mtr",     "mtd",        "mlabeledtr",
+        NULL};
     return is_listed(tag, strlen(tag), tags);
 }
 
 /* Of `name="value" ...`, in which quotation marks in values are escaped. */
 static bool only_looks(const char *attributes)
 {
-    static const char *const names[] = {
-        "accent", "accentunder", "align", "bevelled", "close", "columnalign", "columnlines",
-        "columnspacing", "columnspan", "depth", "dir", "displaystyle", "fence", "form", "frame",
-        "height", "largeop", "linebreak", "linethickness", "lspace", "mathbackground", "mathcolor",
-        "mathsize", "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "open",
-        "rowalign", "rowlines", "rowspacing", "rowspan", "rspace", "scriptlevel", "separator",
-        "separators", "stretchy", "subscriptshift", "superscriptshift", "symmetric", "voffset",
-        "width", NULL};
+    static const char *const names[] = {"accent",
+                                        "accentunder",
+                                        "align",
+                                        "bevelled",
+                                        "close",
+                                        "columnalign",
+                                        "columnlines",
+                                        "columnspacing",
+                                        "columnspan",
+                                        "depth",
+                                        "dir",
+                                        "displaystyle",
+                                        "fence",
+                                        "form",
+                                        "frame",
+                                        "height",
+                                        "largeop",
+                                        "linebreak",
+                                        "linethickness",
+                                        "lspace",
+                                        "mathbackground",
+                                        "mathcolor",
+                                        "mathsize",
+                                        "mathvariant",
+                                        "maxsize",
+                                        "minsize",
+                                        "movablelimits",
+                                        "notation",
+                                        "open",
+                                        "rowalign",
+                                        "rowlines",
+                                        "rowspacing",
+                                        "rowspan",
+                                        "rspace",
+                                        "scriptlevel",
+                                        "separator",
+                                        "separators",
+                                        "stretchy",
+                                        "subscriptshift",
+                                        "superscriptshift",
+                                        "symmetric",
+                                        "voffset",
+                                        "width",
+                                        NULL};
     while (*attributes) {
         size_t n = strcspn(attributes, "=");
         if (attributes[n] != '=' || attributes[n + 1] != '"' || !is_listed(attributes, n, names))
@@ -93,8 +131,9 @@ void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *fig
                   "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
                   "initial-scale=1\"/>\n<title>Search by equations</title>\n<style>");
     buf_puts(out, page_style);
-    buf_puts(out, ".found{text-align:left;white-space:normal}article{margin:18px 0}</style></head>\n"
-                  "<body><main>\n<header><h1>Search by equations</h1><p>");
+    buf_puts(out,
+             ".found{text-align:left;white-space:normal}article{margin:18px 0}</style></head>\n"
+             "<body><main>\n<header><h1>Search by equations</h1><p>");
     html_text(out, figures->title);
     buf_puts(out, "</p></header>\n<section>");
     html_table(out, figures, "", true);

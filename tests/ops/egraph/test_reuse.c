@@ -26,8 +26,9 @@ static void count(struct tally *t, const struct asked *asked, enum edit kind)
 
 /* One edit, asked of each run, and of all by their traces united, as blocks are: the first ones,
  * then these and the others. */
-static void ask_all(struct tally *t, struct arena *a, const struct change *c, struct action_result *made,
-                    const struct buf *text, const struct saturate_options *o, enum edit kind)
+static void ask_all(struct tally *t, struct arena *a, const struct change *c,
+                    struct action_result *made, const struct buf *text,
+                    const struct saturate_options *o, enum edit kind)
 {
     struct err e = {0};
     struct span traces[TERMS], united;

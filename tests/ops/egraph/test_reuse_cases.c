@@ -138,7 +138,8 @@ static void different_conditions_do_not_unite(void **state)
     struct span traces[2], united;
     struct change c;
     begin_edit(&c, &a, SQUARE "b: sin(sin(sin(?a))) -> ?a\n", SQUARE);
-    struct action_result m = make(&a, &c.now, "x + y", &few), far = make(&a, &c.before, "x + y", &few);
+    struct action_result m = make(&a, &c.now, "x + y", &few),
+                         far = make(&a, &c.before, "x + y", &few);
     struct reuse_change *none = reuse_change_new(c.now.reuse, NULL, 0, NULL, 0);
     struct change same = {.change = none};
     traces[0] = traces[1] = m.trace;
@@ -174,7 +175,8 @@ static void many_leaves_are_not_told_apart(void **state)
     buf_puts(&text, "sin(1)");
     for (int i = 2; i < 200; i++)
         buf_printf(&text, " + sin(%d)", i);
-    struct action_result many = make(&a, &c.before, text.data, &few), one = make(&a, &c.before, "x", &few);
+    struct action_result many = make(&a, &c.before, text.data, &few),
+                         one = make(&a, &c.before, "x", &few);
     traces[0] = many.trace;
     traces[1] = one.trace;
     assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);

@@ -1,8 +1,8 @@
 /* The page: well-formed whatever the names in it, MathML that follows the tree, charts that show
  * their data; t-SNE that keeps clouds apart. EQLOOM_TEST_PAGE=FILE writes the page, to be looked
  * at. */
-#include "base/os.h"
 #include "base/io/out_file.h"
+#include "base/os.h"
 #include "base/rng.h"
 #include "ops/eval/report/chart.h"
 #include "ops/eval/report/corpus_stats.h"

@@ -55,7 +55,8 @@ static void check(struct arena *a, const struct expr *x, const struct expr *y, u
         bool equal = normal_equal(&way, x, y, &domains[i], 1);
         ball_compare(&c, x, y, &options);
         enum residue residue = residue_compare(x, y);
-        if (equal ? residue == RESIDUE_DIFFERS : c.verdict == BALL_DIFFERENT && residue == RESIDUE_AGREES)
+        if (equal ? residue == RESIDUE_DIFFERS
+                  : c.verdict == BALL_DIFFERENT && residue == RESIDUE_AGREES)
             fail_msg("%s and %s: %s by normal forms, but not modulo primes", expr_infix(a, x),
                      expr_infix(a, y), equal ? "equal" : "different");
         if (!equal)

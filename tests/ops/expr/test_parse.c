@@ -99,7 +99,9 @@ static void test_infix(void **state)
         {"x\xc2\xb2y\xc2\xb3", "* pow x 2 pow y 3"},
         {"x\xe2\x81\xbb\xc2\xb9\xc2\xb2", "pow x -12"},
         {"\xe2\x88\x9a(x + 1) + \xe2\x88\x9ax", "+ sqrt + x 1 sqrt x"},
-        {"x \xe2\x88\x92 1\xc2\xb7y\xc3\x97z\xc3\xb7" "2", "- x / * * 1 y z 2"},
+        {"x \xe2\x88\x92 1\xc2\xb7y\xc3\x97z\xc3\xb7"
+         "2",
+         "- x / * * 1 y z 2"},
         {"2\xc2\xa0x", "* 2 x"},
         {"1e3", "1000"},
         {"1.25E1 x", "* 25/2 x"},
@@ -127,7 +129,9 @@ static void test_several_readings(void **state)
         {"e^2x", 4, "e^2*x"},
         {"2xy", 2, "2*xy"},
         {"2e-3", 1, "1/500"},
-        {"\xe2\x88\x9a" "2x", 1, "sqrt(2)*x"},
+        {"\xe2\x88\x9a"
+         "2x",
+         1, "sqrt(2)*x"},
         {"\xe2\x88\x9ax^2", 1, "sqrt(x)^2"},
         {"|x|y|z|", 5, "abs(x)*y*abs(z)"},
     };
@@ -181,7 +185,9 @@ static void test_infix_refusals(void **state)
          "d(x, f) is the derivative of f by x"},
         {"d/d4x sin(x)", 4, "d/d needs the name of a variable", ""},
         {"d/dx x*y", 1, "how far this derivative reaches is ambiguous", "write d(x, ...)"},
-        {"x\xe2\x80\x93" "1", 2, "unexpected '\xe2\x80\x93'", "this is a dash; write -"},
+        {"x\xe2\x80\x93"
+         "1",
+         2, "unexpected '\xe2\x80\x93'", "this is a dash; write -"},
         {"x = 1", 3, "unexpected '='", "this is one expression, not an equation"},
         {"+x", 1, "unexpected '+'", ""},
         {"x ++ y", 4, "unexpected '+'", ""},
@@ -225,8 +231,7 @@ static void test_prefix_refusals(void **state)
     refuses(expr_parse_prefix, "+ x 1/0", 5, "'1/0' is not a number", "");
     refuses(expr_parse_prefix, "+ x 1.2.3", 5, "'1.2.3' is not a number", "");
     refuses(expr_parse_prefix, "+ x INT+", 5, "'INT+' needs digits after it", "");
-    refuses(expr_parse_prefix, "* x \xc3\x97", 5, "unknown token '\xc3\x97'",
-            "write *");
+    refuses(expr_parse_prefix, "* x \xc3\x97", 5, "unknown token '\xc3\x97'", "write *");
     refuses(expr_parse_prefix, "d sin x x", 3, "d needs a variable as its first argument",
             "d(x, f) is the derivative of f by x");
 }
@@ -330,11 +335,15 @@ static void test_declared_operators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_infix),  cmocka_unit_test(test_several_readings),
+        cmocka_unit_test(test_infix),
+        cmocka_unit_test(test_several_readings),
         cmocka_unit_test(test_infix_refusals),
-        cmocka_unit_test(test_prefix), cmocka_unit_test(test_prefix_refusals),
-        cmocka_unit_test(test_bounds), cmocka_unit_test(test_part_of_a_source),
-        cmocka_unit_test(test_nul),    cmocka_unit_test(test_declared_operators),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_prefix_refusals),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_part_of_a_source),
+        cmocka_unit_test(test_nul),
+        cmocka_unit_test(test_declared_operators),
     };
     return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }

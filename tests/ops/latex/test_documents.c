@@ -1,5 +1,5 @@
-/* Documents from files in memory: what is found of sections, displays, macros, inputs and citations,
- * and what is only a problem. */
+/* Documents from files in memory: what is found of sections, displays, macros, inputs and
+ * citations, and what is only a problem. */
 #include "ops/latex/papers/document.h"
 #include "tests/unit.h"
 
@@ -54,7 +54,8 @@ static const struct {
     {{{"a", DOC("\\begin{verbatim}\\[x\\]\\end{verbatim}\\verb|$$|\\iffalse\\[y\\]\\fi")}}, ""},
     {{{"a", DOC("$a$$b$ $\\$$ \\(c\\) \\\\[2pt] $$d$$")}}, "[] $$:d"},
     /* macros: only those needed, with what they need */
-    {{{"a", "\\newcommand\\R{\\B R}\\newcommand{\\B}[1]{\\mathbb{#1}}\\newcommand\\C{c}" DOC("\\[\\R\\]")}},
+    {{{"a", "\\newcommand\\R{\\B R}\\newcommand{\\B}[1]{\\mathbb{#1}}\\newcommand\\C{c}" DOC(
+                "\\[\\R\\]")}},
      "[] \\[:\\R{\\B=\\mathbb{#1}}{\\R=\\B R}"},
     {{{"a", DOC("\\def\\x#1.{<#1>}\\let\\y\\x\\[\\y a.\\]\\def\\x{2}\\[\\x\\]")}},
      "[] \\[:\\y a.{\\y=<#1>} \\[:\\x{\\x=2}"},
@@ -74,17 +75,24 @@ static const struct {
     {{{"a", DOC("\\input a")}}, "!reads itself"},
     {{{"a", DOC("\\input{../x}\\input{/etc/passwd}\\input{b}")}},
      "!no such input!no such input!no such input"},
-    {{{"a", DOC("\\def\\d{d}\\input{\\d/b}")}, {"d/b.tex", "\\[b\\]\\input{c}"}, {"d/c.tex", "\\[c\\]"}},
+    {{{"a", DOC("\\def\\d{d}\\input{\\d/b}")},
+      {"d/b.tex", "\\[b\\]\\input{c}"},
+      {"d/c.tex", "\\[c\\]"}},
      "[] \\[:b \\[:c"},
-    {{{"a", DOC("\\input b")}, {"b", "\\input c"}, {"c", "\\input d"}, {"d", "\\input e"},
-      {"e", "\\[x\\]"}}, "!read too deeply"},
+    {{{"a", DOC("\\input b")},
+      {"b", "\\input c"},
+      {"c", "\\input d"},
+      {"d", "\\input e"},
+      {"e", "\\[x\\]"}},
+     "!read too deeply"},
     {{{"a", "\\usepackage{m,n}" DOC("\\[\\x\\]")}, {"m.sty", "\\[no\\]\\def\\x{1}"}},
      "[] \\[:\\x{\\x=1}"},
     {{{"a", "\\input h" DOC("")}, {"h", "\\def\\x{1}"}}, ""},
     {{{"a", "\\[x\\]\\bye"}}, "[] \\[:x"}, /* plain TeX */
     /* citations */
     {{{"a", DOC("\\cite{k}\\bibliography{r}")},
-      {"r.bib", "@a{k, eprint={1501.00001}} @a{l, eprint={1501.00002}}"}}, "|1501.00001"},
+      {"r.bib", "@a{k, eprint={1501.00001}} @a{l, eprint={1501.00002}}"}},
+     "|1501.00001"},
     {{{"a", DOC("\\begin{thebibliography}{9}arXiv:1502.00003v2, hep-th/9901001, math.AG/0301001, "
                 "pp. 1503.0004\\end{thebibliography}")}},
      "|1502.00003|1503.0004|hep-th/9901001|math/0301001"},
@@ -115,11 +123,13 @@ static void test_bombs(void **state)
 {
     static const char *const bombs[] = {
         DOC("\\def\\a{\\[\\]\\b\\b}\\def\\b{\\[\\]\\c\\c}\\def\\c{\\[\\]\\d\\d}\\a\\a\\a"),
-        DOC("\\def\\a#1{\\[\\]\\b{#1#1#1#1}}\\def\\b#1{\\[\\]\\c{#1#1#1#1}}\\def\\c#1{\\a{#1}}\\a{x}"),
+        DOC("\\def\\a#1{\\[\\]\\b{#1#1#1#1}}\\def\\b#1{\\[\\]\\c{#1#1#1#1}}\\def\\c#1{\\a{#1}}\\a{"
+            "x}"),
         DOC("\\input b\\input b\\input b\\input b")};
     for (size_t i = 0; i < 3; i++) {
         struct arena a = {0};
-        struct file files[] = {{"a", bombs[i]}, {"b", "\\input c\\input c\\input c"},
+        struct file files[] = {{"a", bombs[i]},
+                               {"b", "\\input c\\input c\\input c"},
                                {"c", "\\input a\\input b\\[x\\]"}};
         summary(&a, files, 3);
         assert_true(a.used < 64u << 20);
@@ -129,10 +139,14 @@ static void test_bombs(void **state)
 
 static void test_encodings(void **state)
 {
-    static const struct file texts[] = {
-        {"\xef\xbb\xbf" "é", "é"}, {"\xe9", "é"}, {"a\r\nb\rc", "a\nb\nc"},
-        {"[latin9]{inputenc}\xa4", "[latin9]{inputenc}€"}, {"[koi8-r]{inputenc}\xc1", "[koi8-r]{inputenc}а"},
-        {"\xc0\x80x", "À€x"}};
+    static const struct file texts[] = {{"\xef\xbb\xbf"
+                                         "é",
+                                         "é"},
+                                        {"\xe9", "é"},
+                                        {"a\r\nb\rc", "a\nb\nc"},
+                                        {"[latin9]{inputenc}\xa4", "[latin9]{inputenc}€"},
+                                        {"[koi8-r]{inputenc}\xc1", "[koi8-r]{inputenc}а"},
+                                        {"\xc0\x80x", "À€x"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct arena a = {0};
         struct bundle b = {.a = &a, .name = ""};

@@ -59,13 +59,57 @@ static void report(const struct clock *c, const char *what)
 /* ---- texts ---- */
 
 static const char *const units[] = {
-    "{", "}", "\\frac", "\\frac{", "x^", "x_{", "\\sqrt[", "\\left(", "\\right)", "\\left(\\right.", "&",
-    "\\\\", "\\begin{array}{c}", "\\end{array}", "\\begin{", "$", "\\text{", "\\text{$", "#", "~", "'",
-    "\\def\\a{\\a\\a}\\a", "\\def\\a#1{\\a{#1#1}}\\a{x}", "\\let\\a\\b\\let\\b\\a\\a", "\\a", "\\b{",
-    "\\newcommand\\a[9]{#1}\\a", "\\csname", "\\expandafter", "\\char\"110000 ", "\\kern", "\\over",
-    "\\rule{9e9em}{9e9em}", "\\hspace{99999999em}", "\\xymatrix{\\ar", "\\ar[r]", "\\tag{", "\\gdef",
-    "\\href{javascript:x}{y}", "\\verb|", "\u202e", "\U0001d54f", "\\'", "\\limits", "\\overbrace{",
-    "\\genfrac(){1pt}", "\\mathchoice{x}", "\\raisebox{1em}{", "\\color{red}", "\\phantom{", "a&b\\\\",
+    "{",
+    "}",
+    "\\frac",
+    "\\frac{",
+    "x^",
+    "x_{",
+    "\\sqrt[",
+    "\\left(",
+    "\\right)",
+    "\\left(\\right.",
+    "&",
+    "\\\\",
+    "\\begin{array}{c}",
+    "\\end{array}",
+    "\\begin{",
+    "$",
+    "\\text{",
+    "\\text{$",
+    "#",
+    "~",
+    "'",
+    "\\def\\a{\\a\\a}\\a",
+    "\\def\\a#1{\\a{#1#1}}\\a{x}",
+    "\\let\\a\\b\\let\\b\\a\\a",
+    "\\a",
+    "\\b{",
+    "\\newcommand\\a[9]{#1}\\a",
+    "\\csname",
+    "\\expandafter",
+    "\\char\"110000 ",
+    "\\kern",
+    "\\over",
+    "\\rule{9e9em}{9e9em}",
+    "\\hspace{99999999em}",
+    "\\xymatrix{\\ar",
+    "\\ar[r]",
+    "\\tag{",
+    "\\gdef",
+    "\\href{javascript:x}{y}",
+    "\\verb|",
+    "\u202e",
+    "\U0001d54f",
+    "\\'",
+    "\\limits",
+    "\\overbrace{",
+    "\\genfrac(){1pt}",
+    "\\mathchoice{x}",
+    "\\raisebox{1em}{",
+    "\\color{red}",
+    "\\phantom{",
+    "a&b\\\\",
 };
 
 /* A unit again and again, or any units in any order; with macros that grow. */
@@ -85,7 +129,8 @@ static char *make_text(struct arena *a, struct rng *rng, size_t i)
 
 static void test_texts(void **state)
 {
-    static const char *const bodies[] = {"#1#1", "\\a{#1}\\a{#1}", "{#1}^{#1}", "\\b{\\frac{#1}{#1}}"};
+    static const char *const bodies[] = {"#1#1", "\\a{#1}\\a{#1}", "{#1}^{#1}",
+                                         "\\b{\\frac{#1}{#1}}"};
     struct rng rng = rng_new(seed, 1);
     struct katex *k;
     struct clock clock = {0};
@@ -95,7 +140,8 @@ static void test_texts(void **state)
         struct arena a = {0};
         struct katex_answer x;
         struct graph_nodes g;
-        Eqloom__Macro one = EQLOOM__MACRO__INIT, two = EQLOOM__MACRO__INIT, *macros[] = {&one, &two};
+        Eqloom__Macro one = EQLOOM__MACRO__INIT, two = EQLOOM__MACRO__INIT,
+                      *macros[] = {&one, &two};
         Eqloom__Equation q = EQLOOM__EQUATION__INIT;
         one.name = (char *)"\\a", two.name = (char *)"\\b";
         one.body = (char *)bodies[i % 4], two.body = (char *)bodies[i / 4 % 4];

@@ -69,8 +69,9 @@ static void test_table(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         const char *found = answer(&a, cases[i][0], true), *expected = cases[i][1];
-        bool same = *expected == '!' ? !strncmp(found, expected, strlen(expected) < 26 ? strlen(expected) : 26)
-                                     : !strcmp(found, expected);
+        bool same = *expected == '!'
+                        ? !strncmp(found, expected, strlen(expected) < 26 ? strlen(expected) : 26)
+                        : !strcmp(found, expected);
         if (!same)
             fail_msg("%s gives %s, not %s", cases[i][0], found, expected);
         /* Where nobody listens, what would be said is refused. */
@@ -82,8 +83,9 @@ static void test_table(void **state)
 
 static void test_round_trip(void **state)
 {
-    static const char *const exprs[] = {"+ pow sin x 2 1", "/ + x 1 * y 3", "sqrt + x -1", "abs - x y",
-                                        "pow + x 1 1/2", "ln * 2 x", "- tan x atan y", "* x pow y -1"};
+    static const char *const exprs[] = {"+ pow sin x 2 1", "/ + x 1 * y 3", "sqrt + x -1",
+                                        "abs - x y",       "pow + x 1 1/2", "ln * 2 x",
+                                        "- tan x atan y",  "* x pow y -1"};
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {
         struct arena a = {0};
         struct expr x;
@@ -98,8 +100,21 @@ static void test_round_trip(void **state)
 /* Long, deep and endless texts end, with an answer. */
 static void test_hostile(void **state)
 {
-    static const char *const units[] = {"{", "(", "x^{", "\\sqrt{", "\\frac{1}{", "\\left(", "-", "x",
-                                        "\\begin{matrix}", "\\sin ", "|", "1", "\\def\\a{\\a}\\a", "_", "?"};
+    static const char *const units[] = {"{",
+                                        "(",
+                                        "x^{",
+                                        "\\sqrt{",
+                                        "\\frac{1}{",
+                                        "\\left(",
+                                        "-",
+                                        "x",
+                                        "\\begin{matrix}",
+                                        "\\sin ",
+                                        "|",
+                                        "1",
+                                        "\\def\\a{\\a}\\a",
+                                        "_",
+                                        "?"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         for (size_t n = 10; n <= 4000; n *= 20) {
             struct arena a = {0};

@@ -12,8 +12,12 @@ static const struct {
     Eqloom__Macro macro;
     const char *part; /* of the MathML, or "!reason" */
 } cases[] = {
-#define MACRO(...) {PROTOBUF_C_MESSAGE_INIT(&eqloom__macro__descriptor), __VA_ARGS__}
-#define ANY(name, n, body, optional, initial, end, delimiters) MACRO(name, n, body, optional, initial, end, delimiters)
+#define MACRO(...)                                                                                 \
+    {                                                                                              \
+        PROTOBUF_C_MESSAGE_INIT(&eqloom__macro__descriptor), __VA_ARGS__                           \
+    }
+#define ANY(name, n, body, optional, initial, end, delimiters)                                     \
+    MACRO(name, n, body, optional, initial, end, delimiters)
 #define NO ANY("\\unused", 0, "", false, "", "", "")
     {"", "x^2", NO, "<msup><mi>x</mi><mn>2</mn></msup>"},
     {"align", "a&=b\\label{q}\\tag{1}\\\\c&=d\\nonumber", NO, "<mtr>"},
@@ -24,7 +28,8 @@ static const struct {
     {"", "\\f{y}", ANY("\\f", 2, "#1+#2", true, "x", "", ""), "<mi>x</mi><mo>+</mo><mi>y</mi>"},
     {"", "\\f[z]{y}", ANY("\\f", 2, "#1+#2", true, "x", "", ""), "<mi>z</mi><mo>+</mo><mi>y</mi>"},
     {"", "\\f a.b", ANY("\\f", 1, "(#1)", false, "", "", "#1."), "<mi>a</mi>"},
-    {"", "\\begin{m}a\\end{m}", ANY("m", 0, "\\begin{matrix}", false, "", "\\end{matrix}", ""), "<mtd>"},
+    {"", "\\begin{m}a\\end{m}", ANY("m", 0, "\\begin{matrix}", false, "", "\\end{matrix}", ""),
+     "<mtd>"},
     {"", "\\left(x\\right)", ANY("\\left", 0, "\\nothing", false, "", "", ""), "<mo"},
     {"", "\\nothing", NO, "!unknown command"},
     {"", "\\begin{nothing}\\end{nothing}", NO, "!unknown environment"},
@@ -47,8 +52,8 @@ static void test_katex(void **state)
         assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
         assert_int_equal(katex_mathml(&again, &a, katex, &q, NULL), OK);
         bool refused = *cases[i].part == '!';
-        if (refused != !x.text || (refused ? strcmp(x.refused, cases[i].part + 1)
-                                           : !strstr(x.text, cases[i].part)))
+        if (refused != !x.text ||
+            (refused ? strcmp(x.refused, cases[i].part + 1) : !strstr(x.text, cases[i].part)))
             fail_msg("%s: %s", cases[i].latex, x.text ? x.text : x.refused);
         assert_true(refused || !strcmp(x.text, again.text));
         arena_free(&a);
@@ -58,8 +63,16 @@ static void test_katex(void **state)
 /* Bounds: a text that would take all memory or time is refused, and the next one is not. */
 static void test_bounds(void **state)
 {
-    static const char *const bombs[] = {"{", "x^{", "\\frac{", "\\left(", "\\begin{matrix}", "\\text{",
-                                        "\\sqrt ", "\\xymatrix{", "\\def\\a#1{#1#1#1#1}\\a{\\a{\\a{\\a{", "$"};
+    static const char *const bombs[] = {"{",
+                                        "x^{",
+                                        "\\frac{",
+                                        "\\left(",
+                                        "\\begin{matrix}",
+                                        "\\text{",
+                                        "\\sqrt ",
+                                        "\\xymatrix{",
+                                        "\\def\\a#1{#1#1#1#1}\\a{\\a{\\a{\\a{",
+                                        "$"};
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++)
         for (size_t n = 1; n <= 3000; n *= 50) {
             struct arena a = {0};
@@ -93,7 +106,8 @@ static void test_tree(void **state)
         {"<m:math xmlns:m='u'><m:mi id='1' b='2' a='1'> x </m:mi></m:math>",
          "<math><mi a=\"1\" b=\"2\">x</mi></math>"},
         {"<math><semantics><mrow><mi>x</mi><mn>1</mn></mrow><annotation>x<b/></annotation>"
-         "</semantics></math>", "<math><mrow><mi>x</mi><mn>1</mn></mrow></math>"},
+         "</semantics></math>",
+         "<math><mrow><mi>x</mi><mn>1</mn></mrow></math>"},
         {"<math><mo>&lt;&amp;</mo><!-- c --></math>", "<math><mo>&lt;&amp;</mo></math>"},
         {"<!DOCTYPE m [<!ENTITY a 'aaaa'>]><math>&a;</math>", "has a DTD"},
         {"<div/>", "not MathML"},
@@ -112,8 +126,10 @@ static void test_nodes(void **state)
     struct arena a = {0};
     struct graph_nodes g;
     assert_null(graph_nodes_of(&g, &a, "<math><mfrac><mn>12</mn><mi v='b'>β</mi></mfrac></math>"));
-    static const struct graph_node expected[] = {{0, 0, "mfrac", "", ""}, {1, 0, "mn", "", ""},
-                                                 {2, 0, "mn", "", "1"}, {2, 1, "mn", "", "2"},
+    static const struct graph_node expected[] = {{0, 0, "mfrac", "", ""},
+                                                 {1, 0, "mn", "", ""},
+                                                 {2, 0, "mn", "", "1"},
+                                                 {2, 1, "mn", "", "2"},
                                                  {1, 1, "mi", "v=\"b\"", "β"}};
     assert_int_equal(g.n, 5);
     for (size_t i = 0; i < 5; i++) {

@@ -21,7 +21,7 @@ static struct drawn draw(struct arena *a, const uint32_t *sizes, struct rng *rng
     for (; sizes[d.n_papers]; d.n_papers++)
         d.v.n += sizes[d.n_papers];
     d.v.n_clusters = d.n_papers;
-    d.v.x = arena_array(a, float, (size_t)d.v.n * VECTOR_LANES);
+    d.v.x = arena_array(a, float, (size_t)d.v.n *VECTOR_LANES);
     d.v.cluster = arena_array(a, uint32_t, d.v.n);
     for (uint32_t p = 0, i = 0; p < d.n_papers; p++) {
         double center[DIM];
@@ -31,8 +31,8 @@ static struct drawn draw(struct arena *a, const uint32_t *sizes, struct rng *rng
         for (uint32_t m = 0; m < sizes[p]; m++, i++) {
             d.v.cluster[i] = p;
             for (int k = 0; k < DIM; k++)
-                vectors_at(&d.v, i)[k] = (float)(0.05 * rng_normal(rng) +
-                                                 (is_loose && m % 2 ? -center[k] : center[k]));
+                vectors_at(&d.v, i)[k] =
+                    (float)(0.05 * rng_normal(rng) + (is_loose && m % 2 ? -center[k] : center[k]));
         }
     }
     vectors_normalize(&d.v);
@@ -85,7 +85,8 @@ static void check_walk(const uint32_t *sizes, const uint32_t *classes)
 
 static void test_walk(void **state)
 {
-    static const uint32_t sizes[] = {3, 1, 4, 2, 1, 0}, papers[] = {0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 4};
+    static const uint32_t sizes[] = {3, 1, 4, 2, 1, 0},
+                          papers[] = {0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 4};
     static const uint32_t sections[] = {0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6};
     check_walk(sizes, papers);
     check_walk(sizes, sections);

@@ -106,7 +106,7 @@ static void test_precision(void **state)
 static struct vectors scatter(struct arena *a, uint32_t n, struct rng *rng)
 {
     struct vectors v = {.n = n, .dim = 20, .stride = 32};
-    v.x = arena_array(a, float, (size_t)n * v.stride);
+    v.x = arena_array(a, float, (size_t)n *v.stride);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t d = 0; d < v.dim; d++)
             vectors_at(&v, i)[d] = (float)(rng_normal(rng) + 2 * sin((i % 50) * (d + 1.0)));
@@ -162,7 +162,8 @@ static void test_formulas(void **state)
         {"<math><mi onclick=\"alert(1)\">x</mi></math>", false},
         {"<math><maction actiontype=\"statusline\"><mi>x</mi></maction></math>", false},
         {"<math><mglyph src=\"http://example.org\"/></math>", false},
-        {"<math><mi mathvariant=\"&quot; onclick=&quot;x\">x</mi></math>", true}, /* still a value */
+        {"<math><mi mathvariant=\"&quot; onclick=&quot;x\">x</mi></math>",
+         true}, /* still a value */
         {"<math><mi>", false},
         {"", false},
     };

@@ -148,8 +148,8 @@ static void check_file_on(const char *name, const char *isa)
     assert_int_equal(trainer_write(t, &state, NULL), OK);
     assert_int_equal(trainer_gradient(&r, gradient, t, &g.batch, NULL), OK);
     for (size_t i = 0; i < m->table.n; i++)
-        assert_close(gradient + m->table.params[i].at, w[3] + m->table.params[i].at, &m->table.params[i],
-                     g.model.d_model, "gradient");
+        assert_close(gradient + m->table.params[i].at, w[3] + m->table.params[i].at,
+                     &m->table.params[i], g.model.d_model, "gradient");
     for (int i = 0; i < 3; i++) {
         assert_int_equal(trainer_step_on(&r, t, &g.batch, NULL), OK);
         if (!(fabs(r.loss / g.losses[i] - 1) < 1e-4))
@@ -158,8 +158,8 @@ static void check_file_on(const char *name, const char *isa)
     }
     assert_int_equal(trainer_read(&state, t, NULL), OK);
     for (size_t i = 0; i < m->table.n; i++)
-        assert_close(state.weights + m->table.params[i].at, w[4] + m->table.params[i].at, &m->table.params[i],
-                     g.model.d_model, "value after three steps");
+        assert_close(state.weights + m->table.params[i].at, w[4] + m->table.params[i].at,
+                     &m->table.params[i], g.model.d_model, "value after three steps");
     trainer_free(t);
     gpu_close(d);
     arena_free(&a);

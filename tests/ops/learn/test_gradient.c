@@ -98,7 +98,8 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
     assert_int_equal(trainer_read(&state, t, NULL), OK);
     struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
     for (size_t i = 0; i < m->table.n; i++)
-        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size; j++) {
+        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size;
+             j++) {
             state.weights[j] += (float)(0.1 * rng_normal(&noise));
             w[j] = state.weights[j];
         }
@@ -111,7 +112,8 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 1e-5);
     double squares = 0;
     for (size_t i = 0; i < m->table.n; i++)
-        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size; j++) {
+        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size;
+             j++) {
             double want = ref_derivative(loss_of, &setting, w, j);
             squares += want * want;
             if (!(fabs(gradient[j] - want) <= 2e-5 + 2e-4 * fabs(want)))
@@ -235,7 +237,8 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
     float **parts[] = {&k.state.weights, &k.state.m, &k.state.v, &k.ignored};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         *parts[i] = arena_array(&a, float, m->table.total);
-    float *gradient = arena_array(&a, float, m->table.total), *way = arena_array(&a, float, m->table.total);
+    float *gradient = arena_array(&a, float, m->table.total),
+          *way = arena_array(&a, float, m->table.total);
     assert_int_equal(trainer_read(&k.state, k.t, NULL), OK);
     struct rng noise = rng_new(3, 0);
     for (size_t i = 0; i < m->table.total; i++)

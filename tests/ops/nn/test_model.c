@@ -170,7 +170,8 @@ static void test_init(void **state)
     struct arena a = {0};
     struct nn_model *m;
     assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
-    float *w = arena_array(&a, float, m->table.total), *again = arena_array(&a, float, m->table.total);
+    float *w = arena_array(&a, float, m->table.total),
+          *again = arena_array(&a, float, m->table.total);
     nn_table_init(w, &m->table, 1);
     nn_table_init(again, &m->table, 1);
     assert_memory_equal(w, again, m->table.total * sizeof *w);

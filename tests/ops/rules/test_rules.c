@@ -81,7 +81,8 @@ static void reads_conditions(void **state)
 /* Rules in LaTeX are the same rules. */
 static void reads_latex(void **state)
 {
-    static const char infix[] = "a: sqrt(?a^2)/2 + sin(?b) <-> ?a*(1/2) + sin(?b) if ?a/2 > 0, real(?b)\n";
+    static const char infix[] =
+        "a: sqrt(?a^2)/2 + sin(?b) <-> ?a*(1/2) + sin(?b) if ?a/2 > 0, real(?b)\n";
     static const char latex[] = "a: \\frac{\\sqrt{?a^2}}{2} + \\sin ?b <-> ?a \\cdot \\frac{1}{2}\n"
                                 "  + \\sin{?b} if \\frac{?a}{2} > 0, real(?b)\n";
     struct arena a = {0};
