@@ -180,6 +180,23 @@ class Explain(unittest.TestCase):
                           ("2*atan(sqrt(x))", "acos((1-x)/(1+x))", "values")):
             self.assertEqual(json.loads(explain("--json", "--verdict", a, b).stdout)["checked"], how)
 
+    def test_a_normal_form_closes_what_rules_begin(self):
+        """Rules make the atoms equal, and a normal form the polynomials in them."""
+        for a, b in [("(sqrt((1-cos(x))/2) + sqrt((1+cos(x))/2))^2", "1 + 2*abs(sin(x/2))*abs(cos(x/2))"),
+                     ("(acosh(cosh(x-y)) + z)^5", "(abs(x-y)^2 + 2*z*abs(x-y) + z^2)^2*(abs(x-y) + z)"),
+                     ("1/(atan(tanh(x)) + atan(1/2) + y) - 1/(atan(tanh(x)) + atan(1/2) - y)",
+                      "-2*y/(atan((tanh(x) + 1/2)/(1 - tanh(x)/2))^2 - y^2)")]:
+            done = explain("--json", a, b)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            answer = json.loads(done.stdout)
+            rules = [step["rule"] for step in answer["steps"]]
+            self.assertEqual(rules.count("exponentials"), 1, rules)
+            self.assertGreater(len(rules), 1)
+            self.assertTrue(answer["checked"])
+            self.assertEqual(answer["steps"][-1]["term"], answer["to"])
+            self.assertIn("[exponentials]\n", explain(a, b).stdout)
+            self.assertEqual(explain(a, b + " + 1/10^30").returncode, 3)
+
     def test_cuts_are_as_documented(self):
         page = pathlib.Path(__file__).parents[2] / "docs/rules.md"
         rows = re.findall(r"^\| `(\w+\(z\))` \| `(.*?)` \| .* \| `(.*?)` = `(.*?)` \|$",

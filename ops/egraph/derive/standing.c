@@ -135,8 +135,10 @@ static enum err_code decide_terms(struct standing_result *out, struct arena *a,
     if (!options->own_rules && normal_equal(&out->way, x, y, limits->domains, limits->n_domains)) {
         code = explain_form(out, a, rules, set, x, y, options, e);
     } else {
+        struct derive_options with_forms = *limits;
+        with_forms.forms = !options->own_rules;
         out->way = NULL;
-        code = derive(out, a, rules, set, x, y, limits, e);
+        code = derive(out, a, rules, set, x, y, &with_forms, e);
     }
     const struct derivation *d = &out->derivation;
     out->standing = out->witness                        ? STANDING_REFUTED

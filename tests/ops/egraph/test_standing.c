@@ -5,6 +5,8 @@
 #include "ops/egraph/derive/standing.h"
 #include "tests/ops/library.h"
 
+#include <string.h>
+
 enum { PAIRS = 1500 };
 
 enum kind { TRUE_PAIR, FALSE_PAIR, NO_VALUE, N_KINDS };
@@ -138,8 +140,94 @@ static void test_no_verdict_is_wrong(void **state)
     ball_thread_cleanup();
 }
 
+/* ---- atoms that rules make equal, in polynomials that they do not expand ---- */
+
+enum { POLYNOMIALS = 40 };
+
+static const char *const atoms[][2] = {
+    {"acosh(cosh(x - y))", "abs(x - y)"},
+    {"sqrt((1 - cos(x))/2)", "abs(sin(x/2))"},
+    {"sqrt((1 + cos(x + y))/2)", "abs(cos((x + y)/2))"},
+    {"(atan(tanh(x)) + atan(1/2))", "atan((tanh(x) + 1/2)/(1 - tanh(x)/2))"},
+};
+
+/* (F + k z)(F + l z)(F + m)(F - z) and its terms, each with one of the forms of F; `error` is added
+ * to the coefficient of one term. */
+static void make_polynomial(char **x, char **y, struct arena *a, struct rng *r, int error)
+{
+    const char *const *f = atoms[rng_below(r, sizeof atoms / sizeof *atoms)];
+    int k = 1 + (int)rng_below(r, 9), l = 1 + (int)rng_below(r, 9), m = 1 + (int)rng_below(r, 9);
+    const int terms[][3] = {{1, 4, 0},
+                            {k + l - 1, 3, 1},
+                            {m, 3, 0},
+                            {k * l - k - l, 2, 2},
+                            {m * (k + l - 1), 2, 1},
+                            {-k * l, 1, 3},
+                            {m * (k * l - k - l), 1, 2},
+                            {-m * k * l, 0, 3}};
+    enum { N = sizeof terms / sizeof *terms };
+    size_t wrong = error ? rng_below(r, N) : N;
+    *x = arena_printf(a, "(%s + %d*z)*(%s + %d*z)*(%s + %d)*(%s - z)", f[rng_below(r, 2)], k,
+                      f[rng_below(r, 2)], l, f[rng_below(r, 2)], m, f[rng_below(r, 2)]);
+    *y = arena_strdup(a, "0");
+    for (size_t i = 0; i < N; i++)
+        *y = arena_printf(a, "%s + (%d)*%s^%d*z^%d", *y, terms[i][0] + (i == wrong ? error : 0),
+                          f[rng_below(r, 2)], terms[i][1], terms[i][2]);
+}
+
+static bool has_rules_and_form(const struct explanation *p)
+{
+    size_t rules = 0;
+    for (size_t i = 0; i < p->n; i++)
+        rules += strchr(p->steps[i].rule, '/') != NULL;
+    return rules && rules < p->n;
+}
+
+static void test_forms_close_what_rules_begin(void **state)
+{
+    struct arena a = {0}, work = {0};
+    struct err e = {0};
+    struct rng r = rng_new(test_seed(12), 0);
+    struct rules rules = library_rules_on(&a, &lang_calculus);
+    rules_sort(&rules);
+    struct ruleset *set = ruleset_new(&rules);
+    unsigned proved = 0, together = 0;
+    for (int i = 0; i < POLYNOMIALS; i++) {
+        struct standing_options options = {.limits = {.iterations = 4, .max_nodes = 1000}};
+        char *x, *y;
+        int error = i % 2 ? 1 - 2 * (int)rng_below(&r, 2) : 0;
+        arena_reset(&work);
+        make_polynomial(&x, &y, &work, &r, error);
+        struct expr left = infix_term(&work, &lang_calculus, x);
+        struct expr right = infix_term(&work, &lang_calculus, y);
+        struct standing_result result;
+        if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
+            fail_msg("%s = %s: %s", x, y, e.message);
+        enum standing s = result.standing;
+        if (error ? s == STANDING_PROVED : s == STANDING_REFUTED || s == STANDING_NO_VALUE)
+            fail_msg("%s = %s is %s", x, y, standing_word(s));
+        if (s != STANDING_PROVED)
+            continue;
+        proved++;
+        together += has_rules_and_form(&result.derivation.proof);
+        options.own_rules = true; /* then nothing but rules */
+        options.limits.max_nodes = 200;
+        if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
+            fail_msg("%s = %s: %s", x, y, e.message);
+        assert_null(result.derivation.checked);
+    }
+    print_message("%u of %d proved, %u of them by rules and a normal form\n", proved,
+                  POLYNOMIALS / 2, together);
+    assert_true(proved > POLYNOMIALS / 3 && together > POLYNOMIALS / 8);
+    ruleset_free(set);
+    arena_free(&work);
+    arena_free(&a);
+    ball_thread_cleanup();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_verdict_is_wrong)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_verdict_is_wrong),
+                                       cmocka_unit_test(test_forms_close_what_rules_begin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
