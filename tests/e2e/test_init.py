@@ -1,8 +1,10 @@
 """`eqloom init`, and the files that the program brings: builtin:NAME."""
 import json
+import os
+import subprocess
 import unittest
 
-from harness import ProjectTest
+from harness import BINARY, ProjectTest
 
 RULES = """eqloom: 1
 name: named
@@ -24,6 +26,16 @@ class Init(ProjectTest):
         self.assertIn("report", plan)
         done = self.p.eqloom("run", "my/job.yaml", "seeds", "rules")
         self.assertIn("rules: ran", done.err)
+
+    def test_the_current_directory(self):
+        inner = self.p.dir / "inner"
+        inner.mkdir()
+        for arguments in ([], ["deep/er/"]):
+            done = subprocess.run([os.path.abspath(BINARY), "init", *arguments], cwd=inner,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((inner / "job.yaml").exists())
+        self.assertTrue((inner / "deep/er/rules/mine.rules").exists())
 
     def test_nothing_is_replaced(self):
         self.p.write("job.yaml", "mine")

@@ -25,9 +25,10 @@ static enum err_code refuse_existing(const char *path, struct err *e)
 static enum err_code write_new(struct cli *c, const char *path, const char *text, size_t n,
                                struct err *e)
 {
-    char *folder = arena_strdup(c->arena, path);
-    *strrchr(folder, '/') = 0;
-    enum err_code code = os_mkdirs(folder, e);
+    const char *slash = strrchr(path, '/');
+    enum err_code code = OK;
+    if (slash)
+        code = os_mkdirs(arena_strndup(c->arena, path, (size_t)(slash - path)), e);
     if (!code)
         code = out_file_write(path, text, n, e);
     if (!code)
