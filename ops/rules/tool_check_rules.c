@@ -3,7 +3,7 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/expr/ball/domain.h"
+#include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
 #include "ops/rules/certify.h"
 #include "ops/rules/parse_condition.h"
@@ -274,21 +274,6 @@ static void restrict_rule(struct rule *r, struct arena *a, const struct ball_dom
     }
 }
 
-static enum err_code read_domains(struct rules *rules, const struct tool_args *args, struct err *e)
-{
-    for (size_t i = 0; i < args->n_values; i++) {
-        struct ball_domain d;
-        if (strcmp(args->values[i].option, "domain") != 0)
-            continue;
-        enum err_code code = domain_parse(&d, args->arena, args->values[i].value, e);
-        if (code)
-            return err_up(e, code);
-        for (size_t k = 0; k < rules->n; k++)
-            restrict_rule(&rules->rules[k], args->arena, &d);
-    }
-    return OK;
-}
-
 /* A number of at least `min`; `initial` when the option is absent. */
 static enum err_code read_number(uint64_t *out, const struct tool_args *args, const char *option,
                                  uint64_t initial, uint64_t min, uint64_t max, struct err *e)
@@ -305,14 +290,17 @@ static enum err_code read_number(uint64_t *out, const struct tool_args *args, co
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct report t = {.show = expr_shown(args)};
+    struct domain_options given;
     uint64_t points, seed, start = os_monotonic_ns();
     enum err_code code;
     if ((code = read_number(&points, args, "points", 64, 8, 100000, e)) ||
         (code = read_number(&seed, args, "seed", 1, 0, 1ULL << 53, e)) ||
-        (code = read_rules(&t.rules, args, e)) || (code = read_domains(&t.rules, args, e)))
+        (code = read_rules(&t.rules, args, e)) || (code = domain_options_read(&given, args, e)))
         return err_up(e, code);
-    t.options =
-        &(struct rule_check_options){(uint32_t)points, seed, tool_value(args, "real") != NULL};
+    for (size_t i = 0; i < given.n; i++)
+        for (size_t k = 0; k < t.rules.n; k++)
+            restrict_rule(&t.rules.rules[k], args->arena, &given.domains[i]);
+    t.options = &(struct rule_check_options){(uint32_t)points, seed, given.real_values};
     if ((code = check_all(&t, args->arena, e)))
         return err_up(e, code);
     fprintf(args->narration, "%zu %s checked%s in %.1f s\n", t.rules.n,

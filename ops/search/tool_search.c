@@ -1,6 +1,7 @@
 /* `eqloom search EXPR`: the nearest expressions of an indexed corpus, and whether each is equal. */
 #include "base/os.h"
 #include "engine/tool.h"
+#include "ops/latex/read/domain_option.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/queries.h"
 #include "ops/search/text_model.h"
@@ -16,6 +17,7 @@ struct search {
     struct pool *pool;
     struct corpus_index index;
     struct text_model model;
+    struct domain_options given;
     struct judge judge;
     const struct language *lang;
     double load_ms;
@@ -160,8 +162,9 @@ static void print_json(const struct search *s, const struct answer *x, struct ar
                                               expr_prefix(a, &f->x), "seed", seed_of(a, f, s),
                                               "cluster", digest_is_zero(source) ? NULL : hex));
     }
-    queries_print_json(s->args->out, json_pack("{s:s, s:o, s:f}", "question", show(a, x->question),
-                                               "neighbours", list, "ms", x->ms));
+    queries_print_json(s->args->out,
+                       json_pack("{s:s, s:s*, s:o, s:f}", "question", show(a, x->question),
+                                 "assumed", s->given.assumed, "neighbours", list, "ms", x->ms));
 }
 
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)
@@ -173,7 +176,8 @@ static void print_words(const struct search *s, const struct answer *x, struct a
         int n = (int)strlen(show(a, &x->findings[i].x));
         width = n > width ? n : width;
     }
-    fprintf(out, "%s\n", show(a, x->question));
+    fprintf(out, "%s%s%s\n", show(a, x->question), s->given.assumed ? ", for " : "",
+            s->given.assumed ? s->given.assumed : "");
     for (size_t i = 0; i < x->n; i++) {
         const struct finding *f = &x->findings[i];
         const char *seed = seed_of(a, f, s);
@@ -205,8 +209,12 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     if ((code = tool_number(&s.k, args, "neighbours", 10, 1, 1000, e)) ||
         (code = tool_number(&s.judge.max_nodes, args, "max-nodes", 10000, 1, 50000000, e)) ||
         (code = tool_number(&s.per_cluster, args, "per-cluster", 0, 1, 1000, e)) ||
-        (code = queries_check(args, e)) || (code = load(&s, e)))
+        (code = queries_check(args, e)) || (code = domain_options_read(&s.given, args, e)) ||
+        (code = load(&s, e)))
         goto out;
+    s.judge.domains = s.given.domains;
+    s.judge.n_domains = s.given.n;
+    s.judge.real_values = s.given.real_values;
     fprintf(args->narration, "%s: %u expressions in %u clusters, loaded in %.0f ms\n",
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);
     code = queries_answer(args, s.lang, answer, &s, e);
@@ -223,6 +231,8 @@ static const struct tool_option options[] = {
     {"per-cluster", "N", false, "at most N neighbours of each cluster; 1 shows other clusters too"},
     {"index", "REF", false, "an index; else the tag 'index', else the only one in the store"},
     {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
+    DOMAIN_OPTION,
+    DOMAIN_OPTION_REAL,
     QUERIES_DEVICE,
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
@@ -238,7 +248,8 @@ const struct tool tool_search = {
         "the neighbours are exact. Each is printed with the cosine, a verdict, and the seed of its "
         "cluster. The verdict is `proved` by normal forms or certified rules, "
         "`refuted` when values differ at a point, else `undecided`; 'eqloom explain A B' shows the "
-        "steps or the point. An argument '-' reads expressions from standard input, one a line, "
+        "steps or the point. Variables have the domains of the cluster's seed unless --domain says "
+        "otherwise. An argument '-' reads expressions from standard input, one a line, "
         "and answers each as it comes.",
     .example = "eqloom search 'sin(x)^2'\n"
                "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'",

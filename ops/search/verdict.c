@@ -7,6 +7,8 @@
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/normal/normal.h"
 
+#include <string.h>
+
 enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 
 void judge_free(struct judge *j)
@@ -37,20 +39,39 @@ static void decide(struct finding *f, enum verdict v, const char *why)
     f->why = why;
 }
 
-static void compare(struct finding *f, const struct expr *question, bool exact, struct arena *a)
+/* Those that are given, then those of the seed's other variables. */
+static const struct ball_domain *list_domains(size_t *n, const struct judge *j,
+                                              const Eqloom__Cluster *source, struct arena *a)
 {
-    const Eqloom__Expr *seed = f->source ? f->source->seed : NULL;
-    size_t n = seed ? seed->n_variables : 0;
-    struct ball_domain *domains = arena_array(a, struct ball_domain, n + 1);
-    for (size_t i = 0; i < n; i++)
-        domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    const Eqloom__Expr *seed = source ? source->seed : NULL;
+    size_t n_seed = seed ? seed->n_variables : 0;
+    struct ball_domain *all = arena_array(a, struct ball_domain, j->n_domains + n_seed + 1);
+    for (*n = 0; *n < j->n_domains; ++*n)
+        all[*n] = j->domains[*n];
+    for (size_t i = 0; i < n_seed; i++) {
+        bool given = false;
+        for (size_t k = 0; k < j->n_domains; k++)
+            given = given || strcmp(all[k].name, seed->variables[i]->name) == 0;
+        if (!given)
+            all[(*n)++] =
+                (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    }
+    return all;
+}
+
+static void compare(struct finding *f, const struct judge *j, const struct expr *question,
+                    bool exact, struct arena *a)
+{
+    size_t n;
+    const struct ball_domain *domains = list_domains(&n, j, f->source, a);
     struct ball_options options = {.points = POINTS,
                                    .seed = 1,
                                    .low = 0.0625,
                                    .high = 8,
                                    .precision = 128,
                                    .domains = domains,
-                                   .n_domains = n};
+                                   .n_domains = n,
+                                   .real_values = j->real_values};
     struct equality_test test;
     const char *witness, *way;
     equality_test_begin(&test, question, &options);
@@ -84,18 +105,6 @@ static enum err_code need_rules(struct judge *j, struct err *e)
     return OK;
 }
 
-static enum err_code declare(struct egraph *g, const Eqloom__Cluster *source, struct err *e)
-{
-    const Eqloom__Expr *seed = source ? source->seed : NULL;
-    for (size_t i = 0; seed && i < seed->n_variables; i++) {
-        enum err_code code =
-            err_up(e, egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e));
-        if (code)
-            return code;
-    }
-    return OK;
-}
-
 static bool is_open(const struct finding *f, uint32_t cluster)
 {
     return f->verdict == VERDICT_UNDECIDED && f->cluster == cluster;
@@ -112,8 +121,12 @@ static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t
     enum err_code code = err_up(e, need_rules(j, e));
     if (code)
         return code;
+    size_t n_domains;
+    const struct ball_domain *domains = list_domains(&n_domains, j, f->source, a);
     struct egraph *g = egraph_new(j->rules.lang);
-    if ((code = err_up(e, declare(g, f->source, e))))
+    for (size_t i = 0; i < n_domains && !code; i++)
+        code = err_up(e, egraph_declare(g, domains[i].name, domains[i].domain, e));
+    if (code)
         goto out;
     eclass_id root = egraph_add_expr(g, question);
     for (size_t i = 0; i < n && n_terms < TERMS_OF_A_CLUSTER; i++)
@@ -145,10 +158,13 @@ static bool is_tried(const struct finding *f, size_t i)
     return false;
 }
 
-/* One that is proved and that rules made from the seed proves the others that they made from it. */
-static void spread(struct finding *f, size_t n, uint32_t cluster)
+/* One that is proved and that rules made from the seed proves the others that they made from it,
+ * under the seed's domains. */
+static void spread(const struct judge *j, struct finding *f, size_t n, uint32_t cluster)
 {
     bool proved = false;
+    if (j->n_domains)
+        return;
     for (size_t i = 0; i < n; i++)
         proved |= f[i].cluster == cluster && f[i].by_rules && f[i].verdict == VERDICT_PROVED;
     for (size_t i = 0; i < n && proved; i++)
@@ -167,16 +183,16 @@ enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const stru
         else if (expr_equal(question, &f[i].x))
             decide(&f[i], VERDICT_PROVED, "the same expression");
         else
-            compare(&f[i], question, exact, a);
+            compare(&f[i], j, question, exact, a);
     }
     if (exact) /* the rules have nothing to add */
         return OK;
     for (size_t i = 0; i < n && !code; i++) {
-        spread(f, n, f[i].cluster);
+        spread(j, f, n, f[i].cluster);
         if (!is_open(&f[i], f[i].cluster) || is_tried(f, i))
             continue;
         code = err_up(e, saturate_cluster(j, f + i, n - i, question, a, e));
-        spread(f, n, f[i].cluster);
+        spread(j, f, n, f[i].cluster);
     }
     return code;
 }

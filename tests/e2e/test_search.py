@@ -179,6 +179,25 @@ nodes:
             if f["seed"] == seed:
                 self.assertEqual(f["verdict"], "proved", f)
 
+    def test_domains(self):
+        """abs(x) - x is zero for positive x, which is what the seeds say, and for real x it is not."""
+        seed = self.lines("search", "-k", "1", "x")[0]["neighbours"][0]["seed"]
+        question = f"{seed} + abs(x) - x"
+
+        def verdicts(*more):
+            answer = self.lines("search", "-k", "1000", question, *more)[0]
+            return answer.get("assumed"), {n["expression"]: n["verdict"] for n in answer["neighbours"]}
+
+        for more, said in (([], None), (["--domain", "x:positive"], "x:positive"),
+                           (["--domain", "x>1", "--real"], "x>1, real values")):
+            assumed, found = verdicts(*more)
+            self.assertEqual(found[seed], "proved", more)
+            self.assertEqual(assumed, said)
+        for more in (["--domain", "x:real"], ["--domain", "x<-1"], ["--domain", "x:complex"]):
+            self.assertEqual(verdicts(*more)[1][seed], "refuted", more)
+        self.assertIn(", for x:real\n", self.p.eqloom("search", "--domain", "x:real", "x").out)
+        self.assertIn("a domain is x:real", self.p.eqloom("search", "--domain", "x:big", "x", expect=2).err)
+
     def test_questions_on_standard_input(self):
         done = self.ask(["search", "-k", "2", "-", "tan(x)"], input="sin(x)\n\n cos(x) \n")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
-#include "ops/expr/ball/domain.h"
+#include "ops/latex/read/domain_option.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -29,40 +29,22 @@ struct explain {
 
 /* ---- options ---- */
 
-/* "x:real", "x>1", "0<x<1"; --real. */
-static enum err_code read_domains(struct explain *x, struct err *e)
-{
-    const struct tool_args *args = x->args;
-    struct ball_domain *domains = arena_array(args->arena, struct ball_domain, args->n_values + 1);
-    struct derive_options *limits = &x->options.limits;
-    limits->domains = domains;
-    for (size_t i = 0; i < args->n_values; i++) {
-        const char *text = args->values[i].value;
-        if (strcmp(args->values[i].option, "domain") != 0)
-            continue;
-        enum err_code code = domain_parse(&domains[limits->n_domains++], args->arena, text, e);
-        if (code)
-            return err_up(e, code);
-        x->assumed = x->assumed ? arena_printf(args->arena, "%s, %s", x->assumed, text) : text;
-    }
-    limits->real_values = tool_value(args, "real") != NULL;
-    if (limits->real_values)
-        x->assumed =
-            x->assumed ? arena_printf(args->arena, "%s, real values", x->assumed) : "real values";
-    return OK;
-}
-
 static enum err_code read_options(struct explain *x, struct err *e)
 {
     const struct tool_args *args = x->args;
     struct derive_options *limits = &x->options.limits;
+    struct domain_options given;
     uint32_t nodes = tool_value(args, "effort") ? 200000 : 10000;
     enum err_code code;
     if ((code = tool_number(&limits->iterations, args, "iterations", 12, 1, MAX_BUDGET, e)) ||
         (code = tool_number(&limits->max_nodes, args, "max-nodes", nodes, 1, MAX_BUDGET, e)) ||
         (code = rewrite_read_rules(&x->rules, &x->options.own_rules, args, e)) ||
-        (code = expr_argument_check(args, e)) || (code = read_domains(x, e)))
+        (code = expr_argument_check(args, e)) || (code = domain_options_read(&given, args, e)))
         return err_up(e, code);
+    limits->domains = given.domains;
+    limits->n_domains = given.n;
+    limits->real_values = given.real_values;
+    x->assumed = given.assumed;
     x->options.verdict_only = tool_value(args, "verdict") != NULL;
     return OK;
 }
@@ -260,9 +242,8 @@ static const struct tool_option options[] = {
     {"max-nodes", "N", false, "at most so many e-nodes (default 10000, with --effort 200000)"},
     {"effort", NULL, false, "search longer for a derivation"},
     {"verdict", NULL, false, "no derivation where normal forms prove"},
-    {"domain", "x:DOMAIN", true,
-     "the values of a variable: x:real, n:integer, z:complex, 'x>1' or '0<x<1'; else positive"},
-    {"real", NULL, false, "equal where both values are real"},
+    DOMAIN_OPTION,
+    DOMAIN_OPTION_REAL,
     TOOL_JSON,
     {0}};
 
