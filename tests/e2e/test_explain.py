@@ -164,7 +164,7 @@ class Explain(unittest.TestCase):
                 ("sin(x)^6 + cos(x)^6", "(5 + 3*cos(4*x))/8", "exponentials"),
                 ("abs(x + y*sqrt(-1))", "sqrt(x^2 + y^2)", "exponentials"),
                 ("d(x, d(x, abs(x-1)))", "0", "exponentials"),
-                ("2*atan(sqrt(x))", "acos((1-x)/(1+x))", "derivatives")):
+                ("2*atan(sqrt(x))", "acos((1-x)/(1+x))", "derivatives, for x>0")):
             done = explain("--verdict", a, b)
             self.assertEqual(done.stdout, f"proved by {way}\n", f"{a} = {b}: {done.stderr}")
             self.assertEqual(done.returncode, 0)
@@ -222,6 +222,19 @@ class Explain(unittest.TestCase):
         self.assertNotEqual(explain("--real", "ln((x-1)*(x-2))", "ln(x-1)+ln(x-2)").returncode, 3)
         for domain in ("x", "x:big", "1<2", "x>1<3", "1<x<1", ":real", "0<x<1<2"):
             self.assertEqual(explain("--domain", domain, "x", "x").returncode, 2, domain)
+
+    def test_signs_that_matter_are_said(self):
+        """Variables are positive: a proof names those whose sign it needs, and no others."""
+        for a, b, needed in [("sqrt(x^2) + y", "x + y", "x>0"), ("sin(2*x)", "2*sin(x)*cos(x)", None),
+                             ("sqrt(x)^2", "x", None), ("abs(x)*abs(y)", "x*y", "x>0, y>0"),
+                             ("ln(x*y)", "ln(x) + ln(y)", "y>0"),  # one of the two suffices
+                             ("x^2 - y^2", "(x+y)*(x-y)", None), ("abs(x - 1)^2", "(x-1)^2", None)]:
+            for more in ([], ["--verdict"]):
+                self.assertEqual(json.loads(explain("--json", *more, a, b).stdout).get("assumed"), needed)
+        self.assertRegex(explain("sqrt(x^2)", "x").stdout, r"^proved in 1 step, for x>0\n")
+        both = explain("--domain", "y:real", "--verdict", "ln(e^y*x^2)", "y + 2*ln(x)")
+        self.assertEqual(both.stdout, "proved by exponentials, for y:real, x>0\n")
+        self.assertEqual(explain("--domain", "x:real", "abs(x)", "x").returncode, 3)
 
     def test_rules_under_domains(self):
         rules = ("group g\nroot: sqrt(?a^2) -> ?a\nln: ln(?a*?b) -> ln(?a) + ln(?b)\n"

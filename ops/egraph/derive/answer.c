@@ -43,19 +43,29 @@ static void write_undecided(struct buf *out, const struct answer *q)
                    rewrite_stop_text(q->r.derivation.run.stop));
 }
 
+/* What the user said of the variables, and which others must be positive; or NULL. */
+static const char *assumed_of(struct arena *a, const struct answer *q)
+{
+    const char *more = q->r.positive;
+    return q->assumed && more ? arena_printf(a, "%s, %s", q->assumed, more)
+           : more             ? more
+                              : q->assumed;
+}
+
 static void write_proof(struct buf *out, struct arena *a, const struct answer *q)
 {
     const struct derivation *d = &q->r.derivation;
+    const char *assumed = assumed_of(a, q);
     size_t n = d->proof.n;
     if (!d->found) {
         write_table(out, q);
     } else if (q->r.way) {
-        buf_printf(out, "proved by %s%s%s\n", q->r.way, q->assumed ? ", for " : "",
-                   q->assumed ? q->assumed : "");
+        buf_printf(out, "proved by %s%s%s\n", q->r.way, assumed ? ", for " : "",
+                   assumed ? assumed : "");
     } else {
         buf_printf(out, "proved in %zu step%s%s%s%s\n", n, n == 1 ? "" : "s",
-                   n > 1 && d->proof.shortest ? ", the fewest" : "", q->assumed ? ", for " : "",
-                   q->assumed ? q->assumed : "");
+                   n > 1 && d->proof.shortest ? ", the fewest" : "", assumed ? ", for " : "",
+                   assumed ? assumed : "");
         write_derivation(out, a, q);
     }
 }
@@ -122,7 +132,7 @@ void answer_write_json(struct buf *out, struct arena *a, const struct answer *q,
     set_text(o, "language", q->lang->name);
     set_text(o, "from", q->show(a, &q->from));
     set_text(o, "to", q->show(a, &q->to));
-    set_text(o, "assumed", q->assumed);
+    set_text(o, "assumed", assumed_of(a, q));
     set_text(o, "witness", r->witness);
     set_text(o, "reason", r->undefined);
     set_text(o, "contradiction", r->contradiction);

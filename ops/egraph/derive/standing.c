@@ -3,6 +3,8 @@
 
 #include "ops/expr/normal/normal.h"
 
+#include <string.h>
+
 enum {
     POINTS = 16,
     FAR = 1000,
@@ -52,17 +54,23 @@ static uint64_t seed_of(struct arena *a, const struct expr *x, const struct expr
     return seed;
 }
 
+static struct ball_options point_options(struct arena *a, const struct expr *x,
+                                         const struct expr *y, const struct derive_options *limits)
+{
+    return (struct ball_options){.points = POINTS,
+                                 .seed = seed_of(a, x, y),
+                                 .low = 0.0625,
+                                 .high = 8,
+                                 .precision = 128,
+                                 .domains = limits->domains,
+                                 .n_domains = limits->n_domains,
+                                 .real_values = limits->real_values};
+}
+
 static void compare_values(struct standing_result *out, struct arena *a, const struct expr *x,
                            const struct expr *y, const struct derive_options *limits)
 {
-    struct ball_options points = {.points = POINTS,
-                                  .seed = seed_of(a, x, y),
-                                  .low = 0.0625,
-                                  .high = 8,
-                                  .precision = 128,
-                                  .domains = limits->domains,
-                                  .n_domains = limits->n_domains,
-                                  .real_values = limits->real_values};
+    struct ball_options points = point_options(a, x, y, limits);
     ball_compare(&out->compare, x, y, &points);
     if (!out->compare.meet) {
         points.low = 0;
@@ -73,6 +81,51 @@ static void compare_values(struct standing_result *out, struct arena *a, const s
         out->undefined = undefined_of(x, y, &points);
     if (out->compare.verdict == BALL_DIFFERENT)
         out->witness = arena_strdup(a, out->compare.witness);
+}
+
+/* Adds the symbols of a term that have no domain, as real. */
+static void add_real(struct ball_domain *domains, size_t *n, struct arena *a, const struct expr *x)
+{
+    const char **names;
+    for (size_t i = 0, n_names = expr_variables(&names, a, x); i < n_names; i++) {
+        bool known = false;
+        for (size_t k = 0; k < *n; k++)
+            known = known || strcmp(domains[k].name, names[i]) == 0;
+        if (!known)
+            domains[(*n)++] = (struct ball_domain){names[i], "real", NULL, NULL};
+    }
+}
+
+/* Variables without a domain that must be positive: values differ if they are real, and so are all
+ * before them that are not named. */
+static const char *find_positive(struct arena *a, const struct expr *x, const struct expr *y,
+                                 const struct derive_options *limits)
+{
+    struct ball_options points = point_options(a, x, y, limits);
+    size_t n = limits->n_domains;
+    struct ball_domain *domains = arena_array(a, struct ball_domain, n + x->n + y->n);
+    struct ball_compare compare;
+    const char *text = NULL;
+    if (n)
+        memcpy(domains, limits->domains, n * sizeof *domains);
+    add_real(domains, &n, a, x);
+    add_real(domains, &n, a, y);
+    points.domains = domains;
+    points.n_domains = n;
+    ball_compare(&compare, x, y, &points);
+    if (compare.verdict != BALL_DIFFERENT)
+        return NULL;
+    for (size_t i = limits->n_domains; i < n; i++)
+        domains[i].domain = "positive";
+    for (size_t i = limits->n_domains; i < n; i++) {
+        domains[i].domain = "real";
+        ball_compare(&compare, x, y, &points);
+        if (compare.verdict != BALL_DIFFERENT)
+            continue;
+        domains[i].domain = "positive";
+        text = arena_printf(a, "%s%s%s>0", text ? text : "", text ? ", " : "", domains[i].name);
+    }
+    return text;
 }
 
 /* ---- by rules and normal forms ---- */
@@ -105,9 +158,8 @@ static enum err_code explain_form(struct standing_result *out, struct arena *a,
         limits.iterations = SHORT_ITERATIONS;
     if (limits.max_nodes > SHORT_NODES)
         limits.max_nodes = SHORT_NODES;
-    if (!options->verdict_only &&
-        (derive_equality(d, a, rules, set, x, y, &limits, NULL) || d->refuted.code ||
-         d->proof.n > SHORT_STEPS))
+    if (!options->verdict_only && (derive_equality(d, a, rules, set, x, y, &limits, NULL) ||
+                                   d->refuted.code || d->proof.n > SHORT_STEPS))
         d->found = false;
     if (d->found) {
         out->way = NULL;
@@ -141,9 +193,11 @@ static enum err_code decide_terms(struct standing_result *out, struct arena *a,
         code = derive(out, a, rules, set, x, y, &with_forms, e);
     }
     const struct derivation *d = &out->derivation;
-    out->standing = out->witness                        ? STANDING_REFUTED
-                    : d->found && !d->refuted.code      ? STANDING_PROVED
-                                                        : STANDING_UNDECIDED;
+    out->standing = out->witness                   ? STANDING_REFUTED
+                    : d->found && !d->refuted.code ? STANDING_PROVED
+                                                   : STANDING_UNDECIDED;
+    if (out->standing == STANDING_PROVED)
+        out->positive = find_positive(a, x, y, limits);
     return err_up(e, code);
 }
 

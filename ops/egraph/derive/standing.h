@@ -25,6 +25,7 @@ struct standing_result {
     struct exact_result table;
     const char *way; /* of normal_equal, or NULL */
     struct derivation derivation;
+    const char *positive;      /* of a proof: "x>0, y>0", without which values differ; or NULL */
     const char *contradiction; /* of the rules with themselves, met on the way; or NULL */
 };
 
