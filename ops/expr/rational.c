@@ -11,11 +11,13 @@
 static char *to_text(struct arena *a, const fmpq_t q, size_t max_digits)
 {
     size_t digits = fmpz_sizeinbase(fmpq_numref(q), 10) + fmpz_sizeinbase(fmpq_denref(q), 10);
-    if (digits > max_digits + 1)
+    if (digits >
+        max_digits + 3) /* each may be one too large, and a denominator of 1 is not written */
         return NULL;
     char *text = arena_alloc(a, digits + 4);
     fmpq_get_str(text, 10, q);
-    return text;
+    size_t written = strlen(text) - (*text == '-') - (strchr(text, '/') != NULL);
+    return written > max_digits ? NULL : text;
 }
 
 /* Trusts that the text is a reduced number. */
@@ -74,7 +76,7 @@ char *number_read(struct arena *a, const char *text, size_t n)
     }
     if (!fmpz_is_zero(fmpq_denref(q))) {
         fmpq_canonicalise(q);
-        out = to_text(a, q, 2 * EXPR_MAX_DIGITS);
+        out = to_text(a, q, EXPR_MAX_DIGITS);
     }
     fmpq_clear(q);
     return out;

@@ -141,3 +141,21 @@ enum err_code infix_pattern_variable(uint32_t *out, struct infix *p)
     infix_take(p, n + 1);
     return err_up(p->tree.e, tree_leaf(out, t, X_VAR, arena_strndup(t->a, s + 1, n), s));
 }
+
+enum err_code infix_refuse_glued(struct infix *p, const char *name, size_t n)
+{
+    enum err_code code;
+    for (size_t k = n - 1; k >= 2; k--) {
+        if (k < n - 1 && is_letter(name[k]) && name[k] != '_')
+            continue;
+        int op = lang_find(p->tree.lang, name, k);
+        bool function = op >= X_SQRT && op < X_DECLARED && p->tree.lang->ops[op].arity == 1;
+        if (!function && !(k == 3 && memcmp(name, "exp", 3) == 0 && lang_has(p->tree.lang, X_POW)))
+            continue;
+        code = tree_fail(&p->tree, name, "unknown symbol '%.*s'", (int)(n < 60 ? n : 60), name);
+        if (name[k] != '_' && n < 60)
+            err_hint(p->tree.e, "write %.*s(%.*s)", (int)k, name, (int)(n - k), name + k);
+        return code;
+    }
+    return OK;
+}

@@ -29,4 +29,7 @@ enum err_code infix_fail_unexpected(struct infix *p);
 /* After a complete expression. */
 enum err_code infix_fail_trailing(struct infix *p);
 
+/* "sinx", "sin2x" and "sqrt2" are symbols to nobody; "cost" neither, "costs" may be one. */
+enum err_code infix_refuse_glued(struct infix *p, const char *name, size_t n);
+
 #endif

@@ -3,6 +3,7 @@
 #include "ops/expr/syntax/lexical.h"
 
 #include "base/err.h"
+#include "ops/expr/expr.h"
 #include "ops/expr/rational.h"
 
 #include <string.h>
@@ -88,7 +89,7 @@ static char superscript(const char *s, const char *end, size_t *n)
 
 const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n)
 {
-    char text[24];
+    char text[EXPR_MAX_DIGITS + 3];
     size_t length = 0, step;
     char c;
     *n = 0;

@@ -155,6 +155,12 @@ static enum err_code bare_argument(uint32_t *out, struct infix *p, const char *f
             (code = multiply(out, p, factor, at)))
             return err_up(p->tree.e, code);
     }
+    if (at_factor(p) && function_at(p) < 0) {
+        code = tree_fail(&p->tree, function, "how far this argument reaches is ambiguous");
+        int n = (int)identifier_length(function, p->end);
+        err_hint(p->tree.e, "write %.*s(...)", n, function);
+        return code;
+    }
     size_t n;
     int op = infix_peek(p, &n);
     if (op == X_DIV || op == X_MUL)
@@ -246,7 +252,8 @@ static enum err_code derivative(uint32_t *out, struct infix *p, bool *matched)
     uint32_t args[2];
     if (!is_letter(s[1]) || n - 1 > EXPR_MAX_NAME)
         return tree_fail(t, s + 1, "d/d needs the name of a variable");
-    if ((code = tree_leaf(&args[0], t, X_SYM, arena_strndup(t->a, s + 1, n - 1), s)) ||
+    if ((code = infix_refuse_glued(p, s + 1, n - 1)) ||
+        (code = tree_leaf(&args[0], t, X_SYM, arena_strndup(t->a, s + 1, n - 1), s)) ||
         (code = tree_check_d(t, args[0], s)))
         return err_up(p->tree.e, code);
     p->at = s;
@@ -258,21 +265,12 @@ static enum err_code derivative(uint32_t *out, struct infix *p, bool *matched)
     group = group && p->token_end[-1] == ')' && *p->token == '(';
     size_t sign;
     int op = infix_peek(p, &sign);
-    if (!group && (op == X_MUL || op == X_DIV || at_factor(p))) {
+    if (at_factor(p) || (!group && (op == X_MUL || op == X_DIV))) {
         code = tree_fail(&p->tree, d, "how far this derivative reaches is ambiguous");
         err_hint(p->tree.e, "write d(%.*s, ...)", (int)(n - 1 < 60 ? n - 1 : 60), s + 1);
         return code;
     }
     return err_up(p->tree.e, tree_apply(out, t, X_D, args, 2, d));
-}
-
-/* "sinx" is a symbol to nobody. */
-static size_t function_glued_to_letter(const struct infix *p, const char *name, size_t n)
-{
-    if (n < 3 || is_digit(name[n - 1]))
-        return 0;
-    int op = lang_find(p->tree.lang, name, n - 1);
-    return op >= X_SQRT && op < X_DECLARED && p->tree.lang->ops[op].arity == 1 ? n - 1 : 0;
 }
 
 static enum err_code name(uint32_t *out, struct infix *p)
@@ -305,12 +303,10 @@ static enum err_code name(uint32_t *out, struct infix *p)
             err_hint(p->tree.e, "did you mean '%s'?", near);
         return code;
     }
-    size_t glued = function_glued_to_letter(p, s, n);
-    if (glued) {
-        code = tree_fail(&p->tree, s, "unknown symbol '%.*s'", (int)n, s);
-        err_hint(p->tree.e, "write %.*s(%c)", (int)glued, s, s[glued]);
-        return code;
-    }
+    if ((code = infix_refuse_glued(p, s, n)))
+        return err_up(p->tree.e, code);
+    if (infix_at(p, '(') && !lang_is_constant(symbol))
+        infix_choose(p, s);
     if (n > EXPR_MAX_NAME)
         return tree_fail(&p->tree, s, "a name has more than %d characters", EXPR_MAX_NAME);
     return err_up(p->tree.e, tree_leaf(out, t, X_SYM, symbol, s));
@@ -375,7 +371,10 @@ static bool fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right
     if (op != X_DIV || !x->literal || !y->literal || !number_is_integer(x->leaf) ||
         !number_is_integer(y->leaf) || y->leaf[0] == '-' || strcmp(y->leaf, "0") == 0)
         return false;
-    x->leaf = number_combine(p->tree.a, '/', x->leaf, y->leaf, 2 * EXPR_MAX_DIGITS);
+    char *quotient = number_combine(p->tree.a, '/', x->leaf, y->leaf, EXPR_MAX_DIGITS);
+    if (!quotient)
+        return false;
+    x->leaf = quotient;
     x->literal = false; /* 1/2/3 is (1/2)/3 */
     return true;
 }
@@ -395,7 +394,7 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
     if (*at == '|' && p->closed_bar)
         infix_choose(p, at);
     if (is_letter(*at) && ((literal && identifier_length(at, p->end) > 1 && function_at(p) < 0) ||
-                           (before == X_POW && at == p->token_end)))
+                           (before == X_POW && at == p->token_end && at[-1] != ')')))
         infix_choose(p, at);
     if ((code = expression(&factor, p, LANG_PRECEDENCE_MINUS)))
         return err_up(p->tree.e, code);
@@ -411,6 +410,7 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
     const struct language *lang = p->tree.lang;
     uint32_t args[2];
     int before = -1;
+    bool raised = false; /* by a superscript */
     if ((code = operand(&args[0], p)))
         return err_up(p->tree.e, code);
     for (;;) {
@@ -428,6 +428,9 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
         if (op < 0 || lang->ops[op].precedence < precedence)
             break;
         infix_take(p, n);
+        if (raised && op == X_POW)
+            infix_choose(p, sign);
+        raised = power != NULL;
         if ((code = power
                         ? tree_leaf(&args[1], &p->tree, X_NUM, power, sign)
                         : expression(&args[1], p, lang->ops[op].precedence + !lang->ops[op].right)))

@@ -106,6 +106,8 @@ static void test_infix(void **state)
         {"1e3", "1000"},
         {"1.25E1 x", "* 25/2 x"},
         {"d/dx sin x", "d x sin x"},
+        {"x^(-2)y", "* pow x -2 y"},
+        {"costs exponent", "* costs exponent"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         reads(expr_parse_infix, rows[i][0], rows[i][1]);
@@ -134,6 +136,8 @@ static void test_several_readings(void **state)
          1, "sqrt(2)*x"},
         {"\xe2\x88\x9ax^2", 1, "sqrt(x)^2"},
         {"|x|y|z|", 5, "abs(x)*y*abs(z)"},
+        {"f (x)", 1, "f*x"},
+        {"x\xc2\xb2^3", 3, "(x^2)^3"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena a = {0};
@@ -175,6 +179,15 @@ static void test_infix_refusals(void **state)
         {"x(y)", 1, "unknown function 'x'", "for a product write x*(...)"},
         {"sin + x", 1, "'sin' is a function and needs (", "write sin(...)"},
         {"sinx", 1, "unknown symbol 'sinx'", "write sin(x)"},
+        {"sin2x", 1, "unknown symbol 'sin2x'", "write sin(2x)"},
+        {"1 + sqrt2", 5, "unknown symbol 'sqrt2'", "write sqrt(2)"},
+        {"expx", 1, "unknown symbol 'expx'", "write exp(x)"},
+        {"log_2 (x)", 1, "unknown symbol 'log_2'", ""},
+        {"d/dlnx x", 4, "unknown symbol 'lnx'", "write ln(x)"},
+        {"cos 2\xcf\x80(x + 1)", 1, "how far this argument reaches is ambiguous", "write cos(...)"},
+        {"1/sin x |y|", 3, "how far this argument reaches is ambiguous", "write sin(...)"},
+        {"d/dx (x + 1)(x - 1)", 1, "how far this derivative reaches is ambiguous",
+         "write d(x, ...)"},
         {"sin(x, y)", 1, "'sin' takes 1 argument, not 2", ""},
         {"d(x)", 1, "'d' takes 2 arguments, not 1", ""},
         {"d(2, x)", 3, "d needs a variable as its first argument",
