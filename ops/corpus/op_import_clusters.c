@@ -70,7 +70,7 @@ static const char *units(struct op_ctx *ctx)
 
 const struct op op_import_clusters = {
     .name = "import-clusters",
-    .version = 3,
+    .version = 4,
     .node = OP_SOURCE,
     .doc = "Reads corpora of equivalent expressions in the formats of others (docs/formats.md). "
            "Pairs with an expression in common, in whichever files, become one cluster.",

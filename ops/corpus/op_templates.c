@@ -40,7 +40,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_templates = {
     .name = "templates",
-    .version = 1,
+    .version = 2,
     .node = OP_SOURCE,
     .doc = "Makes the initial expressions from template files (docs/templates.md).",
     .params = params,

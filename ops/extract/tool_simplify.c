@@ -19,19 +19,32 @@ struct cheapest {
 };
 
 /* Tokens above all. Functions cost more than arithmetic, inverse ones more still; x^2 less than
- * x*x. A derivative that was not worked out costs more than any term
- * without one. */
-static uint32_t node_cost(const struct cheapest *c, uint32_t node)
+ * x*x. A derivative that was not worked out costs more than any term without one. */
+static uint32_t token_cost(const struct language *lang, int op, const char *leaf)
 {
-    uint32_t i = c->m->node_ops[node];
-    if (i < c->m->n_operators) {
-        int op = lang_find(c->lang, c->m->operators[i], strlen(c->m->operators[i]));
+    if (!leaf) {
         bool inverse = (op >= X_ASIN && op <= X_ACOT) || (op >= X_ASINH && op <= X_ACOTH);
-        return op == X_D ? 10000 : inverse ? 25 : c->lang->ops[op].infix ? 10 : 15;
+        return op == X_D ? 10000 : inverse ? 25 : lang->ops[op].infix ? 10 : 15;
     }
-    const char *leaf = c->m->leaves[i - c->m->n_operators];
     bool number = leaf[0] == '-' || (leaf[0] >= '0' && leaf[0] <= '9');
     return 10 + !number + (leaf[0] == '-') + (strchr(leaf, '/') ? 20 : 0);
+}
+
+static uint32_t node_cost(const struct cheapest *c, uint32_t node)
+{
+    uint32_t i = c->m->node_ops[node], n = (uint32_t)c->m->n_operators;
+    if (i >= n)
+        return token_cost(c->lang, -1, c->m->leaves[i - n]);
+    const char *name = c->m->operators[i];
+    return token_cost(c->lang, lang_find(c->lang, name, strlen(name)), NULL);
+}
+
+static uint64_t expr_cost(const struct expr *x)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        sum += token_cost(x->lang, x->nodes[i].op, x->nodes[i].leaf);
+    return sum;
 }
 
 /* A least fixed point; of e-nodes that cost the same the first stays. */
@@ -82,6 +95,7 @@ static enum err_code cheapest_term(struct expr *out, struct arena *a, const Eqlo
 
 /* ---- the command ---- */
 
+/* x itself where nothing costs less. */
 static enum err_code saturate(struct expr *out, const struct tool_args *args,
                               const struct language *lang, const struct ruleset *set,
                               const struct expr *x, const struct derive_options *limits,
@@ -99,6 +113,8 @@ static enum err_code saturate(struct expr *out, const struct tool_args *args,
     if (!code) {
         egraph_to_message(&message, args->arena, g, egraph_find(g, root));
         code = cheapest_term(out, args->arena, &message, lang, e);
+        if (!code && expr_cost(out) >= expr_cost(x))
+            *out = *x;
     }
     egraph_free(g);
     return err_up(e, code);

@@ -1,4 +1,5 @@
 /* `eqloom variants EXPR`: other forms of an expression. */
+#include "ops/egraph/derive/standing.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/extract/extract_grammar.h"
 #include "ops/extract/variants.h"
@@ -30,11 +31,10 @@ static enum err_code read_request(struct request *q, struct err *e)
         (code =
              rewrite_read_expr(&q->x, args, q->rules.lang, "<expression>", args->positional[0], e)))
         return err_up(e, code);
-    uint32_t tokens = expr_tokens(&q->x) + LONGER;
-    tokens = tokens < LEAST ? LEAST : tokens > EXTRACT_MAX_TOKENS ? EXTRACT_MAX_TOKENS : tokens;
+    uint32_t tokens = expr_tokens(&q->x) + LONGER, most = EXTRACT_MAX_TOKENS - 1;
+    tokens = tokens < LEAST ? LEAST : tokens > most ? most : tokens;
     q->options.different = tool_value(args, "different") != NULL;
-    return err_up(e, tool_number(&q->options.max_tokens, args, "max-tokens", tokens, 1,
-                                 EXTRACT_MAX_TOKENS, e));
+    return err_up(e, tool_number(&q->options.max_tokens, args, "max-tokens", tokens, 1, most, e));
 }
 
 static void print_form(const struct request *q, const struct expr *x)
@@ -58,8 +58,16 @@ static enum err_code find(const struct request *q, struct egraph *g, const struc
     const struct tool_args *args = q->args;
     struct saturate_result run;
     struct variants found;
+    struct standing_result value;
+    const struct standing_options decide = {.verdict_only = true};
+    enum err_code code =
+        standing_decide(&value, args->arena, &q->rules, set, &q->x, &q->x, &decide, e);
+    if (code)
+        return err_up(e, code);
+    if (value.standing == STANDING_NO_VALUE)
+        return err_fail(e, ERR_INPUT, "the expression has no value at any point that was tried");
     eclass_id root = egraph_add_expr(g, &q->x);
-    enum err_code code = egraph_saturate(&run, g, set, &q->limits, args->arena, e);
+    code = egraph_saturate(&run, g, set, &q->limits, args->arena, e);
     if (!code)
         code = variants_find(&found, args->arena, g, egraph_find(g, root), &q->x, &q->options, e);
     if (code)

@@ -161,7 +161,8 @@ static enum err_code collect_forms(struct search *s, const struct grammar *g, ui
                                    struct err *e)
 {
     enum err_code code = OK;
-    for (uint32_t length = 1; !code && length <= g->max_tokens && s->n < s->most; length++) {
+    for (uint32_t length = 1;
+         !code && g->root != GRAMMAR_NONE && length <= g->max_tokens && s->n < s->most; length++) {
         count_t total = grammar_total(g, g->root, length);
         count_t step = total > RANKS ? total / RANKS : 1;
         uint32_t end = s->most - s->n < most_each ? s->most : s->n + most_each;

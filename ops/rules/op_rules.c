@@ -49,7 +49,7 @@ static const char *units(struct op_ctx *ctx)
 
 const struct op op_rules = {
     .name = "rules",
-    .version = 1,
+    .version = 2,
     .node = OP_SOURCE,
     .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
            "order "
