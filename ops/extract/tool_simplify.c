@@ -162,6 +162,7 @@ static enum err_code simplify(const struct tool_args *args, const struct rules *
             answer_write_words(&text, args->arena, &q);
     }
     fwrite(text.data, 1, text.len, args->out);
+    fflush(args->out);
     if (same)
         fprintf(args->narration, "no simpler form was found\n");
     buf_free(&text);

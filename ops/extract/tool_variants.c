@@ -74,6 +74,7 @@ static enum err_code find(const struct request *q, struct egraph *g, const struc
         return err_up(e, code);
     for (uint32_t i = 0; i < found.n; i++)
         print_form(q, &found.forms[i]);
+    fflush(args->out);
     fprintf(args->narration, "%u form%s among %s terms of at most %u tokens (%u e-nodes: %s)\n",
             found.n, found.n == 1 ? "" : "s", found.terms, q->options.max_tokens,
             egraph_count_nodes(g), rewrite_stop_text(run.stop));
