@@ -130,6 +130,9 @@ static struct latex_value read_derivative(bool *is, struct latex_reading *r, con
     if (json_array_size(numer) == 1) {
         l->at++;
         f = read_product(r, l, stop, true);
+        if (f.text && latex_at_bracket(l))
+            return latex_refuse(r, node, NULL,
+                                "how far this derivative reaches is ambiguous; bracket it");
         l->at--; /* the caller goes behind the node */
     } else {
         struct latex_list rest = latex_list_of(numer);
@@ -221,12 +224,6 @@ static bool is_minus_one(const json_t *node)
            !strcmp(latex_sign_of(json_array_get(body, 1)), "1");
 }
 
-static bool begins_bracket(const json_t *node)
-{
-    const char *sign = latex_sign_of(node);
-    return node && (latex_has_type(node, "leftright") || !strcmp(sign, "(") || !strcmp(sign, "["));
-}
-
 static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
                                      const char *stop);
 
@@ -261,8 +258,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     next = latex_next(l);
     if (!next)
         return latex_refuse(r, node, NULL, "\\%s has no argument", latex);
-    if (begins_bracket(next) ||
-        (latex_has_type(next, "supsub") && begins_bracket(json_object_get(next, "base")))) {
+    if (latex_at_bracket(l)) {
         bool before = next && latex_has_type(next, "supsub");
         size_t from = l->at;
         struct latex_list look = *l;
@@ -288,6 +284,10 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     } else {
         size_t from = l->at;
         x = read_product(r, l, stop, true);
+        if (x.text && latex_at_bracket(l))
+            return latex_refuse(r, node, NULL,
+                                "how far the argument of \\%s reaches is ambiguous; bracket it",
+                                latex);
         if (x.text && l->at > from + 1 && !x.integer && strpbrk(x.text, "*") &&
             !latex_take_reading(r, node, "\\%s without brackets is read as %s(%s)", latex, name,
                                 x.text))
@@ -335,10 +335,11 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
         l->at++;
     } else {
         x = read_primary(r, l, base, sub, stop);
-        const json_t *end = x.text && !latex_has_type(node, "supsub") &&
-                                    (begins_bracket(base) || latex_is_bar(latex_sign_of(base)))
-                                ? latex_next(l)
-                                : NULL;
+        const json_t *end =
+            x.text && !latex_has_type(node, "supsub") &&
+                    (latex_begins_bracket(base) || latex_is_bar(latex_sign_of(base)))
+                ? latex_next(l)
+                : NULL;
         if (end && !latex_has_type(base, "leftright")) { /* at the closing bracket */
             sup = latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
             l->at++;
@@ -378,7 +379,7 @@ static bool ends_product(struct latex_reading *r, const json_t *node, const char
     if (!strcmp(sign, ")") || !strcmp(sign, "]") || !strcmp(sign, "\\}") || !strcmp(sign, ","))
         return true;
     return argument && (*latex_function_at(r, node) || latex_is_times(sign) ||
-                        latex_is_over(sign) || begins_bracket(base) || latex_is_bar(sign));
+                        latex_is_over(sign) || latex_begins_bracket(base) || latex_is_bar(sign));
 }
 
 static struct latex_value read_product(struct latex_reading *r, struct latex_list *l,
@@ -397,7 +398,7 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
             return latex_refuse(r, node, "write \\frac{a}{b} c, or \\frac{a}{b c}",
                                 "a/b c may be (a/b)*c or a/(b*c)");
         const json_t *base = latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
-        if (side_by_side && last.letter && begins_bracket(base))
+        if (side_by_side && last.letter && latex_begins_bracket(base))
             return latex_refuse(r, before,
                                 arena_printf(r->a,
                                              "for the product write %s \\cdot (...); "

@@ -209,3 +209,17 @@ struct latex_value latex_read_number(struct latex_reading *r, struct latex_list 
     buf_free(&b);
     return x;
 }
+
+bool latex_begins_bracket(const json_t *node)
+{
+    const char *sign = latex_sign_of(node);
+    return node && (latex_has_type(node, "leftright") || !strcmp(sign, "(") || !strcmp(sign, "["));
+}
+
+bool latex_at_bracket(struct latex_list *l)
+{
+    const json_t *next = latex_next(l);
+    return next &&
+           (latex_begins_bracket(next) || (latex_has_type(next, "supsub") &&
+                                           latex_begins_bracket(json_object_get(next, "base"))));
+}

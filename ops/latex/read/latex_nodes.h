@@ -57,4 +57,8 @@ const char *latex_function_at(struct latex_reading *r, const json_t *node);
 /* Digits stand one a node; a gap between them is no number. */
 struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l);
 
+bool latex_begins_bracket(const json_t *node);
+/* Whether the next node is a bracket, with a power or without. */
+bool latex_at_bracket(struct latex_list *l);
+
 #endif

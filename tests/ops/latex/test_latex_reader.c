@@ -49,6 +49,9 @@ static const char *const cases[][2] = {
     /* refused: the column, and why */
     {"f(x+1)", "!1 f(...) may be a product "},
     {"1/2x", "!4 a/b c may be (a/b)*c or "},
+    {"\\sin 2(x+1)", "!1 how far the argument of"},
+    {"\\cos x\\left(y\\right)^2", "!1 how far the argument of"},
+    {"\\frac{d}{dx}(x+1)(x-1)", "!1 how far this derivative"},
     {"2\\frac12", "!1 two numbers side by side"},
     {"2 3", "!3 two numbers side by side"},
     {"x=1", "!2 an equation is no expres"},
