@@ -1,0 +1,142 @@
+/* Programs run by base/io/process.h: streams, limits, and what is left of them. */
+#include "base/io/process.h"
+
+#include "tests/unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct process shell(const char *const *argv)
+{
+    return (struct process){.argv = argv, .in = -1, .out = -1};
+}
+
+#define SHELL(script) shell((const char *const[]){"sh", "-c", script, NULL})
+
+static void test_status(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct process_end end;
+    struct process p = SHELL("echo trouble >&2; exit 7");
+    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(end.status, 7);
+    assert_string_equal(end.errors, "trouble\n");
+    p = SHELL("kill -TERM $$");
+    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(end.status, 128 + SIGTERM);
+    arena_free(&a);
+}
+
+/* It reads and writes what it is given, runs where it is told, and has no file of ours. */
+static void test_surroundings(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct process_end end;
+    char got[200] = "";
+    FILE *in = tmpfile(), *out = tmpfile();
+    assert_non_null(in);
+    assert_non_null(out);
+    fputs("given", in);
+    rewind(in);
+    struct process p = SHELL("cat; echo \" $NAME $HOME $PWD\"; ls /proc/self/fd | wc -l");
+    p.in = fileno(in);
+    p.out = fileno(out);
+    p.dir = "/usr";
+    p.env = (const char *const[]){"NAME=value", "PATH=/usr/bin:/bin", NULL};
+    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_string_equal(end.errors, "");
+    rewind(out);
+    got[fread(got, 1, sizeof got - 1, out)] = 0;
+    assert_string_equal(got, "given value  /usr\n4\n"); /* the fourth is ls's own */
+    fclose(in);
+    fclose(out);
+    arena_free(&a);
+}
+
+static void test_no_program(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct process_end end;
+    struct process p = shell((const char *const[]){"no-such-program", NULL});
+    assert_int_equal(process_run(&end, &a, &p, &e), ERR_NOTFOUND);
+    assert_string_equal(e.message, "there is no program no-such-program");
+    p = SHELL("true");
+    p.dir = "/no/such/place";
+    assert_int_equal(process_run(&end, &a, &p, &e), ERR_NOTFOUND);
+    assert_string_equal(e.message, "there is no folder /no/such/place");
+    arena_free(&a);
+}
+
+static bool yes(void *arg)
+{
+    return true;
+}
+
+/* Its children end with it, also where it has closed its streams. */
+static void test_killed(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct process_end end;
+    struct process p = SHELL("exec 2>&-; sleep 1000 & echo $!; wait");
+    FILE *out = tmpfile();
+    int child = 0;
+    assert_non_null(out);
+    p.out = fileno(out);
+    p.limit_ms = 300;
+    assert_int_equal(process_run(&end, &a, &p, &e), ERR_LIMIT);
+    assert_string_equal(e.message, "sh took longer than 0.3 s");
+    rewind(out);
+    assert_int_equal(fscanf(out, "%d", &child), 1);
+    for (int i = 0; i < 1000 && kill(child, 0) == 0; i++) /* until init reaps it */
+        usleep(10000);
+    char path[64], state_of[200] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", child);
+    FILE *f = fopen(path, "r");
+    if (f) /* a container without init reaps nobody */
+        assert_non_null(fgets(state_of, sizeof state_of, f));
+    assert_true(!f || strstr(state_of, ") Z "));
+    if (f)
+        fclose(f);
+    p = SHELL("sleep 1000");
+    p.cancelled = yes;
+    assert_int_equal(process_run(&end, &a, &p, &e), ERR_CANCELLED);
+    fclose(out);
+    arena_free(&a);
+}
+
+static void test_limits(void **state)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct process_end end;
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    struct process p = SHELL("exec head -c 1000000 /dev/zero");
+    p.out = fileno(out);
+    p.limit_bytes = 10000;
+    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(end.status, 128 + SIGXFSZ);
+    fseek(out, 0, SEEK_END);
+    assert_int_equal(ftell(out), 10000);
+    p = SHELL("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i + 1)); done");
+    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(strlen(end.errors), 4096);
+    assert_string_equal(end.errors + 4096 - 10, "line 2999\n");
+    fclose(out);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status),     cmocka_unit_test(test_surroundings),
+        cmocka_unit_test(test_no_program), cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
