@@ -6,7 +6,8 @@ cd "$(dirname "$(readlink -f "$0")")"
 build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
     librocksdb-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler libssl-dev libfyaml-dev
     libjansson-dev libjq-dev libflint-dev libflint-arb-dev libcalcium-dev libantic-dev libgmp-dev libmpfr-dev
-    libdnnl-dev libarchive-dev libexpat1-dev duktape-dev libjs-katex libhnswlib-dev"
+    libdnnl-dev libarchive-dev libexpat1-dev duktape-dev libjs-katex libhnswlib-dev
+    libpng-dev"
 test_packages="libcmocka-dev lowdown git"
 
 # show_progress: the last line read, in place on a terminal; elsewhere a line each ten seconds

@@ -10,6 +10,7 @@
 #include "expr.pb-c.h"
 #include "generation.pb-c.h"
 #include "graph.pb-c.h"
+#include "image.pb-c.h"
 #include "index.pb-c.h"
 #include "paper.pb-c.h"
 #include "report.pb-c.h"
@@ -40,6 +41,8 @@ static const struct kind_info kinds[] = {
     {KIND_EQUATION, "equation", 1, &eqloom__equation__descriptor},
     {KIND_MATHML, "mathml", 1, &eqloom__math_ml__descriptor},
     {KIND_GRAPH, "graph", 1, &eqloom__graph__descriptor},
+    {KIND_IMAGE, "image", 1, &eqloom__image__descriptor},
+    {KIND_LABELS, "labels", 1, &eqloom__labels__descriptor},
 };
 
 const struct kind_info *kind_info(enum record_kind kind)

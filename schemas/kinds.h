@@ -29,6 +29,8 @@ enum record_kind {
     KIND_EQUATION = 19,
     KIND_MATHML = 20,
     KIND_GRAPH = 21,
+    KIND_IMAGE = 22,
+    KIND_LABELS = 23,
     KIND_END
 };
 

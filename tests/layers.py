@@ -39,6 +39,7 @@ HOMES = {
     "zstd": r"store/record/\w+\.c",
     "zdict": r"store/record/\w+\.c",
     "openssl/": r"base/digest\.c",
+    "png": r"base/io/picture\.c",
     "libfyaml": r"base/text/yaml\.c",
     "sys/wait.h": r"base/io/process\.c",
     "spawn.h": r"base/io/process\.c",

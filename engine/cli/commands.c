@@ -63,10 +63,12 @@ static const struct cli_command own_commands[] = {
      "Print a record or the beginning of a collection",
      "REF is a node's output (JOB/NODE, JOB/NODE.ROLE, or NODE if only one job has it), another "
      "name that 'ls' lists, or at least four digits of an id. If REF is ambiguous, its "
-     "candidates are listed.",
+     "candidates are listed. With -o, an image is written as a PNG.",
      "eqloom show quickstart/clusters\n"
-     "eqloom show 3fa9 --json",
+     "eqloom show 3fa9 --json\n"
+     "eqloom show bitmaps/crops@0 -o equation.png",
      OPTIONS(TOOL_JSON, LATEX, {"raw", NULL, false, "The stored bytes, as they are."},
+             {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given."))},
     {"ls", "[PREFIX]", 0, 1, CLI_STORE_READ, cli_ls, "List the names in the store",
      "Outputs of nodes (JOB/NODE), refs of jobs and tags (tag/NAME) that begin with PREFIX, "

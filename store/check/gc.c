@@ -50,6 +50,8 @@ static enum stage stage_of(enum record_kind kind)
     case KIND_EQUATION:
     case KIND_MATHML:
     case KIND_GRAPH:
+    case KIND_IMAGE:
+    case KIND_LABELS:
     case KIND_END: break;
     }
     return STAGE_LEAVES;

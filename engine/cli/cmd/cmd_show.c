@@ -1,9 +1,12 @@
 /* eqloom show: one record, or the beginning of a collection. */
 #include "engine/cli/cmd/cmd.h"
 
+#include "base/io/out_file.h"
+#include "base/io/picture.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "image.pb-c.h"
 #include "report.pb-c.h"
 #include "schemas/canonical.h"
 #include "store/collection/collection.h"
@@ -103,6 +106,32 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
     return OK;
 }
 
+/* To the file of --output. */
+static enum err_code write_image(struct cli *c, const struct record *r, struct err *e)
+{
+    const char *path = cli_value(c, "output");
+    ProtobufCMessage *m = NULL;
+    struct span png;
+    if (r->kind != KIND_IMAGE)
+        return err_fail(e, ERR_INPUT, "-o writes an image, and this is %s: see 'eqloom export'",
+                        kind_info(r->kind) ? kind_info(r->kind)->name : "of an unknown kind");
+    enum err_code code = canonical_unpack(&m, c->arena, &eqloom__image__descriptor, r->payload, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Image *image = (const Eqloom__Image *)m;
+    struct picture p = {image->width, image->height, image->pixels.data};
+    if (*image->refused)
+        return err_fail(e, ERR_INPUT, "there is no picture: %s", image->refused);
+    if (image->pixels.len != (uint64_t)p.width * p.height)
+        return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image->pixels.len, p.width,
+                        p.height);
+    if ((code = picture_write_png(&png, c->arena, &p, e)) ||
+        (code = out_file_write(path, png.data, png.len, e)))
+        return err_up(e, code);
+    fprintf(c->narration, "wrote %s\n", path);
+    return OK;
+}
+
 enum err_code cli_show(int *status, struct cli *c, struct err *e)
 {
     uint64_t limit;
@@ -115,7 +144,9 @@ enum err_code cli_show(int *status, struct cli *c, struct err *e)
         code = store_get(&r, c->store, &ref.id, c->arena, e);
     if (code)
         return err_up(e, code);
-    if (cli_flag(c, "raw"))
+    if (cli_value(c, "output"))
+        code = write_image(c, &r, e);
+    else if (cli_flag(c, "raw"))
         fwrite(r.payload.data, 1, r.payload.len, c->out);
     else if (r.kind == KIND_COLLECTION)
         code = show_collection(c, &ref, limit, e);

@@ -1,0 +1,23 @@
+/* Grey pictures, and PNG, in which others make and see them (libpng). */
+#ifndef BASE_IO_PICTURE_H
+#define BASE_IO_PICTURE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/span.h"
+
+#include <stdint.h>
+
+struct picture {
+    uint32_t width, height;
+    const uint8_t *pixels; /* width * height, row by row from the top: 0 black, 255 white */
+};
+
+/* Any PNG: colours become grey, and what is transparent is seen over white. More than 2^24 pixels,
+ * or a damaged file, are ERR_INPUT; the message says why and names no file. */
+enum err_code picture_read_png(struct picture *out, struct arena *a, struct span file,
+                               struct err *e);
+enum err_code picture_write_png(struct span *out, struct arena *a, const struct picture *p,
+                                struct err *e);
+
+#endif
