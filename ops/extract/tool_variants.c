@@ -102,7 +102,7 @@ static const struct tool_option options[] = {
     {"count", "N", false, "so many forms, at most (default 10)", 'n'},
     {"different", NULL, false, "forms that look different, instead of the shortest"},
     {"max-tokens", "N", false, "length of a form (default 12, or 6 more than the expression)"},
-    {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
+    REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,

@@ -11,7 +11,6 @@
  * so offsets stay those of the file. */
 #include "base/map.h"
 #include "base/text/utf8.h"
-#include "engine/op.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/rules/parse_condition.h"
@@ -370,29 +369,5 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
     name_map_free(&p.names);
     latex_reader_free(p.latex);
     free(p.statements);
-    return err_up(e, code);
-}
-
-size_t rules_library(const struct source_text **out)
-{
-    size_t n = 0;
-    *out = op_builtins;
-    while (op_builtins[n].name && strstr(op_builtins[n].name, ".rules") &&
-           !strstr(op_builtins[n].name, "/start/"))
-        n++;
-    return n;
-}
-
-enum err_code rules_parse_library(struct rules *out, struct arena *a, const struct language *lang,
-                                  struct err *e)
-{
-    const struct source_text *files;
-    size_t n = rules_library(&files);
-    enum err_code code = OK;
-    *out = (struct rules){.lang = lang};
-    for (size_t i = 0; !code && i < n; i++)
-        if (rules_language(a, &files[i]) == lang)
-            code = rules_parse(out, a, &files[i], e);
-    rules_sort(out);
     return err_up(e, code);
 }

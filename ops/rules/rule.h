@@ -69,6 +69,10 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
 const struct language *rules_language(struct arena *a, const struct source_text *source);
 /* The files that the program brings, sorted by name; returns how many. */
 size_t rules_library(const struct source_text **out);
+/* A file of rules as commands name it: a path, or "builtin:NAME" for one that the program brings,
+ * with or without its ending. */
+enum err_code rules_source(struct source_text *out, struct arena *a, const char *name,
+                           struct err *e);
 /* The shipped rules of a language, sorted, those of groups that are off included. */
 enum err_code rules_parse_library(struct rules *out, struct arena *a, const struct language *lang,
                                   struct err *e);

@@ -47,11 +47,8 @@ static enum err_code read_sources(const struct source_text **out, size_t *n,
     *n = args->n_positional;
     if (!*n)
         *n = rules_library(out);
-    for (size_t i = 0; !code && i < args->n_positional; i++) {
-        struct span text = {0};
-        code = os_read_file(&text, args->arena, args->positional[i], RULES_MAX_FILE, e);
-        files[i] = (struct source_text){args->positional[i], (const char *)text.data, text.len};
-    }
+    for (size_t i = 0; !code && i < args->n_positional; i++)
+        code = rules_source(&files[i], args->arena, args->positional[i], e);
     return err_up(e, code);
 }
 
@@ -337,7 +334,8 @@ const struct tool tool_check_rules = {
     .arguments = "[FILE...]",
     .summary = "certify rewrite rules by ball arithmetic",
     .help =
-        "Checks every rule of the given rule files, or of the shipped library, at special and "
+        "Checks every rule of the given rule files (builtin:NAME is one of the program), or of the "
+        "shipped library, at special and "
         "random values of its variables that meet its conditions. A rule is refuted by one "
         "point at which its sides have provably different values; the point is printed, and "
         "the condition that would make the rule hold, if one is found. Of the certified rules some "

@@ -109,6 +109,20 @@ class Explain(unittest.TestCase):
             steps = json.loads(explain("--json", *args).stdout)["steps"]
             self.assertEqual([step["rule"] for step in steps if "false" in step], ["bad/sum"])
 
+    def test_rules_of_the_program_are_named(self):
+        pythagoras = ("sin(x)^2", "1 - cos(x)^2")
+        for name in ("builtin:trigonometry", "builtin:trigonometry.rules"):
+            self.assertIn("proved in 1 step", explain("--rules", name, *pythagoras).stdout)
+            for command in (("saturate", "--rules", name, "sin(x)^2"), ("check-rules", name),
+                            ("simplify", "--rules", name, "sin(x)^2 + cos(x)^2"),
+                            ("variants", "--rules", name, "sin(x)^2")):
+                done = subprocess.run([BINARY, *command], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, (command, done.stderr))
+        self.assertEqual(explain("--rules", "builtin:powers", *pythagoras).returncode, 4)
+        done = explain("--rules", "builtin:trigonometri", *pythagoras)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean 'builtin:trigonometry'?", done.stderr)
+
     def test_rules_that_contradict_themselves_prove_nothing(self):
         with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
             file.write("group good\nzero: ?a - ?a -> 0\ngroup bad\none: ?a - ?b -> 1\n")

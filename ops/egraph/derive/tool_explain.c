@@ -234,7 +234,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 }
 
 static const struct tool_option options[] = {
-    {"rules", "FILE", true, "use the rules of this file instead of the shipped ones"},
+    REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,

@@ -1,12 +1,9 @@
 /* Options of commands that rewrite expressions; see rewrite_options.h. */
 #include "ops/egraph/run/rewrite_options.h"
 
-#include "base/os.h"
 #include "ops/rules/rule.h"
 
 #include <string.h>
-
-enum { MAX_RULES_FILE = 16 << 20 };
 
 enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool_args *args,
                                  struct err *e)
@@ -22,13 +19,9 @@ enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool
     for (size_t i = 0; i < args->n_values; i++) {
         if (strcmp(args->values[i].option, "rules") != 0)
             continue;
-        const char *path = args->values[i].value;
-        struct span text;
-        if ((code = os_read_file(&text, args->arena, path, MAX_RULES_FILE, e)))
-            return err_up(e, code);
         struct source_text *source = arena_new(args->arena, struct source_text);
-        *source = (struct source_text){path, (const char *)text.data, text.len};
-        if ((code = rules_parse(out, args->arena, source, e)))
+        if ((code = rules_source(source, args->arena, args->values[i].value, e)) ||
+            (code = rules_parse(out, args->arena, source, e)))
             return err_up(e, code);
         *own = true;
     }

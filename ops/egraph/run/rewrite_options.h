@@ -7,6 +7,14 @@
 #include "ops/egraph/graph/egraph.h"
 #include "ops/latex/read/expr_argument.h"
 
+/* Of a tool's table of options. */
+#define REWRITE_OPTION_RULES                                                                       \
+    {                                                                                              \
+        "rules", "FILE", true,                                                                     \
+            "use the rules of this file instead of the shipped ones; builtin:NAME is one of "      \
+            "those"                                                                                \
+    }
+
 /* Reads the rules files that the user named, or those shipped for the language; selected and sorted
  * as by the op `rules`. *own: the user named files. */
 enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool_args *args,

@@ -4,6 +4,7 @@
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void infix_skip_space(struct infix *p)
@@ -142,9 +143,26 @@ enum err_code infix_pattern_variable(uint32_t *out, struct infix *p)
     return err_up(p->tree.e, tree_leaf(out, t, X_VAR, arena_strndup(t->a, s + 1, n), s));
 }
 
+/* Where a language has no functions, "sin x" would be a product. */
+static enum err_code refuse_foreign(struct infix *p, const char *name, size_t n)
+{
+    int op = lang_find(&lang_calculus, name, n);
+    infix_skip_space(p);
+    bool product =
+        p->at < p->end && (*p->at == '(' || is_letter(*p->at) || isdigit((unsigned char)*p->at));
+    if (!product || lang_is(p->tree.lang, &lang_calculus) || op < X_SQRT ||
+        lang_calculus.ops[op].arity != 1)
+        return OK;
+    enum err_code code = tree_fail(&p->tree, name, "unknown function '%.*s'", (int)n, name);
+    err_hint(p->tree.e, "for a product write %.*s*...", (int)n, name);
+    return code;
+}
+
 enum err_code infix_refuse_glued(struct infix *p, const char *name, size_t n)
 {
     enum err_code code;
+    if ((code = refuse_foreign(p, name, n)))
+        return err_up(p->tree.e, code);
     for (size_t k = n - 1; k >= 2; k--) {
         if (k < n - 1 && is_letter(name[k]) && name[k] != '_')
             continue;

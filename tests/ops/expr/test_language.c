@@ -27,6 +27,7 @@ static void terms_are_written_as_they_are_read(void **state)
         {&lang_polynomial, "(a + b)*c - 2*e", "- * + a b c * 2 e"},
         {&lang_polynomial, "-a - (b - -3)", "- * -1 a - b -3"},
         {&lang_polynomial, "d*x + exp", "+ * d x exp"},
+        {&lang_polynomial, "sin*x + ln", "+ * sin x ln"},
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -65,6 +66,8 @@ static void what_a_language_lacks_is_refused(void **state)
         {&lang_polynomial, "a^2", "unexpected '^'"},
         {&lang_polynomial, "0.5*a", "the numbers of the polynomial language are integers"},
         {&lang_polynomial, "exp(a)", "unknown function 'exp'"},
+        {&lang_polynomial, "a + sin x", "unknown function 'sin'"},
+        {&lang_polynomial, "2 ln 2", "unknown function 'ln'"},
         {&lang_calculus, "a & b", "unexpected '&'"},
     };
     struct arena a = {0};
