@@ -102,6 +102,11 @@ struct op {
     enum err_code (*prepare)(void **state, struct op_ctx *ctx, struct err *e);
     void (*release)(void *state);
     enum err_code (*run)(struct op_ctx *ctx, void *state, struct err *e);
+    /* Map only; may be NULL. Several elements of inputs[0] are about to run on this thread: what is
+     * cheaper for many at once is done here, and run() of elements[i] finds shares[i] by op_share.
+     * Results must not depend on which elements come together. Side inputs may be read. */
+    enum err_code (*together)(void **shares, struct op_ctx *ctx, void *state,
+                              const ProtobufCMessage *const *elements, size_t n, struct err *e);
     /* Chain only: how many segments, and each one. */
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
@@ -206,6 +211,8 @@ bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason);
 
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);
+/* Map with `together`: what it did for this element. */
+void *op_share(const struct op_ctx *ctx);
 /* Seeded from the parameter `seed` (0 if there is none) and the ids of the inputs. */
 struct rng op_rng(struct op_ctx *ctx);
 /* Seeded from the parameter `seed` and these bytes. */

@@ -223,6 +223,11 @@ void op_set_witness(struct op_ctx *ctx, struct span witness)
 
 /* ---- surroundings ---- */
 
+void *op_share(const struct op_ctx *ctx)
+{
+    return ctx->share;
+}
+
 struct arena *op_arena(struct op_ctx *ctx)
 {
     return ctx->arena;

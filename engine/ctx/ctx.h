@@ -53,6 +53,7 @@ struct op_ctx {
     struct arena *arena;
     struct ctx_node *shared;       /* NULL: parameters only */
     const struct digest *element;  /* map */
+    void *share;                   /* map: what op.together did for the element */
     const struct digest *previous; /* chain, after the first segment */
     uint64_t segment;
     const struct op_file *files; /* source */

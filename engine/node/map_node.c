@@ -7,6 +7,7 @@
 #include "engine/cache/label.h"
 #include "engine/node/element_reuse.h"
 #include "engine/node/map_tree.h"
+#include "engine/node/together.h"
 #include "store/collection/collection.h"
 
 #include <inttypes.h>
@@ -289,7 +290,8 @@ static enum err_code write_element(struct worker *w, uint32_t i, const struct di
 
 static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
                                 const struct digest *id, const struct key *key,
-                                const struct action_result *before, enum element_state *state)
+                                const struct action_result *before, struct together *t,
+                                enum element_state *state)
 {
     struct session *s = w->s;
     struct node_run *r = &s->nodes[i];
@@ -303,8 +305,8 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     ctx.recall.may = !before && !s->options->check;
     enum outcome outcome = OUT_DONE;
     struct action_result made = {.outputs = ctx.outputs};
-    if (node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] ||
-        (before && node_check_same(node->op, before, &made, &e))) {
+    if (together_share(&ctx, t, w, i, position, &e) || node->op->run(&ctx, r->op_state, &e) ||
+        ctx.lost[0] || (before && node_check_same(node->op, before, &made, &e))) {
         outcome = element_failed(w, i, position, id, &ctx, &e);
     } else {
         if (ctx.recall.found) {
@@ -377,7 +379,7 @@ static bool is_cheap(const struct session *s, uint32_t i)
     return (s->nodes[i].ran + 1) * each < CHEAP_NS;
 }
 
-static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
+static enum outcome element(struct worker *w, uint32_t i, uint64_t position, struct together *t,
                             enum element_state *state)
 {
     struct session *s = w->s;
@@ -419,7 +421,7 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position,
     if (!cached && s->options->check) /* it may have been reused with its block */
         cached = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
     if (may_run)
-        return element_run(w, i, position, &id, &key, cached ? &made : NULL, state);
+        return element_run(w, i, position, &id, &key, cached ? &made : NULL, t, state);
     give_up(r->map, OUT_OPEN);
     return OUT_DONE;
 }
@@ -430,13 +432,15 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
     struct node_run *r = &s->nodes[i];
     uint64_t began = os_thread_ns();
     bool any_ran = false;
+    struct together t;
+    together_begin(&t, w, i, from, n);
     for (uint64_t k = from; k < from + n; k++) {
         enum element_state state;
         if (session_interrupted(s))
             give_up(r->map, OUT_DROPPED);
         if (is_stopping(s, i))
             break;
-        enum outcome outcome = element(w, i, k, &state);
+        enum outcome outcome = element(w, i, k, &t, &state);
         if (outcome == OUT_DONE) {
             progress_element(s->progress, i, state, k, NULL, NULL);
             pthread_mutex_lock(&s->mutex);
@@ -449,6 +453,7 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
             give_up(r->map, outcome);
         }
     }
+    together_end(&t);
     if (!any_ran)
         return;
     pthread_mutex_lock(&s->mutex);

@@ -26,6 +26,7 @@ extern const struct op toy_fold, toy_spell;
 
 /* How often ops ran, by anybody in this process. */
 extern atomic_int ops_ran, ops_prepared;
+extern atomic_int ops_together;   /* calls of op.together */
 extern atomic_int ops_lines;      /* that `lines` parsed */
 extern atomic_int ops_summarized; /* elements */
 extern atomic_int ops_asked;      /* questions to `rank`, about elements or blocks */

@@ -336,6 +336,45 @@ static void test_events(void **state)
     graph_free(&g);
 }
 
+/* ---- elements that come together ---- */
+
+static char *numbered(struct place *p, unsigned n, const char *more)
+{
+    char *text = arena_strdup(&p->arena, more);
+    for (unsigned i = 0; i < n; i++)
+        text = arena_printf(&p->arena, "%s%u\n", text, i);
+    return text;
+}
+
+static void test_together(void **state)
+{
+    struct place *p = *state;
+    struct graph g;
+    graph_init(&g, "together");
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", numbered(p, 100, "")));
+    graph_add(&g, "shout", "shout", "", "exprs=seeds");
+    graph_add(&g, "all", "join", "", "exprs=shout");
+    int before = atomic_load(&ops_together);
+    struct run_options one = {.threads = 1, .keep_going = true};
+    struct run_result r = run_with(p, &g, one);
+    assert_int_equal(r.failed, 0);
+    assert_memory_equal(text_of(p, &r.nodes[2].outputs[0]), "0!,1!,2!,", 9);
+    assert_true(atomic_load(&ops_together) - before < 50);
+    /* only what is new comes together; where it fails for several, each comes alone */
+    write_file(p, "seeds", numbered(p, 100, "x\nshy\ny\n"));
+    before = atomic_load(&ops_together);
+    r = run_with(p, &g, one);
+    assert_memory_equal(text_of(p, &r.nodes[2].outputs[0]), "x!,shy!,y!,0!,", 14);
+    assert_int_equal(r.elements_ran, 3);
+    assert_true(atomic_load(&ops_together) - before <= 4);
+    /* one bad element costs itself */
+    write_file(p, "seeds", numbered(p, 100, "z\nbad\nu\n"));
+    r = run_with(p, &g, one);
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.elements_ran, 2);
+    graph_free(&g);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -349,6 +388,7 @@ int main(void)
         PLACE_TEST(test_unchanged_files_are_not_read),
         PLACE_TEST(test_a_source_tells_that_it_is_read),
         PLACE_TEST(test_events),
+        PLACE_TEST(test_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

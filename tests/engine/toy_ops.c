@@ -11,6 +11,8 @@
  *   first    map over exprs: the first letter of each
  *   glance   map over exprs: likewise, with a number drawn for it; says that it reads no more
  *   alone    map over exprs, parallel
+ *   shout    map over exprs, several at once: with "!"; fails on "bad", and at once with several
+ *            if one is "shy"
  *   join     task: all of exprs in one Expr
  *   count    task, parallel: an Expr that is not a function of its input when ops_drift moves
  *   drifts   source -> exprs: likewise
@@ -30,7 +32,8 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside, ops_drift;
+atomic_int ops_ran, ops_together, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside,
+    ops_drift;
 atomic_int ops_until_signal;
 volatile int ops_signals;
 static atomic_int now_running;
@@ -306,6 +309,26 @@ static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
+static enum err_code shout_together(void **shares, struct op_ctx *ctx, void *state,
+                                    const ProtobufCMessage *const *elements, size_t n,
+                                    struct err *e)
+{
+    atomic_fetch_add(&ops_together, 1);
+    for (size_t i = 0; i < n; i++) {
+        const char *text = ((const Eqloom__Expr *)elements[i])->prefix;
+        if (!strcmp(text, "bad") || (n > 1 && !strcmp(text, "shy")))
+            return err_fail(e, ERR_FAILED, "it is %s", text);
+        shares[i] = arena_printf(op_arena(ctx), "%s!", text);
+    }
+    return OK;
+}
+
+static enum err_code shout_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    atomic_fetch_add(&ops_ran, 1);
+    return emit_text(ctx, "exprs", op_share(ctx), e);
+}
+
 static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     enum err_code code;
@@ -439,6 +462,13 @@ static const struct op op_upper = {.name = "upper",
                                    .outputs = exprs_port,
                                    .prepare = upper_prepare,
                                    .run = upper_run};
+static const struct op op_shout = {.name = "shout",
+                                   .version = 1,
+                                   .node = OP_MAP,
+                                   .inputs = exprs_port,
+                                   .outputs = exprs_port,
+                                   .together = shout_together,
+                                   .run = shout_run};
 static const struct op op_wait = {.name = "wait",
                                   .version = 1,
                                   .node = OP_TASK,
@@ -446,9 +476,9 @@ static const struct op op_wait = {.name = "wait",
                                   .outputs = expr_port,
                                   .run = wait_run};
 
-const struct op *const op_table[] = {&op_alone,  &op_count_, &op_drifts, &op_first, &toy_fold,
-                                     &op_glance, &op_join,   &op_lines,  &op_names, &op_rank,
-                                     &toy_spell, &op_upper,  &op_wait,   &op_weigh, NULL};
+const struct op *const op_table[] = {
+    &op_alone, &op_count_, &op_drifts, &op_first,  &toy_fold, &op_glance, &op_join,  &op_lines,
+    &op_names, &op_rank,   &op_shout,  &toy_spell, &op_upper, &op_wait,   &op_weigh, NULL};
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
 
