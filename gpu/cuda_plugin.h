@@ -9,7 +9,7 @@
 #define CUDA_PLUGIN_LAYOUT                                                                         \
     (sizeof(struct gpu_device) * 1000003 + sizeof(struct gpu_queue) * 1009 +                       \
      sizeof(struct gpu_matmul) + sizeof(struct gpu_attention) + sizeof(struct gpu_loss) +          \
-     sizeof(struct gpu_outcome))
+     sizeof(struct gpu_outcome) + sizeof(struct gpu_convolution) + sizeof(struct gpu_max_pool))
 
 struct cuda_plugin {
     size_t layout;

@@ -84,3 +84,53 @@ enum err_code gpu_each_in_chains(struct gpu_queue *q, size_t n, size_t chains, g
 {
     return err_up(e, q->device->calls->each(q, n, chains, fn, arg, e));
 }
+
+/* ---- ops that a back end may lack ---- */
+
+static void no_images(struct gpu_queue *q)
+{
+    if (!q->failure.code)
+        err_fail(&q->failure, ERR_UNSUPPORTED,
+                 "networks on images do not run on this device: say device: cpu");
+}
+
+static void no_convolve(struct gpu_queue *q, float *y, const float *x, const float *filters,
+                        const float *bias, const struct gpu_convolution *how)
+{
+    no_images(q);
+}
+
+static void no_back_input(struct gpu_queue *q, float *dx, const float *dy, const float *filters,
+                          const struct gpu_convolution *how)
+{
+    no_images(q);
+}
+
+static void no_back_filters(struct gpu_queue *q, float *dfilters, float *dbias, const float *dy,
+                            const float *x, const struct gpu_convolution *how)
+{
+    no_images(q);
+}
+
+static void no_pool(struct gpu_queue *q, float *y, uint8_t *at, const float *x,
+                    const struct gpu_max_pool *how)
+{
+    no_images(q);
+}
+
+static void no_pool_back(struct gpu_queue *q, float *dx, const float *dy, const uint8_t *at,
+                         const struct gpu_max_pool *how)
+{
+    no_images(q);
+}
+
+void gpu_fill_absent(struct gpu_device *d)
+{
+    if (d->ops.convolve)
+        return;
+    d->ops.convolve = no_convolve;
+    d->ops.convolve_back_input = no_back_input;
+    d->ops.convolve_back_filters = no_back_filters;
+    d->ops.max_pool = no_pool;
+    d->ops.max_pool_back = no_pool_back;
+}

@@ -77,6 +77,24 @@ struct gpu_embedding {
     float scale;               /* of the table's rows */
 };
 
+/* A convolution without padding, by steps of 1, of images that are stored channels-last: x (images,
+ * height, width, in), filters (out, filter_height, filter_width, in), y (images, height -
+ * filter_height + 1, width - filter_width + 1, out). */
+struct gpu_convolution {
+    size_t images, height, width, in, out;
+    size_t filter_height, filter_width;
+    bool relu; /* forward: y is 0 where it would be negative */
+    enum gpu_precision precision;
+};
+
+/* Maxima over windows side by side: x (images, height, width, channels), y (images, height /
+ * window_height, width / window_width, channels). Rows and columns that are left over are not seen.
+ * A window has at most 254 places. */
+struct gpu_max_pool {
+    size_t images, height, width, channels;
+    size_t window_height, window_width;
+};
+
 struct gpu_dropout {
     float rate;
     uint64_t key, first; /* the number of the first element */
@@ -156,6 +174,24 @@ struct gpu_ops {
     void (*affine_columns)(struct gpu_queue *q, float *y, const float *x, const float *a,
                            const float *z, const float *b, const float *c, size_t rows,
                            size_t cols);
+
+    /* y = [relu] of the images convolved with the filters, plus bias (out) unless NULL. */
+    void (*convolve)(struct gpu_queue *q, float *y, const float *x, const float *filters,
+                     const float *bias, const struct gpu_convolution *how);
+    /* dx = ... */
+    void (*convolve_back_input)(struct gpu_queue *q, float *dx, const float *dy,
+                                const float *filters, const struct gpu_convolution *how);
+    /* dfilters += ..., dbias (out) += ... */
+    void (*convolve_back_filters)(struct gpu_queue *q, float *dfilters, float *dbias,
+                                  const float *dy, const float *x,
+                                  const struct gpu_convolution *how);
+    /* `at`, of y's shape, is the place of the maximum in its window, row * window_width + column,
+     * the first of equals; NULL: nobody wants to know. */
+    void (*max_pool)(struct gpu_queue *q, float *y, uint8_t *at, const float *x,
+                     const struct gpu_max_pool *how);
+    /* dx = ..., 0 where there is no maximum. */
+    void (*max_pool_back)(struct gpu_queue *q, float *dx, const float *dy, const uint8_t *at,
+                          const struct gpu_max_pool *how);
 
     /* y = act(x + bias); bias may be NULL; y may be x. */
     void (*activate)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
@@ -270,6 +306,7 @@ struct gpu_cuts {
     size_t shard_tokens, shard_widths; /* a shard's tokens in training, about, at least; and as
                                         * many times the width of the model */
     size_t block;                      /* parameters that are one piece */
+    size_t shard_images;               /* images of a shard, at most */
     size_t loss_rows;                  /* rows of a matrix of scores that are one piece */
     size_t embed_min, embed_max;       /* tokens of an inference's shard */
     size_t beam_rows;                  /* hypotheses of a step, about */
@@ -339,6 +376,8 @@ enum err_code gpu_count_cards(int *n, struct err *e);
 /* By name; the pool is the CPU's. */
 enum err_code gpu_open(struct gpu_device **out, const char *name, struct pool *pool, struct err *e);
 void gpu_close(struct gpu_device *d);
+/* Ops on images that the back end does not have fail with ERR_UNSUPPORTED; part of gpu_open. */
+void gpu_fill_absent(struct gpu_device *d);
 /* The units that multiply bf16 with cpu_isa(): "tiles", "avx512-bf16", or NULL if there are none
  * and GPU_BF16 is computed as GPU_F32. Results of different units may differ in the last bits. */
 const char *gpu_cpu_bf16(void);

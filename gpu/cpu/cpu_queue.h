@@ -11,6 +11,14 @@ struct cpu_queue {
     size_t scratch_size;
 };
 
+struct cpu_images;
+struct cpu_device {
+    struct gpu_device base;
+    struct pool *pool;
+    struct cpu_queue *queues;  /* of gpu_each */
+    struct cpu_images *images; /* what convolutions need */
+};
+
 /* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free(). */
 void *cpu_alloc(size_t bytes);
 /* NULL after recording the failure in the queue. */
@@ -20,8 +28,16 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
  * memory for them. ERR_NOMEM if there is none now. */
 enum err_code cpu_prepare_products(struct err *e);
 
+/* Whether oneDNN has bf16 units; sets the library up for the calling thread: its instruction set,
+ * one thread. */
+bool cpu_dnnl_bf16(void);
+
 /* Ops that are the same for all instruction sets. */
 void cpu_fill_outcome(struct gpu_ops *t);
+void cpu_fill_images(struct gpu_ops *t);
+/* NULL if there is no memory. */
+struct cpu_images *cpu_images_open(void);
+void cpu_images_close(struct cpu_images *x);
 
 #ifdef CPU_ISA
 #define CPU_JOIN2(name, isa) cpu_##name##_##isa

@@ -7,18 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cpu_device {
-    struct gpu_device base;
-    struct pool *pool;
-    struct cpu_queue *queues; /* of gpu_each */
-};
-
 /* A shard's layer stays in the second cache; and weights and gradients pass through the caches once
  * for each shard. Inference keeps a shard's tensors there from one op to the next. */
 static const struct gpu_cuts cuts = {.groups = GPU_GROUPS,
                                      .shard_tokens = 512,
                                      .shard_widths = 2,
                                      .block = 1 << 14,
+                                     .shard_images = 2,
                                      .loss_rows = 64,
                                      .embed_min = 128,
                                      .embed_max = 512,
@@ -59,6 +54,7 @@ static void close_device(struct gpu_device *base)
     for (unsigned i = 0; d->queues && i < base->queues; i++)
         free(d->queues[i].scratch);
     free(d->queues);
+    cpu_images_close(d->images);
     free(d);
 }
 
@@ -188,12 +184,14 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
         return err_up(e, code);
     struct cpu_device *d = calloc(1, sizeof *d);
     unsigned n = pool_threads(pool);
-    if (!d || !(d->queues = calloc(n, sizeof *d->queues))) {
+    if (!d || !(d->queues = calloc(n, sizeof *d->queues)) || !(d->images = cpu_images_open())) {
+        free(d ? d->queues : NULL);
         free(d);
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     }
     d->base = (struct gpu_device){&calls, isa_table(isa), cuts, n};
     cpu_fill_outcome(&d->base.ops);
+    cpu_fill_images(&d->base.ops);
     d->pool = pool;
     for (unsigned i = 0; i < n; i++)
         d->queues[i].base = (struct gpu_queue){.op = &d->base.ops, .device = &d->base, .index = i};

@@ -1,4 +1,4 @@
-/* Matrix products by oneDNN; the only file that uses it. dnnl_sgemm has the same kernels as its
+/* Matrix products by oneDNN, and how the library is set up. dnnl_sgemm has the same kernels as its
  * matmul primitive, takes any strides and accumulates, and needs no cache of primitives; at this
  * project's shapes it was measured at 0.97 to 1.1 times the primitive's speed. The same function
  * for bf16 is exported for oneDNN's own benchmarks but not declared in its headers. Without it, or
@@ -39,6 +39,13 @@ static void set_up(void)
     int has = (int)dnnl_get_effective_cpu_isa();
     library.bf16 = dnnl_gemm_bf16bf16f32 &&
                    (has & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
+}
+
+bool cpu_dnnl_bf16(void)
+{
+    pthread_once(&library.once, set_up);
+    omp_set_num_threads(1);
+    return library.bf16;
 }
 
 const char *gpu_cpu_bf16(void)
@@ -142,15 +149,13 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     struct gpu_matmul copy = *how, *mm = &copy;
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
-    pthread_once(&library.once, set_up);
-    omp_set_num_threads(1);
+    bool bf16 = cpu_dnnl_bf16();
     dnnl_status_t status = dnnl_success;
     begin_with_base(q, mm);
     if (mm->k == 0)
         clear(q, mm);
     else
-        status =
-            mm->precision == GPU_BF16 && library.bf16 ? multiply_bf16(q, mm) : multiply_f32(mm);
+        status = mm->precision == GPU_BF16 && bf16 ? multiply_bf16(q, mm) : multiply_f32(mm);
     epilogue(q, mm);
     if (status != dnnl_success)
         err_fail(&q->failure, status == dnnl_out_of_memory ? ERR_NOMEM : ERR_FAILED,

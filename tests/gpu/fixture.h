@@ -14,6 +14,12 @@
 #include "tests/cuda/double.h"
 #endif
 
+#ifdef ON_CUDA
+enum { ON_CARD = 1 };
+#else
+enum { ON_CARD };
+#endif
+
 struct fixture {
     const char *isa;
     struct gpu_device *device;

@@ -8,6 +8,12 @@
 /* c (m, n) = alpha op(a) op(b) [+ c], without leading dimensions of its own */
 void ref_matmul(double *c, const double *a, const double *b, size_t m, size_t n, size_t k, bool ta,
                 bool tb, double alpha, bool accumulate);
+/* bias may be NULL. */
+void ref_convolve(double *y, const double *x, const double *filters, const double *bias,
+                  const struct gpu_convolution *how);
+void ref_max_pool(double *y, uint8_t *at, const double *x, const struct gpu_max_pool *how);
+void ref_max_pool_back(double *dx, const float *dy, const uint8_t *at,
+                       const struct gpu_max_pool *how);
 double ref_activation(double x, enum gpu_activation kind);
 void ref_norm(double *y, const double *x, const double *gamma, const double *beta, size_t rows,
               size_t cols);
