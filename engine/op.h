@@ -88,6 +88,9 @@ struct op {
      * names end so (ended by NULL; "": without a dot), sorted; links and hidden files are left out.
      */
     const char *const *folder_suffixes;
+    /* Source: it asks for the bytes of the files that it needs (op_file_text); those of op_files
+     * may have no text. */
+    bool reads_files;
 
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
      * plan time: only op_param_* may be used. */
@@ -170,6 +173,9 @@ struct op_file {
     struct digest id;        /* of the content */
 };
 size_t op_files(const struct op_file **out, struct op_ctx *ctx);
+/* With op.reads_files: the bytes of file i, read now. */
+enum err_code op_file_text(struct span *out, struct op_ctx *ctx, size_t i, struct arena *a,
+                           struct err *e);
 /* Chain: the record before (NULL in the first segment), and which segment this is. */
 enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err *e);
 struct digest op_previous_id(struct op_ctx *ctx); /* zero in the first segment */
@@ -202,6 +208,21 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
                                  struct err *e);
 /* The earlier side input (the collection); zero: there was none. */
 struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
+
+/* Source: a part of its work, a document among others, so that a file that changes costs the part
+ * that reads it. `key` names the part, together with the parameters; what else its records depend
+ * on is for `note` to say: the op decides by it whether they stand. */
+struct op_part {
+    struct span note;
+    const void *made; /* the engine's */
+};
+/* What an earlier run noted, if the records that it emitted for the part are still there. */
+bool op_part_find(struct op_part *out, struct op_ctx *ctx, struct span key);
+/* Emits these records once more. */
+void op_part_again(struct op_ctx *ctx, const struct op_part *part);
+/* Between these two nothing is emitted but the part's records. Not nested. */
+void op_part_begin(struct op_ctx *ctx);
+enum err_code op_part_end(struct op_ctx *ctx, struct span key, struct span note, struct err *e);
 
 /* In a map's run(), once, before anything is emitted: from here on the result depends on the
  * parameters and on `reads` alone. True: an earlier run has done the rest, and its records are the

@@ -120,19 +120,29 @@ enum err_code source_scan(struct source_files *out, struct arena *a, const struc
     return OK;
 }
 
+enum err_code source_text(struct span *out, const struct op_file *f, struct arena *a, struct err *e)
+{
+    struct op_file now = *f;
+    enum err_code code = f->text.text ? OK : read_file(&now, a, e);
+    if (code)
+        return err_up(e, code);
+    if (!digest_equal(&now.id, &f->id))
+        return err_fail(e, ERR_FAILED, "%s changed while it was being read; run again",
+                        f->text.name);
+    *out = span_of(now.text.text, now.text.len);
+    return OK;
+}
+
 enum err_code source_load(struct source_files *files, struct arena *a, struct err *e)
 {
     for (size_t i = 0; i < files->n; i++) {
         struct op_file *f = &files->files[i];
-        if (f->text.text)
-            continue;
-        struct digest expected = f->id;
-        enum err_code code = read_file(f, a, e);
+        struct span bytes;
+        enum err_code code = source_text(&bytes, f, a, e);
         if (code)
             return err_up(e, code);
-        if (!digest_equal(&expected, &f->id))
-            return err_fail(e, ERR_FAILED, "%s changed while it was being read; run again",
-                            f->text.name);
+        f->text.text = (const char *)bytes.data;
+        f->text.len = bytes.len;
     }
     return OK;
 }

@@ -18,6 +18,10 @@ struct source_files {
  * NULL). ERR_INPUT for a missing file. */
 enum err_code source_scan(struct source_files *out, struct arena *a, const struct node *node,
                           struct store *s, struct store_batch *b, struct err *e);
+/* A file's bytes: those that it has, else they are read into the arena. ERR_FAILED if they are not
+ * those of its id. */
+enum err_code source_text(struct span *out, const struct op_file *f, struct arena *a,
+                          struct err *e);
 /* Reads the files that were not read yet. */
 enum err_code source_load(struct source_files *files, struct arena *a, struct err *e);
 

@@ -48,6 +48,12 @@ struct recall {
     struct action_result made; /* found: the result, and the note that says why */
 };
 
+/* Parts of a source's work: a trace leads from the key of each to what it emitted. */
+struct source_parts {
+    size_t *from;         /* by op->outputs: what was emitted before the part */
+    uint64_t made, again; /* of those that emitted anything */
+};
+
 struct op_ctx {
     const struct node *node;
     struct arena *arena;
@@ -58,6 +64,7 @@ struct op_ctx {
     uint64_t segment;
     const struct op_file *files; /* source */
     size_t n_files;
+    struct source_parts parts;
     struct pool *pool;
     struct store_batch *batch; /* NULL: nothing may be emitted (prepare) */
     struct id_list *outputs;   /* by op->outputs, grown by op_emit */

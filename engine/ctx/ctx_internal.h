@@ -38,6 +38,8 @@ struct ctx_node {
 };
 
 enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, struct err *e);
+/* Appends to what the call has emitted. */
+void ctx_add_output(struct op_ctx *ctx, size_t output, const struct digest *id);
 size_t ctx_port_of(const struct op_ctx *ctx, const char *role);
 enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t port, uint64_t i,
                            struct err *e);

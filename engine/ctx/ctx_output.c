@@ -62,7 +62,7 @@ static void spill_if_large(struct op_ctx *ctx)
         host->spill(host->arg, ctx->batch);
 }
 
-static void add_output(struct op_ctx *ctx, size_t output, const struct digest *id)
+void ctx_add_output(struct op_ctx *ctx, size_t output, const struct digest *id)
 {
     struct id_list *list = &ctx->outputs[output];
     list->ids = vec_grow(list->ids, &ctx->output_caps[output], list->n + 1, sizeof *list->ids);
@@ -92,7 +92,7 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
         store_batch_put_message(&made, ctx->batch, op->outputs[r].kind, message, e);
     if (code)
         return err_up(e, code);
-    add_output(ctx, r, &made);
+    ctx_add_output(ctx, r, &made);
     if (id)
         *id = made;
     spill_if_large(ctx);
@@ -112,7 +112,7 @@ enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, u
     enum err_code code = ctx_input_id(&id, ctx, p, i, e);
     if (err_up(e, ctx_keep_loss(ctx, code, e)))
         return code;
-    add_output(ctx, r, &id);
+    ctx_add_output(ctx, r, &id);
     return OK;
 }
 

@@ -41,7 +41,7 @@ static enum err_code run_op(struct action_result *out, struct session *s, uint32
     struct op_ctx ctx;
     struct digest_map stored = {0};
     void *state = NULL;
-    enum err_code code = source_load(files, a, e);
+    enum err_code code = node->op->reads_files ? OK : source_load(files, a, e);
     if (!code)
         code = ctx_node_new(&shared, &s->host, node, i, NULL, e);
     if (code)
@@ -58,6 +58,8 @@ static enum err_code run_op(struct action_result *out, struct session *s, uint32
         code = ctx_check_outputs(&ctx, e);
     if (!code)
         code = ctx_collected(out, &ctx, a, e);
+    s->nodes[i].ran = ctx.parts.made;
+    out->elements = ctx.parts.made + ctx.parts.again;
     store_batch_expect(b, NULL);
     digest_map_free(&stored);
     ctx_finish(&ctx);
@@ -128,6 +130,8 @@ enum err_code source_read(struct session *s, uint32_t i, struct store_batch *b, 
     if (!code) {
         bool fresh = !action_is_whole(s->store, s->job->nodes[i].op, &made);
         node_adopt(s, i, &made);
+        r->elements = made.elements;
+        r->cached = made.elements - r->ran;
         r->state = r->failure ? NODE_FAILED : fresh || r->state == NODE_RAN ? NODE_RAN : NODE_READ;
         if (!hit && !r->why)
             r->why = strdup(node_reason(s, i, &a, false));

@@ -328,8 +328,9 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
     buf_printf(&b, "%s: %s", name, node_state_name(r->state));
     /* One that was interrupted keeps the elements that it has. */
     if (r->elements && (r->state != NODE_SKIPPED || r->ran))
-        quiet ? buf_printf(&b, ", %" PRIu64 " %s%s", r->elements, unit, r->elements == 1 ? "" : "s")
-              : buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " %ss", r->ran, r->elements, unit);
+        quiet && !r->ran
+            ? buf_printf(&b, ", %" PRIu64 " %s%s", r->elements, unit, r->elements == 1 ? "" : "s")
+            : buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " %ss", r->ran, r->elements, unit);
     if (r->failed)
         buf_printf(&b, ", %" PRIu64 " failed", r->failed);
     if (!quiet && r->state != NODE_SKIPPED) {

@@ -2,7 +2,10 @@
 import gzip
 import io
 import json
+import os
 import pathlib
+import random
+import sys
 import tarfile
 import unittest
 
@@ -102,16 +105,65 @@ class Papers(ProjectTest):
             return document("\\a x", "\\b y", "z_%d" % k, preamble="\\def\\a{A}\\def\\b{%s}" % b)
         for k in range(5):
             self.put({f"p{k}.tex": paper(k, "B")})
-        first = self.make()
-        self.assertEqual(first["mathml"]["ran"], 15)
-        again = self.make()
-        self.assertEqual(sum(n["ran"] for n in again.values()), 0)
+        for k in range(5, 8):
+            self.put({f"1501.0000{k}.gz": gzip.compress(paper(k, "B"))})
+        for k in range(8, 10):
+            self.put({f"p{k}/p.tex": document("\\a", preamble="\\input{../m}"), "m.tex": b"\\def\\a{A}"})
+
+        def costs():
+            nodes = self.make()
+            self.assertEqual(nodes["papers"]["elements"], 10)
+            return [nodes[n]["ran"] for n in ("papers", "equations", "mathml")]
+        self.assertEqual(costs(), [10, 10, 26])
+        self.assertEqual(sum(n["ran"] for n in self.make().values()), 0)
         self.put({"p3.tex": paper(3, "C")})  # one macro: one paper, and the equation that uses it
-        after = self.make()
-        self.assertEqual((after["equations"]["ran"], after["mathml"]["ran"]), (1, 1))
+        self.assertEqual(costs(), [1, 1, 1])
         self.put({"p4.tex": paper(4, "B") + b"% comment"})
-        after = self.make()
-        self.assertEqual((after["equations"]["ran"], after["mathml"]["ran"]), (0, 0))
+        self.assertEqual(costs(), [1, 0, 0])
+        self.put({"1501.00006.gz": gzip.compress(paper(6, "C"))})  # one archive
+        self.assertEqual(costs(), [1, 1, 1])
+        self.put({"m.tex": b"\\def\\a{B}"})  # what two papers read
+        self.assertEqual(costs(), [2, 2, 2])
+        self.put({"p8/more.tex": b"read by nobody"})
+        self.assertEqual(costs(), [0, 0, 0])
+
+    def test_edits_are_as_made_from_scratch(self):
+        """What is taken over of earlier runs makes no difference."""
+        seed = int(os.environ.get("EQLOOM_TEST_SEED") or random.randrange(1 << 32))
+        print("EQLOOM_TEST_SEED=%d" % seed, file=sys.stderr)
+        rng = random.Random(seed)
+        names = ["a.tex", "b.tex", "m.tex", "s.sty", "a.bbl", "x.bib", "f/a.tex", "f/m.tex", "f/c.bbl",
+                 "g.gz", "l.jsonl", "noext"]
+
+        def text(name):
+            reads = "".join(rng.choice(["\\input{m}", "\\input{a}", "\\input{f/a}", "\\usepackage{s}",
+                                        "\\bibliography{x}\\cite{k}", "\\include{none}"])
+                            for _ in range(rng.randrange(4)))
+            macro = "\\def\\q{%d}" % rng.randrange(3)
+            if name == "l.jsonl":
+                return json.dumps({"latex": "x_%d" % rng.randrange(3)}).encode()
+            if name.endswith(("bbl", "bib")):
+                return b"@a{k, arXiv:1501.0000%d}" % rng.randrange(3)
+            if rng.random() < 0.1:
+                return b"\0binary"
+            whole = document("\\q x", preamble=reads + macro)
+            return gzip.compress(whole) if name == "g.gz" else rng.choice(
+                [whole, (reads + macro).encode(), b"\\[y\\]" + reads.encode()])
+        for step in range(int(os.environ.get("EQLOOM_TEST_EDITS") or 12)):
+            for name in rng.sample(names, 3 if step else len(names)):
+                path = self.folder / "in" / name
+                if step and path.exists() and rng.random() < 0.3:
+                    path.unlink()
+                else:
+                    self.put({name: text(name)})
+            if not any((self.folder / "in").rglob("*.*")):
+                continue
+            ids = []
+            for store in ("kept", "fresh%d" % step):
+                self.p.eqloom("--store", store, "run", "papers.yaml", "papers")
+                shown = self.p.eqloom("--store", store, "show", "papers/papers", "--json").out
+                ids.append(json.loads(shown)["id"])
+            self.assertEqual(ids[0], ids[1], "step %d" % step)
 
     def test_labelled(self):
         mathml = "<math><mi>x</mi></math>"

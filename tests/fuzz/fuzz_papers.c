@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (size > 1) {
         bundle_add(&b, "f", span_of(data + 1, size - 1));
         if (b.n)
-            document_read(&a, &b, &b.files[0], 3, used);
+            document_read(&a, &b, &b.files[0], 3, used, NULL);
     }
     bundle_free(&b);
     arena_free(&a);

@@ -140,7 +140,6 @@ static bool read_heading(struct reader *r, struct piece word, struct cursor *c)
 static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
 {
     static const char *const bibliographies[] = {"\\bibliography", "\\addbibresource", NULL};
-    static const char *const suffixes[] = {".bib", "", NULL};
     struct piece ignored, names;
     if (memmem(word.s, word.len, "cite", 4)) {
         scan_char(c, '*');
@@ -161,11 +160,10 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
             n++;
         struct piece name = piece_trim((struct piece){list.s + list.at, n});
         struct tex_file *bib =
-            name.len < 300
-                ? frames_find(&r->frames, arena_strndup(r->a, name.s, name.len), suffixes)
-                : NULL;
+            name.len < 300 ? frames_find(&r->frames, arena_strndup(r->a, name.s, name.len), ".bib|")
+                           : NULL;
         if (bib)
-            citations_scan_bib(&r->cites, (struct piece){bib->text, bib->len});
+            citations_scan_bib(&r->cites, bundle_text(r->frames.lookup.bundle, bib));
         list.at += n;
     }
     return true;
@@ -372,21 +370,20 @@ static void read_all(struct reader *r)
 
 /* ---- the whole ---- */
 
+/* What BibTeX made of the root file, else the only file of its kind. */
 static void read_bbl(struct reader *r, const struct tex_file *root)
 {
     const char *dot = strrchr(root->name, '.');
     int n = dot && !strchr(dot, '/') ? (int)(dot - root->name) : (int)strlen(root->name);
-    const struct tex_file *bbl =
-        bundle_find(r->frames.bundle, arena_printf(r->a, "%.*s.bbl", n, root->name));
-    size_t others = 0;
-    for (size_t i = 0; !bbl && i < r->frames.bundle->n; i++) {
-        const struct tex_file *f = &r->frames.bundle->files[i];
-        size_t len = strlen(f->name);
-        if (len > 4 && !strcmp(f->name + len - 4, ".bbl") && others++ == 0)
-            bbl = f;
-    }
-    if (bbl && others < 2)
-        citations_scan(&r->cites, (struct piece){bbl->text, bbl->len});
+    const char *slash = strrchr(root->name, '/');
+    int folder = slash ? (int)(slash - root->name) + 1 : 0;
+    char *name = arena_printf(r->a, "%.*s", n - folder, root->name + folder);
+    struct lookup *l = &r->frames.lookup;
+    struct tex_file *bbl = lookup_find(l, root->name, name, ".bbl");
+    if (!bbl)
+        bbl = lookup_only(l, ".bbl");
+    if (bbl)
+        citations_scan(&r->cites, bundle_text(l->bundle, bbl));
 }
 
 static void read_from(struct reader *r, struct tex_file *root, bool in_body)
@@ -416,14 +413,12 @@ static void finish(struct reader *r)
 }
 
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
-                             unsigned max_depth, bool *used)
+                             unsigned max_depth, bool *used, struct span *asked)
 {
     struct reader r = {.a = a, .macros = {.a = a}, .cites = {.a = a}};
-    const char *slash = strrchr(root->name, '/');
-    r.frames = (struct frames){.bundle = b, .max_depth = max_depth, .used = used, .a = a};
+    r.frames = (struct frames){
+        .lookup = lookup_new(a, b, root), .max_depth = max_depth, .used = used, .a = a};
     r.frames.problems = &r.problems;
-    r.frames.root_folder =
-        slash ? arena_strndup(a, root->name, (size_t)(slash - root->name) + 1) : "";
     r.paper = arena_new(a, Eqloom__Paper);
     eqloom__paper__init(r.paper);
     struct piece text = bundle_stripped(b, root);
@@ -437,6 +432,10 @@ Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file 
     citations_sort(&r.cites);
     r.paper->abstract = reader_plain_of(&r, (struct piece){r.abstract.data, r.abstract.len});
     finish(&r);
+    if (asked)
+        *asked = span_of(arena_memdup(a, r.frames.lookup.asked.data, r.frames.lookup.asked.len),
+                         r.frames.lookup.asked.len);
+    lookup_free(&r.frames.lookup);
     macro_table_free(&r.macros);
     citations_free(&r.cites);
     buf_free(&r.words);

@@ -3,11 +3,13 @@
 #ifndef OPS_LATEX_PAPERS_DOCUMENT_H
 #define OPS_LATEX_PAPERS_DOCUMENT_H
 
+#include "base/span.h"
 #include "ops/latex/source/bundle.h"
 
-/* used[i] is set for each file that was read. What the document could not have is in the paper's
- * problems. Everything lives in the arena. */
+/* used[i] is set for each file that was read; *asked, unless NULL, is what it asked for
+ * (tex_lookup.h). What the document could not have is in the paper's problems. Everything lives in
+ * the arena. */
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
-                             unsigned max_depth, bool *used);
+                             unsigned max_depth, bool *used, struct span *asked);
 
 #endif

@@ -5,7 +5,7 @@
 #define OPS_LATEX_PAPERS_FRAMES_H
 
 #include "ops/latex/papers/macro_table.h"
-#include "ops/latex/source/bundle.h"
+#include "ops/latex/source/tex_lookup.h"
 
 enum { FRAMES_MAX = 100 };
 
@@ -18,12 +18,11 @@ struct frame {
 };
 
 struct frames {
-    struct bundle *bundle;
+    struct lookup lookup; /* of files */
     struct frame stack[FRAMES_MAX];
     size_t n;
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
-    const char *root_folder; /* "" or "folder/" */
     bool *used;              /* of the bundle's files: has been read */
     struct problems *problems;
     struct arena *a;
@@ -36,13 +35,14 @@ static inline struct frame *frames_top(struct frames *f)
 
 /* The body of a macro; nothing if that is being expanded already. */
 void frames_push_text(struct frames *f, struct piece text, const void *of);
-void frames_push_file(struct frames *f, struct tex_file *file, bool definitions);
+/* False, with a problem, if it is not to be read. */
+bool frames_push_file(struct frames *f, struct tex_file *file, bool definitions);
 /* A file that the document names; `folder` is what \import gives, or "". With `suffix` (".sty"),
  * only with that, and silently nothing if there is none. Macros without arguments in the name are
  * expanded. */
 void frames_input(struct frames *f, const struct macro_table *macros, struct piece folder,
                   struct piece name, const char *suffix);
 /* Finds without reading. */
-struct tex_file *frames_find(struct frames *f, const char *name, const char *const *suffixes);
+struct tex_file *frames_find(struct frames *f, const char *name, const char *suffixes);
 
 #endif

@@ -6,6 +6,7 @@
 #include "ops/latex/papers/document.h"
 #include "ops/latex/papers/labelled.h"
 #include "ops/latex/source/decode.h"
+#include "ops/latex/source/tex_lookup.h"
 #include "ops/latex/source/unpack.h"
 
 #include <stdlib.h>
@@ -17,6 +18,16 @@ struct papers {
     struct err *e;
     enum err_code code;
     struct arena a; /* of one bundle */
+};
+
+/* One that may be a paper: what begins a document. */
+struct document {
+    struct tex_file *root;
+    bool *reads;          /* of the bundle's files */
+    Eqloom__Paper *paper; /* NULL: not read */
+    struct span asked;    /* of tex_lookup.h */
+    struct op_part part;  /* of an earlier run */
+    bool stands;          /* that is the result */
 };
 
 static bool ends_in(const char *name, const char *suffix)
@@ -66,27 +77,37 @@ static bool holds(struct bundle *b, struct tex_file *f, const char *word)
     return memmem(text.s, text.len, word, strlen(word)) != NULL;
 }
 
-/* What begins a document, here or in a file that it reads; of an archive without one the largest
- * file. */
+/* What begins a document, here or in a file that it reads. */
+static bool is_root(struct bundle *b, struct tex_file *f)
+{
+    return holds(b, f, "\\documentclass") || holds(b, f, "\\documentstyle") ||
+           holds(b, f, "\\begin{document}") || holds(b, f, "\\end{document}");
+}
+
+static bool is_style(const char *name)
+{
+    static const char *const suffixes[] = {".sty", ".cls", ".bbl", ".bib", ".def", ".cfg", NULL};
+    bool style = false;
+    for (size_t i = 0; suffixes[i]; i++)
+        style |= ends_in(name, suffixes[i]);
+    return style;
+}
+
+/* Of an archive; where nothing begins a document, its largest file. */
 static size_t find_roots(struct tex_file **out, struct bundle *b)
 {
-    static const char *const not_roots[] = {".sty", ".cls", ".bbl", ".bib", ".def", ".cfg", NULL};
     size_t n = 0;
     struct tex_file *largest = NULL;
     for (size_t i = 0; i < b->n && n < ROOTS_MAX; i++) {
         struct tex_file *f = &b->files[i];
-        bool style = false;
-        for (size_t j = 0; not_roots[j]; j++)
-            style |= ends_in(f->name, not_roots[j]);
-        if (style)
+        if (is_style(f->name))
             continue;
         if (!largest || f->len > largest->len)
             largest = f;
-        if (holds(b, f, "\\documentclass") || holds(b, f, "\\documentstyle") ||
-            holds(b, f, "\\begin{document}") || holds(b, f, "\\end{document}"))
+        if (is_root(b, f))
             out[n++] = f;
     }
-    if (n == 0 && largest && *b->name)
+    if (n == 0 && largest)
         out[n++] = largest;
     return n;
 }
@@ -124,46 +145,116 @@ static void join_problems(struct arena *a, Eqloom__Paper *p, const struct proble
     p->n_problems = n;
 }
 
-/* A document that another reads is part of that. */
-static void read_bundle(struct papers *x, struct bundle *b)
+/* ---- documents ---- */
+
+static void read_document(struct papers *x, struct bundle *b, struct document *d)
 {
-    bool *used = arena_array(&x->a, bool, b->n + 1), *now = arena_array(&x->a, bool, b->n + 1);
-    struct tex_file **roots = arena_array(&x->a, struct tex_file *, b->n + 1);
-    size_t n = find_roots(roots, b), kept = 0;
-    Eqloom__Paper **papers = arena_array(&x->a, Eqloom__Paper *, n + 1);
-    unsigned depth = (unsigned)op_int(x->ctx, "depth");
-    qsort(roots, n, sizeof *roots, by_name);
+    size_t place = (size_t)(d->root - b->files);
+    memset(d->reads, 0, b->n * sizeof *d->reads);
+    d->paper =
+        document_read(&x->a, b, d->root, (unsigned)op_int(x->ctx, "depth"), d->reads, &d->asked);
+    d->reads[place] = false;
+    if (!x->code && op_cancelled(x->ctx))
+        x->code = err_fail(x->e, ERR_CANCELLED, "papers was interrupted");
+}
+
+/* Of a folder's document. */
+static struct span part_key(struct arena *a, char kind, const char *name, const struct digest *id)
+{
+    size_t n = strlen(name);
+    char *key = arena_alloc(a, 1 + n + DIGEST_SIZE);
+    *key = kind;
+    memcpy(key + 1, name, n);
+    memcpy(key + 1 + n, id->bytes, DIGEST_SIZE);
+    return span_of(key, 1 + n + DIGEST_SIZE);
+}
+
+/* Whether an earlier run read it, and it would get the same answers now. Its note is a digest of
+ * them, and what it asked. */
+static bool find_document(struct papers *x, struct bundle *b, struct document *d)
+{
+    struct span key = part_key(&x->a, 'd', d->root->name, &d->root->id);
+    struct lookup l = lookup_new(&x->a, b, d->root);
+    struct digest answers;
+    if (!op_part_find(&d->part, x->ctx, key) || d->part.note.len < DIGEST_SIZE)
+        return false;
+    memset(d->reads, 0, b->n * sizeof *d->reads);
+    struct span asked = span_of(d->part.note.data + DIGEST_SIZE, d->part.note.len - DIGEST_SIZE);
+    d->stands = lookup_again(&answers, d->reads, &l, asked) &&
+                !memcmp(answers.bytes, d->part.note.data, DIGEST_SIZE);
+    return d->stands;
+}
+
+static void note_document(struct papers *x, struct bundle *b, const struct document *d)
+{
+    struct lookup l = lookup_new(&x->a, b, d->root);
+    char *note = arena_alloc(&x->a, DIGEST_SIZE + d->asked.len);
+    struct digest answers;
+    lookup_again(&answers, d->reads, &l, d->asked);
+    memcpy(note, answers.bytes, DIGEST_SIZE);
+    memcpy(note + DIGEST_SIZE, d->asked.data, d->asked.len);
+    if (!x->code)
+        x->code = op_part_end(x->ctx, part_key(&x->a, 'd', d->root->name, &d->root->id),
+                              span_of(note, DIGEST_SIZE + d->asked.len), x->e);
+}
+
+/* Of an archive: all its documents, of which there is nothing of an earlier run. Of a folder
+ * (without name): those of an earlier run stand where they can. */
+static void emit_document(struct papers *x, struct bundle *b, struct document *d, bool alone)
+{
+    bool in_folder = !*b->name;
+    if (d->stands) {
+        op_part_again(x->ctx, &d->part);
+        return;
+    }
+    if (in_folder)
+        op_part_begin(x->ctx);
+    name_paper(x, b, d->paper, d->root, alone);
+    if (alone && !in_folder)
+        join_problems(&x->a, d->paper, &b->problems);
+    emit(x, d->paper);
+    if (in_folder)
+        note_document(x, b, d);
+}
+
+static void emit_problems(struct papers *x, struct bundle *b, bool empty)
+{
+    Eqloom__Paper *none = arena_new(&x->a, Eqloom__Paper);
+    eqloom__paper__init(none);
+    none->paper = short_name(&x->a, b->name);
+    if (empty && b->problems.n == 0)
+        bundle_problem(&b->problems, &x->a, b->name, 0, "no document", "%zu files", b->n);
+    join_problems(&x->a, none, &b->problems);
+    emit(x, none);
+}
+
+/* A document that another reads is part of that. */
+static void read_bundle(struct papers *x, struct bundle *b, struct tex_file **roots, size_t n)
+{
+    bool *used = arena_array(&x->a, bool, b->n + 1), in_folder = !*b->name;
+    struct document *documents = arena_array(&x->a, struct document, n + 1);
+    size_t kept = 0, read = 0;
+    if (n)
+        qsort(roots, n, sizeof *roots, by_name);
     for (size_t i = 0; i < n && !x->code; i++) {
-        size_t place = (size_t)(roots[i] - b->files);
-        if (used[place])
+        struct document *d = &documents[read];
+        if (used[roots[i] - b->files])
             continue;
-        memset(now, 0, b->n * sizeof *now);
-        papers[i] = document_read(&x->a, b, roots[i], depth, now);
-        now[place] = false;
+        *d = (struct document){.root = roots[i], .reads = arena_array(&x->a, bool, b->n + 1)};
+        if (!in_folder || !find_document(x, b, d))
+            read_document(x, b, d);
         for (size_t k = 0; k < b->n; k++)
-            used[k] |= now[k];
-        if (op_cancelled(x->ctx))
-            x->code = err_fail(x->e, ERR_CANCELLED, "papers was interrupted");
+            used[k] |= d->reads[k];
+        read++;
     }
-    for (size_t i = 0; i < n; i++)
-        kept += papers[i] && !used[roots[i] - b->files];
-    if (kept != 1 && (b->problems.n || (kept == 0 && *b->name))) {
-        Eqloom__Paper *none = arena_new(&x->a, Eqloom__Paper);
-        eqloom__paper__init(none);
-        none->paper = short_name(&x->a, b->name);
-        if (kept == 0 && b->problems.n == 0)
-            bundle_problem(&b->problems, &x->a, b->name, 0, "no document", "%zu files", b->n);
-        join_problems(&x->a, none, &b->problems);
-        emit(x, none);
-    }
-    for (size_t i = 0; i < n && !x->code; i++) {
-        if (!papers[i] || used[roots[i] - b->files])
-            continue;
-        name_paper(x, b, papers[i], roots[i], kept == 1);
-        if (kept == 1)
-            join_problems(&x->a, papers[i], &b->problems);
-        emit(x, papers[i]);
-    }
+    for (size_t i = 0; i < read; i++)
+        kept += !used[documents[i].root - b->files];
+    bool alone = kept == 1 && !in_folder;
+    if (!alone && (b->problems.n || (kept == 0 && !in_folder)))
+        emit_problems(x, b, kept == 0);
+    for (size_t i = 0; i < read && !x->code; i++)
+        if (!used[documents[i].root - b->files])
+            emit_document(x, b, &documents[i], alone);
 }
 
 /* ---- files ---- */
@@ -218,8 +309,10 @@ static void read_archive(struct papers *x, const char *name, struct span bytes, 
     struct bundle b = {.a = &x->a, .name = name};
     struct opened o = {x, &b, depth, bytes.len, false};
     unpack(take_member, &o, name, bytes);
-    if (!x->code && (b.n || b.problems.n || !o.nested))
-        read_bundle(x, &b);
+    if (!x->code && (b.n || b.problems.n || !o.nested)) {
+        struct tex_file **roots = arena_array(&x->a, struct tex_file *, b.n + 1);
+        read_bundle(x, &b, roots, find_roots(roots, &b));
+    }
     bundle_free(&b);
     arena_free(&x->a);
     x->a = outer;
@@ -262,17 +355,95 @@ static enum form form_of(const char *name)
     return FORM_LOOSE;
 }
 
-static void read_equations(struct papers *x, const struct source_text *t, enum form form)
+static void read_equations(struct papers *x, const char *path, struct span bytes, enum form form)
 {
     const char *text = "", *why;
     size_t len = 0;
-    char *name = short_name(&x->a, t->name);
-    why = decode_text(&text, &len, &x->a, span_of(t->text, t->len));
+    char *name = short_name(&x->a, path);
+    why = decode_text(&text, &len, &x->a, bytes);
     if (why)
         text = "", len = 0;
     emit(x, form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
                                : mathml_read(&x->a, name, text, len));
-    arena_reset(&x->a);
+}
+
+static struct span file_bytes(void *arg, size_t number)
+{
+    struct papers *x = arg;
+    struct span bytes = {0};
+    if (!x->code)
+        x->code = op_file_text(&bytes, x->ctx, number, &x->a, x->e);
+    return bytes;
+}
+
+/* An archive, or a file of equations: a part that depends on itself alone. */
+static void read_alone(struct papers *x, const struct op_file *f, size_t number, enum form form)
+{
+    struct arena *a = op_arena(x->ctx);
+    const char *slash = strrchr(f->text.name, '/'), *name = slash ? slash + 1 : f->text.name;
+    struct span key = part_key(a, 'a', name, &f->id);
+    struct op_part part;
+    if (op_part_find(&part, x->ctx, key)) {
+        op_part_again(x->ctx, &part);
+        return;
+    }
+    struct span bytes = file_bytes(x, number);
+    if (x->code)
+        return;
+    op_part_begin(x->ctx);
+    if (form == FORM_ARCHIVE)
+        read_archive(x, name, bytes, 0);
+    else
+        read_equations(x, name, bytes, form);
+    if (!x->code)
+        x->code = op_part_end(x->ctx, key, (struct span){0}, x->e);
+}
+
+/* What is to be known of a loose file before anybody reads it: 'd' if it begins a document, 'a' for
+ * an archive under another name, 't' for another text, else the reason why it is none. */
+static const char *kind_of(struct papers *x, const struct op_file *f, size_t number)
+{
+    struct span key = part_key(&x->a, 'k', "", &f->id);
+    struct op_part part;
+    if (op_part_find(&part, x->ctx, key))
+        return arena_strndup(&x->a, (const char *)part.note.data, part.note.len);
+    struct span bytes = file_bytes(x, number);
+    struct bundle alone = {.a = &x->a, .name = ""};
+    const char *kind = "a";
+    if (!unpack_is_archive(bytes)) {
+        bundle_add(&alone, "", bytes);
+        kind = !alone.n                           ? alone.problems.items[0]->reason
+               : is_root(&alone, &alone.files[0]) ? "d"
+                                                  : "t";
+    }
+    bundle_free(&alone);
+    op_part_begin(x->ctx);
+    if (!x->code)
+        x->code = op_part_end(x->ctx, key, span_str(kind), x->e);
+    return kind;
+}
+
+static void read_folder(struct papers *x, const struct op_file *files, size_t n,
+                        const char *const *kind, bool *loose)
+{
+    struct bundle folder = {.a = &x->a, .name = "", .load = file_bytes, .arg = x};
+    struct tex_file **roots = arena_array(&x->a, struct tex_file *, n + 1);
+    size_t skip = common_folder(files, n, loose), n_roots = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = files[i].text.name + skip;
+        if (!loose[i])
+            continue;
+        if (kind[i][1])
+            bundle_problem(&folder.problems, &x->a, name, 0, kind[i], "not read");
+        else
+            bundle_add_later(&folder, name, i, &files[i].id);
+    }
+    for (size_t i = 0; i < folder.n && n_roots < ROOTS_MAX; i++)
+        if (*kind[folder.files[i].number] == 'd' && !is_style(folder.files[i].name))
+            roots[n_roots++] = &folder.files[i];
+    if (!x->code)
+        read_bundle(x, &folder, roots, n_roots);
+    bundle_free(&folder);
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -280,30 +451,21 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct papers x = {.ctx = ctx, .e = e};
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
-    bool *loose = arena_array(op_arena(ctx), bool, n + 1), any = false;
+    struct arena *a = op_arena(ctx);
+    bool *loose = arena_array(a, bool, n + 1);
+    const char **kind = arena_array(a, const char *, n + 1);
     for (size_t i = 0; i < n && !x.code; i++) {
-        const struct source_text *t = &files[i].text;
-        struct span bytes = span_of(t->text, t->len);
-        enum form form = form_of(t->name);
+        enum form form = form_of(files[i].text.name);
         op_progress(ctx, i, n, "read");
-        if (form == FORM_ARCHIVE || (form == FORM_LOOSE && unpack_is_archive(bytes))) {
-            const char *slash = strrchr(t->name, '/');
-            read_archive(&x, slash ? slash + 1 : t->name, bytes, 0);
-        } else if (form != FORM_LOOSE) {
-            read_equations(&x, t, form);
-        } else {
-            any = loose[i] = true;
-        }
+        if (form == FORM_LOOSE && *(kind[i] = arena_strdup(a, kind_of(&x, &files[i], i))) == 'a')
+            form = FORM_ARCHIVE;
+        loose[i] = form == FORM_LOOSE;
+        if (!loose[i])
+            read_alone(&x, &files[i], i, form);
+        arena_reset(&x.a);
     }
-    struct bundle folder = {.a = &x.a, .name = ""};
-    size_t skip = common_folder(files, n, loose);
-    for (size_t i = 0; i < n && !x.code; i++)
-        if (loose[i])
-            bundle_add(&folder, files[i].text.name + skip,
-                       span_of(files[i].text.text, files[i].text.len));
-    if (any && !x.code)
-        read_bundle(&x, &folder);
-    bundle_free(&folder);
+    if (!x.code)
+        read_folder(&x, files, n, kind, loose);
     arena_free(&x.a);
     return err_up(e, x.code);
 }
@@ -324,7 +486,7 @@ static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls",
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 4,
+    .version = 5,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, and files with "
@@ -332,5 +494,6 @@ const struct op op_papers = {
     .params = params,
     .outputs = outputs,
     .folder_suffixes = suffixes,
+    .reads_files = true,
     .run = run,
 };

@@ -41,18 +41,8 @@ void bundle_problem(struct problems *p, struct arena *a, const char *file, unsig
     p->items[p->n++] = m;
 }
 
-void bundle_add(struct bundle *b, const char *name, struct span bytes)
+static void add_file(struct bundle *b, struct tex_file file)
 {
-    const char *why = NULL;
-    struct tex_file file = {.name = decode_utf8(b->a, name, strlen(name))};
-    if (bytes.len > FILE_MAX)
-        why = "too large";
-    else
-        why = decode_text(&file.text, &file.len, b->a, bytes);
-    if (why) {
-        bundle_problem(&b->problems, b->a, file.name, 0, why, "%zu bytes", bytes.len);
-        return;
-    }
     bool added;
     uint64_t *place = name_map_put(&b->index, file.name, b->n, &added);
     if (!added) { /* tar takes the later of two members with one name */
@@ -63,15 +53,45 @@ void bundle_add(struct bundle *b, const char *name, struct span bytes)
     b->files[b->n++] = file;
 }
 
+const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes)
+{
+    return bytes.len > FILE_MAX ? "too large" : decode_text(text, len, a, bytes);
+}
+
+void bundle_add(struct bundle *b, const char *name, struct span bytes)
+{
+    struct tex_file file = {.name = decode_utf8(b->a, name, strlen(name))};
+    const char *why = bundle_decode(&file.text, &file.len, b->a, bytes);
+    if (why) {
+        bundle_problem(&b->problems, b->a, file.name, 0, why, "%zu bytes", bytes.len);
+        return;
+    }
+    add_file(b, file);
+}
+
+void bundle_add_later(struct bundle *b, const char *name, size_t number, const struct digest *id)
+{
+    add_file(b, (struct tex_file){
+                    .name = decode_utf8(b->a, name, strlen(name)), .number = number, .id = *id});
+}
+
 struct tex_file *bundle_find(const struct bundle *b, const char *name)
 {
     const uint64_t *place = name_map_get(&b->index, name);
     return place ? &b->files[*place] : NULL;
 }
 
+struct piece bundle_text(struct bundle *b, struct tex_file *file)
+{
+    if (!file->text && bundle_decode(&file->text, &file->len, b->a, b->load(b->arg, file->number)))
+        file->text = "", file->len = 0;
+    return (struct piece){file->text, file->len};
+}
+
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file)
 {
+    struct piece text = bundle_text(b, file);
     if (!file->stripped.s)
-        file->stripped = strip(b->a, file->text, file->len);
+        file->stripped = strip(b->a, text.s, text.len);
     return file->stripped;
 }

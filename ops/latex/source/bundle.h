@@ -4,6 +4,7 @@
 #define OPS_LATEX_SOURCE_BUNDLE_H
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/map.h"
 #include "base/span.h"
 #include "ops/latex/source/tex_scan.h"
@@ -11,9 +12,11 @@
 
 struct tex_file {
     const char *name; /* path within the bundle, '/' between its parts */
-    const char *text; /* UTF-8, lines end in \n; comments as they are */
+    const char *text; /* UTF-8, lines end in \n; comments as they are; NULL: nobody has asked yet */
     size_t len;
-    struct piece stripped; /* s NULL: nobody has asked yet */
+    struct piece stripped; /* likewise */
+    struct digest id;      /* of the bytes, of one that is read when it is asked for ... */
+    size_t number;         /* ... by its number */
 };
 
 struct problems {
@@ -31,16 +34,25 @@ struct bundle {
     size_t n, cap;
     struct name_map index; /* name -> position */
     struct problems problems;
+    /* Of files that are read when they are asked for; all zeros if it cannot. */
+    struct span (*load)(void *arg, size_t number);
+    void *arg;
 };
 
 void bundle_free(struct bundle *b);
 void bundle_problem(struct problems *p, struct arena *a, const char *file, unsigned line,
                     const char *reason, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* Bytes as text: NULL, or the reason why they are none. */
+const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes);
 /* Adds a file of any encoding; binary files and those too large are problems. Copies. */
 void bundle_add(struct bundle *b, const char *name, struct span bytes);
+/* Adds one that will be read when it is asked for: a text, as somebody has seen. */
+void bundle_add_later(struct bundle *b, const char *name, size_t number, const struct digest *id);
 /* NULL if there is none of this name. */
 struct tex_file *bundle_find(const struct bundle *b, const char *name);
+/* The whole file, decoded. */
+struct piece bundle_text(struct bundle *b, struct tex_file *file);
 /* The file as strip.h leaves it. */
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file);
 

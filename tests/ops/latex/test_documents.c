@@ -17,7 +17,7 @@ static char *summary(struct arena *a, const struct file *files, size_t n)
     bool used[8] = {false};
     for (size_t i = 0; i < n && files[i].name; i++)
         bundle_add(&b, files[i].name, span_str(files[i].text));
-    const Eqloom__Paper *p = document_read(a, &b, &b.files[0], 3, used);
+    const Eqloom__Paper *p = document_read(a, &b, &b.files[0], 3, used, NULL);
     for (size_t i = 0; i < p->n_sections; i++) {
         if (p->sections[i]->n_equations || p->sections[i]->title[0])
             buf_printf(&out, "[%s]", p->sections[i]->title);

@@ -218,7 +218,7 @@ static size_t read_archive(struct span bytes)
     unpack(take, &b, "f", bytes);
     bool *used = arena_array(&a, bool, b.n + 1);
     for (size_t i = 0; i < b.n && i < 3; i++)
-        sections += document_read(&a, &b, &b.files[i], 3, used)->n_sections;
+        sections += document_read(&a, &b, &b.files[i], 3, used, NULL)->n_sections;
     bundle_free(&b);
     arena_free(&a);
     return sections;

@@ -1,0 +1,193 @@
+/* See tex_lookup.h. */
+#include "ops/latex/source/tex_lookup.h"
+
+#include <stdio.h>
+
+enum { PATH_LEN = 512 };
+
+struct lookup lookup_new(struct arena *a, struct bundle *b, const struct tex_file *root)
+{
+    const char *slash = strrchr(root->name, '/');
+    size_t n = slash ? (size_t)(slash - root->name) + 1 : 0;
+    return (struct lookup){.bundle = b, .root_folder = arena_strndup(a, root->name, n)};
+}
+
+void lookup_free(struct lookup *l)
+{
+    buf_free(&l->asked);
+}
+
+/* Without "." and ".."; false if it leads out of the bundle. */
+static bool normalize(char *path)
+{
+    char *out = path, *in = path;
+    while (*in) {
+        size_t n = strcspn(in, "/");
+        bool up = n == 2 && in[0] == '.' && in[1] == '.', here = n == 0 || (n == 1 && *in == '.');
+        if (up && out == path)
+            return false;
+        if (up)
+            for (out--; out > path && out[-1] != '/';)
+                out--;
+        else if (!here) {
+            memmove(out, in, n);
+            out += n;
+            if (in[n])
+                *out++ = '/';
+        }
+        in += n + (in[n] == '/');
+    }
+    *out = 0;
+    return true;
+}
+
+/* The next of a list "a|b"; false behind the last. */
+static bool next_suffix(const char **out, size_t *n, const char **list)
+{
+    if (!*list)
+        return false;
+    *out = *list;
+    *n = strcspn(*list, "|");
+    *list = (*list)[*n] ? *list + *n + 1 : NULL;
+    return true;
+}
+
+static struct tex_file *find_at(const struct lookup *l, const char *folder, size_t n,
+                                const char *name, const char *suffixes)
+{
+    char path[PATH_LEN];
+    const char *suffix;
+    size_t m;
+    while (next_suffix(&suffix, &m, &suffixes)) {
+        int len = snprintf(path, sizeof path, "%.*s%s%.*s", (int)n, folder, name, (int)m, suffix);
+        if (len > 0 && len < PATH_LEN && normalize(path)) {
+            struct tex_file *file = bundle_find(l->bundle, path);
+            if (file)
+                return file;
+        }
+    }
+    return NULL;
+}
+
+static bool ends_so(const char *text, const char *suffixes)
+{
+    const char *suffix;
+    size_t n;
+    while (next_suffix(&suffix, &n, &suffixes))
+        if (strlen(text) == n && !memcmp(text, suffix, n))
+            return true;
+    return false;
+}
+
+/* The one file below the root's folder that has this name: TeX may have been told where to look. */
+static struct tex_file *find_below(const struct lookup *l, const char *name, const char *suffixes)
+{
+    size_t n = strlen(l->root_folder), len = strlen(name);
+    struct tex_file *found = NULL;
+    for (size_t i = 0; i < l->bundle->n; i++) {
+        struct tex_file *x = &l->bundle->files[i];
+        const char *slash = strrchr(x->name, '/'), *last = slash ? slash + 1 : x->name;
+        if (strncmp(x->name, l->root_folder, n) || strncmp(last, name, len) ||
+            !ends_so(last + len, suffixes))
+            continue;
+        if (found)
+            return NULL;
+        found = x;
+    }
+    return found;
+}
+
+static struct tex_file *find(const struct lookup *l, const char *here, const char *name,
+                             const char *suffixes)
+{
+    const char *slash = strrchr(here, '/');
+    struct tex_file *file =
+        find_at(l, here, slash ? (size_t)(slash - here) + 1 : 0, name, suffixes);
+    /* The root's folder, where TeX runs, and those above it. */
+    for (size_t n = strlen(l->root_folder); !file; n--) {
+        if (n == 0 || l->root_folder[n - 1] == '/')
+            file = find_at(l, l->root_folder, n, name, suffixes);
+        if (n == 0)
+            break;
+    }
+    return file ? file : find_below(l, name, suffixes);
+}
+
+static struct tex_file *find_only(const struct lookup *l, const char *suffix)
+{
+    size_t n = strlen(l->root_folder), m = strlen(suffix);
+    struct tex_file *found = NULL;
+    for (size_t i = 0; i < l->bundle->n; i++) {
+        struct tex_file *x = &l->bundle->files[i];
+        size_t len = strlen(x->name);
+        if (strncmp(x->name, l->root_folder, n) || len <= m || strcmp(x->name + len - m, suffix))
+            continue;
+        if (found)
+            return NULL;
+        found = x;
+    }
+    return found;
+}
+
+/* ---- what was asked ---- */
+
+static void write_down(struct lookup *l, const char *here, const char *name, const char *suffixes)
+{
+    l->last = l->asked.len;
+    buf_putc(&l->asked, 'f');
+    buf_add(&l->asked, here, strlen(here) + 1);
+    buf_add(&l->asked, name, strlen(name) + 1);
+    buf_add(&l->asked, suffixes, strlen(suffixes) + 1);
+}
+
+struct tex_file *lookup_find(struct lookup *l, const char *here, const char *name,
+                             const char *suffixes)
+{
+    write_down(l, here, name, suffixes);
+    return find(l, here, name, suffixes);
+}
+
+struct tex_file *lookup_only(struct lookup *l, const char *suffix)
+{
+    write_down(l, "", "", suffix);
+    return find_only(l, suffix);
+}
+
+void lookup_reads(struct lookup *l)
+{
+    l->asked.data[l->last] = 'r';
+}
+
+/* A text ended by 0; NULL if there is none. */
+static const char *next_text(const char **at, const char *end)
+{
+    const char *s = *at, *zero = s < end ? memchr(s, 0, (size_t)(end - s)) : NULL;
+    *at = zero ? zero + 1 : end;
+    return zero ? s : NULL;
+}
+
+bool lookup_again(struct digest *answers, bool *used, struct lookup *l, struct span asked)
+{
+    const char *at = (const char *)asked.data, *end = at + asked.len;
+    struct buf text = {0};
+    bool good = true;
+    while (at < end && good) {
+        bool reads = *at++ == 'r';
+        const char *here = next_text(&at, end), *name = next_text(&at, end);
+        const char *suffixes = next_text(&at, end);
+        good = here && name && suffixes;
+        struct tex_file *f = !good   ? NULL
+                             : *name ? find(l, here, name, suffixes)
+                                     : find_only(l, suffixes);
+        if (f) {
+            buf_add(&text, f->id.bytes, DIGEST_SIZE);
+            buf_puts(&text, f->name);
+            used[f - l->bundle->files] |= reads;
+        }
+        buf_putc(&text, 0);
+    }
+    struct span all = span_of(text.data, text.len);
+    *answers = digest_of(&all, 1);
+    buf_free(&text);
+    return good;
+}
