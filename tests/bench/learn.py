@@ -7,7 +7,7 @@ peak memory.
 Each pair are two processes that are asked in turn: one measures for S seconds while the other waits
 for its turn, N rounds after one that warms up. The machine's speed changes from second to second, so
 the ratio is the median of the rounds' ratios, with the least and the greatest in brackets; rates are
-medians of their own.
+medians of their own. With one thread both count their processor time, with more the clock.
 
 PYTHON must be able to import torch (the current CPU wheel from PyPI in an environment of its own
 will do; EQLOOM_TORCH_PYTHON names it as well); without it only our own figures are printed, exit
