@@ -13,11 +13,11 @@
 
 #include <math.h>
 
-/* Rows of a block: as many sums as registers hold. */
+/* Rows of a block, of two vectors each: as many sums as registers hold. */
 #ifdef __AVX512F__
 enum { ROWS = 8 };
 #else
-enum { ROWS = 4 };
+enum { ROWS = 6 };
 #endif
 
 static const float LOG2_E = 1.4426950408889634f;
@@ -141,9 +141,9 @@ static inline __attribute__((always_inline)) void product(struct rows c, struct 
 #ifdef __AVX512F__
     case 7: row_block(c, a, b, cols, k, by, 7); break;
     case 6: row_block(c, a, b, cols, k, by, 6); break;
+#endif
     case 5: row_block(c, a, b, cols, k, by, 5); break;
     case 4: row_block(c, a, b, cols, k, by, 4); break;
-#endif
     case 3: row_block(c, a, b, cols, k, by, 3); break;
     case 2: row_block(c, a, b, cols, k, by, 2); break;
     case 1: row_block(c, a, b, cols, k, by, 1); break;
@@ -172,13 +172,12 @@ static __attribute__((noinline)) void weighted_product(struct rows c, struct row
     product(c, (struct left){a.at, 1, a.ld}, b, n, cols, k, by);
 }
 
-/* ---- softmax, for queries i .. i + 15 ---- */
+/* ---- softmax, for a vector of queries from i on ---- */
 
 /* Which of the lanes see key j where attention is causal. */
 static inline vi seeing(const struct head *h, size_t i, size_t j)
 {
-    const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return lane >= (int32_t)(j + h->n) - (int32_t)(h->m + i);
+    return vi_lane() >= (int32_t)(j + h->n) - (int32_t)(h->m + i);
 }
 
 /* Scores to probabilities but for their common factor, which goes to h->by; what a query does not

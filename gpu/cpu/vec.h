@@ -1,5 +1,4 @@
-/* Vectors of 16 floats by GCC's vector extensions: the compiler makes one, two or four registers
- * of each, and sums have the same order on every instruction set. */
+/* Vectors by GCC's vector extensions, as wide as a register of the instruction set. */
 #ifndef GPU_CPU_VEC_H
 #define GPU_CPU_VEC_H
 
@@ -7,16 +6,22 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
+#if defined(__AVX512F__)
 enum { LANES = 16 };
+#elif defined(__AVX2__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
 
-typedef float vf __attribute__((vector_size(64)));
-typedef int32_t vi __attribute__((vector_size(64)));
-typedef uint32_t vu __attribute__((vector_size(64)));
-typedef float vf_any __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vf __attribute__((vector_size(4 * LANES)));
+typedef int32_t vi __attribute__((vector_size(4 * LANES)));
+typedef uint32_t vu __attribute__((vector_size(4 * LANES)));
+typedef float vf_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 static inline size_t round_up(size_t n, size_t to)
 {
@@ -25,7 +30,19 @@ static inline size_t round_up(size_t n, size_t to)
 
 static inline vf vf_set(float x)
 {
-    return (vf){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+    return x - (vf){0};
+}
+
+/* The numbers of the lanes. */
+static inline vi vi_lane(void)
+{
+#if defined(__AVX512F__)
+    return (vi){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif defined(__AVX2__)
+    return (vi){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+    return (vi){0, 1, 2, 3};
+#endif
 }
 
 static inline vf vf_load(const float *p)
@@ -38,11 +55,19 @@ static inline void vf_store(float *p, vf x)
     *(vf_any *)p = x;
 }
 
-/* The first n < 16 lanes, the rest `other`. */
+static inline vf vf_select(vi mask, vf yes, vf no)
+{
+    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
+}
+
+/* The first n < LANES lanes, the rest `other`. */
 static inline vf vf_load_part(const float *p, size_t n, float other)
 {
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
     return (vf)_mm512_mask_loadu_ps((__m512)vf_set(other), (__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX2__)
+    vi mask = vi_lane() < (int32_t)n;
+    return vf_select(mask, (vf)_mm256_maskload_ps(p, (__m256i)mask), vf_set(other));
 #else
     vf x = vf_set(other);
     memcpy(&x, p, n * sizeof *p);
@@ -52,14 +77,16 @@ static inline vf vf_load_part(const float *p, size_t n, float other)
 
 static inline void vf_store_part(float *p, vf x, size_t n)
 {
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+#elif defined(__AVX2__)
+    _mm256_maskstore_ps(p, (__m256i)(vi_lane() < (int32_t)n), (__m256)x);
 #else
     memcpy(p, &x, n * sizeof *p);
 #endif
 }
 
-/* The first n lanes, or all from 16 on; loading, the rest is 0. */
+/* The first n lanes, or all from LANES on; loading, the rest is 0. */
 static inline vf vf_load_some(const float *p, size_t n)
 {
     return n >= LANES ? vf_load(p) : vf_load_part(p, n, 0);
@@ -73,17 +100,13 @@ static inline void vf_store_some(float *p, vf x, size_t n)
         vf_store_part(p, x, n);
 }
 
-static inline vf vf_select(vi mask, vf yes, vf no)
-{
-    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
-}
-
-/* a < b ? b : a and a > b ? b : a: where a is NaN it stays. The compiler does not find the
- * instruction for 16 lanes by itself. */
+/* a < b ? b : a and a > b ? b : a: where a is NaN it stays. */
 static inline vf vf_max(vf a, vf b)
 {
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
     return (vf)_mm512_max_ps((__m512)b, (__m512)a);
+#elif defined(__AVX2__)
+    return (vf)_mm256_max_ps((__m256)b, (__m256)a);
 #else
     return vf_select(a < b, b, a);
 #endif
@@ -91,8 +114,10 @@ static inline vf vf_max(vf a, vf b)
 
 static inline vf vf_min(vf a, vf b)
 {
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
     return (vf)_mm512_min_ps((__m512)b, (__m512)a);
+#elif defined(__AVX2__)
+    return (vf)_mm256_min_ps((__m256)b, (__m256)a);
 #else
     return vf_select(a > b, b, a);
 #endif
@@ -104,9 +129,17 @@ typedef float vf4 __attribute__((vector_size(16)));
 /* The sum of the lanes, by halves. */
 static inline float vf_sum(vf x)
 {
+#if defined(__AVX512F__)
     vf8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
             __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif defined(__AVX2__)
+    vf8 a = x;
+#endif
+#ifdef __AVX2__
     vf4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
+#else
+    vf4 b = x;
+#endif
     return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
@@ -119,7 +152,8 @@ static inline float vf_max_lane(vf x)
     return top;
 }
 
-/* 16 rows become columns: pairs, then pairs of pairs, and so on. */
+/* Rows become columns: pairs, then pairs of pairs, and so on. */
+#if defined(__AVX512F__)
 static inline void vf_transpose(vf r[LANES])
 {
     vf t[LANES];
@@ -153,6 +187,39 @@ static inline void vf_transpose(vf r[LANES])
                                            30, 31);
     }
 }
+#elif defined(__AVX2__)
+static inline void vf_transpose(vf r[LANES])
+{
+    vf t[LANES];
+    for (int i = 0; i < LANES; i += 2) {
+        t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < LANES; i += 4)
+        for (int j = 0; j < 2; j++) {
+            vf a = t[i + j], b = t[i + j + 2];
+            r[i + 2 * j] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+            r[i + 2 * j + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int j = 0; j < 4; j++) {
+        vf a = r[j], b = r[j + 4];
+        r[j] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+        r[j + 4] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+#else
+static inline void vf_transpose(vf r[LANES])
+{
+    vf a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+    vf b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+    vf c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    vf d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+#endif
 
 /* e^x to 2e-7 relative for |x| <= 87; beyond, e^-87 (about 1e-38) and e^88. NaN stays NaN.
  * x = n ln 2 + r, |r| <= ln 2 / 2; e^r by its Taylor polynomial of degree 7, 2^n by its bits. */

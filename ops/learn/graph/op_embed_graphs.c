@@ -88,7 +88,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_embed_graphs = {
     .name = "embed-graphs",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of equations with the graph network of a checkpoint.",

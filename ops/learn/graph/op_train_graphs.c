@@ -443,7 +443,7 @@ static enum err_code reads(struct digest *out, const char **reason, struct op_ct
 
 const struct op op_train_graphs = {
     .name = "train-graphs",
-    .version = 1,
+    .version = 2,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
